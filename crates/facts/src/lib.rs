@@ -1,1 +1,21 @@
-//! facts
+//! What one host is: plain types, and the pure parsers that build them from text.
+//!
+//! A fact is something read from a host, or the reason it could not be read ([`Fact`]). Nothing here
+//! reads: `host` does, and hands over text. A parser takes everything it needs and gives the same
+//! answer on any machine.
+#![forbid(unsafe_code)]
+
+pub mod cpu;
+mod host_view;
+mod missing;
+pub mod parse;
+mod per_cpu;
+pub mod system;
+mod units;
+
+pub use cpu::set::CpuSet;
+pub use host_view::{HostView, Origin};
+pub use missing::{Fact, IfPresent, Missing, Why};
+pub use parse::Expected;
+pub use per_cpu::PerCpu;
+pub use units::Hertz;

@@ -1,1 +1,14 @@
-//! host
+//! The host behind the facts: the only crate that reads one, and the only one that will ever write one.
+//!
+//! A [`Source`] answers questions about files, folders, links and registers; [`view`] asks them all and
+//! makes a [`facts::HostView`] of the answers. `rules` never sees a source, so that a verdict depends on
+//! nothing but facts.
+
+mod readers;
+mod source;
+
+pub use readers::view;
+pub use source::Source;
+pub use source::captured::{CaptureError, Captured};
+pub use source::live::Live;
+pub use source::recording::Recording;

@@ -1,1 +1,12 @@
-//! rules
+//! What to think of a host: pure functions from facts to findings.
+//!
+//! Nothing here reads a file, a clock or the environment, and nothing knows how a fact was obtained.
+#![forbid(unsafe_code)]
+
+pub mod audit;
+pub mod check;
+pub mod checks;
+pub mod finding;
+
+#[cfg(test)]
+mod fixture;

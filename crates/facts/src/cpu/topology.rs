@@ -1,0 +1,48 @@
+//! Which CPUs there are, and which of them share a core and a package.
+//!
+//! Source: Documentation/admin-guide/cputopology.rst. `possible` is what the kernel made room for,
+//! `present` what is plugged in, `online` what runs.
+
+use crate::{CpuSet, Fact};
+
+/// The CPUs of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    /// CPUs that run. The one fact without which nothing can be judged per CPU.
+    pub online: Fact<CpuSet>,
+    /// CPUs that are plugged in.
+    pub present: Fact<CpuSet>,
+    /// CPUs that could ever be plugged in.
+    pub possible: Fact<CpuSet>,
+    /// The hardware threads of each core, by lowest CPU.
+    pub cores: Fact<Vec<CpuSet>>,
+    /// The CPUs of each package (socket), by lowest CPU.
+    pub packages: Fact<Vec<CpuSet>>,
+    /// The kinds of cores of a hybrid processor, `cpu_core` (performance) and `cpu_atom` (efficient);
+    /// absent where all cores are alike.
+    pub core_types: Fact<Vec<(String, CpuSet)>>,
+}
+
+impl Topology {
+    /// The online CPUs; empty where unknown, for use in "n of m" only.
+    pub fn n_online(&self) -> usize {
+        self.online.as_ref().map_or(0, CpuSet::len)
+    }
+
+    /// Whether the processor mixes kinds of cores.
+    pub fn is_hybrid(&self) -> bool {
+        self.core_types.as_ref().is_ok_and(|types| types.len() > 1)
+    }
+
+    /// The kind of core `cpu` is, on a hybrid processor.
+    pub fn core_type(&self, cpu: u32) -> Option<&str> {
+        let types = self.core_types.as_ref().ok()?;
+        types.iter().find(|(_, cpus)| cpus.contains(cpu)).map(|(name, _)| name.as_str())
+    }
+
+    /// The lowest CPU of the package of `cpu`; `cpu` itself where packages are not known.
+    pub fn package_leader(&self, cpu: u32) -> u32 {
+        let packages = self.packages.as_deref().unwrap_or_default();
+        packages.iter().find(|it| it.contains(cpu)).and_then(CpuSet::first).unwrap_or(cpu)
+    }
+}

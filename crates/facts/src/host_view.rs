@@ -1,0 +1,61 @@
+//! Everything that is known about one host at one moment.
+
+use crate::cpu::cpufreq::Cpufreq;
+use crate::cpu::cpuinfo::CpuInfo;
+use crate::cpu::topology::Topology;
+use crate::system::dmi::Dmi;
+use crate::system::kernel::Kernel;
+use crate::system::platform::Platform;
+use crate::system::process::Process;
+use crate::{Fact, Hertz};
+
+/// One host, live or captured: one field per subject, each made by the reader of the same name in `host`.
+///
+/// A check takes this and nothing else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostView {
+    /// Where the answers come from.
+    pub origin: Origin,
+    /// Kernel release, boot line, uptime.
+    pub kernel: Kernel,
+    /// What the firmware says of the machine and of itself.
+    pub dmi: Dmi,
+    /// Bare metal, or a guest of what; in a container or not.
+    pub platform: Platform,
+    /// Model, flags, microcode and reported clocks, from /proc/cpuinfo.
+    pub cpuinfo: Fact<CpuInfo>,
+    /// Which CPUs there are, and which share a core and a package.
+    pub topology: Topology,
+    /// Frequency drivers, governors and limits.
+    pub cpufreq: Cpufreq,
+    /// Every process and kernel thread.
+    pub processes: Fact<Vec<Process>>,
+}
+
+/// Where the answers about a host come from; decides how much weight an absence has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The running machine: what is absent, is absent.
+    Live,
+    /// A capture by this program: it asked, so what is absent, is absent.
+    Capture,
+    /// A folder or archive of somebody else's choosing (an sosreport, a support bundle): what is absent
+    /// may only not have been collected.
+    Tree,
+}
+
+impl HostView {
+    /// The clock that the processor was sold with, and where that is written; `None` where nothing says.
+    ///
+    /// The model name is asked first: firmware may lie in its tables, the name is burnt in.
+    pub fn nominal_clock(&self) -> Option<(Hertz, &'static str)> {
+        let named = self.cpuinfo.as_ref().ok().and_then(CpuInfo::clock_in_name);
+        let base = || {
+            let mut policies = self.cpufreq.policies.as_ref().ok()?.iter();
+            policies.find_map(|policy| policy.base_frequency.as_ref().ok().copied())
+        };
+        named
+            .map(|clock| (clock, "model name in /proc/cpuinfo"))
+            .or_else(|| base().map(|clock| (clock, "cpufreq base_frequency")))
+    }
+}

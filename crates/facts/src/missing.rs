@@ -1,0 +1,165 @@
+//! A fact, or the reason there is none.
+//!
+//! The reasons are kept apart because they lead to different verdicts: what a host does not have is
+//! not a fault, what could not be read is not "fine".
+
+use std::fmt;
+
+/// Something read from a host, or the reason it could not be read.
+pub type Fact<T> = Result<T, Missing>;
+
+/// What is not known about a host, and why, in words a user can act on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The path, register or leaf that was asked for.
+    pub what: String,
+    /// Why there is no answer.
+    pub why: Why,
+}
+
+/// Why a fact is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// This kind of host has no such thing, by its own word (vendor, CPUID, hypervisor); the text says
+    /// whose.
+    NotHere(String),
+    /// The host was asked, and the file or folder does not exist.
+    Absent,
+    /// The host was asked, and refused.
+    Denied,
+    /// The copy of the host that is being looked at does not hold it.
+    NotCollected,
+    /// The host was asked, and reading failed; the text is the operating system's.
+    Failed(String),
+    /// There was an answer, and it makes no sense.
+    Malformed {
+        /// What was found, cut to a readable length.
+        found: String,
+        /// What should have been there.
+        expected: &'static str,
+    },
+}
+
+impl Missing {
+    /// `what` does not exist on the host.
+    pub fn absent(what: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::Absent }
+    }
+
+    /// `what` exists, and reading it needs more privilege.
+    pub fn denied(what: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::Denied }
+    }
+
+    /// `what` is not part of the copy of the host at hand.
+    pub fn not_collected(what: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::NotCollected }
+    }
+
+    /// This kind of host has no `what`; `because` names the witness.
+    pub fn not_here(what: impl Into<String>, because: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::NotHere(because.into()) }
+    }
+
+    /// `what` holds `found`, which is not `expected`.
+    pub fn malformed(what: impl Into<String>, found: &str, expected: &'static str) -> Missing {
+        const READABLE: usize = 80;
+        let mut shown: String = found.trim().chars().take(READABLE).collect();
+        if found.trim().chars().nth(READABLE).is_some() {
+            shown.push('…');
+        }
+        Missing { what: what.into(), why: Why::Malformed { found: shown, expected } }
+    }
+
+    /// Whether the host itself has no such thing, as opposed to us not knowing.
+    pub fn is_absence(&self) -> bool {
+        matches!(self.why, Why::Absent | Why::NotHere(_))
+    }
+
+    /// One word for the reason, as `--json` prints it.
+    pub fn reason(&self) -> &'static str {
+        match self.why {
+            Why::NotHere(_) => "not-here",
+            Why::Absent => "absent",
+            Why::Denied => "denied",
+            Why::NotCollected => "not-collected",
+            Why::Failed(_) => "failed",
+            Why::Malformed { .. } => "malformed",
+        }
+    }
+
+    /// What would make the fact known, where somebody can do something about it.
+    ///
+    /// Unknown checks are grouped by this text.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match &self.why {
+            Why::Denied => Some("run as root"),
+            Why::Absent if self.what.starts_with("/dev/cpu/") => Some("modprobe msr"),
+            Why::NotCollected => Some("run `fullclock capture` on the host itself"),
+            Why::NotHere(_) | Why::Absent | Why::Failed(_) | Why::Malformed { .. } => None,
+        }
+    }
+}
+
+/// A [`Missing`] is an error like any other, so `?` turns a missing fact into an unknown verdict.
+impl From<&Missing> for Missing {
+    fn from(missing: &Missing) -> Missing {
+        missing.clone()
+    }
+}
+
+impl std::error::Error for Missing {}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = &self.what;
+        match &self.why {
+            Why::NotHere(because) => write!(f, "no {what} here: {because}"),
+            Why::Absent => write!(f, "{what} does not exist"),
+            Why::Denied => write!(f, "{what} may not be read"),
+            Why::NotCollected => write!(f, "{what} is not in this copy of the host"),
+            Why::Failed(error) => write!(f, "{what} cannot be read: {error}"),
+            Why::Malformed { found, expected } => {
+                write!(f, "{what} holds {found:?}, expected {expected}")
+            }
+        }
+    }
+}
+
+/// Tells "the host has none" apart from "we do not know".
+pub trait IfPresent<T> {
+    /// The value, `None` where the host has no such thing, or the reason it is not known.
+    fn if_present(&self) -> Result<Option<&T>, &Missing>;
+}
+
+impl<T> IfPresent<T> for Fact<T> {
+    fn if_present(&self) -> Result<Option<&T>, &Missing> {
+        match self {
+            Ok(value) => Ok(Some(value)),
+            Err(missing) if missing.is_absence() => Ok(None),
+            Err(missing) => Err(missing),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absent_fact_is_none_and_a_denied_one_is_a_reason() {
+        let absent: Fact<u8> = Err(Missing::absent("/a"));
+        let denied: Fact<u8> = Err(Missing::denied("/b"));
+        assert_eq!(absent.if_present(), Ok(None));
+        assert_eq!(denied.if_present(), Err(&Missing::denied("/b")));
+    }
+
+    #[test]
+    fn a_malformed_text_is_cut_to_a_readable_length() {
+        let missing = Missing::malformed("/a", &"x".repeat(5000), "a number");
+        assert_eq!(
+            missing.to_string().chars().count(),
+            "/a holds \"\", expected a number".len() + 81
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! One answer per CPU, each with its own reason when there is none.
+
+use crate::{CpuSet, Fact, Missing};
+use std::collections::BTreeMap;
+
+/// A fact of every CPU that was asked, by CPU number.
+///
+/// Partial answers keep the reason per CPU: an offline or denied CPU does not hide its neighbours, and
+/// its neighbours do not vouch for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PerCpu<T>(BTreeMap<u32, Fact<T>>);
+
+impl<T> Default for PerCpu<T> {
+    fn default() -> Self {
+        PerCpu(BTreeMap::new())
+    }
+}
+
+impl<T> FromIterator<(u32, Fact<T>)> for PerCpu<T> {
+    fn from_iter<I: IntoIterator<Item = (u32, Fact<T>)>>(answers: I) -> Self {
+        PerCpu(answers.into_iter().collect())
+    }
+}
+
+impl<T> PerCpu<T> {
+    /// The answer of one CPU; `None` where it was not asked.
+    pub fn get(&self, cpu: u32) -> Option<&Fact<T>> {
+        self.0.get(&cpu)
+    }
+
+    /// Every CPU that was asked, with its answer, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Fact<T>)> {
+        self.0.iter().map(|(&cpu, fact)| (cpu, fact))
+    }
+
+    /// The CPUs that answered, with their values, in order.
+    pub fn known(&self) -> impl Iterator<Item = (u32, &T)> {
+        self.iter().filter_map(|(cpu, fact)| Some((cpu, fact.as_ref().ok()?)))
+    }
+
+    /// The CPUs whose value is one that `wanted` accepts.
+    pub fn cpus_where(&self, wanted: impl Fn(&T) -> bool) -> CpuSet {
+        self.known().filter(|(_, value)| wanted(value)).map(|(cpu, _)| cpu).collect()
+    }
+
+    /// The number of CPUs that were asked.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether no CPU was asked.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The first reason for which a CPU's value is not known: one that says "we do not know" before one
+    /// that says "the CPU has none", because the first makes a verdict unknown and the second does not.
+    pub fn missing(&self) -> Option<&Missing> {
+        let mut reasons = self.0.values().filter_map(|fact| fact.as_ref().err());
+        let first = reasons.next()?;
+        if !first.is_absence() {
+            return Some(first);
+        }
+        reasons.find(|missing| !missing.is_absence()).or(Some(first))
+    }
+
+    /// `Err` with the reason when any CPU's value is not known, so that a check that found nothing on the
+    /// CPUs it could see says *unknown* and not *clean*.
+    pub fn all_known(&self) -> Result<(), &Missing> {
+        self.missing().map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_denied_cpu_outweighs_the_absent_ones() {
+        let facts: PerCpu<u8> =
+            [(0, Err(Missing::absent("/cpu0"))), (1, Ok(1)), (2, Err(Missing::denied("/cpu2")))]
+                .into_iter()
+                .collect();
+        assert_eq!(facts.missing(), Some(&Missing::denied("/cpu2")));
+        assert_eq!(facts.all_known(), Err(&Missing::denied("/cpu2")));
+        assert_eq!(facts.cpus_where(|_| true).to_string(), "1");
+    }
+}

@@ -1,0 +1,7 @@
+//! The machine and the kernel around the processors.
+
+pub mod boot_line;
+pub mod dmi;
+pub mod kernel;
+pub mod platform;
+pub mod process;

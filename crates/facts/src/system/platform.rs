@@ -1,0 +1,93 @@
+//! Bare metal or a guest, in a container or not: it decides what can be seen at all.
+//!
+//! A guest sees emulated registers and a virtual clock: an MSR that reads 0 there says nothing about the
+//! processor. Sources: CPUID.01H:ECX[31] (the kernel's `hypervisor` flag), /sys/hypervisor/type,
+//! arch/s390/kernel/sysinfo.c, and the DMI names that hypervisors give themselves.
+
+use super::dmi::Dmi;
+use crate::cpu::cpuinfo::CpuInfo;
+use crate::{Fact, Missing};
+
+/// What is under the kernel, and what is around this process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Platform {
+    /// The hypervisor's name where there is one; `None` on bare metal.
+    pub hypervisor: Fact<Option<String>>,
+    /// The container this process runs in, where that shows.
+    pub container: Fact<Option<String>>,
+}
+
+impl Platform {
+    /// Whether the kernel runs in a virtual machine. Unknown counts as no.
+    pub fn is_guest(&self) -> bool {
+        matches!(self.hypervisor, Ok(Some(_)))
+    }
+
+    /// Whether the kernel is known to run on the hardware itself.
+    pub fn is_bare_metal(&self) -> bool {
+        matches!(self.hypervisor, Ok(None))
+    }
+}
+
+/// Decides from the CPU's flag, `/sys/hypervisor/type`, the DMI names and s390's /proc/sysinfo.
+pub fn hypervisor(
+    cpuinfo: &Fact<CpuInfo>,
+    dmi: &Dmi,
+    xen_type: &Fact<String>,
+    sysinfo: &Fact<String>,
+) -> Fact<Option<String>> {
+    if let Some(name) = named_by_dmi(dmi) {
+        return Ok(Some(name.to_owned()));
+    }
+    if let Ok(name) = xen_type {
+        return Ok(Some(name.clone()));
+    }
+    if sysinfo.as_ref().is_ok_and(|text| text.contains("VM00 ")) {
+        return Ok(Some("z/VM or KVM".to_owned()));
+    }
+    match cpuinfo {
+        Ok(info) if info.has("hypervisor") => Ok(Some("an unnamed hypervisor".to_owned())),
+        Ok(info) if info.is_intel() || info.is_amd() => Ok(None),
+        // Other architectures have no such flag. Firmware tables that name a real vendor will do.
+        Ok(info) if info.model_name.to_ascii_lowercase().contains("qemu") => {
+            Ok(Some("QEMU".to_owned()))
+        }
+        Ok(_) => dmi.vendor.as_ref().map(|_| None).map_err(Missing::from),
+        Err(missing) => Err(missing.clone()),
+    }
+}
+
+/// DMI vendor and product names of hypervisors; the third column is what people call them.
+const NAMES: &[(&str, &str, &str)] = &[
+    ("QEMU", "", "QEMU/KVM"),
+    ("", "KVM", "KVM"),
+    ("Red Hat", "RHEV", "KVM"),
+    ("Red Hat", "OpenStack", "KVM"),
+    ("OpenStack Foundation", "", "KVM"),
+    ("Apache Software Foundation", "CloudStack", "KVM"),
+    ("VMware", "VMware", "VMware"),
+    ("innotek GmbH", "", "VirtualBox"),
+    ("Oracle Corporation", "VirtualBox", "VirtualBox"),
+    ("Microsoft Corporation", "Virtual Machine", "Hyper-V"),
+    ("Xen", "", "Xen"),
+    ("Google", "Google Compute Engine", "KVM"),
+    ("Parallels", "", "Parallels"),
+    ("BHYVE", "", "bhyve"),
+    ("Nutanix", "AHV", "KVM"),
+    ("Alibaba Cloud", "", "KVM"),
+    ("DigitalOcean", "", "KVM"),
+];
+
+fn named_by_dmi(dmi: &Dmi) -> Option<&'static str> {
+    let vendor = dmi.vendor.as_deref().unwrap_or_default();
+    let product = dmi.product.as_deref().unwrap_or_default();
+    if vendor.is_empty() && product.is_empty() {
+        return None;
+    }
+    // EC2 shows the instance type as product; its `.metal` types are bare metal.
+    if vendor.starts_with("Amazon EC2") {
+        return (!product.contains("metal")).then_some("KVM (Amazon EC2)");
+    }
+    let known = |(v, p, _): &&(&str, &str, &str)| vendor.starts_with(v) && product.starts_with(p);
+    NAMES.iter().find(known).map(|(_, _, name)| *name)
+}

@@ -1,0 +1,14 @@
+//! Reads what the running kernel says of itself.
+
+use crate::Source;
+use facts::parse;
+use facts::system::boot_line::BootLine;
+use facts::system::kernel::{Kernel, uptime};
+
+pub(super) fn read(source: &dyn Source) -> Kernel {
+    Kernel {
+        release: source.parsed("/proc/sys/kernel/osrelease", parse::line),
+        boot_line: source.text("/proc/cmdline").map(|text| BootLine::new(&text)),
+        uptime: source.parsed("/proc/uptime", uptime),
+    }
+}

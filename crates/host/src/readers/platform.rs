@@ -1,0 +1,29 @@
+//! Reads what tells a virtual machine and a container from bare metal.
+
+use crate::Source;
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::system::dmi::Dmi;
+use facts::system::platform::{Platform, hypervisor};
+use facts::{Fact, IfPresent, parse};
+
+pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>, dmi: &Dmi) -> Platform {
+    let xen_type = source.parsed("/sys/hypervisor/type", parse::line);
+    let sysinfo = source.text("/proc/sysinfo");
+    Platform {
+        hypervisor: hypervisor(cpuinfo, dmi, &xen_type, &sysinfo),
+        container: container(source),
+    }
+}
+
+/// systemd writes the container's kind where unprivileged readers see it; podman and docker leave marks.
+fn container(source: &dyn Source) -> Fact<Option<String>> {
+    if let Ok(kind) = source.parsed("/run/systemd/container", parse::line) {
+        return Ok(Some(kind));
+    }
+    for (mark, kind) in [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")] {
+        if source.read(mark).if_present().ok().flatten().is_some() {
+            return Ok(Some(kind.to_owned()));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,56 @@
+//! Reads which CPUs there are and how they are grouped.
+//!
+//! A group's list is read from its first CPU only: a machine of 1,024 CPUs has 16 packages to ask about.
+
+use crate::Source;
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::cpu::topology::Topology;
+use facts::{CpuSet, Fact, Missing};
+
+const CPUS: &str = "/sys/devices/system/cpu";
+
+pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>) -> Topology {
+    let list = |name: &str| source.parsed(&format!("{CPUS}/{name}"), CpuSet::parse_list);
+    // Without sysfs, the CPUs of /proc/cpuinfo are the online ones.
+    let online = list("online").or_else(|missing| match cpuinfo {
+        Ok(info) if !info.clocks.is_empty() => Ok(info.clocks.iter().map(|(cpu, _)| cpu).collect()),
+        _ => Err(missing),
+    });
+    Topology {
+        present: list("present"),
+        possible: list("possible"),
+        cores: groups(source, &online, &["core_cpus_list", "thread_siblings_list"]),
+        packages: groups(source, &online, &["package_cpus_list", "core_siblings_list"]),
+        core_types: core_types(source),
+        online,
+    }
+}
+
+/// Splits the online CPUs into the groups that one of `files` names; the second is its name before
+/// Linux 5.3.
+fn groups(source: &dyn Source, online: &Fact<CpuSet>, files: &[&str; 2]) -> Fact<Vec<CpuSet>> {
+    let mut left = online.clone()?;
+    let mut groups = Vec::new();
+    while let Some(cpu) = left.first() {
+        let read = |file: &str| {
+            source.parsed(&format!("{CPUS}/cpu{cpu}/topology/{file}"), CpuSet::parse_list)
+        };
+        let mut group = read(files[0]).or_else(|_| read(files[1]))?;
+        // A list that leaves out its own CPU would keep us here forever.
+        group.insert(cpu);
+        left = left.minus(&group);
+        groups.push(group);
+    }
+    Ok(groups)
+}
+
+/// On a hybrid processor each kind of core has a PMU of its own, which lists its CPUs
+/// (Documentation/ABI/testing/sysfs-bus-event_source-devices; intel `cpu_core` and `cpu_atom`).
+fn core_types(source: &dyn Source) -> Fact<Vec<(String, CpuSet)>> {
+    let cpus = |name: &str| source.parsed(&format!("/sys/devices/{name}/cpus"), CpuSet::parse_list);
+    let types: Vec<_> = ["cpu_core", "cpu_atom", "cpu_lowpower"]
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), cpus(name).ok()?)))
+        .collect();
+    if types.is_empty() { Err(Missing::absent("/sys/devices/cpu_core/cpus")) } else { Ok(types) }
+}

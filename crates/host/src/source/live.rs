@@ -1,0 +1,261 @@
+//! The running machine, or a folder that holds a copy of one.
+//!
+//! A copy is somebody else's data: every path is resolved inside its root by the kernel (openat2 with
+//! RESOLVE_IN_ROOT, Linux 5.6), so that a link to `/etc` or through `..` cannot make us report facts of the
+//! analyst's own machine, and only regular files are read, so that a pipe cannot hang us.
+
+use super::{Source, cpuid_name, msr_name};
+use facts::{Fact, Missing, Origin, Why};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+
+/// A file larger than this is not one that the kernel or a bundle tool writes for us: the largest, an
+/// /proc/interrupts of thousands of CPUs, has some tens of MiB.
+const LARGEST_FILE: usize = 64 << 20;
+
+/// A host whose files are files here.
+#[derive(Debug)]
+pub struct Live {
+    /// The root folder of a copy; `None` for this machine.
+    copy: Option<OwnedFd>,
+}
+
+impl Live {
+    /// The machine we run on.
+    pub fn this_machine() -> Live {
+        Live { copy: None }
+    }
+
+    /// The copy of a host below `root`: the folder that holds `proc` or `sys`, at `root` itself or at any
+    /// leading folder, as sosreports and support bundles have.
+    ///
+    /// Errors: `root` cannot be opened, or no folder in it holds `proc` or `sys`.
+    pub fn copy(root: &Path) -> Result<Live, Missing> {
+        let name = || root.display().to_string();
+        let found = folder_of_host(root).ok_or_else(|| {
+            Missing::malformed(name(), "no such folder in it", "a folder that holds proc/ or sys/")
+        })?;
+        let open = rustix::fs::open(&found, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        Ok(Live { copy: Some(open.map_err(|error| missing(&name(), error))?) })
+    }
+
+    fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        // openat2 takes O_PATH only with flags that mean something to it.
+        let wait = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK };
+        let flags = flags | OFlags::CLOEXEC | wait;
+        match &self.copy {
+            None => rustix::fs::open(path, flags, Mode::empty()),
+            Some(root) => {
+                let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+                rustix::fs::openat2(root.as_fd(), path, flags, Mode::empty(), resolve)
+            }
+        }
+    }
+
+    /// In a copy, a missing file is the host's only where its folder was collected.
+    fn missing(&self, path: &str, error: Errno) -> Missing {
+        let reason = missing(path, error);
+        if self.copy.is_none() || reason.why != Why::Absent {
+            return reason;
+        }
+        let parent = path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
+        match self.open(parent, OFlags::PATH | OFlags::DIRECTORY) {
+            Ok(_) if !parent.is_empty() => reason,
+            _ => Missing::not_collected(path),
+        }
+    }
+}
+
+impl Source for Live {
+    fn origin(&self) -> Origin {
+        if self.copy.is_some() { Origin::Tree } else { Origin::Live }
+    }
+
+    fn read(&self, path: &str) -> Fact<Vec<u8>> {
+        let file = self.open(path, OFlags::RDONLY).map_err(|error| self.missing(path, error))?;
+        if self.copy.is_some() {
+            let kind = rustix::fs::fstat(&file).map_err(|error| missing(path, error))?.st_mode;
+            if FileType::from_raw_mode(kind) != FileType::RegularFile {
+                return Err(Missing::malformed(path, "not a regular file", "a regular file"));
+            }
+        }
+        read_all(file.as_fd(), path)
+    }
+
+    fn list(&self, folder: &str) -> Fact<Vec<String>> {
+        let open = self.open(folder, OFlags::RDONLY | OFlags::DIRECTORY);
+        let entries = open.and_then(Dir::new).map_err(|error| self.missing(folder, error))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| missing(folder, error))?;
+            let name = entry.file_name().to_string_lossy();
+            if name != "." && name != ".." {
+                names.push(name.into_owned());
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn link(&self, path: &str) -> Fact<String> {
+        let read = || match &self.copy {
+            None => rustix::fs::readlinkat(CWD, path, Vec::new()),
+            Some(_) => {
+                let link = self.open(path, OFlags::PATH | OFlags::NOFOLLOW)?;
+                rustix::fs::readlinkat(link, "", Vec::new())
+            }
+        };
+        read()
+            .map(|target| target.to_string_lossy().into_owned())
+            .map_err(|error| self.missing(path, error))
+    }
+
+    /// Errors are those of arch/x86/kernel/msr.c: EPERM without CAP_SYS_RAWIO, EIO for a register that the
+    /// CPU refuses, ENXIO for an offline CPU, ENOENT without the module.
+    fn msr(&self, cpu: u32, register: u32) -> Fact<u64> {
+        let name = msr_name(cpu, register);
+        if self.copy.is_some() {
+            return Err(Missing::not_collected(name));
+        }
+        let mut value = [0; 8];
+        let path = format!("/dev/cpu/{cpu}/msr");
+        self.open(&path, OFlags::RDONLY)
+            .and_then(|device| rustix::io::pread(device, &mut value, u64::from(register)))
+            .map_err(|error| missing(&name, error))
+            .and_then(|n_read| match n_read {
+                8 => Ok(u64::from_ne_bytes(value)),
+                _ => Err(Missing::malformed(name.as_str(), "a short answer", "8 bytes")),
+            })
+    }
+
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
+        let name = cpuid_name(leaf, subleaf);
+        if self.copy.is_some() {
+            return Err(Missing::not_collected(name));
+        }
+        // A leaf above the highest repeats the highest one on Intel (SDM vol. 2A, CPUID).
+        let highest = raw_cpuid::cpuid!(leaf & 0x8000_0000).eax;
+        if leaf > highest {
+            return Err(Missing::not_here(name, format!("the highest CPUID leaf is {highest:#x}")));
+        }
+        let answer = raw_cpuid::cpuid!(leaf, subleaf);
+        Ok([answer.eax, answer.ebx, answer.ecx, answer.edx])
+    }
+
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+    fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
+        Err(Missing::not_here(cpuid_name(leaf, subleaf), "CPUID is an x86 instruction"))
+    }
+}
+
+/// Reads to the end in one buffer: most files of sysfs fit the first read.
+fn read_all(file: BorrowedFd<'_>, path: &str) -> Fact<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(4096);
+    loop {
+        if bytes.capacity() == bytes.len() {
+            bytes.reserve(bytes.len());
+        }
+        match rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)) {
+            Ok(0) => break,
+            Ok(_) if bytes.len() > LARGEST_FILE => {
+                return Err(Missing::malformed(
+                    path,
+                    "more than 64 MiB",
+                    "a file of at most 64 MiB",
+                ));
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(missing(path, error)),
+        }
+    }
+    bytes.shrink_to_fit();
+    Ok(bytes)
+}
+
+/// What an error number says about a fact.
+fn missing(what: &str, error: Errno) -> Missing {
+    let why = match error {
+        Errno::NOENT | Errno::NOTDIR | Errno::NXIO | Errno::NODEV => Why::Absent,
+        Errno::ACCESS | Errno::PERM => Why::Denied,
+        // ELOOP is also what a copy's link to outside of itself gives.
+        other => Why::Failed(std::io::Error::from(other).to_string()),
+    };
+    Missing { what: what.to_owned(), why }
+}
+
+/// The folder that holds `proc` or `sys`, nearest to `root` first.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "looks for the root that every later read is confined to"
+)]
+fn folder_of_host(root: &Path) -> Option<PathBuf> {
+    /// A bundle is a folder in a folder or two; deeper ones (must-gather) have a node's name in between.
+    const DEEPEST: usize = 6;
+    let mut level = vec![root.to_owned()];
+    for _ in 0..DEEPEST {
+        let is_host = |it: &&PathBuf| it.join("sys").is_dir() || it.join("proc").is_dir();
+        if let Some(found) = level.iter().find(is_host) {
+            return Some(found.clone());
+        }
+        let entries = level.iter().filter_map(|folder| std::fs::read_dir(folder).ok());
+        let folders =
+            entries.flatten().flatten().filter(|it| it.file_type().is_ok_and(|it| it.is_dir()));
+        level = folders.map(|it| it.path()).collect();
+        level.sort_unstable();
+    }
+    None
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay out a copy of a host")]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn copy_with_links() -> (tempfile::TempDir, Live) {
+        let folder = tempfile::tempdir().unwrap();
+        let sys = folder.path().join("bundle/node-1/sys");
+        std::fs::create_dir_all(&sys).unwrap();
+        std::fs::write(sys.join("value"), "42\n").unwrap();
+        symlink("/proc/version", sys.join("absolute")).unwrap();
+        symlink("../../../../../../../../proc/version", sys.join("upwards")).unwrap();
+        symlink("value", sys.join("inside")).unwrap();
+        let live = Live::copy(folder.path()).unwrap();
+        (folder, live)
+    }
+
+    #[test]
+    fn a_copy_is_found_below_leading_folders() {
+        let (_folder, live) = copy_with_links();
+        assert_eq!(live.read("/sys/value"), Ok(b"42\n".to_vec()));
+        assert_eq!(live.list("/sys").unwrap(), ["absolute", "inside", "upwards", "value"]);
+    }
+
+    #[test]
+    fn links_of_a_copy_never_lead_out_of_it() {
+        let (_folder, live) = copy_with_links();
+        assert_eq!(live.read("/sys/inside"), Ok(b"42\n".to_vec()));
+        assert_eq!(live.link("/sys/inside"), Ok("value".into()));
+        assert!(live.read("/sys/absolute").is_err());
+        assert!(live.read("/sys/upwards").is_err());
+    }
+
+    #[test]
+    fn what_a_copy_lacks_is_absent_only_beside_what_it_holds() {
+        let (_folder, live) = copy_with_links();
+        assert_eq!(live.read("/sys/other"), Err(Missing::absent("/sys/other")));
+        assert_eq!(live.read("/proc/cmdline"), Err(Missing::not_collected("/proc/cmdline")));
+        assert_eq!(live.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
+    }
+
+    #[test]
+    fn a_pipe_in_a_copy_is_refused_and_does_not_hang() {
+        let (folder, live) = copy_with_links();
+        let pipe = folder.path().join("bundle/node-1/sys/pipe");
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert!(live.read("/sys/pipe").unwrap_err().to_string().contains("regular file"));
+    }
+}

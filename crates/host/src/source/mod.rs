@@ -1,0 +1,64 @@
+//! Who answers questions about a host.
+
+pub(crate) mod captured;
+pub(crate) mod live;
+pub(crate) mod recording;
+
+use facts::{Expected, Fact, Missing, Origin};
+
+/// One host, asked question by question.
+///
+/// Every answer is a value or the reason there is none; a source never guesses and never panics.
+pub trait Source {
+    /// How much weight the absence of a file has.
+    fn origin(&self) -> Origin;
+
+    /// The bytes of the file at an absolute path.
+    fn read(&self, path: &str) -> Fact<Vec<u8>>;
+
+    /// The names in the folder at an absolute path, sorted.
+    fn list(&self, folder: &str) -> Fact<Vec<String>>;
+
+    /// Where the symbolic link at an absolute path points.
+    fn link(&self, path: &str) -> Fact<String>;
+
+    /// A model-specific register of one CPU.
+    fn msr(&self, cpu: u32, register: u32) -> Fact<u64>;
+
+    /// EAX, EBX, ECX and EDX of a CPUID leaf.
+    fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]>;
+}
+
+impl dyn Source + '_ {
+    /// The text of a file. Bytes that are no UTF-8 become U+FFFD, so that a parser can refuse them by name.
+    pub fn text(&self, path: &str) -> Fact<String> {
+        self.read(path).map(|bytes| match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        })
+    }
+
+    /// What `parse` makes of the text of a file, or a reason that names the path and the text.
+    pub fn parsed<T>(&self, path: &str, parse: impl Fn(&str) -> Result<T, Expected>) -> Fact<T> {
+        let text = self.text(path)?;
+        parse(&text).map_err(|Expected(expected)| Missing::malformed(path, &text, expected))
+    }
+
+    /// The names in `folder` that are `prefix` and a number, with the number, in order of the numbers.
+    pub fn numbered(&self, folder: &str, prefix: &str) -> Fact<Vec<u32>> {
+        let number = |name: &String| name.strip_prefix(prefix)?.parse().ok();
+        let mut numbers: Vec<u32> = self.list(folder)?.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+}
+
+/// How messages, captures and evidence name a register of one CPU.
+pub(crate) fn msr_name(cpu: u32, register: u32) -> String {
+    format!("/dev/cpu/{cpu}/msr {register:#x}")
+}
+
+/// How messages and captures name a CPUID leaf.
+fn cpuid_name(leaf: u32, subleaf: u32) -> String {
+    format!("cpuid {leaf:#x} {subleaf:#x}")
+}

@@ -1,0 +1,3 @@
+//! Who chooses the clock, and within which limits.
+
+pub(super) mod slow_governor;

@@ -1,0 +1,196 @@
+//! Looks at `scaling_governor` of every cpufreq policy, for a governor that leaves CPUs below their clock.
+//!
+//! Source: Documentation/admin-guide/pm/cpufreq.rst, "Generic Scaling Governors". It cannot know how long
+//! the CPUs really spend at a low clock: that is for the ledger.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cpufreq::Policy;
+use facts::{CpuSet, Hertz, HostView, Missing};
+use std::collections::BTreeMap;
+
+pub(crate) const CHECK: Check = Check {
+    id: "slow-governor",
+    title: "a frequency governor keeps CPUs below their clock",
+    doc: "\
+## What it looks at
+The governor of every cpufreq policy (`scaling_governor`), where the governor chooses the clock: with
+acpi-cpufreq, intel_cpufreq (intel_pstate in passive mode), amd-pstate in passive mode and cppc_cpufreq.
+
+## Why it matters
+A commit, a lock or a network message waits for one core, for microseconds. `powersave` holds that core at
+its lowest clock for good; `ondemand`, `conservative` and `schedutil` raise the clock only after they have
+seen load, tens of microseconds to many milliseconds later, and lower it again in every pause. A two-socket
+Xeon E5540 ran its idle cores at 1600 of 2534 MHz this way: 37 % of the clock, noticed only because an
+InfiniBand benchmark complained about cores with different frequencies.
+
+## When to leave it alone
+On a laptop, or where power is worth more than latency. Where intel_pstate or amd-pstate drives the clock by
+itself (active mode), a governor called `powersave` is the normal, dynamic mode and this check says
+nothing about it. `schedutil` is good enough for throughput on a loaded machine; measure before changing it.
+",
+    references: &[
+        Reference {
+            title: "Linux: CPU Performance Scaling, Generic Scaling Governors",
+            url: "https://docs.kernel.org/admin-guide/pm/cpufreq.html#generic-scaling-governors",
+        },
+        Reference {
+            title: "Linux: intel_pstate, Active Mode",
+            url: "https://docs.kernel.org/admin-guide/pm/intel_pstate.html#active-mode",
+        },
+    ],
+    run,
+};
+
+/// Below this share of its maximum a CPU counts as slowed down: the two clocks that case studies
+/// and lscpu dumps show for one steady clock differ by less.
+const AT_FULL_CLOCK: f64 = 0.98;
+
+fn run(host: &HostView) -> Verdict {
+    let policies = host.cpufreq.policies.as_ref()?;
+    let mut by_governor: BTreeMap<&str, Vec<&Policy>> = BTreeMap::new();
+    let mut unknown: Option<&Missing> = None;
+    for policy in policies {
+        match governs(policy) {
+            Ok(Some(governor)) => by_governor.entry(governor).or_default().push(policy),
+            Ok(None) => {}
+            Err(missing) => unknown = unknown.or(Some(missing)),
+        }
+    }
+    let findings: Vec<Finding> = by_governor
+        .into_iter()
+        .filter_map(|(governor, policies)| judge(host, governor, &policies))
+        .collect();
+    match unknown {
+        Some(missing) if findings.is_empty() => Err(missing.into()),
+        _ => Ok(findings),
+    }
+}
+
+/// The governor, where the governor chooses the clock.
+fn governs(policy: &Policy) -> Result<Option<&str>, &Missing> {
+    Ok(if policy.drives_itself()? { None } else { Some(policy.governor.as_ref()?) })
+}
+
+fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Finding> {
+    let slowed: Vec<&Policy> = policies.iter().copied().filter(|it| is_slowed(host, it)).collect();
+    let (severity, subject) = match governor {
+        "powersave" => (Severity::High, policies),
+        "conservative" | "ondemand" if slowed.is_empty() => (Severity::Low, policies),
+        "conservative" | "ondemand" => (Severity::Medium, &*slowed),
+        "schedutil" => (Severity::Low, policies),
+        "userspace" if !slowed.is_empty() => (Severity::High, &*slowed),
+        _ => return None,
+    };
+    let cpus: CpuSet = subject.iter().flat_map(|it| it.cpus.iter()).collect();
+    let example = subject.first()?;
+    let message = format!("governor {governor} {}", behaviour(governor));
+    let mut finding = Finding::new(severity, Confidence::High, message)
+        .on(cpus, host.topology.n_online())
+        .evidence(example.path("scaling_governor"), governor)
+        .fix_now("cpupower frequency-set -g performance")
+        .fix_lasting(
+            "tuned profile throughput-performance or latency-performance, or `cpufreq.default_governor=performance` on the boot line; stop services that set another governor",
+        );
+    if let Some((clock, full)) = clocks(host, example) {
+        let share = 100.0 * (1.0 - clock.share_of(full));
+        finding = finding.evidence(example.path("scaling_cur_freq"), clock.khz());
+        if share >= 2.0 {
+            finding = finding.cost(
+                format!("up to {share:.0} % of the clock while it lasts"),
+                format!("{clock} of {full}"),
+            );
+        }
+    }
+    Some(finding)
+}
+
+fn behaviour(governor: &str) -> &'static str {
+    match governor {
+        "powersave" => "holds the lowest clock whatever the load",
+        "userspace" => "holds a clock below the maximum that some program chose",
+        _ => "raises the clock only after it has seen load",
+    }
+}
+
+/// The policy's clock, and the one it should have: the maximum, or the nominal clock where that is lower.
+fn clocks(host: &HostView, policy: &Policy) -> Option<(Hertz, Hertz)> {
+    let max = *policy.cpuinfo_max.as_ref().ok()?;
+    let full = host.nominal_clock().map_or(max, |(nominal, _)| nominal.min(max));
+    Some((*policy.scaling_cur.as_ref().ok()?, full))
+}
+
+fn is_slowed(host: &HostView, policy: &Policy) -> bool {
+    clocks(host, policy).is_some_and(|(clock, full)| clock.share_of(full) < AT_FULL_CLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    /// Two CPUs of case 1's Xeon E5540 under `driver`, with `governor` and the clock `khz` on CPU 0.
+    fn host(driver: &str, governor: &str, khz: &str) -> String {
+        let policy = |cpu: u32, governor: &str, khz: &str| {
+            let folder = format!("//- /sys/devices/system/cpu/cpufreq/policy{cpu}");
+            format!(
+                "{folder}/scaling_driver\n{driver}\n{folder}/affected_cpus\n{cpu}\n\
+                 {folder}/scaling_governor\n{governor}\n{folder}/scaling_cur_freq\n{khz}\n\
+                 {folder}/cpuinfo_max_freq\n2534000\n"
+            )
+        };
+        let (cpu0, cpu1) = (policy(0, governor, khz), policy(1, "performance", "2534000"));
+        format!("//- /sys/devices/system/cpu/online\n0-1\n{cpu0}{cpu1}")
+    }
+
+    #[test]
+    fn ondemand_at_a_low_clock_is_medium() {
+        assert_eq!(
+            verdict(&CHECK, &host("acpi-cpufreq", "ondemand", "1600000")),
+            "medium: governor ondemand raises the clock only after it has seen load [CPU 0 (1 of 2)]"
+        );
+    }
+
+    #[test]
+    fn ondemand_at_full_clock_is_low() {
+        assert!(verdict(&CHECK, &host("acpi-cpufreq", "ondemand", "2534000")).starts_with("low: "));
+    }
+
+    #[test]
+    fn powersave_is_high_only_where_the_governor_chooses_the_clock() {
+        assert!(
+            verdict(&CHECK, &host("acpi-cpufreq", "powersave", "1600000")).starts_with("high: ")
+        );
+        assert_eq!(verdict(&CHECK, &host("intel_pstate", "powersave", "1600000")), "clean");
+        assert_eq!(verdict(&CHECK, &host("amd-pstate-epp", "powersave", "1600000")), "clean");
+    }
+
+    #[test]
+    fn userspace_is_a_fault_only_below_the_maximum() {
+        assert!(
+            verdict(&CHECK, &host("acpi-cpufreq", "userspace", "1600000")).starts_with("high: ")
+        );
+        assert_eq!(verdict(&CHECK, &host("acpi-cpufreq", "userspace", "2534000")), "clean");
+    }
+
+    #[test]
+    fn performance_is_clean() {
+        assert_eq!(verdict(&CHECK, &host("acpi-cpufreq", "performance", "2534000")), "clean");
+    }
+
+    #[test]
+    fn a_governor_that_cannot_be_read_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host("acpi-cpufreq", "!denied", "1600000")),
+            "unknown: /sys/devices/system/cpu/cpufreq/policy0/scaling_governor may not be read"
+        );
+    }
+
+    #[test]
+    fn a_host_without_cpufreq_has_no_governor() {
+        assert_eq!(
+            verdict(&CHECK, "//- /sys/devices/system/cpu/online\n0\n"),
+            "not applicable: /sys/devices/system/cpu/cpu0/cpufreq does not exist"
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! Every check, in the order in which they are shown.
+
+mod frequency;
+
+use crate::check::Check;
+
+/// The list of checks: command line, reports, documentation and tests iterate over it.
+pub const CHECKS: &[&Check] = &[&frequency::slow_governor::CHECK];
+
+/// The check with this id.
+pub fn find(id: &str) -> Option<&'static Check> {
+    CHECKS.iter().copied().find(|check| check.id == id)
+}

@@ -1,0 +1,175 @@
+//! What a check reports.
+
+use facts::CpuSet;
+use std::fmt;
+
+/// One fault of a host, with everything needed to believe it, weigh it and mend it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// How much it hurts a database server.
+    pub severity: Severity,
+    /// How sure the evidence makes us; a severe fault may rest on thin evidence.
+    pub confidence: Confidence,
+    /// Which CPUs have it; `None` where it is not a matter of CPUs.
+    pub cpus: Option<Scope>,
+    /// One sentence, without a full stop.
+    pub message: String,
+    /// What was read, verbatim.
+    pub evidence: Vec<Evidence>,
+    /// What it takes, where that can be estimated.
+    pub cost: Option<Cost>,
+    /// What would mend it.
+    pub fix: Fix,
+}
+
+/// How much a finding hurts a database server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; nothing to do.
+    Info,
+    /// Costs little, or only at times.
+    Low,
+    /// Costs some percent, or much at times.
+    Medium,
+    /// Costs tens of percent.
+    High,
+    /// The host does not do its work at all at the clock it has.
+    Critical,
+}
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// Other explanations are as likely.
+    Low,
+    /// The evidence is indirect or partial.
+    Medium,
+    /// Read from the place that decides it.
+    High,
+}
+
+/// Some of the CPUs that were looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Those that have the fault.
+    pub cpus: CpuSet,
+    /// How many were looked at.
+    pub of: usize,
+}
+
+/// One thing that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Path or register.
+    pub source: String,
+    /// What it held, verbatim.
+    pub value: String,
+}
+
+/// What a fault takes, and how that is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cost {
+    /// In words: "up to 37 % of the clock".
+    pub estimate: String,
+    /// The arithmetic or the study behind it.
+    pub derivation: String,
+}
+
+/// What would mend a fault.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fix {
+    /// Commands that take effect at once and are gone after a reboot.
+    pub now: Vec<String>,
+    /// What makes it last.
+    pub lasting: Option<String>,
+}
+
+impl Finding {
+    /// A finding without CPUs, evidence, cost or fix; the methods below add them.
+    pub fn new(severity: Severity, confidence: Confidence, message: impl Into<String>) -> Finding {
+        Finding {
+            severity,
+            confidence,
+            cpus: None,
+            message: message.into(),
+            evidence: Vec::new(),
+            cost: None,
+            fix: Fix::default(),
+        }
+    }
+
+    /// Says which CPUs have the fault, out of how many.
+    #[must_use]
+    pub fn on(mut self, cpus: CpuSet, of: usize) -> Finding {
+        self.cpus = Some(Scope { cpus, of });
+        self
+    }
+
+    /// Adds what was read at `source`.
+    #[must_use]
+    pub fn evidence(mut self, source: impl Into<String>, value: impl fmt::Display) -> Finding {
+        self.evidence.push(Evidence { source: source.into(), value: value.to_string() });
+        self
+    }
+
+    /// Says what the fault takes, and how that is derived.
+    #[must_use]
+    pub fn cost(mut self, estimate: impl Into<String>, derivation: impl Into<String>) -> Finding {
+        self.cost = Some(Cost { estimate: estimate.into(), derivation: derivation.into() });
+        self
+    }
+
+    /// Adds a command that mends it until the next boot.
+    #[must_use]
+    pub fn fix_now(mut self, command: impl Into<String>) -> Finding {
+        self.fix.now.push(command.into());
+        self
+    }
+
+    /// Says what mends it for good.
+    #[must_use]
+    pub fn fix_lasting(mut self, text: impl Into<String>) -> Finding {
+        self.fix.lasting = Some(text.into());
+        self
+    }
+}
+
+/// "CPUs 0-3 (4 of 16)", "CPU 2 (1 of 16)", "all 16 CPUs".
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Scope { cpus, of } = self;
+        match cpus.len() {
+            n if n == *of && n > 1 => write!(f, "all {of} CPUs"),
+            1 => write!(f, "CPU {cpus} (1 of {of})"),
+            n => write!(f, "CPUs {cpus} ({n} of {of})"),
+        }
+    }
+}
+
+impl Severity {
+    /// From the least to the worst.
+    pub const ALL: [Severity; 5] =
+        [Severity::Info, Severity::Low, Severity::Medium, Severity::High, Severity::Critical];
+
+    /// The word in options and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Low => "low",
+            Severity::Medium => "medium",
+            Severity::High => "high",
+            Severity::Critical => "critical",
+        }
+    }
+}
+
+impl Confidence {
+    /// The word in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}

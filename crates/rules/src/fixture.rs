@@ -1,0 +1,26 @@
+//! What the tests of checks share: a host from an excerpt, and a verdict as one line of text.
+
+use crate::check::Check;
+use facts::HostView;
+use host::Captured;
+
+/// The host that answers as `excerpt` says; whatever it does not name is absent.
+pub(crate) fn host_of(excerpt: &str) -> HostView {
+    host::view(&Captured::excerpt(excerpt).unwrap())
+}
+
+/// The verdict in short: `severity: message [CPUs]` a line, or `clean`, or why there is none.
+pub(crate) fn verdict(check: &Check, excerpt: &str) -> String {
+    match (check.run)(&host_of(excerpt)) {
+        Err(missing) if missing.is_absence() => format!("not applicable: {missing}"),
+        Err(missing) => format!("unknown: {missing}"),
+        Ok(findings) if findings.is_empty() => "clean".to_owned(),
+        Ok(findings) => {
+            let line = |finding: &crate::finding::Finding| {
+                let scope = finding.cpus.as_ref().map_or(String::new(), |it| format!(" [{it}]"));
+                format!("{}: {}{scope}", finding.severity.name(), finding.message)
+            };
+            findings.iter().map(line).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
