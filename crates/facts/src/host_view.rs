@@ -4,6 +4,7 @@ use crate::cpu::cpufreq::Cpufreq;
 use crate::cpu::cpuinfo::CpuInfo;
 use crate::cpu::topology::Topology;
 use crate::system::dmi::Dmi;
+use crate::system::ipmi::Ipmi;
 use crate::system::kernel::Kernel;
 use crate::system::platform::Platform;
 use crate::system::process::Process;
@@ -30,6 +31,8 @@ pub struct HostView {
     pub cpufreq: Cpufreq,
     /// Every process and kernel thread.
     pub processes: Fact<Vec<Process>>,
+    /// The interfaces to the BMC, and the threads that poll them.
+    pub ipmi: Ipmi,
 }
 
 /// Where the answers about a host come from; decides how much weight an absence has.

@@ -1,12 +1,18 @@
 //! What the tests of checks share: a host from an excerpt, and a verdict as one line of text.
 
 use crate::check::Check;
+use crate::finding::Finding;
 use facts::HostView;
 use host::Captured;
 
 /// The host that answers as `excerpt` says; whatever it does not name is absent.
 pub(crate) fn host_of(excerpt: &str) -> HostView {
     host::view(&Captured::excerpt(excerpt).unwrap())
+}
+
+/// The findings of a check that has some.
+pub(crate) fn findings(check: &Check, excerpt: &str) -> Vec<Finding> {
+    (check.run)(&host_of(excerpt)).unwrap()
 }
 
 /// The verdict in short: `severity: message [CPUs]` a line, or `clean`, or why there is none.
@@ -16,7 +22,7 @@ pub(crate) fn verdict(check: &Check, excerpt: &str) -> String {
         Err(missing) => format!("unknown: {missing}"),
         Ok(findings) if findings.is_empty() => "clean".to_owned(),
         Ok(findings) => {
-            let line = |finding: &crate::finding::Finding| {
+            let line = |finding: &Finding| {
                 let scope = finding.cpus.as_ref().map_or(String::new(), |it| format!(" [{it}]"));
                 format!("{}: {}{scope}", finding.severity.name(), finding.message)
             };

@@ -2,6 +2,7 @@
 
 pub mod boot_line;
 pub mod dmi;
+pub mod ipmi;
 pub mod kernel;
 pub mod platform;
 pub mod process;

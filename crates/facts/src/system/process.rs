@@ -1,8 +1,11 @@
-//! Processes and kernel threads, from /proc/PID/stat.
+//! Processes and kernel threads, from /proc/PID/stat and /proc/PID/schedstat.
 //!
-//! Source: proc_pid_stat(5), fs/proc/array.c; the flag is PF_KTHREAD of include/linux/sched.h.
+//! Sources: proc_pid_stat(5), fs/proc/array.c; the flag is PF_KTHREAD of include/linux/sched.h;
+//! Documentation/scheduler/sched-stats.rst.
 
-use crate::parse::Expected;
+use crate::parse::{Expected, trimmed};
+use crate::{Fact, Missing};
+use std::time::Duration;
 
 /// One process or kernel thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,9 +16,15 @@ pub struct Process {
     pub name: String,
     /// Whether it is a thread of the kernel.
     pub is_kernel_thread: bool,
+    /// When it started, as time since boot.
+    pub started: Fact<Duration>,
 }
 
 const PF_KTHREAD: u64 = 0x0020_0000;
+
+/// USER_HZ, the unit of times in /proc/PID/stat: 100 whatever the kernel's own HZ, on every architecture that
+/// databases run on (include/asm-generic/param.h).
+const TICKS_PER_SECOND: f64 = 100.0;
 
 impl Process {
     /// Parses a /proc/PID/stat line. The name stands in parentheses and may hold spaces and parentheses.
@@ -23,14 +32,35 @@ impl Process {
         const STAT: Expected = Expected("a line like `1 (init) S 0 ...`");
         let (pid, rest) = text.split_once(" (").ok_or(STAT)?;
         let (name, rest) = rest.rsplit_once(") ").ok_or(STAT)?;
-        // After the name: state ppid pgrp session tty_nr tpgid flags.
-        let flags: u64 = rest.split(' ').nth(6).and_then(|it| it.parse().ok()).ok_or(STAT)?;
+        let pid: u32 = pid.trim().parse().map_err(|_| STAT)?;
+        let mut fields = rest.split_ascii_whitespace();
+        // After the name: state ppid pgrp session tty_nr tpgid flags; the start is field 22 of the line.
+        let flags: u64 = fields.nth(6).and_then(|it| it.parse().ok()).ok_or(STAT)?;
+        let started = fields.nth(12).and_then(|it| it.parse::<u64>().ok());
+        let started = started
+            .and_then(|ticks| Duration::try_from_secs_f64(ticks as f64 / TICKS_PER_SECOND).ok());
         Ok(Process {
-            pid: pid.trim().parse().map_err(|_| STAT)?,
+            pid,
             name: name.to_owned(),
             is_kernel_thread: flags & PF_KTHREAD != 0,
+            started: started.ok_or_else(|| {
+                Missing::malformed(format!("/proc/{pid}/stat"), text, "a start time in field 22")
+            }),
         })
     }
+}
+
+/// Parses the time a process has run on a CPU from /proc/PID/schedstat: run time and waiting time in
+/// nanoseconds, and the number of times it ran.
+///
+/// A kernel without CONFIG_SCHED_INFO prints three zeros (fs/proc/base.c), which is no run time.
+pub fn run_time(text: &str) -> Result<Duration, Expected> {
+    const ACCOUNTED: Expected = Expected("an accounted run time (CONFIG_SCHED_INFO)");
+    if trimmed(text) == "0 0 0" {
+        return Err(ACCOUNTED);
+    }
+    let nanoseconds = text.split_ascii_whitespace().next().and_then(|it| it.parse().ok());
+    nanoseconds.map(Duration::from_nanos).ok_or(ACCOUNTED)
 }
 
 #[cfg(test)]
@@ -52,5 +82,18 @@ mod tests {
     #[test]
     fn a_cut_line_is_refused() {
         assert!(Process::parse("2 (kthreadd) S 0").is_err());
+    }
+
+    #[test]
+    fn the_start_is_time_since_boot() {
+        let line = "9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 0 1234 0 0 39 19 1 0 250 0 0";
+        assert_eq!(Process::parse(line).unwrap().started, Ok(Duration::from_millis(2500)));
+    }
+
+    #[test]
+    fn three_zeros_are_no_run_time() {
+        assert_eq!(run_time("1500000000 7 3\n"), Ok(Duration::from_millis(1500)));
+        assert!(run_time("0 0 0\n").is_err());
+        assert!(run_time("").is_err());
     }
 }

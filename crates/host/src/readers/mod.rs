@@ -2,6 +2,7 @@
 
 mod cpufreq;
 mod dmi;
+mod ipmi;
 mod kernel;
 mod platform;
 mod processes;
@@ -16,12 +17,14 @@ pub fn view(source: &dyn Source) -> HostView {
     let cpuinfo = source.parsed("/proc/cpuinfo", CpuInfo::parse);
     let topology = topology::read(source, &cpuinfo);
     let dmi = dmi::read(source);
+    let processes = processes::read(source);
     HostView {
         origin: source.origin(),
         kernel: kernel::read(source),
         platform: platform::read(source, &cpuinfo, &dmi),
         cpufreq: cpufreq::read(source, &topology),
-        processes: processes::read(source),
+        ipmi: ipmi::read(source, &processes),
+        processes,
         dmi,
         cpuinfo,
         topology,

@@ -1,11 +1,16 @@
 //! Every check, in the order in which they are shown.
 
 mod frequency;
+mod ipmi;
 
 use crate::check::Check;
 
 /// The list of checks: command line, reports, documentation and tests iterate over it.
-pub const CHECKS: &[&Check] = &[&frequency::slow_governor::CHECK];
+pub const CHECKS: &[&Check] = &[
+    &frequency::slow_governor::CHECK,
+    &ipmi::kipmid_busy::CHECK,
+    &ipmi::ipmi_without_interrupt::CHECK,
+];
 
 /// The check with this id.
 pub fn find(id: &str) -> Option<&'static Check> {

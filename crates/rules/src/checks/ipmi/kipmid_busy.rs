@@ -1,0 +1,197 @@
+//! Looks at the accounted run time of the kernel threads kipmi0, kipmi1 ... that poll a BMC.
+//!
+//! Sources: drivers/char/ipmi/ipmi_si_intf.c (`ipmi_thread`), fs/proc/base.c (`proc_pid_schedstat`). It sees the
+//! average since the thread started, not the seconds in which somebody reads the sensors.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::system::ipmi::{Ipmi, PollingThread};
+use facts::{HostView, Missing};
+use std::time::Duration;
+
+pub(crate) const CHECK: Check = Check {
+    id: "kipmid-busy",
+    title: "a kernel thread that polls the BMC takes CPU time",
+    doc: "\
+## What it looks at
+The run time of the kernel threads kipmi0, kipmi1 ... as the scheduler accounts it in nanoseconds
+(`/proc/PID/schedstat`, first field), over the time since the thread started. `ps` and `top` are no witness:
+they count samples at timer ticks, and a thread that always sleeps before the tick shows 0 % while it
+burns most of a CPU.
+
+## Why it matters
+A BMC behind a KCS or SMIC interface without an interrupt is polled: while a request is open, kipmiN
+asks again and again. Every sensor sweep of a monitoring agent opens hundreds of requests. Case studies and
+vendors' notes report 10 to 100 % of a CPU, for weeks. The thread has nice 19, so an idle core hides it; on a
+loaded host it takes cycles, cache and turbo headroom from the core it runs on.
+
+Measured with ten full sweeps of the sensors and the event log (HZ=1000), by `kipmid_max_busy_us`, as elapsed
+seconds and true CPU use: no limit 22 s, 103 %; 1000: 27 s, 27 %; 500: 24 s, 69 %; 200: 42 s, 47 %; 100: 68 s,
+18 %. A BMC that needs about a millisecond to answer, as this one did (55 % of its answers took less), is
+asked in vain below that: the limit trades the time of a sweep for the CPU it takes.
+Kernels since 5.4 sleep 100 to 200 microseconds between polls, so the same sweep takes less there.
+
+## When to leave it alone
+Below 1 % since boot nothing is lost that can be measured. During a firmware update of the BMC the thread
+must spin. What mends the cause, in this order: newer BMC firmware (many BMCs give their sensor repository no
+usable timestamp, so every client fetches all records again each time); a client that stays up, fetches the records
+once and then only the readings; polling less often, or taking events instead.
+",
+    references: &[
+        Reference {
+            title: "Linux: The Linux IPMI Driver, The SI Driver (kipmid_max_busy_us)",
+            url: "https://docs.kernel.org/driver-api/ipmi.html#the-si-driver",
+        },
+        Reference {
+            title: "Red Hat: kipmi kernel helper thread kipmi0 is generating high CPU load",
+            url: "https://access.redhat.com/solutions/21322",
+        },
+        Reference {
+            title: "SUSE: kipmi uses lots of cpu time",
+            url: "https://www.suse.com/support/kb/doc/?id=000017027",
+        },
+    ],
+    run,
+};
+
+/// The lowest limit that the module's own description advises ("set to 100-500").
+const ADVISED_BUSY_US: u64 = 100;
+
+/// IPMI_MAX_INTFS in ipmi_si_intf.c: more interfaces have no parameter.
+const MOST_INTERFACES: usize = 4;
+
+/// Younger averages are mostly about the boot, when the driver and the first agent read everything once.
+const SETTLED: Duration = Duration::from_secs(3600);
+
+fn run(host: &HostView) -> Verdict {
+    let threads = host.ipmi.threads.as_ref()?;
+    if threads.is_empty() {
+        return Err(Missing::not_here("polling of a BMC", "there is no kernel thread kipmi0"));
+    }
+    let uptime = *host.kernel.uptime.as_ref()?;
+    let mut findings = Vec::new();
+    let mut unknown = None;
+    for thread in threads {
+        match thread.share(uptime) {
+            Ok(share) => findings.extend(judge(host, thread, uptime, share)),
+            Err(missing) => unknown = unknown.or(Some(missing)),
+        }
+    }
+    match unknown {
+        Some(missing) if findings.is_empty() => Err(missing),
+        _ => Ok(findings),
+    }
+}
+
+/// 1 % of a CPU is a quarter of an hour a day; 10 % is what case studies call busy; from 50 % on the core
+/// that the thread runs on belongs to it.
+fn severity(share: f64) -> Option<Severity> {
+    match share {
+        0.5.. => Some(Severity::High),
+        0.1.. => Some(Severity::Medium),
+        0.01.. => Some(Severity::Low),
+        _ => None,
+    }
+}
+
+fn judge(host: &HostView, thread: &PollingThread, uptime: Duration, share: f64) -> Option<Finding> {
+    let severity = severity(share)?;
+    let run_time = thread.run_time.as_ref().ok()?;
+    let age = uptime.saturating_sub(*thread.started.as_ref().ok()?);
+    let confidence = if age < SETTLED { Confidence::Medium } else { Confidence::High };
+    let share = 100.0 * share;
+    let times =
+        format!("{:.0} s of run time in {:.0} s", run_time.as_secs_f64(), age.as_secs_f64());
+    let name = format!("kipmi{}", thread.interface);
+    let message = format!("{name} has taken {share:.0} % of a CPU since it started: {times}");
+    let finding = Finding::new(severity, confidence, message)
+        .evidence(format!("/proc/{}/schedstat", thread.pid), run_time.as_nanos())
+        .cost(format!("{share:.0} % of one CPU on average, more while sensors are read"), times);
+    Some(limit(finding, &host.ipmi, thread.interface).fix_lasting(
+        "firmware of the BMC first; then a monitoring agent that keeps the sensor records, or asks less often; \
+         `options ipmi_si kipmid_max_busy_us=100` in /etc/modprobe.d/ipmi.conf, or \
+         `ipmi_si.kipmid_max_busy_us=100` on the boot line",
+    ))
+}
+
+/// Adds the command that limits busy waiting, unless that is limited already or cannot be.
+fn limit(mut finding: Finding, ipmi: &Ipmi, interface: usize) -> Finding {
+    let Ok(limits) = &ipmi.max_busy_us else { return finding };
+    let shown = limits.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    finding = finding.evidence(Ipmi::MAX_BUSY_US, shown);
+    let is_limited = matches!(ipmi.max_busy_us(interface), Ok(1..=ADVISED_BUSY_US));
+    if is_limited || interface >= MOST_INTERFACES {
+        return finding;
+    }
+    // The file is written as a whole: the other interfaces keep their limits.
+    let mut wanted = limits.clone();
+    wanted.resize(limits.len().max(interface + 1), 0);
+    wanted[interface] = ADVISED_BUSY_US;
+    let wanted = wanted.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    finding.fix_now(format!("echo {wanted} > {}", Ipmi::MAX_BUSY_US))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::{findings, verdict};
+
+    /// A host up for ten hours, with a kipmi0 that started 0.1 s after boot.
+    fn host(schedstat: &str) -> String {
+        format!(
+            "//- /proc/uptime\n36000.10 70000.00\n//- /proc/412/stat\n412 (kipmi0) S 2 0 0 0 -1 2129984 \
+             0 0 0 0 0 0 0 0 39 19 1 0 10 0 0\n//- /proc/412/schedstat\n{schedstat}\n"
+        )
+    }
+
+    fn with_limit(text: &str) -> String {
+        let path = "/sys/module/ipmi_si/parameters/kipmid_max_busy_us";
+        host("15480000000000 99 7") + &format!("//- {path}\n{text}")
+    }
+
+    #[test]
+    fn ten_percent_is_medium_and_half_a_cpu_is_high() {
+        assert_eq!(
+            verdict(&CHECK, &host("15480000000000 99 7")),
+            "medium: kipmi0 has taken 43 % of a CPU since it started: 15480 s of run time in 36000 s"
+        );
+        assert!(verdict(&CHECK, &host("18000000000000 99 7")).starts_with("high: "));
+        assert!(verdict(&CHECK, &host("360000000000 99 7")).starts_with("low: "));
+    }
+
+    #[test]
+    fn below_one_percent_is_clean() {
+        assert_eq!(verdict(&CHECK, &host("350000000000 99 7")), "clean");
+    }
+
+    #[test]
+    fn a_kernel_that_accounts_no_run_time_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host("0 0 0")),
+            "unknown: /proc/412/schedstat holds \"0 0 0\", expected an accounted run time (CONFIG_SCHED_INFO)"
+        );
+    }
+
+    #[test]
+    fn a_host_that_polls_no_bmc_is_not_judged() {
+        assert_eq!(
+            verdict(&CHECK, "//- /proc/1/stat\n1 (init) S 0 1 1 0 -1 4194560 0\n"),
+            "not applicable: no polling of a BMC here: there is no kernel thread kipmi0"
+        );
+    }
+
+    #[test]
+    fn a_process_may_call_itself_kipmi0_and_is_not_one() {
+        let excerpt = host("15480000000000 99 7").replace("2129984", "4194560");
+        assert!(verdict(&CHECK, &excerpt).starts_with("not applicable: "));
+    }
+
+    #[test]
+    fn a_limit_is_advised_only_where_there_is_none() {
+        let commands = |limit| findings(&CHECK, &with_limit(limit)).remove(0).fix.now;
+        let path = "/sys/module/ipmi_si/parameters/kipmid_max_busy_us";
+        assert_eq!(commands("\n"), [format!("echo 100 > {path}")]);
+        assert_eq!(commands("0,200\n"), [format!("echo 100,200 > {path}")]);
+        assert!(commands("100\n").is_empty());
+    }
+}
