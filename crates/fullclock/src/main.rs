@@ -1,2 +1,27 @@
-//! The binary.
-fn main() {}
+//! fullclock: finds what keeps a server's CPUs below the clock they were bought for.
+//!
+//! The binary reads the command line, asks `host` for facts and `rules` for verdicts, and prints them.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod output;
+mod render;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Exit codes: 0 clean, 1 findings at or above `--fail-on`, 2 could not run, 3 a change was refused or
+/// did not stick.
+fn main() -> ExitCode {
+    let arguments = cli::Arguments::parse();
+    match commands::run(&arguments) {
+        Ok(code) => code,
+        // The reader of a pipe that has seen enough (`| head`) is no failure of ours.
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&error);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -7,6 +7,7 @@ pub mod audit;
 pub mod check;
 pub mod checks;
 pub mod finding;
+pub mod pasted;
 
 #[cfg(test)]
 mod fixture;

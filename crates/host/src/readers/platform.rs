@@ -4,7 +4,8 @@ use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::system::dmi::Dmi;
 use facts::system::platform::{Platform, hypervisor};
-use facts::{Fact, IfPresent, parse};
+use facts::system::process::Process;
+use facts::{Fact, parse};
 
 pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>, dmi: &Dmi) -> Platform {
     let xen_type = source.parsed("/sys/hypervisor/type", parse::line);
@@ -15,13 +16,18 @@ pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>, dmi: &Dmi) -> P
     }
 }
 
-/// systemd writes the container's kind where unprivileged readers see it; podman and docker leave marks.
+/// systemd writes the container's kind where unprivileged readers see it; podman and docker leave marks,
+/// which an image that was turned into a machine still bears. Whoever sees the kernel's own thread 2 is in
+/// no container.
 fn container(source: &dyn Source) -> Fact<Option<String>> {
+    if source.parsed("/proc/2/stat", Process::parse).is_ok_and(|it| it.is_kernel_thread) {
+        return Ok(None);
+    }
     if let Ok(kind) = source.parsed("/run/systemd/container", parse::line) {
         return Ok(Some(kind));
     }
     for (mark, kind) in [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")] {
-        if source.read(mark).if_present().ok().flatten().is_some() {
+        if source.read(mark).is_ok() {
             return Ok(Some(kind.to_owned()));
         }
     }

@@ -1,0 +1,130 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use rules::finding::Severity;
+use std::path::PathBuf;
+
+/// Finds what keeps a server's CPUs below the clock they were bought for, and says what each thief costs.
+///
+/// Without a command, audits this machine. Reading changes nothing on the host; some facts need root, and
+/// the report says which.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, args_conflicts_with_subcommands = false)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) host: HostArguments,
+    #[command(flatten)]
+    pub(crate) audit: AuditArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Judge a host: what is set wrong, what it costs, what mends it
+    ///
+    /// Exit codes: 0 nothing at or above --fail-on, 1 findings at or above --fail-on, 2 could not run.
+    #[command(after_help = AUDIT_EXAMPLES)]
+    Audit,
+    /// Write down everything an audit asks of this host, as text to review and send
+    ///
+    /// Serial numbers, UUIDs, MAC and IP addresses and host names are replaced by marks like <mac>.
+    /// Audit it elsewhere with `fullclock audit --host FILE`.
+    Capture {
+        /// File to write; standard output without it
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Say what a check looks at, or what a line of another tool's output means
+    ///
+    /// Knows the ids that an audit prints, perftest's "Conflicting CPU frequency values", the kernel's
+    /// "cpu clock throttled" and rows of turbostat. Without a subject, lists the checks.
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain {
+        /// A check's id, or pasted text; `-` reads it from standard input
+        #[arg(value_name = "ID|TEXT")]
+        subject: Vec<String>,
+    },
+}
+
+const AUDIT_EXAMPLES: &str = "\
+Examples:
+  fullclock audit                             this machine
+  fullclock audit --root sosreport-db7.tar.xz a bundle that holds proc/ and sys/
+  fullclock audit --host db7.host             a capture made by `fullclock capture`
+  fullclock audit --json --fail-on medium     for a pipeline";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  fullclock explain                           every check, a line each
+  fullclock explain clock-modulation
+  fullclock explain \"Conflicting CPU frequency values detected: 1600.000000 != 2534.000000\"
+  dmesg | grep throttled | fullclock explain -";
+
+/// Which host is meant.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub(crate) struct HostArguments {
+    /// A copy of a host: a folder or tarball (.tar, .gz, .bz2, .xz, .zst) that holds proc/ and sys/
+    #[arg(long, value_name = "PATH", global = true)]
+    pub(crate) root: Option<PathBuf>,
+    /// A capture made by `fullclock capture`
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) host: Option<PathBuf>,
+}
+
+/// What an audit does with its findings.
+#[derive(Args, Debug)]
+pub(crate) struct AuditArguments {
+    /// Exit with 1 when a finding is at least this severe
+    #[arg(long, value_name = "LEVEL", global = true)]
+    pub(crate) fail_on: Option<Level>,
+    /// List the clean checks and the reasons of the others too
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+/// How results are printed.
+#[derive(Args, Debug)]
+pub(crate) struct OutputArguments {
+    /// Print JSON (schemas/ in the source tree describe it)
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print findings only, and no progress
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// When to use colour; NO_COLOR=1 has the same effect as never
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// [`Severity`] as an option's value.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Level {
+    Info,
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+impl From<Level> for Severity {
+    fn from(level: Level) -> Severity {
+        match level {
+            Level::Info => Severity::Info,
+            Level::Low => Severity::Low,
+            Level::Medium => Severity::Medium,
+            Level::High => Severity::High,
+            Level::Critical => Severity::Critical,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `fullclock explain`: what a check looks at, or what a pasted line means.
+
+use crate::cli::Arguments;
+use crate::output::{self, Style};
+use crate::render;
+use anyhow::{Context, Result, bail};
+use rules::checks::{self, CHECKS};
+use rules::pasted;
+use std::io::Read;
+use std::process::ExitCode;
+
+/// Pasted text is a line or a screen; more than this is a file given by mistake.
+const LONGEST_TEXT: u64 = 1 << 20;
+
+pub(super) fn run(arguments: &Arguments, subject: &[String]) -> Result<ExitCode> {
+    let style = Style::of_stdout(&arguments.output);
+    let subject = match subject {
+        [] => String::new(),
+        [dash] if dash == "-" => from_stdin()?,
+        words => words.join(" "),
+    };
+    let text = if subject.trim().is_empty() {
+        if arguments.output.json {
+            render::json::check_list(CHECKS)?
+        } else {
+            render::text::check_list(CHECKS, style)
+        }
+    } else if let Some(check) = checks::find(subject.trim()) {
+        if arguments.output.json {
+            render::json::check(check)?
+        } else {
+            render::text::check(check, style)
+        }
+    } else if let Some(explanation) = pasted::explain(&subject) {
+        if arguments.output.json {
+            render::json::explanation(&explanation)?
+        } else {
+            render::text::explanation(&explanation, style)
+        }
+    } else {
+        bail!("{}", nobody_knows(subject.trim()));
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn from_stdin() -> Result<String> {
+    let mut text = String::new();
+    let mut limited = std::io::stdin().lock().take(LONGEST_TEXT);
+    limited.read_to_string(&mut text).context("standard input is no text")?;
+    if text.trim().is_empty() {
+        bail!("standard input is empty: pipe the line to explain into `fullclock explain -`");
+    }
+    Ok(text)
+}
+
+/// Names what is nearest, so that a slip of the pen costs no search.
+fn nobody_knows(subject: &str) -> String {
+    let near = CHECKS
+        .iter()
+        .map(|it| it.id)
+        .find(|id| id.split('-').any(|word| word.len() > 3 && subject.contains(word)));
+    let shown: String = subject.chars().take(60).collect();
+    match near {
+        Some(id) => format!(
+            "{shown:?} is neither a check nor a line I know; did you mean `fullclock explain {id}`?"
+        ),
+        None => format!(
+            "{shown:?} is neither a check nor a line I know: `fullclock explain` lists the checks, `fullclock explain --help` the lines"
+        ),
+    }
+}

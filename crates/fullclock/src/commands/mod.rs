@@ -1,0 +1,44 @@
+//! One file per command.
+
+mod audit;
+mod capture;
+mod explain;
+
+use crate::cli::{Arguments, Command, HostArguments};
+use anyhow::{Context, Result};
+use host::{Captured, Live, Source};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs what the command line asks for.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    match &arguments.command {
+        None | Some(Command::Audit) => audit::run(arguments),
+        Some(Command::Capture { output }) => capture::run(arguments, output.as_deref()),
+        Some(Command::Explain { subject }) => explain::run(arguments, subject),
+    }
+}
+
+/// The host that the options name, and what to call it.
+fn open(arguments: &HostArguments) -> Result<(Box<dyn Source>, String)> {
+    if let Some(path) = &arguments.root {
+        let name = path.display().to_string();
+        let source = Live::copy(path).with_context(|| format!("--root {name}"))?;
+        return Ok((Box::new(source), name));
+    }
+    if let Some(path) = &arguments.host {
+        let name = path.display().to_string();
+        let captured =
+            Captured::parse(&text_of(path)?).with_context(|| format!("--host {name}"))?;
+        return Ok((Box::new(captured), name));
+    }
+    Ok((Box::new(Live::this_machine()), "this machine".to_owned()))
+}
+
+/// The text of a file that the user named.
+#[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
+fn text_of(path: &Path) -> Result<String> {
+    let name = path.display();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    String::from_utf8(bytes).with_context(|| format!("{name} is no text"))
+}

@@ -1,0 +1,91 @@
+//! Standard output and standard error: results on one, talk on the other.
+
+use crate::cli::{Color, OutputArguments};
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// How to print for whoever reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    /// Whether to use colour.
+    pub(crate) color: bool,
+    /// Columns to fill.
+    pub(crate) width: usize,
+}
+
+impl Style {
+    /// Colour only for a terminal that has not been told otherwise (<https://no-color.org>).
+    #[expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
+    pub(crate) fn of_stdout(arguments: &OutputArguments) -> Style {
+        let refused = std::env::var("NO_COLOR").is_ok_and(|it| !it.is_empty())
+            || std::env::var("TERM").is_ok_and(|it| it == "dumb");
+        let color = match arguments.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => io::stdout().is_terminal() && !refused,
+        };
+        Style { color, width: width() }
+    }
+}
+
+/// Lines longer than a page of a book are hard to read, however wide the terminal.
+const WIDEST: usize = 110;
+const NARROWEST: usize = 60;
+/// What a pipe or a file gets.
+const PLAIN: usize = 100;
+
+fn width() -> usize {
+    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    columns.unwrap_or(PLAIN).clamp(NARROWEST, WIDEST)
+}
+
+/// Prints a result.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Says on standard error what went wrong, cause by cause.
+#[expect(clippy::print_stderr, reason = "talk goes to standard error")]
+pub(crate) fn complain(error: &anyhow::Error) {
+    eprintln!("fullclock: {error:#}");
+}
+
+/// Says something on standard error that is no result.
+#[expect(clippy::print_stderr, reason = "talk goes to standard error")]
+pub(crate) fn note(arguments: &OutputArguments, text: &str) {
+    if !arguments.quiet {
+        eprintln!("fullclock: {text}");
+    }
+}
+
+/// Does `work`; if it takes more than a second and somebody watches, says what is being done.
+pub(crate) fn with_progress<T>(
+    arguments: &OutputArguments,
+    what: &str,
+    work: impl FnOnce() -> T,
+) -> T {
+    if arguments.quiet || !io::stderr().is_terminal() {
+        return work();
+    }
+    let (done, waiting) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if waiting.recv_timeout(Duration::from_secs(1)) == Err(mpsc::RecvTimeoutError::Timeout)
+            {
+                note(arguments, what);
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
+/// Whether the error is that nobody reads any more.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io_error = error.downcast_ref::<io::Error>();
+    io_error.is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,109 @@
+//! Results as JSON, in the shape that `schemas/` publishes.
+//!
+//! Fields are only ever added within a version of the schema.
+
+use super::unknowns;
+use facts::{Fact, HostView, Missing, Origin};
+use rules::audit::Audit;
+use rules::check::Check;
+use rules::finding::Finding;
+use rules::pasted::Explanation;
+use serde_json::{Result, Value, json};
+
+/// The version of every shape in this file, which is the number in the schemas' file names.
+const SCHEMA_VERSION: u32 = 1;
+
+/// One audit: `schemas/audit-1.json`.
+pub(crate) fn audit(host: &HostView, audit: &Audit) -> Result<String> {
+    let without_verdict = |(check, missing): &(&Check, Missing)| {
+        json!({
+            "check": check.id,
+            "source": missing.what,
+            "reason": missing.reason(),
+            "text": missing.to_string(),
+            "remedy": missing.remedy(),
+        })
+    };
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "fullclock": env!("CARGO_PKG_VERSION"),
+        "host": describe(host, audit),
+        "findings": audit.findings.iter().map(|(check, it)| finding(check, it)).collect::<Vec<_>>(),
+        "unknown": audit.unknown.iter().map(without_verdict).collect::<Vec<_>>(),
+        "not_applicable": audit.not_applicable.iter().map(without_verdict).collect::<Vec<_>>(),
+        "clean": audit.clean.iter().map(|check| check.id).collect::<Vec<_>>(),
+    }))
+}
+
+/// The checks and what they are about, without their documentation.
+pub(crate) fn check_list(checks: &[&Check]) -> Result<String> {
+    let line = |check: &&Check| json!({ "id": check.id, "title": check.title });
+    pretty(
+        &json!({ "schema_version": SCHEMA_VERSION, "checks": checks.iter().map(line).collect::<Vec<_>>() }),
+    )
+}
+
+/// One check with its documentation.
+pub(crate) fn check(check: &Check) -> Result<String> {
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "id": check.id,
+        "title": check.title,
+        "doc": check.doc,
+        "references": references(check),
+    }))
+}
+
+/// What a pasted text means.
+pub(crate) fn explanation(explanation: &Explanation) -> Result<String> {
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "what": explanation.what,
+        "meaning": explanation.meaning,
+        "checks": explanation.checks,
+    }))
+}
+
+fn describe(host: &HostView, audit: &Audit) -> Value {
+    let known = |fact: &Fact<String>| fact.as_ref().ok().cloned();
+    let cpuinfo = host.cpuinfo.as_ref().ok();
+    json!({
+        "origin": match host.origin {
+            Origin::Live => "live",
+            Origin::Capture => "capture",
+            Origin::Tree => "tree",
+        },
+        "kernel": known(&host.kernel.release),
+        "cpu_model": cpuinfo.map(|it| &it.model_name).filter(|it| !it.is_empty()),
+        "cpus_online": host.topology.online.as_ref().ok().map(ToString::to_string),
+        "vendor": known(&host.dmi.vendor),
+        "product": known(&host.dmi.product),
+        "firmware": known(&host.dmi.firmware_version),
+        "hypervisor": unknowns::guest(host, audit).map(|it| it.hypervisor),
+        "container": host.platform.container.as_ref().ok().cloned().flatten(),
+    })
+}
+
+fn finding(check: &Check, finding: &Finding) -> Value {
+    let Finding { severity, confidence, cpus, message, evidence, cost, fix } = finding;
+    json!({
+        "id": check.id,
+        "severity": severity.name(),
+        "confidence": confidence.name(),
+        "cpus": cpus.as_ref().map(|it| json!({ "list": it.cpus.to_string(), "n": it.cpus.len(), "of": it.of })),
+        "message": message,
+        "evidence": evidence.iter().map(|it| json!({ "source": it.source, "value": it.value })).collect::<Vec<_>>(),
+        "cost": cost.as_ref().map(|it| json!({ "estimate": it.estimate, "derivation": it.derivation })),
+        "fix": { "now": fix.now, "lasting": fix.lasting },
+        "references": references(check),
+    })
+}
+
+fn references(check: &Check) -> Vec<Value> {
+    let reference = |it: &rules::check::Reference| json!({ "title": it.title, "url": it.url });
+    check.references.iter().map(reference).collect()
+}
+
+fn pretty(value: &Value) -> Result<String> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n")
+}

@@ -1,0 +1,256 @@
+//! Results as text for a terminal: worst first, what cannot be known last.
+
+use super::page::{BOLD, DIM, Page, color_of};
+use super::unknowns;
+use crate::output::Style;
+use facts::{Fact, HostView};
+use rules::audit::Audit;
+use rules::check::Check;
+use rules::finding::{Confidence, Finding, Severity};
+use rules::pasted::Explanation;
+
+/// How much of an audit to show.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Detail {
+    /// Findings only.
+    pub(crate) quiet: bool,
+    /// Clean checks and every reason, too.
+    pub(crate) verbose: bool,
+}
+
+/// The column in which a finding's text starts.
+const MARGIN: usize = 10;
+
+/// One audit.
+pub(crate) fn audit(
+    name: &str,
+    host: &HostView,
+    audit: &Audit,
+    detail: Detail,
+    style: Style,
+) -> String {
+    let mut page = Page::new(style);
+    if !detail.quiet {
+        header(&mut page, name, host);
+    }
+    for (check, it) in &audit.findings {
+        finding(&mut page, check, it);
+    }
+    if !detail.quiet {
+        unknown(&mut page, audit, detail);
+        guest(&mut page, host, audit);
+        if detail.verbose {
+            without_findings(&mut page, audit);
+        }
+        summary(&mut page, audit);
+    }
+    page.finish()
+}
+
+fn header(page: &mut Page, name: &str, host: &HostView) {
+    page.line(&page.paint(BOLD, &format!("fullclock audit of {name}")));
+    let mut parts = Vec::new();
+    if let Ok(cpuinfo) = &host.cpuinfo
+        && !cpuinfo.model_name.is_empty()
+    {
+        parts.push(cpuinfo.model_name.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    if let Ok(online) = &host.topology.online {
+        parts.push(format!("{} CPUs online", online.len()));
+    }
+    parts.extend(known(&host.kernel.release).map(|it| format!("Linux {it}")));
+    parts.extend(machine(host));
+    parts.extend(match &host.platform.hypervisor {
+        Ok(Some(hypervisor)) => Some(format!("a guest of {hypervisor}")),
+        Ok(None) => Some("bare metal".to_owned()),
+        Err(_) => None,
+    });
+    if let Ok(Some(container)) = &host.platform.container {
+        parts.push(format!("in a {container} container"));
+    }
+    page.paragraph(0, &parts.join(", "));
+    page.line("");
+}
+
+fn machine(host: &HostView) -> Option<String> {
+    let vendor = known(&host.dmi.vendor)?;
+    let product = known(&host.dmi.product).unwrap_or_default();
+    let machine = format!("{vendor} {product}").trim_end().to_owned();
+    Some(match known(&host.dmi.firmware_version) {
+        Some(firmware) => format!("{machine} (firmware {firmware})"),
+        None => machine,
+    })
+}
+
+fn known(fact: &Fact<String>) -> Option<&str> {
+    fact.as_deref().ok()
+}
+
+fn finding(page: &mut Page, check: &Check, finding: &Finding) {
+    let severity = finding.severity;
+    let word =
+        page.paint(color_of(severity), &format!("{:MARGIN$}", severity.name().to_uppercase()));
+    let id = page.paint(BOLD, check.id);
+    let scope = finding.cpus.as_ref().map_or(String::new(), |it| format!("  {it}"));
+    let doubt = match finding.confidence {
+        Confidence::High => String::new(),
+        doubt => page.paint(DIM, &format!("  ({} confidence)", doubt.name())),
+    };
+    page.line(&format!("{word}{id}{scope}{doubt}"));
+    page.paragraph(MARGIN, &finding.message);
+    for (evidence, label) in finding.evidence.iter().zip(once_then_nothing("  seen")) {
+        page.labelled(MARGIN, label, &format!("{} = {}", evidence.source, evidence.value));
+    }
+    if let Some(cost) = &finding.cost {
+        page.labelled(MARGIN, "  cost", &format!("{} ({})", cost.estimate, cost.derivation));
+    }
+    for (command, label) in finding.fix.now.iter().zip(once_then_nothing("  now")) {
+        page.labelled(MARGIN, label, command);
+    }
+    if let Some(lasting) = &finding.fix.lasting {
+        page.labelled(MARGIN, "  lasting", lasting);
+    }
+    page.line("");
+}
+
+fn once_then_nothing(label: &str) -> impl Iterator<Item = &str> {
+    std::iter::once(label).chain(std::iter::repeat(""))
+}
+
+fn unknown(page: &mut Page, audit: &Audit, detail: Detail) {
+    if audit.unknown.is_empty() {
+        return;
+    }
+    page.line(&page.paint(BOLD, "Not known"));
+    for unknowns::Group { remedy, checks } in unknowns::by_remedy(audit) {
+        let n = checks.len();
+        let ids = checks.iter().map(|(check, _)| check.id).collect::<Vec<_>>().join(", ");
+        match remedy {
+            Some(remedy) => {
+                let plural = if n == 1 { "check" } else { "checks" };
+                page.paragraph(2, &format!("{remedy}: {n} {plural}"));
+                page.paragraph(MARGIN, &ids);
+            }
+            None => page.paragraph(2, "nothing that you can run would tell:"),
+        }
+        if detail.verbose || remedy.is_none() {
+            for (check, missing) in checks {
+                page.paragraph(MARGIN, &format!("{}: {missing}", check.id));
+            }
+        }
+    }
+    page.line("");
+}
+
+fn guest(page: &mut Page, host: &HostView, audit: &Audit) {
+    let Some(guest) = unknowns::guest(host, audit) else { return };
+    let hidden = match guest.checks.as_slice() {
+        [] => String::new(),
+        checks => format!(" ({} checks need the host: {})", checks.len(), checks.join(", ")),
+    };
+    page.paragraph(
+        0,
+        &format!(
+            "This is a guest of {}: the hypervisor decides the clock. Registers, firmware, throttling, power limits and idle \
+             states of the processor cannot be seen from here{hidden}. Audit the host as well.",
+            guest.hypervisor
+        ),
+    );
+    page.line("");
+}
+
+fn without_findings(page: &mut Page, audit: &Audit) {
+    page.line(&page.paint(BOLD, "Does not apply here"));
+    for (check, missing) in &audit.not_applicable {
+        page.paragraph(2, &format!("{}: {missing}", check.id));
+    }
+    page.line("");
+    page.line(&page.paint(BOLD, "Clean"));
+    page.paragraph(2, &audit.clean.iter().map(|it| it.id).collect::<Vec<_>>().join(", "));
+    page.line("");
+}
+
+fn summary(page: &mut Page, audit: &Audit) {
+    let count = |severity: Severity| {
+        let n = audit.findings.iter().filter(|(_, it)| it.severity == severity).count();
+        (n > 0).then(|| format!("{n} {}", severity.name()))
+    };
+    let counts: Vec<String> = Severity::ALL.iter().rev().filter_map(|it| count(*it)).collect();
+    let findings = match audit.findings.len() {
+        0 => "No findings".to_owned(),
+        1 => format!("1 finding ({})", counts.join(", ")),
+        n => format!("{n} findings ({})", counts.join(", ")),
+    };
+    page.paragraph(
+        0,
+        &format!(
+            "{findings}; {} checks clean, {} not known, {} do not apply here.",
+            audit.clean.len(),
+            audit.unknown.len(),
+            audit.not_applicable.len()
+        ),
+    );
+    if let Some((check, _)) = audit.findings.first() {
+        page.paragraph(0, &format!("`fullclock explain {}` says more.", check.id));
+    }
+}
+
+/// Every check, a line each.
+pub(crate) fn check_list(checks: &[&Check], style: Style) -> String {
+    let mut page = Page::new(style);
+    let indent = checks.iter().map(|check| check.id.len()).max().unwrap_or(0) + 2;
+    for check in checks {
+        page.labelled(indent, check.id, check.title);
+    }
+    page.line("");
+    page.paragraph(0, "`fullclock explain ID` says what a check looks at, why it matters and when to leave it alone.");
+    page.finish()
+}
+
+/// One check's documentation.
+pub(crate) fn check(check: &Check, style: Style) -> String {
+    let mut page = Page::new(style);
+    page.line(&format!("{}: {}", page.paint(BOLD, check.id), check.title));
+    page.line("");
+    for paragraph in check.doc.trim().split("\n\n") {
+        let mut body = paragraph;
+        if let Some(heading) = paragraph.strip_prefix("## ") {
+            let (heading, rest) = heading.split_once('\n').unwrap_or((heading, ""));
+            page.line(&page.paint(BOLD, heading));
+            body = rest;
+        }
+        document(&mut page, body);
+        page.line("");
+    }
+    page.line(&page.paint(BOLD, "References"));
+    for reference in check.references {
+        page.paragraph(2, &format!("{} {}", reference.title, reference.url));
+    }
+    page.finish()
+}
+
+/// A paragraph, or lines that stay apart: lists and indented code.
+fn document(page: &mut Page, body: &str) {
+    let stays = |line: &str| line.starts_with(['-', '|', ' ']);
+    if body.lines().any(stays) {
+        body.lines().for_each(|line| page.paragraph(2, line));
+    } else {
+        page.paragraph(2, &body.replace('\n', " "));
+    }
+}
+
+/// What a pasted text means.
+pub(crate) fn explanation(explanation: &Explanation, style: Style) -> String {
+    let mut page = Page::new(style);
+    page.line(&page.paint(BOLD, explanation.what));
+    for paragraph in &explanation.meaning {
+        page.line("");
+        page.paragraph(2, paragraph);
+    }
+    page.line("");
+    page.paragraph(
+        0,
+        &format!("Checks that look for the cause: {}", explanation.checks.join(", ")),
+    );
+    page.finish()
+}

@@ -1,0 +1,107 @@
+//! The built binary, as a user meets it: what it prints, and what it exits with.
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
+)]
+#![expect(clippy::disallowed_methods, reason = "runs the binary")]
+
+use std::process::{Command, Output, Stdio};
+
+const TWO_GOVERNORS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-governors.host");
+
+fn fullclock(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fullclock"))
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    String::from_utf8(fullclock(arguments).stdout).unwrap()
+}
+
+fn stderr(arguments: &[&str]) -> String {
+    String::from_utf8(fullclock(arguments).stderr).unwrap()
+}
+
+fn code(arguments: &[&str]) -> i32 {
+    fullclock(arguments).status.code().unwrap()
+}
+
+#[test]
+fn an_audit_without_a_command_is_an_audit() {
+    assert_eq!(stdout(&["--host", TWO_GOVERNORS]), stdout(&["audit", "--host", TWO_GOVERNORS]));
+}
+
+#[test]
+fn json_of_a_capture_and_of_this_machine_is_what_the_schema_says() {
+    let schema = include_str!("../../../schemas/audit-1.json");
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    for arguments in [&["audit", "--json"][..], &["audit", "--json", "--host", TWO_GOVERNORS]] {
+        let value = serde_json::from_str(&stdout(arguments)).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_a_finding_without_evidence() {
+    let schema = include_str!("../../../schemas/audit-1.json");
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let mut value: serde_json::Value =
+        serde_json::from_str(&stdout(&["--json", "--host", TWO_GOVERNORS])).unwrap();
+    value["findings"][0]["evidence"] = serde_json::json!([]);
+    assert!(!validator.is_valid(&value));
+}
+
+#[test]
+fn the_exit_code_follows_the_level_that_was_asked_for() {
+    assert_eq!(code(&["--host", TWO_GOVERNORS]), 0);
+    assert_eq!(code(&["--host", TWO_GOVERNORS, "--fail-on", "high"]), 1);
+    assert_eq!(code(&["--host", TWO_GOVERNORS, "--fail-on", "critical"]), 0);
+}
+
+#[test]
+fn what_cannot_run_exits_with_2_and_says_why() {
+    assert_eq!(code(&["--host", "/nowhere"]), 2);
+    assert!(stderr(&["--host", "/nowhere"]).starts_with("fullclock: cannot read /nowhere: "));
+    let empty = tempfile::tempdir().unwrap();
+    let empty = empty.path().to_str().unwrap();
+    assert_eq!(code(&["--root", empty]), 2);
+    assert!(stderr(&["--root", empty]).contains("a folder that holds proc/ or sys/"));
+    assert_eq!(code(&["audit", "--fail-on", "awful"]), 2);
+    assert_eq!(code(&["audit", "--root", "/", "--host", TWO_GOVERNORS]), 2);
+    assert_eq!(code(&["explain", "no-such-check"]), 2);
+}
+
+#[test]
+fn a_pipe_gets_no_colour_unless_it_is_asked_for() {
+    assert!(!stdout(&["--host", TWO_GOVERNORS]).contains('\u{1b}'));
+    assert!(stdout(&["--host", TWO_GOVERNORS, "--color", "always"]).contains('\u{1b}'));
+}
+
+#[test]
+fn a_capture_of_this_machine_gives_the_same_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("this.host");
+    let file = file.to_str().unwrap();
+    assert_eq!(code(&["--quiet", "capture", "-o", file]), 0);
+    let ids = |arguments: &[&str]| {
+        let value: serde_json::Value = serde_json::from_str(&stdout(arguments)).unwrap();
+        let list = |name: &str| {
+            value[name].as_array().unwrap().iter().map(|it| it["id"].clone()).collect::<Vec<_>>()
+        };
+        (list("findings"), value["clean"].clone())
+    };
+    assert_eq!(ids(&["--json", "--host", file]), ids(&["--json"]));
+}
+
+#[test]
+fn pasted_lines_are_explained() {
+    let line = "Conflicting CPU frequency values detected: 1600.000000 != 2534.000000. CPU Frequency is not max.";
+    assert!(stdout(&["explain", line]).contains("37 % slower"));
+    assert!(stdout(&["explain", "--json", line]).contains("\"schema_version\": 1"));
+}

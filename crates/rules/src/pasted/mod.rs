@@ -1,0 +1,36 @@
+//! Lines of other tools that people paste when they wonder about their clock.
+
+mod perftest;
+mod throttled;
+mod turbostat;
+
+/// What a pasted text is, and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// What was recognised: "perftest: conflicting CPU frequencies".
+    pub what: &'static str,
+    /// What it means, paragraph by paragraph.
+    pub meaning: Vec<String>,
+    /// Checks that look for the cause.
+    pub checks: &'static [&'static str],
+}
+
+/// Every kind of text that is recognised; the first that knows the text explains it.
+const KINDS: &[fn(&str) -> Option<Explanation>] =
+    &[perftest::explain, throttled::explain, turbostat::explain];
+
+/// Explains a pasted text, `None` where no kind knows it.
+pub fn explain(text: &str) -> Option<Explanation> {
+    KINDS.iter().find_map(|kind| kind(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_no_known_kind_is_not_explained() {
+        assert_eq!(explain("hello 1 2 3"), None);
+        assert_eq!(explain(""), None);
+    }
+}
