@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod check;
 pub mod checks;
+pub mod documentation;
 pub mod finding;
 pub mod pasted;
 
