@@ -23,6 +23,8 @@ pub enum Why {
     /// This kind of host has no such thing, by its own word (vendor, CPUID, hypervisor); the text says
     /// whose.
     NotHere(String),
+    /// The host is a guest, and its hypervisor, named here, shows something of its own making instead.
+    Hidden(String),
     /// The host was asked, and the file or folder does not exist.
     Absent,
     /// The host was asked, and refused.
@@ -61,6 +63,11 @@ impl Missing {
         Missing { what: what.into(), why: Why::NotHere(because.into()) }
     }
 
+    /// `what` is hidden from a guest of `hypervisor`.
+    pub fn hidden(what: impl Into<String>, hypervisor: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::Hidden(hypervisor.into()) }
+    }
+
     /// `what` holds `found`, which is not `expected`.
     pub fn malformed(what: impl Into<String>, found: &str, expected: &'static str) -> Missing {
         const READABLE: usize = 80;
@@ -80,6 +87,7 @@ impl Missing {
     pub fn reason(&self) -> &'static str {
         match self.why {
             Why::NotHere(_) => "not-here",
+            Why::Hidden(_) => "hidden",
             Why::Absent => "absent",
             Why::Denied => "denied",
             Why::NotCollected => "not-collected",
@@ -95,6 +103,7 @@ impl Missing {
         match &self.why {
             Why::Denied => Some("run as root"),
             Why::Absent if self.what.starts_with("/dev/cpu/") => Some("modprobe msr"),
+            Why::Hidden(_) => Some("audit the machine under this guest"),
             Why::NotCollected => Some("run `fullclock capture` on the host itself"),
             Why::NotHere(_) | Why::Absent | Why::Failed(_) | Why::Malformed { .. } => None,
         }
@@ -115,6 +124,7 @@ impl fmt::Display for Missing {
         let what = &self.what;
         match &self.why {
             Why::NotHere(because) => write!(f, "no {what} here: {because}"),
+            Why::Hidden(hypervisor) => write!(f, "{what} is hidden from a guest of {hypervisor}"),
             Why::Absent => write!(f, "{what} does not exist"),
             Why::Denied => write!(f, "{what} may not be read"),
             Why::NotCollected => write!(f, "{what} is not in this copy of the host"),

@@ -65,13 +65,12 @@ Examples:
 
 /// Which host is meant.
 #[derive(Args, Debug)]
-#[group(multiple = false)]
 pub(crate) struct HostArguments {
     /// A copy of a host: a folder or tarball (.tar, .gz, .bz2, .xz, .zst) that holds proc/ and sys/
     #[arg(long, value_name = "PATH", global = true)]
     pub(crate) root: Option<PathBuf>,
     /// A capture made by `fullclock capture`
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, conflicts_with = "root")]
     pub(crate) host: Option<PathBuf>,
 }
 

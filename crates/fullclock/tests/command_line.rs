@@ -74,6 +74,7 @@ fn what_cannot_run_exits_with_2_and_says_why() {
     assert!(stderr(&["--root", empty]).contains("a folder that holds proc/ or sys/"));
     assert_eq!(code(&["audit", "--fail-on", "awful"]), 2);
     assert_eq!(code(&["audit", "--root", "/", "--host", TWO_GOVERNORS]), 2);
+    assert_eq!(code(&["--root", "/", "audit", "--host", TWO_GOVERNORS]), 2);
     assert_eq!(code(&["explain", "no-such-check"]), 2);
 }
 

@@ -23,6 +23,14 @@ impl Platform {
         matches!(self.hypervisor, Ok(Some(_)))
     }
 
+    /// On a guest, the reason for which `what` cannot be known: the hypervisor shows its own.
+    pub fn hides(&self, what: &str) -> Result<(), Missing> {
+        match &self.hypervisor {
+            Ok(Some(hypervisor)) => Err(Missing::hidden(what, hypervisor)),
+            Ok(None) | Err(_) => Ok(()),
+        }
+    }
+
     /// Whether the kernel is known to run on the hardware itself.
     pub fn is_bare_metal(&self) -> bool {
         matches!(self.hypervisor, Ok(None))

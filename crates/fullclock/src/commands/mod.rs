@@ -5,7 +5,7 @@ mod capture;
 mod explain;
 
 use crate::cli::{Arguments, Command, HostArguments};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use host::{Captured, Live, Source};
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,6 +21,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// The host that the options name, and what to call it.
 fn open(arguments: &HostArguments) -> Result<(Box<dyn Source>, String)> {
+    // clap sees this only where both stand on the same side of the command's name.
+    if arguments.root.is_some() && arguments.host.is_some() {
+        bail!("--root and --host name two hosts; give one of them");
+    }
     if let Some(path) = &arguments.root {
         let name = path.display().to_string();
         let source = Live::copy(path).with_context(|| format!("--root {name}"))?;

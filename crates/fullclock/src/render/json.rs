@@ -2,7 +2,6 @@
 //!
 //! Fields are only ever added within a version of the schema.
 
-use super::unknowns;
 use facts::{Fact, HostView, Missing, Origin};
 use rules::audit::Audit;
 use rules::check::Check;
@@ -27,7 +26,7 @@ pub(crate) fn audit(host: &HostView, audit: &Audit) -> Result<String> {
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
         "fullclock": env!("CARGO_PKG_VERSION"),
-        "host": describe(host, audit),
+        "host": describe(host),
         "findings": audit.findings.iter().map(|(check, it)| finding(check, it)).collect::<Vec<_>>(),
         "unknown": audit.unknown.iter().map(without_verdict).collect::<Vec<_>>(),
         "not_applicable": audit.not_applicable.iter().map(without_verdict).collect::<Vec<_>>(),
@@ -64,7 +63,7 @@ pub(crate) fn explanation(explanation: &Explanation) -> Result<String> {
     }))
 }
 
-fn describe(host: &HostView, audit: &Audit) -> Value {
+fn describe(host: &HostView) -> Value {
     let known = |fact: &Fact<String>| fact.as_ref().ok().cloned();
     let cpuinfo = host.cpuinfo.as_ref().ok();
     json!({
@@ -79,7 +78,7 @@ fn describe(host: &HostView, audit: &Audit) -> Value {
         "vendor": known(&host.dmi.vendor),
         "product": known(&host.dmi.product),
         "firmware": known(&host.dmi.firmware_version),
-        "hypervisor": unknowns::guest(host, audit).map(|it| it.hypervisor),
+        "hypervisor": host.platform.hypervisor.as_ref().ok().cloned().flatten(),
         "container": host.platform.container.as_ref().ok().cloned().flatten(),
     })
 }

@@ -38,7 +38,7 @@ pub(crate) fn audit(
     }
     if !detail.quiet {
         unknown(&mut page, audit, detail);
-        guest(&mut page, host, audit);
+        guest(&mut page, host);
         if detail.verbose {
             without_findings(&mut page, audit);
         }
@@ -142,18 +142,14 @@ fn unknown(page: &mut Page, audit: &Audit, detail: Detail) {
     page.line("");
 }
 
-fn guest(page: &mut Page, host: &HostView, audit: &Audit) {
-    let Some(guest) = unknowns::guest(host, audit) else { return };
-    let hidden = match guest.checks.as_slice() {
-        [] => String::new(),
-        checks => format!(" ({} checks need the host: {})", checks.len(), checks.join(", ")),
-    };
+/// Says once what every hidden check has in common.
+fn guest(page: &mut Page, host: &HostView) {
+    let Ok(Some(hypervisor)) = &host.platform.hypervisor else { return };
     page.paragraph(
         0,
         &format!(
-            "This is a guest of {}: the hypervisor decides the clock. Registers, firmware, throttling, power limits and idle \
-             states of the processor cannot be seen from here{hidden}. Audit the host as well.",
-            guest.hypervisor
+            "This is a guest of {hypervisor}, which decides the clock. The processor's registers, firmware, throttling, \
+             power limits and idle states cannot be seen from here; audit the machine under it as well."
         ),
     );
     page.line("");

@@ -1,15 +1,9 @@
 //! Checks without a verdict, grouped by what would give them one.
 
-use facts::{HostView, Missing};
+use facts::Missing;
 use rules::audit::Audit;
 use rules::check::Check;
 use std::collections::BTreeMap;
-
-/// What a host is called when it is a virtual machine, and which checks its nature takes away.
-pub(crate) struct Guest {
-    pub(crate) hypervisor: String,
-    pub(crate) checks: Vec<&'static str>,
-}
 
 /// Unknown checks that one and the same deed would make known.
 pub(crate) struct Group<'a> {
@@ -29,12 +23,4 @@ pub(crate) fn by_remedy(audit: &Audit) -> Vec<Group<'_>> {
         groups.into_iter().map(|(remedy, checks)| Group { remedy, checks }).collect();
     groups.sort_by_key(|it| (it.remedy.is_none(), std::cmp::Reverse(it.checks.len())));
     groups
-}
-
-/// On a virtual machine, what it cannot see.
-pub(crate) fn guest(host: &HostView, audit: &Audit) -> Option<Guest> {
-    let hypervisor = host.platform.hypervisor.as_ref().ok()?.clone()?;
-    let hidden = |it: &&(&'static Check, Missing)| matches!(it.1.why, facts::Why::NotHere(_));
-    let checks = audit.not_applicable.iter().filter(hidden).map(|(check, _)| check.id).collect();
-    Some(Guest { hypervisor, checks })
 }

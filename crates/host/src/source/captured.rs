@@ -218,6 +218,7 @@ fn answer(lines: &[&str]) -> Result<Answer, &'static str> {
             ("denied", _) => Ok(Err(Why::Denied)),
             ("not-collected", _) => Ok(Err(Why::NotCollected)),
             ("failed", error) => Ok(Err(Why::Failed(error.to_owned()))),
+            ("hidden", hypervisor) => Ok(Err(Why::Hidden(hypervisor.to_owned()))),
             ("not-here", because) => Ok(Err(Why::NotHere(because.to_owned()))),
             ("bytes", digits) => {
                 bytes(digits).map(Ok).ok_or("an even number of hexadecimal digits")

@@ -107,6 +107,7 @@ fn write_answer(text: &mut String, name: &str, answer: &Answer) {
         Err(Why::Absent) => mark(text, "absent"),
         Err(Why::Denied) => mark(text, "denied"),
         Err(Why::NotCollected) => mark(text, "not-collected"),
+        Err(Why::Hidden(hypervisor)) => mark(text, &format!("hidden {hypervisor}")),
         Err(Why::NotHere(because)) => mark(text, &format!("not-here {because}")),
         Err(Why::Failed(error)) => mark(text, &format!("failed {error}")),
         Err(Why::Malformed { found, .. }) => mark(text, &format!("failed {found:?}")),
