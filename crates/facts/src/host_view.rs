@@ -3,6 +3,7 @@
 use crate::cpu::cpufreq::Cpufreq;
 use crate::cpu::cpuinfo::CpuInfo;
 use crate::cpu::topology::Topology;
+use crate::msr::Msrs;
 use crate::system::dmi::Dmi;
 use crate::system::ipmi::Ipmi;
 use crate::system::kernel::Kernel;
@@ -29,6 +30,8 @@ pub struct HostView {
     pub topology: Topology,
     /// Frequency drivers, governors and limits.
     pub cpufreq: Cpufreq,
+    /// Model-specific registers of the processors.
+    pub msrs: Msrs,
     /// Every process and kernel thread.
     pub processes: Fact<Vec<Process>>,
     /// The interfaces to the BMC, and the threads that poll them.

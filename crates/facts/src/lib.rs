@@ -8,6 +8,7 @@
 pub mod cpu;
 mod host_view;
 mod missing;
+pub mod msr;
 pub mod parse;
 mod per_cpu;
 pub mod system;

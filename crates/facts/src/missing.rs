@@ -80,7 +80,20 @@ impl Missing {
 
     /// Whether the host itself has no such thing, as opposed to us not knowing.
     pub fn is_absence(&self) -> bool {
-        matches!(self.why, Why::Absent | Why::NotHere(_))
+        match self.why {
+            Why::NotHere(_) => true,
+            Why::Absent => !self.needs_msr_module(),
+            Why::Hidden(_)
+            | Why::Denied
+            | Why::NotCollected
+            | Why::Failed(_)
+            | Why::Malformed { .. } => false,
+        }
+    }
+
+    /// Without the kernel's msr module the device of a CPU does not exist; its registers do.
+    fn needs_msr_module(&self) -> bool {
+        self.why == Why::Absent && self.what.starts_with("/dev/cpu/")
     }
 
     /// One word for the reason, as `--json` prints it.
@@ -102,7 +115,7 @@ impl Missing {
     pub fn remedy(&self) -> Option<&'static str> {
         match &self.why {
             Why::Denied => Some("run as root"),
-            Why::Absent if self.what.starts_with("/dev/cpu/") => Some("modprobe msr"),
+            Why::Absent if self.needs_msr_module() => Some("modprobe msr"),
             Why::Hidden(_) => Some("audit the machine under this guest"),
             Why::NotCollected => Some("run `fullclock capture` on the host itself"),
             Why::NotHere(_) | Why::Absent | Why::Failed(_) | Why::Malformed { .. } => None,
@@ -162,6 +175,13 @@ mod tests {
         let denied: Fact<u8> = Err(Missing::denied("/b"));
         assert_eq!(absent.if_present(), Ok(None));
         assert_eq!(denied.if_present(), Err(&Missing::denied("/b")));
+    }
+
+    #[test]
+    fn a_register_without_a_device_is_not_absent_but_unknown() {
+        let missing = Missing::absent("/dev/cpu/0/msr 0x19a");
+        assert!(!missing.is_absence());
+        assert_eq!(missing.remedy(), Some("modprobe msr"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod cpufreq;
 mod dmi;
 mod ipmi;
 mod kernel;
+mod msrs;
 mod platform;
 mod processes;
 mod topology;
@@ -17,14 +18,16 @@ pub fn view(source: &dyn Source) -> HostView {
     let cpuinfo = source.parsed("/proc/cpuinfo", CpuInfo::parse);
     let topology = topology::read(source, &cpuinfo);
     let dmi = dmi::read(source);
+    let platform = platform::read(source, &cpuinfo, &dmi);
     let processes = processes::read(source);
     HostView {
         origin: source.origin(),
         kernel: kernel::read(source),
-        platform: platform::read(source, &cpuinfo, &dmi),
         cpufreq: cpufreq::read(source, &topology),
+        msrs: msrs::read(source, &cpuinfo, &platform, &topology),
         ipmi: ipmi::read(source, &processes),
         processes,
+        platform,
         dmi,
         cpuinfo,
         topology,

@@ -16,8 +16,8 @@
 //! `!failed TEXT` and `!bytes HEX` stand for an answer that is no text. A line of a file that starts
 //! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
 
-use super::{Source, cpuid_name, msr_name};
-use facts::{Fact, Missing, Origin, Why};
+use super::{Source, cpuid_name};
+use facts::{Fact, Missing, Origin, Why, msr};
 use std::collections::BTreeMap;
 
 const HEADER: &str = "fullclock capture 1";
@@ -96,6 +96,12 @@ impl Captured {
         }
     }
 
+    /// Whether any register of `cpu` was answered.
+    fn has_msr_device(&self, cpu: u32) -> bool {
+        let prefix = format!("/dev/cpu/{cpu}/msr ");
+        self.answers.range(prefix.clone()..).next().is_some_and(|(it, _)| it.starts_with(&prefix))
+    }
+
     /// The names that were answered below `folder`, relative to it.
     fn below<'a>(&'a self, folder: &str) -> impl Iterator<Item = &'a str> {
         let prefix = format!("{}/", folder.trim_end_matches('/'));
@@ -145,8 +151,19 @@ impl Source for Captured {
     }
 
     fn msr(&self, cpu: u32, register: u32) -> Fact<u64> {
-        let name = msr_name(cpu, register);
-        let text = self.answer(&name).map(String::from_utf8_lossy)?;
+        let name = msr::path(cpu, register);
+        let text = match self.answer(&name) {
+            // A register that an excerpt leaves out beside others is one that the processor refuses.
+            Err(Missing { why: Why::Absent, .. })
+                if self.is_excerpt
+                    && self.has_msr_device(cpu)
+                    && !self.answers.contains_key(&name) =>
+            {
+                let refused = Why::Failed("Input/output error (os error 5)".to_owned());
+                return Err(Missing { what: name, why: refused });
+            }
+            answer => answer.map(String::from_utf8_lossy)?,
+        };
         hexadecimal(&text)
             .ok_or_else(|| Missing::malformed(name, &text, "a hexadecimal number like 0x14"))
     }

@@ -4,8 +4,8 @@
 //! RESOLVE_IN_ROOT, Linux 5.6), so that a link to `/etc` or through `..` cannot make us report facts of the
 //! analyst's own machine, and only regular files are read, so that a pipe cannot hang us.
 
-use super::{Source, cpuid_name, msr_name};
-use facts::{Fact, Missing, Origin, Why};
+use super::{Source, cpuid_name};
+use facts::{Fact, Missing, Origin, Why, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -115,7 +115,7 @@ impl Source for Live {
     /// Errors are those of arch/x86/kernel/msr.c: EPERM without CAP_SYS_RAWIO, EIO for a register that the
     /// CPU refuses, ENXIO for an offline CPU, ENOENT without the module.
     fn msr(&self, cpu: u32, register: u32) -> Fact<u64> {
-        let name = msr_name(cpu, register);
+        let name = msr::path(cpu, register);
         if self.copy.is_some() {
             return Err(Missing::not_collected(name));
         }

@@ -53,11 +53,6 @@ impl dyn Source + '_ {
     }
 }
 
-/// How messages, captures and evidence name a register of one CPU.
-pub(crate) fn msr_name(cpu: u32, register: u32) -> String {
-    format!("/dev/cpu/{cpu}/msr {register:#x}")
-}
-
 /// How messages and captures name a CPUID leaf.
 fn cpuid_name(leaf: u32, subleaf: u32) -> String {
     format!("cpuid {leaf:#x} {subleaf:#x}")

@@ -1,8 +1,8 @@
 //! A source that remembers what was asked of another, and writes it down as a capture.
 
 use super::captured::{Answer, link_key};
-use super::{Source, cpuid_name, msr_name};
-use facts::{Fact, Missing, Origin, Why};
+use super::{Source, cpuid_name};
+use facts::{Fact, Missing, Origin, Why, msr};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -68,7 +68,7 @@ impl Source for Recording<'_> {
 
     fn msr(&self, cpu: u32, register: u32) -> Fact<u64> {
         let fact = self.inner.msr(cpu, register);
-        self.remember(msr_name(cpu, register), &fact, |value| format!("{value:#x}\n").into());
+        self.remember(msr::path(cpu, register), &fact, |value| format!("{value:#x}\n").into());
         fact
     }
 

@@ -1,0 +1,204 @@
+//! Model-specific registers: what the processor itself says of its clock.
+//!
+//! Addresses and bit fields are those of the Intel SDM, vol. 4 (the tables) and vol. 3B "Power and Thermal
+//! Management" (the meaning), and of AMD's PPRs. Values are kept as they were read, so that evidence is
+//! verbatim; the submodules decode them. Nothing here is ever written.
+
+pub mod amd;
+pub mod clock_modulation;
+pub mod intel;
+mod register;
+pub mod thermal_status;
+
+pub use register::{Processor, Register, Scope, path};
+
+use crate::cpu::cpuinfo::CpuInfo;
+use crate::{Fact, Missing, PerCpu, Why};
+use std::collections::BTreeMap;
+
+/// The registers that a host's processors have, as read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Msrs {
+    answers: BTreeMap<u32, Fact<PerCpu<u64>>>,
+    /// Why a register outside of `answers` is not known.
+    otherwise: Missing,
+    /// Whether the duty cycle in [`intel::CLOCK_MODULATION`] counts sixteenths instead of eighths
+    /// (CPUID.06H:EAX[5], ECMD).
+    pub extended_duty: Fact<bool>,
+}
+
+/// Fields that no real processor has at 0, by the register that holds them.
+///
+/// Emulators answer 0 for registers that they do not have (QEMU, and Bochs with `ignore_bad_msrs`), and
+/// 0 in most registers would read as "nothing wrong".
+const NEVER_ZERO: &[(&Register, u64)] = &[
+    // Bits 15:8: the base ratio.
+    (&intel::PLATFORM_INFO, 0xff00),
+    // Bits 23:16: the temperature at which the processor throttles itself.
+    (&intel::TEMPERATURE_TARGET, 0x00ff_0000),
+    // Bits 7:0: the highest performance level.
+    (&intel::HWP_CAPABILITIES, 0xff),
+    // Bit 63: P-state 0 is defined.
+    (&amd::PSTATE_0, 1 << 63),
+];
+
+impl Msrs {
+    /// No registers at all, for one reason: a guest, another architecture, no /proc/cpuinfo.
+    pub fn none(reason: Missing) -> Msrs {
+        Msrs { answers: BTreeMap::new(), extended_duty: Err(reason.clone()), otherwise: reason }
+    }
+
+    /// Takes in what was read, register by register, and leaves out what cannot be trusted.
+    pub fn new(
+        cpuinfo: &CpuInfo,
+        answers: BTreeMap<u32, Fact<PerCpu<u64>>>,
+        leaf6: &Fact<[u32; 4]>,
+    ) -> Msrs {
+        let because = format!("the processor is {}", cpuinfo.vendor);
+        let mut msrs = Msrs {
+            answers,
+            otherwise: Missing::not_here("register of this kind", because),
+            extended_duty: leaf6.as_ref().map(|leaf| leaf[0] >> 5 & 1 == 1).map_err(Missing::from),
+        };
+        if let Err(reason) = msrs.vouched_for() {
+            msrs.distrust_zeros(&reason);
+        }
+        msrs.leave_out_disabled_hwp();
+        msrs
+    }
+
+    /// The values of a register by CPU: of every online CPU, or of the lowest one of each core or package.
+    pub fn of(&self, register: &Register) -> Result<&PerCpu<u64>, &Missing> {
+        match self.answers.get(&register.address) {
+            Some(fact) => fact.as_ref(),
+            None => Err(&self.otherwise),
+        }
+    }
+
+    /// Whether a register that cannot be 0 is not, and so this is a real processor's register file.
+    fn vouched_for(&self) -> Result<(), Missing> {
+        let mut doubt = None;
+        for &(register, mask) in NEVER_ZERO {
+            match self.of(register) {
+                Ok(values) if values.known().any(|(_, value)| value & mask != 0) => return Ok(()),
+                Ok(_) => {
+                    let found = format!("0x0, as does {:#x}, which cannot be 0", register.address);
+                    doubt = Some(Missing::malformed(
+                        register.name,
+                        &found,
+                        "the registers of a real processor",
+                    ));
+                }
+                Err(missing) if !missing.is_absence() => {
+                    doubt = doubt.or_else(|| Some(missing.clone()));
+                }
+                Err(_) => {}
+            }
+        }
+        Err(doubt.unwrap_or_else(|| {
+            Missing::malformed("a register", "0x0", "a register that vouches for a 0")
+        }))
+    }
+
+    fn distrust_zeros(&mut self, reason: &Missing) {
+        for (&address, answer) in &mut self.answers {
+            let Ok(values) = answer else { continue };
+            let distrusted = |cpu: u32, fact: &Fact<u64>| match (fact, &reason.why) {
+                (Ok(0), Why::Malformed { .. }) => {
+                    Err(Missing { what: path(cpu, address), why: reason.why.clone() })
+                }
+                (Ok(0), _) => Err(reason.clone()),
+                _ => fact.clone(),
+            };
+            *values = values.iter().map(|(cpu, fact)| (cpu, distrusted(cpu, fact))).collect();
+        }
+    }
+
+    /// 0x771, 0x774 and 0x777 fault, or mean nothing, until HWP is enabled (SDM vol. 3B, "Enabling HWP").
+    fn leave_out_disabled_hwp(&mut self) {
+        let Ok(enable) = self.of(&intel::PM_ENABLE) else { return };
+        if enable.is_empty()
+            || enable.all_known().is_err()
+            || enable.known().any(|(_, v)| v & 1 == 1)
+        {
+            return;
+        }
+        for register in [&intel::HWP_CAPABILITIES, &intel::HWP_REQUEST, &intel::HWP_STATUS] {
+            let off = Missing::not_here(register.to_string(), "MSR 0x770 bit 0 is 0: HWP is off");
+            self.answers.insert(register.address, Err(off));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intel(registers: &[(&Register, Fact<u64>)]) -> Msrs {
+        let values =
+            |fact: &Fact<u64>| fact.clone().map(|value| [(0, Ok(value))].into_iter().collect());
+        let answers = registers.iter().map(|(it, fact)| (it.address, values(fact))).collect();
+        let info = CpuInfo { vendor: "GenuineIntel".into(), ..CpuInfo::default() };
+        Msrs::new(&info, answers, &Err(Missing::not_collected("cpuid 0x6 0x0")))
+    }
+
+    fn shown(msrs: &Msrs, register: &Register) -> String {
+        match msrs.of(register).map(|it| it.get(0).unwrap().clone()) {
+            Ok(Ok(value)) => format!("{value:#x}"),
+            Ok(Err(missing)) => missing.to_string(),
+            Err(missing) => missing.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_zero_counts_where_a_register_that_cannot_be_zero_vouches_for_it() {
+        let msrs =
+            intel(&[(&intel::CLOCK_MODULATION, Ok(0)), (&intel::PLATFORM_INFO, Ok(0x81_1800))]);
+        assert_eq!(shown(&msrs, &intel::CLOCK_MODULATION), "0x0");
+    }
+
+    #[test]
+    fn an_emulator_that_answers_zero_for_everything_is_not_believed() {
+        let msrs = intel(&[
+            (&intel::CLOCK_MODULATION, Ok(0)),
+            (&intel::THERM_STATUS, Ok(0x8845_0000)),
+            (&intel::PLATFORM_INFO, Ok(0)),
+        ]);
+        assert_eq!(
+            shown(&msrs, &intel::CLOCK_MODULATION),
+            "/dev/cpu/0/msr 0x19a holds \"0x0, as does 0xce, which cannot be 0\", expected the registers of a real processor"
+        );
+        assert_eq!(shown(&msrs, &intel::THERM_STATUS), "0x88450000");
+    }
+
+    #[test]
+    fn a_zero_without_a_witness_is_as_unknown_as_the_witness() {
+        let witness = Err(Missing::not_collected("/dev/cpu/0/msr 0xce"));
+        let msrs = intel(&[(&intel::CLOCK_MODULATION, Ok(0)), (&intel::PLATFORM_INFO, witness)]);
+        assert_eq!(
+            shown(&msrs, &intel::CLOCK_MODULATION),
+            "/dev/cpu/0/msr 0xce is not in this copy of the host"
+        );
+    }
+
+    #[test]
+    fn what_hwp_registers_hold_while_hwp_is_off_is_left_out() {
+        let msrs = intel(&[
+            (&intel::PLATFORM_INFO, Ok(0x81_1800)),
+            (&intel::PM_ENABLE, Ok(0)),
+            (&intel::HWP_REQUEST, Ok(0xff00)),
+        ]);
+        assert_eq!(
+            shown(&msrs, &intel::HWP_REQUEST),
+            "no MSR 0x774 IA32_HWP_REQUEST here: MSR 0x770 bit 0 is 0: HWP is off"
+        );
+    }
+
+    #[test]
+    fn a_register_of_another_vendor_is_not_here() {
+        assert_eq!(
+            shown(&intel(&[]), &amd::HWCR),
+            "no register of this kind here: the processor is GenuineIntel"
+        );
+    }
+}
