@@ -1,6 +1,7 @@
 //! Everything that is known about one host at one moment.
 
 use crate::cpu::cpufreq::Cpufreq;
+use crate::cpu::cpuidle::Cpuidle;
 use crate::cpu::cpuinfo::CpuInfo;
 use crate::cpu::topology::Topology;
 use crate::msr::Msrs;
@@ -32,6 +33,8 @@ pub struct HostView {
     pub cpufreq: Cpufreq,
     /// Model-specific registers of the processors.
     pub msrs: Msrs,
+    /// Idle states and what limits their use.
+    pub cpuidle: Cpuidle,
     /// Every process and kernel thread.
     pub processes: Fact<Vec<Process>>,
     /// The interfaces to the BMC, and the threads that poll them.

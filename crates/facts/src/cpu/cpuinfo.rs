@@ -90,6 +90,14 @@ impl CpuInfo {
         matches!(self.vendor.as_str(), "AuthenticAMD" | "HygonGenuine")
     }
 
+    /// Whether x86 turbo (Intel's `ida`, AMD's `cpb`) is there and not switched off in firmware.
+    ///
+    /// Source: CPUID.06H:EAX[1], which also reads 0 while turbo is disabled in MSR 0x1A0[38], and
+    /// CPUID.8000_0007H:EDX[9].
+    pub fn has_turbo(&self) -> bool {
+        self.has("ida") || self.has("cpb")
+    }
+
     /// The clock in a name like `Intel(R) Xeon(R) CPU E5540 @ 2.53GHz`.
     pub fn clock_in_name(&self) -> Option<Hertz> {
         let (_, clock) = self.model_name.rsplit_once('@')?;

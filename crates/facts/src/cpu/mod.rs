@@ -1,6 +1,8 @@
 //! What the processors are and how they are driven.
 
 pub mod cpufreq;
+pub mod cpuidle;
 pub mod cpuinfo;
+pub mod idle_limits;
 pub mod set;
 pub mod topology;

@@ -1,6 +1,7 @@
 //! One reader per subject: asks a source and hands the text to the parsers of `facts`.
 
 mod cpufreq;
+mod cpuidle;
 mod dmi;
 mod ipmi;
 mod kernel;
@@ -26,6 +27,7 @@ pub fn view(source: &dyn Source) -> HostView {
         cpufreq: cpufreq::read(source, &topology),
         msrs: msrs::read(source, &cpuinfo, &platform, &topology),
         ipmi: ipmi::read(source, &processes),
+        cpuidle: cpuidle::read(source, &topology, &processes),
         processes,
         platform,
         dmi,

@@ -1,6 +1,7 @@
 //! Every check, in the order in which they are shown.
 
 mod frequency;
+mod idle;
 mod ipmi;
 
 use crate::check::Check;
@@ -8,6 +9,7 @@ use crate::check::Check;
 /// The list of checks: command line, reports, documentation and tests iterate over it.
 pub const CHECKS: &[&Check] = &[
     &frequency::slow_governor::CHECK,
+    &idle::turbo_headroom_lost::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
 ];

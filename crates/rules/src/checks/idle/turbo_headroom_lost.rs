@@ -1,0 +1,414 @@
+//! Looks for what keeps idle CPUs in C1 or shallower, so that busy cores get no turbo beyond the all-core one.
+//!
+//! Source: Documentation/admin-guide/pm/cpuidle.rst and intel_idle.rst. It judges what the kernel may ask for;
+//! how deep the cores really sleep is in their residency counters.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cpuidle::{FOLDER, IdleState, LATENCY_DEVICE, ResumeLatency, StateTable};
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::cpu::idle_limits::Barrier;
+use facts::{CpuSet, HostView, Missing};
+use std::collections::BTreeMap;
+
+const CPUS: &str = "/sys/devices/system/cpu";
+
+pub(crate) const CHECK: Check = Check {
+    id: "turbo-headroom-lost",
+    title: "idle CPUs may not sleep deep enough to leave turbo to the busy ones",
+    doc: "\
+## What it looks at
+The deepest idle state that the kernel may ask for on every CPU: the states that the driver offers (the boot
+line can shorten the list: `intel_idle.max_cstate`, `processor.max_cstate`, `idle=`, `cpuidle.off`), those
+that are switched off (`cpuN/cpuidle/stateM/disable`), and the exit latency that is allowed for all CPUs
+(`/dev/cpu_dma_latency`) and for each (`cpuN/power/pm_qos_resume_latency_us`).
+
+## Why it matters
+A core in C1 has stopped its clock but keeps its voltage and its place in the count of active cores. Only cores
+in C3, C6 or deeper give their share of power, current and turbo bins to the busy ones. With C1 only, a
+single busy core gets no more than the all-core turbo. On two Xeon E5-2680 the same single-threaded test took
+7.97 s at 3.45 GHz with C6, and 9.00 s at 3.09 GHz with C1 only: 13 % slower, by a setting made for speed.
+
+## When to leave it alone
+Where every core is busy all the time, so that there is nothing to give; where a wake-up of some tens of
+microseconds hurts more than a slower clock (C6 takes 80 to 300 microseconds to leave, as `latency` shows); on
+processors without turbo. Measure both: the single-threaded phases of a database gain from deep idle
+states, its wake-up latency from shallow ones.
+",
+    references: &[
+        Reference {
+            title: "Linux: CPU Idle Time Management, Idle States Control Via Kernel Command Line",
+            url: "https://docs.kernel.org/admin-guide/pm/cpuidle.html#idle-states-control-via-kernel-command-line",
+        },
+        Reference {
+            title: "Linux: Power Management Quality of Service for CPUs",
+            url: "https://docs.kernel.org/admin-guide/pm/cpuidle.html#power-management-quality-of-service-for-cpus",
+        },
+        Reference {
+            title: "Linux: intel_idle, Kernel Command Line Options and Module Parameters",
+            url: "https://docs.kernel.org/admin-guide/pm/intel_idle.html#kernel-command-line-options-and-module-parameters",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    let info = host.cpuinfo.as_ref()?;
+    if !info.is_intel() && !info.is_amd() {
+        return Err(Missing::not_here("turbo", "/proc/cpuinfo names neither Intel nor AMD"));
+    }
+    if let Some(finding) = limited_at_boot(host, info) {
+        return Ok(vec![finding]);
+    }
+    let tables = host.cpuidle.tables.as_ref()?;
+    let mut findings = kept_shallow(host, tables);
+    if findings.is_empty() {
+        findings.extend(tables.iter().flat_map(|table| left_out(host, table)));
+    }
+    if findings.is_empty() {
+        host.cpuidle.limits_known()?;
+    }
+    Ok(findings)
+}
+
+/// The driver offers nothing deeper than C1: by a boot parameter, or by the firmware's word.
+fn limited_at_boot(host: &HostView, info: &CpuInfo) -> Option<Finding> {
+    let deepest = match &host.cpuidle.tables {
+        Ok(tables) => {
+            let mut states = tables.iter().flat_map(|it| &it.states);
+            if states.clone().any(IdleState::is_deep) {
+                return None;
+            }
+            states.next_back().map(|it| it.name.as_str())
+        }
+        Err(missing) if missing.is_absence() => None,
+        Err(_) => return None,
+    };
+    let parameters = shortening_parameters(host, info).join(" ");
+    if parameters.is_empty() {
+        return limited_by_firmware(host, info, deepest?);
+    }
+    let message = if parameters.contains("idle=poll") {
+        format!("idle CPUs poll and never sleep: {parameters} on the boot line")
+    } else {
+        let deepest = deepest.unwrap_or("C1");
+        format!("idle CPUs go no deeper than {deepest}: {parameters} on the boot line")
+    };
+    let finding = judged(host, host.topology.online.clone().unwrap_or_default(), message)
+        .evidence("/proc/cmdline", &parameters)
+        .fix_lasting(format!(
+            "`grubby --update-kernel=ALL --remove-args=\"{parameters}\"`, or take it out of GRUB_CMDLINE_LINUX in /etc/default/grub and run update-grub; then reboot"
+        ));
+    Some(finding)
+}
+
+/// The boot parameters that leave no state deeper than C1, as they were given. What counts is the list of
+/// states that came of it: `intel_idle.max_cstate=0` by itself only hands over to acpi_idle.
+fn shortening_parameters(host: &HostView, info: &CpuInfo) -> Vec<String> {
+    let Ok(line) = &host.kernel.boot_line else { return Vec::new() };
+    let driver = host.cpuidle.driver.as_deref().unwrap_or("none");
+    // Most guests have no idle states, whatever the image they were made from has on its boot line.
+    let limits_states = !host.platform.is_guest() || driver.ends_with("_idle");
+    let is_limit = |name: &str, value: &str| match name {
+        "idle" => value == "poll" || (limits_states && matches!(value, "halt" | "nomwait")),
+        "cpuidle.off" => limits_states && value != "0",
+        // The number counts states: 2 may be C1E.
+        "intel_idle.max_cstate" => {
+            limits_states && info.is_intel() && matches!(value, "0" | "1" | "2")
+        }
+        _ => limits_states && driver != "intel_idle" && matches!(value, "0" | "1"),
+    };
+    ["intel_idle.max_cstate", "processor.max_cstate", "idle", "cpuidle.off"]
+        .into_iter()
+        .filter_map(|name| Some((name, line.value(name)?)))
+        .filter(|(name, value)| is_limit(name, value))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect()
+}
+
+/// No boot parameter explains a list without deep states. Old processors and most guests have none.
+fn limited_by_firmware(host: &HostView, info: &CpuInfo, deepest: &str) -> Option<Finding> {
+    if !info.has_turbo() || !host.platform.is_bare_metal() {
+        return None;
+    }
+    let driver = host.cpuidle.driver.as_deref().unwrap_or("the idle driver");
+    let message = format!("idle CPUs go no deeper than {deepest}: {driver} offers no deeper state");
+    Some(
+        Finding::new(Severity::Low, Confidence::Medium, message)
+            .evidence(format!("{FOLDER}/current_driver"), driver)
+            .fix_lasting("allow core C-states (C6) in the firmware's setup"),
+    )
+}
+
+/// CPUs that have deep states and may use none of them, by reason.
+fn kept_shallow(host: &HostView, tables: &[StateTable]) -> Vec<Finding> {
+    let mut kept: BTreeMap<(&str, Vec<Barrier>), CpuSet> = BTreeMap::new();
+    for table in tables {
+        for cpu in table.cpus.iter() {
+            if let Some(barriers) = host.cpuidle.barriers(table, cpu) {
+                let deepest = host.cpuidle.deepest_usable(table, cpu);
+                kept.entry((deepest, barriers)).or_default().insert(cpu);
+            }
+        }
+    }
+    let explained = |((deepest, barriers), cpus)| explained(host, deepest, barriers, &cpus);
+    kept.into_iter().map(explained).collect()
+}
+
+fn explained(host: &HostView, deepest: &str, barriers: Vec<Barrier>, cpus: &CpuSet) -> Finding {
+    let first = cpus.first().unwrap_or(0);
+    let reasons: Vec<String> = barriers.iter().map(|it| reason(host, it)).collect();
+    let message = format!("idle CPUs go no deeper than {deepest}: {}", reasons.join(", "));
+    let mut finding = judged(host, cpus.clone(), message);
+    let mut lasting = Vec::new();
+    for barrier in barriers {
+        let text;
+        (finding, text) = match barrier {
+            Barrier::Disabled(states) => (
+                states.iter().fold(finding, |finding, it| enabled_again(finding, it.0, cpus)),
+                "stop the service or boot script that disables it",
+            ),
+            Barrier::EveryCpu(limit) => with_holders(host, finding, limit),
+            Barrier::OneCpu(limit) => (
+                finding
+                    .evidence(format!("{CPUS}/cpu{first}/power/pm_qos_resume_latency_us"), limit)
+                    .fix_now(format!("echo 0 | tee {CPUS}/cpu*/power/pm_qos_resume_latency_us")),
+                "stop the service or boot script that writes pm_qos_resume_latency_us",
+            ),
+        };
+        lasting.push(text);
+    }
+    finding.fix_lasting(lasting.join("; "))
+}
+
+fn reason(host: &HostView, barrier: &Barrier) -> String {
+    match barrier {
+        Barrier::Disabled(states) => {
+            let names: Vec<&str> = states.iter().map(|(_, name)| name.as_str()).collect();
+            format!("{} disabled", names.join(" and "))
+        }
+        Barrier::EveryCpu(limit) => {
+            let holders = host.cpuidle.latency_holders.as_deref().unwrap_or_default();
+            let holders: Vec<String> =
+                holders.iter().map(|it| format!("{} ({})", it.name, it.pid)).collect();
+            let by = if holders.is_empty() { String::new() } else { " held by ".to_owned() };
+            format!("{LATENCY_DEVICE}{by}{} allows {limit} µs", holders.join(" and "))
+        }
+        Barrier::OneCpu(ResumeLatency::None) => {
+            "pm_qos_resume_latency_us forbids every state".to_owned()
+        }
+        Barrier::OneCpu(limit) => format!("pm_qos_resume_latency_us allows {limit} µs"),
+    }
+}
+
+fn enabled_again(finding: Finding, number: u32, cpus: &CpuSet) -> Finding {
+    let first = cpus.first().unwrap_or(0);
+    finding
+        .evidence(format!("{CPUS}/cpu{first}/cpuidle/state{number}/disable"), 1)
+        .fix_now(format!("cpupower -c {cpus} idle-set -e {number}"))
+}
+
+fn with_holders(host: &HostView, finding: Finding, limit: u32) -> (Finding, &'static str) {
+    let holders = host.cpuidle.latency_holders.as_deref().unwrap_or_default();
+    let mut finding = finding.evidence(LATENCY_DEVICE, limit);
+    for holder in holders {
+        finding = finding.evidence(format!("/proc/{}/fd", holder.pid), LATENCY_DEVICE);
+    }
+    if holders.iter().any(|it| it.name == "tuned") {
+        return (
+            finding.fix_now("tuned-adm profile throughput-performance"),
+            "a tuned profile without force_latency",
+        );
+    }
+    (
+        finding.fix_now(format!("fuser -v {LATENCY_DEVICE}")),
+        "the limit ends when the process that holds the device closes it; without one, a driver asked for it",
+    )
+}
+
+/// A deep state that is disabled while another deep one may be used.
+fn left_out(host: &HostView, table: &StateTable) -> Vec<Finding> {
+    let off = table.states.iter().map(|state| (state, state.disabled.cpus_where(|&off| off)));
+    off.filter(|(_, cpus)| !cpus.is_empty())
+        .map(|(state, cpus)| {
+            let message =
+                format!("idle state {} is disabled, others deeper than C1 are not", state.name);
+            let finding = Finding::new(Severity::Info, Confidence::High, message);
+            enabled_again(finding, state.number, &cpus).on(cpus, host.topology.n_online())
+        })
+        .collect()
+}
+
+/// A finding as severe as the turbo there is to lose.
+fn judged(host: &HostView, cpus: CpuSet, message: String) -> Finding {
+    let has_turbo = host.cpuinfo.as_ref().is_ok_and(CpuInfo::has_turbo);
+    let (severity, confidence) = match has_turbo {
+        // A guest's idle states and flags need not be the hardware's.
+        _ if host.platform.is_guest() => (Severity::Low, Confidence::Low),
+        false => (Severity::Info, Confidence::Medium),
+        true if is_most(host, &cpus) => (Severity::Medium, Confidence::High),
+        true => (Severity::Low, Confidence::High),
+    };
+    let finding = Finding::new(severity, confidence, message).on(cpus, host.topology.n_online());
+    if severity < Severity::Medium {
+        return finding;
+    }
+    finding.cost(
+        "up to 13 % of single-threaded speed",
+        "measured on two Xeon E5-2680: 9.00 s at 3.09 GHz with C1 only, 7.97 s at 3.45 GHz with C6",
+    )
+}
+
+/// Whether `cpus` keep at least half of the cores awake; one thread is enough for a core.
+fn is_most(host: &HostView, cpus: &CpuSet) -> bool {
+    match &host.topology.cores {
+        Ok(cores) => 2 * cores.iter().filter(|it| !it.and(cpus).is_empty()).count() >= cores.len(),
+        Err(_) => 2 * cpus.len() >= host.topology.n_online(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    /// Two CPUs of a Xeon E5-2680 with POLL, C1, C3 and C6; `more` adds or replaces answers.
+    fn host(more: &str) -> String {
+        let state = |number: u32, name: &str, latency: u32| {
+            let folder =
+                |cpu| format!("//- /sys/devices/system/cpu/cpu{cpu}/cpuidle/state{number}");
+            let (first, second) = (folder(0), folder(1));
+            format!(
+                "{first}/name\n{name}\n{first}/latency\n{latency}\n{first}/disable\n0\n{second}/disable\n0\n"
+            )
+        };
+        let states =
+            [state(0, "POLL", 0), state(1, "C1", 2), state(2, "C3", 80), state(3, "C6", 104)];
+        format!("{BOX}{}{more}", states.concat())
+    }
+
+    const BOX: &str = "\
+//- /proc/cpuinfo
+processor : 0
+vendor_id : GenuineIntel
+flags : ida
+//- /proc/cmdline
+quiet
+//- /sys/devices/system/cpu/online
+0-1
+//- /sys/devices/system/cpu/cpuidle/current_driver
+intel_idle
+";
+
+    const C3_OFF: &str = "//- /sys/devices/system/cpu/cpu0/cpuidle/state2/disable\n1\n//- /sys/devices/system/cpu/cpu1/cpuidle/state2/disable\n1\n";
+    const C6_OFF: &str = "//- /sys/devices/system/cpu/cpu0/cpuidle/state3/disable\n1\n//- /sys/devices/system/cpu/cpu1/cpuidle/state3/disable\n1\n";
+
+    /// Only POLL and C1 are offered.
+    fn shallow(boot_line: &str, more: &str) -> String {
+        let state = "//- /sys/devices/system/cpu/cpu0/cpuidle/state";
+        format!(
+            "{BOX}{state}0/name\nPOLL\n{state}1/name\nC1\n//- /proc/cmdline\n{boot_line}\n{more}"
+        )
+    }
+
+    const GUEST: &str = "//- /sys/class/dmi/id/sys_vendor\nQEMU\n";
+
+    #[test]
+    fn a_boot_limit_to_c1_is_medium_and_disappears_with_it() {
+        assert_eq!(
+            verdict(&CHECK, &shallow("quiet intel_idle.max_cstate=1", "")),
+            "medium: idle CPUs go no deeper than C1: intel_idle.max_cstate=1 on the boot line [all 2 CPUs]"
+        );
+        assert_eq!(verdict(&CHECK, &host("")), "clean");
+    }
+
+    #[test]
+    fn a_boot_limit_counts_by_the_states_it_left() {
+        assert_eq!(verdict(&CHECK, &host("//- /proc/cmdline\nintel_idle.max_cstate=0\n")), "clean");
+    }
+
+    #[test]
+    fn polling_by_boot_line_is_named() {
+        assert_eq!(
+            verdict(&CHECK, &format!("{BOX}//- /proc/cmdline\nidle=poll\n")),
+            "medium: idle CPUs poll and never sleep: idle=poll on the boot line [all 2 CPUs]"
+        );
+    }
+
+    #[test]
+    fn disabled_states_are_a_fault_only_when_none_deeper_than_c1_is_left() {
+        assert_eq!(
+            verdict(&CHECK, &host(&format!("{C3_OFF}{C6_OFF}"))),
+            "medium: idle CPUs go no deeper than C1: C3 and C6 disabled [all 2 CPUs]"
+        );
+        assert_eq!(
+            verdict(&CHECK, &host(C3_OFF)),
+            "info: idle state C3 is disabled, others deeper than C1 are not [all 2 CPUs]"
+        );
+    }
+
+    #[test]
+    fn a_held_latency_device_is_named_with_its_holder() {
+        let held = "//- /dev/cpu_dma_latency\n!bytes 01000000\n//- /proc/812/stat\n812 (tuned) S 1 1 1 0 -1 4194560 0\n//- /proc/812/fd/7 -> /dev/cpu_dma_latency\n";
+        assert_eq!(
+            verdict(&CHECK, &host(held)),
+            "medium: idle CPUs go no deeper than POLL: /dev/cpu_dma_latency held by tuned (812) allows 1 µs [all 2 CPUs]"
+        );
+        let idle = "//- /dev/cpu_dma_latency\n!bytes 00943577\n";
+        assert_eq!(verdict(&CHECK, &host(idle)), "clean");
+    }
+
+    #[test]
+    fn one_cpu_that_may_not_sleep_names_its_own_limit() {
+        assert_eq!(
+            verdict(
+                &CHECK,
+                &host("//- /sys/devices/system/cpu/cpu1/power/pm_qos_resume_latency_us\nn/a\n")
+            ),
+            "medium: idle CPUs go no deeper than POLL: pm_qos_resume_latency_us forbids every state [CPU 1 (1 of 2)]"
+        );
+    }
+
+    #[test]
+    fn without_turbo_it_is_a_note() {
+        let host = host(&format!("{C3_OFF}{C6_OFF}")).replace("flags : ida", "flags : sse2");
+        assert!(verdict(&CHECK, &host).starts_with("info: "));
+    }
+
+    #[test]
+    fn a_guest_with_idle_states_of_its_own_is_judged_with_care() {
+        let acpi =
+            format!("{GUEST}//- /sys/devices/system/cpu/cpuidle/current_driver\nacpi_idle\n");
+        assert_eq!(
+            verdict(&CHECK, &shallow("processor.max_cstate=1", &acpi)),
+            "low: idle CPUs go no deeper than C1: processor.max_cstate=1 on the boot line [all 2 CPUs]"
+        );
+        assert_eq!(verdict(&CHECK, &shallow("", &acpi)), "clean");
+    }
+
+    #[test]
+    fn a_guest_without_idle_states_ignores_the_parameters_of_its_image() {
+        let none = "//- /sys/devices/system/cpu/cpuidle/current_driver\nnone\n";
+        let host = format!("{BOX}{GUEST}{none}//- /proc/cmdline\nintel_idle.max_cstate=0\n");
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "not applicable: /sys/devices/system/cpu/cpu0/cpuidle does not exist"
+        );
+    }
+
+    #[test]
+    fn firmware_without_deep_states_is_low() {
+        assert_eq!(
+            verdict(&CHECK, &shallow("quiet", "")),
+            "low: idle CPUs go no deeper than C1: intel_idle offers no deeper state"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_read_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host("//- /dev/cpu_dma_latency\n!denied\n")),
+            "unknown: /dev/cpu_dma_latency may not be read"
+        );
+    }
+}
