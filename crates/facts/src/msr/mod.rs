@@ -6,7 +6,11 @@
 
 pub mod amd;
 pub mod clock_modulation;
+pub mod hwp;
 pub mod intel;
+pub mod limit_reasons;
+pub mod rapl;
+pub mod ratios;
 mod register;
 pub mod thermal_status;
 

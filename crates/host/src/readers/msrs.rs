@@ -154,13 +154,13 @@ flags : acpi est
     fn a_shared_register_is_read_on_the_lowest_cpu_that_shares_it() {
         let registers = "\
 //- /dev/cpu/0/msr 0xce
-0x70a2cfb811800
+0xa0080001800
 //- /dev/cpu/0/msr 0x19c
 0x88450000
 //- /dev/cpu/1/msr 0x19c
 0x88460000
 ";
-        assert_eq!(shown(registers, &intel::PLATFORM_INFO), "0: 0x70a2cfb811800");
+        assert_eq!(shown(registers, &intel::PLATFORM_INFO), "0: 0xa0080001800");
         assert_eq!(shown(registers, &intel::THERM_STATUS), "0: 0x88450000, 1: 0x88460000");
     }
 
