@@ -4,6 +4,8 @@ use crate::cpu::cpufreq::Cpufreq;
 use crate::cpu::cpuidle::Cpuidle;
 use crate::cpu::cpuinfo::CpuInfo;
 use crate::cpu::topology::Topology;
+use crate::links::infiniband::Infiniband;
+use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
 use crate::system::dmi::Dmi;
 use crate::system::ipmi::Ipmi;
@@ -39,6 +41,10 @@ pub struct HostView {
     pub processes: Fact<Vec<Process>>,
     /// The interfaces to the BMC, and the threads that poll them.
     pub ipmi: Ipmi,
+    /// InfiniBand ports.
+    pub infiniband: Infiniband,
+    /// Links of network, storage and graphics devices to their slots.
+    pub pcie: Pcie,
 }
 
 /// Where the answers about a host come from; decides how much weight an absence has.

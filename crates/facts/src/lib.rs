@@ -7,6 +7,7 @@
 
 pub mod cpu;
 mod host_view;
+pub mod links;
 mod missing;
 pub mod msr;
 pub mod parse;

@@ -3,9 +3,11 @@
 mod cpufreq;
 mod cpuidle;
 mod dmi;
+mod infiniband;
 mod ipmi;
 mod kernel;
 mod msrs;
+mod pcie;
 mod platform;
 mod processes;
 mod topology;
@@ -28,6 +30,8 @@ pub fn view(source: &dyn Source) -> HostView {
         msrs: msrs::read(source, &cpuinfo, &platform, &topology),
         ipmi: ipmi::read(source, &processes),
         cpuidle: cpuidle::read(source, &topology, &processes),
+        infiniband: infiniband::read(source),
+        pcie: pcie::read(source),
         processes,
         platform,
         dmi,

@@ -3,6 +3,7 @@
 mod frequency;
 mod idle;
 mod ipmi;
+mod links;
 
 use crate::check::Check;
 
@@ -12,6 +13,8 @@ pub const CHECKS: &[&Check] = &[
     &idle::turbo_headroom_lost::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
+    &links::infiniband_link_degraded::CHECK,
+    &links::pcie_link_degraded::CHECK,
 ];
 
 /// The check with this id.

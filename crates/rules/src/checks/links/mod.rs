@@ -1,0 +1,4 @@
+//! The links that data comes in over.
+
+pub(super) mod infiniband_link_degraded;
+pub(super) mod pcie_link_degraded;
