@@ -9,6 +9,8 @@ mod source;
 
 pub use readers::view;
 pub use source::Source;
+pub use source::archive::Archive;
 pub use source::captured::{CaptureError, Captured};
 pub use source::live::Live;
+pub use source::open::{OpenError, open_root};
 pub use source::recording::Recording;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments, file: Option<&Path>) -> Result<ExitCode> {
     let text = output::with_progress(&arguments.output, "reading the host ...", || {
-        let (source, _) = super::open(&arguments.host)?;
+        let (source, _) = super::open(arguments)?;
         let recording = Recording::new(&*source);
         host::view(&recording);
         anyhow::Ok(recording.capture())

@@ -4,7 +4,8 @@ mod audit;
 mod capture;
 mod explain;
 
-use crate::cli::{Arguments, Command, HostArguments};
+use crate::cli::{Arguments, Command};
+use crate::output;
 use anyhow::{Context, Result, bail};
 use host::{Captured, Live, Source};
 use std::path::Path;
@@ -20,17 +21,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// The host that the options name, and what to call it.
-fn open(arguments: &HostArguments) -> Result<(Box<dyn Source>, String)> {
+fn open(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
     // clap sees this only where both stand on the same side of the command's name.
-    if arguments.root.is_some() && arguments.host.is_some() {
+    if arguments.host.root.is_some() && arguments.host.host.is_some() {
         bail!("--root and --host name two hosts; give one of them");
     }
-    if let Some(path) = &arguments.root {
+    if let Some(path) = &arguments.host.root {
         let name = path.display().to_string();
-        let source = Live::copy(path).with_context(|| format!("--root {name}"))?;
-        return Ok((Box::new(source), name));
+        let source = host::open_root(path).context("--root")?;
+        if !source.other_roots().is_empty() {
+            let others = source.other_roots().join(", ");
+            let note = format!("{name} holds other hosts too, name one to see it: {others}");
+            output::note(&arguments.output, &note);
+        }
+        return Ok((source, name));
     }
-    if let Some(path) = &arguments.host {
+    if let Some(path) = &arguments.host.host {
         let name = path.display().to_string();
         let captured =
             Captured::parse(&text_of(path)?).with_context(|| format!("--host {name}"))?;

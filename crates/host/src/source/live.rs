@@ -4,28 +4,26 @@
 //! RESOLVE_IN_ROOT, Linux 5.6), so that a link to `/etc` or through `..` cannot make us report facts of the
 //! analyst's own machine, and only regular files are read, so that a pipe cannot hang us.
 
-use super::{Source, cpuid_name};
+use super::{LARGEST_FILE, Source, cpuid_name};
 use facts::{Fact, Missing, Origin, Why, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
-/// A file larger than this is not one that the kernel or a bundle tool writes for us: the largest, an
-/// /proc/interrupts of thousands of CPUs, has some tens of MiB.
-const LARGEST_FILE: usize = 64 << 20;
-
 /// A host whose files are files here.
 #[derive(Debug)]
 pub struct Live {
     /// The root folder of a copy; `None` for this machine.
     copy: Option<OwnedFd>,
+    /// Folders of other hosts beside the copy.
+    others: Vec<String>,
 }
 
 impl Live {
     /// The machine we run on.
     pub fn this_machine() -> Live {
-        Live { copy: None }
+        Live { copy: None, others: Vec::new() }
     }
 
     /// The copy of a host below `root`: the folder that holds `proc` or `sys`, at `root` itself or at any
@@ -34,11 +32,13 @@ impl Live {
     /// Errors: `root` cannot be opened, or no folder in it holds `proc` or `sys`.
     pub fn copy(root: &Path) -> Result<Live, Missing> {
         let name = || root.display().to_string();
-        let found = folder_of_host(root).ok_or_else(|| {
+        let mut found = folders_of_hosts(root).into_iter();
+        let first = found.next().ok_or_else(|| {
             Missing::malformed(name(), "no such folder in it", "a folder that holds proc/ or sys/")
         })?;
-        let open = rustix::fs::open(&found, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-        Ok(Live { copy: Some(open.map_err(|error| missing(&name(), error))?) })
+        let open = rustix::fs::open(&first, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        let copy = Some(open.map_err(|error| missing(&name(), error))?);
+        Ok(Live { copy, others: found.map(|it| it.display().to_string()).collect() })
     }
 
     fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -149,6 +149,10 @@ impl Source for Live {
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
         Err(Missing::not_here(cpuid_name(leaf, subleaf), "CPUID is an x86 instruction"))
     }
+
+    fn other_roots(&self) -> &[String] {
+        &self.others
+    }
 }
 
 /// Reads to the end in one buffer: most files of sysfs fit the first read.
@@ -186,19 +190,20 @@ fn missing(what: &str, error: Errno) -> Missing {
     Missing { what: what.to_owned(), why }
 }
 
-/// The folder that holds `proc` or `sys`, nearest to `root` first.
+/// The folders nearest to `root` that hold `proc` or `sys`, sorted.
 #[expect(
     clippy::disallowed_methods,
     reason = "looks for the root that every later read is confined to"
 )]
-fn folder_of_host(root: &Path) -> Option<PathBuf> {
+fn folders_of_hosts(root: &Path) -> Vec<PathBuf> {
     /// A bundle is a folder in a folder or two; deeper ones (must-gather) have a node's name in between.
     const DEEPEST: usize = 6;
     let mut level = vec![root.to_owned()];
     for _ in 0..DEEPEST {
         let is_host = |it: &&PathBuf| it.join("sys").is_dir() || it.join("proc").is_dir();
-        if let Some(found) = level.iter().find(is_host) {
-            return Some(found.clone());
+        let found: Vec<PathBuf> = level.iter().filter(is_host).cloned().collect();
+        if !found.is_empty() {
+            return found;
         }
         let entries = level.iter().filter_map(|folder| std::fs::read_dir(folder).ok());
         let folders =
@@ -206,7 +211,7 @@ fn folder_of_host(root: &Path) -> Option<PathBuf> {
         level = folders.map(|it| it.path()).collect();
         level.sort_unstable();
     }
-    None
+    Vec::new()
 }
 
 #[cfg(test)]

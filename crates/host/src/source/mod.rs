@@ -1,10 +1,16 @@
 //! Who answers questions about a host.
 
+pub(crate) mod archive;
 pub(crate) mod captured;
 pub(crate) mod live;
+pub(crate) mod open;
 pub(crate) mod recording;
 
 use facts::{Expected, Fact, Missing, Origin};
+
+/// A file larger than this is not one that the kernel or a bundle tool writes for us: the largest, an
+/// /proc/interrupts of thousands of CPUs, has some tens of MiB.
+const LARGEST_FILE: usize = 64 << 20;
 
 /// One host, asked question by question.
 ///
@@ -27,14 +33,24 @@ pub trait Source {
 
     /// EAX, EBX, ECX and EDX of a CPUID leaf.
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]>;
+
+    /// The paths of other hosts in the same folder or archive, as [`crate::open_root`] takes them.
+    fn other_roots(&self) -> &[String] {
+        &[]
+    }
 }
 
 impl dyn Source + '_ {
     /// The text of a file. Bytes that are no UTF-8 become U+FFFD, so that a parser can refuse them by name.
+    /// NUL bytes at the end are left out: sysfs claims files of a page, and tar fills a page up with them.
     pub fn text(&self, path: &str) -> Fact<String> {
-        self.read(path).map(|bytes| match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        self.read(path).map(|mut bytes| {
+            let n_padding = bytes.iter().rev().take_while(|it| **it == 0).count();
+            bytes.truncate(bytes.len() - n_padding);
+            match String::from_utf8(bytes) {
+                Ok(text) => text,
+                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            }
         })
     }
 

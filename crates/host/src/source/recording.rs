@@ -79,6 +79,10 @@ impl Source for Recording<'_> {
         });
         fact
     }
+
+    fn other_roots(&self) -> &[String] {
+        self.inner.other_roots()
+    }
 }
 
 /// Writing to a `String` cannot fail, so the results of `write!` are ignored here.

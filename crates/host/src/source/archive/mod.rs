@@ -1,0 +1,128 @@
+//! A tar archive that holds a copy of a host: an sosreport, a must-gather, a support bundle.
+//!
+//! It is read as a stream, once, and nothing is unpacked to disk. What a reader may ask for stays in memory,
+//! within limits; the rest passes by. Archives come from strangers: every entry may be hostile, and the
+//! worst it can do is to be refused, with its reason as the answer.
+
+mod compression;
+mod roots;
+mod scan;
+mod tree;
+
+use super::open::OpenError;
+use super::{Source, cpuid_name};
+use facts::{Fact, Missing, Origin, Why, msr};
+use scan::{Limits, Scan};
+use std::io::Read;
+use std::path::Path;
+use tree::{Node, Tree, Unfound};
+
+/// A host whose files are entries of an archive.
+#[derive(Debug)]
+pub struct Archive {
+    tree: Tree,
+    others: Vec<String>,
+}
+
+impl Archive {
+    /// Reads the archive at `path`: tar, plain or packed with gzip, bzip2, xz or zstd. Only a host in the
+    /// folder `within` of the archive counts; empty for any.
+    ///
+    /// Errors: it cannot be read to its end, or holds no host.
+    pub fn open(path: &Path, within: &str) -> Result<Archive, OpenError> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the archive is the user's file, not one of the host's"
+        )]
+        let file = std::fs::File::open(path);
+        let name = path.display().to_string();
+        match file {
+            Ok(file) => Archive::read(&name, file, within),
+            Err(error) => Err(OpenError::Unreadable { path: name, error }),
+        }
+    }
+
+    /// The same from any stream; errors call it `name`.
+    pub fn read(name: &str, stream: impl Read, within: &str) -> Result<Archive, OpenError> {
+        Archive::read_within(name, stream, within, Limits::USUAL)
+    }
+
+    fn read_within(
+        name: &str,
+        stream: impl Read,
+        within: &str,
+        limits: Limits,
+    ) -> Result<Archive, OpenError> {
+        let path = || name.to_owned();
+        let mut scan = Scan::new(within);
+        match (scan::read(stream, &mut scan, limits), scan.last) {
+            (Err(_), None) => return Err(OpenError::NotAnArchive { path: path() }),
+            (Err(error), Some(after)) => {
+                return Err(OpenError::Broken { path: path(), after, error });
+            }
+            (Ok(()), _) => {}
+        }
+        let (tree, others) = scan.roots.finish().ok_or_else(|| OpenError::NoHost {
+            path: path(),
+            within: within.to_owned(),
+            first: scan.first.unwrap_or_default(),
+        })?;
+        Ok(Archive { tree, others: others.iter().map(|root| format!("{name}/{root}")).collect() })
+    }
+
+    fn find(&self, path: &str, follow: bool) -> Fact<&Node> {
+        let missing = |unfound| match unfound {
+            Unfound::Absent => Missing::absent(path),
+            Unfound::NotCollected => Missing::not_collected(path),
+            Unfound::Loop => Missing {
+                what: path.to_owned(),
+                why: Why::Failed("too many levels of symbolic links".to_owned()),
+            },
+        };
+        self.tree.find(path, follow).map_err(missing)
+    }
+}
+
+impl Source for Archive {
+    fn origin(&self) -> Origin {
+        Origin::Tree
+    }
+
+    fn read(&self, path: &str) -> Fact<Vec<u8>> {
+        let found = match self.find(path, true)? {
+            Node::File(bytes) => return Ok(bytes.to_vec()),
+            Node::Refused(reason) => reason,
+            Node::Folder(_) | Node::Link(_) => "a folder",
+        };
+        Err(Missing::malformed(path, found, "a regular file"))
+    }
+
+    fn list(&self, folder: &str) -> Fact<Vec<String>> {
+        match self.find(folder, true)? {
+            Node::Folder(entries) => Ok(entries.keys().map(ToString::to_string).collect()),
+            _ => Err(Missing::absent(folder)),
+        }
+    }
+
+    fn link(&self, path: &str) -> Fact<String> {
+        match self.find(path, false)? {
+            Node::Link(target) => Ok(target.to_string()),
+            _ => Err(Missing::malformed(path, "no symbolic link", "a symbolic link")),
+        }
+    }
+
+    fn msr(&self, cpu: u32, register: u32) -> Fact<u64> {
+        Err(Missing::not_collected(msr::path(cpu, register)))
+    }
+
+    fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
+        Err(Missing::not_collected(cpuid_name(leaf, subleaf)))
+    }
+
+    fn other_roots(&self) -> &[String] {
+        &self.others
+    }
+}
+
+#[cfg(test)]
+mod tests;

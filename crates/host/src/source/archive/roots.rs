@@ -1,0 +1,179 @@
+//! Which entries of an archive belong to a host, and to which one.
+//!
+//! Where a host's root is shows only at the first entry below a `proc` or `sys`, and tools sort by name, so
+//! that `boot` and `etc` come before. Trees are therefore kept for every folder that may turn out to be a
+//! root, and thrown away when it does not.
+
+use super::tree::{Node, Tree, components};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Folders that show a root.
+const MARKS: [&str; 2] = ["proc", "sys"];
+
+/// Folders of a root from which something may be asked.
+const BESIDE: [&str; 6] = ["boot", "dev", "etc", "lib", "run", "usr"];
+
+/// A bundle is a folder in a folder or two; a must-gather has a node's name in between.
+const DEEPEST_ROOT: usize = 6;
+
+/// So many folders are tried as a root before one has shown itself, and so many other hosts are named.
+const MOST_ROOTS: usize = 64;
+
+/// The trees of an archive that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Roots {
+    /// Only roots in this folder count.
+    within: Vec<String>,
+    /// The root of the host, once it has shown itself.
+    host: Option<Vec<String>>,
+    /// What is kept, by root.
+    trees: BTreeMap<Vec<String>, Tree>,
+    others: BTreeSet<Vec<String>>,
+}
+
+impl Roots {
+    /// No trees; roots at `within` or below it count.
+    pub(super) fn new(within: &str) -> Roots {
+        Roots { within: components(within).map(str::to_owned).collect(), ..Roots::default() }
+    }
+
+    /// How many names of `path` lead to the root of the host that the entry belongs to; `None` where it
+    /// belongs to none, or where nothing asks for it.
+    pub(super) fn root_of(&mut self, path: &[&str], is_folder: bool) -> Option<usize> {
+        let depth = self.place(path, is_folder)?;
+        is_asked_for(&path[depth..]).then_some(depth)
+    }
+
+    fn place(&mut self, path: &[&str], is_folder: bool) -> Option<usize> {
+        if let Some(host) = &self.host
+            && starts_with(path, host)
+        {
+            return Some(host.len());
+        }
+        if !starts_with(path, &self.within) {
+            return None;
+        }
+        let folders = if is_folder { path } else { path.split_last()?.1 };
+        let first_of = |names: &[&str]| {
+            let shown = folders.iter().take(DEEPEST_ROOT + 1).skip(self.within.len());
+            shown.into_iter().position(|it| names.contains(it)).map(|at| at + self.within.len())
+        };
+        let is_nearer = |depth: usize| self.host.as_ref().is_none_or(|host| depth < host.len());
+        match (first_of(&MARKS), first_of(&BESIDE)) {
+            (Some(depth), _) if is_nearer(depth) => {
+                self.show(owned(&path[..depth]));
+                Some(depth)
+            }
+            (Some(depth), _) => {
+                if self.others.len() < MOST_ROOTS {
+                    self.others.insert(owned(&path[..depth]));
+                }
+                None
+            }
+            (None, Some(depth)) if is_nearer(depth) => {
+                let is_known = self.trees.contains_key(&owned(&path[..depth]));
+                (is_known || self.trees.len() < MOST_ROOTS).then_some(depth)
+            }
+            _ => None,
+        }
+    }
+
+    /// `root` is nearer than the host so far: only it, and what may be nearer still, is kept.
+    fn show(&mut self, root: Vec<String>) {
+        self.trees.retain(|it, _| *it == root || it.len() < root.len());
+        self.trees.entry(root.clone()).or_default();
+        self.others.extend(self.host.replace(root));
+    }
+
+    /// Puts `node` at `path`, of which `depth` names lead to the root.
+    pub(super) fn insert(&mut self, path: &[&str], depth: usize, node: Node) {
+        self.trees.entry(owned(&path[..depth])).or_default().insert(&path[depth..], node);
+    }
+
+    /// What was kept at `path`, of which `depth` names lead to the root.
+    pub(super) fn get(&self, path: &[&str], depth: usize) -> Option<&Node> {
+        let tree = self.trees.get(&owned(path.get(..depth)?))?;
+        tree.find(&path[depth..].join("/"), false).ok()
+    }
+
+    /// Bytes and entries kept.
+    pub(super) fn size(&self) -> (usize, usize) {
+        let sum = |(bytes, entries), tree: &Tree| (bytes + tree.n_bytes, entries + tree.n_entries);
+        self.trees.values().fold((0, 0), sum)
+    }
+
+    /// The host's tree, and the roots of other hosts that are not below its root.
+    pub(super) fn finish(mut self) -> Option<(Tree, Vec<String>)> {
+        let host = self.host?;
+        let others = self.others.iter().filter(|it| !it.starts_with(&host));
+        let others = others.map(|it| it.join("/")).collect();
+        Some((self.trees.remove(&host)?, others))
+    }
+}
+
+fn starts_with(path: &[&str], root: &[String]) -> bool {
+    path.len() >= root.len() && path.iter().zip(root).all(|(name, of_root)| name == of_root)
+}
+
+fn owned(path: &[&str]) -> Vec<String> {
+    path.iter().map(|it| (*it).to_owned()).collect()
+}
+
+/// Whether a reader may ask for `path`: a bundle holds far more than that, above all logs.
+fn is_asked_for(path: &[&str]) -> bool {
+    match path {
+        ["proc" | "sys" | "etc" | "run" | "dev", ..] | [".dockerenv"] => true,
+        ["boot", name] => name.starts_with("config-"),
+        ["lib", "modules", _, name] | ["usr", "lib", "modules", _, name] => *name == "config",
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Offers a file of one byte at every path; names the host's root, the other roots and what was kept.
+    fn offer(within: &str, paths: &[&str]) -> String {
+        let mut roots = Roots::new(within);
+        for path in paths {
+            let path: Vec<&str> = components(path).collect();
+            if let Some(depth) = roots.root_of(&path, false) {
+                roots.insert(&path, depth, Node::File([0].into()));
+            }
+        }
+        let host = roots.host.as_ref().map(|it| it.join("/"));
+        let Some((tree, others)) = roots.finish() else { return "none".to_owned() };
+        format!("{:?} and {others:?}, {} kept", host.unwrap_or_default(), tree.n_bytes)
+    }
+
+    #[test]
+    fn a_root_may_be_at_any_leading_folder() {
+        assert_eq!(offer("", &["./sys/a", "./proc/b"]), r#""" and [], 2 kept"#);
+        assert_eq!(
+            offer("", &["sos-1/root/proc/b", "sos-1/log"]),
+            r#""sos-1/root" and [], 1 kept"#
+        );
+        assert_eq!(offer("", &["1/2/3/4/5/6/7/sys/a"]), "none");
+        assert_eq!(offer("", &["host/pu0", "sys"]), "none");
+    }
+
+    #[test]
+    fn what_comes_before_the_root_has_shown_itself_is_kept() {
+        let paths = ["s/boot/config-6.1", "s/boot/vmlinuz", "s/etc/a", "s/var/etc/b", "s/proc/c"];
+        assert_eq!(offer("", &paths), r#""s" and [], 3 kept"#);
+    }
+
+    #[test]
+    fn the_nearest_root_is_the_host_and_what_is_below_it_is_its_own() {
+        let paths = ["usr/include/sys/types.h", "sys/a", "chroot/proc/b"];
+        assert_eq!(offer("", &paths), r#""" and [], 1 kept"#);
+    }
+
+    #[test]
+    fn other_hosts_are_named_and_can_be_chosen() {
+        let paths = ["nodes/b/proc/1", "nodes/a/proc/1", "nodes/a/sys/2"];
+        assert_eq!(offer("", &paths), r#""nodes/b" and ["nodes/a"], 1 kept"#);
+        assert_eq!(offer("nodes/a", &paths), r#""nodes/a" and [], 2 kept"#);
+    }
+}

@@ -1,0 +1,145 @@
+//! Archives as bundle tools write them, and as nobody should.
+
+use super::*;
+use facts::Expected;
+use tar::{Builder, EntryType, Header};
+
+/// A tar from `name=text` for a file, `name>target` for a link, `name>>target` for a hard link.
+fn tar_of(entries: &[&str]) -> Vec<u8> {
+    let mut tar = Builder::new(Vec::new());
+    for entry in entries {
+        if let Some((name, text)) = entry.split_once('=') {
+            append(&mut tar, EntryType::Regular, name, "", text.as_bytes());
+        } else if let Some((name, target)) = entry.split_once(">>") {
+            append(&mut tar, EntryType::Link, name, target, b"");
+        } else if let Some((name, target)) = entry.split_once('>') {
+            append(&mut tar, EntryType::Symlink, name, target, b"");
+        }
+    }
+    tar.into_inner().unwrap()
+}
+
+/// The crate's own setters refuse the names that these tests need.
+fn append(tar: &mut Builder<Vec<u8>>, kind: EntryType, name: &str, target: &str, bytes: &[u8]) {
+    let mut header = Header::new_gnu();
+    let gnu = header.as_gnu_mut().unwrap();
+    gnu.name[..name.len()].copy_from_slice(name.as_bytes());
+    gnu.linkname[..target.len()].copy_from_slice(target.as_bytes());
+    gnu.realsize[..2].copy_from_slice(b"0\0");
+    header.set_entry_type(kind);
+    header.set_size(bytes.len().try_into().unwrap());
+    header.set_cksum();
+    tar.append(&header, bytes).unwrap();
+}
+
+fn archive(entries: &[&str]) -> Archive {
+    Archive::read("a.tar", &*tar_of(entries), "").unwrap()
+}
+
+fn error(bytes: &[u8]) -> String {
+    Archive::read("a.tar", bytes, "").unwrap_err().to_string()
+}
+
+#[test]
+fn an_archive_answers_as_the_folder_would() {
+    let host = archive(&[
+        "sos/etc/tuned/active_profile=balanced",
+        "sos/sys/cpu/cpufreq/policy0/governor=ondemand",
+        "sos/sys/cpu/cpu0/cpufreq>../cpufreq/policy0",
+        "sos/sys/hard>>sos/sys/cpu/cpufreq/policy0/governor",
+        "sos/var/log/messages=secrets",
+    ]);
+    assert_eq!(host.origin(), Origin::Tree);
+    assert_eq!(host.read("/sys/cpu/cpu0/cpufreq/governor"), Ok(b"ondemand".to_vec()));
+    assert_eq!(host.read("/sys/hard"), Ok(b"ondemand".to_vec()));
+    assert_eq!(host.read("/etc/tuned/active_profile"), Ok(b"balanced".to_vec()));
+    assert_eq!(host.list("/sys/cpu/"), Ok(vec!["cpu0".to_owned(), "cpufreq".to_owned()]));
+    assert_eq!(host.link("/sys/cpu/cpu0/cpufreq"), Ok("../cpufreq/policy0".to_owned()));
+    assert_eq!(host.read("/sys/cpu/online"), Err(Missing::absent("/sys/cpu/online")));
+    assert_eq!(host.read("/proc/cmdline"), Err(Missing::not_collected("/proc/cmdline")));
+    assert_eq!(host.list("/var/log"), Err(Missing::not_collected("/var/log")));
+    assert_eq!(host.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
+}
+
+#[test]
+fn a_page_that_tar_filled_up_is_text_again() {
+    let padded = format!("sys/governor=ondemand\n{}", "\0".repeat(4087));
+    let host = archive(&[&padded]);
+    let line = |text: &str| Ok::<_, Expected>(text.to_owned());
+    assert_eq!((&host as &dyn Source).parsed("/sys/governor", line), Ok("ondemand\n".to_owned()));
+}
+
+#[test]
+fn names_that_lead_upwards_are_left_out_and_absolute_ones_are_the_hosts() {
+    let host = archive(&["/sys/a=1", "../sys/b=2", "sys/../../sys/c=3", "sys/d/../e=4"]);
+    assert_eq!(host.list("/sys"), Ok(vec!["a".to_owned()]));
+}
+
+#[test]
+fn devices_pipes_and_sparse_files_are_answered_with_the_reason() {
+    let mut tar = Builder::new(Vec::new());
+    append(&mut tar, EntryType::Block, "sys/disk", "", b"");
+    append(&mut tar, EntryType::Fifo, "sys/pipe", "", b"");
+    append(&mut tar, EntryType::GNUSparse, "sys/sparse", "", b"");
+    append(&mut tar, EntryType::Link, "sys/hard", "etc/shadow", b"");
+    let host = Archive::read("a.tar", &*tar.into_inner().unwrap(), "").unwrap();
+    let answer = |path| host.read(path).unwrap_err().to_string();
+    assert_eq!(answer("/sys/disk"), "/sys/disk holds \"a device\", expected a regular file");
+    assert!(answer("/sys/pipe").contains("a pipe"));
+    assert!(answer("/sys/sparse").contains("a sparse file"));
+    assert!(answer("/sys/hard").contains("a hard link"));
+}
+
+#[test]
+fn an_archive_without_a_host_says_what_it_holds() {
+    assert_eq!(
+        error(&tar_of(&["cpuid/pu0=1"])),
+        "a.tar has no folder with proc/ or sys/ in /, so it holds no host; its first entry is \"cpuid/pu0\""
+    );
+    assert!(error(b"").contains("holds no host"));
+}
+
+#[test]
+fn what_is_no_archive_or_is_cut_short_is_an_error() {
+    let tar = tar_of(&["sys/a=1", "sys/b=2"]);
+    assert!(error(b"fullclock capture 1\n").starts_with("a.tar is no folder and no tar archive"));
+    assert!(error(&[0x41; 2000]).contains("no tar archive"));
+    assert!(error(&tar[..1100]).starts_with("a.tar is damaged, cut short or too large behind"));
+    let error = error(&tar[..513]);
+    assert!(error.contains("no tar archive") || error.contains("cut short"), "{error}");
+}
+
+#[test]
+fn a_bomb_is_stopped_by_its_limits() {
+    let limits = Limits { unpacked: 8 << 10, kept: 10, file: 6, entries: 4 };
+    let open = |entries: &[&str]| Archive::read_within("a.tar", &*tar_of(entries), "", limits);
+    let host = open(&["sys/large=1234567", "sys/fits=123456", "sys/last=12345"]).unwrap();
+    assert!(host.read("/sys/fits").is_ok());
+    assert!(host.read("/sys/large").unwrap_err().to_string().contains("64 MiB"));
+    assert!(host.read("/sys/last").unwrap_err().to_string().contains("512 MiB"));
+    let text = "x".repeat(9000);
+    let error = open(&["sys/a=1", &format!("log={text}")]).unwrap_err().to_string();
+    assert!(error.ends_with("it unpacks to more than a copy of a host would"), "{error}");
+    let error = open(&["sys/a=1", "sys/b=1", "sys/c=1", "sys/d=1"]).unwrap_err().to_string();
+    assert!(error.ends_with("more than 4 files of a host"), "{error}");
+}
+
+#[test]
+fn a_name_of_megabytes_does_not_fill_the_memory() {
+    let mut tar = Builder::new(Vec::new());
+    append(&mut tar, EntryType::Regular, "sys/a", "", b"1");
+    append(&mut tar, EntryType::GNULongName, "././@LongLink", "", &vec![b'x'; 2 << 20]);
+    append(&mut tar, EntryType::Regular, "x", "", b"1");
+    let error = error(&tar.into_inner().unwrap());
+    assert!(error.ends_with("takes more than 1 MiB"), "{error}");
+}
+
+#[test]
+fn other_hosts_of_an_archive_are_named_and_can_be_chosen() {
+    let tar = tar_of(&["nodes/a/proc/version=A", "nodes/b/proc/version=B"]);
+    let first = Archive::read("a.tar", &*tar, "").unwrap();
+    assert_eq!(first.other_roots(), ["a.tar/nodes/b"]);
+    let second = Archive::read("a.tar", &*tar, "nodes/b").unwrap();
+    assert_eq!(second.read("/proc/version"), Ok(b"B".to_vec()));
+    assert_eq!(second.other_roots().len(), 0);
+}
