@@ -4,6 +4,8 @@
 //! none that takes longer to leave than the host's and the CPU's latency limits allow.
 
 use super::cpuidle::{Cpuidle, IdleState, ResumeLatency, StateTable};
+use super::cpuinfo::CpuInfo;
+use crate::system::boot_line::BootLine;
 use crate::{IfPresent, Missing, PerCpu};
 
 /// Why a CPU may not use a state.
@@ -56,6 +58,31 @@ impl Cpuidle {
         }
         known(&self.resume_latency)?;
         self.latency_limit.if_present().map(|_| ())
+    }
+
+    /// The boot parameters that can leave no state deeper than C1, as they were given.
+    ///
+    /// Whether they did shows in the list of states: `intel_idle.max_cstate=0` by itself only hands over to
+    /// acpi_idle. Most guests have no states, whatever the image they were made from has on its boot line.
+    pub fn boot_limits(&self, line: &BootLine, info: &CpuInfo, is_guest: bool) -> Vec<String> {
+        let driver = self.driver.as_deref().unwrap_or("none");
+        let has_states = !is_guest || driver.ends_with("_idle");
+        let is_limit = |name: &str, value: &str| match (name, value) {
+            ("idle", "poll") => true,
+            _ if !has_states => false,
+            ("idle", "halt" | "nomwait") => true,
+            ("cpuidle.off", value) => value != "0",
+            // The number counts states: 2 may be C1E.
+            ("intel_idle.max_cstate", "0" | "1" | "2") => info.is_intel(),
+            ("processor.max_cstate", "0" | "1") => driver != "intel_idle",
+            _ => false,
+        };
+        ["intel_idle.max_cstate", "processor.max_cstate", "idle", "cpuidle.off"]
+            .into_iter()
+            .filter_map(|name| Some((name, line.value(name)?)))
+            .filter(|(name, value)| is_limit(name, value))
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
     }
 
     /// The latency limits that `state` takes too long to leave for.
@@ -127,6 +154,23 @@ mod tests {
         let expected = vec![Barrier::Disabled(vec![(2, "C3".into())]), Barrier::EveryCpu(100)];
         assert_eq!(idle.barriers(&table, 0), Some(expected));
         assert_eq!(idle.deepest_usable(&table, 0), "C1");
+    }
+
+    #[test]
+    fn boot_parameters_count_for_the_driver_they_limit() {
+        let line = BootLine::new("intel_idle.max_cstate=1 processor.max_cstate=1 idle=poll");
+        let limits = |vendor: &str, driver: &str, is_guest| {
+            let (mut idle, _) = cpuidle(false, false, 0, ResumeLatency::Any);
+            idle.driver = Ok(driver.to_owned());
+            let info = CpuInfo { vendor: vendor.into(), ..CpuInfo::default() };
+            idle.boot_limits(&line, &info, is_guest).join(" ")
+        };
+        assert_eq!(
+            limits("GenuineIntel", "intel_idle", false),
+            "intel_idle.max_cstate=1 idle=poll"
+        );
+        assert_eq!(limits("AuthenticAMD", "acpi_idle", false), "processor.max_cstate=1 idle=poll");
+        assert_eq!(limits("GenuineIntel", "none", true), "idle=poll");
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod clock_modulation;
 pub mod hwp;
 pub mod intel;
 pub mod limit_reasons;
+pub mod package_idle;
 pub mod rapl;
 pub mod ratios;
 mod register;

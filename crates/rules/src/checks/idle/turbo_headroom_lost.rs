@@ -8,6 +8,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuidle::{FOLDER, IdleState, LATENCY_DEVICE, ResumeLatency, StateTable};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::idle_limits::Barrier;
+use facts::msr::intel::PKG_CST_CONFIG_CONTROL;
 use facts::{CpuSet, HostView, Missing};
 use std::collections::BTreeMap;
 
@@ -21,7 +22,8 @@ pub(crate) const CHECK: Check = Check {
 The deepest idle state that the kernel may ask for on every CPU: the states that the driver offers (the boot
 line can shorten the list: `intel_idle.max_cstate`, `processor.max_cstate`, `idle=`, `cpuidle.off`), those
 that are switched off (`cpuN/cpuidle/stateM/disable`), and the exit latency that is allowed for all CPUs
-(`/dev/cpu_dma_latency`) and for each (`cpuN/power/pm_qos_resume_latency_us`).
+(`/dev/cpu_dma_latency`) and for each (`cpuN/power/pm_qos_resume_latency_us`). On Intel also the package's own
+limit, MSR 0xE2 bits 3:0.
 
 ## Why it matters
 A core in C1 has stopped its clock but keeps its voltage and its place in the count of active cores. Only cores
@@ -65,8 +67,12 @@ fn run(host: &HostView) -> Verdict {
     if findings.is_empty() {
         findings.extend(tables.iter().flat_map(|table| left_out(host, table)));
     }
-    if findings.is_empty() {
+    let package = package_limit(host, info);
+    if let Ok(Some(finding)) = package {
+        findings.push(finding);
+    } else if findings.is_empty() {
         host.cpuidle.limits_known()?;
+        package?;
     }
     Ok(findings)
 }
@@ -84,7 +90,9 @@ fn limited_at_boot(host: &HostView, info: &CpuInfo) -> Option<Finding> {
         Err(missing) if missing.is_absence() => None,
         Err(_) => return None,
     };
-    let parameters = shortening_parameters(host, info).join(" ");
+    let line = host.kernel.boot_line.as_ref().ok();
+    let parameters = line.map(|it| host.cpuidle.boot_limits(it, info, host.platform.is_guest()));
+    let parameters = parameters.unwrap_or_default().join(" ");
     if parameters.is_empty() {
         return limited_by_firmware(host, info, deepest?);
     }
@@ -100,30 +108,6 @@ fn limited_at_boot(host: &HostView, info: &CpuInfo) -> Option<Finding> {
             "`grubby --update-kernel=ALL --remove-args=\"{parameters}\"`, or take it out of GRUB_CMDLINE_LINUX in /etc/default/grub and run update-grub; then reboot"
         ));
     Some(finding)
-}
-
-/// The boot parameters that leave no state deeper than C1, as they were given. What counts is the list of
-/// states that came of it: `intel_idle.max_cstate=0` by itself only hands over to acpi_idle.
-fn shortening_parameters(host: &HostView, info: &CpuInfo) -> Vec<String> {
-    let Ok(line) = &host.kernel.boot_line else { return Vec::new() };
-    let driver = host.cpuidle.driver.as_deref().unwrap_or("none");
-    // Most guests have no idle states, whatever the image they were made from has on its boot line.
-    let limits_states = !host.platform.is_guest() || driver.ends_with("_idle");
-    let is_limit = |name: &str, value: &str| match name {
-        "idle" => value == "poll" || (limits_states && matches!(value, "halt" | "nomwait")),
-        "cpuidle.off" => limits_states && value != "0",
-        // The number counts states: 2 may be C1E.
-        "intel_idle.max_cstate" => {
-            limits_states && info.is_intel() && matches!(value, "0" | "1" | "2")
-        }
-        _ => limits_states && driver != "intel_idle" && matches!(value, "0" | "1"),
-    };
-    ["intel_idle.max_cstate", "processor.max_cstate", "idle", "cpuidle.off"]
-        .into_iter()
-        .filter_map(|name| Some((name, line.value(name)?)))
-        .filter(|(name, value)| is_limit(name, value))
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect()
 }
 
 /// No boot parameter explains a list without deep states. Old processors and most guests have none.
@@ -237,6 +221,26 @@ fn left_out(host: &HostView, table: &StateTable) -> Vec<Finding> {
             enabled_again(finding, state.number, &cpus).on(cpus, host.topology.n_online())
         })
         .collect()
+}
+
+/// Firmware may keep the package awake as a whole. Its cores still sleep in C6, which is what turbo needs.
+fn package_limit(host: &HostView, info: &CpuInfo) -> Result<Option<Finding>, Missing> {
+    if host.platform.is_guest() {
+        return Ok(None);
+    }
+    let limit = match host.msrs.no_package_idle(info) {
+        Ok(Some(limit)) => limit,
+        Ok(None) => return Ok(None),
+        Err(missing) if missing.is_absence() => return Ok(None),
+        Err(missing) => return Err(missing.clone()),
+    };
+    let first = limit.cpus.first().unwrap_or(0);
+    let locked = if limit.is_locked { ", locked by firmware" } else { "" };
+    let message = format!("packages may not sleep deeper than C1: package C-state limit 0{locked}");
+    let finding = Finding::new(Severity::Low, Confidence::High, message)
+        .evidence(PKG_CST_CONFIG_CONTROL.path(first), format!("{:#x}", limit.value))
+        .fix_lasting("package C-state limit C6 or no limit in the firmware's setup; cores sleep in C6 without it, so that little turbo is lost");
+    Ok(Some(finding))
 }
 
 /// A finding as severe as the turbo there is to lose.
@@ -401,6 +405,19 @@ intel_idle
         assert_eq!(
             verdict(&CHECK, &shallow("quiet", "")),
             "low: idle CPUs go no deeper than C1: intel_idle offers no deeper state"
+        );
+    }
+
+    #[test]
+    fn a_package_kept_awake_is_low_because_its_cores_still_sleep() {
+        let msrs = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 79\nflags : ida\n//- /dev/cpu/0/msr 0xce\n0x1800\n//- /dev/cpu/0/msr 0xe2\n0x8400\n//- /dev/cpu/1/msr 0xe2\n0x8400\n";
+        assert_eq!(
+            verdict(&CHECK, &host(msrs)),
+            "low: packages may not sleep deeper than C1: package C-state limit 0, locked by firmware"
+        );
+        assert_eq!(
+            verdict(&CHECK, &host(&msrs.replace("0x8400", "!denied"))),
+            "unknown: /dev/cpu/0/msr 0xe2 may not be read"
         );
     }
 
