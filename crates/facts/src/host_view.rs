@@ -7,11 +7,15 @@ use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
+use crate::system::cpu_times::CpuTimes;
 use crate::system::dmi::Dmi;
+use crate::system::interrupts::Interrupts;
 use crate::system::ipmi::Ipmi;
+use crate::system::isolation::Isolation;
 use crate::system::kernel::Kernel;
 use crate::system::platform::Platform;
 use crate::system::process::Process;
+use crate::system::sysctl::Sysctls;
 use crate::{Fact, Hertz};
 
 /// One host, live or captured: one field per subject, each made by the reader of the same name in `host`.
@@ -37,6 +41,14 @@ pub struct HostView {
     pub msrs: Msrs,
     /// Idle states and what limits their use.
     pub cpuidle: Cpuidle,
+    /// Which CPUs are kept free of other work.
+    pub isolation: Isolation,
+    /// How often each CPU took each interrupt.
+    pub interrupts: Fact<Interrupts>,
+    /// What each CPU has spent its time on.
+    pub cpu_times: Fact<CpuTimes>,
+    /// Settings in /proc/sys.
+    pub sysctls: Sysctls,
     /// Every process and kernel thread.
     pub processes: Fact<Vec<Process>>,
     /// The interfaces to the BMC, and the threads that poll them.

@@ -1,6 +1,7 @@
-//! The running kernel: release, boot line, time since boot.
+//! The running kernel: release, boot line, time since boot, configuration.
 
 use super::boot_line::BootLine;
+use super::kernel_config::KernelConfig;
 use crate::parse::{Expected, trimmed};
 use crate::{Fact, Missing};
 use std::time::Duration;
@@ -14,6 +15,8 @@ pub struct Kernel {
     pub boot_line: Fact<BootLine>,
     /// Time since boot.
     pub uptime: Fact<Duration>,
+    /// How it was built, where it keeps a copy of that.
+    pub config: Fact<KernelConfig>,
 }
 
 impl Kernel {

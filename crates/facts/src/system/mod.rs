@@ -1,8 +1,13 @@
 //! The machine and the kernel around the processors.
 
 pub mod boot_line;
+pub mod cpu_times;
 pub mod dmi;
+pub mod interrupts;
 pub mod ipmi;
+pub mod isolation;
 pub mod kernel;
+pub mod kernel_config;
 pub mod platform;
 pub mod process;
+pub mod sysctl;

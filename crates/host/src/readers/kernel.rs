@@ -6,8 +6,10 @@ use facts::system::boot_line::BootLine;
 use facts::system::kernel::{Kernel, uptime};
 
 pub(super) fn read(source: &dyn Source) -> Kernel {
+    let release = source.parsed("/proc/sys/kernel/osrelease", parse::line);
     Kernel {
-        release: source.parsed("/proc/sys/kernel/osrelease", parse::line),
+        config: super::kernel_config::read(source, &release),
+        release,
         boot_line: source.text("/proc/cmdline").map(|text| BootLine::new(&text)),
         uptime: source.parsed("/proc/uptime", uptime),
     }

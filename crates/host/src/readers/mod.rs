@@ -4,12 +4,16 @@ mod cpufreq;
 mod cpuidle;
 mod dmi;
 mod infiniband;
+mod interrupts;
 mod ipmi;
+mod isolation;
 mod kernel;
+mod kernel_config;
 mod msrs;
 mod pcie;
 mod platform;
 mod processes;
+mod sysctl;
 mod topology;
 
 use crate::Source;
@@ -22,16 +26,22 @@ pub fn view(source: &dyn Source) -> HostView {
     let topology = topology::read(source, &cpuinfo);
     let dmi = dmi::read(source);
     let platform = platform::read(source, &cpuinfo, &dmi);
+    let kernel = kernel::read(source);
+    let interrupts = interrupts::read(source);
     let processes = processes::read(source);
     HostView {
         origin: source.origin(),
-        kernel: kernel::read(source),
         cpufreq: cpufreq::read(source, &topology),
         msrs: msrs::read(source, &cpuinfo, &platform, &topology),
         ipmi: ipmi::read(source, &processes),
         cpuidle: cpuidle::read(source, &topology, &processes),
         infiniband: infiniband::read(source),
         pcie: pcie::read(source),
+        isolation: isolation::read(source, &kernel.boot_line, &topology, &interrupts, &processes),
+        cpu_times: interrupts::cpu_times(source),
+        sysctls: sysctl::read(source),
+        kernel,
+        interrupts,
         processes,
         platform,
         dmi,

@@ -1,0 +1,188 @@
+//! /proc/interrupts: how often each CPU took each interrupt since boot.
+//!
+//! Sources: proc_interrupts(5), kernel/irq/proc.c, and arch/*/kernel/irq.c for the named lines. The header
+//! names the online CPUs only, so a column is not a CPU number. Counts are 32 bits wide and wrap.
+//! Most cells of a large machine are zero, and are not kept.
+
+use crate::CpuSet;
+use crate::parse::Expected;
+
+/// The table of one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interrupts {
+    /// The CPUs that have a column.
+    pub cpus: CpuSet,
+    /// One entry per line that counts by CPU, in the order of the file.
+    pub lines: Vec<Interrupt>,
+}
+
+/// One interrupt source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupt {
+    /// `LOC`, `NMI`, `I/O`, or the number of a device's interrupt.
+    pub name: String,
+    /// What stands behind the counts: chip, trigger and device, or a few words.
+    pub description: String,
+    /// Each CPU that took it, with how often, by CPU number.
+    counts: Vec<(u32, u64)>,
+}
+
+impl Interrupts {
+    /// Parses the file. Lines without a count for every CPU (`ERR`, `MIS`, a line that was cut) are left
+    /// out.
+    pub fn parse(text: &str) -> Result<Interrupts, Expected> {
+        const HEADER: Expected = Expected("a first line like `CPU0 CPU1`");
+        let mut lines = text.lines().skip_while(|line| line.trim().is_empty());
+        let header = lines.next().ok_or(HEADER)?.split_ascii_whitespace();
+        let column = |word: &str| word.strip_prefix("CPU")?.parse().ok();
+        let columns: Vec<u32> = header.map(column).collect::<Option<_>>().ok_or(HEADER)?;
+        if columns.is_empty() || !columns.is_sorted_by(|a, b| a < b) {
+            return Err(HEADER);
+        }
+        Ok(Interrupts {
+            lines: lines.filter_map(|line| Interrupt::parse(line, &columns)).collect(),
+            cpus: columns.into_iter().collect(),
+        })
+    }
+
+    /// The line with this name.
+    pub fn named(&self, name: &str) -> Option<&Interrupt> {
+        self.lines.iter().find(|line| line.name == name)
+    }
+
+    /// The lines of devices, each with its number in /proc/irq.
+    pub fn devices(&self) -> impl Iterator<Item = (u32, &Interrupt)> {
+        self.lines.iter().filter_map(|line| Some((line.device_number()?, line)))
+    }
+
+    /// The timer that drives the tick: `LOC` on x86 and POWER, a per-CPU timer of the architecture
+    /// elsewhere; the busiest where there are several.
+    pub fn tick_timer(&self) -> Option<&Interrupt> {
+        let timers = || self.lines.iter().filter(|line| line.is_tick_timer());
+        self.named("LOC").or_else(|| timers().max_by_key(|line| line.total()))
+    }
+}
+
+/// Names of per-CPU interrupts that have a number like a device's: drivers/clocksource/{arm_arch_timer,
+/// timer-riscv}.c, drivers/perf/arm_pmu*.c, virt/kvm/arm, arch/powerpc/sysdev/xive, and the interrupt
+/// controller inside of a RISC-V or LoongArch CPU.
+const OF_THE_CPU: &[&str] =
+    &["arch_timer", "arch_sys_timer", "riscv-timer", "-pmu", "kvm guest", "IPI", "INTC"];
+
+impl Interrupt {
+    fn parse(line: &str, columns: &[u32]) -> Option<Interrupt> {
+        let (name, mut rest) = line.split_once(':')?;
+        let mut counts = Vec::new();
+        for &cpu in columns {
+            let (count, behind) = leading_number(rest)?;
+            rest = behind;
+            if count > 0 {
+                counts.push((cpu, count));
+            }
+        }
+        let description = rest.split_whitespace().collect::<Vec<_>>().join(" ");
+        Some(Interrupt { name: name.trim().to_owned(), description, counts })
+    }
+
+    /// How often `cpu` took it.
+    pub fn on(&self, cpu: u32) -> u64 {
+        let found = self.counts.binary_search_by_key(&cpu, |&(cpu, _)| cpu);
+        found.ok().and_then(|at| self.counts.get(at)).map_or(0, |&(_, count)| count)
+    }
+
+    /// How often the CPUs of `cpus` took it together.
+    pub fn on_all(&self, cpus: &CpuSet) -> u64 {
+        let counted = self.counts.iter().filter(|(cpu, _)| cpus.contains(*cpu));
+        counted.fold(0, |sum, &(_, count)| sum.saturating_add(count))
+    }
+
+    /// How often all CPUs took it together.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().fold(0, |sum, &(_, count)| sum.saturating_add(count))
+    }
+
+    /// The CPUs that took it at least once.
+    pub fn cpus(&self) -> CpuSet {
+        self.counts.iter().map(|&(cpu, _)| cpu).collect()
+    }
+
+    /// The last word of the description, which names the device.
+    pub fn device(&self) -> &str {
+        self.description.rsplit(' ').next().unwrap_or_default()
+    }
+
+    fn is_tick_timer(&self) -> bool {
+        ["arch_timer", "riscv-timer"].iter().any(|name| self.description.contains(name))
+            || (self.description.contains("INTC") && self.device() == "timer")
+    }
+
+    fn device_number(&self) -> Option<u32> {
+        let number = self.name.parse().ok()?;
+        (!OF_THE_CPU.iter().any(|word| self.description.contains(word))).then_some(number)
+    }
+}
+
+/// The number at the start of `text` behind white space, and what stands behind it.
+fn leading_number(text: &str) -> Option<(u64, &str)> {
+    let text = text.trim_ascii_start();
+    let mut number: u64 = 0;
+    let mut n_digits = 0;
+    for byte in text.bytes().take_while(u8::is_ascii_digit) {
+        number = number.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
+        n_digits += 1;
+    }
+    if n_digits == 0 { None } else { Some((number, text.get(n_digits..)?)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X86: &str = "\
+           CPU0       CPU2
+  8:          0          1  IR-IO-APIC   8-edge      rtc0
+ 29:    3249898          0  IR-PCI-MSI 409600-edge      enp0s25
+LOC:   18017794    5791007   Local timer interrupts
+ERR:          0
+";
+
+    #[test]
+    fn a_column_belongs_to_the_cpu_that_the_header_names() {
+        let interrupts = Interrupts::parse(X86).unwrap();
+        let timer = interrupts.tick_timer().unwrap();
+        assert_eq!((timer.on(0), timer.on(1), timer.on(2)), (18_017_794, 0, 5_791_007));
+        assert_eq!(interrupts.cpus.to_string(), "0,2");
+        assert!(interrupts.named("ERR").is_none());
+    }
+
+    #[test]
+    fn devices_are_the_numbered_lines() {
+        let interrupts = Interrupts::parse(X86).unwrap();
+        let devices: Vec<_> = interrupts.devices().map(|(n, it)| (n, it.device())).collect();
+        assert_eq!(devices, [(8, "rtc0"), (29, "enp0s25")]);
+    }
+
+    #[test]
+    fn a_timer_inside_the_cpu_is_no_device() {
+        let arm = "CPU0 CPU1\n 11: 5 7 GICv3 27 Level arch_timer\n 12: 1 0 GICv3 99 Edge eth0\nIPI0: 1 1 Rescheduling interrupts\n";
+        let interrupts = Interrupts::parse(arm).unwrap();
+        assert_eq!(interrupts.tick_timer().unwrap().name, "11");
+        assert_eq!(interrupts.devices().map(|(n, _)| n).collect::<Vec<_>>(), [12]);
+    }
+
+    #[test]
+    fn lines_without_a_description_are_read_too() {
+        let s390 =
+            "           CPU0       CPU1\nI/O:        675        559\n  3:          6          4\n";
+        let interrupts = Interrupts::parse(s390).unwrap();
+        assert_eq!(interrupts.named("I/O").unwrap().total(), 1234);
+        assert_eq!(interrupts.named("3").unwrap().description, "");
+    }
+
+    #[test]
+    fn text_that_is_no_table_is_refused() {
+        for text in ["", "\0\0", "CPU0 CPUx\n", "CPU1 CPU0\n", "garbage\n"] {
+            assert!(Interrupts::parse(text).is_err(), "{text:?}");
+        }
+    }
+}
