@@ -7,6 +7,7 @@ use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
+use crate::system::clocksource::Clocksource;
 use crate::system::cpu_times::CpuTimes;
 use crate::system::dmi::Dmi;
 use crate::system::interrupts::Interrupts;
@@ -49,6 +50,8 @@ pub struct HostView {
     pub cpu_times: Fact<CpuTimes>,
     /// Settings in /proc/sys.
     pub sysctls: Sysctls,
+    /// The clock that programs tell the time by.
+    pub clocksource: Clocksource,
     /// Every process and kernel thread.
     pub processes: Fact<Vec<Process>>,
     /// The interfaces to the BMC, and the threads that poll them.

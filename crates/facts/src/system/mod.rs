@@ -1,6 +1,7 @@
 //! The machine and the kernel around the processors.
 
 pub mod boot_line;
+pub mod clocksource;
 pub mod cpu_times;
 pub mod dmi;
 pub mod interrupts;

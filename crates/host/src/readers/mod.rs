@@ -1,5 +1,6 @@
 //! One reader per subject: asks a source and hands the text to the parsers of `facts`.
 
+mod clocksource;
 mod cpufreq;
 mod cpuidle;
 mod dmi;
@@ -35,6 +36,7 @@ pub fn view(source: &dyn Source) -> HostView {
         msrs: msrs::read(source, &cpuinfo, &platform, &topology),
         ipmi: ipmi::read(source, &processes),
         cpuidle: cpuidle::read(source, &topology, &processes),
+        clocksource: clocksource::read(source),
         infiniband: infiniband::read(source),
         pcie: pcie::read(source),
         isolation: isolation::read(source, &kernel.boot_line, &topology, &interrupts, &processes),

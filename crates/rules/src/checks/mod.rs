@@ -4,6 +4,7 @@ mod frequency;
 mod idle;
 mod ipmi;
 mod links;
+mod system;
 
 use crate::check::Check;
 
@@ -11,6 +12,8 @@ use crate::check::Check;
 pub const CHECKS: &[&Check] = &[
     &frequency::slow_governor::CHECK,
     &idle::turbo_headroom_lost::CHECK,
+    &idle::no_idle_driver::CHECK,
+    &system::slow_clocksource::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::infiniband_link_degraded::CHECK,

@@ -1,3 +1,4 @@
 //! How deep CPUs without work may sleep.
 
+pub(super) mod no_idle_driver;
 pub(super) mod turbo_headroom_lost;

@@ -1,0 +1,3 @@
+//! The kernel and the machine around the processors.
+
+pub(super) mod slow_clocksource;

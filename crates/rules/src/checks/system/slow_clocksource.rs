@@ -1,0 +1,208 @@
+//! Looks for a clock source that takes microseconds to read where nanoseconds are to be had.
+//!
+//! Source: Documentation/timers/timekeeping.rst; arch/x86/entry/vdso lists the clocks that are read without a
+//! system call. How often a database asks for the time is not known here.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::HostView;
+use facts::system::clocksource::FOLDER;
+
+pub(crate) const CHECK: Check = Check {
+    id: "slow-clocksource",
+    title: "telling the time takes a system call and a slow device",
+    doc: "\
+## What it looks at
+`current_clocksource` and `available_clocksource` of clocksource0: whether the clock in use is one that programs
+read by themselves (tsc, kvm-clock, hyperv_clocksource_tsc_page, arch_sys_counter and their like), or a device
+that the kernel has to ask (hpet, acpi_pm, pit), or no clock at all (jiffies).
+
+## Why it matters
+Databases ask for the time before and after every wait. With tsc that takes some 20 to 40 ns in user space. With
+hpet or acpi_pm it takes a system call and a read across the chipset, on which all CPUs queue: PostgreSQL's
+manual measures 723 ns with acpi_pm in place of 36 ns, and an EXPLAIN ANALYZE of 116 ms in place of 17 ms. A
+PostgreSQL cluster on EC2 spent its CPU time in the xen clock source until it was given tsc. The kernel falls back to a slow clock when it finds the TSC unstable, and then also keeps the tick on nohz_full CPUs.
+
+## When to leave it alone
+Where the kernel log shows that the TSC really is wrong (`Marking clocksource 'tsc' as unstable`): a slow clock is
+better than a wrong one. Firmware updates cure most of these; `tsc=reliable` only hides it.
+",
+    references: &[
+        Reference {
+            title: "Linux: Clock sources, Clock events, sched_clock() and delay timers",
+            url: "https://docs.kernel.org/timers/timekeeping.html",
+        },
+        Reference {
+            title: "PostgreSQL: pg_test_timing, Changing Time Sources",
+            url: "https://www.postgresql.org/docs/17/pgtesttiming.html",
+        },
+        Reference {
+            title: "Heap: Running a database on EC2? Your clock could be slowing you down",
+            url: "https://www.heap.io/blog/running-a-database-on-ec2-your-clock-could-be-slowing-you-down",
+        },
+        Reference {
+            title: "Linux: kernel parameters clocksource= and tsc=",
+            url: "https://docs.kernel.org/admin-guide/kernel-parameters.html",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    let current = host.clocksource.current.as_ref()?;
+    let Some((mut severity, kind)) = slowness(current) else { return Ok(Vec::new()) };
+    if current == "xen" && better(host).is_none() {
+        severity = Severity::Low;
+    }
+    let mut finding = Finding::new(
+        severity,
+        Confidence::High,
+        format!("clock source {current} {kind}: {}", why(host)),
+    )
+    .evidence(format!("{FOLDER}/current_clocksource"), current);
+    if let Ok(available) = &host.clocksource.available {
+        finding = finding.evidence(format!("{FOLDER}/available_clocksource"), available.join(" "));
+    }
+    if current == "acpi_pm" {
+        finding = finding.cost(
+            "some 0.7 µs for each reading of the time, in place of 0.04 µs",
+            "PostgreSQL's manual, pg_test_timing: 723 ns with acpi_pm, 36 ns with tsc on an i7-860",
+        );
+    }
+    Ok(vec![mended(host, finding)])
+}
+
+/// How bad a clock is; `None` for a good one, and for those of other architectures, of which each has its
+/// right one.
+fn slowness(clock: &str) -> Option<(Severity, &'static str)> {
+    match clock {
+        "hpet" | "acpi_pm" | "pit" => {
+            Some((Severity::High, "takes a system call and a device read"))
+        }
+        "jiffies" | "refined-jiffies" => Some((Severity::High, "moves only with the tick")),
+        // No vDSO reads it on older kernels and hypervisors; tsc is what EC2 recommends in its place.
+        "xen" => Some((Severity::Medium, "takes a system call on most hosts")),
+        // An intercepted register, where the TSC page would need no exit.
+        "hyperv_clocksource_msr" => Some((Severity::Low, "takes an exit to the hypervisor")),
+        _ => None,
+    }
+}
+
+fn why(host: &HostView) -> String {
+    if let Some(chosen) = boot_choice(host) {
+        format!("{chosen} on the boot line")
+    } else if let Some(better) = better(host) {
+        format!("{better} is available")
+    } else if host.clocksource.available.is_ok() {
+        "tsc is not available, the kernel has found it unstable or missing".to_owned()
+    } else {
+        "whether tsc is available cannot be told".to_owned()
+    }
+}
+
+/// The boot parameter that asked for it.
+fn boot_choice(host: &HostView) -> Option<String> {
+    let line = host.kernel.boot_line.as_ref().ok()?;
+    match (line.value("clocksource"), line.value("tsc")) {
+        (Some(name), _) if !is_fast(name) => Some(format!("clocksource={name}")),
+        (_, Some("unstable")) => Some("tsc=unstable".to_owned()),
+        _ if line.has("notsc") => Some("notsc".to_owned()),
+        _ => None,
+    }
+}
+
+fn is_fast(clock: &str) -> bool {
+    slowness(clock).is_none()
+}
+
+/// A clock that is offered and needs no system call.
+fn better(host: &HostView) -> Option<&'static str> {
+    ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"]
+        .into_iter()
+        .find(|it| host.clocksource.offers(it))
+}
+
+fn mended(host: &HostView, finding: Finding) -> Finding {
+    let finding = match better(host) {
+        Some(better) => finding.fix_now(format!("echo {better} > {FOLDER}/current_clocksource")),
+        None => finding.fix_now("dmesg | grep -i -E 'tsc|clocksource'"),
+    };
+    match (boot_choice(host), better(host)) {
+        (Some(chosen), _) => {
+            finding.fix_lasting(format!("take {chosen} off the boot line and reboot"))
+        }
+        (None, Some(better)) => {
+            finding.fix_lasting(format!("clocksource={better} on the boot line"))
+        }
+        (None, None) => finding.fix_lasting(
+            "firmware that keeps the TSCs of all cores together; in a guest, a machine type with kvm-clock or an invariant TSC",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    fn host(current: &str, available: &str, boot_line: &str) -> String {
+        let folder = "//- /sys/devices/system/clocksource/clocksource0";
+        format!(
+            "{folder}/current_clocksource\n{current}\n{folder}/available_clocksource\n{available}\n\
+             //- /proc/cmdline\n{boot_line}\n"
+        )
+    }
+
+    #[test]
+    fn hpet_in_place_of_an_unstable_tsc_is_high() {
+        assert_eq!(
+            verdict(&CHECK, &host("hpet", "hpet acpi_pm", "quiet")),
+            "high: clock source hpet takes a system call and a device read: tsc is not available, the kernel has found it unstable or missing"
+        );
+    }
+
+    #[test]
+    fn a_choice_on_the_boot_line_is_named() {
+        assert_eq!(
+            verdict(&CHECK, &host("acpi_pm", "tsc hpet acpi_pm", "clocksource=acpi_pm")),
+            "high: clock source acpi_pm takes a system call and a device read: clocksource=acpi_pm on the boot line"
+        );
+    }
+
+    #[test]
+    fn a_better_clock_that_is_at_hand_is_named() {
+        assert_eq!(
+            verdict(&CHECK, &host("xen", "xen tsc hpet", "")),
+            "medium: clock source xen takes a system call on most hosts: tsc is available"
+        );
+    }
+
+    #[test]
+    fn a_xen_guest_that_has_no_other_clock_is_low() {
+        assert!(verdict(&CHECK, &host("xen", "xen", "")).starts_with("low: "));
+    }
+
+    #[test]
+    fn every_hosts_own_fast_clock_is_clean() {
+        for clock in [
+            "tsc",
+            "kvm-clock",
+            "hyperv_clocksource_tsc_page",
+            "arch_sys_counter",
+            "timebase",
+            "tod",
+            "riscv_clocksource",
+            "Constant",
+        ] {
+            assert_eq!(verdict(&CHECK, &host(clock, clock, "")), "clean", "{clock}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_cannot_be_read_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host("!denied", "tsc", "")),
+            "unknown: /sys/devices/system/clocksource/clocksource0/current_clocksource may not be read"
+        );
+    }
+}
