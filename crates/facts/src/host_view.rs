@@ -1,8 +1,10 @@
 //! Everything that is known about one host at one moment.
 
+use crate::cpu::cooling::CoolingDevice;
 use crate::cpu::cpufreq::Cpufreq;
 use crate::cpu::cpuidle::Cpuidle;
 use crate::cpu::cpuinfo::CpuInfo;
+use crate::cpu::throttling::Throttling;
 use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
 use crate::links::pcie::Pcie;
@@ -40,6 +42,10 @@ pub struct HostView {
     pub cpufreq: Cpufreq,
     /// Model-specific registers of the processors.
     pub msrs: Msrs,
+    /// Thermal throttling since boot.
+    pub throttling: Throttling,
+    /// Cooling devices that stop or slow CPUs.
+    pub cooling: Fact<Vec<CoolingDevice>>,
     /// Idle states and what limits their use.
     pub cpuidle: Cpuidle,
     /// Which CPUs are kept free of other work.

@@ -5,6 +5,26 @@ use crate::finding::Finding;
 use facts::HostView;
 use host::Captured;
 
+/// Two cores of a Xeon Scalable, threads 0 and 2, 1 and 3, whose registers are real ones.
+pub(crate) const XEON: &str = "\
+//- /proc/cpuinfo
+processor : 0
+vendor_id : GenuineIntel
+cpu family : 6
+model : 85
+flags : acpi tm2 est ida pln pts epb hwp
+//- /sys/devices/system/cpu/online
+0-3
+//- /sys/devices/system/cpu/cpu0/topology/core_cpus_list
+0,2
+//- /sys/devices/system/cpu/cpu1/topology/core_cpus_list
+1,3
+//- /sys/devices/system/cpu/cpu0/topology/package_cpus_list
+0-3
+//- /dev/cpu/0/msr 0xce
+0xa0080001800
+";
+
 /// The host that answers as `excerpt` says; whatever it does not name is absent.
 pub(crate) fn host_of(excerpt: &str) -> HostView {
     host::view(&Captured::excerpt(excerpt).unwrap())

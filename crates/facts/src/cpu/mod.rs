@@ -1,8 +1,10 @@
 //! What the processors are and how they are driven.
 
+pub mod cooling;
 pub mod cpufreq;
 pub mod cpuidle;
 pub mod cpuinfo;
 pub mod idle_limits;
 pub mod set;
+pub mod throttling;
 pub mod topology;

@@ -1,6 +1,7 @@
 //! One reader per subject: asks a source and hands the text to the parsers of `facts`.
 
 mod clocksource;
+mod cooling;
 mod cpufreq;
 mod cpuidle;
 mod dmi;
@@ -15,6 +16,7 @@ mod pcie;
 mod platform;
 mod processes;
 mod sysctl;
+mod throttling;
 mod topology;
 
 use crate::Source;
@@ -34,6 +36,8 @@ pub fn view(source: &dyn Source) -> HostView {
         origin: source.origin(),
         cpufreq: cpufreq::read(source, &topology),
         msrs: msrs::read(source, &cpuinfo, &platform, &topology),
+        throttling: throttling::read(source, &topology),
+        cooling: cooling::read(source),
         ipmi: ipmi::read(source, &processes),
         cpuidle: cpuidle::read(source, &topology, &processes),
         clocksource: clocksource::read(source),

@@ -4,6 +4,7 @@ mod frequency;
 mod idle;
 mod ipmi;
 mod links;
+mod stopped;
 mod system;
 
 use crate::check::Check;
@@ -14,6 +15,7 @@ pub const CHECKS: &[&Check] = &[
     &idle::turbo_headroom_lost::CHECK,
     &idle::no_idle_driver::CHECK,
     &system::slow_clocksource::CHECK,
+    &stopped::clock_modulation::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::infiniband_link_degraded::CHECK,

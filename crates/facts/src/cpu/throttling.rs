@@ -1,0 +1,32 @@
+//! How often and how long the processor held its clock down because it was too hot, as the kernel counts it.
+//!
+//! Source: drivers/thermal/intel/therm_throt.c, /sys/devices/system/cpu/cpuN/thermal_throttle. It counts
+//! interrupts in which bit 0 of 0x19C (core) or 0x1B1 (package) was set, since boot. Not in it: PROCHOT# from
+//! outside, current and power limits, clock modulation. Time is counted only for events within 10 degrees
+//! of the limit. Where firmware keeps the thermal interrupt for itself, the folder does not exist.
+
+use crate::{Fact, PerCpu};
+use std::time::Duration;
+
+/// Thermal throttling since boot.
+///
+/// The threads of a core count the same events, and so do the CPUs of a package: each is kept once, by its
+/// lowest CPU.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Throttling {
+    /// Events of each core.
+    pub cores: PerCpu<Throttled>,
+    /// Events of each package.
+    pub packages: PerCpu<Throttled>,
+}
+
+/// One counter's events.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Throttled {
+    /// Its file, for evidence.
+    pub path: String,
+    /// `*_throttle_count`.
+    pub events: u64,
+    /// `*_throttle_total_time_ms` (Linux 5.6 and later), read where there were events.
+    pub total: Fact<Duration>,
+}

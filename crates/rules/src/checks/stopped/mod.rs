@@ -1,0 +1,4 @@
+//! What stops or clips the clock behind the kernel's back: firmware, heat, the board, the management
+//! controller.
+
+pub(super) mod clock_modulation;
