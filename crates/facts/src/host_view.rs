@@ -9,6 +9,7 @@ use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
+use crate::system::cgroup::LimitedGroup;
 use crate::system::clocksource::Clocksource;
 use crate::system::cpu_times::CpuTimes;
 use crate::system::dmi::Dmi;
@@ -58,6 +59,8 @@ pub struct HostView {
     pub sysctls: Sysctls,
     /// The clock that programs tell the time by.
     pub clocksource: Clocksource,
+    /// Control groups with a CPU quota that limits this program or a database server.
+    pub limited_groups: Fact<Vec<LimitedGroup>>,
     /// Every process and kernel thread.
     pub processes: Fact<Vec<Process>>,
     /// The interfaces to the BMC, and the threads that poll them.

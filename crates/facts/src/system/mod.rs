@@ -1,8 +1,10 @@
 //! The machine and the kernel around the processors.
 
 pub mod boot_line;
+pub mod cgroup;
 pub mod clocksource;
 pub mod cpu_times;
+pub mod database;
 pub mod dmi;
 pub mod interrupts;
 pub mod ipmi;

@@ -12,6 +12,8 @@ use std::time::Duration;
 pub struct Process {
     /// Its number.
     pub pid: u32,
+    /// The number of its parent.
+    pub parent: u32,
     /// Its name as the kernel keeps it, at most 15 bytes; kernel threads may have longer ones.
     pub name: String,
     /// Whether it is a thread of the kernel.
@@ -35,12 +37,14 @@ impl Process {
         let pid: u32 = pid.trim().parse().map_err(|_| STAT)?;
         let mut fields = rest.split_ascii_whitespace();
         // After the name: state ppid pgrp session tty_nr tpgid flags; the start is field 22 of the line.
-        let flags: u64 = fields.nth(6).and_then(|it| it.parse().ok()).ok_or(STAT)?;
+        let parent = fields.nth(1).and_then(|it| it.parse().ok()).ok_or(STAT)?;
+        let flags: u64 = fields.nth(4).and_then(|it| it.parse().ok()).ok_or(STAT)?;
         let started = fields.nth(12).and_then(|it| it.parse::<u64>().ok());
         let started = started
             .and_then(|ticks| Duration::try_from_secs_f64(ticks as f64 / TICKS_PER_SECOND).ok());
         Ok(Process {
             pid,
+            parent,
             name: name.to_owned(),
             is_kernel_thread: flags & PF_KTHREAD != 0,
             started: started.ok_or_else(|| {

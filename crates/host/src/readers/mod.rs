@@ -1,5 +1,6 @@
 //! One reader per subject: asks a source and hands the text to the parsers of `facts`.
 
+mod cgroups;
 mod clocksource;
 mod cooling;
 mod cpufreq;
@@ -41,6 +42,7 @@ pub fn view(source: &dyn Source) -> HostView {
         ipmi: ipmi::read(source, &processes),
         cpuidle: cpuidle::read(source, &topology, &processes),
         clocksource: clocksource::read(source),
+        limited_groups: cgroups::read(source, &processes),
         infiniband: infiniband::read(source),
         pcie: pcie::read(source),
         isolation: isolation::read(source, &kernel.boot_line, &topology, &interrupts, &processes),

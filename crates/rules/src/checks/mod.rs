@@ -12,10 +12,11 @@ use crate::check::Check;
 /// The list of checks: command line, reports, documentation and tests iterate over it.
 pub const CHECKS: &[&Check] = &[
     &frequency::slow_governor::CHECK,
+    &stopped::clock_modulation::CHECK,
     &idle::turbo_headroom_lost::CHECK,
     &idle::no_idle_driver::CHECK,
     &system::slow_clocksource::CHECK,
-    &stopped::clock_modulation::CHECK,
+    &system::cgroup_quota_throttling::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::infiniband_link_degraded::CHECK,

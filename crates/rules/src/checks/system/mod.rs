@@ -1,3 +1,4 @@
 //! The kernel and the machine around the processors.
 
+pub(super) mod cgroup_quota_throttling;
 pub(super) mod slow_clocksource;

@@ -1,0 +1,237 @@
+//! CPU quotas of control groups: how much a group may run, and how often it was stopped for it.
+//!
+//! Sources: Documentation/admin-guide/cgroup-v2.rst ("CPU Interface Files"), Documentation/scheduler/sched-bwc.rst
+//! (both versions), proc_pid_mountinfo(5), cgroups(7). Counters run since the group was made.
+
+use super::process::Process;
+use crate::Fact;
+use crate::parse::{Expected, number, trimmed};
+use std::time::Duration;
+
+/// A group with a CPU quota, and which of the processes that were looked at it limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimitedGroup {
+    /// Its folder, or that of the ancestor that has the quota.
+    pub folder: String,
+    /// The version of its interface.
+    pub version: Version,
+    /// What it may use.
+    pub quota: Quota,
+    /// How often it was stopped.
+    pub throttling: Fact<Throttling>,
+    /// Whether this program runs in it.
+    pub holds_us: bool,
+    /// The database servers in it, with their product.
+    pub databases: Vec<(Process, &'static str)>,
+}
+
+/// The two interfaces of control groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// `cpu.cfs_quota_us`, nanoseconds in `cpu.stat`.
+    V1,
+    /// `cpu.max`, microseconds in `cpu.stat`.
+    V2,
+}
+
+/// So much CPU time in every period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// CPU time of all members together.
+    pub time: Duration,
+    /// In which.
+    pub period: Duration,
+}
+
+impl Quota {
+    /// Parses `cpu.max`: "200000 100000"; `None` for "max 100000".
+    pub fn parse(text: &str) -> Result<Option<Quota>, Expected> {
+        const MAX: Expected = Expected("a quota and a period in microseconds");
+        let (quota, period) = trimmed(text).split_once(' ').ok_or(MAX)?;
+        let period = number(period).ok().filter(|&it| it > 0).ok_or(MAX)?;
+        match quota {
+            "max" => Ok(None),
+            _ => number(quota).map(|quota| Some(Quota::of(quota, period))).map_err(|_| MAX),
+        }
+    }
+
+    /// From microseconds.
+    pub fn of(quota: u64, period: u64) -> Quota {
+        Quota { time: Duration::from_micros(quota), period: Duration::from_micros(period) }
+    }
+
+    /// How many CPUs it amounts to.
+    pub fn n_cpus(&self) -> f64 {
+        self.time.as_secs_f64() / self.period.as_secs_f64()
+    }
+}
+
+/// How often a quota has stopped its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Throttling {
+    /// Periods in which the group had something to run.
+    pub n_periods: u64,
+    /// Periods in which it used up its quota.
+    pub n_throttled: u64,
+    /// How long its CPUs stood still for it, added up.
+    pub time: Duration,
+}
+
+impl Throttling {
+    /// Parses `cpu.stat`.
+    pub fn parse(text: &str, version: Version) -> Result<Throttling, Expected> {
+        let field = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            line.and_then(|value| number(value).ok())
+        };
+        let time = match version {
+            Version::V1 => field("throttled_time").map(Duration::from_nanos),
+            Version::V2 => field("throttled_usec").map(Duration::from_micros),
+        };
+        match (field("nr_periods"), field("nr_throttled"), time) {
+            (Some(n_periods), Some(n_throttled), Some(time)) => {
+                Ok(Throttling { n_periods, n_throttled, time })
+            }
+            _ => Err(Expected("lines nr_periods, nr_throttled and throttled time")),
+        }
+    }
+
+    /// The share of its periods in which the group was stopped.
+    pub fn share(&self) -> f64 {
+        self.n_throttled as f64 / self.n_periods.max(1) as f64
+    }
+}
+
+/// Where the CPU controllers are mounted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mounts(Vec<Mount>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mount {
+    version: Version,
+    /// The group that is seen at the mount point: `/`, or a container's own.
+    root: String,
+    point: String,
+}
+
+/// A group's folder as a process sees it, deeper ones later.
+pub type Folders = Vec<(Version, String)>;
+
+/// Deeper than any group of systemd or Kubernetes: a text that claims more is none of theirs.
+const DEEPEST: usize = 32;
+
+impl Mounts {
+    /// Parses /proc/self/mountinfo.
+    pub fn parse(text: &str) -> Result<Mounts, Expected> {
+        if trimmed(text).is_empty() {
+            return Err(Expected("lines of mounts"));
+        }
+        Ok(Mounts(text.lines().filter_map(mount).collect()))
+    }
+
+    /// The folders that limit a process, from the text of its /proc/PID/cgroup: its groups' own and those of
+    /// all their ancestors.
+    pub fn folders(&self, cgroup: &str) -> Result<Folders, Expected> {
+        const LINE: Expected = Expected("lines like 0::/system.slice");
+        let mut folders = Folders::new();
+        for line in cgroup.lines().filter(|line| !line.is_empty()) {
+            let (_, rest) = line.split_once(':').ok_or(LINE)?;
+            let (controllers, path) = rest.split_once(':').ok_or(LINE)?;
+            let version = match controllers {
+                "" => Version::V2,
+                _ if controllers.split(',').any(|it| it == "cpu") => Version::V1,
+                _ => continue,
+            };
+            for mount in self.0.iter().filter(|mount| mount.version == version) {
+                folders.extend(mount.chain(path).into_iter().map(|folder| (version, folder)));
+            }
+        }
+        Ok(folders)
+    }
+}
+
+impl Mount {
+    /// The mount point and every folder below it on the way to the group `path`; none where the group lies
+    /// outside of what is mounted (`/../..` in a container).
+    fn chain(&self, path: &str) -> Vec<String> {
+        let below = path.strip_prefix(self.root.trim_end_matches('/'));
+        let Some(below) = below.filter(|it| it.is_empty() || it.starts_with('/')) else {
+            return Vec::new();
+        };
+        let names: Vec<&str> = below.split('/').filter(|name| !name.is_empty()).collect();
+        if names.len() > DEEPEST || names.contains(&"..") {
+            return Vec::new();
+        }
+        let mut folder = self.point.clone();
+        let mut chain = vec![folder.clone()];
+        for name in names {
+            folder = format!("{folder}/{name}");
+            chain.push(folder.clone());
+        }
+        chain
+    }
+}
+
+/// `33 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu`
+fn mount(line: &str) -> Option<Mount> {
+    let (place, kind) = line.split_once(" - ")?;
+    let mut place = place.split(' ').skip(3);
+    let (root, point) = (place.next()?.to_owned(), place.next()?.to_owned());
+    let mut kind = kind.split(' ');
+    let version = match kind.next()? {
+        "cgroup2" => Version::V2,
+        "cgroup" if kind.nth(1)?.split(',').any(|it| it == "cpu") => Version::V1,
+        _ => return None,
+    };
+    Some(Mount { version, root, point })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
+32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu
+33 31 0:30 / /sys/fs/cgroup/cpuset rw,relatime - cgroup cgroup rw,cpuset
+41 31 0:38 /kubepods/pod1 /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
+";
+
+    fn folders(cgroup: &str) -> String {
+        let folders = Mounts::parse(MOUNTS).unwrap().folders(cgroup).unwrap();
+        folders.into_iter().map(|(_, folder)| folder).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_group_is_limited_by_all_its_ancestors() {
+        assert_eq!(
+            folders("3:cpuset:/x\n1:cpu:/a/b\n"),
+            "/sys/fs/cgroup/cpu /sys/fs/cgroup/cpu/a /sys/fs/cgroup/cpu/a/b"
+        );
+    }
+
+    #[test]
+    fn a_group_is_looked_up_below_the_group_that_is_mounted() {
+        assert_eq!(
+            folders("0::/kubepods/pod1/db\n"),
+            "/sys/fs/cgroup/unified /sys/fs/cgroup/unified/db"
+        );
+        assert_eq!(folders("0::/kubepods/pod10\n"), "");
+        assert_eq!(folders("1:cpu:/../../other\n"), "");
+    }
+
+    #[test]
+    fn an_unlimited_quota_is_none() {
+        assert_eq!(Quota::parse("max 100000\n"), Ok(None));
+        assert_eq!(Quota::parse("250000 100000\n").map(|it| it.unwrap().n_cpus()), Ok(2.5));
+        assert!(Quota::parse("250000 0").is_err() && Quota::parse("").is_err());
+    }
+
+    #[test]
+    fn both_versions_of_the_statistics_are_read() {
+        let v1 = "nr_periods 10\nnr_throttled 2\nthrottled_time 3000000\n";
+        let v2 = "usage_usec 5\nnr_periods 10\nnr_throttled 2\nthrottled_usec 3000\n";
+        assert_eq!(Throttling::parse(v1, Version::V1), Throttling::parse(v2, Version::V2));
+        assert!(Throttling::parse("usage_usec 5\n", Version::V2).is_err());
+    }
+}

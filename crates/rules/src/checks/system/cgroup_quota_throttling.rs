@@ -1,0 +1,250 @@
+//! Looks for a cgroup CPU quota that stops a database server although CPUs are free.
+//!
+//! Source: Documentation/scheduler/sched-bwc.rst. The counters run since the group was made: they do not tell today from
+//! last month.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::HostView;
+use facts::system::cgroup::{LimitedGroup, Throttling, Version};
+
+pub(crate) const CHECK: Check = Check {
+    id: "cgroup-quota-throttling",
+    title: "a cgroup CPU quota stops the database while CPUs are free",
+    doc: "\
+## What it looks at
+The CPU quota of every control group above a database server (known by its name) and above this program:
+`cpu.max` and `cpu.stat` of version 2, `cpu.cfs_quota_us` and `cpu.stat` of version 1.
+
+## Why it matters
+A quota is CPU time in a period of, mostly, 100 ms. When the processes of a group have used it up, all of them stand
+still until the period ends, the one that holds a lock or writes the log included, however idle the machine is.
+Thirty busy threads use up a quota of four CPUs in 13 ms and then wait for 87. An average load far below the
+quota does not help against that. In one period of a hundred this shows in the 99th percentile of a commit's
+time; in one of ten, in the throughput.
+
+## When to leave it alone
+Where several tenants share a machine and the quota is what was paid for. A quota that has never stopped its
+group is reported as a note. Kernels before 5.4 stop groups that have not used up their quota; there a
+new kernel helps more than a larger quota.
+",
+    references: &[
+        Reference {
+            title: "Linux: CFS Bandwidth Control",
+            url: "https://docs.kernel.org/scheduler/sched-bwc.html",
+        },
+        Reference {
+            title: "Linux: Control Group v2, CPU Interface Files",
+            url: "https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files",
+        },
+        Reference {
+            title: "Linux commit de53fd7aedb1: Fix low cpu usage with high throttling",
+            url: "https://git.kernel.org/torvalds/c/de53fd7aedb1",
+        },
+    ],
+    run,
+};
+
+/// From this share of stopped periods on, one commit in ten is late: throughput suffers.
+const OFTEN: f64 = 0.10;
+/// From this share on, the 99th percentile suffers.
+const SOMETIMES: f64 = 0.01;
+/// Ten seconds of the usual period: fewer periods make no percentage.
+const ENOUGH_PERIODS: u64 = 100;
+
+fn run(host: &HostView) -> Verdict {
+    let groups = host.limited_groups.as_ref()?;
+    let findings: Vec<Finding> = groups.iter().filter_map(|group| judge(host, group)).collect();
+    if findings.is_empty() {
+        host.processes.as_ref()?;
+    }
+    Ok(findings)
+}
+
+fn judge(host: &HostView, group: &LimitedGroup) -> Option<Finding> {
+    let throttling = group.throttling.as_ref().ok();
+    let stopped = throttling.filter(|it| it.n_throttled > 0 && it.n_periods >= ENOUGH_PERIODS);
+    let quota = (group.quota.n_cpus() * 100.0).round() / 100.0;
+    if stopped.is_none() && quota >= host.topology.n_online().max(1) as f64 {
+        return None;
+    }
+    let limit = format!("a cgroup quota of {quota} CPUs");
+    let (severity, message) = match stopped {
+        Some(stopped) => {
+            let percent = 100.0 * stopped.share();
+            let message =
+                format!("{limit} stopped {} in {percent:.1} % of its periods", subject(group));
+            (severity(group, stopped), message)
+        }
+        None if throttling.is_some() => (
+            Severity::Info,
+            format!("{limit} limits {} and has hardly ever stopped it", subject(group)),
+        ),
+        None => (
+            Severity::Info,
+            format!("{limit} limits {}, how often it stopped is not known", subject(group)),
+        ),
+    };
+    let finding = Finding::new(severity, Confidence::High, message);
+    let finding = with_evidence(finding, group);
+    Some(with_fix(with_cost(finding, stopped), group))
+}
+
+fn severity(group: &LimitedGroup, stopped: &Throttling) -> Severity {
+    match stopped.share() {
+        _ if group.databases.is_empty() => Severity::Low,
+        share if share >= OFTEN => Severity::High,
+        share if share >= SOMETIMES => Severity::Medium,
+        _ => Severity::Low,
+    }
+}
+
+/// "PostgreSQL (812)", "MySQL (7) and 3 other database servers", "this program".
+fn subject(group: &LimitedGroup) -> String {
+    match group.databases.as_slice() {
+        [] => "this program".to_owned(),
+        [(process, product)] => format!("{product} ({})", process.pid),
+        [(process, product), others @ ..] => {
+            let n = others.len();
+            let servers = if n == 1 { "server" } else { "servers" };
+            format!("{product} ({}) and {n} other database {servers}", process.pid)
+        }
+    }
+}
+
+fn with_evidence(finding: Finding, group: &LimitedGroup) -> Finding {
+    let (quota, period) = (group.quota.time.as_micros(), group.quota.period.as_micros());
+    let folder = &group.folder;
+    let finding = match group.version {
+        Version::V1 => finding
+            .evidence(format!("{folder}/cpu.cfs_quota_us"), quota)
+            .evidence(format!("{folder}/cpu.cfs_period_us"), period),
+        Version::V2 => finding.evidence(format!("{folder}/cpu.max"), format!("{quota} {period}")),
+    };
+    match &group.throttling {
+        Ok(Throttling { n_periods, n_throttled, .. }) => finding.evidence(
+            format!("{folder}/cpu.stat"),
+            format!("nr_periods {n_periods}, nr_throttled {n_throttled}"),
+        ),
+        Err(missing) => finding.evidence(format!("{folder}/cpu.stat"), missing),
+    }
+}
+
+fn with_cost(finding: Finding, stopped: Option<&Throttling>) -> Finding {
+    let Some(stopped) = stopped else { return finding };
+    let each = 1000.0 * stopped.time.as_secs_f64() / stopped.n_throttled.max(1) as f64;
+    finding.cost(
+        format!("{each:.1} ms of standing still in each stopped period, all CPUs added up"),
+        format!("{:.1} s in {} periods", stopped.time.as_secs_f64(), stopped.n_throttled),
+    )
+}
+
+fn with_fix(finding: Finding, group: &LimitedGroup) -> Finding {
+    let folder = &group.folder;
+    let name = folder.rsplit('/').next().unwrap_or_default();
+    if [".service", ".scope", ".slice"].iter().any(|kind| name.ends_with(kind)) {
+        return finding
+            .fix_now(format!("systemctl set-property --runtime {name} CPUQuota="))
+            .fix_lasting(format!("systemctl set-property {name} CPUQuota="));
+    }
+    let finding = match group.version {
+        Version::V1 => finding.fix_now(format!("echo -1 > {folder}/cpu.cfs_quota_us")),
+        Version::V2 => finding.fix_now(format!("echo max > {folder}/cpu.max")),
+    };
+    finding.fix_lasting(
+        "no CPU limit, or a higher one, where the container or pod is defined; CPU weights (requests) share a machine without stopping anyone",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    const HOST: &str = "\
+//- /sys/devices/system/cpu/online
+0-15
+//- /proc/self/mountinfo
+31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw
+//- /proc/self/cgroup
+0::/
+//- /proc/812/stat
+812 (postgres) S 1 1 1 0 -1 4194560 0
+//- /proc/812/cgroup
+0::/db.slice/postgresql.service
+";
+
+    fn quota(max: &str, stat: &str) -> String {
+        let folder = "//- /sys/fs/cgroup/db.slice";
+        format!("{HOST}{folder}/cpu.max\n{max}\n{folder}/cpu.stat\n{stat}\n")
+    }
+
+    fn stopped(n_throttled: u32) -> String {
+        let stat = format!("nr_periods 1000\nnr_throttled {n_throttled}\nthrottled_usec 50000000");
+        quota("400000 100000", &stat)
+    }
+
+    #[test]
+    fn a_parents_quota_that_stops_a_database_often_is_high() {
+        assert_eq!(
+            verdict(&CHECK, &stopped(120)),
+            "high: a cgroup quota of 4 CPUs stopped PostgreSQL (812) in 12.0 % of its periods"
+        );
+    }
+
+    #[test]
+    fn rarer_stops_are_less_severe() {
+        assert!(verdict(&CHECK, &stopped(20)).starts_with("medium: "));
+        assert!(verdict(&CHECK, &stopped(2)).starts_with("low: "));
+    }
+
+    #[test]
+    fn a_quota_that_never_stopped_anyone_is_a_note() {
+        assert_eq!(
+            verdict(&CHECK, &stopped(0)),
+            "info: a cgroup quota of 4 CPUs limits PostgreSQL (812) and has hardly ever stopped it"
+        );
+    }
+
+    #[test]
+    fn a_quota_above_the_machine_or_none_is_clean() {
+        let never = "nr_periods 1000\nnr_throttled 0\nthrottled_usec 0";
+        assert_eq!(verdict(&CHECK, &quota("1600000 100000", never)), "clean");
+        assert_eq!(verdict(&CHECK, &quota("max 100000", never)), "clean");
+        assert_eq!(verdict(&CHECK, HOST), "clean");
+    }
+
+    #[test]
+    fn version_1_counts_in_nanoseconds_from_files_of_its_own() {
+        let host = "\
+//- /proc/self/mountinfo
+32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct
+//- /proc/self/cgroup
+4:cpu,cpuacct:/box
+//- /proc/1/stat
+1 (init) S 0 1 1 0 -1 4194560 0
+//- /sys/fs/cgroup/cpu/box/cpu.cfs_quota_us
+50000
+//- /sys/fs/cgroup/cpu/box/cpu.cfs_period_us
+100000
+//- /sys/fs/cgroup/cpu/box/cpu.stat
+nr_periods 1000
+nr_throttled 500
+throttled_time 9000000000
+";
+        assert_eq!(
+            verdict(&CHECK, host),
+            "low: a cgroup quota of 0.5 CPUs stopped this program in 50.0 % of its periods"
+        );
+        let unlimited = host.replace("50000\n", "-1\n");
+        assert_eq!(verdict(&CHECK, &unlimited), "clean");
+    }
+
+    #[test]
+    fn mounts_that_cannot_be_read_are_unknown() {
+        assert_eq!(
+            verdict(&CHECK, "//- /proc/self/mountinfo\n!denied\n"),
+            "unknown: /proc/self/mountinfo may not be read"
+        );
+    }
+}
