@@ -5,10 +5,12 @@
 //! nothing but facts.
 
 mod readers;
+mod redact;
 mod source;
 
 pub use readers::view;
 pub use source::Source;
+pub use source::answers::{Answers, Identity};
 pub use source::archive::Archive;
 pub use source::captured::{CaptureError, Captured};
 pub use source::live::Live;

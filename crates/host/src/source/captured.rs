@@ -20,9 +20,9 @@ use super::{Source, cpuid_name};
 use facts::{Fact, Missing, Origin, Why, msr};
 use std::collections::BTreeMap;
 
-const HEADER: &str = "fullclock capture 1";
+pub(super) const HEADER: &str = "fullclock capture 1";
 /// Behind the header: this capture was made from somebody else's data, so absence proves little.
-const IMPORTED: &str = "fullclock capture 1 (imported)";
+pub(super) const IMPORTED: &str = "fullclock capture 1 (imported)";
 
 /// A host that answers from a capture.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! Who answers questions about a host.
 
+pub(crate) mod answers;
 pub(crate) mod archive;
 pub(crate) mod captured;
 pub(crate) mod live;

@@ -1,16 +1,15 @@
 //! A source that remembers what was asked of another, and writes it down as a capture.
 
-use super::captured::{Answer, link_key};
+use super::answers::{Answers, Identity};
+use super::captured::link_key;
 use super::{Source, cpuid_name};
-use facts::{Fact, Missing, Origin, Why, msr};
+use facts::{Fact, Missing, Origin, Why, msr, parse};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// Asks `inner` and remembers every answer, refusals included.
 pub struct Recording<'a> {
     inner: &'a dyn Source,
-    answers: RefCell<BTreeMap<String, Answer>>,
+    answers: RefCell<Answers>,
 }
 
 impl<'a> Recording<'a> {
@@ -19,13 +18,17 @@ impl<'a> Recording<'a> {
         Recording { inner, answers: RefCell::default() }
     }
 
-    /// The capture of everything asked so far, in the order of the names.
+    /// The capture of everything asked so far, in the order of the names, redacted.
+    ///
+    /// The host's name is read here so that it can be taken out, and is no part of the capture.
     pub fn capture(&self) -> String {
-        let mut text = String::from("fullclock capture 1\n");
-        for (name, answer) in self.answers.borrow().iter() {
-            write_answer(&mut text, name, answer);
-        }
-        text
+        let line = |path| self.inner.parsed(path, parse::line);
+        let host_name = line("/proc/sys/kernel/hostname").or_else(|_| line("/etc/hostname"));
+        let identity = Identity {
+            host_name: host_name.unwrap_or_default(),
+            release: line("/proc/sys/kernel/osrelease").unwrap_or_default(),
+        };
+        self.answers.borrow().capture(self.inner.origin(), &identity)
     }
 
     fn remember<T>(&self, name: String, fact: &Fact<T>, bytes: impl Fn(&T) -> Vec<u8>) {
@@ -85,51 +88,6 @@ impl Source for Recording<'_> {
     }
 }
 
-/// Writing to a `String` cannot fail, so the results of `write!` are ignored here.
-fn write_answer(text: &mut String, name: &str, answer: &Answer) {
-    let mark = |text: &mut String, mark: &str| {
-        text.extend(["//- ", name, "\n!", mark, "\n"]);
-    };
-    match answer {
-        Ok(target) if name.ends_with(" ->") => {
-            text.extend(["//- ", name, " ", &String::from_utf8_lossy(target), "\n"]);
-        }
-        Ok(bytes) => match std::str::from_utf8(bytes) {
-            Ok(content) if !content.contains(['\0', '\r']) => {
-                text.extend(["//- ", name, "\n"]);
-                write_content(text, content);
-            }
-            _ => {
-                let mut digits = String::from("bytes ");
-                for byte in bytes {
-                    #[expect(clippy::let_underscore_must_use, reason = "a String takes everything")]
-                    let _ = write!(digits, "{byte:02x}");
-                }
-                mark(text, &digits);
-            }
-        },
-        Err(Why::Absent) => mark(text, "absent"),
-        Err(Why::Denied) => mark(text, "denied"),
-        Err(Why::NotCollected) => mark(text, "not-collected"),
-        Err(Why::Hidden(hypervisor)) => mark(text, &format!("hidden {hypervisor}")),
-        Err(Why::NotHere(because)) => mark(text, &format!("not-here {because}")),
-        Err(Why::Failed(error)) => mark(text, &format!("failed {error}")),
-        Err(Why::Malformed { found, .. }) => mark(text, &format!("failed {found:?}")),
-    }
-}
-
-fn write_content(text: &mut String, content: &str) {
-    for line in content.split_inclusive('\n') {
-        if line.starts_with("//- ") || line.starts_with(['!', '\\']) {
-            text.push('\\');
-        }
-        text.push_str(line);
-    }
-    if !content.is_empty() && !content.ends_with('\n') {
-        text.push_str("\n\\\n");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,5 +130,29 @@ y
         assert!(recording.msr(3, 0x19a).is_ok());
         assert!(recording.cpuid(6, 0).is_ok());
         assert_eq!(recording.capture(), format!("fullclock capture 1\n{EXCERPT}"));
+    }
+
+    #[test]
+    fn a_capture_gives_the_same_facts_and_names_nobody() {
+        let host = Captured::excerpt(
+            "//- /proc/sys/kernel/hostname\ndb7.corp.example\n//- /proc/sys/kernel/osrelease\n2.6.32.71\n\
+             //- /proc/cmdline\nip=10.1.2.3::10.1.2.1:255.255.255.0:db7:eth0:none nohz_full=1\n\
+             //- /sys/devices/system/cpu/online\n0-1\n\
+             //- /sys/devices/system/cpu/cpufreq/policy0/scaling_governor\nondemand\n",
+        )
+        .unwrap();
+        let before = crate::view(&host);
+        let recording = Recording::new(&host);
+        crate::view(&recording);
+        let capture = recording.capture();
+        assert!(
+            capture.contains("ip=<ip1>::<ip2>:<ip3>:<host>:eth0:none nohz_full=1"),
+            "{capture}"
+        );
+        assert!(!capture.contains("db7"), "{capture}");
+        let after = crate::view(&Captured::parse(&capture).unwrap());
+        assert_eq!(after.kernel.release, before.kernel.release);
+        assert_eq!(after.cpufreq, before.cpufreq);
+        assert_eq!(after.topology, before.topology);
     }
 }
