@@ -34,7 +34,8 @@ impl CpuSet {
         if text.is_empty() || text == "(null)" {
             return Ok(CpuSet(cpus));
         }
-        for part in text.split(',') {
+        // The kernel skips empty parts: `2,3,` is `2,3` (lib/bitmap-str.c, bitmap_find_region).
+        for part in text.split(',').filter(|part| !part.is_empty()) {
             let (range, every) = part.split_once(':').unwrap_or((part, "1/1"));
             let (first, last) = range_of(range, last_possible)?;
             let (used, group) = every.split_once('/').ok_or(LIST)?;

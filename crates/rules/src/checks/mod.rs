@@ -6,6 +6,7 @@ mod ipmi;
 mod links;
 mod stopped;
 mod system;
+mod tick;
 
 use crate::check::Check;
 
@@ -17,6 +18,10 @@ pub const CHECKS: &[&Check] = &[
     &idle::no_idle_driver::CHECK,
     &system::slow_clocksource::CHECK,
     &system::cgroup_quota_throttling::CHECK,
+    &tick::nohz_full_unsupported::CHECK,
+    &tick::isolated_without_nohz_full::CHECK,
+    &tick::vmstat_tick::CHECK,
+    &tick::nonexistent_cpus_listed::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::infiniband_link_degraded::CHECK,
