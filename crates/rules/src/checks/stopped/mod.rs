@@ -2,3 +2,5 @@
 //! controller.
 
 pub(super) mod clock_modulation;
+pub(super) mod forced_idle;
+pub(super) mod thermal_throttling;

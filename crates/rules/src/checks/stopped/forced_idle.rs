@@ -1,0 +1,149 @@
+//! Looks for idle time that is forced onto CPUs that have work.
+//!
+//! Sources: Documentation/admin-guide/thermal/intel_powerclamp.rst; Intel SDM vol. 3B, "Hardware Duty Cycling (HDC)".
+//! It sees what was asked for, not how much idle time came of it.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cooling::{CoolingDevice, Kind};
+use facts::msr::intel::PKG_HDC_CTL;
+use facts::{HostView, Missing};
+
+pub(crate) const CHECK: Check = Check {
+    id: "forced-idle",
+    title: "CPUs are forced to idle while they have work",
+    doc: "\
+## What it looks at
+`cur_state` of the cooling device `intel_powerclamp`: the percentage of the time that its kernel threads keep every
+CPU idle together (0 is off; before Linux 6.3, so is -1). And IA32_PKG_HDC_CTL, MSR 0xDB0 bit 0, which lets the
+processor force its cores to idle by itself.
+
+## Why it matters
+Forced idle time is lost whatever the clock shows: the CPU runs at full speed, and then not at all. The threads
+`idle_inject/N` (`kidle_inj/N` on older kernels) run with real-time priority, so a database process that holds a
+lock waits with the rest. All CPUs stop at the same time, for milliseconds.
+
+## When to leave it alone
+While it is what keeps the machine from shutting down: mend the cooling or the power supply first. thermald
+switches it on when a sensor is hot.
+",
+    references: &[
+        Reference {
+            title: "Linux: Intel Powerclamp Driver",
+            url: "https://docs.kernel.org/admin-guide/thermal/intel_powerclamp.html",
+        },
+        Reference {
+            title: "Intel SDM vol. 3B, Power and Thermal Management: Hardware Duty Cycling (HDC)",
+            url: "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    host.platform.hides("forced idle time")?;
+    let answers = [powerclamp(host), hardware(host)];
+    let found: Vec<Finding> =
+        answers.iter().filter_map(|it| it.as_ref().ok().cloned().flatten()).collect();
+    let is_unknown = |it: &&Missing| !it.is_absence();
+    let missing = answers.iter().filter_map(|it| it.as_ref().err().copied());
+    match missing.clone().find(is_unknown).or_else(|| missing.clone().nth(1)) {
+        Some(missing) if found.is_empty() => Err(missing.into()),
+        _ => Ok(found),
+    }
+}
+
+fn powerclamp(host: &HostView) -> Result<Option<Finding>, &Missing> {
+    let devices = host.cooling.as_ref()?;
+    let Some(device) = devices.iter().find(|it| it.kind == Kind::Powerclamp) else {
+        return Ok(None);
+    };
+    Ok(match device.level()? {
+        0 => None,
+        percent => Some(clamped(host, device, percent)),
+    })
+}
+
+fn clamped(host: &HostView, device: &CoolingDevice, percent: u64) -> Finding {
+    let severity = if percent >= 10 { Severity::High } else { Severity::Medium };
+    let message = format!("intel_powerclamp forces the CPUs to idle for {percent} % of the time");
+    let finding = Finding::new(severity, Confidence::High, message)
+        .evidence(device.state_path(), percent)
+        .cost(
+            format!("{percent} % of every CPU while it lasts"),
+            "the share of the time that idle is asked for",
+        )
+        .fix_now(format!("echo 0 > {}", device.state_path()))
+        .fix_lasting(
+            "find what switches it on (thermald, a script) and why: mend the cooling, then `echo blacklist intel_powerclamp > /etc/modprobe.d/powerclamp.conf`",
+        );
+    match &host.topology.online {
+        Ok(online) => finding.on(online.clone(), online.len()),
+        Err(_) => finding,
+    }
+}
+
+fn hardware(host: &HostView) -> Result<Option<Finding>, &Missing> {
+    let registers = host.msrs.of(&PKG_HDC_CTL)?;
+    let Some((cpu, value)) = registers.known().find(|(_, value)| *value & 1 == 1) else {
+        return registers.all_known().map(|()| None);
+    };
+    let message = "hardware duty cycling is on: the processor may force its cores to idle";
+    let finding = Finding::new(Severity::Medium, Confidence::Medium, message)
+        .evidence(PKG_HDC_CTL.path(cpu), format!("{value:#x}"))
+        .fix_lasting("a firmware setup or update that leaves hardware duty cycling (HDC) off");
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::{XEON, findings, verdict};
+
+    const NO_HDC: &str = "//- cpuid 0x6 0x0\n0x77 0x2 0x9 0x0\n";
+
+    fn powerclamp(state: &str) -> String {
+        let folder = "/sys/class/thermal/cooling_device9";
+        format!(
+            "{XEON}{NO_HDC}//- {folder}/type\nintel_powerclamp\n//- {folder}/cur_state\n{state}\n"
+        )
+    }
+
+    #[test]
+    fn a_clamp_of_thirty_percent_is_high() {
+        assert_eq!(
+            verdict(&CHECK, &powerclamp("30")),
+            "high: intel_powerclamp forces the CPUs to idle for 30 % of the time [all 4 CPUs]"
+        );
+        let finding = findings(&CHECK, &powerclamp("30")).remove(0);
+        assert_eq!(finding.fix.now, ["echo 0 > /sys/class/thermal/cooling_device9/cur_state"]);
+    }
+
+    #[test]
+    fn a_clamp_that_is_off_is_clean_however_the_kernel_writes_it() {
+        assert_eq!(verdict(&CHECK, &powerclamp("0")), "clean");
+        assert_eq!(verdict(&CHECK, &powerclamp("-1")), "clean");
+    }
+
+    #[test]
+    fn a_clamp_that_cannot_be_read_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &powerclamp("!denied")),
+            "unknown: /sys/class/thermal/cooling_device9/cur_state may not be read"
+        );
+    }
+
+    #[test]
+    fn hardware_duty_cycling_that_is_on_is_medium() {
+        let host = powerclamp("0").replace("0x77", "0x2077") + "//- /dev/cpu/0/msr 0xdb0\n0x1\n";
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "medium: hardware duty cycling is on: the processor may force its cores to idle"
+        );
+    }
+
+    #[test]
+    fn a_host_with_neither_has_nothing_to_judge() {
+        assert!(verdict(&CHECK, &format!("{XEON}{NO_HDC}")).starts_with("not applicable: "));
+    }
+}

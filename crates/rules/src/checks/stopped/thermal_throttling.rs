@@ -1,0 +1,250 @@
+//! Looks at how often the processor held its clock down because it was too hot, against the time since boot.
+//!
+//! Source: drivers/thermal/intel/therm_throt.c (`thermal_throttle` in sysfs); Intel SDM vol. 3B, "Thermal
+//! Monitoring and Protection". It cannot know when the events were, nor how low the clock went.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::throttling::Throttled;
+use facts::{CpuSet, Fact, HostView, PerCpu};
+use std::time::Duration;
+
+pub(crate) const CHECK: Check = Check {
+    id: "thermal-throttling",
+    title: "the processor holds its clock down because it is too hot",
+    doc: "\
+## What it looks at
+`core_throttle_count` and `package_throttle_count` in `cpuN/thermal_throttle`, once for each core and package (the
+threads of a core count the same events), and the time that goes with them, against the uptime. Fewer than one
+event an hour is info, fewer than one in five minutes low, fewer than ten a minute medium, more is high, and so
+are 100,000 events in whatever time; or 10 % (high), 1 % (medium), 0.1 % (low) of the time.
+
+## Why it matters
+At its temperature limit the processor lowers its clock, and when that is not enough stops it for more than half of
+the time. A clogged filter, a failed fan or a hot aisle costs a database the clock exactly when it is
+busiest. The kernel tells of it at most once in five minutes for each CPU, so the log shows a small part.
+The counters see the processor's own sensors and nothing else: not PROCHOT# pulled by the board, not power and
+current limits, not clock modulation. A server at a 25 % duty cycle has zeros here.
+
+## When to leave it alone
+A few events over weeks: a hot afternoon, a burst of vector code. On a laptop with a fan of a laptop. The
+counters start at 0 with every boot and keep no dates: look whether they still grow.
+",
+    references: &[
+        Reference {
+            title: "Linux: thermal_throttle in Documentation/ABI/testing/sysfs-devices-system-cpu",
+            url: "https://docs.kernel.org/admin-guide/abi-testing.html",
+        },
+        Reference {
+            title: "Intel SDM vol. 3B, Power and Thermal Management: Thermal Monitoring and Protection",
+            url: "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    host.platform.hides("thermal throttling")?;
+    let counters = &host.throttling;
+    let (cores, packages) = (&counters.cores, &counters.packages);
+    let uptime = host.kernel.uptime.as_ref().ok().copied();
+    let judged: Vec<Judged<'_>> = throttled(cores, "core", &host.topology.cores, uptime)
+        .chain(throttled(packages, "package", &host.topology.packages, uptime))
+        .collect();
+    let worst = judged.iter().max_by_key(|it| (it.severity, it.throttled.events));
+    if let Some(worst) = worst {
+        return Ok(vec![finding(host, &judged, worst, uptime)]);
+    }
+    cores.all_known()?;
+    // Processors without a package sensor have no package counters.
+    match packages.missing() {
+        Some(missing) if !missing.is_absence() => Err(missing.into()),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// One counter that is not 0.
+struct Judged<'a> {
+    /// "core" or "package".
+    level: &'static str,
+    cpus: CpuSet,
+    throttled: &'a Throttled,
+    severity: Severity,
+}
+
+fn throttled<'a>(
+    counters: &'a PerCpu<Throttled>,
+    level: &'static str,
+    groups: &'a Fact<Vec<CpuSet>>,
+    uptime: Option<Duration>,
+) -> impl Iterator<Item = Judged<'a>> {
+    let groups = groups.as_deref().unwrap_or_default();
+    counters.known().filter(|(_, it)| it.events > 0).map(move |(cpu, throttled)| {
+        let group = groups.iter().find(|group| group.contains(cpu));
+        Judged {
+            level,
+            cpus: group.cloned().unwrap_or_else(|| [cpu].into_iter().collect()),
+            throttled,
+            severity: severity(throttled, uptime),
+        }
+    })
+}
+
+fn severity(throttled: &Throttled, uptime: Option<Duration>) -> Severity {
+    let by_count = match (throttled.events, uptime) {
+        (100_000.., _) => Severity::High,
+        (_, None) => Severity::Low,
+        (events, Some(uptime)) => match per_hour(events, uptime) {
+            rate if rate < 1.0 => Severity::Info,
+            // therm_throt.c reports once in 300 s (CHECK_INTERVAL): beyond that the log cannot keep up.
+            rate if rate < 12.0 => Severity::Low,
+            rate if rate < 600.0 => Severity::Medium,
+            _ => Severity::High,
+        },
+    };
+    let by_time = match share(throttled, uptime) {
+        Some(share) if share >= 0.1 => Severity::High,
+        Some(share) if share >= 0.01 => Severity::Medium,
+        Some(share) if share >= 0.001 => Severity::Low,
+        _ => Severity::Info,
+    };
+    by_count.max(by_time)
+}
+
+/// Less than an hour counts as one: an event in the first minute is no rate of sixty an hour.
+fn per_hour(events: u64, uptime: Duration) -> f64 {
+    const HOUR: f64 = 3600.0;
+    events as f64 * HOUR / uptime.as_secs_f64().max(HOUR)
+}
+
+/// The share of the time since boot that was throttled.
+fn share(throttled: &Throttled, uptime: Option<Duration>) -> Option<f64> {
+    let total = *throttled.total.as_ref().ok()?;
+    let share = total.as_secs_f64() / uptime?.as_secs_f64().max(1.0);
+    Some(share.min(1.0))
+}
+
+fn finding(
+    host: &HostView,
+    judged: &[Judged<'_>],
+    worst: &Judged<'_>,
+    uptime: Option<Duration>,
+) -> Finding {
+    let Judged { level, throttled, severity, .. } = worst;
+    let events = throttled.events;
+    let rate = match uptime {
+        Some(uptime) => {
+            let hours = uptime.as_secs_f64() / 3600.0;
+            format!("{events} times in {hours:.1} h ({:.1} an hour)", per_hour(events, uptime))
+        }
+        None => format!("{events} times since boot (the uptime is not known)"),
+    };
+    let message = format!("a {level} was too hot and held its clock down {rate}");
+    let mut as_bad = CpuSet::default();
+    for it in judged.iter().filter(|it| it.severity == *severity) {
+        as_bad.extend(it.cpus.iter());
+    }
+    let confidence = if uptime.is_some() { Confidence::High } else { Confidence::Medium };
+    let mut finding = Finding::new(*severity, confidence, message)
+        .evidence(&throttled.path, events)
+        .on(as_bad, host.topology.n_online());
+    if let (Some(share), Some(uptime)) = (share(throttled, uptime), uptime)
+        && let Ok(total) = &throttled.total
+        && !total.is_zero()
+    {
+        finding = finding
+            .evidence(throttled.path.replace("_count", "_total_time_ms"), total.as_millis())
+            .cost(
+                format!("a lower clock for {:.2} % of the time", 100.0 * share),
+                format!("{} s of {} s since boot", total.as_secs(), uptime.as_secs()),
+            );
+    }
+    if *severity > Severity::Info {
+        finding = finding
+            .fix_now("ipmitool sdr type Fan; ipmitool sdr type Temperature  # fans, inlet, processors")
+            .fix_lasting("mend the cooling: fans, filters, heat sink, the fan policy in firmware or BMC, the temperature of the inlet air");
+    }
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::{XEON, findings, verdict};
+
+    /// [`XEON`] with these counts on each of its two cores and on its package.
+    fn host(cores: [&str; 2], package: &str, uptime: &str) -> String {
+        let count = |cpu: usize, level: &str, count: &str| {
+            let folder = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle");
+            format!("//- {folder}/{level}_throttle_count\n{count}\n")
+        };
+        let cores = cores.into_iter().enumerate().map(|(cpu, it)| count(cpu, "core", it));
+        let (cores, package) = (cores.collect::<String>(), count(0, "package", package));
+        format!("{XEON}//- /proc/uptime\n{uptime} 0.0\n{cores}{package}")
+    }
+
+    #[test]
+    fn two_thousand_events_an_hour_are_high() {
+        assert_eq!(
+            verdict(&CHECK, &host(["22034", "22034"], "27400", "36020.49")),
+            "high: a package was too hot and held its clock down 27400 times in 10.0 h (2738.4 an hour) [all 4 CPUs]"
+        );
+    }
+
+    #[test]
+    fn a_few_events_over_weeks_are_a_note() {
+        let host = host(["0", "3"], "0", "1814400.00");
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "info: a core was too hot and held its clock down 3 times in 504.0 h (0.0 an hour) [CPUs 1,3 (2 of 4)]"
+        );
+        assert!(findings(&CHECK, &host)[0].fix.now.is_empty());
+    }
+
+    #[test]
+    fn an_event_right_after_boot_is_not_made_a_rate_of_hundreds() {
+        assert!(verdict(&CHECK, &host(["0", "2"], "0", "60.00")).starts_with("low: "));
+    }
+
+    #[test]
+    fn a_hundred_thousand_events_are_high_however_long_they_took() {
+        assert!(verdict(&CHECK, &host(["0", "0"], "100000", "99999999.00")).starts_with("high: "));
+    }
+
+    #[test]
+    fn long_throttling_counts_more_than_its_events() {
+        let time =
+            "//- /sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_total_time_ms\n";
+        let host = format!("{}{time}180000000\n", host(["0", "3"], "0", "1814400.00"));
+        assert!(verdict(&CHECK, &host).starts_with("medium: "));
+        let cost = findings(&CHECK, &host).remove(0).cost.unwrap();
+        assert_eq!(cost.estimate, "a lower clock for 9.92 % of the time");
+        assert_eq!(cost.derivation, "180000 s of 1814400 s since boot");
+    }
+
+    #[test]
+    fn without_the_uptime_a_count_is_no_rate() {
+        assert_eq!(
+            verdict(&CHECK, &host(["500", "0"], "0", "!absent")),
+            "low: a core was too hot and held its clock down 500 times since boot (the uptime is not known) [CPUs 0,2 (2 of 4)]"
+        );
+    }
+
+    #[test]
+    fn zeros_are_clean() {
+        assert_eq!(verdict(&CHECK, &host(["0", "0"], "0", "36020.49")), "clean");
+    }
+
+    #[test]
+    fn a_core_that_cannot_be_read_is_unknown_where_the_others_are_silent() {
+        assert_eq!(
+            verdict(&CHECK, &host(["0", "!denied"], "0", "36020.49")),
+            "unknown: /sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count may not be read"
+        );
+    }
+
+    #[test]
+    fn a_processor_without_the_counters_has_no_such_throttling_to_judge() {
+        assert!(verdict(&CHECK, XEON).starts_with("not applicable: "));
+    }
+}
