@@ -1,9 +1,11 @@
 //! Everything that is known about one host at one moment.
 
+use crate::Fact;
 use crate::cpu::cooling::CoolingDevice;
 use crate::cpu::cpufreq::Cpufreq;
 use crate::cpu::cpuidle::Cpuidle;
 use crate::cpu::cpuinfo::CpuInfo;
+use crate::cpu::pstate::Pstate;
 use crate::cpu::throttling::Throttling;
 use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
@@ -20,7 +22,6 @@ use crate::system::kernel::Kernel;
 use crate::system::platform::Platform;
 use crate::system::process::Process;
 use crate::system::sysctl::Sysctls;
-use crate::{Fact, Hertz};
 
 /// One host, live or captured: one field per subject, each made by the reader of the same name in `host`.
 ///
@@ -41,6 +42,8 @@ pub struct HostView {
     pub topology: Topology,
     /// Frequency drivers, governors and limits.
     pub cpufreq: Cpufreq,
+    /// What intel_pstate and amd-pstate say of themselves.
+    pub pstate: Pstate,
     /// Model-specific registers of the processors.
     pub msrs: Msrs,
     /// Thermal throttling since boot.
@@ -81,20 +84,4 @@ pub enum Origin {
     /// A folder or archive of somebody else's choosing (an sosreport, a support bundle): what is absent
     /// may only not have been collected.
     Tree,
-}
-
-impl HostView {
-    /// The clock that the processor was sold with, and where that is written; `None` where nothing says.
-    ///
-    /// The model name is asked first: firmware may lie in its tables, the name is burnt in.
-    pub fn nominal_clock(&self) -> Option<(Hertz, &'static str)> {
-        let named = self.cpuinfo.as_ref().ok().and_then(CpuInfo::clock_in_name);
-        let base = || {
-            let mut policies = self.cpufreq.policies.as_ref().ok()?.iter();
-            policies.find_map(|policy| policy.base_frequency.as_ref().ok().copied())
-        };
-        named
-            .map(|clock| (clock, "model name in /proc/cpuinfo"))
-            .or_else(|| base().map(|clock| (clock, "cpufreq base_frequency")))
-    }
 }

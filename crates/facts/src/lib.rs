@@ -5,6 +5,7 @@
 //! answer on any machine.
 #![forbid(unsafe_code)]
 
+mod clocks;
 pub mod cpu;
 mod host_view;
 pub mod links;
@@ -15,6 +16,7 @@ mod per_cpu;
 pub mod system;
 mod units;
 
+pub use clocks::TURBO_MARK;
 pub use cpu::set::CpuSet;
 pub use host_view::{HostView, Origin};
 pub use missing::{Fact, IfPresent, Missing, Why};

@@ -58,6 +58,16 @@ pub fn kilohertz(text: &str) -> Result<Hertz, Expected> {
         .ok_or(Expected("a frequency in kHz"))
 }
 
+/// Frequencies in kHz, separated by white space, highest first.
+pub fn kilohertz_list(text: &str) -> Result<Vec<Hertz>, Expected> {
+    let clocks: Result<Vec<Hertz>, Expected> =
+        trimmed(text).split_whitespace().map(kilohertz).collect();
+    let mut clocks = clocks.map_err(|_| Expected("frequencies in kHz"))?;
+    clocks.sort_unstable();
+    clocks.reverse();
+    Ok(clocks)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

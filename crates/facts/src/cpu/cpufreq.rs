@@ -12,6 +12,14 @@ use crate::{CpuSet, Fact, Hertz, Missing};
 pub struct Cpufreq {
     /// Every policy, in order; absent where the kernel has no frequency driver.
     pub policies: Fact<Vec<Policy>>,
+    /// `scaling_available_frequencies` of the first policy, highest first; boost is not in it. On Intel,
+    /// acpi-cpufreq names all of turbo by one entry that lies 1 MHz above the nominal clock.
+    pub table: Fact<Vec<Hertz>>,
+    /// `cpufreq/boost`: whether clocks above the nominal one are allowed (acpi-cpufreq, cppc_cpufreq and
+    /// amd-pstate; intel_pstate has `no_turbo` instead).
+    pub boost: Fact<bool>,
+    /// `acpi_cppc/nominal_freq` of the first CPU: the nominal clock, by the firmware's word.
+    pub cppc_nominal: Fact<Hertz>,
 }
 
 /// One cpufreq policy: CPUs that get the same frequency.
@@ -58,5 +66,12 @@ impl Policy {
     pub fn drives_itself(&self) -> Result<bool, &Missing> {
         let driver = self.driver.as_ref()?;
         Ok(matches!(driver.as_str(), "intel_pstate" | "amd-pstate-epp" | "amd_pstate_epp"))
+    }
+
+    /// Whether the driver asks for turbo by its clock, so that turbo is within the limits; the others ask for the
+    /// nominal clock, and turbo comes on top.
+    pub fn asks_for_turbo(&self) -> bool {
+        let driver = self.driver.as_deref().unwrap_or_default();
+        driver.starts_with("intel_") || driver.starts_with("amd") || driver == "cppc_cpufreq"
     }
 }

@@ -5,6 +5,7 @@ pub mod cpufreq;
 pub mod cpuidle;
 pub mod cpuinfo;
 pub mod idle_limits;
+pub mod pstate;
 pub mod set;
 pub mod throttling;
 pub mod topology;

@@ -3,6 +3,10 @@
 //! Intel SDM vol. 3B, "Hardware-Controlled Performance States". A read of 0x774 gives what was last written, not
 //! what the hardware made of it.
 
+use super::{Msrs, Register, intel};
+use crate::cpu::topology::Topology;
+use crate::{Fact, Missing, PerCpu};
+
 /// IA32_HWP_CAPABILITIES (0x771): levels that the processor knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities(pub u64);
@@ -48,6 +52,40 @@ impl Request {
     pub fn follows_package(self) -> bool {
         self.0 >> 42 & 1 == 1
     }
+}
+
+/// The upper limit that rules one CPU, beside what the hardware could give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The highest level allowed.
+    pub max: u64,
+    /// What the hardware could give.
+    pub capabilities: Capabilities,
+    /// The path of the register that holds it.
+    pub path: String,
+    /// The register's value.
+    pub value: u64,
+}
+
+/// The limit of every CPU; from the package's register where a CPU follows that (bit 42).
+pub fn limits(msrs: &Msrs, topology: &Topology) -> Fact<PerCpu<Limit>> {
+    let of = |register: &Register, cpu| -> Fact<(String, u64)> {
+        match msrs.of(register)?.get(cpu) {
+            Some(fact) => Ok((register.path(cpu), *fact.as_ref()?)),
+            None => Err(Missing::not_collected(register.path(cpu))),
+        }
+    };
+    let limit = |cpu| -> Fact<Limit> {
+        let capabilities = Capabilities(of(&intel::HWP_CAPABILITIES, cpu)?.1);
+        let own = of(&intel::HWP_REQUEST, cpu)?;
+        let (path, value) = if Request(own.1).follows_package() {
+            of(&intel::HWP_REQUEST_PKG, topology.package_leader(cpu))?
+        } else {
+            own
+        };
+        Ok(Limit { max: Request(value).max(), capabilities, path, value })
+    };
+    Ok(msrs.of(&intel::HWP_REQUEST)?.iter().map(|(cpu, _)| (cpu, limit(cpu))).collect())
 }
 
 #[cfg(test)]

@@ -3,12 +3,38 @@
 use crate::Source;
 use facts::cpu::cpufreq::{Cpufreq, Policy};
 use facts::cpu::topology::Topology;
-use facts::{CpuSet, Fact, Missing, parse};
+use facts::{CpuSet, Fact, Hertz, Missing, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
 pub(super) fn read(source: &dyn Source, topology: &Topology) -> Cpufreq {
-    Cpufreq { policies: policies(source, topology) }
+    let policies = policies(source, topology);
+    Cpufreq {
+        table: table(source, &policies),
+        boost: source.parsed(&format!("{CPUS}/cpufreq/boost"), parse::switch),
+        cppc_nominal: cppc_nominal(source, &policies),
+        policies,
+    }
+}
+
+/// Like CPUs have like tables, so the first policy's will do.
+fn table(source: &dyn Source, policies: &Fact<Vec<Policy>>) -> Fact<Vec<Hertz>> {
+    match policies.as_ref()?.first() {
+        Some(first) => {
+            source.parsed(&first.path("scaling_available_frequencies"), parse::kilohertz_list)
+        }
+        None => Err(Missing::absent(format!("{CPUS}/cpufreq/policy0"))),
+    }
+}
+
+/// In MHz, and 0 where the firmware does not say (drivers/acpi/cppc_acpi.c).
+fn cppc_nominal(source: &dyn Source, policies: &Fact<Vec<Policy>>) -> Fact<Hertz> {
+    let cpu = policies.as_ref()?.first().and_then(|it| it.cpus.first()).unwrap_or(0);
+    let path = format!("{CPUS}/cpu{cpu}/acpi_cppc/nominal_freq");
+    match source.parsed(&path, parse::number)? {
+        0 => Err(Missing::not_here(path, "the firmware leaves it at 0")),
+        mhz => Ok(Hertz::from_mhz(mhz)),
+    }
 }
 
 /// Every policy, from its own folder; on kernels before 4.3 from the CPUs' folders, one for each set of
@@ -81,4 +107,47 @@ fn cpus(source: &dyn Source, folder: &str) -> CpuSet {
             .into_iter()
             .collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Captured;
+
+    const CPU: &str = "/sys/devices/system/cpu";
+
+    fn nominal(model: &str, answers: &[(&str, &str)]) -> String {
+        let answers: String =
+            answers.iter().map(|(file, text)| format!("//- {CPU}/{file}\n{text}\n")).collect();
+        let cpuinfo = format!("//- /proc/cpuinfo\nprocessor : 0\nmodel name : {model}\n");
+        let host = Captured::excerpt(&format!("{cpuinfo}//- {CPU}/online\n0\n{answers}")).unwrap();
+        let nominal = crate::view(&host).nominal_clock();
+        nominal.map_or("unknown".into(), |(clock, origin)| format!("{clock}, {origin}"))
+    }
+
+    #[test]
+    fn the_nominal_clock_is_the_one_in_the_name_where_there_is_one() {
+        let base = [("cpufreq/policy0/base_frequency", "1900000")];
+        assert_eq!(
+            nominal("Intel(R) Xeon(R) CPU E5540 @ 2.53GHz", &base),
+            "2530 MHz, model name in /proc/cpuinfo"
+        );
+        assert_eq!(
+            nominal("13th Gen Intel(R) Core(TM) i7-1370P", &base),
+            "1900 MHz, base_frequency"
+        );
+    }
+
+    #[test]
+    fn an_epyc_says_its_nominal_clock_in_the_table_or_by_cppc() {
+        let epyc = "AMD EPYC 7451 24-Core Processor";
+        let limit = ("cpufreq/policy0/bios_limit", "1800000");
+        let table = ("cpufreq/policy0/scaling_available_frequencies", "2300000 1800000 1200000");
+        let cppc = ("cpu0/acpi_cppc/nominal_freq", "2301");
+        let silent = ("cpu0/acpi_cppc/nominal_freq", "0");
+        let cpus = ("cpufreq/policy0/affected_cpus", "0");
+        assert_eq!(nominal(epyc, &[table, cppc]), "2300 MHz, scaling_available_frequencies");
+        assert_eq!(nominal(epyc, &[cpus, cppc, limit]), "2301 MHz, acpi_cppc nominal_freq");
+        assert_eq!(nominal(epyc, &[silent, limit]), "1800 MHz, bios_limit");
+        assert_eq!(nominal(epyc, &[]), "unknown");
+    }
 }

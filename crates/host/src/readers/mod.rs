@@ -16,6 +16,7 @@ mod msrs;
 mod pcie;
 mod platform;
 mod processes;
+mod pstate;
 mod sysctl;
 mod throttling;
 mod topology;
@@ -36,6 +37,7 @@ pub fn view(source: &dyn Source) -> HostView {
     HostView {
         origin: source.origin(),
         cpufreq: cpufreq::read(source, &topology),
+        pstate: pstate::read(source),
         msrs: msrs::read(source, &cpuinfo, &platform, &topology),
         throttling: throttling::read(source, &topology),
         cooling: cooling::read(source),

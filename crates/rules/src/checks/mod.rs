@@ -13,6 +13,7 @@ use crate::check::Check;
 /// The list of checks: command line, reports, documentation and tests iterate over it.
 pub const CHECKS: &[&Check] = &[
     &frequency::slow_governor::CHECK,
+    &frequency::capped_frequency::CHECK,
     &stopped::clock_modulation::CHECK,
     &stopped::forced_idle::CHECK,
     &stopped::thermal_throttling::CHECK,

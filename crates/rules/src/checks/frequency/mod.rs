@@ -1,3 +1,4 @@
 //! Who chooses the clock, and within which limits.
 
+pub(super) mod capped_frequency;
 pub(super) mod slow_governor;

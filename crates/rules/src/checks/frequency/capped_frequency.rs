@@ -1,0 +1,404 @@
+//! Looks at every upper limit on the clock, for one that is below what the hardware offers.
+//!
+//! Sources: Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst; drivers/acpi/processor_perflib.c for
+//! `bios_limit`. It cannot tell who set a limit: `scaling_max_freq` shows the lowest of all requests.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cpufreq::Policy;
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::cpu::pstate::IntelPstate;
+use facts::msr::hwp;
+use facts::{CpuSet, Hertz, HostView, IfPresent, Missing, TURBO_MARK};
+use std::collections::BTreeMap;
+
+pub(crate) const CHECK: Check = Check {
+    id: "capped-frequency",
+    title: "a limit keeps the clock below what the hardware offers",
+    doc: "\
+## What it looks at
+`scaling_max_freq` and `bios_limit` of every cpufreq policy, intel_pstate's `max_perf_pct`, and the maximum in
+IA32_HWP_REQUEST (MSR 0x774), each against the highest clock that can be asked for there: `cpuinfo_max_freq`,
+or the nominal clock where the driver keeps boost out of these files (acpi-cpufreq on EPYC). Where the model
+name holds a clock, `cpuinfo_max_freq` itself is held against it.
+
+## Why it matters
+A limit holds under any load, with any governor. It is usually a leftover: a power-capping agent, a
+thermal event, a failed power supply that made the firmware lower `bios_limit`, an experiment, a service
+such as cpupower or TLP with a `MAX_FREQ` of its own. Nothing in `top` shows it.
+
+## When to leave it alone
+Where somebody set it to stay within a power or cooling budget, or to make latencies even. A limit at the
+nominal clock while turbo is off is reported by `turbo-off` alone. Different maxima of performance and
+efficient cores, or of favoured cores, are no limits, and neither is the 1 MHz by which acpi-cpufreq marks
+turbo.
+",
+    references: &[
+        Reference {
+            title: "Linux: CPU Performance Scaling, Policy Interface in sysfs",
+            url: "https://docs.kernel.org/admin-guide/pm/cpufreq.html#policy-interface-in-sysfs",
+        },
+        Reference {
+            title: "Linux: intel_pstate, Global Attributes",
+            url: "https://docs.kernel.org/admin-guide/pm/intel_pstate.html#global-attributes",
+        },
+        Reference {
+            title: "Intel SDM vol. 3B, Power and Thermal Management, Hardware-Controlled Performance States",
+            url: "https://www.intel.com/sdm",
+        },
+    ],
+    run,
+};
+
+/// Limits are rounded to a ratio on the way to the hardware; a 100 MHz step of a 3.9 GHz processor is 2.6 %.
+const REACHED: f64 = 0.99;
+
+/// Model names are rounded to 10 MHz, and 133 MHz steps are not: 2.67 GHz is 2667 MHz, or 2660.
+const AS_NAMED: f64 = 0.98;
+
+fn run(host: &HostView) -> Verdict {
+    let policies = host.cpufreq.policies.as_ref()?;
+    host.platform.hides("the clock's range")?;
+    let mut unknown: Option<&Missing> = None;
+    let mut caps: BTreeMap<Cap, Vec<&Policy>> = BTreeMap::new();
+    for policy in policies {
+        match cap(host, policy) {
+            Ok(cap) => cap.into_iter().for_each(|it| caps.entry(it).or_default().push(policy)),
+            Err(missing) => unknown = unknown.or(Some(missing)),
+        }
+    }
+    let mut findings: Vec<Finding> = percent_limit(host).into_iter().collect();
+    findings.extend(caps.iter().map(|(cap, policies)| capped(host, cap, policies)));
+    if findings.is_empty() {
+        findings.extend(below_name(host, policies));
+    }
+    if findings.is_empty() {
+        findings = capped_by_request(host)?;
+    }
+    match unknown {
+        Some(missing) if findings.is_empty() => Err(missing.into()),
+        _ => Ok(findings),
+    }
+}
+
+/// A limit below the highest clock that can be asked for.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Cap {
+    /// The file that holds it.
+    file: &'static str,
+    limit: Hertz,
+    full: Hertz,
+}
+
+/// The limit of a policy. The firmware's comes first: the kernel's then only repeats it.
+fn cap<'a>(host: &'a HostView, policy: &'a Policy) -> Result<Option<Cap>, &'a Missing> {
+    let full = host.highest_request(policy)?;
+    let cap = |file, limit| Cap { file, limit, full };
+    if let Some(&limit) = policy.bios_limit.if_present()?
+        && falls_short(host, policy, limit, full)
+    {
+        return Ok(Some(cap("bios_limit", limit)));
+    }
+    let limit = *policy.scaling_max.as_ref()?;
+    Ok(falls_short(host, policy, limit, full).then(|| cap("scaling_max_freq", limit)))
+}
+
+fn falls_short(host: &HostView, policy: &Policy, limit: Hertz, full: Hertz) -> bool {
+    limit.share_of(full) < REACHED || leaves_out_turbo(host, policy, limit, full)
+}
+
+/// Whether the limit lets every clock pass but the one that stands for turbo.
+fn leaves_out_turbo(host: &HostView, policy: &Policy, limit: Hertz, full: Hertz) -> bool {
+    policy.driver.as_deref() == Ok("acpi-cpufreq")
+        && host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_intel)
+        && !host.runs_without_turbo()
+        && limit.0.checked_add(TURBO_MARK.0) == Some(full.0)
+}
+
+fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Finding {
+    let Cap { file, limit, full } = cap;
+    let cpus: CpuSet = policies.iter().flat_map(|it| it.cpus.iter()).collect();
+    let is_mark = limit.share_of(*full) >= REACHED;
+    let message = if is_mark {
+        format!(
+            "{file} leaves out turbo: {} of {} kHz, and the last 1 MHz stands for turbo",
+            limit.khz(),
+            full.khz()
+        )
+    } else {
+        format!("{file} keeps the clock at {limit} of {full}")
+    };
+    let severity = if is_mark { Severity::Medium } else { severity(limit.share_of(*full)) };
+    let mut finding = Finding::new(severity, Confidence::High, message);
+    for policy in policies.iter().take(1) {
+        finding = finding.evidence(policy.path(file), limit.khz()).evidence(
+            policy.path("cpuinfo_max_freq"),
+            policy.cpuinfo_max.as_ref().map_or(0, |it| it.khz()),
+        );
+    }
+    if !is_mark {
+        finding = with_cost(finding, limit.share_of(*full), format!("{limit} of {full}"));
+    }
+    let finding = if *file == "bios_limit" {
+        finding.fix_lasting(
+            "the firmware asks for it (ACPI _PPC): look in the BMC's log for a power cap, a lost power supply or a cooling fault, and in the firmware's setup for its power profile; `processor.ignore_ppc=1` on the boot line makes Linux ignore it",
+        )
+    } else {
+        finding
+            .fix_now(format!("cpupower -c {cpus} frequency-set --max {}", full.khz()))
+            .fix_lasting(
+                "find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent; a hot or power-limited host may have lowered it by itself",
+            )
+    };
+    finding.on(cpus, host.topology.n_online())
+}
+
+/// `max_perf_pct` counts in the highest turbo clock, so while turbo is off it may be below 100 and limit nothing.
+fn percent_limit(host: &HostView) -> Option<Finding> {
+    let percent = *host.pstate.intel.max_perf_pct.as_ref().ok().filter(|&&it| it < 99)?;
+    if host.runs_without_turbo() {
+        return None;
+    }
+    let path = format!("{}/max_perf_pct", IntelPstate::FOLDER);
+    let share = percent as f64 / 100.0;
+    let message =
+        format!("intel_pstate's max_perf_pct keeps every clock at {percent} % of its maximum");
+    let finding = Finding::new(severity(share), Confidence::High, message)
+        .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
+        .evidence(&path, percent)
+        .fix_now(format!("echo 100 > {path}"))
+        .fix_lasting(
+            "find what writes it: a tuned profile with max_perf_pct, TLP's CPU_MAX_PERF_ON_AC",
+        );
+    Some(with_cost(finding, share, format!("max_perf_pct is {percent}")))
+}
+
+/// A table that ends below the clock in the model name.
+fn below_name(host: &HostView, policies: &[Policy]) -> Option<Finding> {
+    let named = host.cpuinfo.as_ref().ok()?.clock_in_name()?;
+    let highest = policies.iter().max_by_key(|it| it.cpuinfo_max.as_ref().ok())?;
+    let max = *highest.cpuinfo_max.as_ref().ok()?;
+    let share = max.share_of(named);
+    if share >= AS_NAMED {
+        return None;
+    }
+    let message =
+        format!("the driver knows no clock above {max}, and the processor is named for {named}");
+    let finding = Finding::new(severity(share), Confidence::Medium, message)
+        .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
+        .evidence(highest.path("cpuinfo_max_freq"), max.khz())
+        .evidence("/proc/cpuinfo: model name", &host.cpuinfo.as_ref().ok()?.model_name)
+        .fix_lasting(
+            "look in the firmware's setup for a lowered multiplier, bus clock or TDP level",
+        );
+    Some(with_cost(finding, share, format!("{max} of {named}")))
+}
+
+/// Where the hardware chooses the clock, the request it works from, which other programs than the kernel write too.
+fn capped_by_request(host: &HostView) -> Verdict {
+    let limits = match hwp::limits(&host.msrs, &host.topology) {
+        Err(missing) if missing.is_absence() => return Ok(Vec::new()),
+        limits => limits?,
+    };
+    let mut groups: BTreeMap<(u64, u64), Vec<(u32, &hwp::Limit)>> = BTreeMap::new();
+    for (cpu, limit) in limits.known().filter(|(_, it)| is_below_capabilities(host, it)) {
+        groups.entry((limit.max, limit.capabilities.highest())).or_default().push((cpu, limit));
+    }
+    if groups.is_empty() {
+        limits.all_known()?;
+    }
+    let finding = |((max, highest), cpus): ((u64, u64), Vec<(u32, &hwp::Limit)>)| {
+        let share = max as f64 / highest as f64;
+        let message = format!("the HWP request keeps the clock at level {max} of {highest}");
+        let finding = Finding::new(severity(share), Confidence::High, message)
+            .on(cpus.iter().map(|(cpu, _)| *cpu).collect(), host.topology.n_online())
+            .fix_now("for it in /sys/devices/system/cpu/cpufreq/policy*; do cat $it/cpuinfo_max_freq > $it/scaling_max_freq; done")
+            .fix_lasting("find what writes the register: firmware, x86_energy_perf_policy, a tool that works around thermal limits");
+        let finding = cpus.iter().take(1).fold(finding, |finding, (_, limit)| {
+            finding.evidence(&limit.path, format!("{:#x}", limit.value))
+        });
+        with_cost(finding, share, format!("level {max} of {highest}"))
+    };
+    Ok(groups.into_iter().map(finding).collect())
+}
+
+/// A maximum of 0 is no request, and without turbo nothing above the guaranteed level is to be had.
+fn is_below_capabilities(host: &HostView, limit: &hwp::Limit) -> bool {
+    let capabilities = limit.capabilities;
+    let reachable = if host.runs_without_turbo() {
+        capabilities.guaranteed().min(capabilities.highest())
+    } else {
+        capabilities.highest()
+    };
+    limit.max > 0 && (limit.max as f64) < REACHED * reachable as f64
+}
+
+fn severity(share: f64) -> Severity {
+    match share {
+        it if it < 0.8 => Severity::High,
+        it if it < 0.95 => Severity::Medium,
+        _ => Severity::Low,
+    }
+}
+
+fn with_cost(finding: Finding, share: f64, derivation: String) -> Finding {
+    finding.cost(format!("up to {:.0} % of the clock", 100.0 * (1.0 - share)), derivation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    const CPU: &str = "/sys/devices/system/cpu";
+
+    /// One CPU: its name and flags, then files of its policy as `name value`, a line each.
+    fn host(vendor: &str, name: &str, policy: &str) -> String {
+        let file = |line: &str| {
+            let (file, value) = line.split_once(' ').unwrap();
+            format!("//- {CPU}/cpufreq/policy0/{file}\n{value}\n")
+        };
+        let files: String = policy.lines().map(file).collect();
+        format!(
+            "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : {vendor}\nmodel name : {name}\nflags : ida cpb\n\
+             //- {CPU}/online\n0\n//- {CPU}/cpufreq/policy0/affected_cpus\n0\n{files}"
+        )
+    }
+
+    fn intel(policy: &str) -> String {
+        host("GenuineIntel", "Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz", policy)
+    }
+
+    fn epyc(policy: &str) -> String {
+        host("AuthenticAMD", "AMD EPYC 7543 32-Core Processor", policy)
+    }
+
+    const PSTATE: &str =
+        "scaling_driver intel_pstate\ncpuinfo_max_freq 3500000\nscaling_max_freq 3500000";
+
+    #[test]
+    fn a_limit_below_the_highest_turbo_is_reported_with_its_share() {
+        let host = intel(&PSTATE.replace("scaling_max_freq 3500000", "scaling_max_freq 1600000"));
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "high: scaling_max_freq keeps the clock at 1600 MHz of 3500 MHz [CPU 0 (1 of 1)]"
+        );
+        assert_eq!(verdict(&CHECK, &intel(PSTATE)), "clean");
+    }
+
+    #[test]
+    fn nominal_against_boost_is_no_limit_on_an_epyc() {
+        let policy = "scaling_driver acpi-cpufreq\ncpuinfo_max_freq 3739225\nbios_limit 2800000\nscaling_max_freq 2800000";
+        let nominal = format!("//- {CPU}/cpu0/acpi_cppc/nominal_freq\n2801\n");
+        assert_eq!(verdict(&CHECK, &format!("{}{nominal}", epyc(policy))), "clean");
+        assert_eq!(verdict(&CHECK, &epyc(policy)), "clean");
+        let capped = epyc(&policy.replace("scaling_max_freq 2800000", "scaling_max_freq 2400000"));
+        assert_eq!(
+            verdict(&CHECK, &format!("{capped}{nominal}")),
+            "medium: scaling_max_freq keeps the clock at 2400 MHz of 2801 MHz [CPU 0 (1 of 1)]"
+        );
+    }
+
+    #[test]
+    fn a_limit_of_the_firmware_is_told_apart() {
+        let policy = "scaling_driver acpi-cpufreq\nscaling_available_frequencies 2300000 1800000 1200000\ncpuinfo_max_freq 2300000\nbios_limit 1200000\nscaling_max_freq 1200000";
+        assert_eq!(
+            verdict(&CHECK, &epyc(policy)),
+            "high: bios_limit keeps the clock at 1200 MHz of 2300 MHz [CPU 0 (1 of 1)]"
+        );
+    }
+
+    #[test]
+    fn the_mark_of_turbo_is_no_limit_but_leaving_it_out_is() {
+        let policy =
+            "scaling_driver acpi-cpufreq\ncpuinfo_max_freq 2701000\nscaling_max_freq 2701000";
+        assert_eq!(verdict(&CHECK, &intel(policy)), "clean");
+        let without =
+            intel(&policy.replace("scaling_max_freq 2701000", "scaling_max_freq 2700000"));
+        assert_eq!(
+            verdict(&CHECK, &without),
+            "medium: scaling_max_freq leaves out turbo: 2700000 of 2701000 kHz, and the last 1 MHz stands for turbo [CPU 0 (1 of 1)]"
+        );
+        assert_eq!(verdict(&CHECK, &without.replace("flags : ida cpb", "flags : sse2")), "clean");
+    }
+
+    #[test]
+    fn nominal_is_no_limit_while_turbo_is_off() {
+        let host = intel(&PSTATE.replace("scaling_max_freq 3500000", "scaling_max_freq 2700000"));
+        let off = format!("{host}//- {CPU}/intel_pstate/no_turbo\n1\n");
+        assert_eq!(verdict(&CHECK, &off), "clean");
+        assert!(verdict(&CHECK, &host).starts_with("high: "));
+    }
+
+    #[test]
+    fn hybrid_cores_and_favoured_ones_have_maxima_of_their_own() {
+        let other = format!(
+            "//- {CPU}/online\n0-1\n//- {CPU}/cpufreq/policy1/affected_cpus\n1\n\
+             //- {CPU}/cpufreq/policy1/scaling_driver\nintel_pstate\n\
+             //- {CPU}/cpufreq/policy1/cpuinfo_max_freq\n2900000\n\
+             //- {CPU}/cpufreq/policy1/scaling_max_freq\n2900000\n"
+        );
+        assert_eq!(verdict(&CHECK, &format!("{}{other}", intel(PSTATE))), "clean");
+    }
+
+    #[test]
+    fn a_lowered_percentage_is_a_limit_and_a_raised_minimum_is_not() {
+        let percent =
+            |file, value| format!("{}//- {CPU}/intel_pstate/{file}\n{value}\n", intel(PSTATE));
+        assert_eq!(
+            verdict(&CHECK, &percent("max_perf_pct", 70)),
+            "high: intel_pstate's max_perf_pct keeps every clock at 70 % of its maximum [CPU 0 (1 of 1)]"
+        );
+        assert_eq!(verdict(&CHECK, &percent("min_perf_pct", 70)), "clean");
+    }
+
+    #[test]
+    fn a_table_that_ends_below_the_name_is_reported() {
+        let policy =
+            "scaling_driver acpi-cpufreq\ncpuinfo_max_freq 2395000\nscaling_max_freq 2395000";
+        assert_eq!(
+            verdict(&CHECK, &intel(policy)),
+            "medium: the driver knows no clock above 2395 MHz, and the processor is named for 2700 MHz [CPU 0 (1 of 1)]"
+        );
+    }
+
+    #[test]
+    fn a_request_register_below_the_capabilities_is_a_limit() {
+        let registers = |request| {
+            format!(
+                "{}//- /dev/cpu/0/msr 0xce\n0x70a2cfb811800\n//- /dev/cpu/0/msr 0x770\n0x1\n\
+                 //- /dev/cpu/0/msr 0x771\n0x70a1827\n//- /dev/cpu/0/msr 0x774\n{request}\n",
+                intel(PSTATE).replace("ida", "ida hwp")
+            )
+        };
+        let cpu = |text: String| text.replace("vendor_id", "cpu family : 6\nmodel : 85\nvendor_id");
+        assert_eq!(
+            verdict(&CHECK, &cpu(registers("0x8000080a"))),
+            "high: the HWP request keeps the clock at level 8 of 39 [CPU 0 (1 of 1)]"
+        );
+        assert_eq!(verdict(&CHECK, &cpu(registers("0x8000270a"))), "clean");
+        assert_eq!(
+            verdict(&CHECK, &cpu(registers("!denied"))),
+            "unknown: /dev/cpu/0/msr 0x774 may not be read"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_read_is_unknown() {
+        let host = intel(&PSTATE.replace("scaling_max_freq 3500000", "scaling_max_freq !denied"));
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "unknown: /sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq may not be read"
+        );
+    }
+
+    #[test]
+    fn an_epyc_of_unknown_nominal_clock_is_not_judged() {
+        let policy =
+            "scaling_driver acpi-cpufreq\ncpuinfo_max_freq 3739225\nscaling_max_freq 2800000";
+        assert_eq!(
+            verdict(&CHECK, &epyc(policy)),
+            "not applicable: /sys/devices/system/cpu/cpufreq/policy0/scaling_available_frequencies does not exist"
+        );
+    }
+}
