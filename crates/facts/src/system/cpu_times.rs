@@ -50,6 +50,22 @@ impl CpuTimes {
     }
 }
 
+/// Time of several CPUs, or of one in several intervals.
+impl std::ops::Add for CpuTime {
+    type Output = CpuTime;
+
+    fn add(self, other: CpuTime) -> CpuTime {
+        CpuTime {
+            user: self.user.saturating_add(other.user),
+            system: self.system.saturating_add(other.system),
+            idle: self.idle.saturating_add(other.idle),
+            iowait: self.iowait.saturating_add(other.iowait),
+            interrupts: self.interrupts.saturating_add(other.interrupts),
+            steal: self.steal.saturating_add(other.steal),
+        }
+    }
+}
+
 impl CpuTime {
     /// All of it.
     pub fn total(&self) -> u64 {

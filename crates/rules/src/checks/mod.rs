@@ -25,6 +25,7 @@ pub const CHECKS: &[&Check] = &[
     &tick::nonexistent_cpus_listed::CHECK,
     &system::slow_clocksource::CHECK,
     &system::cgroup_quota_throttling::CHECK,
+    &system::stolen_time::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::infiniband_link_degraded::CHECK,

@@ -2,3 +2,4 @@
 
 pub(super) mod cgroup_quota_throttling;
 pub(super) mod slow_clocksource;
+pub(super) mod stolen_time;

@@ -1,0 +1,128 @@
+//! Looks at how much of the time that a guest wanted to run its hypervisor gave to others.
+//!
+//! Source: proc_stat(5), `steal`; Documentation/virt/kvm/x86/msr.rst, MSR_KVM_STEAL_TIME. A hypervisor that does not
+//! report it shows 0, and then nothing can be said.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::system::cpu_times::CpuTime;
+use facts::{HostView, Missing};
+
+pub(crate) const CHECK: Check = Check {
+    id: "stolen-time",
+    title: "the hypervisor runs others while this guest has work",
+    doc: "\
+## What it looks at
+`steal` in /proc/stat, summed over all CPUs since boot, as a share of the time in which the CPUs had work: busy time
+and stolen time together.
+
+## Why it matters
+A virtual CPU that is not run does not know it: locks stay held, the log writer stands still, and the guest's
+own statistics show a query that took longer. At a share of 10 % every tenth microsecond of work waited for
+the host, on average; in practice it comes in gaps of milliseconds, which is worse. From 1 % on it is visible in
+the tail of commit times, at 5 % in the throughput, and at 10 % the machine is not the one that was ordered.
+
+## When to leave it alone
+On instances that are sold with CPU credits or a baseline it is the price of the instance type. It is an average since
+boot: look at `st` in `vmstat 1` for today's. A guest whose hypervisor reports no steal, as most of VMware's, reads
+0 whatever happens.
+",
+    references: &[
+        Reference {
+            title: "proc_stat(5)",
+            url: "https://man7.org/linux/man-pages/man5/proc_stat.5.html",
+        },
+        Reference {
+            title: "Linux: KVM-specific MSRs, MSR_KVM_STEAL_TIME",
+            url: "https://docs.kernel.org/virt/kvm/x86/msr.html",
+        },
+    ],
+    run,
+};
+
+/// Shares of wanted time, from the worst; the reasons stand in the documentation.
+const LEVELS: [(f64, Severity); 3] =
+    [(0.10, Severity::High), (0.05, Severity::Medium), (0.01, Severity::Low)];
+
+/// Below this share of all time it is too little to make a percentage of: an idle guest.
+const NOTICEABLE: f64 = 0.001;
+
+fn run(host: &HostView) -> Verdict {
+    if host.platform.is_bare_metal() {
+        return Err(Missing::not_here("hypervisor", "the kernel runs on the hardware itself"));
+    }
+    let time = host.cpu_times.as_ref()?.iter().fold(CpuTime::default(), |sum, (_, it)| sum + it);
+    let free = time.idle.saturating_add(time.iowait);
+    let wanted = time.total().saturating_sub(free);
+    let share = time.steal as f64 / wanted.max(1) as f64;
+    let of_all = time.steal as f64 / time.total().max(1) as f64;
+    let level = LEVELS.iter().find(|(least, _)| share >= *least && of_all >= NOTICEABLE);
+    let Some(&(_, severity)) = level else { return Ok(Vec::new()) };
+    let message = format!(
+        "{:.1} % of the time its CPUs had work for was given to others, on average since boot",
+        100.0 * share
+    );
+    let finding = Finding::new(severity, Confidence::High, message)
+        .evidence(
+            "/proc/stat",
+            format!("steal {} of {} ticks, {free} idle", time.steal, time.total()),
+        )
+        .cost(format!("{:.1} % of the guest's speed", 100.0 * share), "steal / (busy + steal)")
+        .fix_now("vmstat 1 5")
+        .fix_lasting(
+            "a dedicated or larger instance, pinned virtual CPUs, or fewer of them on that host",
+        );
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    const GUEST: &str = "//- /sys/class/dmi/id/sys_vendor\nQEMU\n";
+
+    /// Two CPUs: so much busy, idle and stolen on each.
+    fn host(busy: u32, idle: u32, steal: u32) -> String {
+        let cpu = format!("{busy} 0 0 {idle} 0 0 0 {steal} 0 0");
+        format!("{GUEST}//- /proc/stat\ncpu  9 9 9 9\ncpu0 {cpu}\ncpu1 {cpu}\n")
+    }
+
+    #[test]
+    fn a_tenth_of_the_wanted_time_is_high() {
+        assert_eq!(
+            verdict(&CHECK, &host(850, 4000, 150)),
+            "high: 15.0 % of the time its CPUs had work for was given to others, on average since boot"
+        );
+    }
+
+    #[test]
+    fn less_is_less_severe() {
+        assert!(verdict(&CHECK, &host(940, 4000, 60)).starts_with("medium: 6.0 %"));
+        assert!(verdict(&CHECK, &host(980, 4000, 20)).starts_with("low: 2.0 %"));
+        assert_eq!(verdict(&CHECK, &host(995, 4000, 5)), "clean");
+    }
+
+    #[test]
+    fn a_guest_that_hardly_ran_is_clean() {
+        assert_eq!(verdict(&CHECK, &host(5, 100_000, 5)), "clean");
+    }
+
+    #[test]
+    fn bare_metal_has_nobody_to_steal() {
+        let host = host(850, 4000, 150)
+            .replace(GUEST, "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\n");
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "not applicable: no hypervisor here: the kernel runs on the hardware itself"
+        );
+    }
+
+    #[test]
+    fn statistics_that_cannot_be_read_are_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &format!("{GUEST}//- /proc/stat\n!denied\n")),
+            "unknown: /proc/stat may not be read"
+        );
+    }
+}
