@@ -12,6 +12,11 @@ pub struct Topology {
     pub online: Fact<CpuSet>,
     /// CPUs that are plugged in.
     pub present: Fact<CpuSet>,
+    /// CPUs that are plugged in and belong to nobody, of a mainframe (`configure` is 0).
+    pub standby: CpuSet,
+    /// Whether cores may use more than one of their threads: `on`, `off`, `forceoff`, `notsupported`,
+    /// `notimplemented`; absent before Linux 4.19.
+    pub smt_control: Fact<String>,
     /// CPUs that could ever be plugged in.
     pub possible: Fact<CpuSet>,
     /// The hardware threads of each core, by lowest CPU.

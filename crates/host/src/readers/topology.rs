@@ -5,7 +5,7 @@
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::topology::Topology;
-use facts::{CpuSet, Fact, Missing};
+use facts::{CpuSet, Fact, Missing, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -16,14 +16,24 @@ pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>) -> Topology {
         Ok(info) if !info.clocks.is_empty() => Ok(info.clocks.iter().map(|(cpu, _)| cpu).collect()),
         _ => Err(missing),
     });
+    let present = list("present");
     Topology {
-        present: list("present"),
+        standby: standby(source, &present, &online),
+        smt_control: source.parsed(&format!("{CPUS}/smt/control"), parse::line),
+        present,
         possible: list("possible"),
         cores: groups(source, &online, &["core_cpus_list", "thread_siblings_list"]),
         packages: groups(source, &online, &["package_cpus_list", "core_siblings_list"]),
         core_types: core_types(source),
         online,
     }
+}
+
+/// The offline CPUs that are not configured (arch/s390/kernel/smp.c); nobody else has the file.
+fn standby(source: &dyn Source, present: &Fact<CpuSet>, online: &Fact<CpuSet>) -> CpuSet {
+    let (Ok(present), Ok(online)) = (present, online) else { return CpuSet::default() };
+    let configured = |cpu| source.parsed(&format!("{CPUS}/cpu{cpu}/configure"), parse::switch);
+    present.minus(online).iter().filter(|&cpu| configured(cpu) == Ok(false)).collect()
 }
 
 /// Splits the online CPUs into the groups that one of `files` names; the second is its name before

@@ -26,6 +26,7 @@ pub const CHECKS: &[&Check] = &[
     &system::slow_clocksource::CHECK,
     &system::cgroup_quota_throttling::CHECK,
     &system::stolen_time::CHECK,
+    &system::offline_cpus::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::infiniband_link_degraded::CHECK,

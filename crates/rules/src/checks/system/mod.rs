@@ -1,5 +1,6 @@
 //! The kernel and the machine around the processors.
 
 pub(super) mod cgroup_quota_throttling;
+pub(super) mod offline_cpus;
 pub(super) mod slow_clocksource;
 pub(super) mod stolen_time;

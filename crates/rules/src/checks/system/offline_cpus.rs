@@ -1,0 +1,138 @@
+//! Looks for CPUs that are plugged in and switched off.
+//!
+//! Source: Documentation/admin-guide/cputopology.rst and cpu-hotplug documentation: CPUs that are only *possible* were
+//! never there. It cannot know who switched one off, or that a licence asked for it.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::{CpuSet, HostView};
+
+pub(crate) const CHECK: Check = Check {
+    id: "offline-cpus",
+    title: "CPUs are plugged in but offline",
+    doc: "\
+## What it looks at
+The CPUs in /sys/devices/system/cpu/present that are not in `online`. CPUs that are only `possible` (room for
+hotplug) are not looked at, nor standby CPUs of a mainframe.
+
+## Why it matters
+An offline CPU does no work, and everything sized by the number of CPUs (parallel query, connection pools, buffer
+partitions) is sized for the others. It happens by a forgotten test, by `maxcpus=` or `nosmt` on the boot line, or when CPUs
+were added to a running guest and nobody brought them online.
+
+## When to leave it alone
+Where hyper-threads are off on purpose, for security or for steadier latency: then every second CPU is offline
+and this check only notes it. Where a licence counts online CPUs.
+",
+    references: &[
+        Reference {
+            title: "Linux: CPU hotplug in the Kernel",
+            url: "https://docs.kernel.org/core-api/cpu_hotplug.html",
+        },
+        Reference {
+            title: "Linux: How CPU topology info is exported via sysfs",
+            url: "https://docs.kernel.org/admin-guide/cputopology.html",
+        },
+    ],
+    run,
+};
+
+/// From this share of the CPUs on, their absence costs some percent of the machine.
+const MANY: f64 = 0.10;
+
+fn run(host: &HostView) -> Verdict {
+    let present = host.topology.present.as_ref()?;
+    let online = host.topology.online.as_ref()?;
+    let offline = present.minus(online).minus(&host.topology.standby);
+    if offline.is_empty() {
+        return Ok(Vec::new());
+    }
+    let share = offline.len() as f64 / present.len().max(1) as f64;
+    let (severity, because) = match explanation(host, &offline, online) {
+        Some((severity, because)) => (severity, format!(": {because}")),
+        None if share >= MANY => (Severity::Medium, String::new()),
+        None => (Severity::Low, String::new()),
+    };
+    let mut finding =
+        Finding::new(severity, Confidence::High, format!("plugged in, but offline{because}"))
+            .evidence("/sys/devices/system/cpu/present", present)
+            .evidence("/sys/devices/system/cpu/online", online);
+    if severity > Severity::Info {
+        finding = finding
+            .fix_now(format!("chcpu -e {offline}"))
+            .fix_lasting("whatever takes them offline at boot: maxcpus= on the boot line, a service, a udev rule that leaves hot-added CPUs alone");
+    }
+    Ok(vec![finding.on(offline, present.len())])
+}
+
+/// A reason that is written somewhere.
+fn explanation(host: &HostView, offline: &CpuSet, online: &CpuSet) -> Option<(Severity, String)> {
+    let smt = host.topology.smt_control.as_deref().unwrap_or_default();
+    let is_off = matches!(smt, "off" | "forceoff");
+    // With one thread of each core online, the others are as many, or twice or three times as many.
+    if is_off && offline.len().is_multiple_of(online.len().max(1)) {
+        return Some((Severity::Info, format!("simultaneous multithreading is {smt}")));
+    }
+    let line = host.kernel.boot_line.as_ref().ok()?;
+    let n_cpus = line.value("maxcpus")?;
+    Some((Severity::Low, format!("maxcpus={n_cpus} on the boot line")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    fn host(present: &str, online: &str, more: &str) -> String {
+        let folder = "//- /sys/devices/system/cpu";
+        format!("{folder}/present\n{present}\n{folder}/online\n{online}\n{more}")
+    }
+
+    #[test]
+    fn one_of_many_cpus_is_low_and_a_quarter_medium() {
+        assert_eq!(
+            verdict(&CHECK, &host("0-15", "0-3,5-15", "")),
+            "low: plugged in, but offline [CPU 4 (1 of 16)]"
+        );
+        assert_eq!(
+            verdict(&CHECK, &host("0-15", "0-11", "")),
+            "medium: plugged in, but offline [CPUs 12-15 (4 of 16)]"
+        );
+    }
+
+    #[test]
+    fn siblings_without_multithreading_are_a_note() {
+        let smt = "//- /sys/devices/system/cpu/smt/control\nforceoff\n";
+        assert_eq!(
+            verdict(&CHECK, &host("0-63", "0-31", smt)),
+            "info: plugged in, but offline: simultaneous multithreading is forceoff [CPUs 32-63 (32 of 64)]"
+        );
+        assert!(verdict(&CHECK, &host("0-63", "0-29", smt)).starts_with("medium: "));
+    }
+
+    #[test]
+    fn a_boot_parameter_that_explains_it_is_named() {
+        assert_eq!(
+            verdict(&CHECK, &host("0-15", "0-7", "//- /proc/cmdline\nmaxcpus=8\n")),
+            "low: plugged in, but offline: maxcpus=8 on the boot line [CPUs 8-15 (8 of 16)]"
+        );
+    }
+
+    #[test]
+    fn possible_and_standby_cpus_are_not_missed() {
+        assert_eq!(
+            verdict(&CHECK, &host("0-15", "0-15", "//- /sys/devices/system/cpu/possible\n0-127\n")),
+            "clean"
+        );
+        let standby = "//- /sys/devices/system/cpu/cpu3/configure\n0\n";
+        assert_eq!(verdict(&CHECK, &host("0-3", "0-2", standby)), "clean");
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_read_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host("!denied", "0-3", "")),
+            "unknown: /sys/devices/system/cpu/present may not be read"
+        );
+    }
+}
