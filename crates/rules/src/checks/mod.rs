@@ -27,6 +27,7 @@ pub const CHECKS: &[&Check] = &[
     &system::cgroup_quota_throttling::CHECK,
     &system::stolen_time::CHECK,
     &system::offline_cpus::CHECK,
+    &system::split_lock_penalty::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::infiniband_link_degraded::CHECK,

@@ -1,0 +1,116 @@
+//! Looks for the kernel's penalty on split locks beside a database server.
+//!
+//! Source: arch/x86/kernel/cpu/bus_lock.c; Documentation/admin-guide/sysctl/kernel.rst, split_lock_mitigate. Whether the
+//! database takes split locks is in the kernel log only, which is not read.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::system::database;
+use facts::{HostView, Missing};
+
+pub(crate) const CHECK: Check = Check {
+    id: "split-lock-penalty",
+    title: "a process that takes a split lock is put to sleep for 10 ms",
+    doc: "\
+## What it looks at
+Whether the processor reports split locks (flag `split_lock_detect`), whether the kernel punishes them
+(`kernel.split_lock_mitigate`, and `split_lock_detect=` on the boot line), and whether a database server runs here.
+
+## Why it matters
+An atomic instruction on data that crosses a cache line locks the whole memory bus. Since Linux 5.19 the kernel
+makes the process that does it sleep for 10 ms, and lets only one such process run at a time. A spinlock
+that lies badly then costs ten thousand times what it did on the old machine, and CPU statistics show nothing:
+the process sleeps. Well-built databases take none; extensions, agents and old builds may.
+
+The check cannot see whether it happens, so it is a note and never more. It is given because the symptom points
+everywhere else. The kernel log has the answer: one line for each process, `took a split_lock trap`.
+
+## When to leave it alone
+Where the kernel log has no such line for the database. Without the penalty, any user of the machine can slow down
+everybody by split locks: on a shared machine it is there for a reason.
+",
+    references: &[
+        Reference {
+            title: "Linux: Documentation for /proc/sys/kernel, split_lock_mitigate",
+            url: "https://docs.kernel.org/admin-guide/sysctl/kernel.html#split-lock-mitigate-x86-only",
+        },
+        Reference {
+            title: "Linux: Bus lock detection and handling",
+            url: "https://docs.kernel.org/arch/x86/buslock.html",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    if !host.cpuinfo.as_ref()?.has("split_lock_detect") {
+        return Err(Missing::not_here(
+            "split lock detection",
+            "/proc/cpuinfo has no flag split_lock_detect",
+        ));
+    }
+    let is_punished = *host.sysctls.split_lock_mitigate.as_ref()?;
+    let mode = host.kernel.boot_line.as_ref()?.value("split_lock_detect").unwrap_or("warn");
+    if !is_punished || mode != "warn" {
+        return Ok(Vec::new());
+    }
+    let Some((server, product)) = database::servers(host.processes.as_ref()?).next() else {
+        return Ok(Vec::new());
+    };
+    let finding = Finding::new(
+        Severity::Info,
+        Confidence::Low,
+        format!("should {product} take split locks, each puts it to sleep for 10 ms: see the kernel log"),
+    )
+    .evidence("/proc/sys/kernel/split_lock_mitigate", 1)
+    .evidence(format!("/proc/{}/stat", server.pid), &server.name)
+    .fix_now("dmesg | grep 'split_lock trap'")
+    .fix_lasting("only if the log names the database: kernel.split_lock_mitigate = 0 in /etc/sysctl.d, until the program is fixed");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    fn host(mitigate: &str, boot_line: &str, name: &str) -> String {
+        format!(
+            "//- /proc/cpuinfo\nprocessor : 0\nflags : fpu split_lock_detect\n\
+             //- /proc/sys/kernel/split_lock_mitigate\n{mitigate}\n\
+             //- /proc/cmdline\n{boot_line}\n\
+             //- /proc/812/stat\n812 ({name}) S 1 1 1 0 -1 4194560 0\n"
+        )
+    }
+
+    #[test]
+    fn a_penalty_beside_a_database_is_a_note() {
+        assert_eq!(
+            verdict(&CHECK, &host("1", "quiet", "mysqld")),
+            "info: should MySQL take split locks, each puts it to sleep for 10 ms: see the kernel log"
+        );
+    }
+
+    #[test]
+    fn no_penalty_no_database_or_another_mode_is_clean() {
+        assert_eq!(verdict(&CHECK, &host("0", "quiet", "mysqld")), "clean");
+        assert_eq!(verdict(&CHECK, &host("1", "quiet", "bash")), "clean");
+        assert_eq!(verdict(&CHECK, &host("1", "split_lock_detect=off", "mysqld")), "clean");
+    }
+
+    #[test]
+    fn a_processor_that_does_not_detect_them_cannot_punish() {
+        assert_eq!(
+            verdict(&CHECK, "//- /proc/cpuinfo\nprocessor : 0\nflags : fpu\n"),
+            "not applicable: no split lock detection here: /proc/cpuinfo has no flag split_lock_detect"
+        );
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_read_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host("!denied", "quiet", "mysqld")),
+            "unknown: /proc/sys/kernel/split_lock_mitigate may not be read"
+        );
+    }
+}
