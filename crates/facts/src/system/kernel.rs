@@ -17,6 +17,8 @@ pub struct Kernel {
     pub uptime: Fact<Duration>,
     /// How it was built, where it keeps a copy of that.
     pub config: Fact<KernelConfig>,
+    /// The preemption model in force; [`Kernel::preemption`] also answers without it.
+    pub preempt_mode: Fact<String>,
 }
 
 impl Kernel {

@@ -12,5 +12,6 @@ pub mod isolation;
 pub mod kernel;
 pub mod kernel_config;
 pub mod platform;
+pub mod preemption;
 pub mod process;
 pub mod sysctl;

@@ -28,6 +28,7 @@ pub const CHECKS: &[&Check] = &[
     &system::stolen_time::CHECK,
     &system::offline_cpus::CHECK,
     &system::split_lock_penalty::CHECK,
+    &system::lazy_preemption::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::infiniband_link_degraded::CHECK,
