@@ -19,6 +19,7 @@ pub const CHECKS: &[&Check] = &[
     &stopped::thermal_throttling::CHECK,
     &idle::turbo_headroom_lost::CHECK,
     &idle::no_idle_driver::CHECK,
+    &idle::slow_idle_governor::CHECK,
     &tick::nohz_full_unsupported::CHECK,
     &tick::isolated_without_nohz_full::CHECK,
     &tick::vmstat_tick::CHECK,
