@@ -4,16 +4,21 @@
 //! Documentation/admin-guide/kernel-parameters.rst ("cpu lists"); masks in Documentation/core-api/irq/irq-affinity.rst.
 
 use crate::parse::{Expected, trimmed};
-use std::collections::BTreeSet;
 use std::fmt;
 
 /// A set of CPU numbers; prints as the kernel does: `0-3,8`.
+///
+/// Kept as ranges, first and last, in order, with gaps between them: most sets of a large machine are a few
+/// ranges of many CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CpuSet(BTreeSet<u32>);
+pub struct CpuSet(Vec<(u32, u32)>);
 
 /// No kernel is built for more CPUs than this (the largest NR_CPUS is 8192; s390 and x86), and a text
-/// that names more must not make us allocate for them.
+/// that names more must not make us work for them.
 const MOST_CPUS: u32 = 1 << 16;
+
+/// The length of a list of every other of that many CPUs, and room to spare.
+const LONGEST_TEXT: usize = 1 << 18;
 
 const LIST: Expected = Expected("a list of CPUs like 0-3,8");
 const MASK: Expected = Expected("a mask of CPUs like ff,ffffffff");
@@ -29,11 +34,14 @@ impl CpuSet {
     /// Parses a list as the boot line may hold it: `N` stands for the last possible CPU, `all` for every
     /// one, and `0-31:2/4` for the first two of every four.
     pub fn parse_boot_list(text: &str, last_possible: u32) -> Result<CpuSet, Expected> {
-        let mut cpus = BTreeSet::new();
         let text = trimmed(text);
         if text.is_empty() || text == "(null)" {
-            return Ok(CpuSet(cpus));
+            return Ok(CpuSet::default());
         }
+        if text.len() > LONGEST_TEXT {
+            return Err(LIST);
+        }
+        let mut ranges = Vec::new();
         // The kernel skips empty parts: `2,3,` is `2,3` (lib/bitmap-str.c, bitmap_find_region).
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let (range, every) = part.split_once(':').unwrap_or((part, "1/1"));
@@ -41,14 +49,22 @@ impl CpuSet {
             let (used, group) = every.split_once('/').ok_or(LIST)?;
             let used: u32 = used.parse().map_err(|_| LIST)?;
             let group: u32 = group.parse().ok().filter(|&group| group > 0).ok_or(LIST)?;
-            cpus.extend((first..=last).filter(|cpu| (cpu - first) % group < used));
+            match used {
+                0 => {}
+                _ if used >= group => ranges.push((first, last)),
+                _ => {
+                    let starts = (first..=last).step_by(group as usize);
+                    ranges.extend(starts.map(|start| (start, last.min(start + used - 1))));
+                    ranges = CpuSet::of_ranges(ranges).0;
+                }
+            }
         }
-        Ok(CpuSet(cpus))
+        Ok(CpuSet::of_ranges(ranges))
     }
 
     /// Parses a hexadecimal mask of 32-bit groups: `ff,ffffffff`.
     pub fn parse_mask(text: &str) -> Result<CpuSet, Expected> {
-        let mut cpus = BTreeSet::new();
+        let mut cpus = CpuSet::default();
         for (group, digits) in (0u32..).zip(trimmed(text).rsplit(',')) {
             let bits = u32::from_str_radix(digits, 16).map_err(|_| MASK)?;
             if group >= MOST_CPUS / 32 || digits.len() > 8 {
@@ -56,17 +72,36 @@ impl CpuSet {
             }
             cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| group * 32 + bit));
         }
-        Ok(CpuSet(cpus))
+        Ok(cpus)
+    }
+
+    /// Sorts ranges and joins those that overlap or touch.
+    fn of_ranges(mut ranges: Vec<(u32, u32)>) -> CpuSet {
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, range| {
+            let joins = next.0 <= range.1.saturating_add(1);
+            if joins {
+                range.1 = range.1.max(next.1);
+            }
+            joins
+        });
+        CpuSet(ranges)
+    }
+
+    /// The ranges from the one that ends at `cpu` or later.
+    fn ranges_from(&self, cpu: u32) -> impl Iterator<Item = (u32, u32)> {
+        let start = self.0.partition_point(|&(_, last)| last < cpu);
+        self.0.iter().skip(start).copied()
     }
 
     /// The CPU numbers, in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().copied()
+        self.0.iter().flat_map(|&(first, last)| first..=last)
     }
 
     /// How many CPUs there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.0.iter().map(|&(first, last)| (last - first) as usize + 1).sum()
     }
 
     /// Whether there are none.
@@ -76,34 +111,61 @@ impl CpuSet {
 
     /// Whether `cpu` is one of them.
     pub fn contains(&self, cpu: u32) -> bool {
-        self.0.contains(&cpu)
+        self.ranges_from(cpu).next().is_some_and(|(first, _)| first <= cpu)
     }
 
     /// Adds one.
     pub fn insert(&mut self, cpu: u32) {
-        self.0.insert(cpu);
+        let at = self.0.partition_point(|&(_, last)| last < cpu);
+        if self.0.get(at).is_some_and(|&(first, _)| first <= cpu) {
+            return;
+        }
+        let joins_next = self.0.get(at).is_some_and(|&(first, _)| first - 1 == cpu);
+        match self.0[..at].last_mut() {
+            Some((_, last)) if *last + 1 == cpu => {
+                *last = cpu;
+                if joins_next {
+                    self.0[at - 1].1 = self.0.remove(at).1;
+                }
+            }
+            _ if joins_next => self.0[at].0 = cpu,
+            _ => self.0.insert(at, (cpu, cpu)),
+        }
     }
 
     /// The lowest.
     pub fn first(&self) -> Option<u32> {
-        self.0.first().copied()
+        self.0.first().map(|&(first, _)| first)
     }
 
     /// The highest.
     pub fn last(&self) -> Option<u32> {
-        self.0.last().copied()
+        self.0.last().map(|&(_, last)| last)
     }
 
     /// Those that are not in `other`.
     #[must_use]
     pub fn minus(&self, other: &CpuSet) -> CpuSet {
-        CpuSet(&self.0 - &other.0)
+        let mut left = Vec::new();
+        for &(first, last) in &self.0 {
+            let mut start = Some(first);
+            for (from, to) in other.ranges_from(first).take_while(|&(from, _)| from <= last) {
+                left.extend(start.filter(|&start| start < from).map(|start| (start, from - 1)));
+                start = to.checked_add(1);
+            }
+            left.extend(start.filter(|&start| start <= last).map(|start| (start, last)));
+        }
+        CpuSet(left)
     }
 
     /// Those that are in `other` too.
     #[must_use]
     pub fn and(&self, other: &CpuSet) -> CpuSet {
-        CpuSet(&self.0 & &other.0)
+        let common = |&(first, last): &(u32, u32)| {
+            let others = other.ranges_from(first).take_while(move |&(from, _)| from <= last);
+            others.map(move |(from, to)| (first.max(from), last.min(to)))
+        };
+        CpuSet(self.0.iter().flat_map(common).collect())
     }
 }
 
@@ -124,30 +186,26 @@ fn range_of(range: &str, last_possible: u32) -> Result<(u32, u32), Expected> {
 
 impl FromIterator<u32> for CpuSet {
     fn from_iter<I: IntoIterator<Item = u32>>(cpus: I) -> Self {
-        CpuSet(cpus.into_iter().collect())
+        let mut set = CpuSet::default();
+        set.extend(cpus);
+        set
     }
 }
 
 impl Extend<u32> for CpuSet {
     fn extend<I: IntoIterator<Item = u32>>(&mut self, cpus: I) {
-        self.0.extend(cpus);
+        cpus.into_iter().for_each(|cpu| self.insert(cpu));
     }
 }
 
 impl fmt::Display for CpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut cpus = self.iter().peekable();
-        let mut separator = "";
-        while let Some(first) = cpus.next() {
-            let mut last = first;
-            while let Some(next) = cpus.next_if(|&next| next == last + 1) {
-                last = next;
-            }
+        for (position, (first, last)) in self.0.iter().enumerate() {
+            let separator = if position == 0 { "" } else { "," };
             match last - first {
                 0 => write!(f, "{separator}{first}")?,
                 _ => write!(f, "{separator}{first}-{last}")?,
             }
-            separator = ",";
         }
         Ok(())
     }
@@ -191,5 +249,21 @@ mod tests {
             CpuSet::parse_mask("1,80000001\n").map(|it| it.to_string()),
             Ok("0,31-32".into())
         );
+    }
+
+    #[test]
+    fn a_set_does_not_depend_on_the_order_in_which_it_grew() {
+        let set: CpuSet = [7, 3, 5, 4, u32::MAX, 0, 4].into_iter().collect();
+        assert_eq!(set.to_string(), "0,3-5,7,4294967295");
+        assert_eq!(list("3-5,1-3,0,4-8"), "0-8");
+    }
+
+    #[test]
+    fn sets_are_cut_where_ranges_overlap() {
+        let set = |text| CpuSet::parse_list(text).unwrap();
+        assert_eq!(set("0-9,12").minus(&set("2-3,5,8-12")).to_string(), "0-1,4,6-7");
+        assert_eq!(set("0-9,12").and(&set("2-3,5,8-12")).to_string(), "2-3,5,8-9,12");
+        let top: CpuSet = [u32::MAX].into_iter().collect();
+        assert!(top.minus(&top).is_empty() && top.contains(u32::MAX));
     }
 }
