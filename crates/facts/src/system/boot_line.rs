@@ -33,7 +33,8 @@ impl BootLine {
         self.parameters().filter(move |(key, _)| same(key, name)).filter_map(|(_, value)| value)
     }
 
-    /// The parameters for the kernel, split at the first `=`.
+    /// The parameters for the kernel, split at the first `=`. Quotes may stand around a value, or around name and
+    /// value (lib/cmdline.c, `next_arg`).
     pub fn parameters(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let mut quoted = false;
         self.0
@@ -44,15 +45,15 @@ impl BootLine {
             .filter(|word| !word.is_empty())
             .take_while(|&word| word != "--")
             .map(|word| match word.split_once('=') {
-                Some((key, value)) => (key, Some(value.trim_matches('"'))),
-                None => (word, None),
+                Some((key, value)) => (key.trim_matches('"'), Some(value.trim_matches('"'))),
+                None => (word.trim_matches('"'), None),
             })
     }
 }
 
 fn same(key: &str, name: &str) -> bool {
     let plain = |c| if c == '-' { '_' } else { c };
-    key.trim_matches('"').chars().map(plain).eq(name.chars().map(plain))
+    key.chars().map(plain).eq(name.chars().map(plain))
 }
 
 #[cfg(test)]
@@ -72,5 +73,12 @@ mod tests {
         let line = BootLine::new("dyndbg=\"file a.c +p\" nohz_full=1 -- idle=poll");
         assert_eq!(line.value("dyndbg"), Some("file a.c +p"));
         assert!(line.has("nohz_full") && !line.has("idle"));
+    }
+
+    #[test]
+    fn quotes_around_a_whole_parameter_are_no_part_of_it() {
+        let line = BootLine::new("\"isolcpus=1 2\" \"quiet\"");
+        let parameters: Vec<_> = line.parameters().collect();
+        assert_eq!(parameters, [("isolcpus", Some("1 2")), ("quiet", None)]);
     }
 }
