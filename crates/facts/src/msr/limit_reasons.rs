@@ -5,6 +5,7 @@
 //! power limits, edk2 HaswellEMsr.h and XeonDMsr.h; turbostat prints the client's names there. Bits 15:0 are
 //! the state; bits 31:16 the same since boot or since somebody cleared them.
 
+use super::thermal_status::{PROCHOT, TOO_HOT};
 use super::{Register, intel};
 use crate::cpu::cpuinfo::CpuInfo;
 
@@ -20,7 +21,7 @@ pub struct Layout {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reason {
     bit: u32,
-    /// In words that follow "the clock is held down by".
+    /// In words that "holds the clock down" can follow.
     pub name: &'static str,
     /// What kind of reason it is.
     pub kind: Kind,
@@ -72,8 +73,8 @@ const fn reason(bit: u32, name: &'static str, kind: Kind) -> Reason {
 static SKYLAKE: Layout = Layout {
     register: &intel::PERF_LIMIT_REASONS,
     reasons: &[
-        reason(0, "PROCHOT#", Kind::Prochot),
-        reason(1, "its temperature", Kind::Heat),
+        reason(0, PROCHOT.name, Kind::Prochot),
+        reason(1, TOO_HOT.name, Kind::Heat),
         reason(4, "residency state regulation", Kind::Normal),
         reason(5, "its running average temperature limit", Kind::Heat),
         reason(6, "a hot voltage regulator", Kind::Heat),
@@ -89,8 +90,8 @@ static SKYLAKE: Layout = Layout {
 static HASWELL: Layout = Layout {
     register: &intel::PERF_LIMIT_REASONS_HASWELL,
     reasons: &[
-        reason(0, "PROCHOT#", Kind::Prochot),
-        reason(1, "its temperature", Kind::Heat),
+        reason(0, PROCHOT.name, Kind::Prochot),
+        reason(1, TOO_HOT.name, Kind::Heat),
         reason(4, "the graphics driver", Kind::Normal),
         reason(5, "low utilization", Kind::Normal),
         reason(6, "a hot voltage regulator", Kind::Heat),
@@ -106,8 +107,8 @@ static HASWELL: Layout = Layout {
 static HASWELL_EP: Layout = Layout {
     register: &intel::PERF_LIMIT_REASONS_HASWELL,
     reasons: &[
-        reason(0, "PROCHOT#", Kind::Prochot),
-        reason(1, "its temperature", Kind::Heat),
+        reason(0, PROCHOT.name, Kind::Prochot),
+        reason(1, TOO_HOT.name, Kind::Heat),
         reason(2, "power budget management", Kind::Power),
         reason(3, "platform configuration services", Kind::Power),
         reason(5, "low utilization", Kind::Normal),

@@ -11,7 +11,7 @@ use crate::cpu::cpuinfo::CpuInfo;
 pub struct Cause {
     /// The lower bit of the pair.
     bit: u32,
-    /// What it says, in words that follow "the clock is held down by".
+    /// What it says, in words that "holds the clock down" can follow.
     pub name: &'static str,
     /// The flag of /proc/cpuinfo without which the pair does not exist.
     flag: &'static str,
@@ -20,8 +20,7 @@ pub struct Cause {
 /// The processor's own sensor reached its limit.
 pub const TOO_HOT: Cause = Cause { bit: 0, name: "its own temperature", flag: "acpi" };
 /// Somebody else pulled PROCHOT# or FORCEPR#: power supply, voltage regulator, board, BMC.
-pub const PROCHOT: Cause =
-    Cause { bit: 2, name: "PROCHOT#, asserted by another device", flag: "acpi" };
+pub const PROCHOT: Cause = Cause { bit: 2, name: "PROCHOT# from another device", flag: "acpi" };
 /// Close to shutting down.
 pub const CRITICAL: Cause = Cause { bit: 4, name: "a critical temperature", flag: "acpi" };
 /// A power limit. CPUID.06H:EAX[4] is the flag `pln`.

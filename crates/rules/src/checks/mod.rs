@@ -16,6 +16,7 @@ pub const CHECKS: &[&Check] = &[
     &frequency::capped_frequency::CHECK,
     &stopped::clock_modulation::CHECK,
     &stopped::forced_idle::CHECK,
+    &stopped::prochot_asserted::CHECK,
     &stopped::thermal_throttling::CHECK,
     &idle::turbo_headroom_lost::CHECK,
     &idle::no_idle_driver::CHECK,

@@ -87,17 +87,10 @@ fn by_register(host: &HostView) -> Result<Vec<Finding>, &Missing> {
 
 /// The duty of a core whose threads ask for different ones: the lowest, except on old models.
 fn duty_of_core(host: &HostView, duties: &BTreeMap<u32, Duty>, cpu: u32) -> Duty {
-    let siblings = siblings(host, cpu);
-    let asked = siblings.iter().filter_map(|it| duties.get(&it)).copied();
+    let core = host.topology.core_of(cpu);
+    let asked = core.iter().filter_map(|it| duties.get(&it)).copied();
     let duty = if highest_wins(host) { asked.max() } else { asked.min() };
     duty.unwrap_or(Duty::Reserved)
-}
-
-/// The threads of the core of `cpu`, itself included.
-fn siblings(host: &HostView, cpu: u32) -> CpuSet {
-    let cores = host.topology.cores.as_deref().unwrap_or_default();
-    let core = cores.iter().find(|core| core.contains(cpu));
-    core.cloned().unwrap_or_else(|| [cpu].into_iter().collect())
 }
 
 /// Models on which a core runs at the highest duty of its threads (SDM, as above): Nehalem, Westmere, the first
@@ -142,7 +135,7 @@ fn finding(host: &HostView, duty: Duty, modulated: &Modulated, unset: &CpuSet) -
 fn note_on_siblings(host: &HostView, cpus: &CpuSet, unset: &CpuSet) -> (String, Confidence) {
     let mut others = CpuSet::default();
     for cpu in cpus.iter() {
-        others.extend(siblings(host, cpu).and(unset).iter());
+        others.extend(host.topology.core_of(cpu).and(unset).iter());
     }
     if others.is_empty() {
         return (String::new(), Confidence::High);

@@ -3,4 +3,5 @@
 
 pub(super) mod clock_modulation;
 pub(super) mod forced_idle;
+pub(super) mod prochot_asserted;
 pub(super) mod thermal_throttling;

@@ -6,7 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::throttling::Throttled;
-use facts::{CpuSet, Fact, HostView, PerCpu};
+use facts::{CpuSet, HostView, PerCpu};
 use std::time::Duration;
 
 pub(crate) const CHECK: Check = Check {
@@ -48,8 +48,10 @@ fn run(host: &HostView) -> Verdict {
     let counters = &host.throttling;
     let (cores, packages) = (&counters.cores, &counters.packages);
     let uptime = host.kernel.uptime.as_ref().ok().copied();
-    let judged: Vec<Judged<'_>> = throttled(cores, "core", &host.topology.cores, uptime)
-        .chain(throttled(packages, "package", &host.topology.packages, uptime))
+    let core_of = |cpu| host.topology.core_of(cpu);
+    let package_of = |cpu| host.topology.package_of(cpu);
+    let judged: Vec<Judged<'_>> = throttled(cores, "core", &core_of, uptime)
+        .chain(throttled(packages, "package", &package_of, uptime))
         .collect();
     let worst = judged.iter().max_by_key(|it| (it.severity, it.throttled.events));
     if let Some(worst) = worst {
@@ -72,21 +74,18 @@ struct Judged<'a> {
     severity: Severity,
 }
 
+/// `sharing` gives the CPUs that share the counter of one.
 fn throttled<'a>(
     counters: &'a PerCpu<Throttled>,
     level: &'static str,
-    groups: &'a Fact<Vec<CpuSet>>,
+    sharing: &'a dyn Fn(u32) -> CpuSet,
     uptime: Option<Duration>,
 ) -> impl Iterator<Item = Judged<'a>> {
-    let groups = groups.as_deref().unwrap_or_default();
-    counters.known().filter(|(_, it)| it.events > 0).map(move |(cpu, throttled)| {
-        let group = groups.iter().find(|group| group.contains(cpu));
-        Judged {
-            level,
-            cpus: group.cloned().unwrap_or_else(|| [cpu].into_iter().collect()),
-            throttled,
-            severity: severity(throttled, uptime),
-        }
+    counters.known().filter(|(_, it)| it.events > 0).map(move |(cpu, throttled)| Judged {
+        level,
+        cpus: sharing(cpu),
+        throttled,
+        severity: severity(throttled, uptime),
     })
 }
 

@@ -1,0 +1,286 @@
+//! Looks for what holds the clock down at the moment of reading: PROCHOT# pulled from outside, heat, power and
+//! current limits.
+//!
+//! Source: Intel SDM vol. 3B, "Thermal Status Information" (0x19C, 0x1B1); for the limit reasons, see
+//! facts::msr::limit_reasons. A signal that comes and goes may be missed; its log has no date.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
+use facts::msr::limit_reasons::{Kind, Layout};
+use facts::msr::thermal_status::{CRITICAL, CURRENT_LIMIT, Cause, POWER_LIMIT, PROCHOT, TOO_HOT};
+use facts::msr::{Register, Scope};
+use facts::{CpuSet, HostView, Missing, Why};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+pub(crate) const CHECK: Check = Check {
+    id: "prochot-asserted",
+    title: "a signal or limit outside of the kernel holds the clock down",
+    doc: "\
+## What it looks at
+Bit 2 of IA32_THERM_STATUS (MSR 0x19C, each core) and IA32_PACKAGE_THERM_STATUS (0x1B1): another device pulls PROCHOT#.
+Bits 0 and 4 of both: the processor's own temperature. The limit reasons of processors that document them:
+0x64F from Skylake to Ice Lake, 0x690 on Haswell and Broadwell. What is only in a log (bit 3, and bits 31:16 of
+the limit reasons) is reported as such: it happened since boot, or since somebody cleared it, at no known time.
+
+## Why it matters
+Power supplies, voltage regulators, boards and management controllers pull PROCHOT# to make the processor drop to its
+lowest clock at once. A chassis that lost a power supply, or a charger that the firmware does not like, holds a
+machine at a few hundred MHz for months while every temperature is fine. Nothing in sysfs shows it: the kernel's
+throttle counters count bit 0 only. On a cluster of 900 blades this bit alone told the slow nodes from the others.
+
+## When to leave it alone
+PROCHOT# has a cause: find it before hiding the signal. That it may be pulled from outside (bit 0 of MSR 0x1FC) is the
+normal setting of nearly every machine and no fault. A power limit that is reached under full load is
+how a processor with turbo works.
+",
+    references: &[
+        Reference {
+            title: "Intel SDM vol. 3B, Power and Thermal Management: Thermal Status Information",
+            url: "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html",
+        },
+        Reference {
+            title: "Ryan Cox, ryancox.net (2010): finding slow Dell M1000e blades by MSR 0x19C",
+            url: "",
+        },
+        Reference {
+            title: "Linux: what the throttle counters count, drivers/thermal/intel/therm_throt.c",
+            url: "https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git/tree/drivers/thermal/intel/therm_throt.c",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    host.platform.hides("PROCHOT#")?;
+    let info = host.cpuinfo.as_ref()?;
+    let layout = Layout::of(info);
+    let mut signals = Signals { host, found: BTreeMap::new() };
+    let mut missing: Vec<&Missing> = Vec::new();
+    for register in [&THERM_STATUS, &PACKAGE_THERM_STATUS] {
+        missing.extend(signals.thermal_status(register, info, layout.is_some()).err());
+    }
+    if let Some(layout) = layout {
+        missing.extend(signals.limit_reasons(layout).err());
+    }
+    if !signals.found.is_empty() {
+        return Ok(signals.findings());
+    }
+    let unknown = missing.iter().find(|missing| !missing.is_absence());
+    let neither_register = missing.get(1).and(missing.first());
+    match unknown.or(neither_register) {
+        Some(&missing) => Err(missing.into()),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// What was found, worst first: what holds the clock down at the moment before what is only in a log.
+struct Signals<'a> {
+    host: &'a HostView,
+    found: BTreeMap<(Reverse<Severity>, IsLog, &'static str), Seen>,
+}
+
+type IsLog = bool;
+
+/// Where one signal was seen.
+#[derive(Default)]
+struct Seen {
+    cpus: CpuSet,
+    /// The first CPU's value of each register.
+    evidence: BTreeMap<u32, (String, u64)>,
+}
+
+impl<'a> Signals<'a> {
+    /// Power and current limits are in this register too; it is asked for them where no other says which.
+    fn thermal_status(
+        &mut self,
+        register: &Register,
+        info: &CpuInfo,
+        has_limit_reasons: bool,
+    ) -> Result<(), &'a Missing> {
+        let causes: &[(Cause, Severity)] = match (register.scope, has_limit_reasons) {
+            (_, true) => &OWN_SIGNALS[..3],
+            // Bits 15:12 belong to cores only.
+            (Scope::Package, false) => &OWN_SIGNALS[..4],
+            (_, false) => OWN_SIGNALS,
+        };
+        let values = self.host.msrs.of(register)?;
+        for (cpu, &value) in values.known() {
+            for (cause, severity) in causes.iter().filter(|(it, _)| it.exists(info)) {
+                if cause.is_active(value) {
+                    self.add((*severity, false, cause.name), register, cpu, value);
+                }
+            }
+            if PROCHOT.exists(info) && PROCHOT.was_logged(value) && !PROCHOT.is_active(value) {
+                self.add((Severity::Low, true, PROCHOT.name), register, cpu, value);
+            }
+        }
+        values.all_known()
+    }
+
+    fn limit_reasons(&mut self, layout: &Layout) -> Result<(), &'a Missing> {
+        let values = match self.host.msrs.of(layout.register) {
+            // Some mobile Haswells refuse the register that their table has; PROCHOT# is in 0x19C as well.
+            Err(Missing { why: Why::Failed(_), .. }) => return Ok(()),
+            values => values?,
+        };
+        for (cpu, &value) in values.known() {
+            for reason in layout.active(value).filter(|it| it.kind != Kind::Normal) {
+                let severity = match reason.kind {
+                    Kind::Prochot => Severity::High,
+                    Kind::Heat | Kind::Power | Kind::Current | Kind::Normal => Severity::Low,
+                };
+                self.add((severity, false, reason.name), layout.register, cpu, value);
+            }
+            let active = |name| layout.active(value).any(|it| it.name == name);
+            for reason in layout.logged(value).filter(|it| it.kind != Kind::Normal) {
+                let is_prochot = reason.kind == Kind::Prochot;
+                let severity = if is_prochot { Severity::Low } else { Severity::Info };
+                if !active(reason.name) {
+                    self.add((severity, true, reason.name), layout.register, cpu, value);
+                }
+            }
+        }
+        values.all_known()
+    }
+
+    fn add(
+        &mut self,
+        (severity, is_log, name): (Severity, IsLog, &'static str),
+        register: &Register,
+        cpu: u32,
+        value: u64,
+    ) {
+        let cpus = match register.scope {
+            Scope::Thread => [cpu].into_iter().collect(),
+            Scope::Core => self.host.topology.core_of(cpu),
+            Scope::Package => self.host.topology.package_of(cpu),
+        };
+        let seen = self.found.entry((Reverse(severity), is_log, name)).or_default();
+        seen.cpus.extend(cpus.iter());
+        seen.evidence.entry(register.address).or_insert_with(|| (register.path(cpu), value));
+    }
+
+    fn findings(self) -> Vec<Finding> {
+        let n_online = self.host.topology.n_online();
+        let finding = |((Reverse(severity), is_log, name), seen): (_, Seen)| {
+            let finding = finding(severity, is_log, name).on(seen.cpus, n_online);
+            let evidence = seen.evidence.into_values();
+            evidence.fold(finding, |it, (path, value)| it.evidence(path, format!("{value:#x}")))
+        };
+        self.found.into_iter().map(finding).collect()
+    }
+}
+
+/// Signals of 0x19C and 0x1B1; the last two only where no limit reasons say it better.
+const OWN_SIGNALS: &[(Cause, Severity)] = &[
+    (PROCHOT, Severity::High),
+    (CRITICAL, Severity::High),
+    (TOO_HOT, Severity::Medium),
+    (POWER_LIMIT, Severity::Low),
+    (CURRENT_LIMIT, Severity::Low),
+];
+
+fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
+    if is_log {
+        let when = "at some time since boot, or since the log was cleared";
+        let message = format!("{name} held the clock down {when}");
+        return Finding::new(severity, Confidence::Medium, message);
+    }
+    let message = format!("{name} holds the clock down at this moment");
+    let finding = Finding::new(severity, Confidence::High, message);
+    match severity {
+        Severity::High => finding
+            .fix_now("ipmitool sel elist | tail; ipmitool sdr  # power supplies, regulators, fans, power caps")
+            .fix_lasting(
+                "mend what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stays without a cause has been cured by taking the machine off its power for a minute",
+            ),
+        Severity::Medium => finding.fix_lasting("mend the cooling; see thermal-throttling"),
+        _ => finding,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::{XEON, verdict};
+
+    /// [`XEON`] with these values of 0x19C on its two cores, 0x1B1 and 0x64F.
+    fn host(cores: [&str; 2], package: &str, reasons: &str) -> String {
+        format!(
+            "{XEON}//- /dev/cpu/0/msr 0x19c\n{}\n//- /dev/cpu/1/msr 0x19c\n{}\n\
+             //- /dev/cpu/0/msr 0x1b1\n{package}\n//- /dev/cpu/0/msr 0x64f\n{reasons}\n",
+            cores[0], cores[1]
+        )
+    }
+
+    const COOL: &str = "0x88450000";
+
+    #[test]
+    fn prochot_from_outside_is_high_on_the_threads_of_its_core() {
+        assert_eq!(
+            verdict(&CHECK, &host([COOL, "0x881f000c"], COOL, "0x0")),
+            "high: PROCHOT# from another device holds the clock down at this moment [CPUs 1,3 (2 of 4)]"
+        );
+    }
+
+    #[test]
+    fn one_signal_in_several_registers_is_one_finding() {
+        let all = host(["0x881f000c", "0x881f000c"], "0x881f000c", "0x10001");
+        assert_eq!(verdict(&CHECK, &all).lines().count(), 1);
+        assert_eq!(crate::fixture::findings(&CHECK, &all)[0].evidence.len(), 3);
+    }
+
+    #[test]
+    fn a_log_is_no_state_and_has_no_date() {
+        assert_eq!(
+            verdict(&CHECK, &host([COOL, "0x881f0008"], COOL, "0x0")),
+            "low: PROCHOT# from another device held the clock down at some time since boot, or since the log was cleared [CPUs 1,3 (2 of 4)]"
+        );
+    }
+
+    #[test]
+    fn a_power_limit_is_told_from_its_log() {
+        assert_eq!(
+            verdict(&CHECK, &host([COOL; 2], COOL, "0x0c000400")),
+            "low: power limit PL1 holds the clock down at this moment [all 4 CPUs]\n\
+             info: power limit PL2 held the clock down at some time since boot, or since the log was cleared [all 4 CPUs]"
+        );
+    }
+
+    #[test]
+    fn heat_at_the_moment_is_medium() {
+        assert!(verdict(&CHECK, &host(["0x88000003", COOL], COOL, "0x0")).starts_with("medium: "));
+    }
+
+    #[test]
+    fn a_processor_without_limit_reasons_says_it_in_its_thermal_status() {
+        let sapphire_rapids = host(["0x88450400", COOL], COOL, "0x0").replace(": 85", ": 143");
+        assert_eq!(
+            verdict(&CHECK, &sapphire_rapids),
+            "low: a power limit holds the clock down at this moment [CPUs 0,2 (2 of 4)]"
+        );
+        assert_eq!(verdict(&CHECK, &host(["0x88450400", COOL], COOL, "0x0")), "clean");
+    }
+
+    #[test]
+    fn turbo_rules_are_no_fault() {
+        assert_eq!(verdict(&CHECK, &host([COOL; 2], COOL, "0x30003000")), "clean");
+    }
+
+    #[test]
+    fn a_register_that_may_not_be_read_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host([COOL, "!denied"], COOL, "0x0")),
+            "unknown: /dev/cpu/1/msr 0x19c may not be read"
+        );
+    }
+
+    #[test]
+    fn an_amd_processor_has_no_such_registers() {
+        let amd = host([COOL; 2], COOL, "0x0").replace("GenuineIntel", "AuthenticAMD");
+        assert!(verdict(&CHECK, &amd).starts_with("not applicable: "));
+    }
+}
