@@ -1,0 +1,176 @@
+//! Looks for the NMI watchdog on CPUs whose tick may stop.
+//!
+//! Sources: kernel/watchdog.c (the watchdogs leave `nohz_full` CPUs out unless told otherwise),
+//! kernel/watchdog_perf.c, Documentation/admin-guide/lockup-watchdogs.rst. It cannot know which of the perf
+//! counters are in use.
+
+use super::housekeeping;
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::{CpuSet, HostView};
+
+pub(crate) const CHECK: Check = Check {
+    id: "nmi-watchdog-tick",
+    title: "the NMI watchdog interrupts CPUs",
+    doc: "\
+## What it looks at
+`kernel.nmi_watchdog`, and whether `kernel.watchdog_cpumask` includes CPUs in `nohz_full`. Where the setting was not
+collected, the NMI counts of `/proc/interrupts`.
+
+## Why it matters
+Each watched CPU gets a timer of its own every 4 seconds and a non-maskable interrupt after every 10 seconds' worth
+of cycles, and on x86 gives up one of its four to eight performance counters for good. The kernel leaves
+`nohz_full` CPUs out of `watchdog_cpumask` by itself; a tool or a sysctl file may have put them back in.
+It does not keep the tick itself alive: the watchdog's event counts at a fixed period, and only events
+with a target frequency do that.
+
+## When to leave it alone
+On every host that is not tuned for undisturbed CPUs: two interrupts in ten seconds cost nothing that can be
+measured, and the watchdog is what turns a silent hang into a stack trace.
+",
+    references: &[
+        Reference {
+            title: "Linux: Softlockup detector and hardlockup detector",
+            url: "https://docs.kernel.org/admin-guide/lockup-watchdogs.html",
+        },
+        Reference {
+            title: "Linux: /proc/sys/kernel, nmi_watchdog and watchdog_cpumask",
+            url: "https://docs.kernel.org/admin-guide/sysctl/kernel.html#nmi-watchdog",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    match &host.sysctls.nmi_watchdog {
+        Ok(false) => Ok(Vec::new()),
+        Ok(true) => {
+            let tickless = host.isolation.tickless()?;
+            if tickless.is_empty() {
+                return Ok(holds_a_counter(host).into_iter().collect());
+            }
+            let watched = host.sysctls.watchdog_cpumask.as_ref()?.and(&tickless);
+            if watched.is_empty() { Ok(Vec::new()) } else { Ok(vec![on_tickless(host, &watched)]) }
+        }
+        Err(missing) => match counted(host) {
+            Some(finding) => Ok(vec![finding]),
+            None => Err(missing.clone()),
+        },
+    }
+}
+
+fn on_tickless(host: &HostView, watched: &CpuSet) -> Finding {
+    let elsewhere = housekeeping(host, watched);
+    let mut finding = Finding::new(
+        Severity::Low,
+        Confidence::High,
+        "the NMI watchdog watches nohz_full CPUs: kernel.watchdog_cpumask includes them",
+    )
+    .on(watched.clone(), host.topology.n_online())
+    .evidence("/proc/sys/kernel/nmi_watchdog", 1);
+    if let Ok(mask) = &host.sysctls.watchdog_cpumask {
+        finding = finding.evidence("/proc/sys/kernel/watchdog_cpumask", mask);
+    }
+    if let Ok(cpus) = &host.isolation.nohz_full {
+        finding = finding.evidence("/sys/devices/system/cpu/nohz_full", cpus);
+    }
+    if elsewhere.is_empty() {
+        return finding.fix_now("sysctl -w kernel.nmi_watchdog=0");
+    }
+    finding
+        .fix_now(format!("sysctl -w kernel.watchdog_cpumask={elsewhere}"))
+        .fix_lasting("no kernel.watchdog_cpumask in /etc/sysctl.d: the kernel leaves nohz_full CPUs out by itself")
+}
+
+/// Without tickless CPUs the one lasting effect is on x86, where the watchdog is a perf event.
+fn holds_a_counter(host: &HostView) -> Option<Finding> {
+    let is_x86 = |info: &CpuInfo| info.is_intel() || info.is_amd();
+    let config = host.kernel.config.as_ref().ok();
+    // Since 6.5 a kernel may let each CPU watch its neighbour, with no counter.
+    if !host.cpuinfo.as_ref().is_ok_and(is_x86)
+        || config.is_some_and(|config| config.has("HARDLOCKUP_DETECTOR_BUDDY"))
+    {
+        return None;
+    }
+    let message = "the NMI watchdog is on, and holds one performance counter of each CPU";
+    Some(
+        Finding::new(Severity::Info, Confidence::High, message)
+            .evidence("/proc/sys/kernel/nmi_watchdog", 1),
+    )
+}
+
+/// What the counts tell where the setting was not collected: NMIs from performance counters, on every CPU.
+fn counted(host: &HostView) -> Option<Finding> {
+    let interrupts = host.interrupts.as_ref().ok()?;
+    let nmis = interrupts.named("NMI")?;
+    let from_counters = interrupts.named("PMI")?;
+    let everywhere = !interrupts.cpus.is_empty() && from_counters.cpus() == interrupts.cpus;
+    // Where other sources of NMIs are at work too, no more can be said.
+    if !everywhere || nmis.total() != from_counters.total() {
+        return None;
+    }
+    let message = "performance counters interrupt every CPU: the NMI watchdog is on, or a profiler";
+    Some(
+        Finding::new(Severity::Info, Confidence::Medium, message)
+            .on(interrupts.cpus.clone(), interrupts.cpus.len())
+            .evidence("/proc/interrupts", format!("PMI: {} on all CPUs", from_counters.total())),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    const X86: &str = "//- /proc/cpuinfo\nprocessor\t: 0\nvendor_id\t: GenuineIntel\n";
+
+    fn host(watchdog: &str, cpumask: &str, nohz_full: &str) -> String {
+        format!(
+            "//- /sys/devices/system/cpu/online\n0-3\n//- /proc/cmdline\nquiet\n{X86}\
+             //- /sys/devices/system/cpu/nohz_full\n{nohz_full}\n\
+             //- /proc/sys/kernel/nmi_watchdog\n{watchdog}\n\
+             //- /proc/sys/kernel/watchdog_cpumask\n{cpumask}\n"
+        )
+    }
+
+    #[test]
+    fn a_watched_tickless_cpu_is_low() {
+        assert_eq!(
+            verdict(&CHECK, &host("1", "0-3", "2-3")),
+            "low: the NMI watchdog watches nohz_full CPUs: kernel.watchdog_cpumask includes them [CPUs 2-3 (2 of 4)]"
+        );
+    }
+
+    #[test]
+    fn a_mask_that_leaves_tickless_cpus_out_is_clean() {
+        assert_eq!(verdict(&CHECK, &host("1", "0-1", "2-3")), "clean");
+        assert_eq!(verdict(&CHECK, &host("0", "0-3", "2-3")), "clean");
+    }
+
+    #[test]
+    fn without_tickless_cpus_the_watchdog_is_a_note() {
+        assert_eq!(
+            verdict(&CHECK, &host("1", "0-3", " (null)")),
+            "info: the NMI watchdog is on, and holds one performance counter of each CPU"
+        );
+    }
+
+    #[test]
+    fn counts_tell_where_the_setting_was_not_collected() {
+        let interrupts = "//- /proc/interrupts\nCPU0 CPU1\nNMI: 553 288 Non-maskable interrupts\n\
+                          PMI: 553 288 Performance monitoring interrupts\n";
+        assert_eq!(
+            verdict(&CHECK, interrupts),
+            "info: performance counters interrupt every CPU: the NMI watchdog is on, or a profiler [all 2 CPUs]"
+        );
+    }
+
+    #[test]
+    fn a_mask_that_cannot_be_read_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host("1", "!denied", "2-3")),
+            "unknown: /proc/sys/kernel/watchdog_cpumask may not be read"
+        );
+    }
+}
