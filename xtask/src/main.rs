@@ -1,2 +1,15 @@
-//! The project's chores.
-fn main() {}
+//! The project's chores: `cargo xtask COMMAND`.
+#![forbid(unsafe_code)]
+
+use anyhow::{Result, bail};
+use std::process::ExitCode;
+use xtask::import;
+
+#[expect(clippy::disallowed_methods, reason = "the binary is where arguments are read")]
+fn main() -> Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.split_first() {
+        Some((name, rest)) if name == "import" => import::run(rest),
+        _ => bail!("usage: cargo xtask import FILE -o OUT.host"),
+    }
+}

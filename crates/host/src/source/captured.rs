@@ -83,9 +83,12 @@ impl Captured {
     }
 
     /// What nobody asked when the capture was made. In imported data a file is absent only beside others
-    /// of its folder.
+    /// of its folder, and a register never: each is asked for by itself.
     fn unasked(&self, name: &str) -> Missing {
         let beside = || {
+            if name.contains(" 0x") {
+                return None;
+            }
             let (folder, _) = name.trim_end_matches('/').rsplit_once('/')?;
             self.below(folder).next()
         };
@@ -304,6 +307,16 @@ fullclock capture 1
     fn what_was_never_asked_is_not_absent() {
         assert_eq!(capture().read("/sys/new"), Err(Missing::not_collected("/sys/new")));
         assert_eq!(capture().msr(1, 0x19a), Err(Missing::not_collected("/dev/cpu/1/msr 0x19a")));
+    }
+
+    #[test]
+    fn imported_data_lacks_a_file_only_beside_another_and_never_a_register() {
+        let text =
+            "fullclock capture 1 (imported)\n//- /sys/a/b\n1\n//- /dev/cpu/0/msr 0xe2\n0x1\n";
+        let host = Captured::parse(text).unwrap();
+        assert_eq!(host.read("/sys/a/c"), Err(Missing::absent("/sys/a/c")));
+        assert_eq!(host.read("/sys/z/c"), Err(Missing::not_collected("/sys/z/c")));
+        assert_eq!(host.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
     }
 
     #[test]

@@ -1,0 +1,4 @@
+//! Chores of the project that its tests need too.
+#![forbid(unsafe_code)]
+
+pub mod import;
