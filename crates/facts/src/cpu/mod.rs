@@ -9,3 +9,4 @@ pub mod pstate;
 pub mod set;
 pub mod throttling;
 pub mod topology;
+pub mod turbo;

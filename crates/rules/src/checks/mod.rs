@@ -14,6 +14,7 @@ use crate::check::Check;
 pub const CHECKS: &[&Check] = &[
     &frequency::slow_governor::CHECK,
     &frequency::capped_frequency::CHECK,
+    &frequency::turbo_off::CHECK,
     &stopped::clock_modulation::CHECK,
     &stopped::forced_idle::CHECK,
     &stopped::prochot_asserted::CHECK,

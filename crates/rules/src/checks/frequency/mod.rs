@@ -2,3 +2,4 @@
 
 pub(super) mod capped_frequency;
 pub(super) mod slow_governor;
+pub(super) mod turbo_off;

@@ -1,0 +1,164 @@
+//! Which processors were sold with turbo, by their names.
+//!
+//! A processor whose turbo is switched off in firmware looks like one that never had it: CPUID.06H:EAX[1] is 0 for
+//! both. Only the model tells. Source: "Max Turbo Frequency" on ark.intel.com and "Max. Boost Clock" on
+//! amd.com; names that are not covered, and families that mix parts with and without, stay unknown.
+
+use super::cpuinfo::CpuInfo;
+
+/// Patterns for a name in lower case and without its trade marks, the first that fits counts. `#` is a digit, and what a pattern
+/// leaves off at the end may be anything.
+const MODELS: &[(&str, Option<bool>)] = &[
+    // Entry models without turbo, among families that have it.
+    ("xeon bronze 31", Some(false)),
+    ("xeon bronze 32", Some(false)),
+    ("xeon w-2102", Some(false)),
+    ("xeon w-2104", Some(false)),
+    ("xeon e-2104", Some(false)),
+    ("xeon e3-11", Some(false)),
+    ("xeon e5-#403", Some(false)),
+    ("xeon e5-#407", Some(false)),
+    ("xeon e5-#603", Some(false)),
+    ("xeon e5-#607", Some(false)),
+    ("xeon e5-#608l", Some(false)),
+    ("xeon e5-#609", Some(false)),
+    ("xeon e7-2803", Some(false)),
+    ("xeon e7-4807", Some(false)),
+    ("xeon e7-4809", Some(false)),
+    // Of these, some versions have it.
+    ("xeon e5-4610", None),
+    ("xeon e7-4820", None),
+    ("xeon e5-#4##l", None),
+    // Nehalem and Westmere.
+    ("xeon e550", Some(false)),
+    ("xeon l5506", Some(false)),
+    ("xeon e560", Some(false)),
+    ("xeon l5609", Some(false)),
+    ("xeon e7520", Some(false)),
+    ("xeon w3503", Some(false)),
+    ("xeon w3505", Some(false)),
+    ("xeon e55##", Some(true)),
+    ("xeon l55##", Some(true)),
+    ("xeon x55##", Some(true)),
+    ("xeon e56##", Some(true)),
+    ("xeon l56##", Some(true)),
+    ("xeon x56##", Some(true)),
+    ("xeon e75##", Some(true)),
+    ("xeon l75##", Some(true)),
+    ("xeon x75##", Some(true)),
+    ("xeon x34##", Some(true)),
+    ("xeon l34##", Some(true)),
+    ("xeon w35##", Some(true)),
+    ("xeon w36##", Some(true)),
+    // Sandy Bridge and later.
+    ("xeon e3-12", Some(true)),
+    ("xeon e3-15", Some(true)),
+    ("xeon e5-", Some(true)),
+    ("xeon e7-", Some(true)),
+    ("xeon e-2", Some(true)),
+    ("xeon d-17", Some(true)),
+    ("xeon d-18", Some(true)),
+    ("xeon d-2", Some(true)),
+    ("xeon w-", Some(true)),
+    ("xeon w#-", Some(true)),
+    ("xeon bronze 3", Some(true)),
+    ("xeon silver", Some(true)),
+    ("xeon gold", Some(true)),
+    ("xeon platinum", Some(true)),
+    ("xeon max", Some(true)),
+    ("xeon 6###", Some(true)),
+    // Desktops and laptops; i3 has turbo from the 9th generation on, and in the mobile 8th.
+    ("core i3-8###u", Some(true)),
+    ("core i3-8", Some(false)),
+    ("core i3-9###", Some(true)),
+    ("core i3-1####", Some(true)),
+    ("core i3-1###g", Some(true)),
+    ("core i3-n", Some(true)),
+    ("core i3", Some(false)),
+    ("core i5", Some(true)),
+    ("core i7", Some(true)),
+    ("core i9", Some(true)),
+    ("core ultra", Some(true)),
+    // AMD, from Zen on.
+    ("epyc", Some(true)),
+    ("ryzen", Some(true)),
+];
+
+/// Whether processors of this name are sold with turbo; `None` where that is not known.
+pub fn is_sold_with_turbo(cpuinfo: &CpuInfo) -> Option<bool> {
+    let name = plain(&cpuinfo.model_name);
+    // The family's name follows the manufacturer's and the generation's. "core" comes last: a Ryzen's name ends in
+    // "Six-Core Processor".
+    let from = ["xeon", "epyc", "ryzen", "core"].iter().find_map(|it| name.find(it))?;
+    let name = name.get(from..)?;
+    MODELS.iter().find(|(pattern, _)| fits(name, pattern)).and_then(|(_, has_turbo)| *has_turbo)
+}
+
+/// The name in lower case, without trade marks, the word CPU and double spaces.
+fn plain(name: &str) -> String {
+    let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
+    name.split_whitespace().filter(|&it| it != "cpu").collect::<Vec<_>>().join(" ")
+}
+
+fn fits(name: &str, pattern: &str) -> bool {
+    let mut name = name.chars();
+    pattern.chars().all(|wanted| match name.next() {
+        Some(found) if wanted == '#' => found.is_ascii_digit(),
+        found => found == Some(wanted),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has_turbo(name: &str) -> Option<bool> {
+        is_sold_with_turbo(&CpuInfo { model_name: name.into(), ..CpuInfo::default() })
+    }
+
+    #[test]
+    fn server_families_have_turbo() {
+        for name in [
+            "Intel(R) Xeon(R) Gold 6330 CPU @ 2.00GHz",
+            "Intel(R) Xeon(R) CPU E5-2670 0 @ 2.60GHz",
+            "Intel(R) Xeon(R) CPU E3-1220 v3 @ 3.10GHz",
+            "Intel(R) Xeon(R) CPU           L5640  @ 2.27GHz",
+            "INTEL(R) XEON(R) PLATINUM 8592+",
+            "Intel(R) Xeon(R) 6980P",
+            "AMD EPYC 7543 32-Core Processor",
+            "AMD Ryzen 5 1600 Six-Core Processor",
+            "13th Gen Intel(R) Core(TM) i7-1370P",
+        ] {
+            assert_eq!(has_turbo(name), Some(true), "{name}");
+        }
+    }
+
+    #[test]
+    fn entry_models_of_the_same_families_have_none() {
+        for name in [
+            "Intel(R) Core(TM) i3-4005U CPU @ 1.70GHz",
+            "Intel(R) Core(TM) i3-8100 CPU @ 3.60GHz",
+            "Intel(R) Xeon(R) CPU E5-2603 v4 @ 1.70GHz",
+            "Intel(R) Xeon(R) CPU E5-2609 0 @ 2.40GHz",
+            "Intel(R) Xeon(R) CPU           E5506  @ 2.13GHz",
+            "Intel(R) Xeon(R) Bronze 3106 CPU @ 1.70GHz",
+        ] {
+            assert_eq!(has_turbo(name), Some(false), "{name}");
+        }
+    }
+
+    #[test]
+    fn other_names_are_not_guessed_at() {
+        for name in [
+            "",
+            "Genuine Intel(R) CPU 0000%@",
+            "Intel(R) Pentium(R) Gold G5400 CPU @ 3.70GHz",
+            "Intel(R) Xeon(R) CPU           E5345  @ 2.33GHz",
+            "Intel(R) Xeon(R) CPU E5-4610 v3 @ 1.70GHz",
+            "Intel(R) Core(TM)2 Duo CPU     T9300  @ 2.50GHz",
+            "AMD Opteron(tm) Processor 6168",
+        ] {
+            assert_eq!(has_turbo(name), None, "{name}");
+        }
+    }
+}
