@@ -19,6 +19,8 @@ pub const CHECKS: &[&Check] = &[
     &stopped::forced_idle::CHECK,
     &stopped::prochot_asserted::CHECK,
     &stopped::thermal_throttling::CHECK,
+    &stopped::smi_storm::CHECK,
+    &stopped::known_bad_firmware::CHECK,
     &idle::turbo_headroom_lost::CHECK,
     &idle::no_idle_driver::CHECK,
     &idle::slow_idle_governor::CHECK,

@@ -1,0 +1,157 @@
+//! Looks at how often firmware stops every CPU with a system management interrupt.
+//!
+//! Source: Intel SDM vol. 4, MSR_SMI_COUNT (0x34): interrupts since the last reset, 32 bits. It cannot know how long
+//! each one took; the count includes those before the kernel started.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::HostView;
+use facts::msr::intel::SMI_COUNT;
+use std::time::Duration;
+
+pub(crate) const CHECK: Check = Check {
+    id: "smi-storm",
+    title: "firmware stops all CPUs too often",
+    doc: "\
+## What it looks at
+MSR 0x34 of one CPU of each package, which counts system management interrupts since the last reset, against the
+uptime. From one a minute on it is info, from one in ten seconds low, from one a second medium, from a hundred
+a second high. In the first hour after boot it is never more than low, because the firmware's own start is in
+the count.
+
+## Why it matters
+A system management interrupt takes every CPU out of the kernel and into firmware, together, and none comes back
+before the last is done. The kernel cannot see or stop it; its clocks only jump. One takes from ten to some
+hundred microseconds: a commit that falls into it waits as long. Usual causes are emulated legacy USB keyboards, power
+capping, memory error counting, and agents that ask the firmware for sensors.
+
+## When to leave it alone
+A few an hour are normal. Turning off what the firmware does in them (error reporting, power capping) has a price of its
+own; measure with the kernel's hwlat tracer first, out of production: it keeps interrupts off while it looks.
+",
+    references: &[
+        Reference {
+            title: "Linux: Hardware Latency Detector",
+            url: "https://docs.kernel.org/trace/hwlat_detector.html",
+        },
+        Reference {
+            title: "Linux Foundation, Real-Time Linux: SMI latency",
+            url: "https://wiki.linuxfoundation.org/realtime/documentation/howto/debugging/smi-latency/detection",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    host.platform.hides("system management interrupts")?;
+    let counts = host.msrs.of(&SMI_COUNT)?;
+    let uptime = *host.kernel.uptime.as_ref()?;
+    // Every CPU takes every one; packages differ by those that came while one of them started.
+    let highest = counts.known().map(|(cpu, &count)| (count & 0xffff_ffff, cpu)).max();
+    let Some((count, cpu)) = highest else {
+        return counts.all_known().map(|()| Vec::new()).map_err(Into::into);
+    };
+    match severity(count, uptime) {
+        Some(severity) => Ok(vec![finding(severity, count, cpu, uptime)]),
+        None => counts.all_known().map(|()| Vec::new()).map_err(Into::into),
+    }
+}
+
+/// Microseconds of one interrupt beyond which the Linux Foundation's page calls it "generally bad".
+const LONG_SMI: f64 = 100.0;
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn severity(count: u64, uptime: Duration) -> Option<Severity> {
+    let severity = match per_second(count, uptime) {
+        // 1 % of every CPU at 100 microseconds each.
+        100.0.. => Severity::High,
+        1.0.. => Severity::Medium,
+        0.1.. => Severity::Low,
+        rate if rate * 60.0 >= 1.0 => Severity::Info,
+        _ => return None,
+    };
+    Some(if uptime < HOUR { severity.min(Severity::Low) } else { severity })
+}
+
+fn per_second(count: u64, uptime: Duration) -> f64 {
+    count as f64 / uptime.as_secs_f64().max(1.0)
+}
+
+fn finding(severity: Severity, count: u64, cpu: u32, uptime: Duration) -> Finding {
+    let rate = per_second(count, uptime);
+    let hours = uptime.as_secs_f64() / 3600.0;
+    let shown = if rate >= 1.0 {
+        format!("{rate:.1} a second")
+    } else {
+        format!("{:.1} a minute", 60.0 * rate)
+    };
+    let message = format!("firmware stopped all CPUs {count} times in {hours:.1} h ({shown})");
+    let confidence = if uptime < HOUR { Confidence::Low } else { Confidence::High };
+    let finding = Finding::new(severity, confidence, message)
+        .evidence(SMI_COUNT.path(cpu), format!("{count:#x}"));
+    if severity <= Severity::Low {
+        return finding;
+    }
+    finding
+        .cost(
+            format!("about {:.2} % of every CPU, if each takes {LONG_SMI} µs", rate * LONG_SMI / 1e4),
+            format!("{rate:.1} a second times {LONG_SMI} µs; how long they really are, only the hwlat tracer can tell"),
+        )
+        .fix_now("perf stat -a -e msr/smi/ -- sleep 10  # do they still come, and what else is going on")
+        .fix_lasting(
+            "in the firmware's setup: legacy USB emulation off, power profile of maximum performance, processor power and utilization monitoring off; then a firmware update",
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::{XEON, verdict};
+
+    fn host(count: &str, uptime: &str) -> String {
+        format!("{XEON}//- /dev/cpu/0/msr 0x34\n{count}\n//- /proc/uptime\n{uptime} 0.0\n")
+    }
+
+    #[test]
+    fn three_a_second_are_medium() {
+        assert_eq!(
+            verdict(&CHECK, &host("0x2a300", "57600.00")),
+            "medium: firmware stopped all CPUs 172800 times in 16.0 h (3.0 a second)"
+        );
+    }
+
+    #[test]
+    fn two_a_minute_are_a_note() {
+        assert_eq!(
+            verdict(&CHECK, &host("0x780", "57600.00")),
+            "info: firmware stopped all CPUs 1920 times in 16.0 h (2.0 a minute)"
+        );
+    }
+
+    #[test]
+    fn those_of_the_start_are_no_storm() {
+        assert!(verdict(&CHECK, &host("0x800", "600.00")).starts_with("low: "));
+        assert_eq!(verdict(&CHECK, &host("0x200", "1814400.00")), "clean");
+    }
+
+    #[test]
+    fn without_the_register_it_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host("!denied", "57600.00")),
+            "unknown: /dev/cpu/0/msr 0x34 may not be read"
+        );
+    }
+
+    #[test]
+    fn a_zero_that_an_emulator_made_up_is_unknown() {
+        let emulator = host("0x0", "57600.00").replace("0xa0080001800", "0x0");
+        assert!(verdict(&CHECK, &emulator).starts_with("unknown: /dev/cpu/0/msr 0x34 holds"));
+    }
+
+    #[test]
+    fn an_amd_processor_does_not_count_them() {
+        let amd = host("0x0", "57600.00").replace("GenuineIntel", "AuthenticAMD");
+        assert!(verdict(&CHECK, &amd).starts_with("not applicable: "));
+    }
+}
