@@ -25,9 +25,12 @@ flags : acpi tm2 est ida pln pts epb hwp
 0xa0080001800
 ";
 
-/// The host that answers as `excerpt` says; whatever it does not name is absent.
+/// The host that answers as `excerpt` says; whatever it does not name is absent. A text with a capture's first
+/// line is a whole capture, and what it does not name is not known.
 pub(crate) fn host_of(excerpt: &str) -> HostView {
-    host::view(&Captured::excerpt(excerpt).unwrap())
+    let is_whole = excerpt.starts_with("fullclock capture ");
+    let captured = if is_whole { Captured::parse(excerpt) } else { Captured::excerpt(excerpt) };
+    host::view(&captured.unwrap())
 }
 
 /// The findings of a check that has some.

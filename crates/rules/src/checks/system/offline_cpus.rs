@@ -13,7 +13,8 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 The CPUs in /sys/devices/system/cpu/present that are not in `online`. CPUs that are only `possible` (room for
-hotplug) are not looked at, nor standby CPUs of a mainframe.
+hotplug) are not looked at, nor standby CPUs of a mainframe. On a Xeon Gold or Platinum also whether every core has
+its second thread.
 
 ## Why it matters
 An offline CPU does no work, and everything sized by the number of CPUs (parallel query, connection pools, buffer
@@ -41,6 +42,14 @@ and this check only notes it. Where a licence counts online CPUs.
 const MANY: f64 = 0.10;
 
 fn run(host: &HostView) -> Verdict {
+    match (offline(host), threads_off(host)) {
+        (Ok(findings), Some(threads)) if findings.is_empty() => Ok(vec![threads]),
+        (Err(_), Some(threads)) => Ok(vec![threads]),
+        (verdict, _) => verdict,
+    }
+}
+
+fn offline(host: &HostView) -> Verdict {
     let present = host.topology.present.as_ref()?;
     let online = host.topology.online.as_ref()?;
     let offline = present.minus(online).minus(&host.topology.standby);
@@ -63,6 +72,30 @@ fn run(host: &HostView) -> Verdict {
             .fix_lasting("whatever takes them offline at boot: maxcpus= on the boot line, a service, a udev rule that leaves hot-added CPUs alone");
     }
     Ok(vec![finding.on(offline, present.len())])
+}
+
+/// Hyper-threading that firmware has switched off: the threads are not even present. Only where the name says
+/// that the processor has it: every Xeon Gold and Platinum does, other models come with and without.
+fn threads_off(host: &HostView) -> Option<Finding> {
+    let name = &host.cpuinfo.as_ref().ok()?.model_name;
+    let lower = name.to_ascii_lowercase();
+    let has_threads =
+        lower.contains("xeon") && (lower.contains("gold") || lower.contains("platinum"));
+    let cores = host.topology.cores.as_ref().ok()?;
+    let is_alone = cores.len() > 1 && cores.iter().all(|threads| threads.len() == 1);
+    if !has_threads || !is_alone || !host.platform.is_bare_metal() {
+        return None;
+    }
+    let first = cores.first().and_then(CpuSet::first)?;
+    Some(
+        Finding::new(
+            Severity::Info,
+            Confidence::Medium,
+            "hyper-threading is off in firmware: one thread for each core",
+        )
+        .evidence("model name in /proc/cpuinfo", name)
+        .evidence(format!("/sys/devices/system/cpu/cpu{first}/topology/core_cpus_list"), first),
+    )
 }
 
 /// A reason that is written somewhere.
@@ -108,6 +141,23 @@ mod tests {
             "info: plugged in, but offline: simultaneous multithreading is forceoff [CPUs 32-63 (32 of 64)]"
         );
         assert!(verdict(&CHECK, &host("0-63", "0-29", smt)).starts_with("medium: "));
+    }
+
+    #[test]
+    fn threads_that_firmware_hides_are_a_note_where_the_model_has_them() {
+        let box_of = |name: &str| {
+            let core = "//- /sys/devices/system/cpu/cpu";
+            let cores =
+                format!("{core}0/topology/core_cpus_list\n0\n{core}1/topology/core_cpus_list\n1\n");
+            let cpuinfo =
+                "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\nmodel name : ";
+            host("0-1", "0-1", &format!("{cores}{cpuinfo}{name}\n"))
+        };
+        assert_eq!(
+            verdict(&CHECK, &box_of("Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz")),
+            "info: hyper-threading is off in firmware: one thread for each core"
+        );
+        assert_eq!(verdict(&CHECK, &box_of("Intel(R) Xeon(R) 6746E")), "clean");
     }
 
     #[test]
