@@ -1,0 +1,43 @@
+//! The small files of sysfs: one number, word, switch, rate or state each.
+#![no_main]
+
+use facts::cpu::cooling;
+use facts::cpu::cpuidle::{ResumeLatency, latency_limit};
+use facts::links::infiniband::{Coded, Rate};
+use facts::links::pcie::{self, Speed};
+use facts::system::{database, ipmi, isolation, kernel, preemption, sysctl};
+use facts::{Missing, parse};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    numbers(text);
+    assert!(text.contains(parse::trimmed(text)));
+    let _ = (parse::line(text), parse::words(text), parse::switch(text));
+    let _ = (parse::kilohertz(text), parse::kilohertz_list(text));
+    let _ = (kernel::uptime(text), ipmi::numbers(text), sysctl::not_zero(text));
+    let _ = (preemption::in_force(text), database::product(text), cooling::Kind::of_type(text));
+    let _ = (isolation::callbacks_of(text), isolation::allowed_cpus(text));
+    let _ = (ResumeLatency::parse(text).map(ResumeLatency::limit), latency_limit(text.as_bytes()));
+    links(text);
+    // A message stays short whatever was found.
+    let message = Missing::malformed("/sys/file", text, "a number").to_string();
+    assert!(message.chars().count() < 1024, "{message}");
+});
+
+fn numbers(text: &str) {
+    if let Ok(number) = parse::number(text) {
+        assert_eq!(parse::number(&number.to_string()), Ok(number));
+    }
+    if let Ok(number) = parse::signed(text) {
+        assert_eq!(parse::signed(&number.to_string()), Ok(number));
+    }
+}
+
+fn links(text: &str) {
+    let _ = (Coded::parse(text), Rate::parse(text), pcie::class(text), pcie::is_address(text));
+    let lanes = pcie::width(text);
+    if let Ok(Some(gigatransfers_10)) = pcie::speed(text) {
+        let speed = Speed { gigatransfers_10, lanes: lanes.ok().flatten().unwrap_or(1) };
+        assert!(speed.megabytes() < 1 << 20, "{speed}");
+    }
+}
