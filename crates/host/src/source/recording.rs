@@ -65,7 +65,9 @@ impl Source for Recording<'_> {
 
     fn link(&self, path: &str) -> Fact<String> {
         let fact = self.inner.link(path);
-        self.remember(link_key(path), &fact, |target| target.clone().into_bytes());
+        if !is_open_file(path, &fact) {
+            self.remember(link_key(path), &fact, |target| target.clone().into_bytes());
+        }
         fact
     }
 
@@ -86,6 +88,13 @@ impl Source for Recording<'_> {
     fn other_roots(&self) -> &[String] {
         self.inner.other_roots()
     }
+}
+
+/// Whether a link is a process's open file that is no device: what people work on is none of a capture's
+/// business.
+fn is_open_file(path: &str, target: &Fact<String>) -> bool {
+    let is_descriptor = path.starts_with("/proc/") && path.contains("/fd/");
+    is_descriptor && !target.as_ref().is_ok_and(|it| it.starts_with("/dev/"))
 }
 
 #[cfg(test)]
@@ -130,6 +139,36 @@ y
         assert!(recording.msr(3, 0x19a).is_ok());
         assert!(recording.cpuid(6, 0).is_ok());
         assert_eq!(recording.capture(), format!("fullclock capture 1\n{EXCERPT}"));
+    }
+
+    #[test]
+    fn of_open_files_only_devices_are_kept() {
+        let host = Captured::excerpt(
+            "//- /proc/9/fd/3 -> /home/ann/salaries.csv\n//- /proc/9/fd/4 -> /dev/cpu_dma_latency\n",
+        )
+        .unwrap();
+        let recording = Recording::new(&host);
+        assert!(recording.link("/proc/9/fd/3").is_ok() && recording.link("/proc/9/fd/4").is_ok());
+        assert_eq!(
+            recording.capture(),
+            "fullclock capture 1\n//- /proc/9/fd/4 -> /dev/cpu_dma_latency\n"
+        );
+    }
+
+    #[test]
+    fn a_limited_group_is_still_found_in_a_redacted_capture() {
+        let pod = "/kubepods/pod8d6b4c1e-0f3a-4a57-9d0f-0c7f1f6b2a11";
+        let host = Captured::excerpt(&format!(
+            "//- /proc/self/mountinfo\n31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n\
+             //- /proc/self/cgroup\n0::{pod}\n//- /sys/fs/cgroup{pod}/cpu.max\n200000 100000\n"
+        ))
+        .unwrap();
+        let recording = Recording::new(&host);
+        assert_eq!(crate::view(&recording).limited_groups.map(|it| it.len()), Ok(1));
+        let capture = recording.capture();
+        assert!(!capture.contains("8d6b4c1e"), "{capture}");
+        let again = crate::view(&Captured::parse(&capture).unwrap());
+        assert_eq!(again.limited_groups.map(|it| it.len()), Ok(1));
     }
 
     #[test]
