@@ -47,22 +47,20 @@ impl Topology {
 
     /// The lowest CPU of the package of `cpu`; `cpu` itself where packages are not known.
     pub fn package_leader(&self, cpu: u32) -> u32 {
-        self.package_of(cpu).first().unwrap_or(cpu)
+        group_of(&self.packages, cpu).and_then(CpuSet::first).unwrap_or(cpu)
     }
 
     /// The hardware threads of the core of `cpu`, itself included; `cpu` alone where cores are not known.
     pub fn core_of(&self, cpu: u32) -> CpuSet {
-        group_of(&self.cores, cpu)
+        group_of(&self.cores, cpu).cloned().unwrap_or_else(|| [cpu].into_iter().collect())
     }
 
     /// The CPUs of the package of `cpu`, itself included; `cpu` alone where packages are not known.
     pub fn package_of(&self, cpu: u32) -> CpuSet {
-        group_of(&self.packages, cpu)
+        group_of(&self.packages, cpu).cloned().unwrap_or_else(|| [cpu].into_iter().collect())
     }
 }
 
-fn group_of(groups: &Fact<Vec<CpuSet>>, cpu: u32) -> CpuSet {
-    let groups = groups.as_deref().unwrap_or_default();
-    let group = groups.iter().find(|group| group.contains(cpu));
-    group.cloned().unwrap_or_else(|| [cpu].into_iter().collect())
+fn group_of(groups: &Fact<Vec<CpuSet>>, cpu: u32) -> Option<&CpuSet> {
+    groups.as_deref().unwrap_or_default().iter().find(|group| group.contains(cpu))
 }

@@ -15,6 +15,7 @@ pub const CHECKS: &[&Check] = &[
     &frequency::slow_governor::CHECK,
     &frequency::capped_frequency::CHECK,
     &frequency::turbo_off::CHECK,
+    &stopped::clock_below_minimum::CHECK,
     &stopped::clock_modulation::CHECK,
     &stopped::forced_idle::CHECK,
     &stopped::prochot_asserted::CHECK,

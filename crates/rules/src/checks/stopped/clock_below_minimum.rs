@@ -1,0 +1,283 @@
+//! Looks for a reported clock below the lowest that the hardware has.
+//!
+//! Source: arch/x86/kernel/cpu/aperfmperf.c: "cpu MHz" is cycles that were run over cycles that could have been, so it
+//! falls below the lowest P-state when the clock is stopped in between (Intel SDM vol. 3B, IA32_APERF and
+//! IA32_MPERF). It cannot know what stops it, nor judge CPUs without a sample: those show a nominal clock.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cpufreq::Policy;
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::msr::{hwp, intel, ratios};
+use facts::{CpuSet, Hertz, HostView, Missing};
+use std::collections::BTreeMap;
+
+pub(crate) const CHECK: Check = Check {
+    id: "clock-below-minimum",
+    title: "CPUs report a clock below the lowest that the hardware has",
+    doc: "\
+## What it looks at
+\"cpu MHz\" of each CPU in /proc/cpuinfo (`scaling_cur_freq` where there is none) against the lowest clock of the
+hardware: `cpuinfo_min_freq`, the minimum ratio in MSR 0xCE bits 47:40, and the minimum of an HWP request, whichever
+is lowest. A tenth below is tolerated. On AMD only with amd-pstate, because the lowest P-state of the
+ACPI tables is not the lowest clock.
+
+## Why it matters
+No governor can ask for such a clock. It is the mark of a clock that runs at some P-state and is stopped for a part
+of the time: clock modulation, PROCHOT#, heat, a power cap of the board. On such a machine a Xeon D-1531 showed
+457 MHz where its minimum is 800. This is the one trace of it that needs no privilege.
+
+## When to leave it alone
+When it shows once, on one CPU, and never again: idle CPUs are sampled for microseconds. Goldmont Plus (Celeron J4105,
+N4000) reads low as a family. Look several times, under load, and ask clock-modulation and prochot-asserted.
+",
+    references: &[
+        Reference {
+            title: "Linux: CPU Performance Scaling, Policy Interface in sysfs",
+            url: "https://docs.kernel.org/admin-guide/pm/cpufreq.html#policy-interface-in-sysfs",
+        },
+        Reference {
+            title: "Intel SDM vol. 3B, Power and Thermal Management: IA32_MPERF and IA32_APERF",
+            url: "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html",
+        },
+    ],
+    run,
+};
+
+/// Below this share of the minimum a clock counts as too low: MPERF and TSC differ by less than 1 %, ratios are
+/// rounded to 100 MHz, and the least of the published cases is at 0.74.
+const TOLERATED: f64 = 0.9;
+
+fn run(host: &HostView) -> Verdict {
+    host.platform.hides("the clock of the processor")?;
+    let clocks = Clocks::of(host)?;
+    let (mut low, mut n_judged, mut unknown) = (Vec::new(), 0, None);
+    for cpu in host.topology.online.as_ref()?.iter() {
+        match clocks.judged(cpu) {
+            Ok(low_clock) => {
+                n_judged += 1;
+                low.extend(low_clock);
+            }
+            Err(missing) => unknown = unknown.or(Some(missing)),
+        }
+    }
+    match (low.iter().min_by_key(|it: &&Low| it.clock), unknown) {
+        (Some(worst), _) => Ok(vec![finding(&clocks, worst, &low, n_judged)]),
+        (None, Some(missing)) => Err(missing),
+        (None, None) => Ok(Vec::new()),
+    }
+}
+
+/// One CPU whose clock is too low.
+struct Low {
+    cpu: u32,
+    clock: Hertz,
+    lowest: Hertz,
+}
+
+/// What is known of clocks, looked up once for all CPUs.
+struct Clocks<'a> {
+    host: &'a HostView,
+    info: &'a CpuInfo,
+    policies: BTreeMap<u32, &'a Policy>,
+    nominal: Option<Hertz>,
+}
+
+impl<'a> Clocks<'a> {
+    fn of(host: &'a HostView) -> Result<Clocks<'a>, &'a Missing> {
+        let policies = host.cpufreq.policies.as_deref().unwrap_or_default();
+        let of_cpus = |policy: &'a Policy| policy.cpus.iter().map(move |cpu| (cpu, policy));
+        Ok(Clocks {
+            host,
+            info: host.cpuinfo.as_ref()?,
+            policies: policies.iter().flat_map(of_cpus).collect(),
+            nominal: host.nominal_clock().map(|(clock, _)| clock),
+        })
+    }
+
+    fn judged(&self, cpu: u32) -> Result<Option<Low>, Missing> {
+        let lowest = match (self.info.is_intel(), self.info.is_amd()) {
+            (true, _) => self.lowest_of_intel(cpu)?,
+            (_, true) => self.lowest_of_amd(cpu)?,
+            _ => return Err(no_lowest("the processor is neither Intel's nor AMD's")),
+        };
+        let clock = self.clock(cpu)?;
+        Ok((clock.share_of(lowest) < TOLERATED).then_some(Low { cpu, clock, lowest }))
+    }
+
+    fn clock(&self, cpu: u32) -> Result<Hertz, Missing> {
+        let by_driver = self.policies.get(&cpu).map(|it| &it.scaling_cur);
+        match (self.info.clocks.get(cpu), by_driver) {
+            (Some(Ok(clock)), _) | (_, Some(Ok(clock))) => Ok(*clock),
+            (Some(Err(missing)), _) => Err(missing.clone()),
+            (None, _) => Err(Missing::absent("/proc/cpuinfo: cpu MHz")),
+        }
+    }
+
+    fn lowest_of_driver(&self, cpu: u32) -> Result<Option<Hertz>, &Missing> {
+        let min = self.policies.get(&cpu).map(|it| it.cpuinfo_min.as_ref());
+        min.transpose().map(Option::<&Hertz>::copied)
+    }
+
+    fn lowest_of_amd(&self, cpu: u32) -> Result<Hertz, Missing> {
+        let driver = self.policies.get(&cpu).and_then(|it| it.driver.as_deref().ok());
+        let by_driver = self.lowest_of_driver(cpu)?;
+        by_driver.filter(|_| driver.is_some_and(|it| it.starts_with("amd"))).ok_or_else(|| {
+            no_lowest("the ACPI tables name P-states, which are not the lowest clocks of AMD")
+        })
+    }
+
+    /// Whichever source says the least.
+    fn lowest_of_intel(&self, cpu: u32) -> Result<Hertz, Missing> {
+        // A table whose only P-state is the nominal one says nothing of the hardware.
+        let is_nominal = |it: &Hertz| self.nominal.is_some_and(|all| it.share_of(all) >= TOLERATED);
+        let by_driver = self.lowest_of_driver(cpu)?.filter(|it| !is_nominal(it));
+        by_driver.into_iter().chain(self.lowest_of_registers(cpu)).min().ok_or_else(|| match &self
+            .host
+            .cpufreq
+            .policies
+        {
+            Err(missing) => missing.clone(),
+            Ok(_) => no_lowest("cpufreq has one P-state"),
+        })
+    }
+
+    /// What the clock and its minimum were read from, verbatim.
+    fn evidence(&self, Low { cpu, clock, .. }: &Low) -> Vec<(String, String)> {
+        let policy = self.policies.get(cpu);
+        let min = |it: &&Policy| {
+            let min = it.cpuinfo_min.as_ref().ok()?;
+            Some((it.path("cpuinfo_min_freq"), min.khz().to_string()))
+        };
+        let clock = match (self.info.clocks.get(*cpu), policy) {
+            (Some(Err(_)) | None, Some(policy)) => {
+                (policy.path("scaling_cur_freq"), clock.khz().to_string())
+            }
+            _ => (format!("/proc/cpuinfo: cpu MHz of CPU {cpu}"), format!("{:.3}", clock.mhz())),
+        };
+        [Some(clock), policy.and_then(min)].into_iter().flatten().collect()
+    }
+
+    /// From MSR 0xCE, and from a running HWP request, which may ask for less. Levels of hybrid processors are
+    /// no ratios.
+    fn lowest_of_registers(&self, cpu: u32) -> Option<Hertz> {
+        let Clocks { host, info, .. } = self;
+        let value = |register, cpu| host.msrs.of(register).ok()?.get(cpu)?.as_ref().ok().copied();
+        let leader = host.topology.package_leader(cpu);
+        let by_platform = value(&intel::PLATFORM_INFO, leader).and_then(ratios::lowest);
+        let by_request = value(&intel::HWP_REQUEST, cpu)
+            .map(|it| hwp::Request(it).min())
+            .filter(|&level| level > 0 && !host.topology.is_hybrid());
+        let ratio = by_platform.into_iter().chain(by_request).min()?;
+        Some(Hertz(ratios::bus_clock(info)?.0.checked_mul(ratio)?))
+    }
+}
+
+fn no_lowest(because: &str) -> Missing {
+    Missing::not_here("lowest clock of the hardware", because)
+}
+
+fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], n_judged: usize) -> Finding {
+    let Low { clock, lowest, .. } = worst;
+    // Goldmont Plus reads low while healthy; one CPU of many may be a bad sample.
+    let is_goldmont_plus = (clocks.info.family, clocks.info.model) == (6, 0x7a);
+    let (severity, confidence) = match low.len() * 2 >= n_judged && !is_goldmont_plus {
+        true => (Severity::Medium, Confidence::Medium),
+        false => (Severity::Low, Confidence::Low),
+    };
+    let message = format!(
+        "a clock of {clock}, where the lowest of the hardware is {lowest}: the mark of a clock that is stopped in between"
+    );
+    let cpus: CpuSet = low.iter().map(|it| it.cpu).collect();
+    let finding = Finding::new(severity, confidence, message)
+        .on(cpus, clocks.host.topology.n_online())
+        .fix_now("modprobe msr; rdmsr -a 0x19a; rdmsr -a 0x19c; rdmsr -a 0x1b1  # what stops it: bit 4 of the first, bits 0 and 2 of the others")
+        .fix_lasting("mend what these name: see clock-modulation, prochot-asserted and thermal-throttling");
+    clocks
+        .evidence(worst)
+        .into_iter()
+        .fold(finding, |it, (source, value)| it.evidence(source, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::finding::Confidence;
+    use crate::fixture::{findings, verdict};
+
+    /// Two CPUs with these clocks in MHz, on a processor whose lowest is `min_khz` by `driver`.
+    fn host(clocks: [&str; 2], driver: &str, min_khz: &str) -> String {
+        let [one, two] = clocks;
+        let folder = "//- /sys/devices/system/cpu/cpufreq/policy0";
+        format!(
+            "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 86\n\
+             model name : Intel(R) Xeon(R) CPU D-1531 @ 2.20GHz\nflags : acpi\ncpu MHz : {one}\n\
+             processor : 1\ncpu MHz : {two}\n//- /sys/devices/system/cpu/online\n0-1\n\
+             //- /sys/devices/system/cpu/cpu0/topology/package_cpus_list\n0-1\n\
+             {folder}/affected_cpus\n0 1\n{folder}/scaling_driver\n{driver}\n\
+             {folder}/cpuinfo_min_freq\n{min_khz}\n"
+        )
+    }
+
+    #[test]
+    fn a_clock_at_half_the_minimum_is_medium() {
+        let host = host(["456.831", "456.900"], "intel_pstate", "800000");
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "medium: a clock of 457 MHz, where the lowest of the hardware is 800 MHz: the mark of a clock that is stopped in between [all 2 CPUs]"
+        );
+        let evidence = &findings(&CHECK, &host)[0].evidence;
+        assert_eq!(evidence[0].value, "456.831");
+        assert_eq!(evidence[1].value, "800000");
+    }
+
+    #[test]
+    fn an_idle_clock_at_the_minimum_is_clean() {
+        assert_eq!(
+            verdict(&CHECK, &host(["798.121", "800.000"], "intel_pstate", "800000")),
+            "clean"
+        );
+    }
+
+    #[test]
+    fn a_family_that_reads_low_while_healthy_gets_a_note() {
+        let celeron = host(["442.974", "450.0"], "intel_pstate", "800000")
+            .replace("model : 86", "model : 122")
+            .replace("Xeon(R) CPU D-1531 @ 2.20GHz", "Celeron(R) J4105 CPU @ 1.50GHz");
+        let finding = findings(&CHECK, &celeron).remove(0);
+        assert_eq!(finding.confidence, Confidence::Low);
+        assert!(verdict(&CHECK, &celeron).starts_with("low: "));
+    }
+
+    #[test]
+    fn a_table_of_one_pstate_is_not_the_hardware() {
+        assert_eq!(
+            verdict(&CHECK, &host(["1283.534", "1283.534"], "acpi-cpufreq", "2200000")),
+            "not applicable: no lowest clock of the hardware here: cpufreq has one P-state"
+        );
+    }
+
+    #[test]
+    fn the_register_knows_a_lower_minimum_than_the_table() {
+        let register = "//- /dev/cpu/0/msr 0xce\n0x40000001600\n";
+        let host = host(["456.831", "456.831"], "acpi-cpufreq", "800000");
+        assert_eq!(verdict(&CHECK, &format!("{host}{register}")), "clean");
+    }
+
+    #[test]
+    fn pstates_of_amd_are_not_the_lowest_clocks() {
+        let amd = |driver| {
+            host(["1863.6", "1863.6"], driver, "2200000").replace("GenuineIntel", "AuthenticAMD")
+        };
+        assert!(verdict(&CHECK, &amd("acpi-cpufreq")).starts_with("not applicable: "));
+        assert!(verdict(&CHECK, &amd("amd-pstate-epp")).starts_with("medium: "));
+    }
+
+    #[test]
+    fn a_clock_without_a_sample_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host(["Unknown", "800.0"], "intel_pstate", "800000")),
+            "unknown: /proc/cpuinfo: cpu MHz holds \"Unknown\", expected a frequency in MHz"
+        );
+    }
+}
