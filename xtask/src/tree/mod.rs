@@ -1,0 +1,181 @@
+//! `cargo xtask tree --cpus N DIR`: makes up the /proc and /sys of a large server.
+//!
+//! For measuring and fuzzing on machines that are not large. It holds what a kernel has for every CPU,
+//! interrupt, thread and slot, and also what an audit does not ask; values are those of a healthy host.
+
+mod cpus;
+mod devices;
+mod processes;
+mod system;
+
+use anyhow::{Context as _, Result, bail};
+use std::path::Path;
+use std::process::ExitCode;
+
+const USAGE: &str = "cargo xtask tree --cpus N DIR";
+
+/// Runs the command with the arguments behind its name.
+pub fn run(arguments: &[String]) -> Result<ExitCode> {
+    let [option, n_cpus, folder] = arguments else { bail!("usage: {USAGE}") };
+    let n_cpus = n_cpus.parse().ok().filter(|_| option == "--cpus");
+    let Some(server) = n_cpus.and_then(Server::new) else {
+        bail!("usage: {USAGE}, with an even N of at least 2");
+    };
+    let entries = server.entries();
+    for entry in &entries {
+        write(Path::new(folder), entry).with_context(|| format!("cannot write {}", entry.path))?;
+    }
+    #[expect(clippy::print_stdout, reason = "the result of a chore")]
+    {
+        println!("{} files and links of {} CPUs in {folder}", entries.len(), server.n_cpus);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[expect(clippy::disallowed_methods, reason = "writes into the folder that the user named")]
+fn write(folder: &Path, entry: &Entry) -> std::io::Result<()> {
+    let path = folder.join(entry.path.trim_start_matches('/'));
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    match &entry.content {
+        Content::File(text) => std::fs::write(path, text),
+        Content::Link(target) => std::os::unix::fs::symlink(target, path),
+    }
+}
+
+/// One file or link.
+pub struct Entry {
+    /// Its absolute path on the host.
+    pub path: String,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// What an entry holds.
+pub enum Content {
+    /// A file's text.
+    File(String),
+    /// A link's target.
+    Link(String),
+}
+
+/// A server with two threads a core, and up to 16 packages.
+#[derive(Clone, Copy)]
+pub struct Server {
+    n_cpus: u32,
+    n_packages: u32,
+}
+
+impl Server {
+    /// A server of `n_cpus` CPUs; `None` where they make no pairs of threads.
+    pub fn new(n_cpus: u32) -> Option<Server> {
+        let n_packages = (n_cpus / 64).next_power_of_two().clamp(1, 16);
+        let is_whole = n_cpus >= 2 && n_cpus.is_multiple_of(2 * n_packages);
+        is_whole.then_some(Server { n_cpus, n_packages })
+    }
+
+    /// Everything that its kernel shows.
+    pub fn entries(self) -> Vec<Entry> {
+        let mut tree = Tree(Vec::new());
+        system::add(&mut tree, self);
+        cpus::add(&mut tree, self);
+        devices::add(&mut tree, self);
+        processes::add(&mut tree, self);
+        tree.0
+    }
+
+    fn cpus(self) -> std::ops::Range<u32> {
+        0..self.n_cpus
+    }
+
+    /// Like Linux on most servers, CPUs count through all cores before their second threads.
+    fn core(self, cpu: u32) -> u32 {
+        cpu % (self.n_cpus / 2)
+    }
+
+    fn package(self, cpu: u32) -> u32 {
+        self.core(cpu) / self.cores_per_package()
+    }
+
+    fn cores_per_package(self) -> u32 {
+        self.n_cpus / 2 / self.n_packages
+    }
+
+    fn core_list(self, cpu: u32) -> String {
+        let core = self.core(cpu);
+        format!("{core},{}", core + self.n_cpus / 2)
+    }
+
+    fn package_list(self, package: u32) -> String {
+        let first = package * self.cores_per_package();
+        let last = first + self.cores_per_package() - 1;
+        let half = self.n_cpus / 2;
+        format!("{first}-{last},{}-{}", first + half, last + half)
+    }
+}
+
+/// The entries, as they are added.
+struct Tree(Vec<Entry>);
+
+impl Tree {
+    /// A file of one line.
+    fn line(&mut self, path: impl Into<String>, line: impl std::fmt::Display) {
+        self.text(path, format!("{line}\n"));
+    }
+
+    fn text(&mut self, path: impl Into<String>, text: String) {
+        self.0.push(Entry { path: path.into(), content: Content::File(text) });
+    }
+
+    fn link(&mut self, path: impl Into<String>, target: impl Into<String>) {
+        self.0.push(Entry { path: path.into(), content: Content::Link(target.into()) });
+    }
+
+    /// Files of one line each in one folder.
+    fn lines(&mut self, folder: &str, files: &[(&str, &str)]) {
+        for (file, line) in files {
+            self.line(format!("{folder}/{file}"), line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::Origin;
+    use host::{Answers, Captured, Identity};
+
+    fn view(n_cpus: u32) -> facts::HostView {
+        let mut answers = Answers::default();
+        for entry in Server::new(n_cpus).unwrap().entries() {
+            match entry.content {
+                Content::File(text) => answers.file(&entry.path, text),
+                Content::Link(target) => answers.link(&entry.path, &target),
+            }
+        }
+        let capture = answers.capture(Origin::Tree, &Identity::default());
+        host::view(&Captured::parse(&capture).unwrap())
+    }
+
+    #[test]
+    fn every_subject_of_the_made_up_server_is_read() {
+        let host = view(128);
+        assert_eq!(host.topology.n_online(), 128);
+        assert_eq!(host.topology.packages.unwrap().len(), 2);
+        assert_eq!(host.topology.cores.unwrap().len(), 64);
+        assert_eq!(host.cpufreq.policies.unwrap().len(), 128);
+        assert_eq!(host.interrupts.unwrap().cpus.len(), 128);
+        assert!(host.processes.unwrap().len() > 5 * 128);
+        assert!(host.throttling.cores.all_known().is_ok());
+        assert_eq!(host.cpuidle.tables.unwrap()[0].states.len(), 4);
+        assert_eq!(host.pcie.links.unwrap().len(), 12);
+        assert_eq!(host.infiniband.ports.unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_server_is_made_of_whole_cores() {
+        assert!(Server::new(3).is_none() && Server::new(0).is_none());
+        assert_eq!(Server::new(4096).map(|it| it.n_packages), Some(16));
+    }
+}
