@@ -26,6 +26,7 @@ pub const CHECKS: &[&Check] = &[
     &idle::no_idle_driver::CHECK,
     &idle::slow_idle_governor::CHECK,
     &tick::nohz_full_unsupported::CHECK,
+    &tick::nohz_full_ineffective::CHECK,
     &tick::isolated_without_nohz_full::CHECK,
     &tick::rcu_callbacks_on_isolated::CHECK,
     &tick::irqs_on_isolated::CHECK,
