@@ -6,6 +6,7 @@ mod cooling;
 mod cpufreq;
 mod cpuidle;
 mod dmi;
+mod energy_bias;
 mod infiniband;
 mod interrupts;
 mod ipmi;
@@ -34,11 +35,13 @@ pub fn view(source: &dyn Source) -> HostView {
     let kernel = kernel::read(source);
     let interrupts = interrupts::read(source);
     let processes = processes::read(source);
+    let msrs = msrs::read(source, &cpuinfo, &platform, &topology);
     HostView {
         origin: source.origin(),
         cpufreq: cpufreq::read(source, &topology),
         pstate: pstate::read(source),
-        msrs: msrs::read(source, &cpuinfo, &platform, &topology),
+        energy_bias: energy_bias::read(source, &cpuinfo, &topology, &msrs),
+        msrs,
         throttling: throttling::read(source, &topology),
         cooling: cooling::read(source),
         ipmi: ipmi::read(source, &processes),

@@ -15,6 +15,8 @@ pub const CHECKS: &[&Check] = &[
     &frequency::slow_governor::CHECK,
     &frequency::capped_frequency::CHECK,
     &frequency::turbo_off::CHECK,
+    &frequency::power_saving_bias::CHECK,
+    &frequency::mixed_frequency_settings::CHECK,
     &stopped::clock_below_minimum::CHECK,
     &stopped::clock_modulation::CHECK,
     &stopped::forced_idle::CHECK,
