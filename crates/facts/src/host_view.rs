@@ -13,6 +13,8 @@ use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
+use crate::power::limit::PowerLimits;
+use crate::power::uncore::UncoreDomains;
 use crate::system::cgroup::LimitedGroup;
 use crate::system::clocksource::Clocksource;
 use crate::system::cpu_times::CpuTimes;
@@ -62,6 +64,10 @@ pub struct HostView {
     pub interrupts: Fact<Interrupts>,
     /// What each CPU has spent its time on.
     pub cpu_times: Fact<CpuTimes>,
+    /// Power limits of the packages.
+    pub power_limits: PowerLimits,
+    /// Clocks of the uncore.
+    pub uncore: UncoreDomains,
     /// Settings in /proc/sys.
     pub sysctls: Sysctls,
     /// The clock that programs tell the time by.

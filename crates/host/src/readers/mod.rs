@@ -16,11 +16,13 @@ mod kernel_config;
 mod msrs;
 mod pcie;
 mod platform;
+mod power_limits;
 mod processes;
 mod pstate;
 mod sysctl;
 mod throttling;
 mod topology;
+mod uncore;
 
 use crate::Source;
 use facts::HostView;
@@ -52,6 +54,8 @@ pub fn view(source: &dyn Source) -> HostView {
         pcie: pcie::read(source),
         isolation: isolation::read(source, &kernel.boot_line, &topology, &interrupts, &processes),
         cpu_times: interrupts::cpu_times(source),
+        power_limits: power_limits::read(source),
+        uncore: uncore::read(source),
         sysctls: sysctl::read(source),
         kernel,
         interrupts,

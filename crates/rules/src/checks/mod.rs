@@ -4,6 +4,7 @@ mod frequency;
 mod idle;
 mod ipmi;
 mod links;
+mod power;
 mod stopped;
 mod system;
 mod tick;
@@ -24,6 +25,8 @@ pub const CHECKS: &[&Check] = &[
     &stopped::thermal_throttling::CHECK,
     &stopped::smi_storm::CHECK,
     &stopped::known_bad_firmware::CHECK,
+    &power::low_power_limit::CHECK,
+    &power::uncore_capped::CHECK,
     &idle::turbo_headroom_lost::CHECK,
     &idle::no_idle_driver::CHECK,
     &idle::slow_idle_governor::CHECK,
