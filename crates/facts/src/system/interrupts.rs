@@ -124,13 +124,18 @@ impl Interrupt {
 
 /// The number at the start of `text` behind white space, and what stands behind it.
 fn leading_number(text: &str) -> Option<(u64, &str)> {
-    let text = text.trim_ascii_start();
-    let mut number: u64 = 0;
-    let mut n_digits = 0;
-    for byte in text.bytes().take_while(u8::is_ascii_digit) {
-        number = number.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
-        n_digits += 1;
+    /// A zero as the kernel prints it, ten wide behind a space: millions of them on a large machine.
+    const ZERO: &str = "          0";
+    if let Some(behind) = text.strip_prefix(ZERO)
+        && !behind.starts_with(|c: char| c.is_ascii_digit())
+    {
+        return Some((0, behind));
     }
+    let text = text.trim_ascii_start();
+    let digits = text.bytes().take_while(u8::is_ascii_digit);
+    let (number, n_digits) = digits.fold((0u64, 0), |(number, n), digit| {
+        (number.saturating_mul(10).saturating_add(u64::from(digit - b'0')), n + 1)
+    });
     if n_digits == 0 { None } else { Some((number, text.get(n_digits..)?)) }
 }
 
