@@ -126,7 +126,7 @@ impl Isolation {
                 "the boot line has no isolcpus= or nohz_full="
             }
             Ok(_) => "the kernel put none of what the boot line asks for in force",
-            Err(_) => "the lists in /sys/devices/system/cpu are empty",
+            Err(_) => "the lists in /sys/devices/system/cpu name none",
         };
         Missing::not_here(what, because)
     }

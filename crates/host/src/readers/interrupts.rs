@@ -6,9 +6,9 @@ use facts::system::cpu_times::CpuTimes;
 use facts::system::interrupts::Interrupts;
 
 pub(super) fn read(source: &dyn Source) -> Fact<Interrupts> {
-    source.parsed("/proc/interrupts", Interrupts::parse)
+    source.of_every_kernel(source.parsed("/proc/interrupts", Interrupts::parse))
 }
 
 pub(super) fn cpu_times(source: &dyn Source) -> Fact<CpuTimes> {
-    source.parsed("/proc/stat", CpuTimes::parse)
+    source.of_every_kernel(source.parsed("/proc/stat", CpuTimes::parse))
 }

@@ -7,7 +7,7 @@ pub(crate) mod live;
 pub(crate) mod open;
 pub(crate) mod recording;
 
-use facts::{Expected, Fact, Missing, Origin};
+use facts::{Expected, Fact, Missing, Origin, Why};
 
 /// A file larger than this is not one that the kernel or a bundle tool writes for us: the largest, an
 /// /proc/interrupts of thousands of CPUs, has some tens of MiB.
@@ -53,6 +53,17 @@ impl dyn Source + '_ {
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
             }
         })
+    }
+
+    /// The same answer about a file that every kernel has: a copy without it was not made completely, even
+    /// where its neighbours were collected.
+    pub fn of_every_kernel<T>(&self, fact: Fact<T>) -> Fact<T> {
+        match fact {
+            Err(Missing { what, why: Why::Absent }) if self.origin() == Origin::Tree => {
+                Err(Missing::not_collected(what))
+            }
+            other => other,
+        }
     }
 
     /// What `parse` makes of the text of a file, or a reason that names the path and the text.
