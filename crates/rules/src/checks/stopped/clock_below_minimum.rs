@@ -191,8 +191,8 @@ fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], n_judged: usize) -> Fi
     let cpus: CpuSet = low.iter().map(|it| it.cpu).collect();
     let finding = Finding::new(severity, confidence, message)
         .on(cpus, clocks.host.topology.n_online())
-        .fix_now("modprobe msr; rdmsr -a 0x19a; rdmsr -a 0x19c; rdmsr -a 0x1b1  # what stops it: bit 4 of the first, bits 0 and 2 of the others")
-        .fix_lasting("mend what these name: see clock-modulation, prochot-asserted and thermal-throttling");
+        .fix_now("modprobe msr; rdmsr -a 0x19a; rdmsr -a 0x19c; rdmsr -a 0x1b1  # what stops it?")
+        .fix_lasting("mend what these name (bit 4 of the first, bits 0 and 2 of the others): see clock-modulation, prochot-asserted and thermal-throttling");
     clocks
         .evidence(worst)
         .into_iter()

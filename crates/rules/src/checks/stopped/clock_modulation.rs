@@ -22,16 +22,16 @@ the clock runs, in steps of 12.5 % or 6.25 %. Where ACPI gives the kernel T-stat
 type `Processor`: more than 3, or more than 0 without cpufreq, is a T-state.
 
 ## Why it matters
-Every cycle of the rest of the time is gone, and nothing shows it: /proc/cpuinfo and cpufreq show the clock
-while it runs, cycles per reference cycle look healthy because both counters stop together, and the kernel's throttle
-counters count only heat. The firmware of a database appliance left every CPU at 25 %: the
+Every cycle of the rest of the time is gone, and hardly anything shows it: cpufreq knows the clock that was asked
+for, cycles per reference cycle look healthy because both counters stop together, and the kernel's throttle counters
+count only heat. At most \"cpu MHz\" falls, below the hardware's minimum (clock-below-minimum). The firmware of a database appliance left every CPU at 25 %: the
 database's own CPU figure was 673 where its twin had 2713, and log writes seemed slow as soon as CPUs were
 busy. The kernel neither sets nor clears the register unless ACPI gives it T-states, so a value that firmware or
 a management controller wrote stays until the next reset.
 
 ## When to leave it alone
 When the machine would overheat or trip its power supply without it: find out who set it first. Firmware may set it
-again, at resume or in an SMI; look again after clearing it.
+again, at resume or in an SMI; look again after clearing it. Writing a register taints the kernel (flag S).
 ",
     references: &[
         Reference {
@@ -171,10 +171,8 @@ fn clearing(host: &HostView, cpus: &CpuSet) -> Vec<String> {
     }
     let Some(first) = cpus.first() else { return Vec::new() };
     let clear = |cpu: &str| format!("wrmsr -p {cpu} 0x19a $(($(rdmsr -d -p {cpu} 0x19a) & ~0x10))");
-    let mut commands = vec![format!(
-        "modprobe msr; {}  # one CPU first; writing a register taints the kernel",
-        clear(&first.to_string())
-    )];
+    let mut commands =
+        vec![format!("modprobe msr; {}  # one CPU first", clear(&first.to_string()))];
     let rest = cpus.minus(&[first].into_iter().collect());
     if !rest.is_empty() {
         commands.push(format!("for cpu in {}; do {}; done", shell_words(&rest), clear("$cpu")));
@@ -285,7 +283,7 @@ mod tests {
         assert_eq!(
             finding.fix.now,
             [
-                "modprobe msr; wrmsr -p 0 0x19a $(($(rdmsr -d -p 0 0x19a) & ~0x10))  # one CPU first; writing a register taints the kernel",
+                "modprobe msr; wrmsr -p 0 0x19a $(($(rdmsr -d -p 0 0x19a) & ~0x10))  # one CPU first",
                 "for cpu in $(seq 1 3); do wrmsr -p $cpu 0x19a $(($(rdmsr -d -p $cpu 0x19a) & ~0x10)); done"
             ]
         );

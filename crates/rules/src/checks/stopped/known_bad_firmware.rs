@@ -76,7 +76,7 @@ fn run(host: &HostView) -> Verdict {
         )
         .evidence("/sys/class/dmi/id/bios_version", version)
         .evidence("/sys/class/dmi/id/product_name", product)
-        .fix_now("modprobe msr; rdmsr -a 0x19a  # where bit 4 is set, clear it: see `fullclock explain clock-modulation`")
+        .fix_now("modprobe msr; rdmsr -a 0x19a  # bit 4 set: see clock-modulation")
         .fix_lasting(row.update)
     };
     Ok(TABLE.iter().filter(is_this).map(finding).collect())

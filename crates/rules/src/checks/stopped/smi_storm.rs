@@ -16,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 MSR 0x34 of one CPU of each package, which counts system management interrupts since the last reset, against the
 uptime. From one a minute on it is info, from one in ten seconds low, from one a second medium, from a hundred
-a second high. In the first hour after boot it is never more than low, because the firmware's own start is in
+a second high. In the first six hours after boot it is never more than low, because the firmware's own start is in
 the count.
 
 ## Why it matters
@@ -60,7 +60,8 @@ fn run(host: &HostView) -> Verdict {
 /// Microseconds of one interrupt beyond which the Linux Foundation's page calls it "generally bad".
 const LONG_SMI: f64 = 100.0;
 
-const HOUR: Duration = Duration::from_secs(3600);
+/// A firmware's start takes some thousand of them, which would be a storm in a short time.
+const SETTLED: Duration = Duration::from_secs(6 * 3600);
 
 fn severity(count: u64, uptime: Duration) -> Option<Severity> {
     let severity = match per_second(count, uptime) {
@@ -71,7 +72,7 @@ fn severity(count: u64, uptime: Duration) -> Option<Severity> {
         rate if rate * 60.0 >= 1.0 => Severity::Info,
         _ => return None,
     };
-    Some(if uptime < HOUR { severity.min(Severity::Low) } else { severity })
+    Some(if uptime < SETTLED { severity.min(Severity::Low) } else { severity })
 }
 
 fn per_second(count: u64, uptime: Duration) -> f64 {
@@ -87,7 +88,7 @@ fn finding(severity: Severity, count: u64, cpu: u32, uptime: Duration) -> Findin
         format!("{:.1} a minute", 60.0 * rate)
     };
     let message = format!("firmware stopped all CPUs {count} times in {hours:.1} h ({shown})");
-    let confidence = if uptime < HOUR { Confidence::Low } else { Confidence::High };
+    let confidence = if uptime < SETTLED { Confidence::Low } else { Confidence::High };
     let finding = Finding::new(severity, confidence, message)
         .evidence(SMI_COUNT.path(cpu), format!("{count:#x}"));
     if severity <= Severity::Low {
@@ -98,7 +99,7 @@ fn finding(severity: Severity, count: u64, cpu: u32, uptime: Duration) -> Findin
             format!("about {:.2} % of every CPU, if each takes {LONG_SMI} µs", rate * LONG_SMI / 1e4),
             format!("{rate:.1} a second times {LONG_SMI} µs; how long they really are, only the hwlat tracer can tell"),
         )
-        .fix_now("perf stat -a -e msr/smi/ -- sleep 10  # do they still come, and what else is going on")
+        .fix_now("perf stat -a -e msr/smi/ -- sleep 10  # do they still come?")
         .fix_lasting(
             "in the firmware's setup: legacy USB emulation off, power profile of maximum performance, processor power and utilization monitoring off; then a firmware update",
         )
