@@ -12,4 +12,3 @@ pub mod pasted;
 
 #[cfg(test)]
 mod fixture;
-mod tick_rate;

@@ -6,7 +6,6 @@ mod cooling;
 mod cpufreq;
 mod cpuidle;
 mod dmi;
-mod energy_bias;
 mod infiniband;
 mod interrupts;
 mod ipmi;
@@ -16,13 +15,11 @@ mod kernel_config;
 mod msrs;
 mod pcie;
 mod platform;
-mod power_limits;
 mod processes;
 mod pstate;
 mod sysctl;
 mod throttling;
 mod topology;
-mod uncore;
 
 use crate::Source;
 use facts::HostView;
@@ -37,13 +34,11 @@ pub fn view(source: &dyn Source) -> HostView {
     let kernel = kernel::read(source);
     let interrupts = interrupts::read(source);
     let processes = processes::read(source);
-    let msrs = msrs::read(source, &cpuinfo, &platform, &topology);
     HostView {
         origin: source.origin(),
         cpufreq: cpufreq::read(source, &topology),
         pstate: pstate::read(source),
-        energy_bias: energy_bias::read(source, &cpuinfo, &topology, &msrs),
-        msrs,
+        msrs: msrs::read(source, &cpuinfo, &platform, &topology),
         throttling: throttling::read(source, &topology),
         cooling: cooling::read(source),
         ipmi: ipmi::read(source, &processes),
@@ -54,8 +49,6 @@ pub fn view(source: &dyn Source) -> HostView {
         pcie: pcie::read(source),
         isolation: isolation::read(source, &kernel.boot_line, &topology, &interrupts, &processes),
         cpu_times: interrupts::cpu_times(source),
-        power_limits: power_limits::read(source),
-        uncore: uncore::read(source),
         sysctls: sysctl::read(source),
         kernel,
         interrupts,

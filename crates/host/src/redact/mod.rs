@@ -136,8 +136,13 @@ impl Redactor {
 
     /// What stands at `at`.
     fn find(&self, text: &[u8], at: usize, content: Content) -> Found {
+        let byte = text[at];
         let is_start = at == 0 || !is_word_byte(text[at - 1]);
-        if is_start && is_word_byte(text[at]) {
+        // Most bytes are blanks, or inside of a word.
+        if !byte.is_ascii_hexdigit() && !(is_start && (is_word_byte(byte) || byte == b':')) {
+            return Found::Nothing;
+        }
+        if is_start && is_word_byte(byte) {
             let rest = &text[at..];
             if !self.release.is_empty() && rest.starts_with(self.release.as_bytes()) {
                 return Found::Kept(self.release.len());

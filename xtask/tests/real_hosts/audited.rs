@@ -1,0 +1,59 @@
+//! One host's audit, and the same from a capture of it.
+
+use host::{Captured, Recording, Source};
+use rules::audit::{Audit, audit};
+use rules::finding::Severity;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What the audit of one host said.
+#[derive(Debug, Default)]
+pub(crate) struct Audited {
+    /// Check, severity and the line that a user sees, worst first.
+    pub(crate) findings: Vec<(&'static str, Severity, String)>,
+    /// Checks that found nothing.
+    pub(crate) clean: BTreeSet<&'static str>,
+    /// What is known of the host itself; `None` where a text was explained without a host.
+    pub(crate) view: Option<facts::HostView>,
+}
+
+impl Audited {
+    /// Audits the host that `open` opens. Panics count as errors, so that the other hosts still have
+    /// their turn.
+    pub(crate) fn new(
+        open: impl FnOnce() -> anyhow::Result<Box<dyn Source>>,
+    ) -> Result<Audited, String> {
+        let audited = catch_unwind(AssertUnwindSafe(|| {
+            let source = open().map_err(|error| format!("{error:#}"))?;
+            let recording = Recording::new(&*source);
+            let view = host::view(&recording);
+            let audited = Audited::of(view);
+            audited.agrees_with_capture(&recording.capture())?;
+            Ok(audited)
+        }));
+        audited.unwrap_or_else(|_| Err("it panics".to_owned()))
+    }
+
+    fn of(view: facts::HostView) -> Audited {
+        let Audit { findings, clean, .. } = audit(&view);
+        let line = |finding: &rules::finding::Finding| {
+            let scope = finding.cpus.as_ref().map_or(String::new(), |it| format!(" [{it}]"));
+            format!("{}{scope}", finding.message)
+        };
+        Audited {
+            findings: findings.iter().map(|(it, f)| (it.id, f.severity, line(f))).collect(),
+            clean: clean.iter().map(|it| it.id).collect(),
+            view: Some(view),
+        }
+    }
+
+    /// A capture must lead to the same findings, although names and addresses are gone.
+    fn agrees_with_capture(&self, capture: &str) -> Result<(), String> {
+        let captured = Captured::parse(capture).map_err(|error| format!("its capture: {error}"))?;
+        let again = Audited::of(host::view(&captured));
+        if self.findings == again.findings && self.clean == again.clean {
+            return Ok(());
+        }
+        Err(format!("its capture says {:?}, the host {:?}", again.findings, self.findings))
+    }
+}
