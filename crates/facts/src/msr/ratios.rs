@@ -1,6 +1,6 @@
 //! Clocks as ratios to the bus clock, and the bits that decide on them.
 //!
-//! Intel SDM vol. 4; AMD PPR, and tools/power/cpupower/utils/helpers/amd.c for P-state definitions.
+//! Intel SDM vol. 4; AMD PPR, MSRC001_0015.
 
 use crate::Hertz;
 use crate::cpu::cpuinfo::CpuInfo;
@@ -16,11 +16,6 @@ pub fn bus_clock(cpuinfo: &CpuInfo) -> Option<Hertz> {
     }
 }
 
-/// The base ratio in MSR_PLATFORM_INFO (0xCE), bits 15:8.
-pub fn base(platform_info: u64) -> u64 {
-    platform_info >> 8 & 0xff
-}
-
 /// The lowest ratio in MSR_PLATFORM_INFO, bits 47:40; `None` where the register does not say.
 pub fn lowest(platform_info: u64) -> Option<u64> {
     Some(platform_info >> 40 & 0xff).filter(|&ratio| ratio > 0)
@@ -31,38 +26,9 @@ pub fn turbo_is_off(misc_enable: u64) -> bool {
     misc_enable >> 38 & 1 == 1
 }
 
-/// Whether a device other than the processor may pull PROCHOT# down, MSR_POWER_CTL (0x1FC) bit 0.
-pub fn may_be_throttled_from_outside(power_ctl: u64) -> bool {
-    power_ctl & 1 == 1
-}
-
-/// The uncore's lowest and highest ratio, to 100 MHz, in MSR_UNCORE_RATIO_LIMIT (0x620).
-pub fn uncore(limit: u64) -> (u64, u64) {
-    (limit >> 8 & 0x7f, limit & 0x7f)
-}
-
 /// Whether AMD's HWCR (0xC0010015) turns boost off for a core, bit 25.
 pub fn boost_is_off(hwcr: u64) -> bool {
     hwcr >> 25 & 1 == 1
-}
-
-/// The highest P-state that AMD's firmware allows, 0 being no limit: PStateCurLim (0xC0010061), bits 2:0.
-pub fn highest_pstate(limit: u64) -> u64 {
-    limit & 0x7
-}
-
-/// The clock of an AMD P-state definition; `None` where it is not valid or the family is not known.
-pub fn pstate_clock(family: u32, definition: u64) -> Option<Hertz> {
-    if definition >> 63 == 0 {
-        return None;
-    }
-    let (fid, did) = (definition & 0xff, definition >> 8 & 0x3f);
-    let mhz = match family {
-        0x17..=0x19 => (200 * fid).checked_div(did)?,
-        0x1a.. => 5 * (definition & 0xfff),
-        _ => return None,
-    };
-    (mhz > 0).then_some(Hertz::from_mhz(mhz))
 }
 
 #[cfg(test)]
@@ -70,8 +36,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_xeons_base_and_lowest_ratio_are_in_one_register() {
-        assert_eq!((base(0x0a00_8000_1800), lowest(0x0a00_8000_1800)), (24, Some(10)));
+    fn a_register_without_a_lowest_ratio_has_none() {
+        assert_eq!(lowest(0x0a00_8000_1800), Some(10));
         assert_eq!(lowest(0), None);
     }
 
@@ -81,12 +47,5 @@ mod tests {
         assert_eq!(bus_clock(&info(0x2c)), Some(Hertz(133_333_333)));
         assert_eq!(bus_clock(&info(0x55)), Some(Hertz::from_mhz(100)));
         assert_eq!(bus_clock(&info(0x37)), None);
-    }
-
-    #[test]
-    fn an_undefined_amd_pstate_has_no_clock() {
-        assert_eq!(pstate_clock(0x19, 0x8000_0000_0000_0870), Some(Hertz::from_mhz(2800)));
-        assert_eq!(pstate_clock(0x19, 0x0870), None);
-        assert_eq!(pstate_clock(0x19, 0x8000_0000_0000_0070), None);
     }
 }

@@ -47,12 +47,6 @@ impl Cause {
     }
 }
 
-/// Degrees below the temperature at which the processor throttles itself; `None` where the reading is not
-/// valid (bit 31, which the package register does not have).
-pub fn degrees_below_limit(core_value: u64) -> Option<u64> {
-    (core_value >> 31 & 1 == 1).then_some(core_value >> 16 & 0x7f)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +60,5 @@ mod tests {
         assert!(PROCHOT.is_active(PULLED) && PROCHOT.was_logged(PULLED));
         assert!(!PROCHOT.is_active(LOGGED) && PROCHOT.was_logged(LOGGED));
         assert!(!TOO_HOT.is_active(PULLED));
-        assert_eq!(degrees_below_limit(PULLED), Some(31));
     }
 }
