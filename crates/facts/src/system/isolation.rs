@@ -32,6 +32,8 @@ pub struct Isolation {
 pub struct Asked {
     /// The parameter as written: `isolcpus=nohz,domain,2-3`.
     pub written: String,
+    /// The list in it: `2-3`.
+    pub list: String,
     /// What it asks for.
     pub purposes: Vec<Purpose>,
     /// The CPUs it names, existing or not.
@@ -89,13 +91,25 @@ impl Isolation {
     pub fn kept_free(&self) -> Fact<CpuSet> {
         let mut cpus = self.scheduler_isolated()?;
         cpus.extend(self.tickless()?.iter());
-        if cpus.is_empty() { Err(self.nothing("isolated CPU")) } else { Ok(cpus) }
+        if cpus.is_empty() {
+            Err(self.nothing(
+                "isolated CPU",
+                "isolcpus= or nohz_full=",
+                &[Purpose::Domain, Purpose::Tick],
+            ))
+        } else {
+            Ok(cpus)
+        }
     }
 
     /// The CPUs whose tick may stop, or why there are none.
     pub fn some_tickless(&self) -> Fact<CpuSet> {
         let cpus = self.tickless()?;
-        if cpus.is_empty() { Err(self.nothing("nohz_full CPU")) } else { Ok(cpus) }
+        if cpus.is_empty() {
+            Err(self.nothing("nohz_full CPU", "nohz_full=", &[Purpose::Tick]))
+        } else {
+            Ok(cpus)
+        }
     }
 
     /// The CPUs that the boot line names for `purpose`; may be empty.
@@ -119,22 +133,25 @@ impl Isolation {
         of_it.map(|it| it.written.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The reason for which a check about isolation has nothing to look at.
-    fn nothing(&self, what: &str) -> Missing {
+    /// The reason for which a check has nothing to look at that needs one of `parameters`.
+    fn nothing(&self, what: &str, parameters: &str, purposes: &[Purpose]) -> Missing {
+        let serves = |asked: &Asked| asked.purposes.iter().any(|it| purposes.contains(it));
         let because = match &self.asked {
-            Ok(asked) if asked.iter().all(|it| !it.purposes.iter().any(|it| it.isolates())) => {
-                "the boot line has no isolcpus= or nohz_full="
+            Ok(asked) if asked.iter().any(serves) => {
+                "the kernel put none of what the boot line asks for in force".to_owned()
             }
-            Ok(_) => "the kernel put none of what the boot line asks for in force",
-            Err(_) => "the lists in /sys/devices/system/cpu name none",
+            Ok(_) => format!("the boot line has no {parameters}"),
+            Err(_) => "the lists in /sys/devices/system/cpu name none".to_owned(),
         };
         Missing::not_here(what, because)
     }
 }
 
-impl Purpose {
-    fn isolates(self) -> bool {
-        matches!(self, Purpose::Domain | Purpose::Tick)
+impl Asked {
+    /// The parameter with `cpus` for its list.
+    pub fn with_list(&self, cpus: &CpuSet) -> String {
+        let kept = self.written.strip_suffix(&self.list).unwrap_or(&self.written);
+        format!("{kept}{cpus}")
     }
 }
 
@@ -150,7 +167,8 @@ pub fn asked(line: &BootLine, last_possible: u32) -> Vec<Asked> {
             _ => return None,
         };
         let cpus = CpuSet::parse_boot_list(list, last_possible);
-        Some(Asked { written: format!("{name}={value}"), purposes, cpus })
+        let (written, list) = (format!("{name}={value}"), list.to_owned());
+        Some(Asked { written, list, purposes, cpus })
     };
     line.parameters().filter_map(asked).collect()
 }
@@ -216,6 +234,15 @@ mod tests {
         assert_eq!(lists[1], ("0-7".into(), vec![Purpose::Rcu]));
         assert_eq!(lists[2], ("0".into(), vec![Purpose::IrqAffinity]));
         assert!(lists[3].0.starts_with("expected a list of CPUs"));
+    }
+
+    #[test]
+    fn a_list_is_replaced_without_its_flags() {
+        let asked = asked(&BootLine::new("isolcpus=managed_irq,domain,2-9"), 3);
+        assert_eq!(
+            asked[0].with_list(&[2, 3].into_iter().collect()),
+            "isolcpus=managed_irq,domain,2-3"
+        );
     }
 
     #[test]

@@ -70,7 +70,8 @@ fn finding(host: &HostView, ticking: &CpuSet) -> Finding {
         finding = finding.evidence("/sys/fs/cgroup/cpuset.cpus.isolated", partitions);
     }
     if let Ok(nohz_full) = &isolation.nohz_full {
-        finding = finding.evidence("/sys/devices/system/cpu/nohz_full", nohz_full);
+        let shown = if nohz_full.is_empty() { "(none)".to_owned() } else { nohz_full.to_string() };
+        finding = finding.evidence("/sys/devices/system/cpu/nohz_full", shown);
     }
     let config = host.kernel.config.as_ref().ok();
     if let Some(hz) = config.and_then(KernelConfig::ticks_per_second) {

@@ -83,7 +83,7 @@ fn judge(host: &HostView, asked: &Asked, cpus: &CpuSet, possible: &CpuSet) -> Op
         .evidence("/sys/devices/system/cpu/possible", possible)
         .fix_lasting(match cpus.and(possible) {
             left if left.is_empty() => format!("take `{written}` off the boot line"),
-            left => format!("name {left} in `{written}` on the boot line"),
+            left => format!("`{}` on the boot line", asked.with_list(&left)),
         });
     if let Some(file) = refused_in(host, asked) {
         finding = finding.evidence(file, "(none)");
