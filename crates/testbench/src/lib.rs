@@ -1,1 +1,38 @@
-//! testbench
+//! A stock Debian kernel in an emulator, to prove findings on.
+//!
+//! A [`Boot`] describes one sick (or sound) machine; [`Bench::run`] starts it, runs a list of
+//! shell [`Step`]s in it with the programs under test at hand, and returns a [`Transcript`].
+//! QEMU plays machines with P-states, C-states, isolated CPUs and a BMC; Bochs plays machines
+//! whose model-specific registers hold chosen values.
+//!
+//! Nothing here needs KVM or a network card. What software emulation cannot show is time: a guest's
+//! clock says nothing about the speed of a real CPU.
+
+#![forbid(unsafe_code)]
+
+mod acpi;
+mod bench;
+mod bmc;
+mod bmc_wire;
+mod bochs;
+mod boot;
+mod cache;
+mod cpio;
+mod emulator;
+mod initramfs;
+mod kernel;
+pub mod machines;
+mod module_order;
+mod msr;
+pub mod packages;
+mod program;
+mod qemu;
+mod tool;
+mod transcript;
+
+pub use bench::Bench;
+pub use bochs::Bochs;
+pub use boot::{Boot, Emulator, Step};
+pub use msr::Msr;
+pub use qemu::{Bmc, Qemu};
+pub use transcript::{StepOutput, Transcript};

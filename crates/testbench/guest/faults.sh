@@ -1,0 +1,38 @@
+# How a step breaks and mends its machine. Every step can call these.
+
+cpus=/sys/devices/system/cpu
+
+# governor <cpu> <governor>
+governor() { echo "$2" >$cpus/cpu$1/cpufreq/scaling_governor; }
+
+# frequency <cpu> <kHz>: under the governor `userspace`.
+frequency() { echo "$2" >$cpus/cpu$1/cpufreq/scaling_setspeed; }
+
+# idle_state <cpu> <number> on|off
+idle_state() {
+    case $3 in
+    on) echo 0 >$cpus/cpu$1/cpuidle/state$2/disable ;;
+    off) echo 1 >$cpus/cpu$1/cpuidle/state$2/disable ;;
+    esac
+}
+
+# ping_bmc <times>: each ping of a watchdog is a question that the BMC has to answer.
+ping_bmc() {
+    for _ in $(seq "$1"); do echo; done >/dev/watchdog
+}
+
+# read_msr <cpu> <address>: sixteen hexadecimal digits.
+read_msr() {
+    dd if=/dev/cpu/$1/msr bs=8 count=1 skip=$(($2)) iflag=skip_bytes status=none |
+        od -An -tx8 | tr -d ' '
+}
+
+# write_msr <cpu> <address> <value>: up to 32 bits of value.
+write_msr() {
+    value=$(($3)) bytes=
+    for shift in 0 8 16 24; do
+        bytes=$bytes$(printf '\\%o' $((value >> shift & 255)))
+    done
+    printf "$bytes\0\0\0\0" |
+        dd of=/dev/cpu/$1/msr bs=8 seek=$(($2)) oflag=seek_bytes conv=notrunc status=none
+}

@@ -1,0 +1,78 @@
+//! Puts a machine together, boots it and reads its transcript.
+#![expect(clippy::disallowed_methods, reason = "the bench keeps files of its own")]
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use crate::boot::{Boot, Emulator, Step};
+use crate::emulator::Guest;
+use crate::initramfs;
+use crate::kernel::{Flavour, Kernel};
+use crate::program::Program;
+use crate::transcript::Transcript;
+
+/// The guest's user space: one program under every name.
+const BUSYBOX: &str = "/bin/busybox";
+
+/// Boot options of every guest: its console is a file, which Bochs fills at the pace of a real
+/// port, and a kernel that panics ends the run.
+const KERNEL_ARGUMENTS: &str = "console=ttyS0,115200 quiet panic=-1";
+
+/// Programs to try on any machine.
+#[derive(Debug)]
+pub struct Bench {
+    programs: Vec<Program>,
+}
+
+impl Bench {
+    /// A bench whose guests find each of `programs` by its file name.
+    pub fn new(programs: &[&Path]) -> Result<Self> {
+        let programs = [&[Path::new(BUSYBOX)], programs]
+            .concat()
+            .into_iter()
+            .map(Program::read)
+            .collect::<Result<_>>()?;
+        Ok(Self { programs })
+    }
+
+    /// Boots a machine, runs `steps` in it and returns what they printed once the machine is off.
+    /// Fetches the machine's kernel if it is not in the cache. An error shows the end of the console.
+    pub fn run(&self, boot: &Boot, steps: &[Step]) -> Result<Transcript> {
+        let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
+        let guest = self.prepare(boot, steps, folder.path())?;
+        let console = || format!("the guest's console ends:\n{}\n", guest.last_words());
+        let ended = match &boot.emulator {
+            Emulator::Qemu(qemu) => qemu.run(&guest),
+            Emulator::Bochs(bochs) => bochs.run(&guest),
+        }
+        .with_context(console)?;
+        // An emulator's exit status says little: Bochs calls a machine switched off a panic.
+        let sent = fs::read(guest.results()).unwrap_or_default();
+        let names: Vec<&str> = steps.iter().map(|step| &*step.name).collect();
+        Transcript::parse(&sent, &names)
+            .with_context(|| format!("the emulator ended with {}", ended.status))
+            .with_context(|| format!("it printed:\n{}", ended.printed))
+            .with_context(console)
+    }
+
+    /// Writes what the emulator boots into `folder`.
+    fn prepare(&self, boot: &Boot, steps: &[Step], folder: &Path) -> Result<Guest> {
+        let kernel = Kernel::fetch(match boot.emulator {
+            Emulator::Qemu(_) => Flavour::Server,
+            Emulator::Bochs(_) => Flavour::Cloud,
+        })?;
+        let modules = kernel.modules(&boot.modules)?;
+        let image = initramfs::build(&self.programs, &modules, steps)?;
+        let initramfs = folder.join("initramfs.gz");
+        fs::write(&initramfs, image)
+            .with_context(|| format!("cannot write {}", initramfs.display()))?;
+        let mut command_line = KERNEL_ARGUMENTS.to_owned();
+        for argument in &boot.kernel_arguments {
+            command_line.push(' ');
+            command_line.push_str(argument);
+        }
+        Ok(Guest { folder: folder.to_owned(), kernel: kernel.image, initramfs, command_line })
+    }
+}

@@ -1,0 +1,78 @@
+//! Bochs: a machine whose model-specific registers hold what they are told to.
+#![expect(clippy::disallowed_methods, reason = "starts an emulator and writes its configuration")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+
+use crate::emulator::{self, Ended, Guest};
+use crate::msr::Msr;
+use crate::tool;
+
+/// Five times what a boot takes on an idle machine.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+const CONFIGURATION: &str = include_str!("../bochs/bochsrc");
+
+/// What saves emulated time: no self-tests of ciphers, no randomised addresses, a clock and a delay loop
+/// that need no calibration, and none of the slow guards against CPU faults.
+const KERNEL_ARGUMENTS: &str = "cryptomgr.notests nokaslr tsc=reliable lpj=100000 mitigations=off";
+
+/// A machine with one CPU, an Intel i7-2600K.
+#[derive(Debug, Clone)]
+pub struct Bochs {
+    /// Registers the machine has besides those Bochs gives every CPU of that model. Any other
+    /// register reads as zero.
+    pub msrs: Vec<Msr>,
+}
+
+impl Bochs {
+    /// Boots `guest` and waits until it is off.
+    pub(crate) fn run(&self, guest: &Guest) -> Result<Ended> {
+        let definitions: String = self.msrs.iter().map(Msr::definition).collect();
+        write(&guest.folder.join("msrs.def"), definitions.as_bytes())?;
+        write(&guest.folder.join("bochsrc"), CONFIGURATION.as_bytes())?;
+        // Debian builds Bochs with its debugger, which waits for the word to go on.
+        write(&guest.folder.join("debugger"), b"c\n")?;
+        make_disc(guest)?;
+
+        let mut command = Command::new("bochs");
+        command.args(["-q", "-f", "bochsrc", "-rc", "debugger"]);
+        // The display draws with terminal codes even if nobody looks; it must know which.
+        command.env("TERM", "vt100");
+        emulator::run(command, &guest.folder, TIMEOUT)
+    }
+}
+
+/// A disc that boots the guest's kernel.
+fn make_disc(guest: &Guest) -> Result<()> {
+    let disc = guest.folder.join("disc");
+    fs::create_dir_all(&disc).with_context(|| format!("cannot make {}", disc.display()))?;
+    let copies = [
+        (Path::new("/usr/lib/ISOLINUX/isolinux.bin"), "isolinux.bin"),
+        (Path::new("/usr/lib/syslinux/modules/bios/ldlinux.c32"), "ldlinux.c32"),
+        (&guest.kernel, "kernel"),
+        (&guest.initramfs, "initrd"),
+    ];
+    for (from, name) in copies {
+        fs::copy(from, disc.join(name))
+            .with_context(|| format!("cannot copy {} to the disc", from.display()))?;
+    }
+    let menu = format!(
+        "default bench\nlabel bench\nkernel kernel\nappend initrd=initrd {} {KERNEL_ARGUMENTS}\n",
+        guest.command_line
+    );
+    write(&disc.join("isolinux.cfg"), menu.as_bytes())?;
+    let arguments = "-as mkisofs -quiet -o disc.iso -b isolinux.bin -c boot.cat -no-emul-boot \
+                     -boot-load-size 4 -boot-info-table disc";
+    tool::output(&guest.folder, "xorriso", arguments.split_whitespace().map(OsStr::new))?;
+    Ok(())
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<()> {
+    fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,52 @@
+//! The guest's file system: busybox, the programs under test, the modules and the steps.
+
+use std::io::Write as _;
+
+use anyhow::{Context as _, Result};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::boot::Step;
+use crate::cpio::Archive;
+use crate::program::Program;
+
+const INIT: &[u8] = include_bytes!("../guest/init");
+const FAULTS: &[u8] = include_bytes!("../guest/faults.sh");
+
+/// A compressed file system that runs `steps` as soon as a kernel has unpacked it. The module files come
+/// in the order they are to be inserted in.
+pub(crate) fn build(
+    programs: &[Program],
+    modules: &[(String, Vec<u8>)],
+    steps: &[Step],
+) -> Result<Vec<u8>> {
+    let mut archive = Archive::default();
+    archive.executable("init", INIT);
+    archive.file("bench/faults.sh", FAULTS);
+    for program in programs {
+        archive.executable(&format!("bin/{}", program.name), &program.content);
+        for (path, content) in &program.libraries {
+            archive.executable(path, content);
+        }
+    }
+    let mut order = String::new();
+    for (name, content) in modules {
+        archive.file(&format!("bench/modules/{name}"), content);
+        order.push_str(name);
+        order.push('\n');
+    }
+    archive.file("bench/modules.order", order.as_bytes());
+    archive.directory("bench/steps");
+    for (index, step) in steps.iter().enumerate() {
+        // The guest runs them in the order of their names.
+        archive.file(&format!("bench/steps/{index:04}"), step.script.as_bytes());
+    }
+    compress(&archive.finish())
+}
+
+/// Lightly: the emulated machine pays for every byte it has to fetch and for every step of unpacking.
+fn compress(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).context("cannot compress the guest's file system")?;
+    encoder.finish().context("cannot compress the guest's file system")
+}

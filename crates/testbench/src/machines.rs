@@ -1,0 +1,168 @@
+//! The machines that findings are proven on, by name.
+//!
+//! Each has as many faults as can be told apart, for a boot costs more than an audit. What can be
+//! broken and mended in a running machine (a governor, a sysctl) is left to the steps.
+
+use std::time::Duration;
+
+use crate::bochs::Bochs;
+use crate::boot::{Boot, Emulator};
+use crate::msr::Msr;
+use crate::qemu::{Bmc, Qemu};
+
+/// A machine of the bench.
+#[derive(Debug, Clone, Copy)]
+pub struct Machine {
+    /// What it is called on a command line.
+    pub name: &'static str,
+    /// What is wrong with it.
+    pub about: &'static str,
+    /// Describes it.
+    pub boot: fn() -> Boot,
+}
+
+/// Every machine of the bench.
+pub const MACHINES: &[Machine] = &[
+    Machine {
+        name: "sound",
+        about: "two CPUs with P-states and C-states, a BMC that interrupts; registers read zero",
+        boot: sound,
+    },
+    Machine {
+        name: "half-isolated",
+        about: "isolcpus without nohz_full, C2 forbidden on the boot line, a BMC to be polled",
+        boot: half_isolated,
+    },
+    Machine {
+        name: "tickless",
+        about: "CPU 1 runs without a tick; a slow BMC to be polled; no P-states, no C-states",
+        boot: tickless,
+    },
+    Machine {
+        name: "misspelt",
+        about: "nohz_full names CPUs there are not; says that it is a virtual machine",
+        boot: misspelt,
+    },
+    Machine {
+        name: "throttled",
+        about: "one CPU with real registers, its clock modulated to 25 %; takes a minute",
+        boot: throttled,
+    },
+];
+
+/// An Intel model, which acpi-cpufreq asks for. It has clock modulation, which CPUID calls `acpi` and
+/// QEMU leaves out.
+const CPU_MODEL: &str = "Skylake-Server,+acpi";
+
+const POWER_MODULES: [&str; 4] =
+    ["acpi_cpufreq", "cpufreq_ondemand", "cpufreq_powersave", "cpufreq_userspace"];
+const BMC_MODULES: [&str; 3] = ["ipmi_si", "ipmi_devintf", "ipmi_watchdog"];
+
+/// Two CPUs with P-states and C-states, a BMC that interrupts, nothing on the boot line.
+#[must_use]
+pub fn sound() -> Boot {
+    qemu(true, Bmc { interrupt: true, delay: None }, &[])
+}
+
+/// [`sound`], but for three faults: CPU 1 isolated from the scheduler and not from the tick, no
+/// idle state beyond C1, and a BMC that does not interrupt.
+#[must_use]
+pub fn half_isolated() -> Boot {
+    let bmc = Bmc { interrupt: false, delay: None };
+    qemu(true, bmc, &["isolcpus=1", "processor.max_cstate=1"])
+}
+
+/// CPU 1 isolated as it should be, and a BMC that has to be polled and takes its time. There are no
+/// C-states: with them the kernel trusts no TSC here, and keeps the tick.
+#[must_use]
+pub fn tickless() -> Boot {
+    let bmc = Bmc { interrupt: false, delay: Some(Duration::from_millis(20)) };
+    qemu(false, bmc, &["isolcpus=1", "nohz_full=1", "rcu_nocbs=1", "tsc=reliable"])
+}
+
+/// A virtual machine that says so, with a list of CPUs on the boot line that was written for a bigger
+/// one.
+#[must_use]
+pub fn misspelt() -> Boot {
+    Boot {
+        emulator: Emulator::Qemu(Qemu {
+            cpu_model: CPU_MODEL,
+            n_cpus: 2,
+            power_states: false,
+            bmc: None,
+            poses_as_hardware: false,
+        }),
+        kernel_arguments: vec!["nohz_full=1,6-7".to_owned()],
+        modules: vec!["msr"],
+    }
+}
+
+fn qemu(power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {
+    let power_modules: &[&str] = if power_states { &POWER_MODULES } else { &[] };
+    Boot {
+        emulator: Emulator::Qemu(Qemu {
+            cpu_model: CPU_MODEL,
+            n_cpus: 2,
+            power_states,
+            bmc: Some(bmc),
+            poses_as_hardware: true,
+        }),
+        kernel_arguments: kernel_arguments.iter().map(ToString::to_string).collect(),
+        modules: [&["msr"], power_modules, &BMC_MODULES].concat(),
+    }
+}
+
+/// An i7-2600K whose clock-modulation register asks for every fourth clock only, as an overzealous
+/// firmware leaves it. The other registers are those of a sound one, as far as Bochs lacks them.
+#[must_use]
+pub fn throttled() -> Boot {
+    Boot {
+        emulator: Emulator::Bochs(Bochs { msrs: SANDY_BRIDGE.to_vec() }),
+        kernel_arguments: Vec::new(),
+        modules: vec!["msr"],
+    }
+}
+
+/// Addresses and fields are those of Intel's Software Developer's Manual, volume 4, chapter 2.
+const SANDY_BRIDGE: [Msr; 11] = [
+    // MSR_PLATFORM_INFO: 1600 to 3400 MHz in steps of 100, turbo ratios and power limits programmable.
+    Msr::fixed(0xce, 0x0000_1000_7000_2200),
+    // IA32_PERF_STATUS and IA32_PERF_CTL: 3400 MHz, as asked.
+    Msr::fixed(0x198, 0x2200),
+    Msr { address: 0x199, value: 0x2200, writable: 0x0000_0001_0000_ffff },
+    // IA32_CLOCK_MODULATION: on (bit 4), duty cycle 4 of 16 (bits 3:0).
+    Msr { address: 0x19a, value: 0x14, writable: 0x1f },
+    // IA32_THERM_STATUS and its package's twin: valid, 66 degrees below the limit, no event ever.
+    Msr { address: 0x19c, value: 0x8842_0000, writable: 0xffff_ffff },
+    Msr { address: 0x1b1, value: 0x8842_0000, writable: 0xffff_ffff },
+    // IA32_MISC_ENABLE: fast strings, thermal control, SpeedStep, MONITOR; turbo not disabled.
+    Msr { address: 0x1a0, value: 0x0085_0089, writable: u64::MAX },
+    // MSR_TEMPERATURE_TARGET: 100 degrees.
+    Msr::fixed(0x1a2, 0x0064_0000),
+    // MSR_TURBO_RATIO_LIMIT: 3800 MHz for one core, 3500 for four.
+    Msr::fixed(0x1ad, 0x2324_2526),
+    // MSR_RAPL_POWER_UNIT: 1/8 W, 15.3 uJ, 977 us.
+    Msr::fixed(0x606, 0x000a_1003),
+    // MSR_PKG_POWER_LIMIT: 95 W sustained, 118.75 W for a moment.
+    Msr { address: 0x610, value: 0x0000_83b6_00dc_82f8, writable: u64::MAX },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_register_starts_with_a_value_it_may_hold() {
+        for msr in SANDY_BRIDGE {
+            assert_eq!(msr.value & !msr.writable, 0, "MSR {:#x}", msr.address);
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = MACHINES.iter().map(|machine| machine.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), MACHINES.len());
+    }
+}

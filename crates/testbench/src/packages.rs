@@ -1,0 +1,59 @@
+//! The Debian packages the bench runs on.
+//!
+//! The guest's kernel is not among them: it is downloaded and unpacked, never installed, so
+//! that the machine running the tests keeps its own.
+
+use std::path::Path;
+
+/// One Debian package and why the bench needs it.
+#[derive(Debug, Clone, Copy)]
+pub struct Package {
+    /// Name as `apt-get install` takes it.
+    pub name: &'static str,
+    /// What the bench does with it.
+    pub purpose: &'static str,
+    /// A file the package installs, by which its presence is told.
+    pub witness: &'static str,
+}
+
+/// Everything the bench needs, in the order a reader meets it.
+pub const PACKAGES: &[Package] = &[
+    package("busybox-static", "/bin/busybox", "the guest's user space"),
+    package("kmod", "/sbin/depmod", "orders the guest's kernel modules"),
+    package("qemu-system-x86", "/usr/bin/qemu-system-x86_64", "plays most machines"),
+    package("seabios", "/usr/share/seabios/bios-256k.bin", "firmware of QEMU's machines"),
+    package("acpica-tools", "/usr/bin/iasl", "compiles the table of P-states and C-states"),
+    package("bochs", "/usr/bin/bochs", "plays machines with chosen registers"),
+    package("bochsbios", "/usr/share/bochs/BIOS-bochs-latest", "firmware of Bochs' machine"),
+    package("vgabios", "/usr/share/vgabios/vgabios.bin", "video firmware Bochs insists on"),
+    package(
+        "bochs-term",
+        "/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_term_gui.so",
+        "the display of Bochs that opens no socket",
+    ),
+    package("isolinux", "/usr/lib/ISOLINUX/isolinux.bin", "boots the kernel from Bochs' disc"),
+    package(
+        "syslinux-common",
+        "/usr/lib/syslinux/modules/bios/ldlinux.c32",
+        "the second half of isolinux",
+    ),
+    package("xorriso", "/usr/bin/xorriso", "writes Bochs' disc"),
+];
+
+impl Package {
+    /// Whether this machine has it.
+    #[must_use]
+    pub fn is_installed(&self) -> bool {
+        Path::new(self.witness).exists()
+    }
+}
+
+const fn package(name: &'static str, witness: &'static str, purpose: &'static str) -> Package {
+    Package { name, purpose, witness }
+}
+
+/// The packages of [`PACKAGES`] this machine lacks.
+#[must_use]
+pub fn missing() -> Vec<Package> {
+    PACKAGES.iter().filter(|package| !package.is_installed()).copied().collect()
+}

@@ -1,0 +1,76 @@
+//! A program of the host, with the shared libraries it needs to run in a guest.
+#![expect(clippy::disallowed_methods, reason = "the bench copies programs into its guests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use crate::tool;
+
+/// The files that make a program run: itself, and each library where its loader looks for it.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// What the guest's shell calls it.
+    pub(crate) name: String,
+    /// The program's own content.
+    pub(crate) content: Vec<u8>,
+    /// Absolute path and content of every library, the loader among them.
+    pub(crate) libraries: Vec<(String, Vec<u8>)>,
+}
+
+impl Program {
+    /// Reads the program at `path` and every library it is linked to.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let libraries = linked_libraries(path)?
+            .into_iter()
+            .map(|library| Ok((library.display().to_string(), read(&library)?)))
+            .collect::<Result<_>>()?;
+        Ok(Self { name, content: read(path)?, libraries })
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// What ldd finds. It calls a statically linked program an error, which here means no libraries.
+fn linked_libraries(path: &Path) -> Result<Vec<PathBuf>> {
+    match tool::output(Path::new("/"), "ldd", [path]) {
+        Ok(listing) => Ok(library_paths(&listing)),
+        Err(error) if format!("{error:#}").contains("not a dynamic executable") => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Every absolute path in what ldd prints: `name => /path (address)` or `/loader (address)`.
+fn library_paths(listing: &str) -> Vec<PathBuf> {
+    listing
+        .lines()
+        .filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')))
+        .map(PathBuf::from)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loader_and_libraries_are_found_and_the_kernel_page_is_not() {
+        let listing = "\
+\tlinux-vdso.so.1 (0x00007ffe8f3f2000)
+\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f1d4a000000)
+\t/lib64/ld-linux-x86-64.so.2 (0x00007f1d4a2e1000)
+";
+        let paths = library_paths(listing);
+        assert_eq!(
+            paths,
+            [
+                Path::new("/lib/x86_64-linux-gnu/libc.so.6"),
+                Path::new("/lib64/ld-linux-x86-64.so.2"),
+            ]
+        );
+    }
+}

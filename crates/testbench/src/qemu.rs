@@ -1,0 +1,116 @@
+//! QEMU without hardware help: machines with P-states, C-states and a BMC.
+//!
+//! Its CPUs answer nearly every model-specific register with zero and ignore writes, as some
+//! hypervisors do: a case of its own.
+#![expect(clippy::disallowed_methods, reason = "starts an emulator")]
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::acpi;
+use crate::bmc::SlowBmc;
+use crate::emulator::{self, Ended, Guest};
+
+/// Ten times what the slowest boot takes on an idle machine with two CPUs.
+const TIMEOUT: Duration = Duration::from_secs(180);
+
+/// A q35 machine.
+#[derive(Debug, Clone)]
+pub struct Qemu {
+    /// CPU model as QEMU names it.
+    pub cpu_model: &'static str,
+    /// CPUs the machine has.
+    pub n_cpus: usize,
+    /// Whether the CPUs have P-states (2534, 2133 and 1600 MHz), C1 and C2. The table behind it is for
+    /// two CPUs of an Intel model: acpi-cpufreq refuses others.
+    pub power_states: bool,
+    /// The management controller, if there is one.
+    pub bmc: Option<Bmc>,
+    /// Whether the machine passes for a real one, in CPUID as in the names its firmware gives.
+    pub poses_as_hardware: bool,
+}
+
+/// A management controller behind a KCS interface.
+#[derive(Debug, Clone, Copy)]
+pub struct Bmc {
+    /// Whether it interrupts; a kernel has to poll one that does not.
+    pub interrupt: bool,
+    /// How long it thinks about every answer; `None` is QEMU's own, which answers at once.
+    pub delay: Option<Duration>,
+}
+
+impl Qemu {
+    /// Boots `guest` and waits until it is off.
+    pub(crate) fn run(&self, guest: &Guest) -> Result<Ended> {
+        let slow_bmc = self.bmc.and_then(|bmc| bmc.delay).map(SlowBmc::start).transpose()?;
+        let mut command = Command::new("qemu-system-x86_64");
+        command.args(self.arguments(guest));
+        if self.power_states {
+            let mut table = OsString::from("file=");
+            table.push(acpi::compile(&guest.folder)?);
+            command.arg("-acpitable").arg(table);
+        }
+        if let Some(bmc) = self.bmc {
+            command.args(bmc.arguments(slow_bmc.as_ref().map(SlowBmc::port)));
+        }
+        emulator::run(command, &guest.folder, TIMEOUT)
+    }
+
+    /// Four serial ports: the console, the transcript, and two whose scratch registers hold the
+    /// P-states. No network, no display.
+    fn arguments(&self, guest: &Guest) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        let mut option = |name: &str, value: OsString| {
+            arguments.push(name.into());
+            arguments.push(value);
+        };
+        let to_file = |path: PathBuf| {
+            let mut backend = OsString::from("file:");
+            backend.push(path);
+            backend
+        };
+        option("-machine", "q35".into());
+        option("-accel", "tcg,thread=multi".into());
+        if self.poses_as_hardware {
+            option("-cpu", format!("{},-hypervisor", self.cpu_model).into());
+            option("-smbios", "type=1,manufacturer=Bench,product=Emulated server".into());
+        } else {
+            option("-cpu", self.cpu_model.into());
+        }
+        option("-smp", self.n_cpus.to_string().into());
+        option("-m", "512".into());
+        option("-kernel", guest.kernel.clone().into());
+        option("-initrd", guest.initramfs.clone().into());
+        option("-append", guest.command_line.clone().into());
+        option("-serial", to_file(guest.console()));
+        option("-serial", to_file(guest.results()));
+        option("-serial", "null".into());
+        option("-serial", "null".into());
+        option("-display", "none".into());
+        arguments.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(OsString::from));
+        arguments
+    }
+}
+
+impl Bmc {
+    /// The devices; `port` is where the controller listens if it is not QEMU's own.
+    fn arguments(self, port: Option<u16>) -> Vec<String> {
+        let controller = match port {
+            // QEMU may connect only when its devices are there, and does so when told to retry.
+            Some(port) => vec![
+                "-chardev".to_owned(),
+                format!("socket,id=bmc-link,host=127.0.0.1,port={port},reconnect=1"),
+                "-device".to_owned(),
+                "ipmi-bmc-extern,id=bmc,chardev=bmc-link".to_owned(),
+            ],
+            None => vec!["-device".to_owned(), "ipmi-bmc-sim,id=bmc".to_owned()],
+        };
+        let irq = if self.interrupt { 5 } else { 0 };
+        let interface = ["-device".to_owned(), format!("isa-ipmi-kcs,bmc=bmc,irq={irq}")];
+        controller.into_iter().chain(interface).collect()
+    }
+}

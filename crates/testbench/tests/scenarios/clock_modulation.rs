@@ -1,0 +1,21 @@
+//! A register that lets only every fourth clock through.
+
+use crate::audit::Audit;
+use crate::boots::THROTTLED;
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn modulated_clock_is_found_with_its_share_and_register_and_gone_when_cleared() {
+    let audit = Audit::of(&THROTTLED, "as booted");
+    let finding = audit.expect("clock-modulation");
+    let message = finding["message"].as_str().unwrap_or_default();
+    assert!(message.contains("25 %"), "the message does not name the share: {finding:#}");
+    let evidence = finding["evidence"].to_string();
+    assert!(
+        evidence.contains("/msr 0x19a"),
+        "the evidence does not name the register: {finding:#}"
+    );
+    assert!(evidence.contains("0x14"), "the evidence does not name its value: {finding:#}");
+
+    Audit::of(&THROTTLED, "mended").expect_clean("clock-modulation");
+}

@@ -1,0 +1,13 @@
+//! Faults put into emulated machines, found there by the built program, and gone when mended.
+//!
+//! The program is the file that the environment names in `FULLCLOCK_BINARY`. Machines boot
+//! once for all scenarios that look at them; see `boots`.
+
+mod audit;
+mod boots;
+mod clock_modulation;
+mod governors;
+mod idle_states;
+mod ipmi;
+mod isolation;
+mod zero_registers;

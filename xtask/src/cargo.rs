@@ -1,0 +1,61 @@
+//! Runs cargo and other programs, with their output passed on and no input.
+
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::tally::Tally;
+
+/// The folder that the workspace's manifest is in.
+pub(crate) fn workspace() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// The program under test, where `cargo build --release` puts it.
+pub(crate) fn fullclock_binary() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    workspace().join(target).join("release/fullclock")
+}
+
+/// A program to be run in the workspace's folder.
+pub(crate) fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+    let mut command = Command::new(name);
+    command.args(arguments).current_dir(workspace()).stdin(Stdio::null());
+    command
+}
+
+/// The cargo that runs this program, to be run again.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments)
+}
+
+/// Runs a program to its end; an error if it fails.
+pub(crate) fn run(mut command: Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot run {command:?}"))?;
+    if !status.success() {
+        bail!("{command:?} ended with {status}");
+    }
+    Ok(())
+}
+
+/// Runs a `cargo test` to its end, passing its output on, and counts the tests in it; an error if one fails.
+pub(crate) fn run_tests(mut command: Command) -> Result<Tally> {
+    command.stdout(Stdio::piped());
+    let mut child = command.spawn().with_context(|| format!("cannot run {command:?}"))?;
+    let mut tally = Tally::default();
+    if let Some(stdout) = child.stdout.take() {
+        for line in BufReader::new(stdout).lines() {
+            let line = line.context("cannot read what cargo prints")?;
+            println!("{line}");
+            tally += Tally::of_line(&line);
+        }
+    }
+    let status = child.wait().with_context(|| format!("cannot wait for {command:?}"))?;
+    if !status.success() {
+        bail!("{} passed, {} failed: {command:?} ended with {status}", tally.passed, tally.failed);
+    }
+    Ok(tally)
+}

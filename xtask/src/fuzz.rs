@@ -1,0 +1,82 @@
+//! A short run of every fuzz target, to see that none of them falls over at once.
+//!
+//! Targets are the files of `fuzz/fuzz_targets`, in a workspace of their own. They are built with
+//! the coverage flags that cargo-fuzz would give, which the stable compiler takes; its address
+//! sanitizer, which needs nightly, finds nothing in code without `unsafe`.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use testbench::packages::Package;
+
+use crate::cargo::{self, cargo, program, workspace};
+
+/// libFuzzer is C++, built along with the targets.
+pub(crate) const PACKAGES: &[Package] =
+    &[Package { name: "g++", purpose: "compiles libFuzzer", witness: "/usr/bin/g++" }];
+
+/// Seconds a target runs for. Long enough to go through its seeds and some ten thousand inputs.
+const SECONDS: u32 = 10;
+
+/// What libFuzzer needs to see which branches an input takes (LLVM's SanitizerCoverage).
+const COVERAGE_FLAGS: &str = "--cfg fuzzing -C passes=sancov-module \
+    -C llvm-args=-sanitizer-coverage-level=4 \
+    -C llvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -C llvm-args=-sanitizer-coverage-pc-table \
+    -C llvm-args=-sanitizer-coverage-trace-compares \
+    -C debug-assertions -C codegen-units=1";
+
+/// Builds and runs every target; an error if one crashes. Nothing to do in a tree without any.
+pub(crate) fn smoke() -> Result<()> {
+    let names = targets(&workspace().join("fuzz/fuzz_targets"))?;
+    if names.is_empty() {
+        println!("no fuzz targets");
+        return Ok(());
+    }
+    // Naming the host as the target keeps the flags away from build scripts.
+    let host = host_triple()?;
+    let mut build = cargo(&["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
+    build.args(["--target", &host, "--target-dir", "target/fuzz"]).env("RUSTFLAGS", COVERAGE_FLAGS);
+    cargo::run(build)?;
+    for name in names {
+        run_target(&name, &host).with_context(|| format!("fuzz target '{name}'"))?;
+    }
+    Ok(())
+}
+
+/// Names of the targets in `folder`, in order; none if it is not there.
+fn targets(folder: &Path) -> Result<Vec<String>> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let mut names: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".rs")?.to_owned()))
+        .collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+fn host_triple() -> Result<String> {
+    let output =
+        program("rustc", &["--print", "host-tuple"]).output().context("cannot run rustc")?;
+    ensure!(output.status.success(), "rustc does not name its host");
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Runs one target on its seeds and on what it makes of them. What it finds stays below `target`.
+fn run_target(name: &str, host: &str) -> Result<()> {
+    let found = format!("target/fuzz/corpus/{name}/");
+    let folder = workspace().join(&found);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let mut run = program(workspace().join(format!("target/fuzz/{host}/release/{name}")), &[]);
+    run.args([&format!("-max_total_time={SECONDS}"), "-artifact_prefix=target/fuzz/", &found]);
+    let seeds = format!("fuzz/seeds/{name}");
+    if workspace().join(&seeds).exists() {
+        run.arg(seeds);
+    }
+    cargo::run(run)
+}

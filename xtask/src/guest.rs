@@ -1,0 +1,69 @@
+//! `cargo xtask guest`: a shell script in one of the test bench's machines, with the release build of
+//! fullclock at hand.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use testbench::machines::{MACHINES, Machine};
+use testbench::{Bench, Step};
+
+use crate::cargo::{cargo, fullclock_binary, run as run_program};
+
+/// Boots the machine that the arguments name, runs their script in it, prints what it printed and
+/// exits as it did.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let Some((machine, script)) = parse(arguments) else {
+        bail!("{}", usage());
+    };
+    run_program(cargo(&["build", "--quiet", "--release", "--package", "fullclock"]))?;
+    let bench = Bench::new(&[&fullclock_binary()])?;
+    let transcript = bench.run(&(machine.boot)(), &[Step::new("script", &script)])?;
+    let output = transcript.step("script")?;
+    print!("{}", output.stdout);
+    eprint!("{}", output.stderr);
+    Ok(u8::try_from(output.status).map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// `--boot MACHINE -- SCRIPT`, the script in one word or several.
+fn parse(arguments: &[String]) -> Option<(&'static Machine, String)> {
+    let [option, name, separator, script @ ..] = arguments else {
+        return None;
+    };
+    if option != "--boot" || separator != "--" || script.is_empty() {
+        return None;
+    }
+    let machine = MACHINES.iter().find(|machine| machine.name == name)?;
+    Some((machine, script.join(" ")))
+}
+
+fn usage() -> String {
+    let machines: String = MACHINES
+        .iter()
+        .map(|machine| format!("\n  {:<15}{}", machine.name, machine.about))
+        .collect();
+    format!(
+        "expected: cargo xtask guest --boot MACHINE -- SCRIPT\n\n\
+         A script can call the functions of crates/testbench/guest/faults.sh. \
+         Machines:{machines}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn script_of_several_words_is_one_script() {
+        let (machine, script) = parse(&words("--boot sound -- fullclock audit")).unwrap();
+        assert_eq!((machine.name, &*script), ("sound", "fullclock audit"));
+    }
+
+    #[test]
+    fn machine_nobody_knows_is_refused() {
+        assert!(parse(&words("--boot nonesuch -- true")).is_none());
+    }
+}

@@ -1,0 +1,73 @@
+//! `cargo xtask test`: everything that has to pass before a change goes in.
+//!
+//! It asks for nothing but Rust and, for the test bench, Debian; stops at the first stage that
+//! fails; and ends with a line that counts the tests.
+
+use std::process::{ExitCode, Stdio};
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use testbench::packages::{self, Package};
+
+use crate::cargo::{self, cargo, fullclock_binary, program, run_tests};
+use crate::stage::{seconds, stage};
+use crate::tally::Tally;
+use crate::{debian, fuzz};
+
+/// Parts of the Rust toolchain that stages need, and the cargo command each brings.
+const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "fmt"), ("clippy", "clippy")];
+
+/// Runs all stages.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    ensure!(arguments.is_empty(), "'cargo xtask test' takes no arguments");
+    let started = Instant::now();
+    stage("Debian packages", || debian::install(&[packages::PACKAGES, fuzz::PACKAGES].concat()))?;
+    stage("Rust components", install_components)?;
+    stage("style", || cargo::run(cargo(&["fmt", "--all", "--check"])))?;
+    stage("lints", || {
+        cargo::run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    })?;
+    let mut tally = stage("tests", || run_tests(cargo(&["test", "--workspace"])))?;
+    stage("release build", || {
+        cargo::run(cargo(&["build", "--release", "--package", "fullclock"]))
+    })?;
+    stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
+    if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
+        tally += scenarios;
+    }
+    println!("\nall stages: {}", seconds(started.elapsed()));
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A stage that is left out on a machine without the packages it needs.
+fn stage_with<T>(
+    packages: &[Package],
+    name: &str,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<Option<T>> {
+    if packages.iter().all(Package::is_installed) {
+        return stage(name, work).map(Some);
+    }
+    println!("\n=== {name}: left out, for packages are missing (see above)");
+    Ok(None)
+}
+
+/// The tests that boot machines, with the program just built.
+fn run_scenarios() -> Result<Tally> {
+    let mut command = cargo(&["test", "--package", "testbench", "--test", "scenarios"]);
+    command.args(["--", "--ignored"]).env("FULLCLOCK_BINARY", fullclock_binary());
+    run_tests(command)
+}
+
+/// Adds what the toolchain lacks, if rustup is there to add it.
+fn install_components() -> Result<()> {
+    for (component, command) in COMPONENTS {
+        let mut version = cargo(&[command, "--version"]);
+        version.stdout(Stdio::null()).stderr(Stdio::null());
+        if !version.status().is_ok_and(|status| status.success()) {
+            cargo::run(program("rustup", &["component", "add", component]))?;
+        }
+    }
+    Ok(())
+}
