@@ -6,8 +6,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use testbench::packages::Package;
 
 use crate::cargo::{self, cargo, program, workspace};
@@ -27,29 +28,40 @@ const COVERAGE_FLAGS: &str = "--cfg fuzzing -C passes=sancov-module \
     -C llvm-args=-sanitizer-coverage-trace-compares \
     -C debug-assertions -C codegen-units=1";
 
-/// Builds and runs every target; an error if one crashes. Nothing to do in a tree without any.
+/// `cargo xtask fuzz [--runs N]`: every target for so many inputs, or for a short time.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let limit = match arguments {
+        [] => format!("-max_total_time={SECONDS}"),
+        [option, runs] if option == "--runs" && runs.parse::<u64>().is_ok() => {
+            format!("-runs={runs}")
+        }
+        _ => bail!("usage: cargo xtask fuzz [--runs N]"),
+    };
+    run_all(&limit)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every target for a short time.
 pub(crate) fn smoke() -> Result<()> {
+    run_all(&format!("-max_total_time={SECONDS}"))
+}
+
+/// Builds and runs every target; an error if one crashes. `limit` is libFuzzer's option for when to stop.
+fn run_all(limit: &str) -> Result<()> {
     let names = targets(&workspace().join("fuzz/fuzz_targets"))?;
-    if names.is_empty() {
-        println!("no fuzz targets");
-        return Ok(());
-    }
     // Naming the host as the target keeps the flags away from build scripts.
     let host = host_triple()?;
     let mut build = cargo(&["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
     build.args(["--target", &host, "--target-dir", "target/fuzz"]).env("RUSTFLAGS", COVERAGE_FLAGS);
     cargo::run(build)?;
     for name in names {
-        run_target(&name, &host).with_context(|| format!("fuzz target '{name}'"))?;
+        run_target(&name, &host, limit).with_context(|| format!("fuzz target '{name}'"))?;
     }
     Ok(())
 }
 
-/// Names of the targets in `folder`, in order; none if it is not there.
+/// Names of the targets in `folder`, in order.
 fn targets(folder: &Path) -> Result<Vec<String>> {
-    if !folder.exists() {
-        return Ok(Vec::new());
-    }
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     let mut names: Vec<String> = entries
@@ -68,12 +80,12 @@ fn host_triple() -> Result<String> {
 }
 
 /// Runs one target on its seeds and on what it makes of them. What it finds stays below `target`.
-fn run_target(name: &str, host: &str) -> Result<()> {
+fn run_target(name: &str, host: &str, limit: &str) -> Result<()> {
     let found = format!("target/fuzz/corpus/{name}/");
     let folder = workspace().join(&found);
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut run = program(workspace().join(format!("target/fuzz/{host}/release/{name}")), &[]);
-    run.args([&format!("-max_total_time={SECONDS}"), "-artifact_prefix=target/fuzz/", &found]);
+    run.args([limit, "-artifact_prefix=target/fuzz/", &found]);
     let seeds = format!("fuzz/seeds/{name}");
     if workspace().join(&seeds).exists() {
         run.arg(seeds);

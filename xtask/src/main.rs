@@ -1,16 +1,97 @@
-//! The project's chores: `cargo xtask COMMAND`.
+//! The project's chores, one file each: `cargo xtask COMMAND`.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line program of the project's own"
+)]
 
-use anyhow::{Result, bail};
 use std::process::ExitCode;
+
+use anyhow::Result;
 use xtask::{import, tree};
 
-#[expect(clippy::disallowed_methods, reason = "the binary is where arguments are read")]
-fn main() -> Result<ExitCode> {
+mod cargo;
+mod debian;
+mod docs;
+mod fuzz;
+mod guest;
+mod stage;
+mod tally;
+mod test;
+
+/// One chore.
+struct Command {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<ExitCode>,
+}
+
+/// Every chore, in the order that the help lists them.
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "test",
+        about: "everything that has to pass: style, lints, tests, release build, fuzzing, test bench",
+        run: test::run,
+    },
+    Command {
+        name: "guest",
+        about: "run a shell script in one of the test bench's machines",
+        run: guest::run,
+    },
+    Command { name: "fuzz", about: "run the fuzz targets: fuzz [--runs N]", run: fuzz::run },
+    Command { name: "docs", about: "renew docs/checks.md from the checks", run: docs::run },
+    Command {
+        name: "import",
+        about: "make a capture of pepc or stats-collect data: import FILE -o OUT.host",
+        run: import::run,
+    },
+    Command {
+        name: "tree",
+        about: "make up the /proc and /sys of a large server: tree --cpus N DIR",
+        run: tree::run,
+    },
+];
+
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.split_first() {
-        Some((name, rest)) if name == "import" => import::run(rest),
-        Some((name, rest)) if name == "tree" => tree::run(rest),
-        _ => bail!("usage: cargo xtask import FILE -o OUT.host | tree --cpus N DIR"),
+    let Some((name, rest)) = arguments.split_first() else {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    };
+    if matches!(&**name, "help" | "-h" | "--help") {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        eprint!("error: no command is called '{name}'\n\n{}", help());
+        return ExitCode::from(2);
+    };
+    (command.run)(rest).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn help() -> String {
+    let commands: String = COMMANDS
+        .iter()
+        .map(|command| format!("  {:<8}{}\n", command.name, command.about))
+        .collect();
+    format!("Usage: cargo xtask COMMAND\n\nCommands:\n{commands}  help    this list\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_lists_every_command_in_its_own_line() {
+        let help = help();
+        for command in COMMANDS {
+            let lines = help.lines().filter(|line| line.trim().starts_with(command.name)).count();
+            assert_eq!(lines, 1, "{}", command.name);
+        }
     }
 }
