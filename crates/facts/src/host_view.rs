@@ -5,12 +5,16 @@ use crate::cpu::cooling::CoolingDevice;
 use crate::cpu::cpufreq::Cpufreq;
 use crate::cpu::cpuidle::Cpuidle;
 use crate::cpu::cpuinfo::CpuInfo;
+use crate::cpu::energy_bias::EnergyBias;
+use crate::cpu::mobile::is_mobile;
 use crate::cpu::pstate::Pstate;
 use crate::cpu::throttling::Throttling;
 use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
+use crate::power::limit::PowerLimits;
+use crate::power::uncore::UncoreDomains;
 use crate::system::cgroup::LimitedGroup;
 use crate::system::clocksource::Clocksource;
 use crate::system::cpu_times::CpuTimes;
@@ -44,6 +48,8 @@ pub struct HostView {
     pub cpufreq: Cpufreq,
     /// What intel_pstate and amd-pstate say of themselves.
     pub pstate: Pstate,
+    /// Energy bias (EPB) of the CPUs.
+    pub energy_bias: Fact<EnergyBias>,
     /// Model-specific registers of the processors.
     pub msrs: Msrs,
     /// Thermal throttling since boot.
@@ -58,6 +64,10 @@ pub struct HostView {
     pub interrupts: Fact<Interrupts>,
     /// What each CPU has spent its time on.
     pub cpu_times: Fact<CpuTimes>,
+    /// Power limits of the packages.
+    pub power_limits: PowerLimits,
+    /// Clocks of the uncore.
+    pub uncore: UncoreDomains,
     /// Settings in /proc/sys.
     pub sysctls: Sysctls,
     /// The clock that programs tell the time by.
@@ -84,4 +94,12 @@ pub enum Origin {
     /// A folder or archive of somebody else's choosing (an sosreport, a support bundle): what is absent
     /// may only not have been collected.
     Tree,
+}
+
+impl HostView {
+    /// Whether this is a laptop or a tablet: by its chassis, or by its processor where firmware names none.
+    pub fn is_portable(&self) -> bool {
+        let is_mobile = || self.topology.is_hybrid() || self.cpuinfo.as_ref().is_ok_and(is_mobile);
+        self.dmi.chassis.as_ref().map_or_else(|_| is_mobile(), |_| self.dmi.is_portable())
+    }
 }

@@ -13,6 +13,7 @@ mod missing;
 pub mod msr;
 pub mod parse;
 mod per_cpu;
+pub mod power;
 pub mod system;
 mod units;
 
@@ -22,4 +23,4 @@ pub use host_view::{HostView, Origin};
 pub use missing::{Fact, IfPresent, Missing, Why};
 pub use parse::Expected;
 pub use per_cpu::PerCpu;
-pub use units::Hertz;
+pub use units::{Hertz, Microwatts};

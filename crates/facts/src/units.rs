@@ -34,3 +34,21 @@ impl fmt::Display for Hertz {
         write!(f, "{:.0} MHz", self.mhz())
     }
 }
+
+/// A power in millionths of a watt, as powercap writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Microwatts(pub u64);
+
+impl Microwatts {
+    /// How much of `whole` this is, 1 being all of it.
+    pub fn share_of(self, whole: Microwatts) -> f64 {
+        self.0 as f64 / whole.0.max(1) as f64
+    }
+}
+
+/// In watts without a fraction.
+impl fmt::Display for Microwatts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} W", self.0 as f64 / 1e6)
+    }
+}

@@ -12,3 +12,4 @@ pub mod pasted;
 
 #[cfg(test)]
 mod fixture;
+mod tick_rate;

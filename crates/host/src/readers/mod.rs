@@ -6,6 +6,7 @@ mod cooling;
 mod cpufreq;
 mod cpuidle;
 mod dmi;
+mod energy_bias;
 mod infiniband;
 mod interrupts;
 mod ipmi;
@@ -15,11 +16,13 @@ mod kernel_config;
 mod msrs;
 mod pcie;
 mod platform;
+mod power_limits;
 mod processes;
 mod pstate;
 mod sysctl;
 mod throttling;
 mod topology;
+mod uncore;
 
 use crate::Source;
 use facts::HostView;
@@ -34,11 +37,13 @@ pub fn view(source: &dyn Source) -> HostView {
     let kernel = kernel::read(source);
     let interrupts = interrupts::read(source);
     let processes = processes::read(source);
+    let msrs = msrs::read(source, &cpuinfo, &platform, &topology);
     HostView {
         origin: source.origin(),
         cpufreq: cpufreq::read(source, &topology),
         pstate: pstate::read(source),
-        msrs: msrs::read(source, &cpuinfo, &platform, &topology),
+        energy_bias: energy_bias::read(source, &cpuinfo, &topology, &msrs),
+        msrs,
         throttling: throttling::read(source, &topology),
         cooling: cooling::read(source),
         ipmi: ipmi::read(source, &processes),
@@ -49,6 +54,8 @@ pub fn view(source: &dyn Source) -> HostView {
         pcie: pcie::read(source),
         isolation: isolation::read(source, &kernel.boot_line, &topology, &interrupts, &processes),
         cpu_times: interrupts::cpu_times(source),
+        power_limits: power_limits::read(source),
+        uncore: uncore::read(source),
         sysctls: sysctl::read(source),
         kernel,
         interrupts,

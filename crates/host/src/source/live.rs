@@ -9,6 +9,7 @@ use facts::{Fact, Missing, Origin, Why, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// A host whose files are files here.
@@ -18,12 +19,15 @@ pub struct Live {
     copy: Option<OwnedFd>,
     /// Folders of other hosts beside the copy.
     others: Vec<String>,
+    /// The msr device that was opened last, by its CPU: registers are asked for CPU by CPU, and opening costs more
+    /// than reading.
+    msr_device: RefCell<Option<(u32, OwnedFd)>>,
 }
 
 impl Live {
     /// The machine we run on.
     pub fn this_machine() -> Live {
-        Live { copy: None, others: Vec::new() }
+        Live { copy: None, others: Vec::new(), msr_device: RefCell::default() }
     }
 
     /// The copy of a host below `root`: the folder that holds `proc` or `sys`, at `root` itself or at any
@@ -38,7 +42,8 @@ impl Live {
         })?;
         let open = rustix::fs::open(&first, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
         let copy = Some(open.map_err(|error| missing(&name(), error))?);
-        Ok(Live { copy, others: found.map(|it| it.display().to_string()).collect() })
+        let others = found.map(|it| it.display().to_string()).collect();
+        Ok(Live { copy, others, msr_device: RefCell::default() })
     }
 
     fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -120,9 +125,16 @@ impl Source for Live {
             return Err(Missing::not_collected(name));
         }
         let mut value = [0; 8];
-        let path = format!("/dev/cpu/{cpu}/msr");
-        self.open(&path, OFlags::RDONLY)
-            .and_then(|device| rustix::io::pread(device, &mut value, u64::from(register)))
+        let mut opened = self.msr_device.borrow_mut();
+        let device = match opened.take() {
+            Some((of, device)) if of == cpu => Ok(device),
+            _ => self.open(&format!("/dev/cpu/{cpu}/msr"), OFlags::RDONLY),
+        };
+        device
+            .and_then(|device| {
+                let (_, device) = opened.insert((cpu, device));
+                rustix::io::pread(device, &mut value, u64::from(register))
+            })
             .map_err(|error| missing(&name, error))
             .and_then(|n_read| match n_read {
                 8 => Ok(u64::from_ne_bytes(value)),

@@ -4,6 +4,7 @@ mod frequency;
 mod idle;
 mod ipmi;
 mod links;
+mod power;
 mod stopped;
 mod system;
 mod tick;
@@ -15,6 +16,8 @@ pub const CHECKS: &[&Check] = &[
     &frequency::slow_governor::CHECK,
     &frequency::capped_frequency::CHECK,
     &frequency::turbo_off::CHECK,
+    &frequency::power_saving_bias::CHECK,
+    &frequency::mixed_frequency_settings::CHECK,
     &stopped::clock_below_minimum::CHECK,
     &stopped::clock_modulation::CHECK,
     &stopped::forced_idle::CHECK,
@@ -22,10 +25,13 @@ pub const CHECKS: &[&Check] = &[
     &stopped::thermal_throttling::CHECK,
     &stopped::smi_storm::CHECK,
     &stopped::known_bad_firmware::CHECK,
+    &power::low_power_limit::CHECK,
+    &power::uncore_capped::CHECK,
     &idle::turbo_headroom_lost::CHECK,
     &idle::no_idle_driver::CHECK,
     &idle::slow_idle_governor::CHECK,
     &tick::nohz_full_unsupported::CHECK,
+    &tick::nohz_full_ineffective::CHECK,
     &tick::isolated_without_nohz_full::CHECK,
     &tick::rcu_callbacks_on_isolated::CHECK,
     &tick::irqs_on_isolated::CHECK,

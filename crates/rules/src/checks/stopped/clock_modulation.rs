@@ -53,6 +53,13 @@ again, at resume or in an SMI; look again after clearing it. Writing a register 
 /// The register decides; T-states that go through an I/O port do not show in it.
 fn run(host: &HostView) -> Verdict {
     host.platform.hides("clock modulation")?;
+    let info = host.cpuinfo.as_ref()?;
+    if !info.is_intel() && !info.is_amd() {
+        return Err(Missing::not_here(
+            "clock modulation",
+            "/proc/cpuinfo names neither Intel nor AMD",
+        ));
+    }
     match (by_register(host), by_cooling(host)) {
         (Ok(findings), _) if !findings.is_empty() => Ok(findings),
         (_, Ok(findings)) if !findings.is_empty() => Ok(findings),

@@ -42,6 +42,9 @@ switches it on when a sensor is hot.
 
 fn run(host: &HostView) -> Verdict {
     host.platform.hides("forced idle time")?;
+    if !host.cpuinfo.as_ref()?.is_intel() {
+        return Err(Missing::not_here("forced idle time", "the processor is not Intel's"));
+    }
     let answers = [powerclamp(host), hardware(host)];
     let found: Vec<Finding> =
         answers.iter().filter_map(|it| it.as_ref().ok().cloned().flatten()).collect();

@@ -6,7 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::throttling::Throttled;
-use facts::{CpuSet, HostView, PerCpu};
+use facts::{CpuSet, HostView, Missing, PerCpu};
 use std::time::Duration;
 
 pub(crate) const CHECK: Check = Check {
@@ -45,6 +45,12 @@ counters start at 0 with every boot and keep no dates: look whether they still g
 
 fn run(host: &HostView) -> Verdict {
     host.platform.hides("thermal throttling")?;
+    if !host.cpuinfo.as_ref()?.is_intel() {
+        return Err(Missing::not_here(
+            "count of thermal throttling",
+            "the processor is not Intel's",
+        ));
+    }
     let counters = &host.throttling;
     let (cores, packages) = (&counters.cores, &counters.packages);
     let uptime = host.kernel.uptime.as_ref().ok().copied();

@@ -3,6 +3,7 @@
 pub(super) mod irqs_on_isolated;
 pub(super) mod isolated_without_nohz_full;
 pub(super) mod nmi_watchdog_tick;
+pub(super) mod nohz_full_ineffective;
 pub(super) mod nohz_full_unsupported;
 pub(super) mod nonexistent_cpus_listed;
 pub(super) mod rcu_callbacks_on_isolated;

@@ -14,8 +14,8 @@ pub(crate) const CHECK: Check = Check {
     title: "isolated CPUs run RCU callbacks",
     doc: "\
 ## What it looks at
-The isolated CPUs that are neither in `rcu_nocbs=` nor in `nohz_full=` (which implies it) and have no thread
-`rcuop/N` that runs their callbacks elsewhere; and whether such threads may run on the isolated CPUs.
+The isolated CPUs that are neither in `rcu_nocbs=` nor in `nohz_full=`, which implies it; and whether the threads
+`rcuop/N` that run the callbacks of the others may do so on an isolated CPU.
 
 ## Why it matters
 The kernel frees much of its memory through RCU: closed files, sockets, dentries. Without offloading, a CPU
@@ -42,12 +42,13 @@ all CPUs but one are isolated, that one has to run everybody's callbacks.
 
 fn run(host: &HostView) -> Verdict {
     let isolated = host.isolation.kept_free()?;
-    let own = isolated.minus(&offloaded(host)?);
+    let offloaded = offloaded(host)?;
+    let own = isolated.minus(&offloaded);
     let mut findings = Vec::new();
     if !own.is_empty() {
         findings.push(not_offloaded(host, &own));
     }
-    match (guests(host, &isolated), findings.is_empty()) {
+    match (guests(host, &isolated, &offloaded), findings.is_empty()) {
         (Ok(guests), _) => findings.extend(guests),
         (Err(missing), true) => return Err(missing),
         (Err(_), false) => {}
@@ -59,9 +60,6 @@ fn run(host: &HostView) -> Verdict {
 fn offloaded(host: &HostView) -> Result<CpuSet, Missing> {
     let isolation = &host.isolation;
     let mut cpus = isolation.tickless()?;
-    if let Ok(threads) = &isolation.rcu_threads {
-        cpus.extend(threads.iter().map(|thread| thread.of_cpu));
-    }
     if let Ok(config) = &host.kernel.config {
         if !config.has("RCU_NOCB_CPU") {
             return Ok(cpus);
@@ -98,9 +96,15 @@ fn not_offloaded(host: &HostView, own: &CpuSet) -> Finding {
     }
 }
 
-/// The threads that may bring other CPUs' callbacks to isolated ones.
-fn guests(host: &HostView, isolated: &CpuSet) -> Result<Option<Finding>, Missing> {
+/// The threads that may bring other CPUs' callbacks to isolated ones. Once one CPU is offloaded the kernel
+/// has such a thread for every CPU; those of the others do nothing.
+fn guests(
+    host: &HostView,
+    isolated: &CpuSet,
+    offloaded: &CpuSet,
+) -> Result<Option<Finding>, Missing> {
     let threads = host.isolation.rcu_threads.as_ref()?;
+    let threads = threads.iter().filter(|thread| offloaded.contains(thread.of_cpu));
     let mut welcome = CpuSet::default();
     let mut n_guests = 0;
     let mut example = None;
@@ -167,7 +171,13 @@ mod tests {
     fn offloaded_cpus_are_clean() {
         assert_eq!(verdict(&CHECK, &host("isolcpus=2,3 rcu_nocbs=2-3", "")), "clean");
         let threads = thread(20, "rcuop/2", "0-1") + &thread(21, "rcuos/3", "0-1");
-        assert_eq!(verdict(&CHECK, &host("isolcpus=2,3", &threads)), "clean");
+        assert_eq!(verdict(&CHECK, &host("isolcpus=2,3 rcu_nocbs=2-3", &threads)), "clean");
+    }
+
+    #[test]
+    fn a_thread_of_a_cpu_that_is_not_offloaded_does_nothing() {
+        let threads = thread(20, "rcuop/0", "0-3");
+        assert_eq!(verdict(&CHECK, &host("isolcpus=2,3 rcu_nocbs=2-3", &threads)), "clean");
     }
 
     #[test]
