@@ -4,6 +4,7 @@
 //! imported and what is missing counts as not collected. It is redacted like any other.
 
 mod dmidecode;
+mod energy_policy;
 mod lspci;
 mod members;
 mod pepc;

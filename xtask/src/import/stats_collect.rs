@@ -3,7 +3,7 @@
 //!
 //! The later one is imported, because some commands ran only then.
 
-use super::{Members, dmidecode, lspci, turbostat};
+use super::{Members, dmidecode, energy_policy, lspci, turbostat};
 use anyhow::Result;
 use host::{Answers, Identity};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 type Import = fn(&mut Answers, &str);
 
 /// The files that are imported.
-const FILES: [(&str, Import); 10] = [
+const FILES: [(&str, Import); 11] = [
     ("proc_cmdline.after.raw.txt", |answers, text| answers.file("/proc/cmdline", text.trim_end())),
     ("proc_cpuinfo.after.raw.txt", |answers, text| answers.file("/proc/cpuinfo", text)),
     ("sysinfo/interrupts.after.raw.txt", |answers, text| answers.file("/proc/interrupts", text)),
@@ -23,6 +23,7 @@ const FILES: [(&str, Import); 10] = [
     ("dmidecode.after.raw.txt", dmidecode::import),
     ("lspci-vvv.after.raw.txt", lspci::import),
     ("turbostat-d.after.raw.txt", turbostat::import),
+    ("x86_energy_perf_policy.after.raw.txt", energy_policy::import),
 ];
 
 pub(super) fn import(members: &Members) -> Result<(Answers, Identity)> {

@@ -53,6 +53,7 @@ fn yoga() -> Case {
     excerpt(expectation, "registers", YOGA)
 }
 
+/// The line is of drivers/thermal/intel/therm_throt.c, so the processor is Intel's.
 fn throttled() -> Case {
     let counters: String = (0..4)
         .map(|cpu| {
@@ -64,7 +65,7 @@ fn throttled() -> Case {
         })
         .collect();
     let text = format!(
-        "//- /proc/uptime\n36020.50 100000.00\n//- /sys/devices/system/cpu/online\n0-3\n{counters}"
+        "//- /proc/cpuinfo\nprocessor\t: 0\nvendor_id\t: GenuineIntel\n//- /proc/uptime\n36020.50 100000.00\n//- /sys/devices/system/cpu/online\n0-3\n{counters}"
     );
     excerpt(clean().finds("thermal-throttling", Medium), "counters", &text)
 }
