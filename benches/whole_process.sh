@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Measures what users feel: CPU time and peak memory of whole runs, and the size of the program.
+# Needs `time` (Debian package of that name) for memory, and 2 GB of room in /dev/shm for the made-up hosts.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cargo build --quiet --release --package fullclock
+cargo build --quiet --package xtask
+program=${CARGO_TARGET_DIR:-target}/release/fullclock
+hosts=$(mktemp -d /dev/shm/fullclock.XXXXXX)
+trap 'rm -rf "$hosts"' EXIT
+
+# Mean CPU time in milliseconds of $1 runs of the rest; the shell's own forks are in it.
+cpu_time() {
+  local runs=$1 user system TIMEFORMAT='%3U %3S'
+  shift
+  read -r user system < <({ time for _ in $(seq "$runs"); do "$@" > /dev/null 2>&1 || true; done; } 2>&1)
+  awk "BEGIN { printf \"%.1f\", ($user + $system) * 1000 / $runs }"
+}
+
+peak_memory() {
+  if [ -x /usr/bin/time ]; then
+    { /usr/bin/time -f %M "$@" > /dev/null; } 2>&1 | tail -1 | awk '{ printf "%.1f MB", $1 / 1024 }'
+  else
+    echo "not measured: no /usr/bin/time"
+  fi
+}
+
+report() { printf '%-34s %12s   %s\n' "$@"; }
+
+report figure measured goal
+report "live audit, CPU time" "$(cpu_time 50 "$program" audit) ms" "10 ms"
+report "live audit, peak memory" "$(peak_memory "$program" audit)" "30 MB"
+for n_cpus in 1024 4096; do
+  cargo xtask tree --cpus "$n_cpus" "$hosts/$n_cpus" > /dev/null
+done
+small=$(cpu_time 5 "$program" audit --root "$hosts/1024")
+large=$(cpu_time 5 "$program" audit --root "$hosts/4096")
+report "tree of 1,024 CPUs, CPU time" "$small ms" "150 ms"
+report "tree of 1,024 CPUs, peak memory" "$(peak_memory "$program" audit --root "$hosts/1024")" ""
+report "tree of 4,096 CPUs, CPU time" "$large ms" ""
+report "tree of 4,096 CPUs, peak memory" "$(peak_memory "$program" audit --root "$hosts/4096")" ""
+report "4,096 CPUs against 1,024" "$(awk "BEGIN { printf \"%.1f\", $large / $small }") times" "4.5 times"
+report "stripped program" "$(($(stat -c %s "$program") / 1024)) KiB" "12288 KiB"
