@@ -118,7 +118,10 @@ impl Interrupt {
 
     fn device_number(&self) -> Option<u32> {
         let number = self.name.parse().ok()?;
-        (!OF_THE_CPU.iter().any(|word| self.description.contains(word))).then_some(number)
+        let of_the_cpu = OF_THE_CPU.iter().any(|word| self.description.contains(word));
+        // IRQ 0 of a PC is its timer, which stays where it is (IRQF_NOBALANCING in arch/x86/kernel/time.c).
+        let of_the_board = number == 0 && self.device() == "timer";
+        (!of_the_cpu && !of_the_board).then_some(number)
     }
 }
 
@@ -145,6 +148,7 @@ mod tests {
 
     const X86: &str = "\
            CPU0       CPU2
+  0:         38          0  IR-IO-APIC   2-edge      timer
   8:          0          1  IR-IO-APIC   8-edge      rtc0
  29:    3249898          0  IR-PCI-MSI 409600-edge      enp0s25
 LOC:   18017794    5791007   Local timer interrupts
@@ -161,7 +165,7 @@ ERR:          0
     }
 
     #[test]
-    fn devices_are_the_numbered_lines() {
+    fn devices_are_the_numbered_lines_but_the_timer() {
         let interrupts = Interrupts::parse(X86).unwrap();
         let devices: Vec<_> = interrupts.devices().map(|(n, it)| (n, it.device())).collect();
         assert_eq!(devices, [(8, "rtc0"), (29, "enp0s25")]);

@@ -139,6 +139,10 @@ fn mended(host: &HostView, isolated: &CpuSet, finding: Finding, numbers: &[u32])
     };
     let managed = match host.isolation.asked_for(Purpose::ManagedIrq) {
         Ok(cpus) if isolated.minus(&cpus).is_empty() => String::new(),
+        // Without `domain` the parameter would no longer keep processes away.
+        _ if host.isolation.written_for(Purpose::Domain).is_empty() => {
+            format!(" and `isolcpus=managed_irq,{isolated}`")
+        }
         _ => format!(" and `isolcpus=managed_irq,domain,{isolated}`"),
     };
     numbers.iter().fold(finding, moved).fix_lasting(format!(
