@@ -26,6 +26,7 @@ use crate::system::kernel::Kernel;
 use crate::system::platform::Platform;
 use crate::system::process::Process;
 use crate::system::sysctl::Sysctls;
+use crate::system::tuners::Tuners;
 
 /// One host, live or captured: one field per subject, each made by the reader of the same name in `host`.
 ///
@@ -50,6 +51,8 @@ pub struct HostView {
     pub pstate: Pstate,
     /// Energy bias (EPB) of the CPUs.
     pub energy_bias: Fact<EnergyBias>,
+    /// Programs that tune frequencies.
+    pub tuners: Tuners,
     /// Model-specific registers of the processors.
     pub msrs: Msrs,
     /// Thermal throttling since boot.

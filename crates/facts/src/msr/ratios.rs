@@ -21,6 +21,13 @@ pub fn lowest(platform_info: u64) -> Option<u64> {
     Some(platform_info >> 40 & 0xff).filter(|&ratio| ratio > 0)
 }
 
+/// Whether firmware keeps P-states to itself: MSR_MISC_PWR_MGMT (0x1AA) bit 8 or 18.
+///
+/// Source: drivers/cpufreq/intel_pstate.c, BITMASK_OOB; the driver does not load then.
+pub fn is_out_of_band(misc_pwr_mgmt: u64) -> bool {
+    misc_pwr_mgmt & (1 << 8 | 1 << 18) != 0
+}
+
 /// Whether IA32_MISC_ENABLE (0x1A0) turns turbo off, bit 38.
 pub fn turbo_is_off(misc_enable: u64) -> bool {
     misc_enable >> 38 & 1 == 1

@@ -15,3 +15,4 @@ pub mod platform;
 pub mod preemption;
 pub mod process;
 pub mod sysctl;
+pub mod tuners;

@@ -22,6 +22,7 @@ mod pstate;
 mod sysctl;
 mod throttling;
 mod topology;
+mod tuners;
 mod uncore;
 
 use crate::Source;
@@ -44,6 +45,7 @@ pub fn view(source: &dyn Source) -> HostView {
         pstate: pstate::read(source),
         energy_bias: energy_bias::read(source, &cpuinfo, &topology, &msrs),
         msrs,
+        tuners: tuners::read(source),
         throttling: throttling::read(source, &topology),
         cooling: cooling::read(source),
         ipmi: ipmi::read(source, &processes),

@@ -18,6 +18,8 @@ pub const CHECKS: &[&Check] = &[
     &frequency::turbo_off::CHECK,
     &frequency::power_saving_bias::CHECK,
     &frequency::mixed_frequency_settings::CHECK,
+    &frequency::no_frequency_driver::CHECK,
+    &frequency::rival_tuner::CHECK,
     &stopped::clock_below_minimum::CHECK,
     &stopped::clock_modulation::CHECK,
     &stopped::forced_idle::CHECK,

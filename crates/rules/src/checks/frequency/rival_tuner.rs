@@ -1,0 +1,162 @@
+//! Looks for more than one program that tunes frequencies, and for settings that contradict the one there is.
+//!
+//! Sources: TuneD's profiles; the service files of the programs. It sees those that stay running, and TLP; a script
+//! that ran once at boot leaves no trace.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cpufreq::Policy;
+use facts::system::tuners::Tuner;
+use facts::{CpuSet, HostView};
+
+pub(crate) const CHECK: Check = Check {
+    id: "rival-tuner",
+    title: "programs that tune frequencies contradict each other or the settings",
+    doc: "\
+## What it looks at
+Running programs that set governors, limits or energy hints: tuned, power-profiles-daemon, TLP, auto-cpufreq,
+cpuspeed, cpufreqd, powernowd, system76-power, intel-lpmd; and thermald, which lowers the clock when it gets hot.
+If tuned runs with a profile that asks for the governor `performance`, whether every CPU has it.
+
+## Why it matters
+Whoever wrote last wins: after a reboot, a suspend or a change of profile it may be the other one. A setting that
+was made and checked comes undone weeks later. A governor that is not the profile's shows that this has
+happened, or that the profile failed.
+
+## When to leave it alone
+thermald beside one of the others is normal on a laptop, and a note elsewhere.
+",
+    references: &[
+        Reference {
+            title: "TuneD",
+            url: "https://tuned-project.org/",
+        },
+        Reference {
+            title: "TLP: conflicting services",
+            url: "https://linrunner.de/tlp/faq/ppd.html",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    let running = host.tuners.running(host.processes.as_deref()?);
+    let mut findings: Vec<Finding> = rivals(host, &running).into_iter().collect();
+    if running.iter().any(|(it, _)| it.name == "tuned") {
+        findings.extend(contradiction(host));
+    }
+    Ok(findings)
+}
+
+fn rivals(host: &HostView, running: &[(&Tuner, String)]) -> Option<Finding> {
+    let setters = running.iter().filter(|(it, _)| it.is_setter).count();
+    let (severity, running) = match running {
+        [_, _, ..] if setters > 1 => (Severity::Low, running),
+        [_, _, ..] if setters == 1 && !host.is_portable() => (Severity::Info, running),
+        _ => return None,
+    };
+    let names: Vec<&str> = running.iter().map(|(it, _)| it.name).collect();
+    let message = format!("{} tune frequencies at the same time", names.join(" and "));
+    let finding = Finding::new(severity, Confidence::High, message);
+    let finding =
+        running.iter().fold(finding, |it, (tuner, source)| it.evidence(source, tuner.name));
+    if severity == Severity::Info {
+        return Some(finding);
+    }
+    Some(finding.fix_lasting(
+        "keep one and disable the others: `systemctl disable --now` and its service's name",
+    ))
+}
+
+/// TuneD's profile asks for `performance`, and some CPU has another governor.
+fn contradiction(host: &HostView) -> Option<Finding> {
+    let profile = host.tuners.performance_profile()?;
+    let policies = host.cpufreq.policies.as_deref().ok()?;
+    let differs = |it: &&Policy| it.governor.as_ref().is_ok_and(|it| it != "performance");
+    let odd: Vec<&Policy> = policies.iter().filter(differs).collect();
+    let first = odd.first()?;
+    let governor = first.governor.as_deref().ok()?;
+    let cpus: CpuSet = odd.iter().flat_map(|it| it.cpus.iter()).collect();
+    let message = format!(
+        "tuned's profile {profile} asks for governor performance, and the governor is {governor}"
+    );
+    Some(
+        Finding::new(Severity::Medium, Confidence::Medium, message)
+            .on(cpus, host.topology.n_online())
+            .evidence("/etc/tuned/active_profile", profile)
+            .evidence(first.path("scaling_governor"), governor)
+            .fix_now("tuned-adm verify; tuned-adm profile ".to_owned() + profile)
+            .fix_lasting("find what writes the governor after tuned: look in /var/log/tuned/tuned.log and for other tuners and boot scripts"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::verdict;
+
+    fn processes(names: &[&str]) -> String {
+        let stat = |(pid, name): (usize, &&str)| {
+            format!(
+                "//- /proc/{pid}/stat\n{pid} ({name}) S 1 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 500\n"
+            )
+        };
+        (100..).zip(names).map(stat).collect()
+    }
+
+    const XEON: &str = "//- /sys/class/dmi/id/chassis_type\n23\n";
+    const LAPTOP: &str = "//- /sys/class/dmi/id/chassis_type\n10\n";
+
+    #[test]
+    fn two_setters_are_rivals() {
+        assert_eq!(
+            verdict(&CHECK, &processes(&["tuned", "power-profiles-", "postgres"])),
+            "low: tuned and power-profiles-daemon tune frequencies at the same time"
+        );
+        let tlp = "//- /run/tlp/last_pwr\n0\n";
+        assert_eq!(
+            verdict(&CHECK, &(processes(&["auto-cpufreq"]) + tlp)),
+            "low: auto-cpufreq and TLP tune frequencies at the same time"
+        );
+    }
+
+    #[test]
+    fn one_tuner_is_clean() {
+        assert_eq!(verdict(&CHECK, &processes(&["tuned", "irqbalance"])), "clean");
+        assert_eq!(verdict(&CHECK, &processes(&["tuned", "tuned-ppd"])), "clean");
+    }
+
+    #[test]
+    fn thermald_beside_another_is_a_note_on_a_server_and_normal_on_a_laptop() {
+        let both = processes(&["tuned", "thermald"]);
+        assert_eq!(
+            verdict(&CHECK, &(both.clone() + XEON)),
+            "info: tuned and thermald tune frequencies at the same time"
+        );
+        assert_eq!(verdict(&CHECK, &(both + LAPTOP)), "clean");
+        assert_eq!(verdict(&CHECK, &(processes(&["thermald"]) + XEON)), "clean");
+    }
+
+    #[test]
+    fn a_governor_that_is_not_the_profiles_is_a_contradiction() {
+        let host = |profile, governor| {
+            format!(
+                "{}//- /etc/tuned/active_profile\n{profile}\n//- /sys/devices/system/cpu/online\n0\n\
+                 //- /sys/devices/system/cpu/cpufreq/policy0/affected_cpus\n0\n\
+                 //- /sys/devices/system/cpu/cpufreq/policy0/scaling_governor\n{governor}\n",
+                processes(&["tuned"])
+            )
+        };
+        assert_eq!(
+            verdict(&CHECK, &host("throughput-performance", "powersave")),
+            "medium: tuned's profile throughput-performance asks for governor performance, and the governor is powersave [CPU 0 (1 of 1)]"
+        );
+        assert_eq!(verdict(&CHECK, &host("throughput-performance", "performance")), "clean");
+        assert_eq!(verdict(&CHECK, &host("balanced", "powersave")), "clean");
+    }
+
+    #[test]
+    fn processes_that_cannot_be_listed_are_unknown() {
+        assert_eq!(verdict(&CHECK, "//- /proc/\n!denied\n"), "unknown: /proc may not be read");
+    }
+}
