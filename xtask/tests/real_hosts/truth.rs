@@ -205,9 +205,9 @@ fn pepc(id: &str) -> Option<Expectation> {
         "pepc-bdwex0-nocpuidle" => {
             passive().outside("HWP is there and off: no check is about that")
         }
-        "pepc-bdw0" => passive()
-            .finds("turbo-headroom-lost", Info)
-            .outside("the uncore clock is pinned to its maximum: right as it is"),
+        "pepc-bdw0" => {
+            passive().finds("turbo-headroom-lost", Info).finds_between("uncore-capped", Info..=Info)
+        }
         "pepc-clx2s0" => active().finds("turbo-headroom-lost", Info),
         "pepc-ivbep1" => passive().finds("turbo-headroom-lost", Info),
         "pepc-hswep0" => {

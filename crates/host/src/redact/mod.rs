@@ -46,6 +46,17 @@ enum Kind {
 }
 
 impl Kind {
+    const ALL: [Kind; 8] = [
+        Kind::Guid,
+        Kind::Host,
+        Kind::Id,
+        Kind::Ip,
+        Kind::Mac,
+        Kind::Secret,
+        Kind::Serial,
+        Kind::Uuid,
+    ];
+
     fn word(self) -> &'static str {
         match self {
             Kind::Guid => "guid",
@@ -59,6 +70,9 @@ impl Kind {
         }
     }
 }
+
+/// So often a text is gone through: what is left beside a mark may stand for itself then.
+const MOST_ROUNDS: usize = 4;
 
 /// A part of a text that has to go.
 type Match = (Kind, Range<usize>);
@@ -116,7 +130,19 @@ impl Redactor {
     }
 
     fn replace(&mut self, text: &str, content: Content) -> String {
-        let mut redacted = String::with_capacity(text.len());
+        let mut redacted = text.to_owned();
+        for _ in 0..MOST_ROUNDS {
+            match self.replace_once(&redacted, content) {
+                Some(again) => redacted = again,
+                None => break,
+            }
+        }
+        redacted
+    }
+
+    /// `None` where there is nothing to replace.
+    fn replace_once(&mut self, text: &str, content: Content) -> Option<String> {
+        let mut redacted = String::new();
         let (mut copied, mut at) = (0, 0);
         while at < text.len() {
             match self.find(text.as_bytes(), at, content) {
@@ -131,13 +157,16 @@ impl Redactor {
             }
         }
         redacted.push_str(text.get(copied..).unwrap_or_default());
-        redacted
+        (copied > 0).then_some(redacted)
     }
 
     /// What stands at `at`.
     fn find(&self, text: &[u8], at: usize, content: Content) -> Found {
         let byte = text[at];
         let is_start = at == 0 || !is_word_byte(text[at - 1]);
+        if byte == b'<' {
+            return mark_at(&text[at..]).map_or(Found::Nothing, Found::Kept);
+        }
         // Most bytes are blanks, or inside of a word.
         if !byte.is_ascii_hexdigit() && !(is_start && (is_word_byte(byte) || byte == b':')) {
             return Found::Nothing;
@@ -183,6 +212,14 @@ enum Found {
     /// So many bytes that stay, whatever they look like.
     Kept(usize),
     Value(Match),
+}
+
+/// The length of the mark that `rest` starts with.
+fn mark_at(rest: &[u8]) -> Option<usize> {
+    let inside = rest.strip_prefix(b"<")?;
+    let number = Kind::ALL.iter().find_map(|kind| inside.strip_prefix(kind.word().as_bytes()))?;
+    let n_digits = number.iter().take_while(|it| it.is_ascii_digit()).count();
+    (number.get(n_digits) == Some(&b'>')).then(|| rest.len() - number.len() + n_digits + 1)
 }
 
 /// How many bytes of `rest` are the host's name, with the domain behind it.

@@ -137,8 +137,16 @@ fn serial_numbers_go_by_the_name_before_them_or_of_their_file() {
 
 #[test]
 fn what_is_redacted_stays_as_it_is_when_redacted_again() {
-    let text = "root=UUID=1A2B-3C4D ip=10.0.0.1 by-id/x hostname=y b8:ce:f6:3a:1c:02";
-    assert_eq!(redacted(&redacted(text)), redacted(text));
+    for text in [
+        "root=UUID=1A2B-3C4D ip=10.0.0.1 by-id/x hostname=y b8:ce:f6:3a:1c:02",
+        "10.0.0.1.db7 00:11:22:33:44:55.10.0.0.1 10.0.0.1-10.0.0.2",
+        "0a3407de-014b-458b-b5c1-848e92a327a310.0.0.1",
+    ] {
+        assert_eq!(redacted(&redacted(text)), redacted(text));
+        assert!(!redacted(text).contains("10.0.0"), "{}", redacted(text));
+    }
+    let mut named_like_a_mark = Redactor::new("host", "", |_| false);
+    assert_eq!(named_like_a_mark.text("a host, uuid=1"), "a <host>, uuid=<uuid1>");
 }
 
 #[test]
@@ -182,7 +190,8 @@ proptest! {
     }
 
     #[test]
-    fn any_hexadecimal_text_is_redacted_without_a_panic(text in "[0-9a-f:.\\-_ =]{0,200}") {
-        redactor().text(&text);
+    fn what_any_text_becomes_stays_so(text in "([0-9a-f:.\\-_ =<>]{0,20}|db7|host|uuid=|10\\.0\\.0\\.1){0,9}") {
+        let once = redacted(&text);
+        prop_assert_eq!(redacted(&once), once);
     }
 }
