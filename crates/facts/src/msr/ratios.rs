@@ -11,7 +11,7 @@ pub fn bus_clock(cpuinfo: &CpuInfo) -> Option<Hertz> {
     match (cpuinfo.family, cpuinfo.model) {
         (6, 0x1a | 0x1e | 0x1f | 0x2e | 0x25 | 0x2c | 0x2f) => Some(Hertz(133_333_333)),
         (6, 0x37 | 0x4a | 0x4c | 0x4d | 0x5a | 0x5d | 0x75) => None,
-        (6, 0x2a..) | (18.., _) => Some(Hertz::from_mhz(100)),
+        (6, 0x2a..) | (18..=19, _) => Some(Hertz::from_mhz(100)),
         _ => None,
     }
 }
