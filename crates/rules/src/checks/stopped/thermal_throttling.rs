@@ -45,12 +45,6 @@ counters start at 0 with every boot and keep no dates: look whether they still g
 
 fn run(host: &HostView) -> Verdict {
     host.platform.hides("thermal throttling")?;
-    if !host.cpuinfo.as_ref()?.is_intel() {
-        return Err(Missing::not_here(
-            "count of thermal throttling",
-            "the processor is not Intel's",
-        ));
-    }
     let counters = &host.throttling;
     let (cores, packages) = (&counters.cores, &counters.packages);
     let uptime = host.kernel.uptime.as_ref().ok().copied();
@@ -62,6 +56,10 @@ fn run(host: &HostView) -> Verdict {
     let worst = judged.iter().max_by_key(|it| (it.severity, it.throttled.events));
     if let Some(worst) = worst {
         return Ok(vec![finding(host, &judged, worst, uptime)]);
+    }
+    if matches!(&host.cpuinfo, Ok(info) if !info.is_intel()) {
+        let because = "the kernel counts it on Intel's processors only";
+        return Err(Missing::not_here("count of thermal throttling", because));
     }
     cores.all_known()?;
     // Processors without a package sensor have no package counters.
@@ -233,6 +231,19 @@ mod tests {
             verdict(&CHECK, &host(["500", "0"], "0", "!absent")),
             "low: a core was too hot and held its clock down 500 times since boot (the uptime is not known) [CPUs 0,2 (2 of 4)]"
         );
+    }
+
+    #[test]
+    fn counters_say_enough_without_a_word_on_the_processor() {
+        let host = host(["22034"; 2], "27400", "36020.49").replace("/proc/cpuinfo", "/proc/other");
+        assert!(verdict(&CHECK, &host).starts_with("high: "));
+    }
+
+    #[test]
+    fn another_manufacturers_processor_has_no_such_counters() {
+        assert!(verdict(&CHECK, &XEON.replace("GenuineIntel", "AuthenticAMD")).starts_with(
+            "not applicable: no count of thermal throttling here: the kernel counts it"
+        ));
     }
 
     #[test]
