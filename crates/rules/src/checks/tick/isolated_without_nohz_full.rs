@@ -85,7 +85,11 @@ fn finding(host: &HostView, ticking: &CpuSet) -> Finding {
             format!("a test that lost 0.73 % to 1000 ticks a second, scaled to CONFIG_HZ={hz}"),
         );
     }
-    let parameter = format!("`nohz_full={ticking}` on the boot line, beside what is there");
+    // The kernel takes one list only.
+    let mut list = isolation.tickless().unwrap_or_default();
+    list.extend(ticking.iter());
+    let parameter =
+        format!("`nohz_full={list}` on the boot line, beside what is there for isolcpus=");
     let lasting = match config {
         Some(config) if !config.has("NO_HZ_FULL") => {
             format!(

@@ -87,7 +87,10 @@ fn not_offloaded(host: &HostView, own: &CpuSet) -> Finding {
     if !asked.is_empty() {
         finding = finding.evidence("/proc/cmdline", asked.join(" "));
     }
-    let parameter = format!("`rcu_nocbs={own}` on the boot line");
+    // A second list would take the place of the first.
+    let mut list = own.clone();
+    list.extend(isolation.asked_for(Purpose::Rcu).iter().flat_map(CpuSet::iter));
+    let parameter = format!("`rcu_nocbs={list}` on the boot line");
     match &host.kernel.config {
         Ok(config) if !config.has("RCU_NOCB_CPU") => finding
             .evidence(config.path.as_str(), "no CONFIG_RCU_NOCB_CPU=y")
