@@ -1,7 +1,7 @@
 //! The prose of truth.tsv, host by host, as ids of checks.
 
 use crate::expectation::{Expectation, clean};
-use facts::links::pcie::Speed;
+use facts::links::pcie::Shown;
 use facts::{Fact, HostView};
 use rules::finding::Severity::{Info, Low, Medium};
 
@@ -146,7 +146,7 @@ fn has_interrupts_of(host: &HostView, n_cpus: usize) -> bool {
 fn has_link(host: &HostView, slot: &str, lanes: u32, of: u32) -> bool {
     let links = host.pcie.links.as_deref().unwrap_or_default();
     let link = links.iter().find(|it| it.folder.contains(&format!("/{slot}/")));
-    let lanes_of = |speed: &Fact<Speed>| speed.as_ref().map_or(0, |it| it.lanes);
+    let lanes_of = |shown: &Fact<Shown>| shown.as_ref().map_or(0, |it| it.speed.lanes);
     link.is_some_and(|it| {
         [lanes_of(&it.current), lanes_of(&it.device_max), lanes_of(&it.slot_max)]
             == [lanes, lanes, of]

@@ -23,11 +23,20 @@ pub struct PcieLink {
     /// What kind of device it is.
     pub kind: Kind,
     /// What the link runs at.
-    pub current: Fact<Speed>,
+    pub current: Fact<Shown>,
     /// What the device could do.
-    pub device_max: Fact<Speed>,
+    pub device_max: Fact<Shown>,
     /// What the port above could do.
-    pub slot_max: Fact<Speed>,
+    pub slot_max: Fact<Shown>,
+}
+
+/// A speed and width, and how the kernel writes that speed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Both as numbers.
+    pub speed: Speed,
+    /// `8.0 GT/s PCIe`; older kernels write `8 GT/s`.
+    pub text: String,
 }
 
 /// The kinds of devices whose links are looked at.
@@ -78,18 +87,24 @@ impl Kind {
     }
 }
 
-impl Speed {
-    /// Makes one of the two texts of `folder`; what shows no speed or no width has no link.
-    pub fn new(folder: &str, speed: Option<u32>, lanes: Option<u32>) -> Fact<Speed> {
+impl Shown {
+    /// Takes what the two files of `folder` hold; what shows no speed or no width has no link.
+    pub fn new(folder: &str, text: String, lanes: Option<u32>) -> Fact<Shown> {
+        let speed = speed(&text)
+            .map_err(|it| Missing::malformed(format!("{folder}: link speed"), &text, it.0))?;
         match (speed, lanes) {
-            (Some(gigatransfers_10), Some(lanes)) => Ok(Speed { gigatransfers_10, lanes }),
+            (Some(gigatransfers_10), Some(lanes)) => {
+                Ok(Shown { speed: Speed { gigatransfers_10, lanes }, text })
+            }
             _ => Err(Missing::not_here(
                 format!("PCIe link of {folder}"),
                 "it shows no speed or width: asleep, or inside of a chip",
             )),
         }
     }
+}
 
+impl Speed {
     /// Payload in MB/s and direction, after the line code: 8b/10b up to 5 GT/s, 128b/130b up to 32 GT/s,
     /// none above (PCI Express Base Specification 6.0, section 4.2).
     pub fn megabytes(self) -> u64 {

@@ -5,8 +5,8 @@
 //! the kinds that matter for the rest.
 
 use crate::Source;
-use facts::links::pcie::{Kind, Pcie, PcieLink, Speed, class, is_address, speed, width};
-use facts::{Fact, IfPresent, Missing};
+use facts::links::pcie::{Kind, Pcie, PcieLink, Shown, class, is_address, width};
+use facts::{Fact, IfPresent, Missing, parse};
 use std::collections::BTreeSet;
 
 const DEVICES: &str = "/sys/bus/pci/devices";
@@ -74,11 +74,11 @@ fn walk(source: &dyn Source, folder: &str, depth: usize) -> Vec<String> {
 
 fn link(source: &dyn Source, folder: &str, kind: Kind) -> PcieLink {
     let slot = folder.rsplit_once('/').map_or("", |(slot, _)| slot);
-    let current = read_speed(source, folder, "current");
+    let current = shown(source, folder, "current");
     // What does not answer is not asked again.
     let ask = |folder: &str| match &current {
-        Ok(_) => read_speed(source, folder, "max"),
-        Err(missing) => Err::<Speed, Missing>(missing.clone()),
+        Ok(_) => shown(source, folder, "max"),
+        Err(missing) => Err::<Shown, Missing>(missing.clone()),
     };
     PcieLink {
         folder: folder.to_owned(),
@@ -89,8 +89,8 @@ fn link(source: &dyn Source, folder: &str, kind: Kind) -> PcieLink {
     }
 }
 
-fn read_speed(source: &dyn Source, folder: &str, which: &str) -> Fact<Speed> {
+fn shown(source: &dyn Source, folder: &str, which: &str) -> Fact<Shown> {
     let lanes = source.parsed(&format!("{folder}/{which}_link_width"), width)?;
-    let speed = source.parsed(&format!("{folder}/{which}_link_speed"), speed)?;
-    Speed::new(folder, speed, lanes)
+    let text = source.parsed(&format!("{folder}/{which}_link_speed"), parse::line)?;
+    Shown::new(folder, text, lanes)
 }
