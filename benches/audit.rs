@@ -6,9 +6,9 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use facts::Origin;
-use host::{Answers, Captured, Identity};
+use host::{Captured, Identity};
 use std::hint::black_box;
-use xtask::tree::{Content, Server};
+use xtask::tree::Server;
 
 criterion_group!(benches, made_up_servers);
 criterion_main!(benches);
@@ -34,12 +34,6 @@ fn made_up_servers(criterion: &mut Criterion) {
 }
 
 fn capture_of_server(n_cpus: u32) -> String {
-    let mut answers = Answers::default();
-    for entry in Server::new(n_cpus).into_iter().flat_map(Server::entries) {
-        match entry.content {
-            Content::File(text) => answers.file(&entry.path, text),
-            Content::Link(target) => answers.link(&entry.path, &target),
-        }
-    }
+    let answers = Server::new(n_cpus).map(Server::answers).unwrap_or_default();
     answers.capture(Origin::Tree, &Identity::default())
 }

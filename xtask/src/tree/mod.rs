@@ -5,10 +5,13 @@
 
 mod cpus;
 mod devices;
+mod packages;
 mod processes;
 mod system;
 
 use anyhow::{Context as _, Result, bail};
+use host::Answers;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -79,10 +82,37 @@ impl Server {
     pub fn entries(self) -> Vec<Entry> {
         let mut tree = Tree(Vec::new());
         system::add(&mut tree, self);
+        packages::add(&mut tree, self);
         cpus::add(&mut tree, self);
         devices::add(&mut tree, self);
         processes::add(&mut tree, self);
         tree.0
+    }
+
+    /// What a source answers that reads it from disk: what lies in a folder, under the names of the links to
+    /// that folder too.
+    pub fn answers(self) -> Answers {
+        let entries = self.entries();
+        let mut answers = Answers::default();
+        let mut files = BTreeMap::new();
+        for entry in &entries {
+            if let Content::File(text) = &entry.content {
+                answers.file(&entry.path, text.as_str());
+                files.insert(entry.path.as_str(), text.as_str());
+            }
+        }
+        for entry in &entries {
+            if let Content::Link(target) = &entry.content {
+                answers.link(&entry.path, target);
+                let folder = resolved(&entry.path, target) + "/";
+                let below = files.range(folder.as_str()..);
+                for (path, text) in below.take_while(|(path, _)| path.starts_with(&folder)) {
+                    let name = &path[folder.len()..];
+                    answers.file(&format!("{}/{name}", entry.path), *text);
+                }
+            }
+        }
+        answers
     }
 
     fn cpus(self) -> std::ops::Range<u32> {
@@ -115,6 +145,20 @@ impl Server {
     }
 }
 
+/// The path that a relative link leads to.
+fn resolved(link: &str, target: &str) -> String {
+    let mut parts: Vec<&str> = link.split('/').collect();
+    parts.pop();
+    for part in target.split('/') {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
+}
+
 /// The entries, as they are added.
 struct Tree(Vec<Entry>);
 
@@ -144,16 +188,10 @@ impl Tree {
 mod tests {
     use super::*;
     use facts::Origin;
-    use host::{Answers, Captured, Identity};
+    use host::{Captured, Identity};
 
     fn view(n_cpus: u32) -> facts::HostView {
-        let mut answers = Answers::default();
-        for entry in Server::new(n_cpus).unwrap().entries() {
-            match entry.content {
-                Content::File(text) => answers.file(&entry.path, text),
-                Content::Link(target) => answers.link(&entry.path, &target),
-            }
-        }
+        let answers = Server::new(n_cpus).unwrap().answers();
         let capture = answers.capture(Origin::Tree, &Identity::default());
         host::view(&Captured::parse(&capture).unwrap())
     }
@@ -169,7 +207,11 @@ mod tests {
         assert!(host.processes.unwrap().len() > 5 * 128);
         assert!(host.throttling.cores.all_known().is_ok());
         assert_eq!(host.cpuidle.tables.unwrap()[0].states.len(), 4);
+        assert_eq!(host.power_limits.unwrap().len(), 2);
+        assert_eq!(host.uncore.unwrap().len(), 2);
         assert_eq!(host.pcie.links.unwrap().len(), 12);
+        assert_eq!(host.ipmi.interfaces.unwrap().len(), 1);
+        assert_eq!(host.cooling.unwrap().len(), 128);
         assert_eq!(host.infiniband.ports.unwrap().len(), 1);
     }
 
