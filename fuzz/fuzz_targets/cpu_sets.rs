@@ -27,7 +27,10 @@ fn compare_with_model(left: &CpuSet, right: &CpuSet) {
         return;
     }
     let (a, b): (BTreeSet<u32>, BTreeSet<u32>) = (left.iter().collect(), right.iter().collect());
-    assert_eq!((left.len(), left.first(), left.last()), (a.len(), a.first().copied(), a.last().copied()));
+    assert_eq!(
+        (left.len(), left.first(), left.last()),
+        (a.len(), a.first().copied(), a.last().copied())
+    );
     assert!(left.minus(right).iter().eq(a.difference(&b).copied()));
     assert!(left.and(right).iter().eq(a.intersection(&b).copied()));
     let mut grown = left.clone();

@@ -17,7 +17,10 @@ fuzz_target!(|text: &str| {
     }
     if let Ok(times) = CpuTimes::parse(text) {
         for (cpu, time) in times.iter() {
-            assert!(time.busy_share().is_none_or(|share| (0.0..=1.0).contains(&share)), "CPU {cpu}");
+            assert!(
+                time.busy_share().is_none_or(|share| (0.0..=1.0).contains(&share)),
+                "CPU {cpu}"
+            );
         }
     }
 });
