@@ -26,6 +26,12 @@ pub(crate) fn clean() -> Expectation {
     Expectation::default()
 }
 
+/// An id that is misspelt would demand nothing and forbid nothing.
+fn known(id: &'static str) -> &'static str {
+    assert!(rules::checks::find(id).is_some(), "no check is called {id}");
+    id
+}
+
 /// How an audit and the truth compare.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
@@ -66,7 +72,7 @@ impl Expectation {
         check: &'static str,
         range: RangeInclusive<Severity>,
     ) -> Expectation {
-        self.must_find.push((vec![check], range));
+        self.must_find.push((vec![known(check)], range));
         self
     }
 
@@ -76,25 +82,26 @@ impl Expectation {
         checks: &[&'static str],
         severity: Severity,
     ) -> Expectation {
-        self.must_find.push((checks.to_vec(), severity..=Severity::Critical));
+        let checks = checks.iter().copied().map(known).collect();
+        self.must_find.push((checks, severity..=Severity::Critical));
         self
     }
 
     /// `check` may report something: it is true, and the truth does not mention it.
     pub(crate) fn may_find(mut self, check: &'static str) -> Expectation {
-        self.may_find.push(check);
+        self.may_find.push(known(check));
         self
     }
 
     /// `checks` must not report anything at all.
     pub(crate) fn never(mut self, checks: &[&'static str]) -> Expectation {
-        self.never.extend(checks);
+        self.never.extend(checks.iter().copied().map(known));
         self
     }
 
     /// The host lacks what `check` judges, so that it must not be called clean either.
     pub(crate) fn not_judged(mut self, check: &'static str) -> Expectation {
-        self.never.push(check);
+        self.never.push(known(check));
         self.not_clean.push(check);
         self
     }
