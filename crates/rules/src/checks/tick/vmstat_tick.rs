@@ -49,13 +49,17 @@ fn run(host: &HostView) -> Verdict {
         return Err(Missing::not_here("folding of memory statistics on isolated CPUs", because));
     }
     let seconds = *host.sysctls.stat_interval.as_ref()?;
-    // 0 turns the folding off.
-    if seconds == 0 || seconds >= RARELY {
+    if seconds >= RARELY {
         return Ok(Vec::new());
     }
     // Red Hat's kernels take such changes back without a trace in the version.
     let confidence = if release.contains(".el") { Confidence::Low } else { Confidence::Medium };
-    let every = if seconds == 1 { "second".to_owned() } else { format!("{seconds} seconds") };
+    let every = match seconds {
+        // No delay is no end: mm/vmstat.c has no value that turns the folding off.
+        0 => "second or more often".to_owned(),
+        1 => "second".to_owned(),
+        _ => format!("{seconds} seconds"),
+    };
     let message = format!("the kernel folds memory statistics on nohz_full CPUs every {every}");
     Ok(vec![
         Finding::new(Severity::Low, confidence, message)
@@ -96,6 +100,14 @@ mod tests {
     #[test]
     fn a_long_interval_is_clean() {
         assert_eq!(verdict(&CHECK, &host("6.1.0-49-amd64", "1", "60")), "clean");
+    }
+
+    #[test]
+    fn no_interval_is_no_pause_and_does_not_turn_the_folding_off() {
+        assert_eq!(
+            verdict(&CHECK, &host("6.1.0-49-amd64", "1", "0")),
+            "low: the kernel folds memory statistics on nohz_full CPUs every second or more often [CPU 1 (1 of 2)]"
+        );
     }
 
     #[test]
