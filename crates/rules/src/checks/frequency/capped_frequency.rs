@@ -212,7 +212,7 @@ fn capped_by_request(host: &HostView) -> Verdict {
         let message = format!("the HWP request keeps the clock at level {max} of {highest}");
         let finding = Finding::new(severity(share), Confidence::High, message)
             .on(cpus.iter().map(|(cpu, _)| *cpu).collect(), host.topology.n_online())
-            .fix_now("for it in /sys/devices/system/cpu/cpufreq/policy*; do cat $it/cpuinfo_max_freq > $it/scaling_max_freq; done")
+            .fix_now(REWRITE)
             .fix_lasting("find what writes the register: firmware, x86_energy_perf_policy, a tool that works around thermal limits");
         let finding = cpus.iter().take(1).fold(finding, |finding, (_, limit)| {
             finding.evidence(&limit.path, format!("{:#x}", limit.value))
@@ -221,6 +221,11 @@ fn capped_by_request(host: &HostView) -> Verdict {
     };
     Ok(groups.into_iter().map(finding).collect())
 }
+
+/// Makes the driver write the request again. A limit equal to the last one changes nothing
+/// (`freq_qos_update_request` in kernel/power/qos.c), hence the step below it.
+const REWRITE: &str = "for it in /sys/devices/system/cpu/cpufreq/policy*; do max=$(cat $it/cpuinfo_max_freq); \
+                       echo $((max - 100000)) > $it/scaling_max_freq; echo $max > $it/scaling_max_freq; done";
 
 /// A maximum of 0 is no request, and without turbo nothing above the guaranteed level is to be had.
 fn is_below_capabilities(host: &HostView, limit: &hwp::Limit) -> bool {
@@ -248,7 +253,7 @@ fn with_cost(finding: Finding, share: f64, derivation: String) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     const CPU: &str = "/sys/devices/system/cpu";
 
@@ -376,6 +381,9 @@ mod tests {
             verdict(&CHECK, &cpu(registers("0x8000080a"))),
             "high: the HWP request keeps the clock at level 8 of 39 [CPU 0 (1 of 1)]"
         );
+        // Writing the limit that is in force already would not reach the register.
+        let command = &findings(&CHECK, &cpu(registers("0x8000080a")))[0].fix.now[0];
+        assert!(command.contains("echo $((max - 100000)) > $it/scaling_max_freq; echo $max >"));
         assert_eq!(verdict(&CHECK, &cpu(registers("0x8000270a"))), "clean");
         assert_eq!(
             verdict(&CHECK, &cpu(registers("!denied"))),
