@@ -76,7 +76,7 @@ fn run(host: &HostView) -> Verdict {
         finding = finding.evidence(bias.path(cpu), value).fix_now("cpupower set --perf-bias 0");
     }
     Ok(vec![finding.fix_lasting(
-        "tuned profile throughput-performance or latency-performance, or a systemd unit with the same commands",
+        "tuned profile throughput-performance, or a systemd unit with the same commands",
     )])
 }
 

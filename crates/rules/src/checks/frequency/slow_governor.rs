@@ -90,7 +90,7 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
         .evidence(example.path("scaling_governor"), governor)
         .fix_now("cpupower frequency-set -g performance")
         .fix_lasting(
-            "tuned profile throughput-performance or latency-performance, or `cpufreq.default_governor=performance` on the boot line; stop services that set another governor",
+            "tuned profile throughput-performance, or `cpufreq.default_governor=performance` on the boot line; stop services that set another governor",
         );
     if let Some((clock, full)) = clocks(host, example) {
         let share = 100.0 * (1.0 - clock.share_of(full));
