@@ -142,12 +142,18 @@ fn with_cost(finding: Finding, stopped: Option<&Throttling>) -> Finding {
 fn with_fix(finding: Finding, group: &LimitedGroup) -> Finding {
     let folder = &group.folder;
     let name = folder.rsplit('/').next().unwrap_or_default();
-    if [".service", ".scope", ".slice"].iter().any(|kind| name.ends_with(kind)) {
+    let is_unit = [".service", ".scope", ".slice"].iter().any(|kind| name.ends_with(kind));
+    // Scopes live as long as their container or session; kubelet makes its slices anew.
+    let is_made_elsewhere = name.ends_with(".scope") || name.starts_with("kubepods");
+    if is_unit && !is_made_elsewhere {
         return finding
             .fix_now(format!("systemctl set-property --runtime {name} CPUQuota="))
             .fix_lasting(format!("systemctl set-property {name} CPUQuota="));
     }
     let finding = match group.version {
+        _ if is_unit => {
+            finding.fix_now(format!("systemctl set-property --runtime {name} CPUQuota="))
+        }
         Version::V1 => finding.fix_now(format!("echo -1 > {folder}/cpu.cfs_quota_us")),
         Version::V2 => finding.fix_now(format!("echo max > {folder}/cpu.max")),
     };
@@ -159,7 +165,7 @@ fn with_fix(finding: Finding, group: &LimitedGroup) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     const HOST: &str = "\
 //- /sys/devices/system/cpu/online
@@ -190,6 +196,21 @@ mod tests {
             verdict(&CHECK, &stopped(120)),
             "high: a cgroup quota of 4 CPUs stopped PostgreSQL (812) in 12.0 % of its periods"
         );
+    }
+
+    #[test]
+    fn a_containers_quota_lasts_where_the_container_is_defined() {
+        let fix = |host: &str| findings(&CHECK, host).remove(0).fix;
+        assert_eq!(
+            fix(&stopped(120)).lasting,
+            Some("systemctl set-property db.slice CPUQuota=".to_owned())
+        );
+        for unit in ["cri-containerd-0a1b.scope", "kubepods-burstable-pod1.slice"] {
+            let fix = fix(&stopped(120).replace("db.slice", unit));
+            let now = format!("systemctl set-property --runtime {unit} CPUQuota=");
+            assert_eq!(fix.now, [now]);
+            assert!(fix.lasting.unwrap().contains("where the container or pod is defined"));
+        }
     }
 
     #[test]
