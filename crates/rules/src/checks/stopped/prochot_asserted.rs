@@ -192,12 +192,14 @@ fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
     let message = format!("{name} holds the clock down at this moment");
     let finding = Finding::new(severity, Confidence::High, message);
     match severity {
+        _ if name == CRITICAL.name || name == TOO_HOT.name => finding
+            .fix_now("ipmitool sdr type Fan; ipmitool sdr type Temperature  # fans, inlet, processors")
+            .fix_lasting("mend the cooling; see thermal-throttling"),
         Severity::High => finding
             .fix_now("ipmitool sel elist | tail; ipmitool sdr  # power supplies, regulators, fans, power caps")
             .fix_lasting(
                 "mend what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stays without a cause has been cured by taking the machine off its power for a minute",
             ),
-        Severity::Medium => finding.fix_lasting("mend the cooling; see thermal-throttling"),
         _ => finding,
     }
 }
@@ -253,6 +255,15 @@ mod tests {
     #[test]
     fn heat_at_the_moment_is_medium() {
         assert!(verdict(&CHECK, &host(["0x88000003", COOL], COOL, "0x0")).starts_with("medium: "));
+    }
+
+    #[test]
+    fn a_critical_temperature_is_a_matter_of_cooling_and_not_of_power_supplies() {
+        let hot = host(["0x88000010", COOL], COOL, "0x0");
+        let finding = crate::fixture::findings(&CHECK, &hot).remove(0);
+        assert_eq!(finding.message, "a critical temperature holds the clock down at this moment");
+        assert_eq!(finding.fix.lasting.unwrap(), "mend the cooling; see thermal-throttling");
+        assert!(finding.fix.now[0].contains("type Fan"));
     }
 
     #[test]
