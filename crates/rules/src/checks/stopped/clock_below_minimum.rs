@@ -189,14 +189,26 @@ fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], n_judged: usize) -> Fi
         "a clock of {clock}, where the lowest of the hardware is {lowest}: the mark of a clock that is stopped in between"
     );
     let cpus: CpuSet = low.iter().map(|it| it.cpu).collect();
-    let finding = Finding::new(severity, confidence, message)
-        .on(cpus, clocks.host.topology.n_online())
-        .fix_now("modprobe msr; rdmsr -a 0x19a; rdmsr -a 0x19c; rdmsr -a 0x1b1  # what stops it?")
-        .fix_lasting("mend what these name (bit 4 of the first, bits 0 and 2 of the others): see clock-modulation, prochot-asserted and thermal-throttling");
-    clocks
+    let finding =
+        Finding::new(severity, confidence, message).on(cpus, clocks.host.topology.n_online());
+    let finding = clocks
         .evidence(worst)
         .into_iter()
-        .fold(finding, |it, (source, value)| it.evidence(source, value))
+        .fold(finding, |it, (source, value)| it.evidence(source, value));
+    asked_further(clocks.info, finding)
+}
+
+/// Where each manufacturer's processors say what holds them.
+fn asked_further(info: &CpuInfo, finding: Finding) -> Finding {
+    if info.is_intel() {
+        return finding
+            .fix_now("modprobe msr; rdmsr -a 0x19a; rdmsr -a 0x19c; rdmsr -a 0x1b1  # what stops it?")
+            .fix_lasting("mend what these name (bit 4 of the first, bits 0 and 2 of the others): see clock-modulation, prochot-asserted and thermal-throttling");
+    }
+    finding
+        .fix_now("modprobe msr; rdmsr -a 0xc0010061  # bits 2:0 above 0: firmware limits the P-state")
+        .fix_now("ipmitool sel elist | tail; ipmitool sdr  # power supplies, regulators, fans, power caps")
+        .fix_lasting("mend what the management controller names: power supplies, cooling, a power cap")
 }
 
 #[cfg(test)]
@@ -271,6 +283,8 @@ mod tests {
         };
         assert!(verdict(&CHECK, &amd("acpi-cpufreq")).starts_with("not applicable: "));
         assert!(verdict(&CHECK, &amd("amd-pstate-epp")).starts_with("medium: "));
+        let commands = findings(&CHECK, &amd("amd-pstate-epp")).remove(0).fix.now.join("; ");
+        assert!(!commands.contains("0x19"), "AMD has none of Intel's registers: {commands}");
     }
 
     #[test]
