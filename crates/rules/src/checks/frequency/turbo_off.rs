@@ -88,7 +88,10 @@ fn off_by_switch(host: &HostView) -> Option<Finding> {
     };
     let name = path.rsplit('/').next().unwrap_or_default();
     let message = format!("turbo is switched off in Linux: {name} is {off}");
-    let everywhere = path.replace("policy0", "policy*");
+    let everywhere = match path.split_once("/policy") {
+        Some((folder, _)) => format!("{folder}/policy*/boost"),
+        None => path.clone(),
+    };
     let finding = weighed(host, Confidence::High, message)
         .evidence(&path, off)
         .fix_now(format!("echo {on} | tee {everywhere}"))
@@ -217,7 +220,7 @@ fn sharing(host: &HostView, register: &Register, read: &CpuSet) -> CpuSet {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     const CPU: &str = "/sys/devices/system/cpu";
 
@@ -286,6 +289,10 @@ mod tests {
         assert_eq!(
             verdict(&CHECK, &epyc(&policy)),
             "medium: turbo is switched off in Linux: boost is 0 [CPU 1 (1 of 2)]"
+        );
+        assert_eq!(
+            findings(&CHECK, &epyc(&policy))[0].fix.now,
+            ["echo 1 | tee /sys/devices/system/cpu/cpufreq/policy*/boost"]
         );
     }
 
