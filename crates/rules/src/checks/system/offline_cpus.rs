@@ -5,7 +5,7 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use facts::{CpuSet, HostView};
+use facts::{CpuSet, HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "offline-cpus",
@@ -55,6 +55,13 @@ fn offline(host: &HostView) -> Verdict {
     let offline = present.minus(online).minus(&host.topology.standby);
     if offline.is_empty() {
         return Ok(Vec::new());
+    }
+    // lxcfs puts a list of its own over `online`: the CPUs that the container may use.
+    if let Ok(Some(container)) = &host.platform.container {
+        return Err(Missing::hidden(
+            "which CPUs are offline",
+            format!("the container ({container})"),
+        ));
     }
     let share = offline.len() as f64 / present.len().max(1) as f64;
     let (severity, because) = match explanation(host, &offline, online) {
@@ -176,6 +183,14 @@ mod tests {
         );
         let standby = "//- /sys/devices/system/cpu/cpu3/configure\n0\n";
         assert_eq!(verdict(&CHECK, &host("0-3", "0-2", standby)), "clean");
+    }
+
+    #[test]
+    fn what_a_container_shows_as_online_may_be_its_own_share() {
+        assert_eq!(
+            verdict(&CHECK, &host("0-15", "0-3", "//- /run/systemd/container\nlxc\n")),
+            "unknown: which CPUs are offline is hidden from a guest of the container (lxc)"
+        );
     }
 
     #[test]
