@@ -15,7 +15,8 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 `cur_state` of the cooling device `intel_powerclamp`: the percentage of the time that its kernel threads keep every
-CPU idle together (0 is off; before Linux 6.3, so is -1). And IA32_PKG_HDC_CTL, MSR 0xDB0 bit 0, which lets the
+CPU idle together (0 is off; before Linux 6.3, -1 is off, and the number is the time that the packages idled for
+whatever reason). And IA32_PKG_HDC_CTL, MSR 0xDB0 bit 0, which lets the
 processor force its cores to idle by itself.
 
 ## Why it matters
@@ -68,14 +69,22 @@ fn powerclamp(host: &HostView) -> Result<Option<Finding>, &Missing> {
 }
 
 fn clamped(host: &HostView, device: &CoolingDevice, percent: u64) -> Finding {
-    let severity = if percent >= 10 { Severity::High } else { Severity::Medium };
-    let message = format!("intel_powerclamp forces the CPUs to idle for {percent} % of the time");
-    let finding = Finding::new(severity, Confidence::High, message)
-        .evidence(device.state_path(), percent)
-        .cost(
-            format!("{percent} % of every CPU while it lasts"),
-            "the share of the time that idle is asked for",
-        )
+    let finding = if shows_true_idle_time(host) {
+        let message = "intel_powerclamp forces the CPUs to idle for a part of the time";
+        Finding::new(Severity::High, Confidence::High, message)
+            .evidence(device.state_path(), percent)
+    } else {
+        let severity = if percent >= 10 { Severity::High } else { Severity::Medium };
+        let message =
+            format!("intel_powerclamp forces the CPUs to idle for {percent} % of the time");
+        Finding::new(severity, Confidence::High, message)
+            .evidence(device.state_path(), percent)
+            .cost(
+                format!("{percent} % of every CPU while it lasts"),
+                "the share of the time that idle is asked for",
+            )
+    };
+    let finding = finding
         .fix_now(format!("echo 0 > {}", device.state_path()))
         .fix_lasting(
             "find what switches it on (thermald, a script) and why: mend the cooling, then `echo blacklist intel_powerclamp > /etc/modprobe.d/powerclamp.conf`",
@@ -84,6 +93,12 @@ fn clamped(host: &HostView, device: &CoolingDevice, percent: u64) -> Finding {
         Ok(online) => finding.on(online.clone(), online.len()),
         Err(_) => finding,
     }
+}
+
+/// Before Linux 6.3 (621084965459) the state was the share of the time that the packages idled for whatever
+/// reason, not the share that is asked for.
+fn shows_true_idle_time(host: &HostView) -> bool {
+    host.kernel.version().is_ok_and(|version| version < (6, 3))
 }
 
 fn hardware(host: &HostView) -> Result<Option<Finding>, &Missing> {
@@ -120,6 +135,16 @@ mod tests {
         );
         let finding = findings(&CHECK, &powerclamp("30")).remove(0);
         assert_eq!(finding.fix.now, ["echo 0 > /sys/class/thermal/cooling_device9/cur_state"]);
+    }
+
+    #[test]
+    fn an_old_kernel_shows_idle_time_of_every_cause_which_is_no_loss() {
+        let host = powerclamp("93") + "//- /proc/sys/kernel/osrelease\n5.14.0-427.el9.x86_64\n";
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "high: intel_powerclamp forces the CPUs to idle for a part of the time [all 4 CPUs]"
+        );
+        assert!(findings(&CHECK, &host)[0].cost.is_none());
     }
 
     #[test]
