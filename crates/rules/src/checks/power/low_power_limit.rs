@@ -91,7 +91,7 @@ fn finding(
 ) -> Finding {
     let share = limit.share_of(design);
     let severity = match share {
-        _ if host.dmi.is_portable() => Severity::Info,
+        _ if host.is_portable() => Severity::Info,
         share if share < HALF => Severity::High,
         _ => Severity::Medium,
     };
