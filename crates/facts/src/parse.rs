@@ -21,6 +21,7 @@ pub fn trimmed(text: &str) -> &str {
 pub fn line(text: &str) -> Result<String, Expected> {
     match trimmed(text) {
         "" => Err(Expected("some text")),
+        line if line.contains(char::is_control) => Err(Expected("one line of text")),
         line => Ok(line.to_owned()),
     }
 }
@@ -76,6 +77,12 @@ mod tests {
     fn a_nul_byte_after_the_value_is_no_part_of_it() {
         assert_eq!(number("42\0\n"), Ok(42));
         assert_eq!(line("\0"), Err(Expected("some text")));
+    }
+
+    #[test]
+    fn what_goes_on_in_a_second_line_is_no_line() {
+        assert_eq!(line("6.1.0\n"), Ok("6.1.0".into()));
+        assert_eq!(line("6.1.0\n/../etc"), Err(Expected("one line of text")));
     }
 
     #[test]

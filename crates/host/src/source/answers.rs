@@ -40,13 +40,14 @@ impl Answers {
     }
 
     /// The capture of all answers, redacted, in the order of their names. With the origin `Tree` it says
-    /// that it was made from somebody else's data.
+    /// that it was made from somebody else's data. What has a name that cannot be written is left out.
     pub fn capture(&self, origin: Origin, identity: &Identity) -> String {
         let is_taken = |word: &str| self.0.keys().any(|name| name.split('/').any(|it| it == word));
         let mut redactor = Redactor::new(&identity.host_name, &identity.release, is_taken);
         let redacted: BTreeMap<String, Answer> = self
             .0
             .iter()
+            .filter(|(name, answer)| can_be_written(name, answer))
             .map(|(name, answer)| (redactor.text(name), redact(&mut redactor, name, answer)))
             .collect();
         let mut text = String::from(if origin == Origin::Tree { IMPORTED } else { HEADER });
@@ -56,6 +57,18 @@ impl Answers {
         }
         text
     }
+}
+
+/// Whether a name, or a link's target, stands on one line and reads back as it is. In a stranger's archive a
+/// file may be called anything, `a\n//- /sys/b` included.
+pub(super) fn is_plain(name: &str) -> bool {
+    name.trim() == name && !name.contains(char::is_control) && !name.contains(" -> ")
+}
+
+fn can_be_written(name: &str, answer: &Answer) -> bool {
+    let is_link = name.ends_with(" ->");
+    let target = answer.as_deref().unwrap_or_default();
+    is_plain(name) && (!is_link || std::str::from_utf8(target).is_ok_and(is_plain))
 }
 
 fn redact(redactor: &mut Redactor, name: &str, answer: &Answer) -> Answer {
