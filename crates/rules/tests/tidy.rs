@@ -45,6 +45,12 @@ fn every_check_tests_that_it_fires_is_silent_and_is_unknown() {
 }
 
 #[test]
+fn the_page_of_the_checks_is_what_the_checks_say() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/checks.md");
+    assert!(read(&page) == rules::documentation::page(), "stale: run `cargo xtask docs`");
+}
+
+#[test]
 fn every_source_file_says_what_it_is_about() {
     let mut files = Vec::new();
     visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);

@@ -28,7 +28,7 @@ fn open(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
     }
     if let Some(path) = &arguments.host.root {
         let name = path.display().to_string();
-        let source = host::open_root(path).context("--root")?;
+        let source = host::open_root(path)?;
         if !source.other_roots().is_empty() {
             let others = source.other_roots().join(", ");
             let note = format!("{name} holds other hosts too, name one to see it: {others}");
@@ -50,5 +50,7 @@ fn open(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
 fn text_of(path: &Path) -> Result<String> {
     let name = path.display();
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
-    String::from_utf8(bytes).with_context(|| format!("{name} is no text"))
+    String::from_utf8(bytes).with_context(|| {
+        format!("{name} is no text, as captures are; a folder or tarball is read with --root")
+    })
 }

@@ -27,6 +27,26 @@ pub fn explain(text: &str) -> Option<Explanation> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checks;
+
+    #[test]
+    fn every_check_that_an_explanation_names_exists() {
+        let texts = [
+            "Conflicting CPU frequency values detected: 1600.0 != 2534.0",
+            "CPU0: Core temperature above threshold, cpu clock throttled (total events = 9)",
+            "0 0 1555 78.08 1996 998",
+        ];
+        for text in texts {
+            let explanation = explain(text).unwrap_or_else(|| panic!("{text:?} is not known"));
+            for id in explanation.checks {
+                assert!(
+                    checks::find(id).is_some(),
+                    "{id} of {:?} does not exist",
+                    explanation.what
+                );
+            }
+        }
+    }
 
     #[test]
     fn a_text_of_no_known_kind_is_not_explained() {
