@@ -64,7 +64,11 @@ fn run(host: &HostView) -> Verdict {
             None => Err(Missing::not_here("turbo", "the processor shows none")),
         };
     }
-    let found = off_by_switch(host)
+    // intel_pstate repeats the register in `no_turbo`, and then refuses to be written.
+    let repeated = (host.pstate.intel.no_turbo == Ok(true)).then(|| off_by_register(host, cpuinfo));
+    let found = repeated
+        .flatten()
+        .or_else(|| off_by_switch(host))
         .or_else(|| off_by_register(host, cpuinfo))
         .or_else(|| missing_from_table(host, cpuinfo));
     match found {
@@ -105,7 +109,11 @@ fn off_by_register(host: &HostView, cpuinfo: &CpuInfo) -> Option<Finding> {
     let values = host.msrs.of(register).ok()?;
     let off = values.cpus_where(|&value| is_off(value));
     let first = off.first()?;
-    let message = format!("turbo is switched off in {register}, and Linux does not know");
+    let linux = match host.pstate.intel.no_turbo {
+        Ok(true) => "where Linux may not switch it on",
+        _ => "and Linux does not know",
+    };
+    let message = format!("turbo is switched off in {register}, {linux}");
     let value = values.get(first)?.as_ref().ok()?;
     let finding = weighed(host, Confidence::High, message)
         .evidence(register.path(first), format!("{value:#x}"))
@@ -323,6 +331,17 @@ mod tests {
             verdict(&CHECK, &gold("ida", &misc_enable("0x4000850089"))),
             "medium: turbo is switched off in MSR 0x1a0 IA32_MISC_ENABLE, and Linux does not know [all 2 CPUs]"
         );
+    }
+
+    #[test]
+    fn a_switch_that_only_repeats_the_register_is_not_advised() {
+        let host =
+            gold("ida", &(file("intel_pstate/no_turbo", "1") + &misc_enable("0x4000850089")));
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "medium: turbo is switched off in MSR 0x1a0 IA32_MISC_ENABLE, where Linux may not switch it on [all 2 CPUs]"
+        );
+        assert!(findings(&CHECK, &host)[0].fix.now.is_empty());
     }
 
     #[test]
