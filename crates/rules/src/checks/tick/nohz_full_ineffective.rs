@@ -6,7 +6,7 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use crate::tick_rate::{Pace, TickRate, tick_rates};
+use crate::tick_rate::{Pace, TickRate, seconds, tick_rates};
 use facts::system::isolation::Purpose;
 use facts::{CpuSet, HostView};
 
@@ -17,7 +17,8 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 Whether the CPUs of `nohz_full=` on the boot line are in force (`/sys/devices/system/cpu/nohz_full`), and whether they
 took timer interrupts (`/proc/interrupts`) at the rate at which a CPU ticks while it is busy: CONFIG_HZ, or that of a
-busy CPU beside them. How busy a CPU was comes from `/proc/stat`; one that was idle has nothing to show.
+busy CPU beside them. How busy a CPU was comes from `/proc/stat`; one that was idle has nothing to show. In the first
+ten minutes after boot it is never more than low.
 
 ## Why it matters
 The tick only stops while nothing needs it. It stays with two runnable tasks on the CPU, with a CPU-time timer or
@@ -50,6 +51,8 @@ const TOO_MUCH: f64 = 0.1;
 const PER_BUSY_TICK: f64 = 0.5;
 /// A CPU less busy than this gets its timer interrupts from being woken.
 const BUSY: f64 = 0.1;
+/// In the first ten minutes the counts are mostly those of booting.
+const SETTLED: f64 = 600.0;
 
 fn run(host: &HostView) -> Verdict {
     if let Some(finding) = dropped(host) {
@@ -150,7 +153,12 @@ fn finding(host: &HostView, rates: &[TickRate], pace: &Pace) -> Option<(Finding,
         "nohz_full CPUs took {:.0} timer interrupts a second, where one that ticks takes {:.0}",
         worst.per_second, pace.per_second
     );
-    let finding = Finding::new(Severity::Medium, Confidence::Medium, message)
+    // What starts at boot runs where it likes: many short tasks, each with its ticks.
+    let (severity, confidence) = match seconds(host) {
+        Ok(seconds) if seconds < SETTLED => (Severity::Low, Confidence::Low),
+        _ => (Severity::Medium, Confidence::Medium),
+    };
+    let finding = Finding::new(severity, confidence, message)
         .on(cpus.clone(), host.topology.n_online())
         .evidence("/proc/interrupts", format!("{} on CPU {} since boot", worst.count, worst.cpu))
         .evidence("/proc/stat", format!("CPU {} {:.0} % busy", worst.cpu, 100.0 * worst.busy))
@@ -227,6 +235,14 @@ mod tests {
             verdict(&CHECK, &host(LINE, 240_000, 950)),
             "medium: nohz_full CPUs took 240 timer interrupts a second, where one that ticks takes 250: what keeps the tick does not show in a snapshot [CPU 1 (1 of 2)]"
         );
+    }
+
+    #[test]
+    fn a_host_that_has_just_booted_shows_its_boot() {
+        let young = host(LINE, 30_000, 120)
+            .replace("1000.00 900.00", "130.00 100.00")
+            .replace("cpu1 12000 0 0 88000", "cpu1 12000 0 0 1000");
+        assert!(verdict(&CHECK, &young).starts_with("low: nohz_full CPUs took 231 timer"));
     }
 
     #[test]
