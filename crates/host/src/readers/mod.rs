@@ -35,7 +35,7 @@ pub fn view(source: &dyn Source) -> HostView {
     let topology = topology::read(source, &cpuinfo);
     let dmi = dmi::read(source);
     let platform = platform::read(source, &cpuinfo, &dmi);
-    let kernel = kernel::read(source);
+    let kernel = kernel::read(source, &platform);
     let interrupts = interrupts::read(source);
     let processes = processes::read(source);
     let msrs = msrs::read(source, &cpuinfo, &platform, &topology);
