@@ -100,21 +100,28 @@ fn without_driver(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
     if let Some((path, value)) = kept_by_firmware(host) {
         return finding.evidence(path, format!("{value:#x}")).fix_lasting(LET_LINUX);
     }
-    let boot_line = host.kernel.boot_line.as_ref();
-    let parameters: Vec<&str> = ["cpufreq.off", "intel_pstate", "amd_pstate"]
-        .into_iter()
-        .filter(|name| boot_line.is_ok_and(|it| it.has(name)))
-        .collect();
+    let parameters = refusals(host);
     if parameters.is_empty() {
         return finding.fix_now("modprobe acpi-cpufreq").fix_lasting(LET_LINUX);
     }
-    for name in &parameters {
-        let value = boot_line.ok().and_then(|it| it.value(name)).unwrap_or_default();
-        finding = finding.evidence("/proc/cmdline", format!("{name}={value}"));
+    for parameter in &parameters {
+        finding = finding.evidence("/proc/cmdline", parameter);
     }
     finding
         .fix_now("modprobe acpi-cpufreq")
         .fix_lasting(format!("take {} off the boot line and reboot", parameters.join(" and ")))
+}
+
+/// The boot parameters that turn drivers away; those that choose a driver's mode do not.
+fn refusals(host: &HostView) -> Vec<String> {
+    let Ok(line) = &host.kernel.boot_line else { return Vec::new() };
+    let refusal = |(name, value): (&str, &str)| {
+        (line.value(name) == Some(value)).then(|| format!("{name}={value}"))
+    };
+    [("cpufreq.off", "1"), ("intel_pstate", "disable"), ("amd_pstate", "disable")]
+        .into_iter()
+        .filter_map(refusal)
+        .collect()
 }
 
 const LET_LINUX: &str = "let the operating system control P-states in the firmware's setup (Dell: CPU Power Management OS DBPM, HPE: Power Regulator OS Control Mode, others: EIST or P-states enabled)";
@@ -171,8 +178,10 @@ mod tests {
         };
         assert_eq!(
             lasting("//- /proc/cmdline\nquiet intel_pstate=disable\n"),
-            "take intel_pstate off the boot line and reboot"
+            "take intel_pstate=disable off the boot line and reboot"
         );
+        // It chooses a mode of the driver, and does not turn it away.
+        assert_eq!(lasting("//- /proc/cmdline\nquiet intel_pstate=passive\n"), super::LET_LINUX);
         let register =
             "//- /dev/cpu/0/msr 0xce\n0x70a2cfb811500\n//- /dev/cpu/0/msr 0x1aa\n0x401cc0\n";
         assert_eq!(lasting(&register.replace("0x401cc0", "0x401dc0")), super::LET_LINUX);
