@@ -83,9 +83,10 @@ impl Tuners {
         running
     }
 
-    /// The active TuneD profile that asks for the governor `performance`, if one does.
+    /// The active TuneD profile that asks for the governor `performance`, if the last one does: what is merged
+    /// later overrides what is before it.
     pub fn performance_profile(&self) -> Option<&str> {
-        let profiles = self.tuned_profile.as_deref().unwrap_or_default();
-        profiles.iter().map(String::as_str).find(|it| PERFORMANCE_PROFILES.contains(it))
+        let last = self.tuned_profile.as_deref().unwrap_or_default().last()?;
+        Some(last.as_str()).filter(|it| PERFORMANCE_PROFILES.contains(it))
     }
 }

@@ -153,6 +153,8 @@ mod tests {
         );
         assert_eq!(verdict(&CHECK, &host("throughput-performance", "performance")), "clean");
         assert_eq!(verdict(&CHECK, &host("balanced", "powersave")), "clean");
+        // A profile that is merged later may ask for another governor.
+        assert_eq!(verdict(&CHECK, &host("virtual-host our-racks", "powersave")), "clean");
     }
 
     #[test]
