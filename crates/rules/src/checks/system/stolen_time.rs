@@ -24,8 +24,8 @@ the tail of commit times, at 5 % in the throughput, and at 10 % the machine is n
 
 ## When to leave it alone
 On instances that are sold with CPU credits or a baseline it is the price of the instance type. It is an average since
-boot: look at `st` in `vmstat 1` for today's. A guest whose hypervisor reports no steal, as most of VMware's, reads
-0 whatever happens.
+boot: look at `st` in `vmstat 1` for today's. Most guests of VMware and Hyper-V read 0 whatever happens, so 0 is
+no answer there.
 ",
     references: &[
         Reference {
@@ -47,11 +47,21 @@ const LEVELS: [(f64, Severity); 3] =
 /// Below this share of all time it is too little to make a percentage of: an idle guest.
 const NOTICEABLE: f64 = 0.001;
 
+/// Hypervisors that tell their guests of no stolen time, or only where an administrator asked for it (VMware's
+/// `stealclock.enable`): 0 says nothing there.
+const KEEP_IT_TO_THEMSELVES: &[&str] = &["VMware", "VirtualBox", "Hyper-V", "Parallels", "bhyve"];
+
 fn run(host: &HostView) -> Verdict {
     if host.platform.is_bare_metal() {
         return Err(Missing::not_here("hypervisor", "the kernel runs on the hardware itself"));
     }
     let time = host.cpu_times.as_ref()?.iter().fold(CpuTime::default(), |sum, (_, it)| sum + it);
+    if time.steal == 0
+        && let Ok(Some(hypervisor)) = &host.platform.hypervisor
+        && KEEP_IT_TO_THEMSELVES.iter().any(|it| hypervisor.starts_with(it))
+    {
+        return Err(Missing::hidden("stolen time", hypervisor));
+    }
     let free = time.idle.saturating_add(time.iowait);
     let wanted = time.total().saturating_sub(free);
     let share = time.steal as f64 / wanted.max(1) as f64;
@@ -106,6 +116,19 @@ mod tests {
     #[test]
     fn a_guest_that_hardly_ran_is_clean() {
         assert_eq!(verdict(&CHECK, &host(5, 100_000, 5)), "clean");
+    }
+
+    #[test]
+    fn no_steal_is_no_answer_where_the_hypervisor_reports_none() {
+        let vmware = |steal| {
+            host(850, 4000, steal).replace(GUEST, "//- /sys/class/dmi/id/sys_vendor\nVMware, Inc.\n//- /sys/class/dmi/id/product_name\nVMware7,1\n")
+        };
+        assert_eq!(
+            verdict(&CHECK, &vmware(0)),
+            "unknown: stolen time is hidden from a guest of VMware"
+        );
+        assert!(verdict(&CHECK, &vmware(150)).starts_with("high: "));
+        assert_eq!(verdict(&CHECK, &host(850, 4000, 0)), "clean");
     }
 
     #[test]
