@@ -26,6 +26,13 @@ pub struct PowerLimit {
     pub design: Fact<Microwatts>,
 }
 
+/// Whether firmware has locked the limits until reset (bit 63) while the long-term one counts (bit 15), in a value
+/// of MSR_PKG_POWER_LIMIT (0x610).
+pub fn is_locked(register: u64) -> bool {
+    const LOCKED_AND_ENABLED: u64 = 1 << 63 | 1 << 15;
+    register & LOCKED_AND_ENABLED == LOCKED_AND_ENABLED
+}
+
 impl PowerLimit {
     /// The path of one of its files.
     pub fn path(&self, file: &str) -> String {

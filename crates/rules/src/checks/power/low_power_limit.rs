@@ -5,7 +5,8 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use facts::power::limit::PowerLimit;
+use facts::msr::intel::PKG_POWER_LIMIT;
+use facts::power::limit::{PowerLimit, is_locked};
 use facts::{HostView, IfPresent, Microwatts, Missing};
 
 pub(crate) const CHECK: Check = Check {
@@ -15,7 +16,8 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 The long-term limit (PL1) of each package in /sys/class/powercap/intel-rapl:*, and the short-term limit (PL2),
 against the thermal design power (TDP) that the processor states. It speaks up when a limit that counts is
-below 80 % of the TDP.
+below 80 % of the TDP. Where firmware has locked the limits the kernel shows them as disabled; then MSR 0x610
+tells whether they count.
 
 ## Why it matters
 The nominal clock is promised at TDP. With less power, a package whose cores are all busy lowers its clock until it
@@ -68,7 +70,8 @@ fn judge(host: &HostView, package: &PowerLimit) -> Result<Option<Finding>, Missi
         let path = package.path("constraint_0_max_power_uw");
         return Err(Missing::not_here(path, "the processor states no design power"));
     }
-    if !*package.enabled.as_ref()? {
+    let state = state(host, package)?;
+    if state == State::Off {
         return Ok(None);
     }
     let long = *package.long_term.as_ref()?;
@@ -80,7 +83,47 @@ fn judge(host: &HostView, package: &PowerLimit) -> Result<Option<Finding>, Missi
     let low = limits.into_iter().find_map(|(name, file, limit)| {
         limit.filter(|limit| limit.share_of(design) < FAR_BELOW).map(|limit| (name, file, limit))
     });
-    Ok(low.map(|(name, file, limit)| finding(host, package, design, (name, file, limit))))
+    Ok(low.map(|(name, file, limit)| {
+        let finding = finding(host, package, design, (name, file, limit));
+        mended(finding, state, format!("echo {} > {}", design.0, package.path(file)))
+    }))
+}
+
+/// Whether limits count, and who may change them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Off,
+    Open,
+    Locked,
+}
+
+/// `enabled` reads 0 where firmware has locked the limits (`get_domain_enable` in intel_rapl_common.c).
+fn state(host: &HostView, package: &PowerLimit) -> Result<State, Missing> {
+    if *package.enabled.as_ref()? {
+        return Ok(State::Open);
+    }
+    let registers = match host.msrs.of(&PKG_POWER_LIMIT) {
+        Err(missing) if missing.is_absence() => return Ok(State::Off),
+        registers => registers?,
+    };
+    if registers.known().any(|(_, &value)| is_locked(value)) {
+        return Ok(State::Locked);
+    }
+    registers.all_known()?;
+    Ok(State::Off)
+}
+
+fn mended(finding: Finding, state: State, command: String) -> Finding {
+    if state == State::Locked {
+        return finding.fix_lasting(
+            "firmware has locked the limit until the next reset (MSR 0x610 bit 63): look for a power cap or a power \
+             profile in its setup, and in the management controller (`ipmitool dcmi power get_limit`)",
+        );
+    }
+    finding.fix_now(command).fix_lasting(
+        "find who sets it: the power cap or profile in the firmware's setup, the management controller (`ipmitool dcmi power \
+         get_limit`), a failed power supply, or a service that writes powercap",
+    )
 }
 
 fn finding(
@@ -103,17 +146,12 @@ fn finding(
     Finding::new(severity, Confidence::High, message)
         .evidence(package.path(file), limit.0)
         .evidence(package.path("constraint_0_max_power_uw"), design.0)
-        .fix_now(format!("echo {} > {}", design.0, package.path(file)))
-        .fix_lasting(
-            "find who sets it: the power cap or profile in the firmware's setup, the management controller (`ipmitool dcmi power \
-             get_limit`), a failed power supply, or a service that writes powercap",
-        )
 }
 
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{XEON, findings, verdict};
 
     fn package(enabled: &str, long_term: &str, design: &str) -> String {
         let file = "//- /sys/class/powercap/intel-rapl:0";
@@ -152,6 +190,22 @@ mod tests {
     fn the_design_power_itself_and_a_limit_that_does_not_count_are_clean() {
         assert_eq!(verdict(&CHECK, &package("1", "205000000", "205000000")), "clean");
         assert_eq!(verdict(&CHECK, &package("0", "85000000", "205000000")), "clean");
+    }
+
+    #[test]
+    fn a_limit_that_firmware_has_locked_counts_although_it_shows_as_disabled() {
+        let host = |register| {
+            let register = format!("//- /dev/cpu/0/msr 0x610\n{register}\n");
+            format!("{XEON}{register}{}", package("0", "85000000", "205000000"))
+        };
+        let locked = host("0x80438a8000dd82a8");
+        assert!(verdict(&CHECK, &locked).starts_with("high: package-0 may draw 85 W"));
+        assert!(findings(&CHECK, &locked)[0].fix.now.is_empty());
+        assert_eq!(verdict(&CHECK, &host("0x00438a8000dd02a8")), "clean");
+        assert_eq!(
+            verdict(&CHECK, &host("!denied")),
+            "unknown: /dev/cpu/0/msr 0x610 may not be read"
+        );
     }
 
     #[test]
