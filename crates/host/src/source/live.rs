@@ -2,11 +2,12 @@
 //!
 //! A copy is somebody else's data: every path is resolved inside its root by the kernel (openat2 with
 //! RESOLVE_IN_ROOT, Linux 5.6), so that a link to `/etc` or through `..` cannot make us report facts of the
-//! analyst's own machine, and only regular files are read, so that a pipe cannot hang us.
+//! analyst's own machine, and only regular files are opened, so that neither a pipe can hang us nor a device node
+//! act on that machine.
 
 use super::{LARGEST_FILE, Source, cpuid_name};
 use facts::{Fact, Missing, Origin, Why, msr};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
@@ -59,6 +60,20 @@ impl Live {
         }
     }
 
+    /// Opens a file of a copy. What it is gets looked at before it is opened: a bundle that root unpacked
+    /// holds device nodes, which are devices of this machine, and opening /dev/watchdog alone resets it.
+    fn regular_file(&self, path: &str) -> Fact<OwnedFd> {
+        let place = self.open(path, OFlags::PATH).map_err(|error| self.missing(path, error))?;
+        let kind = rustix::fs::fstat(&place).map_err(|error| missing(path, error))?.st_mode;
+        if FileType::from_raw_mode(kind) != FileType::RegularFile {
+            return Err(Missing::malformed(path, "not a regular file", "a regular file"));
+        }
+        // By its descriptor, so that it is the file that was looked at (proc_pid_fd(5)).
+        let same = format!("/proc/self/fd/{}", place.as_raw_fd());
+        rustix::fs::open(same, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|error| missing(path, error))
+    }
+
     /// In a copy, a missing file is the host's only where its folder was collected.
     fn missing(&self, path: &str, error: Errno) -> Missing {
         let reason = missing(path, error);
@@ -79,13 +94,10 @@ impl Source for Live {
     }
 
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
-        let file = self.open(path, OFlags::RDONLY).map_err(|error| self.missing(path, error))?;
-        if self.copy.is_some() {
-            let kind = rustix::fs::fstat(&file).map_err(|error| missing(path, error))?.st_mode;
-            if FileType::from_raw_mode(kind) != FileType::RegularFile {
-                return Err(Missing::malformed(path, "not a regular file", "a regular file"));
-            }
-        }
+        let file = match &self.copy {
+            None => self.open(path, OFlags::RDONLY).map_err(|error| missing(path, error))?,
+            Some(_) => self.regular_file(path)?,
+        };
         read_all(file.as_fd(), path)
     }
 
@@ -266,6 +278,15 @@ mod tests {
         assert_eq!(live.read("/sys/other"), Err(Missing::absent("/sys/other")));
         assert_eq!(live.read("/proc/cmdline"), Err(Missing::not_collected("/proc/cmdline")));
         assert_eq!(live.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
+    }
+
+    #[test]
+    fn what_is_no_file_in_a_copy_is_refused_without_being_opened() {
+        let (folder, live) = copy_with_links();
+        let sys = folder.path().join("bundle/node-1/sys");
+        // Opening a socket fails with ENXIO, which would read as "absent".
+        let _listener = std::os::unix::net::UnixListener::bind(sys.join("socket")).unwrap();
+        assert!(live.read("/sys/socket").unwrap_err().to_string().contains("regular file"));
     }
 
     #[test]

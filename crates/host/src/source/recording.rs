@@ -34,8 +34,9 @@ impl<'a> Recording<'a> {
     fn remember<T>(&self, name: String, fact: &Fact<T>, bytes: impl Fn(&T) -> Vec<u8>) {
         let answer = match fact {
             Ok(value) => Ok(bytes(value)),
-            Err(Missing { why: Why::Malformed { found, .. }, .. }) => {
-                Ok(found.clone().into_bytes())
+            // What a source finds wrong is no content: a parser would take "a device" for a governor's name.
+            Err(Missing { why: Why::Malformed { found, expected }, .. }) => {
+                Err(Why::Failed(format!("{found:?} instead of {expected}")))
             }
             Err(missing) => Err(missing.why.clone()),
         };
@@ -99,6 +100,7 @@ fn is_open_file(path: &str, target: &Fact<String>) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay out a copy of a host")]
 mod tests {
     use super::*;
     use crate::Captured;
@@ -151,6 +153,21 @@ y
         answers.link("/g", "../h");
         let capture = answers.capture(Origin::Capture, &Identity::default());
         assert_eq!(capture, "fullclock capture 1\n//- /g -> ../h\n");
+    }
+
+    #[test]
+    fn what_is_no_file_does_not_become_the_content_of_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let policy = folder.path().join("sys/policy0");
+        std::fs::create_dir_all(policy.join("scaling_governor")).unwrap();
+        let copy = crate::Live::copy(folder.path()).unwrap();
+        let recording = Recording::new(&copy);
+        assert!(recording.read("/sys/policy0/scaling_governor").is_err());
+        let again = Captured::parse(&recording.capture()).unwrap();
+        assert_eq!(
+            again.read("/sys/policy0/scaling_governor").unwrap_err().to_string(),
+            "/sys/policy0/scaling_governor cannot be read: \"not a regular file\" instead of a regular file"
+        );
     }
 
     #[test]
