@@ -39,10 +39,16 @@ fn none(missing: Missing, places: &[String]) -> Missing {
 
 fn compressed(source: &dyn Source, path: &str) -> Fact<KernelConfig> {
     let bytes = source.read(path)?;
-    let text = inflated(&bytes)
+    let text = text(&bytes)
         .ok_or_else(|| Missing::malformed(path, "no gzip data", "a compressed configuration"))?;
     KernelConfig::parse(path, &text)
         .map_err(|Expected(expected)| Missing::malformed(path, &text, expected))
+}
+
+/// The text of a compressed configuration, or of one that is text already, as captures hold it.
+pub(crate) fn text(bytes: &[u8]) -> Option<String> {
+    const GZIP: [u8; 2] = [0x1f, 0x8b];
+    if bytes.starts_with(&GZIP) { inflated(bytes) } else { String::from_utf8(bytes.to_vec()).ok() }
 }
 
 fn inflated(bytes: &[u8]) -> Option<String> {
@@ -86,6 +92,18 @@ mod tests {
             config("").unwrap_err().to_string(),
             "the kernel's configuration cannot be read: there is no /proc/config.gz or /boot/config-6.1.0"
         );
+    }
+
+    #[test]
+    fn a_capture_holds_the_configuration_as_text() {
+        let host = Captured::excerpt(&gzip(b"CONFIG_HZ=1000\nCONFIG_CMDLINE=\"ip=10.1.2.3\"\n"));
+        let host = host.unwrap();
+        let recording = crate::Recording::new(&host);
+        read(&recording, &Ok("6.1.0".into())).unwrap();
+        let capture = recording.capture();
+        assert!(capture.contains("\nCONFIG_HZ=1000\nCONFIG_CMDLINE=\"ip=<ip1>\"\n"), "{capture}");
+        let again = read(&Captured::parse(&capture).unwrap(), &Ok("6.1.0".into())).unwrap();
+        assert_eq!(again.ticks_per_second(), Some(1000));
     }
 
     #[test]

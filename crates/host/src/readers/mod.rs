@@ -25,6 +25,8 @@ mod topology;
 mod tuners;
 mod uncore;
 
+pub(crate) use kernel_config::text as kernel_config_text;
+
 use crate::Source;
 use facts::HostView;
 use facts::cpu::cpuinfo::CpuInfo;

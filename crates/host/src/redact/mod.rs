@@ -7,9 +7,11 @@
 //! It cannot know names that are not the host's own: a database server's peers, users, volume groups.
 
 mod names;
+mod needed;
 mod shapes;
 
 use names::{Content, named_value};
+use needed::needed;
 use shapes::{is_word_byte, shape};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,11 +44,12 @@ enum Kind {
     Mac,
     Secret,
     Serial,
+    Server,
     Uuid,
 }
 
 impl Kind {
-    const ALL: [Kind; 8] = [
+    const ALL: [Kind; 9] = [
         Kind::Guid,
         Kind::Host,
         Kind::Id,
@@ -54,6 +57,7 @@ impl Kind {
         Kind::Mac,
         Kind::Secret,
         Kind::Serial,
+        Kind::Server,
         Kind::Uuid,
     ];
 
@@ -66,6 +70,7 @@ impl Kind {
             Kind::Mac => "mac",
             Kind::Secret => "secret",
             Kind::Serial => "serial",
+            Kind::Server => "server",
             Kind::Uuid => "uuid",
         }
     }
@@ -116,6 +121,7 @@ impl Redactor {
             }
             return format!("{}\n", self.mark(kind, value)).into_bytes();
         }
+        let bytes = needed(name, bytes);
         let mut redacted = Vec::with_capacity(bytes.len());
         for chunk in bytes.utf8_chunks() {
             redacted.extend(self.replace(chunk.valid(), content).into_bytes());
@@ -176,6 +182,9 @@ impl Redactor {
             if !self.release.is_empty() && rest.starts_with(self.release.as_bytes()) {
                 return Found::Kept(self.release.len());
             }
+            if let Some(length) = server(&text[..at], rest) {
+                return Found::Value((Kind::Server, at..at + length));
+            }
             let own = self.host_names.iter().find_map(|name| own_name(rest, name.as_bytes()));
             if let Some(length) = own {
                 return Found::Value((Kind::Host, at..at + length));
@@ -220,6 +229,12 @@ fn mark_at(rest: &[u8]) -> Option<usize> {
     let number = Kind::ALL.iter().find_map(|kind| inside.strip_prefix(kind.word().as_bytes()))?;
     let n_digits = number.iter().take_while(|it| it.is_ascii_digit()).count();
     (number.get(n_digits) == Some(&b'>')).then(|| rest.len() - number.len() + n_digits + 1)
+}
+
+/// How many bytes of `rest` are a URL's server, with user, password and port.
+fn server(before: &[u8], rest: &[u8]) -> Option<usize> {
+    let ends = |it: &u8| it.is_ascii_whitespace() || b"/\"'<".contains(it);
+    before.ends_with(b"://").then(|| rest.iter().take_while(|it| !ends(it)).count())
 }
 
 /// How many bytes of `rest` are the host's name, with the domain behind it.

@@ -7,11 +7,14 @@ use super::{Kind, Match};
 ///
 /// `uuid` is there because a FAT volume's is two groups of four; `sequence code` and `identification` are
 /// the serial numbers of /proc/sysinfo and /proc/cpuinfo on s390, `netroot` holds a password at times.
-const NAMES: [(&str, Kind); 14] = [
+const NAMES: [(&str, Kind); 17] = [
     ("hostname", Kind::Host),
     ("identification", Kind::Serial),
     ("initiator", Kind::Serial),
     ("netroot", Kind::Secret),
+    ("nfs", Kind::Server),
+    ("nfs4", Kind::Server),
+    ("nfsroot", Kind::Server),
     ("partuuid", Kind::Uuid),
     ("passwd", Kind::Secret),
     ("password", Kind::Secret),

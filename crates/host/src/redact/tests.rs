@@ -80,6 +80,41 @@ fn a_boot_line_keeps_its_parameters_and_loses_its_addresses() {
 }
 
 #[test]
+fn servers_of_a_boot_line_go_with_their_passwords() {
+    assert_eq!(
+        redacted(
+            "inst.ks=https://ann:pw@deploy.corp.example:8443/el9.ks inst.repo=nfs:filer.corp.example:/el9"
+        ),
+        "inst.ks=https://<server1>/el9.ks inst.repo=nfs:<server2>/el9"
+    );
+    assert_eq!(
+        redacted("root=/dev/nfs nfsroot=filer.corp.example:/db7,vers=4"),
+        "root=/dev/nfs nfsroot=<server1>/<host>,vers=4"
+    );
+}
+
+#[test]
+fn mounts_that_no_check_asks_for_are_left_out() {
+    let kept = "22 27 0:21 / /proc rw - proc proc rw,hidepid=2\n\
+                41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+    let mounts =
+        format!("29 1 0:9 / /home/ann rw - nfs4 filer.corp.example:/home rw,addr=10.0.0.9\n{kept}");
+    assert_eq!(answer("/proc/self/mountinfo", &mounts), kept);
+}
+
+#[test]
+fn a_process_keeps_its_times_and_loses_its_addresses() {
+    let fields: Vec<String> = (3..=52).map(|field| format!("9{field}")).collect();
+    let line = format!("7 (a) b) {}\n", fields.join(" "));
+    let expected = line
+        .replace("926 927 928 929 930", "0 0 0 0 0")
+        .replace("935", "0")
+        .replace("945 946 947 948 949 950 951", "0 0 0 0 0 0 0");
+    assert_eq!(answer("/proc/7/stat", &line), expected);
+    assert_eq!(answer("/proc/stat", "cpu  1 2 3\n"), "cpu  1 2 3\n");
+}
+
+#[test]
 fn the_hosts_own_name_goes_as_a_whole_word_with_its_domain() {
     assert_eq!(redacted("DB7 db7.corp.example db7.other.zone:3260"), "<host> <host> <host>:3260");
     assert_eq!(redacted("/dev/vg_db7/root (db7-backup)"), "/dev/vg_<host>/root (<host>-backup)");
@@ -139,6 +174,7 @@ fn serial_numbers_go_by_the_name_before_them_or_of_their_file() {
 fn what_is_redacted_stays_as_it_is_when_redacted_again() {
     for text in [
         "root=UUID=1A2B-3C4D ip=10.0.0.1 by-id/x hostname=y b8:ce:f6:3a:1c:02",
+        "http://ann:pw@10.0.0.1/b nfsroot=filer:/d",
         "10.0.0.1.db7 00:11:22:33:44:55.10.0.0.1 10.0.0.1-10.0.0.2",
         "0a3407de-014b-458b-b5c1-848e92a327a310.0.0.1",
     ] {

@@ -1,0 +1,44 @@
+//! Files that hold more than an audit asks for: what else they hold is no part of a capture.
+
+use crate::readers::kernel_config_text;
+use std::borrow::Cow;
+
+/// Mounts of other kinds name file servers, users and what is mounted where.
+const MOUNTS: [&[u8]; 4] = [b"cgroup ", b"cgroup2 ", b"proc ", b"sysfs "];
+
+/// Fields of /proc/PID/stat that are addresses in a process's memory, which root sees and an attacker would
+/// like to (proc_pid_stat(5)): code, stack and wait channel; data, heap, arguments and environment.
+const ADDRESSES: [std::ops::RangeInclusive<usize>; 3] = [26..=30, 35..=35, 45..=51];
+
+/// What an audit needs of the file `name`.
+pub(super) fn needed<'a>(name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+    match name {
+        "/proc/self/mountinfo" => mounts(bytes).into(),
+        // Unpacked, because a capture is read by people.
+        "/proc/config.gz" => match kernel_config_text(bytes) {
+            Some(text) => text.into_bytes().into(),
+            None => bytes.into(),
+        },
+        _ if name.starts_with("/proc/") && name.ends_with("/stat") => without_addresses(bytes),
+        _ => bytes.into(),
+    }
+}
+
+fn mounts(bytes: &[u8]) -> Vec<u8> {
+    let is_needed = |line: &&[u8]| {
+        let kind = line.windows(3).position(|it| it == b" - ").map(|at| &line[at + 3..]);
+        kind.is_some_and(|kind| MOUNTS.iter().any(|it| kind.starts_with(it)))
+    };
+    bytes.split_inclusive(|it| *it == b'\n').filter(is_needed).flatten().copied().collect()
+}
+
+fn without_addresses(bytes: &[u8]) -> Cow<'_, [u8]> {
+    // A name may hold parentheses, so its end is the last one. /proc/stat has none.
+    let Some(end) = bytes.windows(2).rposition(|it| it == b") ") else { return bytes.into() };
+    let (name, fields) = bytes.split_at(end + 2);
+    let fields = fields.split(|it| *it == b' ').zip(3..).map(|(field, number)| {
+        let is_address = ADDRESSES.iter().any(|it| it.contains(&number));
+        if is_address { b"0" } else { field }
+    });
+    [name, &fields.collect::<Vec<_>>().join(&b' ')].concat().into()
+}
