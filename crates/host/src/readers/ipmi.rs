@@ -1,5 +1,6 @@
 //! Reads the interfaces to the BMC and the threads that poll them.
 
+use super::processes::kernel_threads;
 use crate::Source;
 use facts::system::ipmi::{Interface, Ipmi, PollingThread, numbers, polled_interface};
 use facts::system::process::{Process, run_time};
@@ -11,10 +12,7 @@ const DRIVERS: [&str; 2] = ["/sys/bus/platform/drivers/ipmi_si", "/sys/bus/pci/d
 pub(super) fn read(source: &dyn Source, processes: &Fact<Vec<Process>>) -> Ipmi {
     Ipmi {
         interfaces: interfaces(source),
-        threads: match processes {
-            Ok(processes) => Ok(threads(source, processes)),
-            Err(missing) => Err(missing.clone()),
-        },
+        threads: kernel_threads(processes).map(|it| threads(source, &it)),
         max_busy_us: source.parsed(Ipmi::MAX_BUSY_US, numbers),
     }
 }
@@ -48,8 +46,8 @@ fn interface(source: &dyn Source, folder: String) -> Interface {
     }
 }
 
-fn threads(source: &dyn Source, processes: &[Process]) -> Vec<PollingThread> {
-    let thread = |process: &Process| {
+fn threads(source: &dyn Source, processes: &[&Process]) -> Vec<PollingThread> {
+    let thread = |process: &&Process| {
         Some(PollingThread {
             pid: process.pid,
             interface: polled_interface(process)?,

@@ -1,5 +1,6 @@
 //! Reads which CPUs are isolated and, only where some are, which interrupts and threads may disturb them.
 
+use super::processes::kernel_threads;
 use crate::Source;
 use facts::cpu::topology::Topology;
 use facts::system::boot_line::BootLine;
@@ -54,12 +55,11 @@ fn interrupt_affinities(
 }
 
 fn rcu_threads(source: &dyn Source, processes: &Fact<Vec<Process>>) -> Fact<Vec<RcuThread>> {
-    let threads = processes.as_ref()?.iter().filter(|process| process.is_kernel_thread);
     let thread = |process: &Process| {
         let pid = process.pid;
         let of_cpu = callbacks_of(&process.name)?;
         let allowed = source.parsed(&format!("/proc/{pid}/status"), allowed_cpus);
         Some(RcuThread { pid, of_cpu, allowed })
     };
-    Ok(threads.filter_map(thread).collect())
+    Ok(kernel_threads(processes)?.into_iter().filter_map(thread).collect())
 }
