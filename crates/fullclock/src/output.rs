@@ -1,6 +1,7 @@
 //! Standard output and standard error: results on one, talk on the other.
 
 use crate::cli::{Color, OutputArguments};
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -47,17 +48,30 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
+/// `text` with everything that a terminal would obey made visible.
+///
+/// Anybody can name a process, and the maker of a bundle its files; neither may move the cursor of whoever runs an
+/// audit.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let is_order = |it: char| it.is_control() && it != '\n';
+    if !text.contains(is_order) {
+        return text.into();
+    }
+    let shown = |it: char| if is_order(it) { char::REPLACEMENT_CHARACTER } else { it };
+    text.replace('\t', " ").chars().map(shown).collect()
+}
+
 /// Says on standard error what went wrong, cause by cause.
 #[expect(clippy::print_stderr, reason = "talk goes to standard error")]
 pub(crate) fn complain(error: &anyhow::Error) {
-    eprintln!("fullclock: {error:#}");
+    eprintln!("fullclock: {}", harmless(&format!("{error:#}")));
 }
 
 /// Says something on standard error that is no result.
 #[expect(clippy::print_stderr, reason = "talk goes to standard error")]
 pub(crate) fn note(arguments: &OutputArguments, text: &str) {
     if !arguments.quiet {
-        eprintln!("fullclock: {text}");
+        eprintln!("fullclock: {}", harmless(text));
     }
 }
 

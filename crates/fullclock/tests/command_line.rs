@@ -85,6 +85,22 @@ fn a_pipe_gets_no_colour_unless_it_is_asked_for() {
 }
 
 #[test]
+fn what_a_host_holds_gives_no_orders_to_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hostile\u{1b}[2J.host");
+    let text = std::fs::read_to_string(TWO_GOVERNORS).unwrap();
+    let text = text.replace("Xeon", "\u{1b}]0;X\u{7}").replace("userspace", "user\u{9b}2Jspace");
+    assert!(text.contains('\u{1b}') && text.contains('\u{9b}'));
+    std::fs::write(&file, text).unwrap();
+    let output = fullclock(&["--verbose", "--host", file.to_str().unwrap()]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains("mixed-frequency-settings"), "{shown}");
+    assert!(!shown.contains(|it: char| it.is_control() && it != '\n'), "{shown:?}");
+    std::fs::write(&file, "no capture").unwrap();
+    assert!(!stderr(&["--host", file.to_str().unwrap()]).contains('\u{1b}'));
+}
+
+#[test]
 fn a_capture_of_this_machine_gives_the_same_audit() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("this.host");

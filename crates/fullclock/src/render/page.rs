@@ -1,6 +1,6 @@
 //! A page of text under construction: wrapped, indented, coloured where colour is wanted.
 
-use crate::output::Style;
+use crate::output::{Style, harmless};
 use anstyle::{AnsiColor, Style as Paint};
 use rules::finding::Severity;
 
@@ -28,7 +28,8 @@ impl Page {
 
     /// `words` in `paint`, or as they are where there is no colour.
     pub(super) fn paint(&self, paint: Paint, words: &str) -> String {
-        if self.style.color { format!("{paint}{words}{paint:#}") } else { words.to_owned() }
+        let words = harmless(words);
+        if self.style.color { format!("{paint}{words}{paint:#}") } else { words.into_owned() }
     }
 
     /// A line as it is.
@@ -50,7 +51,7 @@ impl Page {
             .break_words(false)
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
         let mut margin = self.paint(DIM, &format!("{label:indent$}"));
-        for line in textwrap::wrap(words, options) {
+        for line in textwrap::wrap(&harmless(words), options) {
             self.line(&format!("{margin}{line}"));
             margin = " ".repeat(indent);
         }
