@@ -17,6 +17,9 @@ pub struct CpuSet(Vec<(u32, u32)>);
 /// that names more must not make us work for them.
 const MOST_CPUS: u32 = 1 << 16;
 
+/// Ranges that the groups of one list may make: the kernel's own lists make some hundreds.
+const MOST_RANGES: usize = 4 * MOST_CPUS as usize;
+
 /// The length of a list of every other of that many CPUs, and room to spare.
 const LONGEST_TEXT: usize = 1 << 18;
 
@@ -42,6 +45,7 @@ impl CpuSet {
             return Err(LIST);
         }
         let mut ranges = Vec::new();
+        let mut n_grouped = 0;
         // The kernel skips empty parts: `2,3,` is `2,3` (lib/bitmap-str.c, bitmap_find_region).
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let (range, every) = part.split_once(':').unwrap_or((part, "1/1"));
@@ -54,8 +58,11 @@ impl CpuSet {
                 _ if used >= group => ranges.push((first, last)),
                 _ => {
                     let starts = (first..=last).step_by(group as usize);
+                    n_grouped += ((last - first) / group + 1) as usize;
+                    if n_grouped > MOST_RANGES {
+                        return Err(LIST);
+                    }
                     ranges.extend(starts.map(|start| (start, last.min(start + used - 1))));
-                    ranges = CpuSet::of_ranges(ranges).0;
                 }
             }
         }
@@ -217,6 +224,13 @@ mod tests {
 
     fn list(text: &str) -> String {
         CpuSet::parse_list(text).map_or_else(|it| it.to_string(), |it| it.to_string())
+    }
+
+    #[test]
+    fn a_list_of_groups_without_end_is_refused_and_not_worked_off() {
+        let boot_line = "0-65535:1/2,".repeat(20_000);
+        assert_eq!(list(&boot_line), LIST.to_string());
+        assert_eq!(list("0-7:1/4,8-11"), "0,4,8-11");
     }
 
     #[test]
