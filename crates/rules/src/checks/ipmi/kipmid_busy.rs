@@ -175,8 +175,16 @@ mod tests {
     #[test]
     fn a_host_that_polls_no_bmc_is_not_judged() {
         assert_eq!(
-            verdict(&CHECK, "//- /proc/1/stat\n1 (init) S 0 1 1 0 -1 4194560 0\n"),
+            verdict(&CHECK, "//- /proc/2/stat\n2 (kthreadd) S 0 0 0 0 -1 2129984 0\n"),
             "not applicable: no polling of a BMC here: there is no kernel thread kipmi0"
+        );
+    }
+
+    #[test]
+    fn a_container_that_shows_no_kernel_thread_does_not_vouch_for_the_host() {
+        assert_eq!(
+            verdict(&CHECK, "//- /proc/1/stat\n1 (init) S 0 1 1 0 -1 4194560 0\n"),
+            "unknown: the kernel's threads in /proc cannot be read: a container shows none; run fullclock on the host"
         );
     }
 
