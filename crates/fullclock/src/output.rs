@@ -37,7 +37,8 @@ const NARROWEST: usize = 60;
 const PLAIN: usize = 100;
 
 fn width() -> usize {
-    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let columns =
+        terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     columns.unwrap_or(PLAIN).clamp(NARROWEST, WIDEST)
 }
 
@@ -62,17 +63,23 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 /// Says on standard error what went wrong, cause by cause.
-#[expect(clippy::print_stderr, reason = "talk goes to standard error")]
 pub(crate) fn complain(error: &anyhow::Error) {
-    eprintln!("fullclock: {}", harmless(&format!("{error:#}")));
+    talk(&format!("{error:#}"));
 }
 
 /// Says something on standard error that is no result.
-#[expect(clippy::print_stderr, reason = "talk goes to standard error")]
 pub(crate) fn note(arguments: &OutputArguments, text: &str) {
     if !arguments.quiet {
-        eprintln!("fullclock: {}", harmless(text));
+        talk(text);
     }
+}
+
+#[expect(
+    clippy::let_underscore_must_use,
+    reason = "when standard error is closed too, only the exit code is left to tell"
+)]
+fn talk(text: &str) {
+    let _ = writeln!(io::stderr(), "fullclock: {}", harmless(text));
 }
 
 /// Does `work`; if it takes more than a second and somebody watches, says what is being done.

@@ -79,6 +79,20 @@ fn what_cannot_run_exits_with_2_and_says_why() {
 }
 
 #[test]
+fn a_closed_standard_error_changes_no_exit_code() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fullclock"));
+    let status = command.args(["--host", "/nowhere"]).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
+fn a_capture_without_end_is_refused() {
+    assert!(stderr(&["--host", "/dev/zero"]).contains("no capture"));
+}
+
+#[test]
 fn a_pipe_gets_no_colour_unless_it_is_asked_for() {
     assert!(!stdout(&["--host", TWO_GOVERNORS]).contains('\u{1b}'));
     assert!(stdout(&["--host", TWO_GOVERNORS, "--color", "always"]).contains('\u{1b}'));

@@ -8,6 +8,7 @@ use crate::cli::{Arguments, Command};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use host::{Captured, Live, Source};
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -45,11 +46,20 @@ fn open(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
     Ok((Box::new(Live::this_machine()), "this machine".to_owned()))
 }
 
+/// A capture of 4,096 CPUs has some 100 MiB; more is a file given by mistake, or a device.
+const LARGEST_CAPTURE: u64 = 1 << 30;
+
 /// The text of a file that the user named.
 #[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
 fn text_of(path: &Path) -> Result<String> {
     let name = path.display();
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(LARGEST_CAPTURE).read_to_end(&mut bytes))
+        .with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 == LARGEST_CAPTURE {
+        bail!("{name} holds 1 GiB or more, which is no capture");
+    }
     String::from_utf8(bytes).with_context(|| {
         format!("{name} is no text, as captures are; a folder or tarball is read with --root")
     })
