@@ -56,7 +56,8 @@ fn header(page: &mut Page, name: &str, host: &HostView) {
         parts.push(cpuinfo.model_name.split_whitespace().collect::<Vec<_>>().join(" "));
     }
     if let Ok(online) = &host.topology.online {
-        parts.push(format!("{} CPUs online", online.len()));
+        let n = online.len();
+        parts.push(format!("{n} {} online", if n == 1 { "CPU" } else { "CPUs" }));
     }
     parts.extend(known(&host.kernel.release).map(|it| format!("Linux {it}")));
     parts.extend(machine(host));

@@ -106,7 +106,7 @@ fn degraded(link: &PcieLink, current: Speed, possible: Speed) -> Finding {
         _ => (Severity::Medium, Confidence::Medium),
     };
     let message = format!(
-        "{} {address} runs at {current}, and it and its slot can do {possible}",
+        "{} {address} runs at {current}, and it and the port above it can do {possible}",
         noun(link.kind)
     );
     Finding::new(severity, confidence, message)
@@ -161,7 +161,7 @@ mod tests {
     fn half_of_the_lanes_is_medium() {
         assert_eq!(
             verdict(&CHECK, &host("0x010700", GEN3_X4, GEN3_X8, GEN4_X8)),
-            "medium: storage device 0000:3b:00.0 runs at 8 GT/s x4, and it and its slot can do 8 GT/s x8"
+            "medium: storage device 0000:3b:00.0 runs at 8 GT/s x4, and it and the port above it can do 8 GT/s x8"
         );
     }
 
@@ -177,7 +177,7 @@ mod tests {
     fn a_quarter_of_the_bandwidth_is_high() {
         assert_eq!(
             verdict(&CHECK, &host("0x020000", GEN1_X4, GEN4_X8, GEN3_X8)),
-            "high: network device 0000:3b:00.0 runs at 2.5 GT/s x4, and it and its slot can do 8 GT/s x8"
+            "high: network device 0000:3b:00.0 runs at 2.5 GT/s x4, and it and the port above it can do 8 GT/s x8"
         );
     }
 

@@ -107,7 +107,7 @@ fn hardware(host: &HostView) -> Result<Option<Finding>, &Missing> {
         return registers.all_known().map(|()| None);
     };
     let message = "hardware duty cycling is on: the processor may force its cores to idle";
-    let finding = Finding::new(Severity::Medium, Confidence::Medium, message)
+    let finding = Finding::new(Severity::Low, Confidence::Medium, message)
         .evidence(PKG_HDC_CTL.path(cpu), format!("{value:#x}"))
         .fix_lasting("a firmware setup or update that leaves hardware duty cycling (HDC) off");
     Ok(Some(finding))
@@ -166,7 +166,7 @@ mod tests {
         let host = powerclamp("0").replace("0x77", "0x2077") + "//- /dev/cpu/0/msr 0xdb0\n0x1\n";
         assert_eq!(
             verdict(&CHECK, &host),
-            "medium: hardware duty cycling is on: the processor may force its cores to idle"
+            "low: hardware duty cycling is on: the processor may force its cores to idle"
         );
     }
 
