@@ -133,7 +133,7 @@ impl Source for Captured {
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
         let name = format!("{}/", folder.trim_end_matches('/'));
         match self.answer(&name) {
-            Ok(bytes) => Ok(lines(bytes)),
+            Ok(bytes) => Ok(entries(bytes)),
             Err(Missing { why: Why::NotCollected | Why::Absent, .. })
                 if !self.answers.contains_key(&name) =>
             {
@@ -184,8 +184,10 @@ pub(crate) fn link_key(path: &str) -> String {
     format!("{path} ->")
 }
 
-fn lines(bytes: &[u8]) -> Vec<String> {
-    String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect()
+/// The lines that can be names in a folder: one with a slash would lead elsewhere.
+fn entries(bytes: &[u8]) -> Vec<String> {
+    let is_name = |line: &&str| !line.contains('/') && !matches!(*line, "" | "." | "..");
+    String::from_utf8_lossy(bytes).lines().filter(is_name).map(str::to_owned).collect()
 }
 
 fn hexadecimal<T: TryFrom<u64>>(text: &str) -> Option<T> {
@@ -317,6 +319,12 @@ fullclock capture 1
         assert_eq!(host.read("/sys/a/c"), Err(Missing::absent("/sys/a/c")));
         assert_eq!(host.read("/sys/z/c"), Err(Missing::not_collected("/sys/z/c")));
         assert_eq!(host.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
+    }
+
+    #[test]
+    fn a_name_that_leads_elsewhere_is_no_name_in_a_folder() {
+        let host = Captured::excerpt("//- /sys/a/\nb1\n../b2\n..\n\nb3\n").unwrap();
+        assert_eq!(host.list("/sys/a"), Ok(vec!["b1".into(), "b3".into()]));
     }
 
     #[test]
