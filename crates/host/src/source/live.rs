@@ -222,6 +222,8 @@ fn missing(what: &str, error: Errno) -> Missing {
 fn folders_of_hosts(root: &Path) -> Vec<PathBuf> {
     /// A bundle is a folder in a folder or two; deeper ones (must-gather) have a node's name in between.
     const DEEPEST: usize = 6;
+    /// A folder of more folders than this is a disk, not a bundle.
+    const MOST_FOLDERS: usize = 100_000;
     let mut level = vec![root.to_owned()];
     for _ in 0..DEEPEST {
         let is_host = |it: &&PathBuf| it.join("sys").is_dir() || it.join("proc").is_dir();
@@ -232,7 +234,7 @@ fn folders_of_hosts(root: &Path) -> Vec<PathBuf> {
         let entries = level.iter().filter_map(|folder| std::fs::read_dir(folder).ok());
         let folders =
             entries.flatten().flatten().filter(|it| it.file_type().is_ok_and(|it| it.is_dir()));
-        level = folders.map(|it| it.path()).collect();
+        level = folders.map(|it| it.path()).take(MOST_FOLDERS).collect();
         level.sort_unstable();
     }
     Vec::new()
