@@ -10,6 +10,7 @@ pub mod hwp;
 pub mod intel;
 pub mod limit_reasons;
 pub mod package_idle;
+pub mod rapl;
 pub mod ratios;
 mod register;
 pub mod thermal_status;

@@ -33,6 +33,11 @@ pub fn turbo_is_off(misc_enable: u64) -> bool {
     misc_enable >> 38 & 1 == 1
 }
 
+/// The uncore's lowest and highest ratio, to 100 MHz, in MSR_UNCORE_RATIO_LIMIT (0x620).
+pub fn uncore(limit: u64) -> (u64, u64) {
+    (limit >> 8 & 0x7f, limit & 0x7f)
+}
+
 /// Whether AMD's HWCR (0xC0010015) turns boost off for a core, bit 25.
 pub fn boost_is_off(hwcr: u64) -> bool {
     hwcr >> 25 & 1 == 1

@@ -11,7 +11,7 @@ pub type PowerLimits = Fact<Vec<PowerLimit>>;
 /// The power limits of one package.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerLimit {
-    /// Its folder, for evidence: `/sys/class/powercap/intel-rapl:0`.
+    /// Its folder, for evidence: `/sys/class/powercap/intel-rapl:0`, or `intel-rapl-mmio:0`.
     pub folder: String,
     /// `package-0`, or `package-0-die-1`.
     pub name: String,
@@ -26,14 +26,12 @@ pub struct PowerLimit {
     pub design: Fact<Microwatts>,
 }
 
-/// Whether firmware has locked the limits until reset (bit 63) while the long-term one counts (bit 15), in a value
-/// of MSR_PKG_POWER_LIMIT (0x610).
-pub fn is_locked(register: u64) -> bool {
-    const LOCKED_AND_ENABLED: u64 = 1 << 63 | 1 << 15;
-    register & LOCKED_AND_ENABLED == LOCKED_AND_ENABLED
-}
-
 impl PowerLimit {
+    /// Whether it is in the second, memory-mapped copy that client processors have; the lower limit counts.
+    pub fn is_memory_mapped(&self) -> bool {
+        self.folder.contains("-mmio:")
+    }
+
     /// The path of one of its files.
     pub fn path(&self, file: &str) -> String {
         format!("{}/{file}", self.folder)

@@ -6,18 +6,19 @@ use facts::{Fact, Microwatts, Missing, parse};
 
 const POWERCAP: &str = "/sys/class/powercap";
 
-/// The zones of whole packages: `intel-rapl:0`. Zones below them (`intel-rapl:0:1`) are of parts, and
-/// `intel-rapl-mmio:0` is the other door to the same limits.
+/// The zones of whole packages: `intel-rapl:0`, and `intel-rapl-mmio:0` where the limits have a second copy in
+/// mapped memory. Zones below them (`intel-rapl:0:1`) are of parts.
 pub(super) fn read(source: &dyn Source) -> PowerLimits {
-    let zones = source.numbered(POWERCAP, "intel-rapl:")?;
-    let limits: Vec<PowerLimit> = zones
-        .into_iter()
-        .filter_map(|zone| {
-            let folder = format!("{POWERCAP}/intel-rapl:{zone}");
-            let name = source.parsed(&format!("{folder}/name"), parse::line).ok()?;
-            name.starts_with("package").then(|| limit(source, folder, name))
-        })
-        .collect();
+    let mut limits = Vec::new();
+    for interface in ["intel-rapl", "intel-rapl-mmio"] {
+        for zone in source.numbered(POWERCAP, &format!("{interface}:"))? {
+            let folder = format!("{POWERCAP}/{interface}:{zone}");
+            let name = source.parsed(&format!("{folder}/name"), parse::line).unwrap_or_default();
+            if name.starts_with("package") {
+                limits.push(limit(source, folder, name));
+            }
+        }
+    }
     if limits.is_empty() {
         return Err(Missing::absent(format!("{POWERCAP}/intel-rapl:0")));
     }

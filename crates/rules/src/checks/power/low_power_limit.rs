@@ -1,13 +1,14 @@
 //! Looks at the power limits of each package against its thermal design power.
 //!
 //! Source: Documentation/power/powercap/powercap.rst; Intel SDM vol. 3B, "Package RAPL Domain". It cannot know
-//! how much power the load will want: only a loaded machine shows what the limit takes.
+//! how much power the load will want: only a loaded machine shows what the limit takes. Limits that a management
+//! controller imposes by other ways are not in these registers.
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use facts::msr::intel::PKG_POWER_LIMIT;
-use facts::power::limit::{PowerLimit, is_locked};
-use facts::{HostView, IfPresent, Microwatts, Missing};
+use facts::msr::{Register, intel, rapl};
+use facts::power::limit::PowerLimit;
+use facts::{CpuSet, Fact, HostView, IfPresent, Microwatts, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "low-power-limit",
@@ -15,9 +16,10 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 The long-term limit (PL1) of each package in /sys/class/powercap/intel-rapl:*, and the short-term limit (PL2),
-against the thermal design power (TDP) that the processor states. It speaks up when a limit that counts is
-below 80 % of the TDP. Where firmware has locked the limits the kernel shows them as disabled; then MSR 0x610
-tells whether they count.
+against the thermal design power (TDP) that the processor states; and the second copy of them that client
+processors have (intel-rapl-mmio:*), because the lower one counts. It speaks up when a limit that counts is below
+80 % of the TDP. Without the driver, and where it shows the limits as disabled, which it also does when
+firmware has locked them, MSR 0x610 tells.
 
 ## Why it matters
 The nominal clock is promised at TDP. With less power, a package whose cores are all busy lowers its clock until it
@@ -49,109 +51,168 @@ const FAR_BELOW: f64 = 0.8;
 const HALF: f64 = 0.5;
 
 fn run(host: &HostView) -> Verdict {
-    host.platform.hides("/sys/class/powercap")?;
-    let mut findings = Vec::new();
-    let mut missing: Option<Missing> = None;
-    for package in host.power_limits.as_ref()? {
-        match judge(host, package) {
-            Ok(found) => findings.extend(found),
-            Err(reason) => missing = missing.or(Some(reason)),
+    host.platform.hides("the package's power limit")?;
+    let zones = host.power_limits.if_present()?.map(Vec::as_slice).unwrap_or_default();
+    let registers = (!driver_knows(zones)).then(|| by_register(host));
+    let by_registers = matches!(registers, Some(Ok(_)));
+    let (mut limits, mut unknown) = (Vec::new(), None);
+    for zone in zones.iter().filter(|it| it.is_memory_mapped() || !by_registers) {
+        match by_zone(zone, zones, registers.as_ref()) {
+            Ok(found) => limits.extend(found),
+            Err(missing) => unknown = unknown.or(Some(missing)),
         }
     }
-    match missing {
-        Some(reason) if findings.is_empty() => Err(reason),
+    match registers {
+        Some(Ok(found)) => limits.extend(found),
+        Some(Err(missing)) if zones.is_empty() => return Err(missing),
+        _ => {}
+    }
+    let low = limits.iter().filter(|it| it.power.share_of(it.design) < FAR_BELOW);
+    let findings: Vec<Finding> = low.map(|it| finding(host, it)).collect();
+    match unknown {
+        Some(missing) if findings.is_empty() => Err(missing),
         _ => Ok(findings),
     }
 }
 
-fn judge(host: &HostView, package: &PowerLimit) -> Result<Option<Finding>, Missing> {
-    let design = *package.design.as_ref()?;
-    if design == Microwatts(0) {
-        let path = package.path("constraint_0_max_power_uw");
-        return Err(Missing::not_here(path, "the processor states no design power"));
-    }
-    let state = state(host, package)?;
-    if state == State::Off {
-        return Ok(None);
-    }
-    let long = *package.long_term.as_ref()?;
-    let short = package.short_term.if_present()?.copied().filter(|short| short.0 > 0);
-    let limits = [
-        ("long-term", "constraint_0_power_limit_uw", Some(long)),
-        ("short-term", "constraint_1_power_limit_uw", short),
-    ];
-    let low = limits.into_iter().find_map(|(name, file, limit)| {
-        limit.filter(|limit| limit.share_of(design) < FAR_BELOW).map(|limit| (name, file, limit))
-    });
-    Ok(low.map(|(name, file, limit)| {
-        let finding = finding(host, package, design, (name, file, limit));
-        mended(finding, state, format!("echo {} > {}", design.0, package.path(file)))
-    }))
+/// Whether the driver shows the packages' limits as enabled, and so neither off nor locked by firmware.
+fn driver_knows(zones: &[PowerLimit]) -> bool {
+    let mut packages = zones.iter().filter(|it| !it.is_memory_mapped()).peekable();
+    packages.peek().is_some() && packages.all(|it| it.enabled == Ok(true))
 }
 
-/// Whether limits count, and who may change them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Off,
-    Open,
-    Locked,
-}
-
-/// `enabled` reads 0 where firmware has locked the limits (`get_domain_enable` in intel_rapl_common.c).
-fn state(host: &HostView, package: &PowerLimit) -> Result<State, Missing> {
-    if *package.enabled.as_ref()? {
-        return Ok(State::Open);
-    }
-    let registers = match host.msrs.of(&PKG_POWER_LIMIT) {
-        Err(missing) if missing.is_absence() => return Ok(State::Off),
-        registers => registers?,
-    };
-    if registers.known().any(|(_, &value)| is_locked(value)) {
-        return Ok(State::Locked);
-    }
-    registers.all_known()?;
-    Ok(State::Off)
-}
-
-fn mended(finding: Finding, state: State, command: String) -> Finding {
-    if state == State::Locked {
-        return finding.fix_lasting(
-            "firmware has locked the limit until the next reset (MSR 0x610 bit 63): look for a power cap or a power \
-             profile in its setup, and in the management controller (`ipmitool dcmi power get_limit`)",
-        );
-    }
-    finding.fix_now(command).fix_lasting(
-        "find who sets it: the power cap or profile in the firmware's setup, the management controller (`ipmitool dcmi power \
-         get_limit`), a failed power supply, or a service that writes powercap",
-    )
-}
-
-fn finding(
-    host: &HostView,
-    package: &PowerLimit,
+/// One limit that counts.
+struct Limit {
+    package: String,
+    name: &'static str,
+    power: Microwatts,
     design: Microwatts,
-    (name, file, limit): (&str, &str, Microwatts),
-) -> Finding {
-    let share = limit.share_of(design);
+    cpus: CpuSet,
+    /// What was read: the limit, then the design power.
+    evidence: [(String, String); 2],
+    /// A command that raises it.
+    command: Option<String>,
+    lasting: &'static str,
+}
+
+const FIND_OUT: &str = "find who sets it: the power cap or profile in the firmware's setup, the management controller (`ipmitool dcmi power \
+     get_limit`), a failed power supply, or a service that writes powercap";
+const LOCKED: &str = "firmware has locked the limit until the next reset (MSR 0x610 bit 63): look for a power cap or a power profile in its \
+     setup, and in the management controller (`ipmitool dcmi power get_limit`)";
+
+const NAMES: [&str; 2] = ["long-term", "short-term"];
+
+/// The limits in the registers of every package.
+fn by_register(host: &HostView) -> Fact<Vec<Limit>> {
+    let read = |register: &Register, cpu| -> Fact<u64> {
+        let value = host.msrs.of(register)?.get(cpu);
+        value.cloned().unwrap_or_else(|| Err(Missing::not_collected(register.path(cpu))))
+    };
+    let mut limits = Vec::new();
+    for (cpu, value) in host.msrs.of(&intel::PKG_POWER_LIMIT)?.iter() {
+        let value = *value.as_ref()?;
+        let units = rapl::Units(read(&intel::RAPL_POWER_UNIT, cpu)?);
+        let info = read(&intel::PKG_POWER_INFO, cpu)?;
+        let design = units.design_power(info);
+        let counting = NAMES.into_iter().zip(units.limits(value));
+        for (name, limit) in counting.filter(|(_, it)| it.is_enabled && it.power.0 > 0) {
+            limits.push(Limit {
+                package: format!("the package of CPU {cpu}"),
+                name,
+                power: limit.power,
+                design,
+                cpus: host.topology.package_of(cpu),
+                evidence: [
+                    (intel::PKG_POWER_LIMIT.path(cpu), format!("{value:#x}")),
+                    (intel::PKG_POWER_INFO.path(cpu), format!("{info:#x}")),
+                ],
+                command: None,
+                lasting: if rapl::is_locked(value) { LOCKED } else { FIND_OUT },
+            });
+        }
+    }
+    match limits.iter().find(|it| it.design.0 == 0) {
+        Some(limit) => Err(no_design_power(&limit.evidence[1].0)),
+        None => Ok(limits),
+    }
+}
+
+/// The limits of one powercap zone. The memory-mapped copy has no design power of its own.
+fn by_zone(
+    zone: &PowerLimit,
+    zones: &[PowerLimit],
+    registers: Option<&Fact<Vec<Limit>>>,
+) -> Fact<Vec<Limit>> {
+    let same = zones.iter().filter(|it| it.name == zone.name);
+    let Some(&design) = same.filter_map(|it| it.design.as_ref().ok()).find(|it| it.0 > 0) else {
+        zone.design.as_ref()?;
+        return Err(no_design_power(&zone.path("constraint_0_max_power_uw")));
+    };
+    let long = Some(*zone.long_term.as_ref()?);
+    let short = zone.short_term.if_present()?.copied();
+    let limits = NAMES.into_iter().zip([long, short]).enumerate();
+    let limit = |(number, (name, power)): (usize, (&'static str, Option<Microwatts>))| {
+        let path = zone.path(&format!("constraint_{number}_power_limit_uw"));
+        let power = power.filter(|it| it.0 > 0)?;
+        Some(Limit {
+            package: zone.name.clone(),
+            name,
+            power,
+            design,
+            cpus: CpuSet::default(),
+            command: Some(format!("echo {} > {path}", design.0)),
+            lasting: FIND_OUT,
+            evidence: [
+                (path, power.0.to_string()),
+                (zone.path("constraint_0_max_power_uw"), design.0.to_string()),
+            ],
+        })
+    };
+    let limits: Vec<Limit> = limits.filter_map(limit).collect();
+    if *zone.enabled.as_ref()? {
+        return Ok(limits);
+    }
+    // Switched off, or locked and in force: the register would tell.
+    let is_low = limits.iter().any(|it| it.power.share_of(design) < FAR_BELOW);
+    match registers {
+        Some(Err(missing)) if is_low && !zone.is_memory_mapped() => Err(missing.clone()),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn no_design_power(path: &str) -> Missing {
+    Missing::not_here(path, "the processor states no design power")
+}
+
+fn finding(host: &HostView, low: &Limit) -> Finding {
+    let share = low.power.share_of(low.design);
     let severity = match share {
         _ if host.is_portable() => Severity::Info,
         share if share < HALF => Severity::High,
         _ => Severity::Medium,
     };
     let message = format!(
-        "{} may draw {limit} by its {name} limit, {:.0} % of the {design} it was designed for",
-        package.name,
-        100.0 * share
+        "{} may draw {} by its {} limit, {:.0} % of the {} it was designed for",
+        low.package,
+        low.power,
+        low.name,
+        100.0 * share,
+        low.design
     );
-    Finding::new(severity, Confidence::High, message)
-        .evidence(package.path(file), limit.0)
-        .evidence(package.path("constraint_0_max_power_uw"), design.0)
+    let mut finding = Finding::new(severity, Confidence::High, message).fix_lasting(low.lasting);
+    for (source, value) in &low.evidence {
+        finding = finding.evidence(source, value);
+    }
+    if !low.cpus.is_empty() {
+        finding = finding.on(low.cpus.clone(), host.topology.n_online());
+    }
+    low.command.iter().fold(finding, |it, command| it.fix_now(command))
 }
 
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::{XEON, findings, verdict};
+    use crate::fixture::{findings, verdict};
 
     fn package(enabled: &str, long_term: &str, design: &str) -> String {
         let file = "//- /sys/class/powercap/intel-rapl:0";
@@ -189,23 +250,8 @@ mod tests {
     #[test]
     fn the_design_power_itself_and_a_limit_that_does_not_count_are_clean() {
         assert_eq!(verdict(&CHECK, &package("1", "205000000", "205000000")), "clean");
-        assert_eq!(verdict(&CHECK, &package("0", "85000000", "205000000")), "clean");
-    }
-
-    #[test]
-    fn a_limit_that_firmware_has_locked_counts_although_it_shows_as_disabled() {
-        let host = |register| {
-            let register = format!("//- /dev/cpu/0/msr 0x610\n{register}\n");
-            format!("{XEON}{register}{}", package("0", "85000000", "205000000"))
-        };
-        let locked = host("0x80438a8000dd82a8");
-        assert!(verdict(&CHECK, &locked).starts_with("high: package-0 may draw 85 W"));
-        assert!(findings(&CHECK, &locked)[0].fix.now.is_empty());
-        assert_eq!(verdict(&CHECK, &host("0x00438a8000dd02a8")), "clean");
-        assert_eq!(
-            verdict(&CHECK, &host("!denied")),
-            "unknown: /dev/cpu/0/msr 0x610 may not be read"
-        );
+        let off = package("0", "85000000", "205000000") + &registers("0x0");
+        assert_eq!(verdict(&CHECK, &off), "clean");
     }
 
     #[test]
@@ -218,6 +264,45 @@ mod tests {
         assert_eq!(
             verdict(&CHECK, &package("1", "!denied", "205000000")),
             "unknown: /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw may not be read"
+        );
+    }
+
+    #[test]
+    fn the_memory_mapped_copy_counts_too() {
+        let mapped = package("1", "60000000", "0").replace("intel-rapl:", "intel-rapl-mmio:");
+        assert_eq!(
+            verdict(&CHECK, &(package("1", "125000000", "125000000") + &mapped)),
+            "high: package-0 may draw 60 W by its long-term limit, 48 % of the 125 W it was designed for"
+        );
+    }
+
+    fn registers(limit: &str) -> String {
+        format!(
+            "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 143\n\
+             //- /sys/devices/system/cpu/online\n0\n//- /dev/cpu/0/msr 0xce\n0x405082cfd811600\n\
+             //- /dev/cpu/0/msr 0x606\n0xa0e03\n//- /dev/cpu/0/msr 0x614\n0xf17e006400a50\n\
+             //- /dev/cpu/0/msr 0x610\n{limit}\n"
+        )
+    }
+
+    #[test]
+    fn the_registers_serve_without_the_driver() {
+        assert_eq!(
+            verdict(&CHECK, &registers("0x878c6000158640")),
+            "medium: the package of CPU 0 may draw 200 W by its long-term limit, 61 % of the 330 W it was designed for [CPU 0 (1 of 1)]"
+        );
+        assert_eq!(verdict(&CHECK, &registers("0x878c6000158a50")), "clean");
+    }
+
+    #[test]
+    fn a_locked_limit_that_powercap_calls_disabled_is_found_in_the_register() {
+        let host = package("0", "200000000", "330000000");
+        let locked = registers("0x80878c6000158640");
+        assert!(verdict(&CHECK, &(host.clone() + &locked)).starts_with("medium: "));
+        assert!(findings(&CHECK, &locked)[0].fix.now.is_empty());
+        assert_eq!(
+            verdict(&CHECK, &(host + &registers("!denied"))),
+            "unknown: /dev/cpu/0/msr 0x610 may not be read"
         );
     }
 }

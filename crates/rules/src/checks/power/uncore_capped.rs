@@ -5,8 +5,9 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use facts::msr::{intel, ratios};
 use facts::power::uncore::UncoreDomain;
-use facts::{Hertz, HostView, Missing};
+use facts::{Hertz, HostView, IfPresent, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "uncore-capped",
@@ -14,7 +15,8 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 `max_freq_khz` of every domain in /sys/devices/system/cpu/intel_uncore_frequency against `initial_max_freq_khz`, what
-the firmware allowed at boot; and whether the lower limit has been raised to the upper one.
+the firmware allowed at boot; and whether the lower limit has been raised to the upper one. Without the driver,
+MSR 0x620 shows the latter only.
 
 ## Why it matters
 The last-level cache, the mesh or ring between cores and the way to memory have a clock of their own. A database
@@ -25,10 +27,16 @@ remote access longer, while the cores' clock looks perfect.
 An uncore pinned at its maximum (lower limit = upper limit) is a choice: steady latency, paid with power that the
 cores' turbo could have used. That is only a note here. tuned's latency profiles do it on purpose.
 ",
-    references: &[Reference {
-        title: "Linux: Intel Uncore Frequency Scaling",
-        url: "https://docs.kernel.org/admin-guide/pm/intel_uncore_frequency_scaling.html",
-    }],
+    references: &[
+        Reference {
+            title: "Linux: Intel Uncore Frequency Scaling",
+            url: "https://docs.kernel.org/admin-guide/pm/intel_uncore_frequency_scaling.html",
+        },
+        Reference {
+            title: "Intel SDM vol. 4, MSR_UNCORE_RATIO_LIMIT (0x620)",
+            url: "https://www.intel.com/sdm",
+        },
+    ],
     run,
 };
 
@@ -37,17 +45,25 @@ cores' turbo could have used. That is only a note here. tuned's latency profiles
 const MUCH: f64 = 0.8;
 
 fn run(host: &HostView) -> Verdict {
+    host.platform.hides("the uncore's clock")?;
+    let Some(domains) = host.uncore.if_present()? else { return pinned_by_register(host) };
+    let mut unknown: Option<&Missing> = None;
     let mut capped: Vec<Limits<'_>> = Vec::new();
     let mut pinned: Vec<Limits<'_>> = Vec::new();
-    for domain in host.uncore.as_ref()? {
-        let limits = Limits::of(domain)?;
-        if limits.max < limits.initial_max {
-            capped.push(limits);
-        } else if limits.min == limits.max {
-            pinned.push(limits);
+    for domain in domains {
+        match Limits::of(domain) {
+            Ok(limits) if limits.max < limits.initial_max => capped.push(limits),
+            Ok(limits) if limits.min == limits.max => pinned.push(limits),
+            Ok(_) => {}
+            Err(missing) => unknown = unknown.or(Some(missing)),
         }
     }
-    Ok([capped_finding(&capped), pinned_finding(&pinned)].into_iter().flatten().collect())
+    let findings = [capped_finding(&capped), pinned_finding(&pinned)];
+    let findings: Vec<Finding> = findings.into_iter().flatten().collect();
+    match unknown {
+        Some(missing) if findings.is_empty() => Err(missing.into()),
+        _ => Ok(findings),
+    }
 }
 
 /// A domain whose limits are all known.
@@ -103,6 +119,22 @@ fn pinned_finding(domains: &[Limits<'_>]) -> Option<Finding> {
     )
 }
 
+/// The register does not hold what the hardware could do, so it shows a pinned clock and no more.
+fn pinned_by_register(host: &HostView) -> Verdict {
+    let values = host.msrs.of(&intel::UNCORE_RATIO_LIMIT)?;
+    let is_pinned =
+        |value: u64| matches!(ratios::uncore(value), (min, max) if min == max && max > 0);
+    let Some((cpu, &value)) = values.known().find(|(_, value)| is_pinned(**value)) else {
+        values.all_known()?;
+        return Ok(Vec::new());
+    };
+    let clock = Hertz::from_mhz(100 * ratios::uncore(value).1);
+    let message = format!("the uncore of CPU {cpu}'s package is pinned at {clock}");
+    let path = intel::UNCORE_RATIO_LIMIT.path(cpu);
+    let finding = Finding::new(Severity::Info, Confidence::Medium, message);
+    Ok(vec![finding.evidence(path, format!("{value:#x}"))])
+}
+
 fn counted(domains: usize) -> String {
     if domains == 1 { "1 domain".to_owned() } else { format!("{domains} domains") }
 }
@@ -148,6 +180,29 @@ mod tests {
             verdict(&CHECK, &domain("uncore00", "800000", "!denied", "2200000")),
             "unknown: /sys/devices/system/cpu/intel_uncore_frequency/uncore00/max_freq_khz may not be read"
         );
+    }
+
+    #[test]
+    fn one_limit_that_may_not_be_read_does_not_hide_another() {
+        let host = domain("uncore00", "800000", "!denied", "2200000")
+            + &domain("uncore01", "800000", "1800000", "2200000");
+        assert!(verdict(&CHECK, &host).starts_with("low: "));
+    }
+
+    #[test]
+    fn without_the_driver_the_register_shows_a_pinned_clock() {
+        let host = |limit| {
+            format!(
+                "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 79\n\
+                 //- /sys/devices/system/cpu/online\n0\n//- /dev/cpu/0/msr 0xce\n0x20080c3bf2811800\n\
+                 //- /dev/cpu/0/msr 0x620\n{limit}\n"
+            )
+        };
+        assert_eq!(
+            verdict(&CHECK, &host("0x1c1c")),
+            "info: the uncore of CPU 0's package is pinned at 2800 MHz"
+        );
+        assert_eq!(verdict(&CHECK, &host("0xc1d")), "clean");
     }
 
     #[test]
