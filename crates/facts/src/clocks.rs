@@ -8,7 +8,7 @@ use crate::{Hertz, HostView, Missing};
 
 /// What acpi-cpufreq adds to the nominal clock to name turbo (drivers/cpufreq/acpi-cpufreq.c: the first entry
 /// of _PSS, which firmware gives as the nominal clock and 1 MHz).
-pub const TURBO_MARK: Hertz = Hertz(1_000_000);
+const TURBO_MARK: Hertz = Hertz(1_000_000);
 
 impl HostView {
     /// The clock that the processor was sold with, and where that is written; `None` where nothing says.
@@ -47,6 +47,14 @@ impl HostView {
             (Err(missing), None) if policy.driver.as_deref() == Ok("acpi-cpufreq") => Err(missing),
             _ => Ok(max),
         }
+    }
+
+    /// Whether a limit lets every clock of acpi-cpufreq's table pass but the one that stands for turbo.
+    pub fn leaves_out_turbo(&self, policy: &Policy, limit: Hertz, full: Hertz) -> bool {
+        policy.driver.as_deref() == Ok("acpi-cpufreq")
+            && self.cpuinfo.as_ref().is_ok_and(CpuInfo::is_intel)
+            && !self.runs_without_turbo()
+            && limit.0.checked_add(TURBO_MARK.0) == Some(full.0)
     }
 
     /// Whether the kernel keeps, or found, turbo switched off; the reason is for the check `turbo-off`.

@@ -17,7 +17,6 @@ pub mod power;
 pub mod system;
 mod units;
 
-pub use clocks::TURBO_MARK;
 pub use cpu::set::CpuSet;
 pub use host_view::{HostView, Origin};
 pub use missing::{Fact, IfPresent, Missing, Why};

@@ -67,6 +67,14 @@ pub struct Limit {
     pub value: u64,
 }
 
+impl Limit {
+    /// The highest level to be had: without turbo, nothing above the guaranteed one.
+    pub fn reachable(&self, turbo: bool) -> u64 {
+        let highest = self.capabilities.highest();
+        if turbo { highest } else { highest.min(self.capabilities.guaranteed()) }
+    }
+}
+
 /// The limit of every CPU; from the package's register where a CPU follows that (bit 42).
 pub fn limits(msrs: &Msrs, topology: &Topology) -> Fact<PerCpu<Limit>> {
     let of = |register: &Register, cpu| -> Fact<(String, u64)> {

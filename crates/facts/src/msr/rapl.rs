@@ -20,7 +20,7 @@ pub struct Limit {
 impl Units {
     /// The power of so many of the register's steps: bits 3:0 are the power of two that a watt is divided by.
     fn power(self, steps: u64) -> Microwatts {
-        Microwatts(steps * 1_000_000 >> (self.0 & 0xf))
+        Microwatts((steps * 1_000_000) >> (self.0 & 0xf))
     }
 
     /// The long-term and the short-term limit in a value of MSR_PKG_POWER_LIMIT.

@@ -5,11 +5,11 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cooling::Kind;
 use facts::cpu::cpufreq::Policy;
-use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::pstate::IntelPstate;
 use facts::msr::hwp;
-use facts::{CpuSet, Hertz, HostView, IfPresent, Missing, TURBO_MARK};
+use facts::{CpuSet, Hertz, HostView, IfPresent, Missing};
 use std::collections::BTreeMap;
 
 pub(crate) const CHECK: Check = Check {
@@ -68,6 +68,14 @@ fn run(host: &HostView) -> Verdict {
         }
     }
     let mut findings: Vec<Finding> = percent_limit(host).into_iter().collect();
+    if let Ok(percent) = host.pstate.intel.max_perf_pct
+        && !findings.is_empty()
+    {
+        // In passive mode the percentage shows in `scaling_max_freq` too.
+        caps.retain(|cap, _| {
+            cap.limit.share_of(cap.full) < percent as f64 / 100.0 - (1.0 - REACHED)
+        });
+    }
     findings.extend(caps.iter().map(|(cap, policies)| capped(host, cap, policies)));
     if findings.is_empty() {
         findings.extend(below_name(host, policies));
@@ -104,15 +112,7 @@ fn cap<'a>(host: &'a HostView, policy: &'a Policy) -> Result<Option<Cap>, &'a Mi
 }
 
 fn falls_short(host: &HostView, policy: &Policy, limit: Hertz, full: Hertz) -> bool {
-    limit.share_of(full) < REACHED || leaves_out_turbo(host, policy, limit, full)
-}
-
-/// Whether the limit lets every clock pass but the one that stands for turbo.
-fn leaves_out_turbo(host: &HostView, policy: &Policy, limit: Hertz, full: Hertz) -> bool {
-    policy.driver.as_deref() == Ok("acpi-cpufreq")
-        && host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_intel)
-        && !host.runs_without_turbo()
-        && limit.0.checked_add(TURBO_MARK.0) == Some(full.0)
+    limit.share_of(full) < REACHED || host.leaves_out_turbo(policy, limit, full)
 }
 
 fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Finding {
@@ -130,27 +130,36 @@ fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Finding {
     };
     let severity = if is_mark { Severity::Medium } else { severity(limit.share_of(*full)) };
     let mut finding = Finding::new(severity, Confidence::High, message);
-    for policy in policies.iter().take(1) {
-        finding = finding.evidence(policy.path(file), limit.khz()).evidence(
-            policy.path("cpuinfo_max_freq"),
-            policy.cpuinfo_max.as_ref().map_or(0, |it| it.khz()),
-        );
+    if let Some(policy) = policies.first() {
+        let max = policy.cpuinfo_max.as_ref().map_or(0, |it| it.khz());
+        finding = finding
+            .evidence(policy.path(file), limit.khz())
+            .evidence(policy.path("cpuinfo_max_freq"), max);
     }
     if !is_mark {
         finding = with_cost(finding, limit.share_of(*full), format!("{limit} of {full}"));
     }
     let finding = if *file == "bios_limit" {
-        finding.fix_lasting(
-            "the firmware asks for it (ACPI _PPC): look in the BMC's log for a power cap, a lost power supply or a cooling fault, and in the firmware's setup for its power profile; `processor.ignore_ppc=1` on the boot line makes Linux ignore it",
-        )
-    } else {
+        finding.fix_lasting("the firmware asks for it (ACPI _PPC): look in the BMC's log for a power cap, a lost power supply or a cooling fault, and in the firmware's setup for its power profile; `processor.ignore_ppc=1` on the boot line makes Linux ignore it")
+    } else if let Some((path, level)) = passive_cooling(host) {
         finding
-            .fix_now(format!("cpupower -c {cpus} frequency-set --max {}", full.khz()))
-            .fix_lasting(
-                "find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent; a hot or power-limited host may have lowered it by itself",
-            )
+            .evidence(path, level)
+            .fix_lasting("the kernel lowers it to cool the machine: mend the cooling")
+    } else {
+        finding.fix_now(LIFT_LIMITS).fix_lasting("find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent")
     };
     finding.on(cpus, host.topology.n_online())
+}
+
+/// Gives every policy its own maximum; drivers that know boost clocks clamp it to what they ask for.
+const LIFT_LIMITS: &str = "for it in /sys/devices/system/cpu/cpufreq/policy*; do cat $it/cpuinfo_max_freq > $it/scaling_max_freq; done";
+
+/// ACPI passive cooling that is on: its first three steps lower `scaling_max_freq` by 20 % each
+/// (drivers/acpi/processor_thermal.c).
+fn passive_cooling(host: &HostView) -> Option<(String, u64)> {
+    let devices = host.cooling.as_deref().unwrap_or_default();
+    let on = devices.iter().filter(|it| it.kind == Kind::Processor);
+    on.filter_map(|it| Some((it.state_path(), it.level().ok()?))).find(|(_, level)| *level > 0)
 }
 
 /// `max_perf_pct` counts in the highest turbo clock, so while turbo is off it may be below 100 and limit nothing.
@@ -201,7 +210,9 @@ fn capped_by_request(host: &HostView) -> Verdict {
         limits => limits?,
     };
     let mut groups: BTreeMap<(u64, u64), Vec<(u32, &hwp::Limit)>> = BTreeMap::new();
-    for (cpu, limit) in limits.known().filter(|(_, it)| is_below_capabilities(host, it)) {
+    let turbo = !host.runs_without_turbo();
+    let is_low = |it: &hwp::Limit| (it.max as f64) < REACHED * it.reachable(turbo) as f64;
+    for (cpu, limit) in limits.known().filter(|(_, it)| it.max > 0 && is_low(it)) {
         groups.entry((limit.max, limit.capabilities.highest())).or_default().push((cpu, limit));
     }
     if groups.is_empty() {
@@ -214,9 +225,8 @@ fn capped_by_request(host: &HostView) -> Verdict {
             .on(cpus.iter().map(|(cpu, _)| *cpu).collect(), host.topology.n_online())
             .fix_now(REWRITE)
             .fix_lasting("find what writes the register: firmware, x86_energy_perf_policy, a tool that works around thermal limits");
-        let finding = cpus.iter().take(1).fold(finding, |finding, (_, limit)| {
-            finding.evidence(&limit.path, format!("{:#x}", limit.value))
-        });
+        let first = cpus.first().map(|(_, it)| (it.path.clone(), format!("{:#x}", it.value)));
+        let finding = first.into_iter().fold(finding, |it, (path, value)| it.evidence(path, value));
         with_cost(finding, share, format!("level {max} of {highest}"))
     };
     Ok(groups.into_iter().map(finding).collect())
@@ -226,17 +236,6 @@ fn capped_by_request(host: &HostView) -> Verdict {
 /// (`freq_qos_update_request` in kernel/power/qos.c), hence the step below it.
 const REWRITE: &str = "for it in /sys/devices/system/cpu/cpufreq/policy*; do max=$(cat $it/cpuinfo_max_freq); \
                        echo $((max - 100000)) > $it/scaling_max_freq; echo $max > $it/scaling_max_freq; done";
-
-/// A maximum of 0 is no request, and without turbo nothing above the guaranteed level is to be had.
-fn is_below_capabilities(host: &HostView, limit: &hwp::Limit) -> bool {
-    let capabilities = limit.capabilities;
-    let reachable = if host.runs_without_turbo() {
-        capabilities.guaranteed().min(capabilities.highest())
-    } else {
-        capabilities.highest()
-    };
-    limit.max > 0 && (limit.max as f64) < REACHED * reachable as f64
-}
 
 fn severity(share: f64) -> Severity {
     match share {
@@ -265,7 +264,8 @@ mod tests {
         };
         let files: String = policy.lines().map(file).collect();
         format!(
-            "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : {vendor}\nmodel name : {name}\nflags : ida cpb\n\
+            "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : {vendor}\ncpu family : 6\nmodel : 85\n\
+             model name : {name}\nflags : ida cpb\n\
              //- {CPU}/online\n0\n//- {CPU}/cpufreq/policy0/affected_cpus\n0\n{files}"
         )
     }
@@ -306,7 +306,8 @@ mod tests {
 
     #[test]
     fn a_limit_of_the_firmware_is_told_apart() {
-        let policy = "scaling_driver acpi-cpufreq\nscaling_available_frequencies 2300000 1800000 1200000\ncpuinfo_max_freq 2300000\nbios_limit 1200000\nscaling_max_freq 1200000";
+        let policy = "scaling_driver acpi-cpufreq\ncpuinfo_max_freq 2300000\nbios_limit 1200000\n\
+             scaling_available_frequencies 2300000 1200000\nscaling_max_freq 1200000";
         assert_eq!(
             verdict(&CHECK, &epyc(policy)),
             "high: bios_limit keeps the clock at 1200 MHz of 2300 MHz [CPU 0 (1 of 1)]"
@@ -355,6 +356,10 @@ mod tests {
             "high: intel_pstate's max_perf_pct keeps every clock at 70 % of its maximum [CPU 0 (1 of 1)]"
         );
         assert_eq!(verdict(&CHECK, &percent("min_perf_pct", 70)), "clean");
+        let passive = percent("max_perf_pct", 70)
+            .replace("intel_pstate\ncpuinfo", "intel_cpufreq\ncpuinfo")
+            .replace("scaling_max_freq\n3500000", "scaling_max_freq\n2500000");
+        assert_eq!(verdict(&CHECK, &passive).lines().count(), 1);
     }
 
     #[test]
@@ -376,17 +381,16 @@ mod tests {
                 intel(PSTATE).replace("ida", "ida hwp")
             )
         };
-        let cpu = |text: String| text.replace("vendor_id", "cpu family : 6\nmodel : 85\nvendor_id");
         assert_eq!(
-            verdict(&CHECK, &cpu(registers("0x8000080a"))),
+            verdict(&CHECK, &registers("0x8000080a")),
             "high: the HWP request keeps the clock at level 8 of 39 [CPU 0 (1 of 1)]"
         );
         // Writing the limit that is in force already would not reach the register.
-        let command = &findings(&CHECK, &cpu(registers("0x8000080a")))[0].fix.now[0];
+        let command = &findings(&CHECK, &registers("0x8000080a"))[0].fix.now[0];
         assert!(command.contains("echo $((max - 100000)) > $it/scaling_max_freq; echo $max >"));
-        assert_eq!(verdict(&CHECK, &cpu(registers("0x8000270a"))), "clean");
+        assert_eq!(verdict(&CHECK, &registers("0x8000270a")), "clean");
         assert_eq!(
-            verdict(&CHECK, &cpu(registers("!denied"))),
+            verdict(&CHECK, &registers("!denied")),
             "unknown: /dev/cpu/0/msr 0x774 may not be read"
         );
     }

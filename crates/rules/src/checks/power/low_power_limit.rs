@@ -206,7 +206,7 @@ fn finding(host: &HostView, low: &Limit) -> Finding {
     if !low.cpus.is_empty() {
         finding = finding.on(low.cpus.clone(), host.topology.n_online());
     }
-    low.command.iter().fold(finding, |it, command| it.fix_now(command))
+    low.command.iter().fold(finding, Finding::fix_now)
 }
 
 #[cfg(test)]
