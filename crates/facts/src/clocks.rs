@@ -37,7 +37,9 @@ impl HostView {
         let nominal = self.nominal_clock().map(|(clock, _)| clock);
         if policy.asks_for_turbo() {
             let has_turbo = !self.runs_without_turbo() && policy.boost != Ok(false);
-            return Ok(if has_turbo { max } else { nominal.map_or(max, |it| it.min(max)) });
+            // The cores of a hybrid processor have nominal clocks of their own.
+            let nominal = nominal.into_iter().chain(policy.base_frequency.clone());
+            return Ok(if has_turbo { max } else { nominal.fold(max, Hertz::min) });
         }
         // acpi-cpufreq stretches `cpuinfo_max_freq` by the boost ratio since Linux 5.11 (get_max_boost_ratio
         // in drivers/cpufreq/acpi-cpufreq.c), and still asks for nothing above its table.

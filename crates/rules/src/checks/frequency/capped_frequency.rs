@@ -333,6 +333,10 @@ mod tests {
         let host = intel(&PSTATE.replace("scaling_max_freq 3500000", "scaling_max_freq 2700000"));
         let off = format!("{host}//- {CPU}/intel_pstate/no_turbo\n1\n");
         assert_eq!(verdict(&CHECK, &off), "clean");
+        let efficient = PSTATE.replace("scaling_max_freq 3500000", "scaling_max_freq 1500000");
+        let efficient = intel(&format!("{efficient}\nbase_frequency 1500000"));
+        let off = format!("{efficient}//- {CPU}/intel_pstate/no_turbo\n1\n");
+        assert_eq!(verdict(&CHECK, &off), "clean");
         assert!(verdict(&CHECK, &host).starts_with("high: "));
     }
 
