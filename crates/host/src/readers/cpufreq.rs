@@ -43,10 +43,15 @@ fn policies(source: &dyn Source, topology: &Topology) -> Fact<Vec<Policy>> {
     let folder = format!("{CPUS}/cpufreq");
     let numbers = source.numbered(&folder, "policy").unwrap_or_default();
     if !numbers.is_empty() {
-        return Ok(numbers
-            .iter()
-            .map(|it| policy(source, format!("{folder}/policy{it}")))
-            .collect());
+        let is_one_each = is_one_each(&numbers, topology);
+        let mut policies: Vec<Policy> = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let folder = format!("{folder}/policy{number}");
+            let own = is_one_each.then(|| CpuSet::from_iter([number]));
+            let cpus = own.unwrap_or_else(|| cpus(source, &folder));
+            policies.push(policy(source, folder, cpus, policies.first()));
+        }
+        return Ok(policies);
     }
     let online = topology.online.as_ref()?;
     let mut found = Vec::new();
@@ -57,7 +62,8 @@ fn policies(source: &dyn Source, topology: &Topology) -> Fact<Vec<Policy>> {
         match source.list(&folder) {
             Ok(names) if names.iter().any(|it| it.starts_with("scaling_")) => {
                 if !seen.contains(cpu) {
-                    let policy = policy(source, folder);
+                    let cpus = cpus(source, &folder);
+                    let policy = policy(source, folder, cpus, found.first());
                     seen.extend(policy.cpus.iter());
                     found.push(policy);
                 }
@@ -72,12 +78,28 @@ fn policies(source: &dyn Source, topology: &Topology) -> Fact<Vec<Policy>> {
     }
 }
 
-fn policy(source: &dyn Source, folder: String) -> Policy {
-    let line = |file: &str| source.parsed(&format!("{folder}/{file}"), parse::line);
-    let clock = |file: &str| source.parsed(&format!("{folder}/{file}"), parse::kilohertz);
+/// Whether every online CPU has a policy of its own: there are as many, and each has an online CPU's number,
+/// so that their `affected_cpus` need not be read.
+fn is_one_each(numbers: &[u32], topology: &Topology) -> bool {
+    let online = topology.online.as_ref();
+    online.is_ok_and(|it| it.len() == numbers.len() && numbers.iter().all(|&cpu| it.contains(cpu)))
+}
+
+/// The policy in `folder`. What the `first` policy shows of the driver, of which a kernel has one, is not asked
+/// again: its name, and which of the files that only some drivers make are there.
+fn policy(source: &dyn Source, folder: String, cpus: CpuSet, first: Option<&Policy>) -> Policy {
+    let path = |file: &str| format!("{folder}/{file}");
+    let line = |file: &str| source.parsed(&path(file), parse::line);
+    let clock = |file: &str| source.parsed(&path(file), parse::kilohertz);
+    let has_no = |first: Option<&Missing>| first.is_some_and(Missing::is_absence);
+    let first_limit = first.and_then(|it| it.bios_limit.as_ref().err());
+    let first_boost = first.and_then(|it| it.boost.as_ref().err());
     Policy {
-        cpus: cpus(source, &folder),
-        driver: line("scaling_driver"),
+        cpus,
+        driver: match first.map(|it| &it.driver) {
+            Some(Ok(name)) => Ok(name.clone()),
+            _ => line("scaling_driver"),
+        },
         governor: line("scaling_governor"),
         scaling_min: clock("scaling_min_freq"),
         scaling_max: clock("scaling_max_freq"),
@@ -85,9 +107,15 @@ fn policy(source: &dyn Source, folder: String) -> Policy {
         cpuinfo_min: clock("cpuinfo_min_freq"),
         cpuinfo_max: clock("cpuinfo_max_freq"),
         base_frequency: clock("base_frequency"),
-        bios_limit: clock("bios_limit"),
+        bios_limit: match has_no(first_limit) {
+            true => Err(Missing::absent(path("bios_limit"))),
+            false => clock("bios_limit"),
+        },
         preference: line("energy_performance_preference"),
-        boost: source.parsed(&format!("{folder}/boost"), parse::switch),
+        boost: match has_no(first_boost) {
+            true => Err(Missing::absent(path("boost"))),
+            false => source.parsed(&path("boost"), parse::switch),
+        },
         folder,
     }
 }

@@ -62,15 +62,16 @@ impl Live {
 
     /// Opens a file of a copy. What it is gets looked at before it is opened: a bundle that root unpacked
     /// holds device nodes, which are devices of this machine, and opening /dev/watchdog alone resets it.
-    fn regular_file(&self, path: &str) -> Fact<OwnedFd> {
+    fn regular_file(&self, path: &str) -> Fact<(OwnedFd, usize)> {
         let place = self.open(path, OFlags::PATH).map_err(|error| self.missing(path, error))?;
-        let kind = rustix::fs::fstat(&place).map_err(|error| missing(path, error))?.st_mode;
-        if FileType::from_raw_mode(kind) != FileType::RegularFile {
+        let status = rustix::fs::fstat(&place).map_err(|error| missing(path, error))?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
             return Err(Missing::malformed(path, "not a regular file", "a regular file"));
         }
         // By its descriptor, so that it is the file that was looked at (proc_pid_fd(5)).
         let same = format!("/proc/self/fd/{}", place.as_raw_fd());
         rustix::fs::open(same, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+            .map(|file| (file, usize::try_from(status.st_size).unwrap_or(0)))
             .map_err(|error| missing(path, error))
     }
 
@@ -94,11 +95,11 @@ impl Source for Live {
     }
 
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
-        let file = match &self.copy {
-            None => self.open(path, OFlags::RDONLY).map_err(|error| missing(path, error))?,
+        let (file, size) = match &self.copy {
+            None => (self.open(path, OFlags::RDONLY).map_err(|error| missing(path, error))?, 0),
             Some(_) => self.regular_file(path)?,
         };
-        read_all(file.as_fd(), path)
+        read_all(file.as_fd(), path, size)
     }
 
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
@@ -179,9 +180,12 @@ impl Source for Live {
     }
 }
 
-/// Reads to the end in one buffer: most files of sysfs fit the first read.
-fn read_all(file: BorrowedFd<'_>, path: &str) -> Fact<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(4096);
+/// Reads to the end in one buffer: most files of sysfs fit the first read. A file that is not on a disk has a
+/// `size` of 0 (procfs) or of a page (sysfs), so only one that is read to its very size is known to end there.
+fn read_all(file: BorrowedFd<'_>, path: &str, size: usize) -> Fact<Vec<u8>> {
+    const PAGE: usize = 4096;
+    let expected = if size == 0 { PAGE } else { size.min(LARGEST_FILE) };
+    let mut bytes = Vec::with_capacity(expected + 1);
     loop {
         if bytes.capacity() == bytes.len() {
             bytes.reserve(bytes.len());
@@ -195,6 +199,7 @@ fn read_all(file: BorrowedFd<'_>, path: &str) -> Fact<Vec<u8>> {
                     "a file of at most 64 MiB",
                 ));
             }
+            Ok(_) if bytes.len() == size => break,
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(missing(path, error)),
         }
