@@ -17,8 +17,9 @@ use crate::cargo::{self, cargo, program, workspace};
 pub(crate) const PACKAGES: &[Package] =
     &[Package { name: "g++", purpose: "compiles libFuzzer", witness: "/usr/bin/g++" }];
 
-/// Seconds a target runs for. Long enough to go through its seeds and some ten thousand inputs.
-const SECONDS: u32 = 10;
+/// Inputs of a short run, and where libFuzzer's dice start: a run that passes here passes everywhere, and one
+/// that does not can be repeated. Longer runs with other dice are for `cargo xtask fuzz --runs N`.
+const SHORT_RUN: [&str; 2] = ["-runs=2000", "-seed=1"];
 
 /// What libFuzzer needs to see which branches an input takes (LLVM's SanitizerCoverage).
 const COVERAGE_FLAGS: &str = "--cfg fuzzing -C passes=sancov-module \
@@ -30,24 +31,23 @@ const COVERAGE_FLAGS: &str = "--cfg fuzzing -C passes=sancov-module \
 
 /// `cargo xtask fuzz [--runs N]`: every target for so many inputs, or for a short time.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let limit = match arguments {
-        [] => format!("-max_total_time={SECONDS}"),
+    match arguments {
+        [] => smoke()?,
         [option, runs] if option == "--runs" && runs.parse::<u64>().is_ok() => {
-            format!("-runs={runs}")
+            run_all(&[&format!("-runs={runs}")])?;
         }
         _ => bail!("usage: cargo xtask fuzz [--runs N]"),
-    };
-    run_all(&limit)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Every target for a short time.
 pub(crate) fn smoke() -> Result<()> {
-    run_all(&format!("-max_total_time={SECONDS}"))
+    run_all(&SHORT_RUN)
 }
 
-/// Builds and runs every target; an error if one crashes. `limit` is libFuzzer's option for when to stop.
-fn run_all(limit: &str) -> Result<()> {
+/// Builds and runs every target; an error if one crashes. `limits` are libFuzzer's options for when to stop.
+fn run_all(limits: &[&str]) -> Result<()> {
     let names = targets(&workspace().join("fuzz/fuzz_targets"))?;
     // Naming the host as the target keeps the flags away from build scripts.
     let host = host_triple()?;
@@ -55,7 +55,7 @@ fn run_all(limit: &str) -> Result<()> {
     build.args(["--target", &host, "--target-dir", "target/fuzz"]).env("RUSTFLAGS", COVERAGE_FLAGS);
     cargo::run(build)?;
     for name in names {
-        run_target(&name, &host, limit).with_context(|| format!("fuzz target '{name}'"))?;
+        run_target(&name, &host, limits).with_context(|| format!("fuzz target '{name}'"))?;
     }
     Ok(())
 }
@@ -80,12 +80,12 @@ fn host_triple() -> Result<String> {
 }
 
 /// Runs one target on its seeds and on what it makes of them. What it finds stays below `target`.
-fn run_target(name: &str, host: &str, limit: &str) -> Result<()> {
+fn run_target(name: &str, host: &str, limits: &[&str]) -> Result<()> {
     let found = format!("target/fuzz/corpus/{name}/");
     let folder = workspace().join(&found);
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut run = program(workspace().join(format!("target/fuzz/{host}/release/{name}")), &[]);
-    run.args([limit, "-artifact_prefix=target/fuzz/", &found]);
+    run.args(limits).args(["-artifact_prefix=target/fuzz/", &found]);
     let seeds = format!("fuzz/seeds/{name}");
     if workspace().join(&seeds).exists() {
         run.arg(seeds);
