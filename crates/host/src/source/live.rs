@@ -1,14 +1,10 @@
 //! The running machine, or a folder that holds a copy of one.
-//!
-//! A copy is somebody else's data: every path is resolved inside its root by the kernel (openat2 with
-//! RESOLVE_IN_ROOT, Linux 5.6), so that a link to `/etc` or through `..` cannot make us report facts of the
-//! analyst's own machine, and only regular files are opened, so that neither a pipe can hang us nor a device node
-//! act on that machine.
 
+use super::copy::Copy;
 use super::{LARGEST_FILE, Source, cpuid_name};
 use facts::{Fact, Missing, Origin, Why, msr};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, Dir, Mode, OFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -16,8 +12,8 @@ use std::path::{Path, PathBuf};
 /// A host whose files are files here.
 #[derive(Debug)]
 pub struct Live {
-    /// The root folder of a copy; `None` for this machine.
-    copy: Option<OwnedFd>,
+    /// `None` for this machine.
+    copy: Option<Copy>,
     /// Folders of other hosts beside the copy.
     others: Vec<String>,
     /// The msr device that was opened last, by its CPU: registers are asked for CPU by CPU, and opening costs more
@@ -41,50 +37,25 @@ impl Live {
         let first = found.next().ok_or_else(|| {
             Missing::malformed(name(), "no such folder in it", "a folder that holds proc/ or sys/")
         })?;
-        let open = rustix::fs::open(&first, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-        let copy = Some(open.map_err(|error| missing(&name(), error))?);
+        let copy = Some(Copy::below(&first).map_err(|error| missing(&name(), error))?);
         let others = found.map(|it| it.display().to_string()).collect();
         Ok(Live { copy, others, msr_device: RefCell::default() })
     }
 
     fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
-        // openat2 takes O_PATH only with flags that mean something to it.
-        let wait = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK };
-        let flags = flags | OFlags::CLOEXEC | wait;
         match &self.copy {
-            None => rustix::fs::open(path, flags, Mode::empty()),
-            Some(root) => {
-                let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-                rustix::fs::openat2(root.as_fd(), path, flags, Mode::empty(), resolve)
+            None => {
+                let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK;
+                rustix::fs::open(path, flags, Mode::empty())
             }
+            Some(copy) => copy.open(path, flags),
         }
     }
 
-    /// Opens a file of a copy. What it is gets looked at before it is opened: a bundle that root unpacked
-    /// holds device nodes, which are devices of this machine, and opening /dev/watchdog alone resets it.
-    fn regular_file(&self, path: &str) -> Fact<(OwnedFd, usize)> {
-        let place = self.open(path, OFlags::PATH).map_err(|error| self.missing(path, error))?;
-        let status = rustix::fs::fstat(&place).map_err(|error| missing(path, error))?;
-        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-            return Err(Missing::malformed(path, "not a regular file", "a regular file"));
-        }
-        // By its descriptor, so that it is the file that was looked at (proc_pid_fd(5)).
-        let same = format!("/proc/self/fd/{}", place.as_raw_fd());
-        rustix::fs::open(same, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-            .map(|file| (file, usize::try_from(status.st_size).unwrap_or(0)))
-            .map_err(|error| missing(path, error))
-    }
-
-    /// In a copy, a missing file is the host's only where its folder was collected.
     fn missing(&self, path: &str, error: Errno) -> Missing {
-        let reason = missing(path, error);
-        if self.copy.is_none() || reason.why != Why::Absent {
-            return reason;
-        }
-        let parent = path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
-        match self.open(parent, OFlags::PATH | OFlags::DIRECTORY) {
-            Ok(_) if !parent.is_empty() => reason,
-            _ => Missing::not_collected(path),
+        match &self.copy {
+            None => missing(path, error),
+            Some(copy) => copy.missing(path, error),
         }
     }
 }
@@ -97,7 +68,7 @@ impl Source for Live {
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
         let (file, size) = match &self.copy {
             None => (self.open(path, OFlags::RDONLY).map_err(|error| missing(path, error))?, 0),
-            Some(_) => self.regular_file(path)?,
+            Some(copy) => copy.regular_file(path)?,
         };
         read_all(file.as_fd(), path, size)
     }
@@ -209,7 +180,7 @@ fn read_all(file: BorrowedFd<'_>, path: &str, size: usize) -> Fact<Vec<u8>> {
 }
 
 /// What an error number says about a fact.
-fn missing(what: &str, error: Errno) -> Missing {
+pub(super) fn missing(what: &str, error: Errno) -> Missing {
     let why = match error {
         Errno::NOENT | Errno::NOTDIR | Errno::NXIO | Errno::NODEV => Why::Absent,
         Errno::ACCESS | Errno::PERM => Why::Denied,
@@ -243,64 +214,4 @@ fn folders_of_hosts(root: &Path) -> Vec<PathBuf> {
         level.sort_unstable();
     }
     Vec::new()
-}
-
-#[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests lay out a copy of a host")]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    fn copy_with_links() -> (tempfile::TempDir, Live) {
-        let folder = tempfile::tempdir().unwrap();
-        let sys = folder.path().join("bundle/node-1/sys");
-        std::fs::create_dir_all(&sys).unwrap();
-        std::fs::write(sys.join("value"), "42\n").unwrap();
-        symlink("/proc/version", sys.join("absolute")).unwrap();
-        symlink("../../../../../../../../proc/version", sys.join("upwards")).unwrap();
-        symlink("value", sys.join("inside")).unwrap();
-        let live = Live::copy(folder.path()).unwrap();
-        (folder, live)
-    }
-
-    #[test]
-    fn a_copy_is_found_below_leading_folders() {
-        let (_folder, live) = copy_with_links();
-        assert_eq!(live.read("/sys/value"), Ok(b"42\n".to_vec()));
-        assert_eq!(live.list("/sys").unwrap(), ["absolute", "inside", "upwards", "value"]);
-    }
-
-    #[test]
-    fn links_of_a_copy_never_lead_out_of_it() {
-        let (_folder, live) = copy_with_links();
-        assert_eq!(live.read("/sys/inside"), Ok(b"42\n".to_vec()));
-        assert_eq!(live.link("/sys/inside"), Ok("value".into()));
-        assert!(live.read("/sys/absolute").is_err());
-        assert!(live.read("/sys/upwards").is_err());
-    }
-
-    #[test]
-    fn what_a_copy_lacks_is_absent_only_beside_what_it_holds() {
-        let (_folder, live) = copy_with_links();
-        assert_eq!(live.read("/sys/other"), Err(Missing::absent("/sys/other")));
-        assert_eq!(live.read("/proc/cmdline"), Err(Missing::not_collected("/proc/cmdline")));
-        assert_eq!(live.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
-    }
-
-    #[test]
-    fn what_is_no_file_in_a_copy_is_refused_without_being_opened() {
-        let (folder, live) = copy_with_links();
-        let sys = folder.path().join("bundle/node-1/sys");
-        // Opening a socket fails with ENXIO, which would read as "absent".
-        let _listener = std::os::unix::net::UnixListener::bind(sys.join("socket")).unwrap();
-        assert!(live.read("/sys/socket").unwrap_err().to_string().contains("regular file"));
-    }
-
-    #[test]
-    fn a_pipe_in_a_copy_is_refused_and_does_not_hang() {
-        let (folder, live) = copy_with_links();
-        let pipe = folder.path().join("bundle/node-1/sys/pipe");
-        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
-        assert!(live.read("/sys/pipe").unwrap_err().to_string().contains("regular file"));
-    }
 }

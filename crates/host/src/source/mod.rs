@@ -3,6 +3,7 @@
 pub(crate) mod answers;
 pub(crate) mod archive;
 pub(crate) mod captured;
+mod copy;
 pub(crate) mod live;
 pub(crate) mod open;
 pub(crate) mod recording;

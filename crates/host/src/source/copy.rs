@@ -1,0 +1,233 @@
+//! A folder that holds a copy of a host.
+//!
+//! A copy is somebody else's data: every path is resolved inside its root by the kernel (openat2 with
+//! RESOLVE_IN_ROOT, Linux 5.6), so that a link to `/etc` or through `..` cannot make us report facts of the
+//! analyst's own machine, and only regular files are opened, so that neither a pipe can hang us nor a device node
+//! act on that machine.
+//!
+//! A copy that somebody changes while it is read is not guarded against: a file may be swapped for a device
+//! between the look at it and its opening.
+
+use super::live::missing;
+use facts::{Fact, Missing, Why};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+use std::cell::RefCell;
+use std::path::Path;
+
+/// A host whose files lie below one folder.
+#[derive(Debug)]
+pub(super) struct Copy {
+    root: OwnedFd,
+    /// The folder that a file was asked of last: readers ask for the files of a folder one after the other, and
+    /// to resolve its path costs more than to read one of them.
+    last_folder: RefCell<Option<(String, OwnedFd)>>,
+}
+
+impl Copy {
+    /// The copy whose root is the folder at `root`.
+    pub(super) fn below(root: &Path) -> Result<Copy, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = rustix::fs::open(root, flags, Mode::empty())?;
+        Ok(Copy { root, last_folder: RefCell::default() })
+    }
+
+    /// Opens a path of the host without ever leaving the copy, and without looking at what it is: so only with
+    /// flags that open nothing but a place or a folder.
+    pub(super) fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
+    }
+
+    /// Opens a regular file, and says how long it claims to be. What it is gets looked at before it is opened: a
+    /// bundle that root unpacked holds device nodes, which are devices of this machine, and opening
+    /// /dev/watchdog alone resets it.
+    pub(super) fn regular_file(&self, path: &str) -> Fact<(OwnedFd, usize)> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let opened = self.with_folder(folder, |folder| {
+            let status = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            match FileType::from_raw_mode(status.st_mode) {
+                FileType::RegularFile => open_unfollowed(folder, name).map(|it| Some((it, status))),
+                FileType::Symlink => self.link_target(path),
+                _ => Ok(None),
+            }
+        });
+        match opened {
+            Ok(Some((file, status))) => Ok((file, usize::try_from(status.st_size).unwrap_or(0))),
+            Ok(None) => Err(Missing::malformed(path, "not a regular file", "a regular file")),
+            Err(error) => Err(self.missing(path, error)),
+        }
+    }
+
+    /// Why something could not be had: a missing file is the host's only where its folder was collected.
+    pub(super) fn missing(&self, path: &str, error: Errno) -> Missing {
+        let reason = missing(path, error);
+        if reason.why != Why::Absent {
+            return reason;
+        }
+        let parent = path.trim_end_matches('/').rsplit_once('/').map_or("", |(parent, _)| parent);
+        match self.with_folder(parent, |_| Ok(())) {
+            Ok(()) if !parent.is_empty() => reason,
+            _ => Missing::not_collected(path),
+        }
+    }
+
+    fn with_folder<T>(
+        &self,
+        path: &str,
+        ask: impl FnOnce(BorrowedFd<'_>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let mut last = self.last_folder.borrow_mut();
+        let folder = match last.take() {
+            Some((of, folder)) if of == path => folder,
+            _ => {
+                let root_or_below = if path.is_empty() { "/" } else { path };
+                self.open(root_or_below, OFlags::PATH | OFlags::DIRECTORY)?
+            }
+        };
+        let (_, folder) = last.insert((path.to_owned(), folder));
+        ask(folder.as_fd())
+    }
+
+    /// Opens what a symbolic link leads to, where that is a regular file. The link is followed once, and the file
+    /// opened by the descriptor that was looked at (proc_pid_fd(5)).
+    fn link_target(&self, path: &str) -> Result<Option<(OwnedFd, Stat)>, Errno> {
+        let place = self.open(path, OFlags::PATH)?;
+        let status = rustix::fs::fstat(&place)?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
+            return Ok(None);
+        }
+        let same = format!("/proc/self/fd/{}", place.as_raw_fd());
+        let file = rustix::fs::open(same, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Some((file, status)))
+    }
+}
+
+/// Opens one name of a folder, which is no link. O_NONBLOCK, so that nothing can make us wait.
+fn open_unfollowed(folder: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::openat(folder, name, flags, Mode::empty())
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay out a copy of a host")]
+#[expect(clippy::print_stdout, reason = "a test says that it was skipped")]
+mod tests {
+    use crate::{Live, Source as _};
+    use facts::Missing;
+    use rustix::fs::{CWD, FileType, Mode};
+    use std::os::unix::fs::symlink;
+
+    fn copy_with_links() -> (tempfile::TempDir, Live) {
+        let folder = tempfile::tempdir().unwrap();
+        let sys = folder.path().join("bundle/node-1/sys");
+        std::fs::create_dir_all(&sys).unwrap();
+        std::fs::write(sys.join("value"), "42\n").unwrap();
+        symlink("/proc/version", sys.join("absolute")).unwrap();
+        symlink("../../../../../../../../proc/version", sys.join("upwards")).unwrap();
+        symlink("value", sys.join("inside")).unwrap();
+        let live = Live::copy(folder.path()).unwrap();
+        (folder, live)
+    }
+
+    #[test]
+    fn a_copy_is_found_below_leading_folders() {
+        let (_folder, live) = copy_with_links();
+        assert_eq!(live.read("/sys/value"), Ok(b"42\n".to_vec()));
+        assert_eq!(live.list("/sys").unwrap(), ["absolute", "inside", "upwards", "value"]);
+    }
+
+    #[test]
+    fn links_of_a_copy_never_lead_out_of_it() {
+        let (_folder, live) = copy_with_links();
+        assert_eq!(live.read("/sys/inside"), Ok(b"42\n".to_vec()));
+        assert_eq!(live.link("/sys/inside"), Ok("value".into()));
+        assert!(live.read("/sys/absolute").is_err());
+        assert!(live.read("/sys/upwards").is_err());
+    }
+
+    #[test]
+    fn what_a_copy_lacks_is_absent_only_beside_what_it_holds() {
+        let (_folder, live) = copy_with_links();
+        assert_eq!(live.read("/sys/other"), Err(Missing::absent("/sys/other")));
+        assert_eq!(live.read("/proc/cmdline"), Err(Missing::not_collected("/proc/cmdline")));
+        assert_eq!(live.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
+    }
+
+    #[test]
+    fn what_is_no_file_in_a_copy_is_refused_without_being_opened() {
+        let (folder, live) = copy_with_links();
+        let sys = folder.path().join("bundle/node-1/sys");
+        // Opening a socket fails with ENXIO, which would read as "absent".
+        let _listener = std::os::unix::net::UnixListener::bind(sys.join("socket")).unwrap();
+        assert!(live.read("/sys/socket").unwrap_err().to_string().contains("regular file"));
+    }
+
+    #[test]
+    fn a_pipe_in_a_copy_is_refused_and_does_not_hang() {
+        let (folder, live) = copy_with_links();
+        let pipe = folder.path().join("bundle/node-1/sys/pipe");
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert!(live.read("/sys/pipe").unwrap_err().to_string().contains("regular file"));
+    }
+    #[test]
+    fn a_link_to_a_pipe_in_a_copy_is_refused_and_does_not_hang() {
+        let (folder, live) = copy_with_links();
+        let sys = folder.path().join("bundle/node-1/sys");
+        rustix::fs::mknodat(CWD, sys.join("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+        symlink("pipe", sys.join("link")).unwrap();
+        assert!(live.read("/sys/link").unwrap_err().to_string().contains("regular file"));
+    }
+
+    #[test]
+    fn a_device_in_a_copy_is_refused_without_being_opened() {
+        let (folder, live) = copy_with_links();
+        let sys = folder.path().join("bundle/node-1/sys");
+        // No driver has this number: opening the node fails with ENXIO, which would read as "absent".
+        let nobody = rustix::fs::makedev(511, 0xf_ffff);
+        let device = sys.join("device");
+        let made = rustix::fs::mknodat(CWD, &device, FileType::CharacterDevice, Mode::RUSR, nobody);
+        if made.is_err() {
+            println!("skipped: only root makes device nodes");
+            return;
+        }
+        symlink("device", sys.join("link")).unwrap();
+        for path in ["/sys/device", "/sys/link"] {
+            assert!(live.read(path).unwrap_err().to_string().contains("regular file"), "{path}");
+        }
+    }
+
+    #[test]
+    fn folders_that_are_links_never_lead_out_of_a_copy() {
+        let (folder, live) = copy_with_links();
+        let sys = folder.path().join("bundle/node-1/sys");
+        std::fs::write(folder.path().join("secret"), "7\n").unwrap();
+        std::fs::create_dir(sys.join("real")).unwrap();
+        std::fs::write(sys.join("real/value"), "43\n").unwrap();
+        symlink("real", sys.join("inner")).unwrap();
+        symlink(folder.path(), sys.join("outer")).unwrap();
+        symlink("../../..", sys.join("above")).unwrap();
+        assert_eq!(live.read("/sys/inner/value"), Ok(b"43\n".to_vec()));
+        for path in ["/sys/outer/secret", "/sys/above/secret", "/sys/real/../../../../secret"] {
+            assert!(live.read(path).is_err(), "{path}");
+        }
+        assert!(live.read("/..").is_err());
+    }
+
+    #[test]
+    fn files_of_one_name_in_two_folders_are_told_apart() {
+        let (folder, live) = copy_with_links();
+        let sys = folder.path().join("bundle/node-1/sys");
+        std::fs::create_dir(sys.join("other")).unwrap();
+        std::fs::write(sys.join("other/value"), "43\n").unwrap();
+        for _ in 0..2 {
+            assert_eq!(live.read("/sys/value"), Ok(b"42\n".to_vec()));
+            assert_eq!(live.read("/sys/other/value"), Ok(b"43\n".to_vec()));
+            assert_eq!(
+                live.read("/sys/none/value"),
+                Err(Missing::not_collected("/sys/none/value"))
+            );
+        }
+    }
+}
