@@ -15,6 +15,7 @@ pub mod parse;
 mod per_cpu;
 pub mod power;
 pub mod system;
+pub mod trace;
 mod units;
 
 pub use cpu::set::CpuSet;

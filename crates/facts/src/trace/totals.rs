@@ -1,0 +1,76 @@
+//! What a CPU did in an interval, to the nanosecond.
+
+use super::{Cause, Comm};
+use std::collections::BTreeMap;
+
+/// Where every nanosecond of one CPU's interval went; what interrupts, softirqs included, took is carved
+/// out of what they interrupted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuTotals {
+    /// The length of the interval, in ns.
+    pub wall_ns: u64,
+    /// Time of which the events do not tell whose it was, in ns: around lost events, and all of it where
+    /// there was no event.
+    pub unknown_ns: u64,
+    /// Time in the idle task, in ns.
+    pub idle_ns: u64,
+    /// The tasks that ran, by thread id, without the idle task.
+    pub tasks: BTreeMap<i32, TaskTime>,
+    /// The interrupts and softirqs that began, were running or ended.
+    pub causes: BTreeMap<Cause, CauseTime>,
+    /// How often the CPU went from one task to another, the idle task included.
+    pub switches: u64,
+    /// How often the kernel tried to stop the tick, by outcome.
+    pub tick_stops: BTreeMap<TickStop, u64>,
+    /// How many events were lost.
+    pub lost: u64,
+}
+
+/// One task's time on one CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskTime {
+    /// Its name when it last left the CPU; empty where no switch named it.
+    pub comm: Comm,
+    /// Time on the CPU less interrupts and softirqs, in ns.
+    pub run_ns: u64,
+}
+
+/// One kind of interrupt's, or one softirq's, time on one CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CauseTime {
+    /// How often it began.
+    pub count: u64,
+    /// Time it took while the idle task had the CPU, in ns.
+    pub in_idle_ns: u64,
+    /// Time it took while another task had the CPU, in ns.
+    pub in_task_ns: u64,
+}
+
+/// One attempt to stop the tick (timer:tick_stop).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TickStop {
+    /// What held the tick, as a mask: 0 none, 1 POSIX_TIMER, 2 PERF_EVENTS, 4 SCHED, 8 CLOCK_UNSTABLE, 16 RCU,
+    /// 32 RCU_EXP (include/linux/tick.h). The kernel names the first that it meets, not all.
+    pub dependency: u32,
+    /// Whether the tick was stopped.
+    pub success: bool,
+}
+
+impl CauseTime {
+    /// All the time it took, in ns.
+    pub fn ns(&self) -> u64 {
+        self.in_idle_ns.saturating_add(self.in_task_ns)
+    }
+}
+
+impl CpuTotals {
+    /// Time in tasks other than the idle task, in ns.
+    pub fn task_ns(&self) -> u64 {
+        self.tasks.values().fold(0, |sum, task| sum.saturating_add(task.run_ns))
+    }
+
+    /// Time in interrupts and softirqs, in ns.
+    pub fn interrupted_ns(&self) -> u64 {
+        self.causes.values().fold(0, |sum, cause| sum.saturating_add(cause.ns()))
+    }
+}
