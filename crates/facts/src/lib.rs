@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod clocks;
+pub mod counters;
 pub mod cpu;
 mod host_view;
 pub mod links;

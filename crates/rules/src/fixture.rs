@@ -2,7 +2,10 @@
 
 use crate::check::Check;
 use crate::finding::Finding;
-use facts::HostView;
+use crate::interval::Interval;
+use crate::metric::{Metric, Series, Values};
+use facts::counters::{Counters, Family, Moment, Name, Table, Task, Tasks};
+use facts::{CpuSet, Fact, HostView};
 use host::Captured;
 
 /// Two cores of a Xeon Scalable, threads 0 and 2, 1 and 3, whose registers are real ones.
@@ -51,5 +54,98 @@ pub(crate) fn verdict(check: &Check, excerpt: &str) -> String {
             };
             findings.iter().map(line).collect::<Vec<_>>().join("\n")
         }
+    }
+}
+
+/// Counters from text: `at MILLISECONDS`, then tables, each `Family column column ...` and a line `row cell
+/// cell ...` for each row; `task tid pid name kernel|user cpu run_ns wait_ns` for each task.
+pub(crate) fn counters(text: &str) -> Counters {
+    let mut counters = Counters::unread();
+    let mut lines = text.lines().peekable();
+    let mut tasks = Vec::new();
+    while let Some(line) = lines.next() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match *words.as_slice() {
+            ["at", ms] => {
+                let ns = ms.parse::<u64>().unwrap() * 1_000_000 + 1;
+                counters.at = Moment { raw_ns: ns, boot_ns: ns, real_ns: ns };
+            }
+            ["task", tid, pid, name, kind, cpu, run, wait] => tasks.push(Task {
+                tid: tid.parse().unwrap(),
+                pid: pid.parse().unwrap(),
+                name: Name::new(name.as_bytes()),
+                is_kernel_thread: kind == "kernel",
+                started: 1,
+                cpu: cpu.parse().unwrap(),
+                run_ns: run.parse().unwrap(),
+                wait_ns: wait.parse().unwrap(),
+                slices: 1,
+            }),
+            [family, ref columns @ ..] => {
+                let family = Family::ALL.iter().find(|it| format!("{it:?}") == family).unwrap();
+                let is_row = |line: &&str| line.starts_with(|it: char| it.is_ascii_digit());
+                let rows: Vec<&str> = std::iter::from_fn(|| lines.next_if(is_row)).collect();
+                *counters.table_mut(*family) = Ok(table(columns, &rows, counters.at.raw_ns));
+                counters.online = online(&counters);
+            }
+            [] => {}
+        }
+    }
+    if !tasks.is_empty() {
+        let read_at = counters.at.raw_ns;
+        counters.tasks = Ok(Tasks { complete: true, read_at, list: tasks });
+    }
+    counters
+}
+
+fn table(columns: &[&str], rows: &[&str], read_at: u64) -> Table {
+    let numbers =
+        |row: &str| -> Vec<u64> { row.split_whitespace().map(|it| it.parse().unwrap()).collect() };
+    let rows: Vec<Vec<u64>> = rows.iter().map(|row| numbers(row)).collect();
+    let mut table = Table::new(
+        rows.iter().map(|row| row[0] as u32).collect(),
+        columns.iter().map(|&column| column.into()).collect(),
+    );
+    for (index, row) in rows.iter().enumerate() {
+        table.row_mut(index, read_at).copy_from_slice(&row[1..]);
+    }
+    table
+}
+
+/// Every CPU of any table.
+fn online(counters: &Counters) -> CpuSet {
+    let tables = counters.tables().filter_map(|(_, table)| table.as_ref().ok());
+    tables.flat_map(|table| table.rows().to_vec()).collect()
+}
+
+/// What a metric makes of two samples: `row: value` a line, with the part before it where it has parts, or the
+/// reason there is none.
+pub(crate) fn measured(metric: &Metric, before: &str, after: &str) -> String {
+    measured_on("", metric, before, after)
+}
+
+/// The same on the host of an excerpt.
+pub(crate) fn measured_on(excerpt: &str, metric: &Metric, before: &str, after: &str) -> String {
+    let (host, before, after) = (host_of(excerpt), counters(before), counters(after));
+    let interval = Interval { host: &host, before: &before, after: &after };
+    let value = |value: &Fact<f64>| match value {
+        Ok(value) => format!("{value:.2}"),
+        Err(missing) => missing.to_string(),
+    };
+    let lines = |series: &Series| -> Vec<String> {
+        let part = match series.part.as_str() {
+            "" => String::new(),
+            part => format!("{part} "),
+        };
+        match &series.values {
+            Values::Host(fact) => vec![format!("{part}host: {}", value(fact))],
+            Values::Cpus(facts) | Values::Packages(facts) => {
+                facts.iter().map(|(row, fact)| format!("{part}{row}: {}", value(fact))).collect()
+            }
+        }
+    };
+    match (metric.measure)(&interval) {
+        Err(missing) => missing.to_string(),
+        Ok(series) => series.iter().flat_map(lines).collect::<Vec<_>>().join("\n"),
     }
 }

@@ -8,6 +8,9 @@ pub mod check;
 pub mod checks;
 pub mod documentation;
 pub mod finding;
+pub mod interval;
+pub mod metric;
+pub mod metrics;
 pub mod pasted;
 
 #[cfg(test)]

@@ -1,0 +1,107 @@
+//! What is counted: the families of counters, each from a source of its own.
+
+/// A kind of count that one source gives in one reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(usize)]
+pub enum Family {
+    /// Rows: CPUs. Columns `user` `nice` `system` `idle` `iowait` `irq` `softirq` `steal` `guest`
+    /// `guest_nice`, in ticks of USER_HZ, 100 a second.
+    CpuTimes,
+    /// One row, 0. Columns `ctxt` (context switches of all CPUs), `processes` (forks since boot).
+    Totals,
+    /// Rows: CPUs. A column for each line of /proc/interrupts that counts by CPU: `LOC`, `RES`, `24`; named
+    /// `24 virtio0-input` where a device stands behind a number.
+    Interrupts,
+    /// Rows: CPUs. A column for each kind of softirq: `TIMER`, `NET_RX`.
+    Softirqs,
+    /// Rows: CPUs. A column for each idle state by its name (`POLL`, `C1`), in microseconds. Written by the
+    /// kernel on *leaving* a state.
+    IdleTime,
+    /// Rows: CPUs. The same columns: how often each state was entered.
+    IdleUsage,
+    /// Rows: CPUs. Columns `idle_sleeptime` and `iowait_sleeptime` of the tickless idle loop, in
+    /// nanoseconds; they leave out the sleep that goes on.
+    IdleSleep,
+    /// Rows: CPUs. Column `run`: the time that tasks have run on the CPU, in nanoseconds; `wait`, where
+    /// known: the time that tasks have waited for it.
+    RunTime,
+    /// Rows: CPUs. Column `switches`.
+    ContextSwitches,
+    /// Rows: CPUs. Columns `core_throttle_count`, `core_throttle_total_time_ms`, `package_throttle_count`,
+    /// `package_throttle_total_time_ms`: as sysfs names them.
+    Throttling,
+    /// Rows: CPUs. Columns `tsc` `aperf` `mperf` `pperf` `smi`, in cycles of their own clocks.
+    Clocks,
+    /// Rows: the CPU that was asked for its core. Columns `c1` `c3` `c6` `c7`, in TSC cycles.
+    CoreResidency,
+    /// Rows: the CPU that was asked for its package. Columns `c2` `c3` `c6` `c7` `c8` `c9` `c10`, in TSC
+    /// cycles.
+    PackageResidency,
+    /// One row, 0. A column for each domain (`package-0`, `package-0/dram`), in microjoules.
+    Energy,
+    /// Rows: the CPU that was asked. Column `temperature`, in thousandths of a degree Celsius: a reading, not
+    /// a count.
+    Temperature,
+    /// One row, 0. Columns `cpu.some`, `cpu.full`, `io.some`, `io.full`, `memory.some`, `memory.full`, in
+    /// microseconds.
+    Pressure,
+    /// Rows: CPUs. A column for each reason for which the tick was stopped or kept (timer:tick_stop):
+    /// `none`, `posix_timer`, `perf_events`, `sched`, `clock_unstable`, `rcu`, `rcu_exp`.
+    TickStops,
+}
+
+impl Family {
+    /// Every family, in the order of their numbers.
+    pub const ALL: &[Family] = &[
+        Family::CpuTimes,
+        Family::Totals,
+        Family::Interrupts,
+        Family::Softirqs,
+        Family::IdleTime,
+        Family::IdleUsage,
+        Family::IdleSleep,
+        Family::RunTime,
+        Family::ContextSwitches,
+        Family::Throttling,
+        Family::Clocks,
+        Family::CoreResidency,
+        Family::PackageResidency,
+        Family::Energy,
+        Family::Temperature,
+        Family::Pressure,
+        Family::TickStops,
+    ];
+
+    /// Where its counts come from, as messages call it.
+    pub fn source(self) -> &'static str {
+        match self {
+            Family::CpuTimes | Family::Totals => "/proc/stat",
+            Family::Interrupts => "/proc/interrupts",
+            Family::Softirqs => "/proc/softirqs",
+            Family::IdleTime | Family::IdleUsage => "/sys/devices/system/cpu/cpuN/cpuidle",
+            Family::IdleSleep => "/proc/timer_list",
+            Family::RunTime => "/proc/schedstat",
+            Family::ContextSwitches => "perf event context-switches",
+            Family::Throttling => "/sys/devices/system/cpu/cpuN/thermal_throttle",
+            Family::Clocks => "APERF, MPERF and TSC",
+            Family::CoreResidency => "residency counters of core C-states",
+            Family::PackageResidency => "residency counters of package C-states",
+            Family::Energy => "RAPL energy counters",
+            Family::Temperature => "temperature of the cores",
+            Family::Pressure => "/proc/pressure",
+            Family::TickStops => "tracepoint timer:tick_stop",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_in_the_order_of_the_numbers() {
+        for (number, &family) in Family::ALL.iter().enumerate() {
+            assert_eq!(family as usize, number);
+        }
+    }
+}
