@@ -15,6 +15,7 @@ pub mod msr;
 pub mod parse;
 mod per_cpu;
 pub mod power;
+pub mod probe;
 pub mod system;
 pub mod trace;
 mod units;

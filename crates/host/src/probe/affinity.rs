@@ -1,0 +1,102 @@
+//! Which CPUs the calling thread may run on.
+//!
+//! sched_setaffinity(2). The kernel refuses to report into a mask smaller than its own, which is larger than the C
+//! library's 1,024 CPUs on the largest machines; so masks have room for every CPU that a kernel can be built for.
+#![expect(unsafe_code, reason = "rustix's masks end at 1,024 CPUs")]
+
+use facts::{CpuSet, Fact, Missing, Why};
+
+/// 8,192 CPUs, the largest NR_CPUS (arch/x86/Kconfig), in words of 64.
+const N_WORDS: usize = 8192 / 64;
+
+type Mask = [u64; N_WORDS];
+
+/// Runs `work` with the calling thread pinned to `cpu`, then lets the thread run where it could before.
+///
+/// Errors: the CPU is offline, or outside of the thread's cpuset.
+pub fn pinned<T>(cpu: u32, work: impl FnOnce() -> T) -> Fact<T> {
+    let _restored = Restored(mask()?);
+    set(&mask_of(cpu)?).map_err(|error| missing(cpu, &error))?;
+    Ok(work())
+}
+
+/// Puts a mask back when it is dropped, also on a panic.
+struct Restored(Mask);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        // The kernel accepted this mask once. Where every CPU of it has gone offline since, it lets the thread run
+        // anywhere by itself.
+        let _refused = set(&self.0).is_err();
+    }
+}
+
+/// The CPUs that the calling thread may run on.
+///
+/// Errors: the kernel refuses, as no Linux does.
+pub fn allowed() -> Fact<CpuSet> {
+    let mask = mask()?;
+    let cpus = (0u32..).zip(mask).flat_map(|(word, bits)| {
+        (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+    });
+    Ok(cpus.collect())
+}
+
+fn mask_of(cpu: u32) -> Fact<Mask> {
+    let mut mask = [0; N_WORDS];
+    let word = mask.get_mut(cpu as usize / 64);
+    *word.ok_or_else(|| Missing::absent(format!("CPU {cpu}")))? = 1 << (cpu % 64);
+    Ok(mask)
+}
+
+fn mask() -> Fact<Mask> {
+    let mut mask: Mask = [0; N_WORDS];
+    // SAFETY: the kernel writes at most the given number of bytes, which is the mask's size.
+    let status = unsafe { libc::sched_getaffinity(0, size_of::<Mask>(), mask.as_mut_ptr().cast()) };
+    if status == 0 {
+        return Ok(mask);
+    }
+    let error = std::io::Error::last_os_error().to_string();
+    Err(Missing { what: "the CPUs this thread may run on".into(), why: Why::Failed(error) })
+}
+
+fn set(mask: &Mask) -> std::io::Result<()> {
+    // SAFETY: the kernel reads the given number of bytes, which is the mask's size.
+    let status = unsafe { libc::sched_setaffinity(0, size_of::<Mask>(), mask.as_ptr().cast()) };
+    if status == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// EINVAL is a mask without any CPU that is online and in the thread's cpuset (sched_setaffinity(2)).
+fn missing(cpu: u32, error: &std::io::Error) -> Missing {
+    let text = match error.raw_os_error() {
+        Some(libc::EINVAL) => "it is offline, or not in this process's cpuset".to_owned(),
+        _ => error.to_string(),
+    };
+    Missing { what: format!("CPU {cpu}, by running on it,"), why: Why::Failed(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_runs_on_the_cpu_and_the_thread_is_let_go_afterwards() {
+        let before = allowed().unwrap();
+        let cpu = before.last().unwrap();
+        let seen = pinned(cpu, || (allowed().unwrap().to_string(), rustix::thread::sched_getcpu()));
+        assert_eq!(seen, Ok((cpu.to_string(), cpu as usize)));
+        assert_eq!(allowed().unwrap(), before);
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_missing_and_nothing_runs() {
+        for cpu in [8191, 8192, u32::MAX] {
+            assert!(pinned(cpu, || unreachable!("ran on CPU {cpu}")).is_err());
+        }
+        let text = pinned(8191, || ()).unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "CPU 8191, by running on it, cannot be read: it is offline, or not in this process's cpuset"
+        );
+    }
+}

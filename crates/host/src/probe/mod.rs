@@ -1,0 +1,16 @@
+//! Probes: what can be learnt about a CPU by running on it, with no privilege and no counter.
+//!
+//! [`clock`] times chains of dependent instructions, [`spin`] watches a CPU's time line for gaps. Both work on the
+//! CPU that the calling thread is pinned to ([`pinned`]), and both keep that CPU busy while they last.
+
+mod affinity;
+mod anchor;
+mod arch;
+mod clock;
+mod rusage;
+mod spin;
+
+pub use affinity::{allowed, pinned};
+pub use anchor::anchor;
+pub use clock::{Windows, clock};
+pub use spin::{Watch, spin};

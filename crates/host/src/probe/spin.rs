@@ -1,0 +1,194 @@
+//! The gap probe: a loop that reads the CPU's time counter and notes every step above the floor.
+//!
+//! Between two readings nothing is allocated, no memory is touched for the first time and no system call is made, so
+//! what makes a step long is not the probe. The floor is calibrated at the start, on this CPU, from ordinary steps.
+
+use super::{anchor, arch, rusage};
+use facts::probe::{Anchor, Gap, Gaps, NotKept, TickClock};
+use facts::{Fact, Missing, Why};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long to watch, and for how many gaps there is room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// From the first reading; a spinner that is not on the CPU at that moment ends when it is again.
+    pub length: Duration,
+    /// Gaps that are kept, 16 bytes each; those behind them are only counted.
+    pub room: usize,
+}
+
+/// Watches the CPU that the calling thread runs on, until the time is over or `stop` is set; the thread must be pinned
+/// to that CPU ([`super::pinned`]).
+///
+/// Occupies the CPU all the while. Errors: the time counter stands still or jumps back; the thread was moved to another
+/// CPU.
+pub fn spin(watch: Watch, stop: &AtomicBool) -> Fact<Gaps> {
+    let cpu = rustix::thread::sched_getcpu();
+    let mut log = Log::with_room(watch.room);
+    let calibrating = anchor();
+    let floor = floor();
+    let rough = TickClock::between(calibrating, anchor())?;
+    let length_ns = u64::try_from(watch.length.as_nanos()).unwrap_or(u64::MAX);
+
+    let before = rusage::switches()?;
+    let first = anchor();
+    let start = arch::now_in_order();
+    let end = start.saturating_add(rough.ticks_in(length_ns));
+    let (reads, ended) = read_until(start, end, floor, stop, &mut log);
+    let last = anchor();
+    let switches = rusage::switches()?.saturating_sub(before);
+
+    let what = || format!("the time line of CPU {cpu}");
+    if rustix::thread::sched_getcpu() != cpu {
+        let text = "the thread was moved to another CPU".to_owned();
+        return Err(Missing { what: what(), why: Why::Failed(text) });
+    }
+    let Some(ended) = ended else {
+        let text = "the CPU's time counter jumped back".to_owned();
+        return Err(Missing { what: what(), why: Why::Failed(text) });
+    };
+    let ticks = TickClock::between(first, last)?;
+    let (gaps, not_kept) = log.in_ns(&ticks);
+    Ok(Gaps {
+        cpu: u32::try_from(cpu).unwrap_or(u32::MAX),
+        thread: rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs(),
+        started_ns: ticks.at_ns(start),
+        ended_ns: ticks.at_ns(ended),
+        reads,
+        floor_ns: ticks.length_ns(floor),
+        slack_ns: slack_ns(&ticks, first, last),
+        switches,
+        gaps,
+        not_kept,
+    })
+}
+
+/// Reads the counter until it passes `end`. How often, and the last reading: `None` where the counter jumped back.
+#[inline(never)]
+fn read_until(
+    start: u64,
+    end: u64,
+    floor: u64,
+    stop: &AtomicBool,
+    log: &mut Log,
+) -> (u64, Option<u64>) {
+    let (mut last, mut reads) = (start, 0u64);
+    while last < end && !stop.load(Ordering::Relaxed) {
+        let now = arch::now();
+        reads += 1;
+        match now.checked_sub(last) {
+            Some(step) if step <= floor => {}
+            Some(step) => log.note(last, step),
+            // Readings are not ordered with each other; two next to each other may change places.
+            None if last - now <= floor => continue,
+            None => return (reads, None),
+        }
+        last = now;
+    }
+    (reads, Some(last))
+}
+
+/// Steps up to this many ticks are ordinary.
+///
+/// Four times the median and twice the 99th percentile: whatever interrupts come are far fewer than one step in a
+/// hundred, and a core that slows to half its clock still steps below the floor. A counter that ticks more slowly than
+/// it is read has steps of 0 and 1, and a floor of 2.
+fn floor() -> u64 {
+    /// A millisecond of steps, less where the counter is quick to read.
+    const N_STEPS: usize = 1 << 16;
+    let mut steps = vec![1u64; N_STEPS];
+    let mut last = arch::now();
+    for step in &mut steps {
+        let now = arch::now();
+        *step = now.saturating_sub(last);
+        last = now;
+    }
+    steps.sort_unstable();
+    let at = |index: usize| steps.get(index).copied().unwrap_or_default();
+    (4 * at(N_STEPS / 2)).max(2 * at(N_STEPS / 100 * 99)).max(2)
+}
+
+/// Where gaps are noted, in ticks: memory that has been written before.
+struct Log {
+    kept: Vec<Gap>,
+    n_kept: usize,
+    not_kept: NotKept,
+}
+
+impl Log {
+    fn with_room(room: usize) -> Log {
+        // Anything but zeros: memory of zeros comes from the kernel untouched, and faults when it is first used.
+        let untouched = Gap { at_ns: u64::MAX, length_ns: u64::MAX };
+        Log { kept: vec![untouched; room], n_kept: 0, not_kept: NotKept::default() }
+    }
+
+    /// Notes a step of `length` ticks behind the reading `at`.
+    fn note(&mut self, at: u64, length: u64) {
+        if let Some(place) = self.kept.get_mut(self.n_kept) {
+            *place = Gap { at_ns: at, length_ns: length };
+            self.n_kept += 1;
+        } else {
+            self.not_kept.count += 1;
+            self.not_kept.total_ns = self.not_kept.total_ns.saturating_add(length);
+        }
+    }
+
+    fn in_ns(mut self, ticks: &TickClock) -> (Vec<Gap>, NotKept) {
+        self.kept.truncate(self.n_kept);
+        for gap in &mut self.kept {
+            *gap = Gap { at_ns: ticks.at_ns(gap.at_ns), length_ns: ticks.length_ns(gap.length_ns) };
+        }
+        self.kept.shrink_to_fit();
+        let total_ns = ticks.length_ns(self.not_kept.total_ns);
+        (self.kept, NotKept { total_ns, ..self.not_kept })
+    }
+}
+
+fn slack_ns(ticks: &TickClock, first: Anchor, last: Anchor) -> u64 {
+    ticks.length_ns(first.slack_ticks.max(last.slack_ticks) / 2).saturating_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{affinity, pinned};
+    use super::*;
+
+    fn watched(length: Duration, room: usize, stop: &AtomicBool) -> Gaps {
+        let cpu = affinity::allowed().unwrap().last().unwrap();
+        pinned(cpu, || spin(Watch { length, room }, stop)).unwrap().unwrap()
+    }
+
+    #[test]
+    fn gaps_lie_in_order_within_the_time_watched_and_above_the_floor() {
+        let seen = watched(Duration::from_millis(30), 10_000, &AtomicBool::new(false));
+        assert!(seen.wall_ns() >= 29_000_000, "{seen:?}");
+        assert!(seen.reads > 1000 && seen.floor_ns > 0, "{seen:?}");
+        assert!(seen.total_ns() <= seen.wall_ns(), "{seen:?}");
+        let follows = |pair: &[Gap]| pair[0].end_ns() <= pair[1].at_ns + 1;
+        assert!(seen.gaps.windows(2).all(follows), "{seen:?}");
+        for gap in &seen.gaps {
+            assert!(gap.length_ns >= seen.floor_ns, "{gap:?}");
+            assert!(gap.at_ns >= seen.started_ns && gap.end_ns() <= seen.ended_ns + 1, "{gap:?}");
+        }
+    }
+
+    #[test]
+    fn a_stopped_watch_ends_before_its_time() {
+        let seen = watched(Duration::from_secs(3600), 0, &AtomicBool::new(true));
+        assert_eq!((seen.reads, seen.count(), seen.wall_ns()), (0, 0, 0));
+    }
+
+    #[test]
+    fn gaps_without_room_are_counted_and_their_time_is_kept() {
+        let mut log = Log::with_room(1);
+        log.note(100, 10);
+        log.note(200, 20);
+        log.note(300, 30);
+        let anchor = |at| Anchor { ticks: at, slack_ticks: 0, raw_ns: 2 * at };
+        let ticks = TickClock::between(anchor(0), anchor(1000)).unwrap();
+        let (gaps, not_kept) = log.in_ns(&ticks);
+        assert_eq!(gaps, [Gap { at_ns: 200, length_ns: 20 }]);
+        assert_eq!(not_kept, NotKept { count: 2, total_ns: 100 });
+    }
+}
