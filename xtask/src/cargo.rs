@@ -14,10 +14,16 @@ pub(crate) fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// The program under test, where `cargo build --release` puts it.
-pub(crate) fn fullclock_binary() -> PathBuf {
+/// The program under test and the one that steals from it, where [`build_binaries`] puts them.
+pub(crate) fn binaries() -> [PathBuf; 2] {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
-    workspace().join(target).join("release/fullclock")
+    let release = workspace().join(target).join("release");
+    [release.join("fullclock"), release.join("thief")]
+}
+
+/// Builds [`binaries`].
+pub(crate) fn build_binaries() -> Result<()> {
+    run(cargo(&["build", "--quiet", "--release", "--package", "fullclock", "--package", "thief"]))
 }
 
 /// A program to be run in the workspace's folder.

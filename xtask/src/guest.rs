@@ -1,13 +1,14 @@
-//! `cargo xtask guest`: a shell script in one of the test bench's machines, with the release build of
-//! fullclock at hand.
+//! `cargo xtask guest`: a shell script in one of the test bench's machines, with the release builds of
+//! fullclock and of the thief at hand.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use testbench::machines::{MACHINES, Machine};
 use testbench::{Bench, Step};
 
-use crate::cargo::{cargo, fullclock_binary, run as run_program};
+use crate::cargo::{binaries, build_binaries};
 
 /// Boots the machine that the arguments name, runs their script in it, prints what it printed and
 /// exits as it did.
@@ -15,8 +16,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let Some((machine, script)) = parse(arguments) else {
         bail!("{}", usage());
     };
-    run_program(cargo(&["build", "--quiet", "--release", "--package", "fullclock"]))?;
-    let bench = Bench::new(&[&fullclock_binary()])?;
+    build_binaries()?;
+    let bench = Bench::new(&binaries().each_ref().map(PathBuf::as_path))?;
     let transcript = bench.run(&(machine.boot)(), &[Step::new("script", &script)])?;
     let output = transcript.step("script")?;
     print!("{}", output.stdout);

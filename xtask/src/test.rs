@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use testbench::packages::{self, Package};
 
-use crate::cargo::{self, cargo, fullclock_binary, program, run_tests};
+use crate::cargo::{self, binaries, build_binaries, cargo, program, run_tests};
 use crate::stage::{seconds, stage};
 use crate::tally::Tally;
 use crate::{debian, fuzz};
@@ -28,9 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         cargo::run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     })?;
     let mut tally = stage("tests", || run_tests(cargo(&["test", "--workspace"])))?;
-    stage("release build", || {
-        cargo::run(cargo(&["build", "--release", "--package", "fullclock"]))
-    })?;
+    stage("release build", build_binaries)?;
     stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
     if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
         tally += scenarios;
@@ -53,10 +51,11 @@ fn stage_with<T>(
     Ok(None)
 }
 
-/// The tests that boot machines, with the program just built.
+/// The tests that boot machines, with the programs just built.
 fn run_scenarios() -> Result<Tally> {
     let mut command = cargo(&["test", "--package", "testbench", "--test", "scenarios"]);
-    command.args(["--", "--ignored"]).env("FULLCLOCK_BINARY", fullclock_binary());
+    let [fullclock, thief] = binaries();
+    command.args(["--", "--ignored"]).env("FULLCLOCK_BINARY", fullclock).env("THIEF_BINARY", thief);
     run_tests(command)
 }
 

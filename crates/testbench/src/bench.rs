@@ -13,8 +13,9 @@ use crate::kernel::{Flavour, Kernel};
 use crate::program::Program;
 use crate::transcript::Transcript;
 
-/// The guest's user space: one program under every name.
-const BUSYBOX: &str = "/bin/busybox";
+/// The guest's user space: one program under every name, and what Debian's build of it leaves out (of util-linux,
+/// which every Debian has).
+const USER_SPACE: [&str; 2] = ["/bin/busybox", "/usr/bin/chrt"];
 
 /// Boot options of every guest: its console is a file, which Bochs fills at the pace of a real
 /// port, and a kernel that panics ends the run.
@@ -29,10 +30,11 @@ pub struct Bench {
 impl Bench {
     /// A bench whose guests find each of `programs` by its file name.
     pub fn new(programs: &[&Path]) -> Result<Self> {
-        let programs = [&[Path::new(BUSYBOX)], programs]
-            .concat()
-            .into_iter()
-            .map(Program::read)
+        let programs = USER_SPACE
+            .map(Path::new)
+            .iter()
+            .chain(programs)
+            .map(|path| Program::read(path))
             .collect::<Result<_>>()?;
         Ok(Self { programs })
     }

@@ -51,12 +51,15 @@ fn audit(name: &str, script: &str) -> Step {
     Step::new(name, &format!("set -e\n{script}\nfullclock audit --json\n"))
 }
 
-#[expect(clippy::disallowed_methods, reason = "how the caller names the program under test")]
 fn run(boot: &Boot, steps: &[Step]) -> Transcript {
-    let binary = std::env::var("FULLCLOCK_BINARY").unwrap_or_else(|_| {
-        panic!("FULLCLOCK_BINARY must name the program to test; 'cargo xtask test' sets it")
-    });
-    Bench::new(&[Path::new(&binary)])
+    let programs = ["FULLCLOCK_BINARY", "THIEF_BINARY"].map(program);
+    Bench::new(&programs.each_ref().map(Path::new))
         .and_then(|bench| bench.run(boot, steps))
         .unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "how the caller names the programs of the tests")]
+fn program(variable: &str) -> String {
+    std::env::var(variable)
+        .unwrap_or_else(|_| panic!("{variable} must name a program; 'cargo xtask test' sets it"))
 }
