@@ -5,6 +5,11 @@
 
 mod cli;
 mod commands;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "commands that measure for a time take it from here")
+)]
+mod duration;
 mod output;
 mod render;
 
