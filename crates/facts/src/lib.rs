@@ -14,6 +14,7 @@ mod missing;
 pub mod msr;
 pub mod parse;
 mod per_cpu;
+pub mod pmu;
 pub mod power;
 pub mod probe;
 pub mod system;

@@ -1,0 +1,93 @@
+//! The system call, and what it is asked.
+#![expect(unsafe_code, reason = "perf_event_open and its ioctls exist as raw system calls only")]
+
+use facts::pmu::Counter;
+use perf_event_open_sys::{bindings as sys, ioctls, perf_event_open};
+use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit, setrlimit};
+use std::ffi::{CString, c_int};
+
+/// What to open: a counter, and what becomes of its occurrences.
+pub(super) struct Attributes(sys::perf_event_attr);
+
+impl Attributes {
+    /// To count, from [`enable`] on. No `exclude_*` bit is set: the PMUs that read registers refuse
+    /// them (PERF_PMU_CAP_NO_EXCLUDE).
+    pub(super) fn counting(counter: &Counter) -> Attributes {
+        let [config, config1, config2] = counter.config.0;
+        let mut attr = sys::perf_event_attr {
+            type_: counter.type_id,
+            // A size the kernel does not know is fine while what it does not know is zero.
+            size: size_of::<sys::perf_event_attr>() as u32,
+            config,
+            ..sys::perf_event_attr::default()
+        };
+        attr.config1 = config1;
+        attr.config2 = config2;
+        attr.read_format =
+            (sys::PERF_FORMAT_TOTAL_TIME_ENABLED | sys::PERF_FORMAT_TOTAL_TIME_RUNNING).into();
+        Attributes(attr)
+    }
+
+    /// Opens it on `cpu`, as a member of the leader's group or as a leader itself.
+    pub(super) fn open<Fd: AsFd>(
+        &mut self,
+        cpu: u32,
+        leader: Option<&Fd>,
+    ) -> Result<OwnedFd, Errno> {
+        if leader.is_none() {
+            self.0.read_format |= u64::from(sys::PERF_FORMAT_GROUP);
+        }
+        // Members follow their leader. It is enabled when all of them are there, because a member of another
+        // PMU that joins a group which counts already is not started (seen on Linux 6.18).
+        self.0.set_disabled(leader.is_none().into());
+        match self.open_once(cpu, leader) {
+            Err(Errno::MFILE) if allow_more_files() => self.open_once(cpu, leader),
+            result => result,
+        }
+    }
+
+    fn open_once<Fd: AsFd>(&mut self, cpu: u32, leader: Option<&Fd>) -> Result<OwnedFd, Errno> {
+        /// Of every task on the CPU.
+        const ANY_TASK: i32 = -1;
+        let cpu = c_int::try_from(cpu).map_err(|_| Errno::INVAL)?;
+        let leader = leader.map_or(-1, |leader| leader.as_fd().as_raw_fd());
+        let flags = sys::PERF_FLAG_FD_CLOEXEC.into();
+        // SAFETY: the attributes are initialised, and ask for nothing but counting or for samples into a ring
+        // that is mapped later; the kernel checks the rest.
+        let fd = unsafe { perf_event_open(&raw mut self.0, ANY_TASK, cpu, leader, flags) };
+        checked(fd)?;
+        // SAFETY: the kernel just made this descriptor, and nobody else has it.
+        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    }
+}
+
+/// Starts a leader and its group, all at once.
+pub(super) fn enable(leader: &OwnedFd) -> Result<(), Errno> {
+    // SAFETY: the call takes no memory, and a descriptor that is no event's is refused.
+    checked(unsafe { ioctls::ENABLE(leader.as_raw_fd(), 0) })
+}
+
+/// Has a tracepoint's event occur only where `filter` holds.
+pub(super) fn set_filter(event: &OwnedFd, filter: &str) -> Result<(), Errno> {
+    let filter = CString::new(filter).map_err(|_| Errno::INVAL)?;
+    // SAFETY: the kernel copies the string, which lives until the call returns, and does not write to it.
+    checked(unsafe { ioctls::SET_FILTER(event.as_raw_fd(), filter.as_ptr().cast_mut()) })
+}
+
+/// Lifts this process's soft limit of open files to the hard one, as perf does: a machine of many CPUs needs
+/// an event for each.
+fn allow_more_files() -> bool {
+    let mut limit = getrlimit(Resource::Nofile);
+    let lifted = limit.current != limit.maximum;
+    limit.current = limit.maximum;
+    lifted && setrlimit(Resource::Nofile, limit).is_ok()
+}
+
+fn checked(result: c_int) -> Result<(), Errno> {
+    if result >= 0 {
+        return Ok(());
+    }
+    Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+}

@@ -1,0 +1,193 @@
+//! Counters of one CPU that are read together.
+//!
+//! Source: perf_event_open(2), PERF_FORMAT_GROUP. One system call reads all of a group on its CPU, back to
+//! back, which is what ratios of APERF, MPERF and TSC need; it wakes a CPU that sleeps. What shows here as a
+//! count was counted all the time since the first reading: a group that had to share its hardware, and one
+//! whose CPU went offline, has none.
+
+use super::{attr, attr::Attributes, refusal};
+use facts::pmu::Counter;
+use facts::{Fact, Missing, Why};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+
+/// The most counters of one group. The kernel limits the size of a reading, to 16 KiB.
+const MOST_COUNTERS: usize = 32;
+
+/// Everyone may count on a CPU up to this kernel.perf_event_paranoid (perf_allow_cpu).
+const PARANOID_COUNTING: i32 = 0;
+
+/// What a reading begins with: the number of counters, time enabled, time running.
+const N_HEADERS: usize = 3;
+
+/// What the reading of one member is: its count, time enabled, time running.
+const N_MEMBER_WORDS: usize = 3;
+
+/// Open counters of one CPU.
+#[derive(Debug)]
+pub struct Group {
+    cpu: u32,
+    names: String,
+    /// The leader first.
+    events: Vec<OwnedFd>,
+    last: Option<Times>,
+}
+
+/// How long a group was enabled, and how much of that it counted.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    enabled_ns: u64,
+    running_ns: u64,
+}
+
+impl Group {
+    /// Opens `counters`, which count from then on. They have to be of one PMU; those of software, tracepoints
+    /// and the `msr` PMU mix. `counters` are 1 to 32.
+    ///
+    /// Errors: the reason of the first that could not be opened.
+    pub fn open(cpu: u32, counters: &[Counter]) -> Fact<Group> {
+        let mut events: Vec<OwnedFd> = Vec::with_capacity(counters.len());
+        if counters.is_empty() || counters.len() > MOST_COUNTERS {
+            let found = format!("{} counters", counters.len());
+            return Err(Missing::malformed("group of perf events", &found, "1 to 32 counters"));
+        }
+        for counter in counters {
+            let refused = |error| refusal::missing(&counter.name, cpu, PARANOID_COUNTING, error);
+            let event = Attributes::counting(counter).open(cpu, events.first()).map_err(refused)?;
+            if let Some(filter) = &counter.filter {
+                attr::set_filter(&event, filter).map_err(refused)?;
+            }
+            events.push(event);
+        }
+        let names: Vec<&str> = counters.iter().map(|it| it.name.as_str()).collect();
+        let group = Group { cpu, names: names.join(","), events, last: None };
+        group.start()?;
+        Ok(group)
+    }
+
+    /// Starts the leader, and makes sure that every member runs with it: a reading of the group would not
+    /// tell.
+    fn start(&self) -> Fact<()> {
+        let mut events = self.events.iter();
+        let Some(leader) = events.next() else { return Ok(()) };
+        attr::enable(leader).map_err(|error| self.failed(&text(error)))?;
+        for member in events {
+            let mut words = [0; N_MEMBER_WORDS];
+            read_words(member, &mut words).map_err(|error| self.failed(&text(error)))?;
+            let [_count, _enabled_ns, running_ns] = words;
+            if running_ns == 0 {
+                return Err(self.failed("the kernel does not start all of its counters"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The CPU whose counts they are.
+    pub fn cpu(&self) -> u32 {
+        self.cpu
+    }
+
+    /// How many counters there are.
+    pub fn n_counters(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Reads every counter, in the order in which they were opened, without scaling; `counts` has a place for
+    /// each. Only differences of readings mean anything.
+    ///
+    /// Errors: the CPU went offline (for good: the group has to be opened again once it is back), or the
+    /// counters did not count all the time.
+    pub fn read(&mut self, counts: &mut [u64]) -> Fact<()> {
+        let mut words = [0; N_HEADERS + MOST_COUNTERS];
+        let leader = self.events.first().ok_or_else(|| self.failed("it has no counters"))?;
+        let wanted = words.get_mut(..N_HEADERS + self.events.len()).unwrap_or_default();
+        let n_words = read_words(leader, wanted).map_err(|error| self.failed(&text(error)))?;
+        let [n_counters, enabled_ns, running_ns] = [words[0], words[1], words[2]];
+        // A CPU that goes offline leaves every counter a group of its own.
+        let complete = n_words == N_HEADERS + self.events.len()
+            && usize::try_from(n_counters) == Ok(self.events.len());
+        if !complete {
+            return Err(self.failed("its CPU went offline"));
+        }
+        self.check(Times { enabled_ns, running_ns })?;
+        counts.iter_mut().zip(&words[N_HEADERS..]).for_each(|(to, from)| *to = *from);
+        Ok(())
+    }
+
+    /// Whether the group counted all the time since the last reading. What it missed before the first one
+    /// does not matter, and stays between the two times for ever.
+    fn check(&mut self, times: Times) -> Fact<()> {
+        let last = self.last.replace(times);
+        let Some(last) = last else { return Ok(()) };
+        if times.enabled_ns <= last.enabled_ns {
+            return Err(self.failed("it stands still: its CPU went offline"));
+        }
+        if times.missed_ns() != last.missed_ns() {
+            // Counts on both sides of the gap must not be compared, however often it is read.
+            self.last = Some(last);
+            return Err(self.failed("it was not counted all the time: other users of the hardware"));
+        }
+        Ok(())
+    }
+
+    fn failed(&self, why: &str) -> Missing {
+        let what = format!("perf group {} of CPU {}", self.names, self.cpu);
+        Missing { what, why: Why::Failed(why.to_owned()) }
+    }
+}
+
+/// Reads what fits into `words`, and says how many that were.
+fn read_words(event: &OwnedFd, words: &mut [u64]) -> Result<usize, Errno> {
+    const WORD: usize = size_of::<u64>();
+    let mut bytes = [0; (N_HEADERS + MOST_COUNTERS) * WORD];
+    let wanted = bytes.get_mut(..words.len().saturating_mul(WORD)).unwrap_or_default();
+    let n_read = rustix::io::read(event, &mut *wanted)?;
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<WORD>().0) {
+        *word = u64::from_ne_bytes(*bytes);
+    }
+    Ok(n_read / WORD)
+}
+
+fn text(error: Errno) -> String {
+    std::io::Error::from(error).to_string()
+}
+
+impl Times {
+    fn missed_ns(self) -> u64 {
+        self.enabled_ns.wrapping_sub(self.running_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checks(times: &[(u64, u64)]) -> Vec<bool> {
+        let mut group = Group { cpu: 0, names: "msr/tsc/".into(), events: Vec::new(), last: None };
+        let times = times.iter().map(|&(enabled_ns, running_ns)| Times { enabled_ns, running_ns });
+        times.map(|times| group.check(times).is_ok()).collect()
+    }
+
+    #[test]
+    fn a_group_that_counted_all_the_time_is_a_number() {
+        assert_eq!(checks(&[(100, 90), (200, 190), (300, 290)]), [true; 3]);
+    }
+
+    #[test]
+    fn a_group_that_once_missed_something_is_none_for_good() {
+        assert_eq!(
+            checks(&[(100, 100), (200, 150), (300, 250), (400, 350)]),
+            [true, false, false, false]
+        );
+    }
+
+    #[test]
+    fn a_group_whose_time_stands_still_is_none() {
+        assert_eq!(checks(&[(100, 100), (100, 100), (100, 100)]), [true, false, false]);
+    }
+
+    #[test]
+    fn no_counters_are_no_group() {
+        assert!(Group::open(0, &[]).is_err());
+    }
+}
