@@ -4,9 +4,11 @@
 //! the moment it was measured in.
 
 mod clock;
+mod costs;
 mod gaps;
 mod ticks;
 
 pub use clock::{ClockReading, Disturbance, Segment, Window};
+pub use costs::{EventCost, EventCosts};
 pub use gaps::{Gap, Gaps, NotKept};
 pub use ticks::{Anchor, TickClock};

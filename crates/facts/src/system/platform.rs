@@ -31,11 +31,26 @@ impl Platform {
         }
     }
 
+    /// On a guest whose hypervisor keeps it to itself, the reason for which a stolen time of 0 says nothing.
+    pub fn tells_of_steal(&self) -> Result<(), Missing> {
+        match &self.hypervisor {
+            Ok(Some(it)) if KEEP_STEAL_TO_THEMSELVES.iter().any(|name| it.starts_with(name)) => {
+                Err(Missing::hidden("stolen time", it))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
     /// Whether the kernel is known to run on the hardware itself.
     pub fn is_bare_metal(&self) -> bool {
         matches!(self.hypervisor, Ok(None))
     }
 }
+
+/// Hypervisors that tell their guests of no stolen time, or only where an administrator asked for it (VMware's
+/// `stealclock.enable`).
+const KEEP_STEAL_TO_THEMSELVES: &[&str] =
+    &["VMware", "VirtualBox", "Hyper-V", "Parallels", "bhyve"];
 
 /// Decides from the CPU's flag, `/sys/hypervisor/type`, the DMI names and s390's /proc/sysinfo.
 pub fn hypervisor(

@@ -1,0 +1,82 @@
+//! A time that a source gave, with how far off it may be.
+
+use crate::interval::Rise;
+use crate::loss::{Entry, Method, Party};
+
+/// Time of one CPU, from one source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Amount {
+    /// Nanoseconds.
+    pub(crate) ns: u64,
+    /// How far off that may be either way, in nanoseconds.
+    pub(crate) uncertainty_ns: u64,
+    /// How it was obtained.
+    pub(crate) method: Method,
+    /// From where.
+    pub(crate) source: &'static str,
+}
+
+impl Amount {
+    /// What a counter that counts in `unit_ns` says of `wall_ns`.
+    ///
+    /// A counter is read a little before or after the interval's ends. What it counted is stretched to the
+    /// interval, and the time that the two differ by is uncertain, as is one unit, because either reading is rounded
+    /// down.
+    pub(crate) fn of(rise: Rise, unit_ns: u64, wall_ns: u64, source: &'static str) -> Amount {
+        let counted = rise.by.saturating_mul(unit_ns);
+        let skew = rise.over_ns.abs_diff(wall_ns);
+        Amount {
+            ns: part(counted, wall_ns, rise.over_ns),
+            uncertainty_ns: unit_ns.saturating_add(skew),
+            method: Method::Counter,
+            source,
+        }
+    }
+
+    /// The sum with another amount; it keeps this one's source.
+    pub(crate) fn plus(self, other: Amount) -> Amount {
+        Amount {
+            ns: self.ns.saturating_add(other.ns),
+            uncertainty_ns: self.uncertainty_ns.saturating_add(other.uncertainty_ns),
+            method: self.method.max(other.method),
+            source: self.source,
+        }
+    }
+
+    /// What is left without `ns`; never less than nothing.
+    pub(crate) fn without(self, ns: u64) -> Amount {
+        Amount { ns: self.ns.saturating_sub(ns), ..self }
+    }
+
+    /// As an entry in the books.
+    pub(crate) fn entry(self, part: impl Into<String>, party: Option<Party>) -> Entry {
+        Entry {
+            part: part.into(),
+            ns: signed(self.ns),
+            method: self.method,
+            source: self.source,
+            uncertainty_ns: self.uncertainty_ns,
+            party,
+        }
+    }
+}
+
+/// `value * numerator / denominator`, rounded down; nothing of nothing.
+pub(crate) fn part(value: u64, numerator: u64, denominator: u64) -> u64 {
+    if denominator == 0 {
+        return 0;
+    }
+    let share = u128::from(value) * u128::from(numerator) / u128::from(denominator);
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+/// `value * share`; a share outside of 0 to 1, or that is no number, counts as the nearest end.
+pub(crate) fn share(value: u64, share: f64) -> u64 {
+    let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
+    ((value as f64 * share) as u64).min(value)
+}
+
+/// As the ledger adds it up.
+pub(crate) fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,56 @@
+//! What a ledger is made from.
+
+use crate::check::Check;
+use crate::finding::Finding;
+use crate::interval::Interval;
+use facts::probe::{ClockReading, EventCosts};
+use facts::trace::CpuTotals;
+use facts::trace::waits::Wait;
+use facts::{CpuSet, Fact, Missing, PerCpu};
+
+/// Everything that a ledger is made from.
+pub struct Evidence<'a> {
+    /// The counts at both ends.
+    pub interval: Interval<'a>,
+    /// The CPUs that are to be accounted for; those that were not online at both ends are left out.
+    pub cpus: CpuSet,
+    /// What was traced on each CPU between the two samples; a CPU that is not here was not traced.
+    pub traced: PerCpu<CpuTotals>,
+    /// What the chain probe saw on each CPU between the two samples.
+    pub clocks: PerCpu<Vec<ClockReading>>,
+    /// What an event costs on this machine, as the gap probe found.
+    pub costs: Fact<EventCosts>,
+    /// The processes whose cycles are asked for; without any, every task of a user is useful.
+    pub chosen: Vec<u32>,
+    /// The process that measures.
+    pub observer: u32,
+    /// How long the chosen tasks were kept from running, added up, where that was traced.
+    pub kept_off: Option<Wait>,
+    /// What the audit of the host found.
+    pub findings: &'a [(&'static Check, Finding)],
+}
+
+impl<'a> Evidence<'a> {
+    /// Evidence of counters alone: nothing traced, probed, chosen or audited.
+    pub fn of(interval: Interval<'a>) -> Evidence<'a> {
+        Evidence {
+            cpus: interval.cpus(),
+            interval,
+            traced: PerCpu::default(),
+            clocks: PerCpu::default(),
+            costs: Err(Missing::not_collected("the cost of an event")),
+            chosen: Vec::new(),
+            observer: 0,
+            kept_off: None,
+            findings: &[],
+        }
+    }
+
+    /// What was traced on a CPU, or why nothing was.
+    pub(crate) fn traced_on(&self, cpu: u32) -> Fact<&CpuTotals> {
+        match self.traced.get(cpu) {
+            Some(fact) => fact.as_ref().map_err(Missing::clone),
+            None => Err(Missing::not_collected(format!("a trace of CPU {cpu}"))),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What interrupts, softirqs and ticks took from what they interrupted.
+//!
+//! Traced durations where there are any. Else the kernel's own account, where it keeps one
+//! (CONFIG_IRQ_TIME_ACCOUNTING; elsewhere /proc/stat's fields are samples of the tick and nearly blind). Else counts
+//! times the measured cost of one event. Entry and exit of the kernel are in the cost, and not in traced durations.
+
+use super::accounting::Accounting;
+use super::amount::{Amount, part};
+use super::evidence::Evidence;
+use super::idle_time::{USER_TICK_NS, row_sum};
+use crate::interval::Rise;
+use crate::loss::Method;
+use facts::counters::Family;
+use facts::probe::EventCost;
+use facts::trace::{Cause, CauseTime, CpuTotals};
+use facts::{Fact, Missing};
+
+/// One kind of interruption of one CPU.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Interruption {
+    /// Which: the kernel's name; empty where the kinds are not told apart.
+    pub(crate) name: String,
+    /// All of its time.
+    pub(crate) amount: Amount,
+    /// The part of it that was taken from tasks, where that is known.
+    pub(crate) in_tasks_ns: Option<u64>,
+}
+
+/// All interruptions of one CPU.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Interruptions {
+    /// The CPU's own timer.
+    pub(crate) ticks: Fact<Vec<Interruption>>,
+    /// Every other interrupt.
+    pub(crate) interrupts: Fact<Vec<Interruption>>,
+    /// Softirqs.
+    pub(crate) softirqs: Fact<Vec<Interruption>>,
+}
+
+/// The interruptions of `cpu` in `wall_ns`.
+pub(crate) fn interruptions(
+    evidence: &Evidence<'_>,
+    accounting: &Accounting,
+    cpu: u32,
+    wall_ns: u64,
+) -> Interruptions {
+    let traced = evidence.traced_on(cpu);
+    if let Ok(totals) = traced
+        && !totals.causes.is_empty()
+    {
+        return from_trace(evidence, totals, wall_ns);
+    }
+    let ticks = counted(evidence, cpu, wall_ns, is_tick, |it| it.tick.clone());
+    if accounting.leaves_out_interrupts == Ok(true) {
+        let interrupts = accounted(evidence, cpu, wall_ns, "irq");
+        let softirqs = accounted(evidence, cpu, wall_ns, "softirq");
+        let known = ticks.as_ref().map_or(0, |it| total_ns(it));
+        let without_ticks = |mut all: Vec<Interruption>| {
+            all.iter_mut().for_each(|it| it.amount = it.amount.without(known));
+            all
+        };
+        return Interruptions { ticks, interrupts: interrupts.map(without_ticks), softirqs };
+    }
+    let others = |name: &str| !is_tick(name);
+    let interrupts = counted(evidence, cpu, wall_ns, others, |it| it.interrupt.clone());
+    let softirqs = Err(match &ticks {
+        Ok(_) => Missing::not_here(
+            "time of softirqs",
+            "it is in the cost of the interrupts that raised them",
+        ),
+        Err(missing) => missing.clone(),
+    });
+    Interruptions { ticks, interrupts, softirqs }
+}
+
+impl Interruptions {
+    /// Everything that is known.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Interruption> {
+        [&self.ticks, &self.interrupts, &self.softirqs].into_iter().flatten().flatten()
+    }
+}
+
+/// The line of /proc/interrupts that counts the timer of each CPU: `LOC`, or the architecture's timer on Arm.
+fn is_tick(column: &str) -> bool {
+    column == "LOC" || column.contains("arch_timer")
+}
+
+fn total_ns(list: &[Interruption]) -> u64 {
+    list.iter().fold(0, |sum, it| sum.saturating_add(it.amount.ns))
+}
+
+fn from_trace(evidence: &Evidence<'_>, totals: &CpuTotals, wall_ns: u64) -> Interruptions {
+    let mut kinds: [Vec<Interruption>; 3] = Default::default();
+    for (&cause, time) in &totals.causes {
+        let name = name_of(evidence, cause);
+        let kind = match cause {
+            Cause::LocalTimer => 0,
+            Cause::Device(_) if is_tick(&name) => 0,
+            Cause::Softirq(_) => 2,
+            _ => 1,
+        };
+        if let Some(list) = kinds.get_mut(kind) {
+            list.push(of_cause(name, time, totals.wall_ns, wall_ns));
+        }
+    }
+    let [ticks, interrupts, softirqs] = kinds;
+    Interruptions { ticks: Ok(ticks), interrupts: Ok(interrupts), softirqs: Ok(softirqs) }
+}
+
+fn of_cause(name: String, time: &CauseTime, over_ns: u64, wall_ns: u64) -> Interruption {
+    let rise = Rise { by: time.ns(), over_ns };
+    let mut amount = Amount::of(rise, 1, wall_ns, "tracepoints irq:* and irq_vectors:*");
+    amount.method = Method::Tracepoint;
+    amount.uncertainty_ns = amount.ns.min(amount.uncertainty_ns);
+    Interruption { name, amount, in_tasks_ns: Some(part(time.in_task_ns, wall_ns, over_ns)) }
+}
+
+/// The kernel's name of a cause; of a device's number, the device behind it.
+fn name_of(evidence: &Evidence<'_>, cause: Cause) -> String {
+    let Cause::Device(number) = cause else { return cause.name().to_owned() };
+    let number = number.to_string();
+    let columns = evidence.interval.after.table(Family::Interrupts).map(|it| it.columns().iter());
+    let mut names = columns.into_iter().flatten().map(Box::as_ref);
+    let found = names.find(|name: &&str| name.split(' ').next() == Some(number.as_str()));
+    found.map_or_else(|| cause.to_string(), str::to_owned)
+}
+
+fn accounted(
+    evidence: &Evidence<'_>,
+    cpu: u32,
+    wall_ns: u64,
+    column: &'static str,
+) -> Fact<Vec<Interruption>> {
+    let rise = evidence.interval.rise(Family::CpuTimes, cpu, column)?;
+    let amount =
+        Amount::of(rise, USER_TICK_NS, wall_ns, "/proc/stat, with CONFIG_IRQ_TIME_ACCOUNTING");
+    Ok(vec![Interruption { name: String::new(), amount, in_tasks_ns: None }])
+}
+
+fn counted(
+    evidence: &Evidence<'_>,
+    cpu: u32,
+    wall_ns: u64,
+    wanted: impl Fn(&str) -> bool,
+    cost: impl Fn(&facts::probe::EventCosts) -> Fact<EventCost>,
+) -> Fact<Vec<Interruption>> {
+    let cost = cost(evidence.costs.as_ref().map_err(Missing::clone)?)?;
+    let rise = row_sum(&evidence.interval, Family::Interrupts, cpu, wanted)?;
+    let mut amount =
+        Amount::of(rise, cost.ns, wall_ns, "/proc/interrupts x cost of one by the gap probe");
+    amount.method = Method::Derived;
+    amount.uncertainty_ns = rise.by.saturating_mul(cost.uncertainty_ns).saturating_add(cost.ns);
+    Ok(vec![Interruption { name: String::new(), amount, in_tasks_ns: None }])
+}

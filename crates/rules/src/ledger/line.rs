@@ -1,0 +1,159 @@
+//! The lines of the ledger: entries of all CPUs, added up by loss and part.
+
+use super::amount::signed;
+use super::books::Books;
+use crate::check::Check;
+use crate::finding::Finding;
+use crate::loss::{Entry, Loss, Method, Party};
+use facts::{CpuSet, Fact, Missing};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One part of one loss: the sum of its entries over the CPUs.
+pub struct Line {
+    /// What it is.
+    pub loss: &'static Loss,
+    /// Which part of it; empty where it is one thing.
+    pub part: String,
+    /// Nanoseconds of all CPUs of which it is known, or why it is known of none.
+    pub ns: Fact<i64>,
+    /// The least sure method among its entries.
+    pub method: Method,
+    /// Where it comes from.
+    pub source: String,
+    /// How far off it may be either way, in nanoseconds; see [`Method::adds_up`].
+    pub uncertainty_ns: u64,
+    /// Who is responsible, where evidence shows it.
+    pub party: Option<Party>,
+    /// What each CPU has lost to it.
+    pub cpus: Vec<(u32, i64)>,
+    /// CPUs of which nobody knows; only on the first line of a loss.
+    pub missing: Vec<(u32, Missing)>,
+    /// Findings of the audit that explain it.
+    pub findings: Vec<Explanation>,
+}
+
+/// A finding of the audit that explains a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The check's id.
+    pub check: &'static str,
+    /// The CPUs that have it and have lost something; `None` where it is not a matter of CPUs.
+    pub cpus: Option<CpuSet>,
+    /// The first command that would mend it until the next boot.
+    pub fix: Option<String>,
+}
+
+/// The lines of one loss; what they account for is taken out of `unexplained`.
+pub(super) fn lines(
+    loss: &'static Loss,
+    books: &[Books<'_>],
+    unexplained: &mut [(u32, i64)],
+    findings: &[(&'static Check, Finding)],
+) -> Vec<Line> {
+    let mut parts: BTreeMap<String, Line> = BTreeMap::new();
+    let mut missing = Vec::new();
+    for (books, (_, left)) in books.iter().zip(unexplained) {
+        match (loss.measure)(books) {
+            Err(why) => missing.push((books.cpu, why)),
+            Ok(entries) => {
+                for entry in entries {
+                    *left = left.saturating_sub(entry.ns);
+                    let line = parts.entry(entry.part.clone());
+                    line.or_insert_with(|| Line::of(loss, entry.part.clone()))
+                        .add(books.cpu, &entry);
+                }
+            }
+        }
+    }
+    let mut lines: Vec<Line> = parts.into_values().collect();
+    lines.sort_by_key(|it| std::cmp::Reverse(*it.ns.as_ref().unwrap_or(&0)));
+    if lines.is_empty() {
+        let mut line = Line::of(loss, String::new());
+        if missing.len() == books.len()
+            && let Some((_, why)) = missing.first()
+        {
+            line.ns = Err(why.clone());
+        }
+        lines.push(line);
+    }
+    for line in &mut lines {
+        line.explain(findings);
+    }
+    if let Some(first) = lines.first_mut() {
+        first.missing = missing;
+    }
+    lines
+}
+
+impl Line {
+    fn of(loss: &'static Loss, part: String) -> Line {
+        Line {
+            loss,
+            part,
+            ns: Ok(0),
+            method: Method::Counter,
+            source: String::new(),
+            uncertainty_ns: 0,
+            party: None,
+            cpus: Vec::new(),
+            missing: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, cpu: u32, entry: &Entry) {
+        self.ns = self.ns.as_ref().map(|sum| sum.saturating_add(entry.ns)).map_err(Missing::clone);
+        self.uncertainty_ns = if entry.method.adds_up() || self.method.adds_up() {
+            self.uncertainty_ns.saturating_add(entry.uncertainty_ns)
+        } else {
+            (self.uncertainty_ns as f64).hypot(entry.uncertainty_ns as f64) as u64
+        };
+        self.method = self.method.max(entry.method);
+        if !self.source.split("; ").any(|it| it == entry.source) {
+            if !self.source.is_empty() {
+                self.source.push_str("; ");
+            }
+            self.source.push_str(entry.source);
+        }
+        self.party = self.party.or(entry.party);
+        match self.cpus.last_mut() {
+            Some((last, ns)) if *last == cpu => *ns = ns.saturating_add(entry.ns),
+            _ => self.cpus.push((cpu, entry.ns)),
+        }
+    }
+
+    /// Names the findings on CPUs that have lost more than may be an error.
+    fn explain(&mut self, findings: &[(&'static Check, Finding)]) {
+        if !self.ns.as_ref().is_ok_and(|ns| *ns > signed(self.uncertainty_ns)) {
+            return;
+        }
+        let losers: CpuSet =
+            self.cpus.iter().filter(|(_, ns)| *ns > 0).map(|(cpu, _)| *cpu).collect();
+        for (check, finding) in
+            findings.iter().filter(|(check, _)| self.loss.checks.contains(&check.id))
+        {
+            let cpus = finding.cpus.as_ref().map(|it| it.cpus.and(&losers));
+            if cpus.as_ref().is_some_and(CpuSet::is_empty) {
+                continue;
+            }
+            let fix = finding.fix.now.first().cloned();
+            self.findings.push(Explanation { check: check.id, cpus, fix });
+        }
+    }
+}
+
+impl Method {
+    /// Whether errors of several CPUs add up. Readings of two CPUs are off independently, and their errors grow with
+    /// the square root of the number; a cost that is off is off for all.
+    pub fn adds_up(self) -> bool {
+        matches!(self, Method::Derived | Method::Bound)
+    }
+}
+
+/// Without the loss's texts and functions.
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?} {:?} ns", self.loss.id, self.part, self.ns)
+    }
+}

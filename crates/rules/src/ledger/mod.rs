@@ -1,0 +1,157 @@
+//! The ledger: every CPU-second of an interval, entered once.
+//!
+//! Each line has a source of its own, and none is computed as what is left: what is left is printed as
+//! unexplained, and so checks everything else. See [`crate::losses`] for the lines.
+
+mod accounting;
+pub(crate) mod amount;
+mod books;
+pub(crate) mod causes;
+pub(crate) mod clock;
+mod evidence;
+pub(crate) mod idle_time;
+pub(crate) mod interruptions;
+mod line;
+mod notes;
+mod quota;
+mod reference;
+pub(crate) mod tasks;
+mod waiting;
+pub(crate) mod work;
+
+pub use books::Books;
+pub use evidence::Evidence;
+pub use line::{Explanation, Line};
+pub use reference::Reference;
+pub use waiting::Waiting;
+
+use crate::losses::LOSSES;
+use books::Premises;
+use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
+
+/// All lines of an interval.
+#[derive(Debug)]
+pub struct Ledger {
+    /// The CPUs accounted for.
+    pub cpus: CpuSet,
+    /// The time accounted for on each, in nanoseconds; 0 where the clock makes no sense.
+    pub wall_ns: u64,
+    /// The clock that counts as the whole on the fastest of them, and who says so.
+    pub reference: Fact<Reference>,
+    /// The same of each CPU.
+    pub references: PerCpu<Reference>,
+    /// Every line, in display order: one for each part of each loss, the largest part first, and one without a part
+    /// for a loss that nothing went to or of which nothing is known.
+    pub lines: Vec<Line>,
+    /// What no line accounts for, in nanoseconds of all CPUs; negative where sources contradict each other.
+    pub unexplained_ns: i64,
+    /// The same of each CPU.
+    pub unexplained: Vec<(u32, i64)>,
+    /// What the chosen processes waited for a CPU: demand, not capacity.
+    pub waiting: Option<Fact<Waiting>>,
+    /// What has to be said with it.
+    pub notes: Vec<String>,
+}
+
+impl Ledger {
+    /// The time of all CPUs, in nanoseconds: what the lines and the unexplained rest add up to.
+    pub fn capacity_ns(&self) -> i64 {
+        amount::signed(self.wall_ns).saturating_mul(self.cpus.len() as i64)
+    }
+
+    /// Everything that is known of one loss, all parts together, or why nothing is.
+    pub fn total(&self, id: &str) -> Fact<i64> {
+        let mut lines = self.lines.iter().filter(|it| it.loss.id == id);
+        let first = lines.next().ok_or_else(|| Missing::absent(format!("a line {id}")))?;
+        let first = first.ns.clone()?;
+        Ok(lines
+            .filter_map(|it| it.ns.as_ref().ok())
+            .fold(first, |sum, ns| sum.saturating_add(*ns)))
+    }
+}
+
+/// Makes the ledger of an interval.
+pub fn close(evidence: &Evidence<'_>) -> Ledger {
+    let elapsed = evidence.interval.elapsed_ns();
+    let wall_ns = *elapsed.as_ref().unwrap_or(&0);
+    let mut cpus = evidence.cpus.and(&evidence.interval.cpus());
+    if elapsed.is_err() {
+        cpus = CpuSet::default();
+    }
+    let premises = Premises::of(evidence);
+    let mut books: Vec<Books<'_>> =
+        cpus.iter().map(|cpu| Books::open(evidence, &premises, cpu, wall_ns)).collect();
+    quota::enter(evidence, &mut books);
+    refer(evidence.interval.host, evidence, &mut books);
+
+    let references: PerCpu<Reference> = books
+        .iter()
+        .map(|it| (it.cpu, it.reference.clone().ok_or_else(|| no_reference(it))))
+        .collect();
+    let mut unexplained: Vec<(u32, i64)> =
+        cpus.iter().map(|cpu| (cpu, amount::signed(wall_ns))).collect();
+    let mut lines = Vec::new();
+    for loss in LOSSES {
+        lines.extend(line::lines(loss, &books, &mut unexplained, evidence.findings));
+    }
+    let unexplained_ns = unexplained.iter().fold(0i64, |sum, (_, ns)| sum.saturating_add(*ns));
+    Ledger {
+        wall_ns,
+        reference: highest(&references),
+        references,
+        lines,
+        unexplained_ns,
+        unexplained,
+        waiting: waiting::waiting(evidence),
+        notes: notes::notes(evidence, &cpus, &books, elapsed.err()),
+        cpus,
+    }
+}
+
+/// Enters the reference clock of each CPU, which depends on how many cores of its package are active.
+fn refer(host: &HostView, evidence: &Evidence<'_>, books: &mut [Books<'_>]) {
+    let busy: Vec<(u32, f64)> = books.iter().map(|it| (it.cpu, busy_share(it))).collect();
+    let seen = clock::highest_seen(evidence);
+    for books in books {
+        let package = host.topology.package_of(books.cpu);
+        let n_active = active_cores(host, &package, &busy);
+        let measured = books.clock.as_ref().ok().copied();
+        books.reference = Reference::of(host, books.cpu, n_active, measured, seen);
+    }
+}
+
+fn busy_share(books: &Books<'_>) -> f64 {
+    let ns = |amount: &Fact<amount::Amount>| amount.as_ref().map_or(0, |it| it.ns);
+    let idle = ns(&books.idle).saturating_add(ns(&books.quota));
+    1.0 - idle as f64 / books.wall_ns.max(1) as f64
+}
+
+/// How many cores of a package were active at a time on average, rounded up; a core is as active as its busiest
+/// thread.
+fn active_cores(host: &HostView, package: &CpuSet, busy: &[(u32, f64)]) -> usize {
+    let mut cores: Vec<(CpuSet, f64)> = Vec::new();
+    for &(cpu, share) in busy.iter().filter(|(cpu, _)| package.contains(*cpu)) {
+        match cores.iter_mut().find(|(core, _)| core.contains(cpu)) {
+            Some((_, most)) => *most = most.max(share),
+            None => cores.push((host.topology.core_of(cpu), share)),
+        }
+    }
+    (cores.iter().map(|(_, share)| share).sum::<f64>().ceil() as usize).max(1)
+}
+
+fn highest(references: &PerCpu<Reference>) -> Fact<Reference> {
+    let highest = references.known().map(|(_, it)| it).max_by_key(|it| it.clock);
+    highest.cloned().ok_or_else(|| {
+        references.missing().cloned().unwrap_or_else(|| Missing::not_collected("a reference clock"))
+    })
+}
+
+fn no_reference(books: &Books<'_>) -> Missing {
+    match &books.clock {
+        Err(missing) => missing.clone(),
+        Ok(_) => Missing::not_collected(format!("a reference clock of CPU {}", books.cpu)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! What has to be said with a ledger.
+
+use super::books::Books;
+use super::evidence::Evidence;
+use facts::{CpuSet, Missing};
+
+/// Sentences without a full stop, the weightiest first.
+pub(super) fn notes(
+    evidence: &Evidence<'_>,
+    cpus: &CpuSet,
+    books: &[Books<'_>],
+    no_time: Option<Missing>,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(no_time.map(|it| format!("there is no interval: {it}")));
+    notes.extend(away(evidence, cpus));
+    notes.extend(suspended(evidence));
+    notes.extend(lost_events(evidence, cpus));
+    notes.extend(ended_tasks(evidence, books));
+    notes.extend(uncounted_interrupts(books));
+    notes
+}
+
+fn away(evidence: &Evidence<'_>, cpus: &CpuSet) -> Option<String> {
+    let away = evidence.cpus.minus(cpus);
+    (!away.is_empty()).then(|| format!("left out: CPUs {away} were not online at both ends"))
+}
+
+fn suspended(evidence: &Evidence<'_>) -> Option<String> {
+    let ns = evidence.interval.suspended_ns();
+    (ns > 0).then(|| {
+        format!(
+            "the machine was suspended for {:.1} s, which is no time of any CPU",
+            ns as f64 / 1e9
+        )
+    })
+}
+
+fn lost_events(evidence: &Evidence<'_>, cpus: &CpuSet) -> Option<String> {
+    let lost = evidence.traced.known().filter(|(cpu, _)| cpus.contains(*cpu));
+    let lost = lost.fold(0u64, |sum, (_, it)| sum.saturating_add(it.lost));
+    (lost > 0)
+        .then(|| format!("{lost} trace events were lost; the time around them is unexplained"))
+}
+
+fn ended_tasks(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
+    let is_traced =
+        |it: &Books<'_>| evidence.traced_on(it.cpu).is_ok_and(|it| !it.tasks.is_empty());
+    if books.iter().all(is_traced) {
+        return None;
+    }
+    let before = evidence.interval.before.tasks.as_ref().ok()?;
+    let after = evidence.interval.after.tasks.as_ref().ok()?;
+    let has_ended =
+        |task: &&facts::counters::Task| after.get(task.tid).is_none_or(|it| !it.is_same(task));
+    let n_ended = before.list.iter().filter(has_ended).count();
+    (n_ended > 0).then(|| {
+        format!("{n_ended} tasks ended, and what they ran is unexplained: trace the switches")
+    })
+}
+
+fn uncounted_interrupts(books: &[Books<'_>]) -> Option<String> {
+    let is_unknown = |it: &&Books<'_>| it.interruptions.ticks.is_err();
+    let missing = books.iter().find(is_unknown)?.interruptions.ticks.as_ref().err()?;
+    Some(format!("ticks and interrupts are part of what they interrupted: {missing}"))
+}

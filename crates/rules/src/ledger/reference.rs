@@ -1,0 +1,89 @@
+//! The clock that counts as the whole.
+//!
+//! The most that the hardware promises for the cores that are active: turbo ratio limits (Intel SDM vol. 4,
+//! MSR_TURBO_RATIO_LIMIT), else `cpuinfo_max_freq`, which amd-pstate and acpi-cpufreq make of CPPC's highest
+//! performance. CPPC's own figure is not used: with preferred cores it ranks cores and is no clock
+//! (Documentation/admin-guide/pm/amd-pstate.rst). Where nothing promises a clock, it is the highest that a probe saw.
+//! A promise that a measured clock beats was none: the measured one counts then.
+
+use super::clock::Clock;
+use facts::msr::intel::{TURBO_RATIO_LIMIT, TURBO_RATIO_LIMIT1};
+use facts::msr::ratios::bus_clock;
+use facts::{Hertz, HostView};
+
+/// The clock that counts as the whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// The clock.
+    pub clock: Hertz,
+    /// Who promises it, or that it is the highest one seen.
+    pub source: String,
+}
+
+/// What a measured clock may be above a promised one: rounding of ratios and spread spectrum.
+const CLOSE: f64 = 1.005;
+
+impl Reference {
+    /// The reference of one CPU, of whose package so many cores are active; `measured` is its clock, `highest` the
+    /// highest that any probe has seen.
+    pub(crate) fn of(
+        host: &HostView,
+        cpu: u32,
+        n_active: usize,
+        measured: Option<Clock>,
+        highest: Option<Hertz>,
+    ) -> Option<Reference> {
+        let promised = turbo_ratio(host, cpu, n_active).or_else(|| cpufreq(host, cpu));
+        let seen = measured.map(|it| it.running).into_iter().chain(highest).max();
+        match (promised, seen) {
+            (Some(promised), Some(seen)) if seen.share_of(promised.clock) > CLOSE => {
+                let source = format!(
+                    "the highest measured, above the {} of {}",
+                    promised.clock, promised.source
+                );
+                Some(Reference { clock: seen, source })
+            }
+            (Some(promised), _) => Some(promised),
+            (None, seen) => {
+                let source = "the highest measured: nothing here promises a clock".to_owned();
+                Some(Reference { clock: seen?, source })
+            }
+        }
+    }
+}
+
+/// The clock that the turbo ratio limits allow for so many active cores.
+fn turbo_ratio(host: &HostView, cpu: u32, n_active: usize) -> Option<Reference> {
+    if host.topology.is_hybrid() || host.runs_without_turbo() {
+        return None;
+    }
+    let leader = host.topology.package_leader(cpu);
+    let value = |register| -> Option<u64> {
+        host.msrs.of(register).ok()?.get(leader)?.as_ref().ok().copied()
+    };
+    let info = host.cpuinfo.as_ref().ok()?;
+    let ratios = value(&TURBO_RATIO_LIMIT)?.to_le_bytes();
+    let counts = if counts_by_bucket(info.family, info.model) {
+        value(&TURBO_RATIO_LIMIT1)?.to_le_bytes()
+    } else {
+        [1, 2, 3, 4, 5, 6, 7, 8]
+    };
+    let mut buckets = counts.into_iter().zip(ratios).filter(|(_, ratio)| *ratio > 0);
+    let enough = buckets.clone().find(|(count, _)| usize::from(*count) >= n_active);
+    let (_, ratio) = enough.or_else(|| buckets.next_back())?;
+    let clock = Hertz(bus_clock(info)?.0.saturating_mul(ratio.into()));
+    let source = format!("{TURBO_RATIO_LIMIT} for {n_active} active cores");
+    Some(Reference { clock, source })
+}
+
+/// Models whose MSR 0x1AE holds the cores of each bucket: Skylake-SP and later servers (Intel SDM vol. 4).
+fn counts_by_bucket(family: u32, model: u32) -> bool {
+    family == 6 && matches!(model, 0x55 | 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae)
+}
+
+fn cpufreq(host: &HostView, cpu: u32) -> Option<Reference> {
+    let policies = host.cpufreq.policies.as_deref().unwrap_or_default();
+    let policy = policies.iter().find(|it| it.cpus.contains(cpu))?;
+    let clock = *policy.cpuinfo_max.as_ref().ok()?;
+    (clock.0 > 0).then(|| Reference { clock, source: "cpuinfo_max_freq".to_owned() })
+}

@@ -1,0 +1,259 @@
+//! Who ran on a CPU, and for how long.
+//!
+//! Traced switches give the time of every task, also of those that came and went. Else the run times of
+//! /proc/PID/task/TID/schedstat are taken, each on the CPU that the task last ran on: right for tasks that stay, off
+//! for those that moved, and blind to those that ended.
+
+use super::amount::{part, signed};
+use super::evidence::Evidence;
+use crate::loss::{Entry, Method};
+use facts::counters::{Counters, Task, Tasks};
+use facts::system::kernel_config::KernelConfig;
+use facts::trace::{Comm, CpuTotals};
+use facts::{Fact, HostView, Missing};
+use std::collections::BTreeMap;
+
+/// Whose time a task's time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owner {
+    /// The kernel's.
+    Kernel,
+    /// The kernel's, which keeps a CPU idle by a thread of its own to cool it.
+    ForcedIdle,
+    /// This program's.
+    Observer,
+    /// That of the processes that were asked for; of all users where none was.
+    Asked,
+    /// Somebody else's.
+    Other,
+}
+
+/// What one owner's tasks of one name ran on one CPU.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Share {
+    /// Whose.
+    pub(crate) owner: Owner,
+    /// The tasks' name.
+    pub(crate) name: String,
+    /// Nanoseconds.
+    pub(crate) ns: u64,
+}
+
+/// All tasks of one CPU.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TaskTimes {
+    /// Each owner and name once.
+    pub(crate) shares: Vec<Share>,
+    /// How far off the sum may be.
+    pub(crate) uncertainty_ns: u64,
+    /// How it was obtained.
+    pub(crate) method: Method,
+    /// From where.
+    pub(crate) source: &'static str,
+    /// Why tasks of users are not among them, where they are not.
+    pub(crate) without_users: Option<Missing>,
+}
+
+impl TaskTimes {
+    /// The time of all tasks.
+    pub(crate) fn ns(&self) -> u64 {
+        self.shares.iter().fold(0, |sum, it| sum.saturating_add(it.ns))
+    }
+
+    /// The time of one owner's tasks.
+    pub(crate) fn ns_of(&self, owner: Owner) -> u64 {
+        self.of(owner).fold(0, |sum, it| sum.saturating_add(it.ns))
+    }
+
+    /// The shares of one owner.
+    pub(crate) fn of(&self, owner: Owner) -> impl Iterator<Item = &Share> {
+        self.shares.iter().filter(move |it| it.owner == owner)
+    }
+
+    /// One owner's tasks as entries, a part for each name; the uncertainty is shared by their size.
+    pub(crate) fn entries(&self, owner: Owner) -> Vec<Entry> {
+        let entry = |share: &Share| Entry {
+            part: share.name.clone(),
+            ns: signed(share.ns),
+            method: self.method,
+            source: self.source,
+            uncertainty_ns: self.uncertainty_of(share.ns),
+            party: None,
+        };
+        self.of(owner).map(entry).collect()
+    }
+
+    /// What of the uncertainty belongs to `ns` of the time.
+    pub(crate) fn uncertainty_of(&self, ns: u64) -> u64 {
+        part(self.uncertainty_ns, ns, self.ns())
+    }
+
+    /// The same without `ns` that were something else's, taken from everybody alike.
+    pub(crate) fn without(mut self, ns: u64) -> TaskTimes {
+        let all = self.ns();
+        let left = all.saturating_sub(ns);
+        self.shares.iter_mut().for_each(|it| it.ns = part(it.ns, left, all));
+        self
+    }
+}
+
+/// The tasks of a host by their numbers and by CPU, made once for all CPUs.
+pub(crate) struct TaskIndex {
+    owners: BTreeMap<u32, (Owner, String)>,
+    by_cpu: BTreeMap<u32, Vec<Run>>,
+    over_ns: u64,
+    tick_ns: u64,
+    without_users: Option<Missing>,
+    /// Whose a task of a user is that nobody has seen in /proc.
+    stranger: Owner,
+}
+
+/// What one task ran between the samples.
+struct Run {
+    owner: Owner,
+    name: String,
+    ns: u64,
+    moved: bool,
+}
+
+impl TaskIndex {
+    /// Of the tasks in both samples.
+    pub(crate) fn new(evidence: &Evidence<'_>) -> Fact<TaskIndex> {
+        let interval = &evidence.interval;
+        let before = interval.before.tasks.as_ref()?;
+        let after = interval.after.tasks.as_ref()?;
+        counts_run_time(after)?;
+        let mut index = TaskIndex {
+            owners: BTreeMap::new(),
+            by_cpu: BTreeMap::new(),
+            over_ns: after.read_at.saturating_sub(before.read_at),
+            tick_ns: tick_ns(interval.host),
+            stranger: if evidence.chosen.is_empty() { Owner::Asked } else { Owner::Other },
+            without_users: (!after.complete)
+                .then(|| Missing::not_collected("run times of all tasks")),
+        };
+        for task in before.list.iter().chain(&after.list) {
+            let owner = (owner_of(evidence, task), task.name.to_string());
+            index.owners.insert(task.tid, owner);
+        }
+        for task in &after.list {
+            let Some((ns, moved)) = ran(interval.before, before, task) else { continue };
+            let (owner, name) = (owner_of(evidence, task), task.name.to_string());
+            index.by_cpu.entry(task.cpu).or_default().push(Run { owner, name, ns, moved });
+        }
+        Ok(index)
+    }
+
+    /// What ran on a CPU by the tasks' own counts.
+    pub(crate) fn on(&self, cpu: u32, wall_ns: u64) -> TaskTimes {
+        let runs = self.by_cpu.get(&cpu).map_or(&[][..], Vec::as_slice);
+        let scaled = |run: &Run| part(run.ns, wall_ns, self.over_ns);
+        let moved = runs.iter().filter(|it| it.moved).map(scaled);
+        let skew = self.over_ns.abs_diff(wall_ns);
+        TaskTimes {
+            shares: shares(runs.iter().map(|it| (it.owner, it.name.clone(), scaled(it)))),
+            uncertainty_ns: moved.fold(self.tick_ns.saturating_add(skew), u64::saturating_add),
+            method: Method::Counter,
+            source: "/proc/PID/task/TID/schedstat",
+            without_users: self.without_users.clone(),
+        }
+    }
+
+    /// What ran on a CPU by its traced switches.
+    pub(crate) fn traced(&self, totals: &CpuTotals, wall_ns: u64) -> Fact<TaskTimes> {
+        if totals.tasks.is_empty() && totals.idle_ns == 0 {
+            return Err(Missing::not_collected("tracepoint sched:sched_switch"));
+        }
+        let known = |tid: &&i32| u32::try_from(**tid).is_ok_and(|it| self.owners.contains_key(&it));
+        if !totals.tasks.is_empty() && !totals.tasks.keys().any(|it| known(&it)) {
+            let found = "none of the traced tasks";
+            return Err(Missing::malformed("/proc", found, "the tasks of the first pid namespace"));
+        }
+        let named = totals.tasks.iter().map(|(&tid, time)| {
+            let found = u32::try_from(tid).ok().and_then(|it| self.owners.get(&it));
+            let (owner, name) =
+                found.cloned().unwrap_or_else(|| unknown(tid, &time.comm, self.stranger));
+            (owner, name, part(time.run_ns, wall_ns, totals.wall_ns))
+        });
+        Ok(TaskTimes {
+            shares: shares(named),
+            uncertainty_ns: totals.unknown_ns.saturating_add(totals.wall_ns.abs_diff(wall_ns)),
+            method: Method::Tracepoint,
+            source: "tracepoint sched:sched_switch",
+            without_users: None,
+        })
+    }
+}
+
+/// A task that neither sample shows: it came and went between them. Only workers of the kernel do so beside tasks of
+/// users.
+fn unknown(tid: i32, comm: &Comm, stranger: Owner) -> (Owner, String) {
+    let name = if comm.is_empty() { format!("task {tid}") } else { comm.to_string() };
+    let owner = if name.starts_with("kworker/") { Owner::Kernel } else { stranger };
+    (owner, name)
+}
+
+/// Adds up what has the same owner and name.
+fn shares(runs: impl Iterator<Item = (Owner, String, u64)>) -> Vec<Share> {
+    let mut sums: BTreeMap<(Owner, String), u64> = BTreeMap::new();
+    for (owner, name, ns) in runs {
+        let sum = sums.entry((owner, name)).or_default();
+        *sum = sum.saturating_add(ns);
+    }
+    let share = |((owner, name), ns)| Share { owner, name, ns };
+    sums.into_iter().map(share).filter(|it| it.ns > 0).collect()
+}
+
+fn owner_of(evidence: &Evidence<'_>, task: &Task) -> Owner {
+    let name = task.name.as_str();
+    // drivers/powercap/idle_inject.c; kidle_inj before Linux 4.19.
+    if task.is_kernel_thread && (name.starts_with("idle_inject/") || name.starts_with("kidle_inj"))
+    {
+        Owner::ForcedIdle
+    } else if task.is_kernel_thread {
+        Owner::Kernel
+    } else if task.pid == evidence.observer {
+        Owner::Observer
+    } else if evidence.chosen.is_empty() || evidence.chosen.contains(&task.pid) {
+        Owner::Asked
+    } else {
+        Owner::Other
+    }
+}
+
+/// How long a task ran since the first sample, and whether it changed CPUs; `None` where nobody knows.
+fn ran(first: &Counters, before: &Tasks, task: &Task) -> Option<(u64, bool)> {
+    match before.get(task.tid).filter(|it| it.is_same(task)) {
+        Some(earlier) => Some((task.run_ns.checked_sub(earlier.run_ns)?, earlier.cpu != task.cpu)),
+        None => is_born_after(first, task).then_some((task.run_ns, false)),
+    }
+}
+
+/// A task that the first sample does not show may only not have been asked for.
+fn is_born_after(first: &Counters, task: &Task) -> bool {
+    task.started.saturating_mul(super::idle_time::USER_TICK_NS) >= first.at.boot_ns
+}
+
+/// Without CONFIG_SCHED_INFO the file reads `0 0 0` (fs/proc/base.c).
+fn counts_run_time(tasks: &Tasks) -> Fact<()> {
+    if tasks.list.is_empty() || tasks.list.iter().any(|it| it.run_ns > 0) {
+        return Ok(());
+    }
+    Err(Missing::malformed(
+        "/proc/PID/schedstat",
+        "0 of every task",
+        "a time that some task has run",
+    ))
+}
+
+/// What a run time may lag behind: the scheduler counts at switches and ticks. HZ is at least 100.
+fn tick_ns(host: &HostView) -> u64 {
+    let hz =
+        host.kernel.config.as_ref().ok().and_then(KernelConfig::ticks_per_second).unwrap_or(100);
+    1_000_000_000 / hz.max(1)
+}
+
+/// Whether a task belongs to the processes that were asked for.
+pub(crate) fn is_asked(evidence: &Evidence<'_>, task: &Task) -> bool {
+    owner_of(evidence, task) == Owner::Asked
+}

@@ -1,0 +1,36 @@
+//! `other-tasks`: tasks of users other than those that were asked for.
+//!
+//! Sources: as of `kernel-threads`.
+
+use crate::ledger::Books;
+use crate::ledger::tasks::Owner;
+use crate::loss::{Entry, Kind, Loss};
+use facts::Fact;
+
+pub(super) const LOSS: Loss = Loss {
+    id: "other-tasks",
+    title: "other tasks",
+    kind: Kind::Lost,
+    help: "\
+## What it is
+The time of users' tasks that were not asked for, by name: what the CPUs gave to somebody else. Without `--pid` or a
+command every task of a user counts as useful, and nothing is entered here.
+
+## How it is measured
+By traced switches; else by run times in /proc/PID/task/TID/schedstat, each on the CPU that the task last ran on. A task
+that came and went between the samples shows in a trace only, and counts as somebody else's.
+
+## What mends it
+Other hours, other CPUs (cpusets, taskset), or a lower weight of their control group.
+",
+    checks: &[],
+    measure,
+};
+
+fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
+    let tasks = books.tasks.as_ref()?;
+    match &tasks.without_users {
+        Some(missing) => Err(missing.clone()),
+        None => Ok(tasks.entries(Owner::Other)),
+    }
+}
