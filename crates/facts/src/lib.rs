@@ -18,6 +18,7 @@ pub mod pmu;
 pub mod power;
 pub mod probe;
 pub mod system;
+pub mod tape;
 pub mod trace;
 mod units;
 

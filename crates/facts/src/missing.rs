@@ -3,6 +3,7 @@
 //! The reasons are kept apart because they lead to different verdicts: what a host does not have is
 //! not a fault, what could not be read is not "fine".
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Something read from a host, or the reason it could not be read.
@@ -38,7 +39,7 @@ pub enum Why {
         /// What was found, cut to a readable length.
         found: String,
         /// What should have been there.
-        expected: &'static str,
+        expected: Cow<'static, str>,
     },
 }
 
@@ -75,7 +76,10 @@ impl Missing {
         if found.trim().chars().nth(READABLE).is_some() {
             shown.push('…');
         }
-        Missing { what: what.into(), why: Why::Malformed { found: shown, expected } }
+        Missing {
+            what: what.into(),
+            why: Why::Malformed { found: shown, expected: expected.into() },
+        }
     }
 
     /// Whether the host itself has no such thing, as opposed to us not knowing.

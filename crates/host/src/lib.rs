@@ -9,6 +9,7 @@ pub mod probe;
 mod readers;
 mod redact;
 mod source;
+pub mod tape;
 
 pub use readers::view;
 pub use source::Source;

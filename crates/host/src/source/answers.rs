@@ -78,7 +78,7 @@ fn redact(redactor: &mut Redactor, name: &str, answer: &Answer) -> Answer {
         Err(Why::Hidden(hypervisor)) => Err(Why::Hidden(redactor.text(hypervisor))),
         Err(Why::Failed(error)) => Err(Why::Failed(redactor.text(error))),
         Err(Why::Malformed { found, expected }) => {
-            Err(Why::Malformed { found: redactor.text(found), expected })
+            Err(Why::Malformed { found: redactor.text(found), expected: expected.clone() })
         }
         Err(why @ (Why::Absent | Why::Denied | Why::NotCollected)) => Err(why.clone()),
     }

@@ -74,6 +74,11 @@ impl Captured {
         Ok(Captured { origin: Origin::Capture, is_excerpt: true, answers: answers(text, 1)? })
     }
 
+    /// A capture in which nothing was asked: every fact of the host is missing.
+    pub fn empty() -> Captured {
+        Captured { origin: Origin::Capture, is_excerpt: false, answers: BTreeMap::new() }
+    }
+
     fn answer(&self, name: &str) -> Fact<&[u8]> {
         match self.answers.get(name) {
             Some(Ok(bytes)) => Ok(bytes),

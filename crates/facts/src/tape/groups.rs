@@ -1,0 +1,80 @@
+//! Control groups as bytes: their paths where they changed, and their counts.
+
+use super::differences::{Reader, Writer};
+use super::reason;
+use super::wire::{Bytes, at_difference, difference, put_number, put_text};
+use crate::Fact;
+use crate::counters::{Group, Groups};
+use crate::parse::Expected;
+
+/// What a section holds. The numbers are one space.
+const REASON: u64 = 0;
+const SAME_PATHS: u64 = 1;
+const PATHS: u64 = 2;
+
+/// Appends what is different in `groups`, which were read in a sample begun at `at`; nothing where nothing is.
+pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Groups>, groups: &Fact<Groups>) {
+    let groups = match groups {
+        Err(_) if before == groups => return,
+        Err(missing) => {
+            put_number(out, REASON);
+            return reason::put(out, missing);
+        }
+        Ok(groups) => groups,
+    };
+    let same =
+        before.as_ref().ok().filter(|it| it.list.iter().map(path).eq(groups.list.iter().map(path)));
+    put_number(out, if same.is_some() { SAME_PATHS } else { PATHS });
+    if same.is_none() {
+        put_number(out, groups.list.len() as u64);
+        groups.list.iter().for_each(|group| put_text(out, &group.path));
+    }
+    let nothing =
+        Groups { read_at: 0, list: groups.list.iter().map(|it| uncounted(path(it))).collect() };
+    let before = same.unwrap_or(&nothing);
+    put_number(out, difference(at, groups.read_at));
+    let mut counts = Writer::new(out);
+    for (was, is) in before.list.iter().zip(&groups.list) {
+        counts.push(difference(was.periods, is.periods));
+        counts.push(difference(was.throttled_periods, is.throttled_periods));
+        counts.push(difference(was.throttled_ns, is.throttled_ns));
+    }
+    counts.finish();
+}
+
+/// The groups that a section makes of those before.
+pub(super) fn take(
+    bytes: &mut Bytes,
+    at: u64,
+    before: &Fact<Groups>,
+) -> Result<Fact<Groups>, Expected> {
+    let mut groups = match bytes.number()? {
+        REASON => return Ok(Err(reason::take(bytes)?)),
+        SAME_PATHS => {
+            before.as_ref().map_err(|_| Expected("control groups before their changes"))?.clone()
+        }
+        PATHS => {
+            let n_groups = bytes.count()?;
+            let list = (0..n_groups).map(|_| bytes.text().map(uncounted));
+            Groups { read_at: 0, list: list.collect::<Result<_, _>>()? }
+        }
+        _ => return Err(Expected("control groups or a reason")),
+    };
+    groups.read_at = at_difference(at, bytes.number()?);
+    let mut counts = Reader::new(bytes);
+    for group in &mut groups.list {
+        group.periods = at_difference(group.periods, counts.next()?);
+        group.throttled_periods = at_difference(group.throttled_periods, counts.next()?);
+        group.throttled_ns = at_difference(group.throttled_ns, counts.next()?);
+    }
+    counts.finish()?;
+    Ok(Ok(groups))
+}
+
+fn path(group: &Group) -> &str {
+    &group.path
+}
+
+fn uncounted(path: &str) -> Group {
+    Group { path: path.to_owned(), periods: 0, throttled_periods: 0, throttled_ns: 0 }
+}

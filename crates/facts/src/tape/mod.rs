@@ -1,0 +1,44 @@
+//! A tape: the samples of one host as bytes, one behind the other, each as what changed since the one before.
+//!
+//! ```text
+//! fullclock tape 1          a line of text
+//! host                      a frame: a capture, compressed
+//! key frame                 a sample that needs no other
+//! differences ...           up to 59 samples
+//! key frame
+//! ...
+//! ```
+//!
+//! Users know a tape as the recording that `fullclock watch --record` makes. It is only ever appended to, so it can
+//! be cut anywhere and is whole up to the last frame. Damage costs the samples up to the next key frame. Counts are
+//! written by hand and not by a serializer, because almost all of them are zero, or nearly what they were; that is
+//! what the size comes from.
+//!
+//! A tape with a higher number in its first line is refused; a part of a sample that a later fullclock adds under
+//! the same number is stepped over.
+
+mod decoder;
+mod differences;
+mod encoder;
+mod events;
+pub mod frame;
+mod groups;
+mod reason;
+mod sample;
+mod table;
+mod tasks;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use decoder::{Decoder, Undecoded};
+pub use encoder::{Encoder, TooLarge};
+pub use sample::Sample;
+
+/// The first line of every tape, with its newline.
+pub const FIRST_LINE: &str = "fullclock tape 1\n";
+
+/// A key frame is about ten times as large as the frames between: every 60 samples, a minute at the usual interval,
+/// it makes a seventh of the tape.
+const SAMPLES_PER_KEY: u32 = 60;

@@ -1,0 +1,153 @@
+//! Numbers and texts as bytes: little ones in few.
+//!
+//! A number takes seven bits to a byte, the lowest first, the highest bit saying that more follow (LEB128,
+//! DWARF 5 section 7.6). A text is its length and its UTF-8. A difference is wrapping, so that any two numbers
+//! have one, and zigzagged, so that a small step down is as short as a small step up.
+
+use crate::parse::Expected;
+
+/// Appends a number.
+pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Appends a text.
+pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_number(out, text.len() as u64);
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Appends a part of a frame: what it is, how long it is, and what `write` makes of it.
+pub(super) fn put_section(out: &mut Vec<u8>, tag: u64, section: &[u8]) {
+    put_number(out, tag);
+    put_number(out, section.len() as u64);
+    out.extend_from_slice(section);
+}
+
+/// How far `to` is from `from`, as a number that is small where they are close.
+pub(super) fn difference(from: u64, to: u64) -> u64 {
+    let step = to.wrapping_sub(from);
+    (step << 1) ^ (step >> 63).wrapping_neg()
+}
+
+/// The number at a difference from another.
+pub(super) fn at_difference(from: u64, difference: u64) -> u64 {
+    from.wrapping_add((difference >> 1) ^ (difference & 1).wrapping_neg())
+}
+
+/// Bytes that are yet to be read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Bytes<'a> {
+        Bytes(bytes)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many are left: no list that is yet to be read has more members.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The next number.
+    pub(super) fn number(&mut self) -> Result<u64, Expected> {
+        const NUMBER: Expected = Expected("a number of at most 64 bits");
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = self.0.split_first().ok_or(NUMBER)?;
+            self.0 = rest;
+            let bits = u64::from(byte & 0x7f);
+            if bits << shift >> shift != bits {
+                return Err(NUMBER);
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(NUMBER)
+    }
+
+    /// The next number, of 32 bits.
+    pub(super) fn small(&mut self) -> Result<u32, Expected> {
+        u32::try_from(self.number()?).map_err(|_| Expected("a number of at most 32 bits"))
+    }
+
+    /// The next number, as the length of a list whose members take a byte or more each.
+    pub(super) fn count(&mut self) -> Result<usize, Expected> {
+        let count = self.number()?;
+        let count = usize::try_from(count).ok().filter(|&it| it <= self.len());
+        count.ok_or(Expected("no more members than there are bytes"))
+    }
+
+    /// The next `length` bytes.
+    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], Expected> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(Expected("more bytes"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    /// The next text.
+    pub(super) fn text(&mut self) -> Result<&'a str, Expected> {
+        let length = self.count()?;
+        std::str::from_utf8(self.take(length)?).map_err(|_| Expected("UTF-8"))
+    }
+
+    /// The next part of a frame: what it is, and its bytes.
+    pub(super) fn section(&mut self) -> Result<(u64, Bytes<'a>), Expected> {
+        let tag = self.number()?;
+        let length = self.count()?;
+        Ok((tag, Bytes(self.take(length)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_number_comes_back(number: u64) {
+            let mut bytes = Vec::new();
+            put_number(&mut bytes, number);
+            prop_assert_eq!(Bytes::new(&bytes).number(), Ok(number));
+        }
+
+        #[test]
+        fn any_two_numbers_have_a_difference(from: u64, to: u64) {
+            prop_assert_eq!(at_difference(from, difference(from, to)), to);
+        }
+    }
+
+    #[test]
+    fn small_steps_are_short() {
+        assert_eq!([difference(5, 5), difference(5, 4), difference(5, 6)], [0, 1, 2]);
+        assert_eq!(difference(0, u64::MAX), 1);
+    }
+
+    #[test]
+    fn a_number_without_end_and_one_of_65_bits_are_refused() {
+        assert!(Bytes::new(&[0x80; 3]).number().is_err());
+        assert!(Bytes::new(&[0xff; 20]).number().is_err());
+        let largest = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
+        assert_eq!(Bytes::new(&largest).number(), Ok(u64::MAX));
+        let larger = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
+        assert!(Bytes::new(&larger).number().is_err());
+    }
+
+    #[test]
+    fn a_text_longer_than_what_is_left_is_refused() {
+        assert!(Bytes::new(&[200, 1, b'a']).text().is_err());
+        assert!(Bytes::new(&[1, 0xff]).text().is_err());
+        assert_eq!(Bytes::new(&[1, b'a']).text(), Ok("a"));
+    }
+}

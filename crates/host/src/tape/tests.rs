@@ -1,0 +1,226 @@
+//! Tapes that are written, cut, damaged and read again.
+#![expect(clippy::disallowed_methods, reason = "tests make files")]
+
+use super::*;
+use crate::Source;
+use facts::Missing;
+use facts::counters::{Counters, Family, Moment, Name, Table, Task, Tasks};
+use facts::tape::{FIRST_LINE, Sample};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+const CAPTURE: &str = "fullclock capture 1\n//- /sys/devices/system/cpu/online\n0-1\n";
+
+/// Sample `second` of a small host; in the fourth second CPU 1 goes offline, in the sixth the tasks cannot be read.
+fn sample(second: u64) -> Sample {
+    let ns = 1_000_000_000 * second;
+    let rows: &[u32] = if second == 4 { &[0] } else { &[0, 1] };
+    let mut counters = Counters::unread();
+    counters.at = Moment { raw_ns: ns, boot_ns: ns, real_ns: ns };
+    counters.online = rows.iter().copied().collect();
+    let mut table = Table::new(rows.into(), ["LOC".into(), "RES".into()].into());
+    for row in 0..rows.len() {
+        table.row_mut(row, ns + 900).copy_from_slice(&[second * 250, 7 + second / 3]);
+    }
+    table.blank_column("NMI", Missing::denied("NMI"));
+    *counters.table_mut(Family::Interrupts) = Ok(table);
+    let task = Task {
+        tid: 7,
+        pid: 7,
+        name: Name::new(b"postgres"),
+        is_kernel_thread: false,
+        started: 3,
+        cpu: 1,
+        run_ns: 900_000_000 * second,
+        wait_ns: 5 * second,
+        slices: second,
+    };
+    let tasks = Tasks { complete: true, read_at: ns, list: vec![task] };
+    counters.tasks = if second == 6 { Err(Missing::denied("/proc")) } else { Ok(tasks) };
+    Sample::from(counters)
+}
+
+/// A tape of so many samples, and the offsets at which its parts end.
+fn tape(n_samples: u64) -> (Vec<u8>, Vec<usize>) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut writer = Writer::start(file.reopen().unwrap(), "t".into(), CAPTURE).unwrap();
+    let mut ends = vec![writer.length() as usize];
+    for second in 0..n_samples {
+        writer.append(&sample(second)).unwrap();
+        ends.push(writer.length() as usize);
+    }
+    writer.finish().unwrap();
+    (fs::read(file.path()).unwrap(), ends)
+}
+
+/// The seconds of the samples that are read, each as it was written, with what is said in between.
+fn read(bytes: &[u8]) -> Result<Vec<String>, String> {
+    let reader = Reader::new("t", bytes).map_err(|error| error.to_string())?;
+    let told = |item: Result<Sample, Damage>| match item {
+        Ok(it) => {
+            let second = it.counters.at.raw_ns / 1_000_000_000;
+            assert_eq!(it, sample(second), "an invented number");
+            second.to_string()
+        }
+        Err(damage) => damage.to_string(),
+    };
+    Ok(reader.map(told).collect())
+}
+
+fn seconds(range: std::ops::Range<usize>) -> Vec<String> {
+    range.map(|it| it.to_string()).collect()
+}
+
+#[test]
+fn samples_and_the_host_come_back() {
+    let (bytes, _) = tape(130);
+    assert_eq!(read(&bytes), Ok(seconds(0..130)));
+    let reader = Reader::new("t", &*bytes).unwrap();
+    assert!(reader.has_host());
+    assert_eq!(reader.host().read("/sys/devices/system/cpu/online"), Ok(b"0-1\n".to_vec()));
+}
+
+#[test]
+fn a_tape_cut_at_any_byte_is_read_up_to_its_last_whole_sample() {
+    let (bytes, ends) = tape(8);
+    let cut = Damage::Cut.to_string();
+    for length in 0..bytes.len() {
+        let told = read(&bytes[..length]);
+        if length < FIRST_LINE.len() {
+            assert_eq!(told.unwrap_err(), OpenTapeError::Empty { path: "t".into() }.to_string());
+            continue;
+        }
+        let is_whole = ends.contains(&length) || length == FIRST_LINE.len();
+        let mut expected =
+            seconds(0..ends.iter().filter(|it| **it <= length).count().saturating_sub(1));
+        expected.extend((!is_whole && length > ends[0]).then(|| cut.clone()));
+        let mut told = told.unwrap();
+        if length < ends[0] {
+            told.retain(|it| *it != cut);
+        }
+        assert_eq!(told, expected, "cut to {length} of {} bytes", bytes.len());
+    }
+}
+
+#[test]
+fn a_flipped_byte_costs_its_own_minute_at_most_and_is_told_of() {
+    let (bytes, ends) = tape(65);
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x55;
+        let Ok(told) = read(&damaged) else {
+            assert!(at < FIRST_LINE.len(), "byte {at}");
+            continue;
+        };
+        if at < ends[0] {
+            assert_eq!(told, seconds(0..65));
+            assert!(!Reader::new("t", &*damaged).unwrap().has_host());
+            continue;
+        }
+        let hit = ends.iter().filter(|it| **it <= at).count() - 1;
+        let next_key = if hit < 60 { 60 } else { 65 };
+        let mut expected = seconds(0..hit);
+        expected.push(match (hit + 1, next_key) {
+            (first, last) if first == last => {
+                format!("sample {first} is missing: damaged, or never written")
+            }
+            (first, last) => {
+                format!("samples {first} to {last} are missing: damaged, or never written")
+            }
+        });
+        expected.extend(seconds(next_key..65));
+        // Nothing behind a damaged head at the very end says that it was a sample.
+        if told.last().is_some_and(|it| it.ends_with("bytes of the recording are no samples")) {
+            assert_eq!(hit, 64);
+        } else {
+            assert_eq!(told, expected, "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn bytes_taken_out_or_put_in_cost_no_more_than_the_minute() {
+    let (bytes, ends) = tape(65);
+    for at in (ends[3]..ends[5]).step_by(7) {
+        let mut shorter = bytes.clone();
+        shorter.drain(at..at + 5);
+        let mut longer = bytes.clone();
+        longer.splice(at..at, *b"\xffFCd\xffF");
+        for damaged in [shorter, longer] {
+            let told = read(&damaged).unwrap();
+            assert_eq!(told[..3], seconds(0..3)[..]);
+            assert_eq!(told[told.len() - 5..], seconds(60..65)[..]);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_tape_is_refused_in_words() {
+    let refused = |bytes: &[u8]| read(bytes).unwrap_err();
+    assert_eq!(refused(b""), "t is empty or cut short in its first line: there is no sample in it");
+    assert_eq!(
+        refused(b"fullclock tape 2\n..."),
+        "t was recorded by a later fullclock: \"fullclock tape 2\", and this one knows \"fullclock tape 1\\n\""
+    );
+    assert_eq!(
+        refused(b"#!/bin/sh\nexit\n"),
+        "t is no recording made by `fullclock watch --record`: it begins with \"#!/bin/sh\""
+    );
+    assert!(refused(b"\xff\xfe\0").starts_with("t is no recording"));
+}
+
+#[test]
+fn two_tapes_in_one_file_are_told_of() {
+    let (bytes, _) = tape(2);
+    let told = read(&[bytes.clone(), bytes].concat()).unwrap();
+    let expected = [
+        "0",
+        "1",
+        "sample 1 comes where sample 3 should: two recordings in one file?",
+        "sample 2 comes where sample 3 should: two recordings in one file?",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_full_disk_costs_samples_and_says_so() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut writer = Writer::start(file.reopen().unwrap(), "t".into(), CAPTURE).unwrap();
+    writer.append(&sample(0)).unwrap();
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let disk = std::mem::replace(writer.file_mut(), full);
+    let error = writer.append(&sample(1)).unwrap_err().to_string();
+    assert_eq!(error, "cannot write to t: No space left on device (os error 28)");
+    *writer.file_mut() = disk;
+    writer.append(&sample(2)).unwrap();
+    writer.append(&sample(3)).unwrap();
+    let lost = "sample 2 is missing: damaged, or never written";
+    assert_eq!(read(&fs::read(file.path()).unwrap()).unwrap(), ["0", lost, "2", "3"]);
+}
+
+fn create(path: &Path, existing: Existing) -> Result<Writer, RecordError> {
+    Writer::create(path, existing, &crate::Captured::parse(CAPTURE).unwrap())
+}
+
+#[test]
+fn an_existing_file_is_left_alone_unless_it_may_be_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db7.tape");
+    fs::write(&path, "precious").unwrap();
+    let refused = create(&path, Existing::Refuse).unwrap_err();
+    assert!(matches!(refused, RecordError::Exists { .. }), "{refused}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    create(&path, Existing::Replace).unwrap().append(&sample(0)).unwrap();
+    assert_eq!(Reader::<File>::open(&path).unwrap().count(), 1);
+    let refused = create(folder.path(), Existing::Replace).unwrap_err();
+    assert!(matches!(refused, RecordError::NotAFile { .. }), "{refused}");
+}
+
+#[test]
+fn only_its_owner_can_read_a_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db7.tape");
+    create(&path, Existing::Refuse).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+}
