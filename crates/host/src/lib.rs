@@ -4,6 +4,7 @@
 //! makes a [`facts::HostView`] of the answers. `rules` never sees a source, so that a verdict depends on
 //! nothing but facts.
 
+pub mod counters;
 pub mod perf;
 pub mod probe;
 mod readers;

@@ -3,6 +3,7 @@
 //! For measuring and fuzzing on machines that are not large. It holds what a kernel has for every CPU,
 //! interrupt, thread and slot, and also what an audit does not ask; values are those of a healthy host.
 
+mod counters;
 mod cpus;
 mod devices;
 mod packages;
@@ -86,6 +87,7 @@ impl Server {
         cpus::add(&mut tree, self);
         devices::add(&mut tree, self);
         processes::add(&mut tree, self);
+        counters::add(&mut tree, self);
         tree.0
     }
 

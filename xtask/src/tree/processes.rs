@@ -1,6 +1,6 @@
 //! Kernel threads, most of them one for every CPU, and a database's processes.
 
-use super::{Server, Tree};
+use super::{Server, Tree, counters};
 
 /// Flags of a kernel thread and of a process that has called exec, as in real /proc/PID/stat.
 const KERNEL_THREAD: u32 = 69_238_848;
@@ -40,5 +40,6 @@ fn process(tree: &mut Tree, pid: u32, name: &str, flags: u32, cpu: u32) {
         "{pid} ({name}) S 2 0 0 0 -1 {flags} 0 0 0 0 0 12 0 0 20 0 1 0 250 0 0 18446744073709551615 0 0 0 0 0 0 0 \
          2147483647 0 0 0 0 17 {cpu} 0 0 0 0 0 0 0 0 0 0 0 0 0"
     );
+    counters::task(tree, pid, &line);
     tree.line(format!("/proc/{pid}/stat"), line);
 }

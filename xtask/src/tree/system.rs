@@ -140,5 +140,7 @@ fn add_cell(text: &mut String, cell: String) {
 fn stat(server: Server) -> String {
     const TIMES: &str = "90000000 12 4000000 260000000 1000 0 300000 0 0 0";
     let cpus: String = server.cpus().map(|cpu| format!("cpu{cpu} {TIMES}\n")).collect();
-    format!("cpu  {TIMES}\n{cpus}intr 1234567890 0 0\nctxt 9876543210\nprocesses 1234567\n")
+    // One number for each of the interrupts that the kernel has room for.
+    let interrupts = " 0".repeat(8_192);
+    format!("cpu  {TIMES}\n{cpus}intr 1234567890{interrupts}\nctxt 9876543210\nprocesses 1234567\n")
 }

@@ -13,7 +13,7 @@ pub struct Groups {
 }
 
 /// `cpu.stat` of one control group.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
     /// Its path below the root of control groups: `/system.slice/postgresql.service`.
     pub path: String,

@@ -4,15 +4,28 @@
 //! each [`Family`]. Tasks and control groups come and go, and have types of their own. A metric or a ledger
 //! is made of two of these and the time between them.
 
+pub mod cpuacct;
 mod family;
 mod groups;
+pub mod interrupts;
 mod moment;
+pub mod pressure;
+mod refill;
+mod scan;
+pub mod schedstat;
+#[cfg(test)]
+mod shown;
+pub mod softirqs;
+pub mod stat;
 mod table;
+pub mod task_stat;
 mod tasks;
+pub mod timer_list;
 
 pub use family::Family;
 pub use groups::{Group, Groups};
 pub use moment::Moment;
+pub use scan::number;
 pub use table::Table;
 pub use tasks::{Name, Task, Tasks};
 
@@ -54,7 +67,13 @@ impl Counters {
         self.families[family as usize].as_ref()
     }
 
-    /// The same, to be filled or replaced.
+    /// Where the counts of a family come from, as messages call it: by the table's own word where its source is
+    /// not the first choice.
+    pub fn source(&self, family: Family) -> &'static str {
+        self.table(family).ok().and_then(Table::source).unwrap_or(family.source())
+    }
+
+    /// The table of one family, to be filled or replaced.
     pub fn table_mut(&mut self, family: Family) -> &mut Fact<Table> {
         &mut self.families[family as usize]
     }

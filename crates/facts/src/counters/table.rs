@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub struct Table {
     rows: Arc<[u32]>,
     columns: Arc<[Box<str>]>,
+    /// Where the counts come from, if not from the family's first choice.
+    source: Option<&'static str>,
     /// `CLOCK_MONOTONIC_RAW` in nanoseconds, by row.
     read_at: Vec<u64>,
     /// Row by row.
@@ -30,6 +32,7 @@ impl Table {
             cells: vec![0; rows.len() * columns.len()],
             rows,
             columns,
+            source: None,
             blank_rows: Vec::new(),
             blank_columns: Vec::new(),
         }
@@ -43,6 +46,34 @@ impl Table {
     /// The names of the columns.
     pub fn columns(&self) -> &Arc<[Box<str>]> {
         &self.columns
+    }
+
+    /// Where the counts come from; `None` where it is what the family's own
+    /// [`source`](super::Family::source) says.
+    pub fn source(&self) -> Option<&'static str> {
+        self.source
+    }
+
+    /// Says where the counts come from.
+    pub fn set_source(&mut self, source: &'static str) {
+        self.source = Some(source);
+    }
+
+    /// Starts a new reading, of all rows at one moment: nothing is blank.
+    pub fn begin(&mut self, read_at: u64) {
+        self.clear_blanks();
+        self.read_at.fill(read_at);
+    }
+
+    /// Writes one cell; outside of the table there is none.
+    pub fn set(&mut self, row: usize, column: usize, count: u64) {
+        let n_columns = self.columns.len();
+        if column < n_columns
+            && let Some(cell) =
+                self.cells.get_mut(row.saturating_mul(n_columns).saturating_add(column))
+        {
+            *cell = count;
+        }
     }
 
     /// Starts a new reading: nothing is blank.

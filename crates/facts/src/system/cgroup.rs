@@ -150,6 +150,20 @@ impl Mounts {
     }
 }
 
+impl Mounts {
+    /// The path below the root of control groups of the group whose folder this is; `None` where no mount of
+    /// this version holds it.
+    pub fn group_of(&self, version: Version, folder: &str) -> Option<String> {
+        let below = |mount: &Mount| {
+            let rest = folder.strip_prefix(mount.point.trim_end_matches('/'))?;
+            let is_inside = rest.is_empty() || rest.starts_with('/');
+            let path = format!("{}{rest}", mount.root.trim_end_matches('/'));
+            is_inside.then(|| if path.is_empty() { "/".to_owned() } else { path })
+        };
+        self.0.iter().filter(|mount| mount.version == version).find_map(below)
+    }
+}
+
 impl Mount {
     /// The mount point and every folder below it on the way to the group `path`; none where the group lies
     /// outside of what is mounted (`/../..` in a container).
@@ -218,6 +232,16 @@ mod tests {
         );
         assert_eq!(folders("0::/kubepods/pod10\n"), "");
         assert_eq!(folders("1:cpu:/../../other\n"), "");
+    }
+
+    #[test]
+    fn a_folder_leads_back_to_its_group() {
+        let mounts = Mounts::parse(MOUNTS).unwrap();
+        let group = |version, folder| mounts.group_of(version, folder);
+        let pod = Some("/kubepods/pod1/db".to_owned());
+        assert_eq!(group(Version::V2, "/sys/fs/cgroup/unified/db"), pod);
+        assert_eq!(group(Version::V1, "/sys/fs/cgroup/cpu"), Some("/".to_owned()));
+        assert_eq!(group(Version::V1, "/sys/fs/cgroup/cpuset/a"), None);
     }
 
     #[test]

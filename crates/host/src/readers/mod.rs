@@ -26,6 +26,7 @@ mod tuners;
 mod uncore;
 
 pub(crate) use kernel_config::text as kernel_config_text;
+pub(crate) use processes::kernel_threads;
 
 use crate::Source;
 use facts::HostView;

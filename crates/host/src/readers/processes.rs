@@ -42,7 +42,7 @@ fn hides_processes(source: &dyn Source) -> bool {
 }
 
 /// The threads of the kernel. Whoever sees process 1 and not one of them is in a container, which shows none.
-pub(super) fn kernel_threads(processes: &Fact<Vec<Process>>) -> Fact<Vec<&Process>> {
+pub(crate) fn kernel_threads(processes: &Fact<Vec<Process>>) -> Fact<Vec<&Process>> {
     let processes = processes.as_ref()?;
     let threads: Vec<&Process> = processes.iter().filter(|it| it.is_kernel_thread).collect();
     if threads.is_empty() && processes.iter().any(|it| it.pid == INIT) {

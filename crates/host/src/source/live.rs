@@ -52,6 +52,20 @@ impl Live {
         }
     }
 
+    /// Opens a file that is going to be read more than once.
+    pub(crate) fn file(&self, path: &str) -> Fact<OwnedFd> {
+        match &self.copy {
+            None => self.open(path, OFlags::RDONLY).map_err(|error| missing(path, error)),
+            Some(copy) => copy.regular_file(path).map(|(file, _)| file),
+        }
+    }
+
+    /// Opens a folder that is going to be listed more than once.
+    pub(crate) fn folder(&self, path: &str) -> Fact<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        self.open(path, flags).map_err(|error| self.missing(path, error))
+    }
+
     fn missing(&self, path: &str, error: Errno) -> Missing {
         match &self.copy {
             None => missing(path, error),
@@ -180,7 +194,7 @@ fn read_all(file: BorrowedFd<'_>, path: &str, size: usize) -> Fact<Vec<u8>> {
 }
 
 /// What an error number says about a fact.
-pub(super) fn missing(what: &str, error: Errno) -> Missing {
+pub(crate) fn missing(what: &str, error: Errno) -> Missing {
     let why = match error {
         Errno::NOENT | Errno::NOTDIR | Errno::NXIO | Errno::NODEV => Why::Absent,
         Errno::ACCESS | Errno::PERM => Why::Denied,

@@ -12,7 +12,7 @@ use facts::{Expected, Fact, Missing, Origin, Why};
 
 /// A file larger than this is not one that the kernel or a bundle tool writes for us: the largest, an
 /// /proc/interrupts of thousands of CPUs, has some tens of MiB.
-const LARGEST_FILE: usize = 64 << 20;
+pub(crate) const LARGEST_FILE: usize = 64 << 20;
 
 /// One host, asked question by question.
 ///

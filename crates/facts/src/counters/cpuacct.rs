@@ -1,0 +1,88 @@
+//! cpuacct.usage_percpu of the root group: for how long tasks have run on each CPU.
+//!
+//! Source: Documentation/admin-guide/cgroup-v1/cpuacct.rst, kernel/sched/cpuacct.c. One line of nanoseconds, a
+//! number for every *possible* CPU. The kernel adds to it whenever the scheduler brings a task's run time up to
+//! date, at each tick at the latest where there is one. It is on the task's clock: see
+//! [`Tasks`](super::Tasks). The root group holds every task of the host, kernel threads too.
+
+use super::Table;
+use super::refill::{Shape, Source, Unfit};
+use super::scan::Scan;
+use crate::{CpuSet, Fact, Missing};
+
+/// The CPUs that stand in the file, and those of them that run.
+#[derive(Clone, Copy, Debug)]
+pub struct Cpus<'a> {
+    /// Every CPU that could ever be plugged in, each with its number in the file.
+    pub possible: &'a CpuSet,
+    /// Those with a row.
+    pub online: &'a CpuSet,
+}
+
+/// Writes the times of the CPUs: [`Family::RunTime`](super::Family::RunTime), without waiting time.
+pub fn fill(path: &str, text: &[u8], read_at: u64, cpus: Cpus<'_>, into: &mut Fact<Table>) {
+    let write = |text, table: &mut Table| write(path, text, cpus, table);
+    let make = |_| Ok(Table::new(cpus.rows().collect(), ["run".into()].into()));
+    Source { path, text, read_at }.refill(into, write, make);
+}
+
+impl Cpus<'_> {
+    fn rows(&self) -> impl Iterator<Item = u32> {
+        self.possible.iter().filter(|cpu| self.online.contains(*cpu))
+    }
+}
+
+fn write<'t>(
+    path: &str,
+    text: &'t [u8],
+    cpus: Cpus<'_>,
+    table: &mut Table,
+) -> Result<Shape, Unfit<'t>> {
+    let is_ours = table.columns().iter().map(|it| &**it).eq(["run"]);
+    if !is_ours || !cpus.rows().eq(table.rows().iter().copied()) {
+        return Ok(Shape::Other);
+    }
+    let unfit =
+        || Unfit { found: text, expected: "a run time in nanoseconds for every possible CPU" };
+    let mut rest = Scan(text);
+    let mut row = 0;
+    for cpu in cpus.possible.iter() {
+        let run = rest.number().ok_or_else(unfit)?;
+        if cpus.online.contains(cpu) {
+            table.set(row, 0, run);
+            row += 1;
+        }
+    }
+    if !rest.0.trim_ascii().is_empty() {
+        return Err(unfit());
+    }
+    table.blank_column("wait", Missing::absent(format!("waiting time in {path}")));
+    Ok(Shape::Same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shown;
+    use super::*;
+
+    fn filled(online: &str, texts: &[&str]) -> String {
+        let (possible, online) =
+            (CpuSet::parse_list("0-3").unwrap(), CpuSet::parse_list(online).unwrap());
+        let cpus = Cpus { possible: &possible, online: &online };
+        shown::after(texts, |text, read_at, into| fill("/usage", text, read_at, cpus, into))
+    }
+
+    #[test]
+    fn numbers_are_those_of_possible_cpus() {
+        assert_eq!(
+            filled("1,3", &["5 6 7 8 \n", "10 20 30 40 \n"]),
+            "run\n1: 20\n3: 40\nwait: waiting time in /usage does not exist\n"
+        );
+    }
+
+    #[test]
+    fn a_number_too_many_or_too_few_is_refused() {
+        assert!(filled("0-3", &["1 2 3 4 5\n"]).contains("every possible CPU"));
+        assert!(filled("0-3", &["1 2 3\n"]).contains("every possible CPU"));
+    }
+}

@@ -1,0 +1,92 @@
+//! The counters of a host, sampled again and again.
+//!
+//! One file for each source. A source that cannot be read leaves its reason in its own family and touches no
+//! other; it is tried again at the next sample.
+
+mod by_cpu;
+mod clock;
+mod files;
+mod grid;
+mod groups;
+mod idle;
+mod listing;
+mod once;
+mod pressure;
+mod run_time;
+mod tasks;
+mod throttling;
+mod wanted;
+
+pub use wanted::{Processes, Wanted};
+
+use crate::Live;
+use by_cpu::ByCpu;
+use facts::HostView;
+use facts::counters::{Counters, Family};
+use files::Files;
+use groups::Quotas;
+use once::Once;
+use pressure::Pressure;
+use run_time::RunTime;
+use tasks::Sampled;
+
+/// Samples one host. Its files stay open from the first sample on.
+#[derive(Debug)]
+pub struct Sampler {
+    wanted: Wanted,
+    files: Files,
+    by_cpu: ByCpu,
+    once: Once,
+    pressure: Pressure,
+    run_time: RunTime,
+    tasks: Option<Sampled>,
+    groups: Option<Quotas>,
+}
+
+impl Sampler {
+    /// A sampler of `live`, of which `host` is the view. Nothing is sampled yet; what cannot be read says so in
+    /// the samples. Raises this process's limit of open files to the hard limit.
+    pub fn open(live: Live, host: &HostView, wanted: Wanted) -> Sampler {
+        let tasks = wanted.tasks.clone().map(|processes| Sampled::new(processes, host));
+        let groups = wanted.groups.then(|| Quotas::of(&live, host, wanted.tasks.as_ref()));
+        Sampler {
+            by_cpu: ByCpu::of(host),
+            once: Once::new(),
+            pressure: Pressure::new(),
+            run_time: RunTime::of(&live, &host.topology.possible),
+            tasks,
+            groups,
+            files: Files::of(live),
+            wanted,
+        }
+    }
+
+    /// Samples everything that is wanted. `into` is any earlier sample of the same sampler, or
+    /// [`Counters::unread`]; a host whose CPUs, devices and tasks are those of that sample costs no allocation.
+    ///
+    /// With [`Wanted::wake`], the calling thread runs on every CPU in turn, and may run where it could before
+    /// when this returns.
+    pub fn sample(&mut self, into: &mut Counters) {
+        let Sampler { wanted, files, .. } = self;
+        into.at = clock::moment();
+        self.by_cpu.refresh(files, wanted);
+        if into.online != *self.by_cpu.online() {
+            into.online = self.by_cpu.online().clone();
+        }
+        self.by_cpu.sample(files, wanted, into);
+        // What runs on the CPUs is read as soon as they are awake: from here on they sleep and run again.
+        if wanted.has(Family::RunTime) {
+            self.run_time.sample(files, into, self.by_cpu.online(), clock::now_ns());
+        }
+        if let Some(tasks) = &mut self.tasks {
+            tasks.sample(files, into);
+        }
+        self.once.sample(files, wanted, self.by_cpu.online(), into);
+        if wanted.has(Family::Pressure) {
+            self.pressure.sample(files, into, clock::now_ns());
+        }
+        if let Some(groups) = &mut self.groups {
+            groups.sample(files, into);
+        }
+    }
+}

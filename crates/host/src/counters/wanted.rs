@@ -1,0 +1,57 @@
+//! What a sampler is asked for.
+
+use facts::counters::Family;
+
+/// What to sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The families; every other one is missing because it was not collected.
+    pub families: Vec<Family>,
+    /// The tasks; `None` for no task at all.
+    pub tasks: Option<Processes>,
+    /// Whether to read the control groups of the chosen processes and those that have a quota.
+    pub groups: bool,
+    /// Whether to visit every CPU, which wakes it: the kernel writes the time in an idle state when the state is
+    /// left, and the time of a task when something else runs (kernel/sched/stats.h). Costs every CPU an
+    /// interrupt and a context switch.
+    pub wake: bool,
+}
+
+/// Whose tasks to sample, besides the kernel's own threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Processes {
+    /// Nobody's.
+    KernelThreads,
+    /// Those of these processes, by number.
+    Chosen(Vec<u32>),
+    /// Everybody's.
+    All,
+}
+
+impl Wanted {
+    /// What a screen shows every second: everything that is cheap, and the kernel's threads.
+    pub fn watch() -> Wanted {
+        let is_cheap = |it: &&Family| !matches!(it, Family::IdleSleep | Family::TickStops);
+        Wanted {
+            families: Family::ALL.iter().filter(is_cheap).copied().collect(),
+            tasks: Some(Processes::KernelThreads),
+            groups: true,
+            wake: false,
+        }
+    }
+
+    /// What the books of an interval need at both of its ends: everything, every CPU awake, and every task.
+    pub fn ledger() -> Wanted {
+        let is_sampled = |it: &&Family| !matches!(it, Family::TickStops);
+        Wanted {
+            families: Family::ALL.iter().filter(is_sampled).copied().collect(),
+            tasks: Some(Processes::All),
+            groups: true,
+            wake: true,
+        }
+    }
+
+    pub(super) fn has(&self, family: Family) -> bool {
+        self.families.contains(&family)
+    }
+}
