@@ -5,6 +5,7 @@ use facts::cpu::cooling;
 use facts::cpu::cpuidle::{ResumeLatency, latency_limit};
 use facts::links::infiniband::{Coded, Rate};
 use facts::links::pcie::{self, Speed};
+use facts::pmu::{self, Bits};
 use facts::system::{database, ipmi, isolation, kernel, preemption, sysctl};
 use facts::{Missing, parse};
 use libfuzzer_sys::fuzz_target;
@@ -19,6 +20,7 @@ fuzz_target!(|text: &str| {
     let _ = (isolation::callbacks_of(text), isolation::allowed_cpus(text));
     let _ = (ResumeLatency::parse(text).map(ResumeLatency::limit), latency_limit(text.as_bytes()));
     links(text);
+    pmu(text);
     // A message stays short whatever was found.
     let message = Missing::malformed("/sys/file", text, "a number").to_string();
     assert!(message.chars().count() < 1024, "{message}");
@@ -30,6 +32,16 @@ fn numbers(text: &str) {
     }
     if let Ok(number) = parse::signed(text) {
         assert_eq!(parse::signed(&number.to_string()), Ok(number));
+    }
+}
+
+/// The text is a format and an event of that format.
+fn pmu(text: &str) {
+    let _ = pmu::scale(text);
+    if let Some((format, terms)) = text.split_once('\n')
+        && let Ok(bits) = Bits::parse(format)
+    {
+        let _ = pmu::config(terms, &[("event".to_owned(), bits)]);
     }
 }
 

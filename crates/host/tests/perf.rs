@@ -6,10 +6,15 @@
 )]
 
 use facts::system::interrupts::Interrupts;
+use facts::trace::timeline::Timeline;
+use facts::trace::tracepoint::Wanted;
+use facts::trace::{Cause, What};
 use facts::{CpuSet, Fact};
-use host::perf::{Group, counters};
+use host::perf::{Group, Tracer, counters};
 use host::{Live, Source};
 use rustix::thread::{CpuSet as Affinity, sched_getaffinity, sched_setaffinity};
+use rustix::time::{ClockId, clock_gettime};
+use std::sync::mpsc::channel;
 
 /// What was found, or a word on why the test does not run.
 fn found<T>(answer: Fact<T>) -> Option<T> {
@@ -26,12 +31,11 @@ fn own_cpu() -> u32 {
     u32::try_from(cpu).unwrap()
 }
 
-/// Keeps the CPU busy until its timer has interrupted it a few times.
-fn work_until_ticks(local_timer: impl Fn() -> u32) {
-    let start = local_timer();
-    while local_timer().wrapping_sub(start) < 5 {
-        std::hint::black_box(start);
-    }
+/// Keeps the CPU busy until `ticks` has grown by a few, or for as long as any tick takes.
+fn work_until_ticks(mut ticks: impl FnMut() -> u64) {
+    const LONG_ENOUGH_NS: u64 = 2_000_000_000;
+    let (start, start_ns) = (ticks(), raw_ns());
+    while ticks() - start < 5 && raw_ns() - start_ns < LONG_ENOUGH_NS {}
 }
 
 #[test]
@@ -43,10 +47,10 @@ fn timer_interrupts_are_counted_as_proc_interrupts_counts_them() {
     };
     let cpu = own_cpu();
     let Some(mut group) = found(Group::open(cpu, &[counter])) else { return };
-    // Counts of 32 bits, read on the CPU itself: it cannot be in that interrupt meanwhile.
+    // Read on the CPU itself: it cannot be in that interrupt meanwhile.
     let local_timer = || {
         let interrupts = source.parsed("/proc/interrupts", Interrupts::parse).unwrap();
-        interrupts.named("LOC").map_or(0, |it| it.on(cpu)) as u32
+        interrupts.named("LOC").map_or(0, |it| it.on(cpu))
     };
     let mut counted = || {
         let mut counts = [0];
@@ -57,8 +61,8 @@ fn timer_interrupts_are_counted_as_proc_interrupts_counts_them() {
     work_until_ticks(local_timer);
     let (before_end, last, after_end) = (local_timer(), counted(), local_timer());
     let n_counted = last - first;
-    assert!(n_counted >= u64::from(before_end.wrapping_sub(after)), "{n_counted}");
-    assert!(n_counted <= u64::from(after_end.wrapping_sub(before)), "{n_counted}");
+    let expected = before_end - after..=after_end - before;
+    assert!(expected.contains(&n_counted), "{n_counted} of {expected:?}");
 }
 
 #[test]
@@ -112,4 +116,73 @@ fn every_counter_the_machine_lists_opens_or_has_a_reason() {
         found(Group::open(cpu, &pmu.events));
     }
     found(counters::energy(source));
+}
+
+fn raw_ns() -> u64 {
+    let now = clock_gettime(ClockId::MonotonicRaw);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+#[test]
+fn a_switch_to_a_task_that_is_woken_is_traced() {
+    let source: &dyn Source = &Live::this_machine();
+    let cpu = own_cpu();
+    let Some(mut tracer) = found(Tracer::open(source, &[cpu].into_iter().collect(), Wanted::ALL))
+    else {
+        return;
+    };
+    let (wake, woken) = channel();
+    let (answer, answered) = channel();
+    // By name: a thread id is another one in a container. It inherits the CPU of its creator.
+    let thread = std::thread::Builder::new().name("perf-test-woken".into());
+    let thread =
+        thread.spawn(move || woken.iter().for_each(|()| answer.send(()).unwrap())).unwrap();
+    let ask = || {
+        wake.send(()).unwrap();
+        answered.recv().unwrap();
+    };
+    ask();
+    let begin_ns = raw_ns();
+    ask();
+    let end_ns = raw_ns();
+    let mut timeline = Timeline::new();
+    tracer.drain(begin_ns, |event| timeline.push(event));
+    timeline.begin(begin_ns);
+    tracer.drain(end_ns, |event| timeline.push(event));
+    let totals = timeline.end(end_ns);
+    drop(wake);
+    thread.join().unwrap();
+    let ran = totals.tasks.values().any(|it| it.comm.to_string() == "perf-test-woken");
+    assert!(ran || totals.unknown_ns > 0, "{totals:?}");
+    let accounted = totals.unknown_ns + totals.idle_ns + totals.task_ns() + totals.interrupted_ns();
+    assert_eq!(accounted, end_ns - begin_ns);
+}
+
+#[test]
+fn as_many_timer_interrupts_are_traced_as_are_counted() {
+    let source: &dyn Source = &Live::this_machine();
+    let Some(counter) = found(counters::tracepoint(source, "irq_vectors", "local_timer_entry"))
+    else {
+        return;
+    };
+    let cpu = own_cpu();
+    let cpus = [cpu].into_iter().collect();
+    let Some(mut tracer) = found(Tracer::open(source, &cpus, Wanted::INTERRUPTS)) else { return };
+    let Some(mut group) = found(Group::open(cpu, &[counter])) else { return };
+    let mut counted = || {
+        let mut counts = [0];
+        group.read(&mut counts).unwrap();
+        counts[0]
+    };
+    let (before, begin_ns, after) = (counted(), raw_ns(), counted());
+    work_until_ticks(&mut counted);
+    let (before_end, end_ns, after_end) = (counted(), raw_ns(), counted());
+    let (mut n_traced, mut lost) = (0, false);
+    tracer.drain(end_ns, |event| match event.what {
+        What::Enter(Cause::LocalTimer) if event.at_ns >= begin_ns => n_traced += 1,
+        What::Lost(_) => lost = true,
+        _ => {}
+    });
+    let expected = before_end - after..=after_end - before;
+    assert!(lost || expected.contains(&n_traced), "{n_traced} of {expected:?}");
 }

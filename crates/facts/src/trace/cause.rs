@@ -14,7 +14,7 @@ pub enum Cause {
     Reschedule,
     /// Another CPU had a function run here, call_function and call_function_single (`CAL`, `TLB`).
     CallFunction,
-    /// Work that was put off from a place that could not do it (`IWI`).
+    /// Work that was put off from a place that could not do it (`IWI`). It can be counted, not traced.
     IrqWork,
     /// The platform's own interrupt (`PLT`).
     PlatformIpi,

@@ -7,8 +7,11 @@
 //! namespace, whatever namespace the reader lives in.
 
 mod cause;
+pub mod format;
+pub mod record;
 pub mod timeline;
 mod totals;
+pub mod tracepoint;
 pub mod waits;
 
 pub use cause::Cause;

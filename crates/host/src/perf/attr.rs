@@ -30,13 +30,30 @@ impl Attributes {
         Attributes(attr)
     }
 
+    /// To write every occurrence of a tracepoint into a ring, stamped with CLOCK_MONOTONIC_RAW
+    /// ([`facts::trace::record`]). A waiting reader is woken when `watermark` bytes are in the ring.
+    pub(super) fn tracing(tracepoint: &Counter, watermark: u32) -> Attributes {
+        /// include/uapi/linux/time.h.
+        const CLOCK_MONOTONIC_RAW: i32 = 4;
+        let mut attr = Attributes::counting(tracepoint).0;
+        attr.read_format = 0;
+        attr.sample_period = 1;
+        attr.sample_type = (sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_RAW).into();
+        attr.set_sample_id_all(1);
+        attr.set_use_clockid(1);
+        attr.clockid = CLOCK_MONOTONIC_RAW;
+        attr.set_watermark(1);
+        attr.wakeup_watermark = watermark;
+        Attributes(attr)
+    }
+
     /// Opens it on `cpu`, as a member of the leader's group or as a leader itself.
     pub(super) fn open<Fd: AsFd>(
         &mut self,
         cpu: u32,
         leader: Option<&Fd>,
     ) -> Result<OwnedFd, Errno> {
-        if leader.is_none() {
+        if leader.is_none() && self.0.read_format != 0 {
             self.0.read_format |= u64::from(sys::PERF_FORMAT_GROUP);
         }
         // Members follow their leader. It is enabled when all of them are there, because a member of another
@@ -67,6 +84,12 @@ impl Attributes {
 pub(super) fn enable(leader: &OwnedFd) -> Result<(), Errno> {
     // SAFETY: the call takes no memory, and a descriptor that is no event's is refused.
     checked(unsafe { ioctls::ENABLE(leader.as_raw_fd(), 0) })
+}
+
+/// Has an event write into the ring of another one of its CPU.
+pub(super) fn share_ring(event: &OwnedFd, owner: &OwnedFd) -> Result<(), Errno> {
+    // SAFETY: the call takes no memory; the kernel keeps the ring for as long as either event lives.
+    checked(unsafe { ioctls::SET_OUTPUT(event.as_raw_fd(), owner.as_raw_fd()) })
 }
 
 /// Has a tracepoint's event occur only where `filter` holds.

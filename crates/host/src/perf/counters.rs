@@ -44,7 +44,12 @@ pub fn context_switches() -> Counter {
 /// Occurrences of a tracepoint, such as `irq_vectors` `local_timer_entry`.
 pub fn tracepoint(source: &dyn Source, system: &str, name: &str) -> Fact<Counter> {
     let id = tracefs::id(source, &tracefs::events(source)?, system, name)?;
-    Ok(Counter::plain(format!("{system}:{name}"), TRACEPOINT, id))
+    Ok(of_tracepoint(system, name, id))
+}
+
+/// The same of a tracepoint whose number is known.
+pub(super) fn of_tracepoint(system: &str, name: &str, id: u64) -> Counter {
+    Counter::plain(format!("{system}:{name}"), TRACEPOINT, id)
 }
 
 /// What can hold the tick: TICK_DEP_MASK_* of include/linux/tick.h, with the names of tick_dep_names in

@@ -1,0 +1,104 @@
+//! The records that perf writes into its ring: samples of tracepoints, and counts of lost ones.
+//!
+//! Source: perf_event_open(2), "MMAP layout", and include/uapi/linux/perf_event.h. Samples here are of type
+//! PERF_SAMPLE_TIME | PERF_SAMPLE_RAW, and every other record ends with its time (sample_id_all).
+
+use super::tracepoint::Layouts;
+use super::{Event, What};
+
+/// What every record begins with: its type, flags and size.
+pub const HEADER: usize = 8;
+
+/// PERF_RECORD_*.
+const LOST: u32 = 2;
+const SAMPLE: u32 = 9;
+const LOST_SAMPLES: u32 = 13;
+
+const TIME: usize = 8;
+const RAW_SIZE: usize = 4;
+
+/// The size of the record that begins with `header`, in bytes; `None` where no record is so small.
+pub fn size(header: [u8; HEADER]) -> Option<usize> {
+    let [.., low, high] = header;
+    let size = usize::from(u16::from_ne_bytes([low, high]));
+    (size >= HEADER).then_some(size)
+}
+
+/// What a record of `cpu`'s ring says; `None` where it says nothing of use. A sample that cannot be understood
+/// is a lost event. Only the first bytes of a sample are needed; those of other records all.
+pub fn event(layouts: &Layouts, cpu: u32, record: &[u8]) -> Option<Event> {
+    let kind = u32::from_ne_bytes(*record.first_chunk()?);
+    let body = record.get(HEADER..)?;
+    let lost = |at_ns, n| Event { at_ns, cpu, running: None, what: What::Lost(n) };
+    match kind {
+        SAMPLE => {
+            let at_ns = u64::from_ne_bytes(*body.first_chunk()?);
+            let event = raw(body).and_then(|raw| layouts.event(at_ns, cpu, raw));
+            Some(event.unwrap_or_else(|| lost(at_ns, 1)))
+        }
+        LOST | LOST_SAMPLES => {
+            let at_ns = u64::from_ne_bytes(*body.last_chunk()?);
+            let counts = body.get(..body.len().checked_sub(TIME)?)?;
+            // PERF_RECORD_LOST has the event's id before the count.
+            Some(lost(at_ns, u64::from_ne_bytes(*counts.last_chunk()?)))
+        }
+        _ => None,
+    }
+}
+
+fn raw(body: &[u8]) -> Option<&[u8]> {
+    let body = body.get(TIME..)?;
+    let size = usize::try_from(u32::from_ne_bytes(*body.first_chunk()?)).ok()?;
+    let raw = body.get(RAW_SIZE..)?;
+    Some(raw.get(..size).unwrap_or(raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Cause;
+    use crate::trace::tracepoint::tests::layouts;
+
+    fn record(kind: u32, body: &[&[u8]]) -> Vec<u8> {
+        let body = body.concat();
+        let size = u16::try_from(HEADER + body.len()).unwrap();
+        [&kind.to_ne_bytes()[..], &[0, 0], &size.to_ne_bytes(), &body].concat()
+    }
+
+    fn said(record: &[u8]) -> Option<(u64, What)> {
+        event(&layouts(), 0, record).map(|event| (event.at_ns, event.what))
+    }
+
+    #[test]
+    fn a_sample_is_an_event_at_its_time() {
+        let vector = [5, 0, 0, 0, 7, 0, 0, 0, 236, 0, 0, 0];
+        let sample = record(SAMPLE, &[&42u64.to_ne_bytes(), &12u32.to_ne_bytes(), &vector]);
+        assert_eq!(said(&sample), Some((42, What::Enter(Cause::LocalTimer))));
+        assert_eq!(size(*sample.first_chunk().unwrap()), Some(sample.len()));
+    }
+
+    #[test]
+    fn a_sample_that_makes_no_sense_is_lost() {
+        let sample = record(SAMPLE, &[&42u64.to_ne_bytes(), &4u32.to_ne_bytes(), &[255; 4]]);
+        assert_eq!(said(&sample), Some((42, What::Lost(1))));
+        assert_eq!(said(&record(SAMPLE, &[&42u64.to_ne_bytes()])), Some((42, What::Lost(1))));
+    }
+
+    #[test]
+    fn lost_events_are_counted() {
+        let word = u64::to_ne_bytes;
+        assert_eq!(
+            said(&record(LOST, &[&word(77), &word(9), &word(42)])),
+            Some((42, What::Lost(9)))
+        );
+        assert_eq!(said(&record(LOST_SAMPLES, &[&word(9), &word(42)])), Some((42, What::Lost(9))));
+    }
+
+    #[test]
+    fn what_is_cut_or_of_no_use_is_nothing() {
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&record(LOST, &[&[1; 9]])), None);
+        assert_eq!(said(&record(5, &[&[1; 32]])), None);
+        assert_eq!(size([0, 0, 0, 0, 0, 0, 7, 0]), None);
+    }
+}
