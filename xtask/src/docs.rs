@@ -6,11 +6,13 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::cargo::workspace;
 
-/// Writes `docs/checks.md`.
+/// Writes the pages of `docs/`.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask docs' takes no arguments");
-    let page = workspace().join("docs/checks.md");
-    std::fs::write(&page, rules::documentation::page())
-        .with_context(|| format!("cannot write {}", page.display()))?;
+    for page in rules::documentation::PAGES {
+        let path = workspace().join("docs").join(page.file);
+        std::fs::write(&path, page.text())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }

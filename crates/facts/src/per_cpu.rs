@@ -1,36 +1,48 @@
 //! One answer per CPU, each with its own reason when there is none.
 
 use crate::{CpuSet, Fact, Missing};
-use std::collections::BTreeMap;
 
 /// A fact of every CPU that was asked, by CPU number.
 ///
 /// Partial answers keep the reason per CPU: an offline or denied CPU does not hide its neighbours, and
-/// its neighbours do not vouch for it.
+/// its neighbours do not vouch for it. Kept in one piece, ascending by CPU: a metric makes one for each sample.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PerCpu<T>(BTreeMap<u32, Fact<T>>);
+pub struct PerCpu<T>(Vec<(u32, Fact<T>)>);
 
 impl<T> Default for PerCpu<T> {
     fn default() -> Self {
-        PerCpu(BTreeMap::new())
+        PerCpu(Vec::new())
     }
 }
 
+/// Of a CPU that answers twice, the last answer counts.
 impl<T> FromIterator<(u32, Fact<T>)> for PerCpu<T> {
     fn from_iter<I: IntoIterator<Item = (u32, Fact<T>)>>(answers: I) -> Self {
-        PerCpu(answers.into_iter().collect())
+        let mut answers: Vec<(u32, Fact<T>)> = answers.into_iter().collect();
+        if !answers.is_sorted_by(|(a, _), (b, _)| a < b) {
+            answers.sort_by_key(|(cpu, _)| *cpu);
+            answers.dedup_by(|later, kept| {
+                let is_same = later.0 == kept.0;
+                if is_same {
+                    std::mem::swap(later, kept);
+                }
+                is_same
+            });
+        }
+        PerCpu(answers)
     }
 }
 
 impl<T> PerCpu<T> {
     /// The answer of one CPU; `None` where it was not asked.
     pub fn get(&self, cpu: u32) -> Option<&Fact<T>> {
-        self.0.get(&cpu)
+        let found = self.0.binary_search_by_key(&cpu, |(cpu, _)| *cpu);
+        found.ok().and_then(|at| self.0.get(at)).map(|(_, fact)| fact)
     }
 
     /// Every CPU that was asked, with its answer, in order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Fact<T>)> {
-        self.0.iter().map(|(&cpu, fact)| (cpu, fact))
+        self.0.iter().map(|(cpu, fact)| (*cpu, fact))
     }
 
     /// The CPUs that answered, with their values, in order.
@@ -56,7 +68,7 @@ impl<T> PerCpu<T> {
     /// The first reason for which a CPU's value is not known: one that says "we do not know" before one
     /// that says "the CPU has none", because the first makes a verdict unknown and the second does not.
     pub fn missing(&self) -> Option<&Missing> {
-        let mut reasons = self.0.values().filter_map(|fact| fact.as_ref().err());
+        let mut reasons = self.0.iter().filter_map(|(_, fact)| fact.as_ref().err());
         let first = reasons.next()?;
         if !first.is_absence() {
             return Some(first);
@@ -84,5 +96,13 @@ mod tests {
         assert_eq!(facts.missing(), Some(&Missing::denied("/cpu2")));
         assert_eq!(facts.all_known(), Err(&Missing::denied("/cpu2")));
         assert_eq!(facts.cpus_where(|_| true).to_string(), "1");
+    }
+
+    #[test]
+    fn the_last_answer_of_a_cpu_counts_whatever_the_order() {
+        let facts: PerCpu<u8> =
+            [(2, Ok(1)), (0, Ok(2)), (2, Ok(3)), (0, Ok(4))].into_iter().collect();
+        assert_eq!(facts.known().collect::<Vec<_>>(), [(0, &4), (2, &3)]);
+        assert_eq!((facts.get(2), facts.get(1)), (Some(&Ok(3)), None));
     }
 }

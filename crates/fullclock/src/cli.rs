@@ -37,13 +37,13 @@ pub(crate) enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Say what a check looks at, or what a line of another tool's output means
+    /// Say what a check or a metric is about, or what a line of another tool's output means
     ///
-    /// Knows the ids that an audit prints, perftest's "Conflicting CPU frequency values", the kernel's
-    /// "cpu clock throttled" and rows of turbostat. Without a subject, lists the checks.
+    /// Knows the ids of checks and metrics, perftest's "Conflicting CPU frequency values", the kernel's
+    /// "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
-        /// A check's id, or pasted text; `-` reads it from standard input
+        /// An id, or pasted text; `-` reads it from standard input
         #[arg(value_name = "ID|TEXT")]
         subject: Vec<String>,
     },
@@ -58,7 +58,7 @@ Examples:
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
-  fullclock explain                           every check, a line each
+  fullclock explain                           every check and metric, a line each
   fullclock explain clock-modulation
   fullclock explain \"Conflicting CPU frequency values detected: 1600.000000 != 2534.000000\"
   dmesg | grep throttled | fullclock explain -";

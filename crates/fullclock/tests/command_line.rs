@@ -131,6 +131,16 @@ fn a_capture_of_this_machine_gives_the_same_audit() {
 }
 
 #[test]
+fn ids_of_every_list_are_explained() {
+    assert!(stdout(&["explain", "slow-governor"]).contains("References"));
+    let metric = stdout(&["explain", "busy-mhz"]);
+    assert!(metric.contains("Column `Bzy_MHz`, in MHz"), "{metric}");
+    assert!(stdout(&["explain", "--json", "busy-mhz"]).contains("\"list\": \"metric\""));
+    let list = stdout(&["explain"]);
+    assert!(list.contains("slow-governor") && list.contains("core-residency"), "{list}");
+}
+
+#[test]
 fn pasted_lines_are_explained() {
     let line = "Conflicting CPU frequency values detected: 1600.000000 != 2534.000000. CPU Frequency is not max.";
     assert!(stdout(&["explain", line]).contains("37 % slower"));

@@ -1,31 +1,94 @@
-//! The checks' documentation as one page, for people who read before they install.
+//! The documentation of every list, as pages for people who read before they install, and entry by entry.
 
+use crate::check::Reference;
 use crate::checks::CHECKS;
+use crate::metrics::METRICS;
+use std::borrow::Cow;
 
-/// `docs/checks.md`: every check with what it looks at, why it matters and when to leave it alone.
-pub fn page() -> String {
-    let mut page = String::from(
-        "# Checks\n\nMade from the checks themselves by `cargo xtask docs`; `fullclock explain ID` shows the same.\n",
-    );
-    for check in CHECKS {
-        let doc = check.doc.trim().replace("\n## ", "\n### ");
-        let doc = doc.strip_prefix("## ").map_or(doc.clone(), |rest| format!("### {rest}"));
-        page.extend([
-            "\n## ",
-            check.id,
-            "\n\n",
-            check.title,
-            "\n\n",
-            &doc,
-            "\n\n### References\n\n",
-        ]);
-        for reference in check.references {
-            let line = match reference.url {
-                "" => format!("- {}\n", reference.title),
-                url => format!("- [{}]({url})\n", reference.title),
-            };
-            page.push_str(&line);
-        }
+/// What one entry of a list says of itself.
+pub struct Entry {
+    /// What it is one of: `check`, `metric`.
+    pub list: &'static str,
+    /// Its id, which no other entry of any list has.
+    pub id: &'static str,
+    /// The same in a few words.
+    pub title: &'static str,
+    /// Markdown.
+    pub doc: Cow<'static, str>,
+    /// Where the facts behind it are written; its text names them where there are none.
+    pub references: &'static [Reference],
+}
+
+/// A page of `docs/`.
+pub struct Page {
+    /// The file's name.
+    pub file: &'static str,
+    /// Its heading, and what is said before the entries.
+    opening: &'static str,
+    /// What its entries are.
+    list: &'static str,
+}
+
+/// Every page, one for each list.
+pub const PAGES: &[Page] = &[
+    Page {
+        file: "checks.md",
+        opening: "# Checks\n\nMade from the checks themselves by `cargo xtask docs`; `fullclock explain ID` shows the same.\n",
+        list: "check",
+    },
+    Page {
+        file: "metrics.md",
+        opening: "# Metrics\n\nWhat can be measured over an interval, in the order of columns. Made from the metrics themselves by \
+                  `cargo xtask docs`; `fullclock explain ID` shows the same.\n",
+        list: "metric",
+    },
+];
+
+/// Every entry of every list, in display order.
+pub fn entries() -> impl Iterator<Item = Entry> {
+    let checks = CHECKS.iter().map(|it| Entry {
+        list: "check",
+        id: it.id,
+        title: it.title,
+        doc: Cow::Borrowed(it.doc),
+        references: it.references,
+    });
+    let metrics = METRICS.iter().map(|it| Entry {
+        list: "metric",
+        id: it.id,
+        title: it.title,
+        doc: Cow::Owned(it.documentation()),
+        references: &[],
+    });
+    checks.chain(metrics)
+}
+
+/// The entry with this id.
+pub fn find(id: &str) -> Option<Entry> {
+    entries().find(|entry| entry.id == id)
+}
+
+impl Page {
+    /// Its text.
+    pub fn text(&self) -> String {
+        let of_page = entries().filter(|entry| entry.list == self.list);
+        of_page.fold(self.opening.to_owned(), |page, entry| page + &section(&entry))
     }
-    page
+}
+
+fn section(entry: &Entry) -> String {
+    let doc = entry.doc.trim().replace("\n## ", "\n### ");
+    let doc = doc.strip_prefix("## ").map_or(doc.clone(), |rest| format!("### {rest}"));
+    let mut section = format!("\n## {}\n\n{}\n\n{doc}\n", entry.id, entry.title);
+    if !entry.references.is_empty() {
+        section.push_str("\n### References\n\n");
+    }
+    for reference in entry.references {
+        let line = match reference.url {
+            "" => format!("- {}\n", reference.title),
+            url => format!("- [{}]({url})\n", reference.title),
+        };
+        section.push_str(&line);
+    }
+    section
 }

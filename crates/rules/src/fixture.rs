@@ -58,7 +58,7 @@ pub(crate) fn verdict(check: &Check, excerpt: &str) -> String {
 }
 
 /// Counters from text: `at MILLISECONDS`, then tables, each `Family column column ...` and a line `row cell
-/// cell ...` for each row; `task tid pid name kernel|user cpu run_ns wait_ns` for each task.
+/// cell ...` for each row, `+` in a column's name standing for a space; `task tid pid name kernel|user cpu run_ns wait_ns` for each task.
 pub(crate) fn counters(text: &str) -> Counters {
     let mut counters = Counters::unread();
     let mut lines = text.lines().peekable();
@@ -104,7 +104,7 @@ fn table(columns: &[&str], rows: &[&str], read_at: u64) -> Table {
     let rows: Vec<Vec<u64>> = rows.iter().map(|row| numbers(row)).collect();
     let mut table = Table::new(
         rows.iter().map(|row| row[0] as u32).collect(),
-        columns.iter().map(|&column| column.into()).collect(),
+        columns.iter().map(|&column| column.replace('+', " ").into()).collect(),
     );
     for (index, row) in rows.iter().enumerate() {
         table.row_mut(index, read_at).copy_from_slice(&row[1..]);
@@ -139,7 +139,7 @@ pub(crate) fn measured_on(excerpt: &str, metric: &Metric, before: &str, after: &
         };
         match &series.values {
             Values::Host(fact) => vec![format!("{part}host: {}", value(fact))],
-            Values::Cpus(facts) | Values::Packages(facts) => {
+            Values::Cpus(facts) | Values::Cores(facts) | Values::Packages(facts) => {
                 facts.iter().map(|(row, fact)| format!("{part}{row}: {}", value(fact))).collect()
             }
         }

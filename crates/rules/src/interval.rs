@@ -1,5 +1,13 @@
 //! Two instants of one host, and what happened between them.
 
+mod rise;
+mod rows;
+mod tasks;
+
+pub use rise::Rise;
+pub use rows::{Column, Rows};
+pub use tasks::TaskRise;
+
 use facts::counters::{Counters, Family, Table};
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
 
@@ -14,26 +22,10 @@ pub struct Interval<'a> {
     pub after: &'a Counters,
 }
 
-/// How far a counter went, and in what time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rise {
-    /// In the counter's own unit.
-    pub by: u64,
-    /// Between the two readings of this very counter, in nanoseconds; never 0.
-    pub over_ns: u64,
-}
-
-impl Rise {
-    /// In the counter's unit each second.
-    pub fn per_second(self) -> f64 {
-        self.by as f64 * 1e9 / self.over_ns as f64
-    }
-}
-
 impl<'a> Interval<'a> {
     /// The time between the samples in nanoseconds, by the clock that nobody sets.
     pub fn elapsed_ns(&self) -> Fact<u64> {
-        elapsed(self.before.at.raw_ns, self.after.at.raw_ns)
+        rise::elapsed(self.before.at.raw_ns, self.after.at.raw_ns)
     }
 
     /// For how long the machine was suspended in between, in nanoseconds.
@@ -55,50 +47,28 @@ impl<'a> Interval<'a> {
     /// A counter that is lower at the end (it wrapped, or its CPU was away and started again) is missing.
     pub fn rise(&self, family: Family, row: u32, column: &str) -> Fact<Rise> {
         let (before, after) = self.tables(family)?;
-        rise_between(family, (before, before.column(column)?), (after, after.column(column)?), row)
+        let (first, last) = (before.column(column)?, after.column(column)?);
+        let (from, to) = (before.row(row)?, after.row(row)?);
+        let over_ns = rise::elapsed(before.read_at(from), after.read_at(to))?;
+        let (was, is) = (before.cell(from, first), after.cell(to, last));
+        let by = is.checked_sub(was).ok_or_else(|| rise::backwards(family, column, was, is))?;
+        Ok(Rise { by, over_ns })
     }
 
-    /// The same for every CPU that was online at either end.
+    /// The same for every row that was read at either end.
     pub fn rises(&self, family: Family, column: &str) -> Fact<PerCpu<Rise>> {
+        let rows = self.rows(family)?;
+        Ok(rows.rises(rows.column(column)?))
+    }
+
+    /// The table of a family at both ends, row beside row.
+    pub fn rows(&self, family: Family) -> Result<Rows<'a>, &'a Missing> {
         let (before, after) = self.tables(family)?;
-        let (first, last) = (before.column(column)?, after.column(column)?);
-        let rows = after.rows().iter();
-        Ok(rows
-            .map(|&row| (row, rise_between(family, (before, first), (after, last), row)))
-            .collect())
+        Ok(Rows::new(family, before, after))
     }
 
     /// The tables of a family at both ends.
     pub fn tables(&self, family: Family) -> Result<(&'a Table, &'a Table), &'a Missing> {
         Ok((self.before.table(family)?, self.after.table(family)?))
     }
-}
-
-fn rise_between(
-    family: Family,
-    (before, first): (&Table, usize),
-    (after, last): (&Table, usize),
-    row: u32,
-) -> Fact<Rise> {
-    let (from, to) = (before.row(row)?, after.row(row)?);
-    let over_ns = elapsed(before.read_at(from), after.read_at(to))?;
-    let (was, is) = (before.cell(from, first), after.cell(to, last));
-    let by = is.checked_sub(was).ok_or_else(|| {
-        let what =
-            format!("{} ({})", family.source(), after.columns().get(last).map_or("", |it| it));
-        Missing::malformed(
-            what,
-            &format!("{is} after {was}"),
-            "a counter that does not go backwards",
-        )
-    })?;
-    Ok(Rise { by, over_ns })
-}
-
-fn elapsed(from: u64, to: u64) -> Fact<u64> {
-    let backwards = || {
-        let found = format!("{to} after {from}");
-        Missing::malformed("CLOCK_MONOTONIC_RAW", &found, "a later time at the second reading")
-    };
-    to.checked_sub(from).filter(|it| *it > 0).ok_or_else(backwards)
 }

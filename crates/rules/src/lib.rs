@@ -16,6 +16,9 @@ pub mod metric;
 pub mod metrics;
 pub mod pasted;
 
+mod cycles;
 #[cfg(test)]
 mod fixture;
+mod residency;
+mod throttling;
 mod tick_rate;

@@ -1,11 +1,16 @@
 //! The shape every metric has: a value made of two counters and the time between them.
 
+mod summary;
+
+pub use summary::Summary;
+
 use crate::interval::Interval;
-use facts::{Fact, PerCpu};
+use facts::{Fact, Missing, PerCpu};
 
 /// One quantity of a host over an interval.
 ///
-/// What is declared here is all that any output knows of it: table, JSON, CSV, screen and documentation.
+/// What is declared here is all that any output knows of it: table, JSON, CSV, screen and documentation. Its
+/// place among the columns is that in [`crate::metrics::METRICS`].
 pub struct Metric {
     /// A noun that reads well as a column: `busy-mhz`. Also the name of its file.
     pub id: &'static str,
@@ -37,6 +42,8 @@ pub struct Series {
 pub enum Values {
     /// One for each CPU that was online.
     Cpus(PerCpu<f64>),
+    /// One for each core, by the CPU that was asked for it.
+    Cores(PerCpu<f64>),
     /// One for each package, by the CPU that was asked for it.
     Packages(PerCpu<f64>),
     /// One for the whole host.
@@ -71,6 +78,56 @@ pub enum Kind {
     Peak,
 }
 
+impl Metric {
+    /// Markdown for `fullclock explain ID`: its help, its column and how values of several CPUs go together.
+    pub fn documentation(&self) -> String {
+        let Metric { help, column, unit, kind, .. } = self;
+        let several = match kind {
+            Kind::Sum => "add up",
+            Kind::Mean => "are averaged",
+            Kind::Peak => "show as the highest",
+        };
+        let unit = unit.symbol();
+        format!("{help}\n\nColumn `{column}`, in {unit}; values of several CPUs {several}.\n")
+    }
+
+    /// The heading of the column of one part of it: `Busy%`, `CPU%:c6`.
+    pub fn heading(&self, part: &str) -> String {
+        match part {
+            "" => self.column.to_owned(),
+            part => format!("{}:{part}", self.column),
+        }
+    }
+}
+
+impl Series {
+    /// The only series of a metric that is one thing.
+    pub(crate) fn whole(values: Values) -> Vec<Series> {
+        vec![Series { part: String::new(), values }]
+    }
+
+    /// The series of one part.
+    pub(crate) fn part(part: &str, values: Values) -> Series {
+        Series { part: part.to_owned(), values }
+    }
+}
+
+impl Values {
+    /// The values by row, ascending; `None` where there is one for the whole host.
+    pub fn rows(&self) -> Option<&PerCpu<f64>> {
+        match self {
+            Values::Cpus(rows) | Values::Cores(rows) | Values::Packages(rows) => Some(rows),
+            Values::Host(_) => None,
+        }
+    }
+}
+
+/// Makes something of each row's answer, and keeps the reason where there is none.
+pub(crate) fn each<T>(rows: &PerCpu<T>, value: impl Fn(&T) -> Fact<f64>) -> PerCpu<f64> {
+    let value = |fact: &Fact<T>| fact.as_ref().map_err(Missing::clone).and_then(&value);
+    rows.iter().map(|(row, fact)| (row, value(fact))).collect()
+}
+
 impl Unit {
     /// As written behind a number.
     pub fn symbol(self) -> &'static str {
@@ -81,6 +138,15 @@ impl Unit {
             Unit::Watts => "W",
             Unit::Celsius => "°C",
             Unit::MillisecondsPerSecond => "ms/s",
+        }
+    }
+
+    /// As many digits behind the point as its sources can bear.
+    pub fn decimals(self) -> usize {
+        match self {
+            Unit::Percent | Unit::Watts => 2,
+            Unit::MillisecondsPerSecond => 1,
+            Unit::Megahertz | Unit::PerSecond | Unit::Celsius => 0,
         }
     }
 }

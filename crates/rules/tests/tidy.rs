@@ -6,12 +6,14 @@
 
 use rules::check::HEADINGS;
 use rules::checks::CHECKS;
+use rules::documentation;
+use rules::metrics::METRICS;
 use std::path::{Path, PathBuf};
 
 #[test]
 fn every_check_file_is_listed_under_its_own_name() {
     let mut listed: Vec<String> = CHECKS.iter().map(|check| check.id.replace('-', "_")).collect();
-    let mut files: Vec<String> = check_files().iter().map(|it| stem(it)).collect();
+    let mut files: Vec<String> = files_of("checks").iter().map(|it| stem(it)).collect();
     listed.sort();
     files.sort();
     assert_eq!(files, listed);
@@ -29,7 +31,7 @@ fn every_check_documents_itself_under_the_same_headings() {
 
 #[test]
 fn every_check_tests_that_it_fires_is_silent_and_is_unknown() {
-    for file in check_files() {
+    for file in files_of("checks") {
         let text = read(&file);
         let tests = text.split("#[cfg(test)]").nth(1).unwrap_or_default();
         let has = |words: &[&str]| words.iter().any(|word| tests.contains(word));
@@ -45,9 +47,57 @@ fn every_check_tests_that_it_fires_is_silent_and_is_unknown() {
 }
 
 #[test]
-fn the_page_of_the_checks_is_what_the_checks_say() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/checks.md");
-    assert!(read(&page) == rules::documentation::page(), "stale: run `cargo xtask docs`");
+fn every_metric_file_is_listed_under_its_own_name() {
+    let mut listed: Vec<String> = METRICS.iter().map(|it| it.id.replace('-', "_")).collect();
+    let mut files: Vec<String> = files_of("metrics").iter().map(|it| stem(it)).collect();
+    listed.sort();
+    files.sort();
+    assert_eq!(files, listed);
+}
+
+#[test]
+fn every_metric_says_what_it_is_in_a_heading_a_title_and_a_text() {
+    for metric in METRICS {
+        let id = metric.id;
+        let width = metric.column.chars().count();
+        assert!((1..=8).contains(&width), "{id}: a heading of {width} characters");
+        assert!(metric.column.is_ascii(), "{id}: a heading that no terminal aligns");
+        assert!(!metric.title.is_empty() && !metric.title.ends_with('.'), "{id}: title");
+        assert!(metric.help.trim().len() > 80, "{id}: no help");
+        let of_column = METRICS.iter().filter(|it| it.column == metric.column);
+        assert_eq!(of_column.count(), 1, "{id}: its heading is another's too");
+    }
+}
+
+#[test]
+fn every_metric_tests_a_value_a_reason_and_nonsense() {
+    for file in files_of("metrics") {
+        let text = read(&file);
+        let tests = text.split("#[cfg(test)]").nth(1).unwrap_or_default();
+        let has = |words: &[&str]| words.iter().any(|word| tests.contains(word));
+        let name = file.display();
+        assert!(tests.matches("#[test]").count() >= 3, "{name} has fewer than three tests");
+        assert!(has(&[".00"]), "{name}: no test has a value");
+        assert!(has(&["is not in this copy", "does not exist"]), "{name}: nothing is missing");
+        assert!(has(&["expected ", "left_out"]), "{name}: no test has nonsense");
+    }
+}
+
+#[test]
+fn no_two_entries_of_any_list_share_an_id() {
+    let mut ids: Vec<&str> = documentation::entries().map(|entry| entry.id).collect();
+    let n_entries = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), n_entries);
+}
+
+#[test]
+fn the_pages_are_what_the_lists_say() {
+    for page in documentation::PAGES {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page.file);
+        assert!(read(&path) == page.text(), "{} is stale: run `cargo xtask docs`", page.file);
+    }
 }
 
 #[test]
@@ -61,9 +111,10 @@ fn every_source_file_says_what_it_is_about() {
     }
 }
 
-fn check_files() -> Vec<PathBuf> {
+/// The files of a list's entries.
+fn files_of(list: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/checks"), &mut files);
+    visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(list), &mut files);
     files.retain(|it| stem(it) != "mod");
     files
 }

@@ -69,6 +69,19 @@ impl Interrupts {
 const OF_THE_CPU: &[&str] =
     &["arch_timer", "arch_sys_timer", "riscv-timer", "-pmu", "kvm guest", "IPI", "INTC"];
 
+/// Whether a line of the file, by its name and the last word of its description, is of the CPU itself and not of
+/// a device: `LOC`, `11 arch_timer`, but not `24 virtio0-input`.
+pub fn is_of_the_cpu(line: &str) -> bool {
+    !line.starts_with(|it: char| it.is_ascii_digit())
+        || OF_THE_CPU.iter().any(|word| line.contains(word))
+        || line == "0 timer"
+}
+
+/// Whether a line of the file, named in the same way, may be the timer that drives the tick.
+pub fn may_be_tick_timer(line: &str) -> bool {
+    line == "LOC" || line.ends_with("arch_timer") || line.ends_with("riscv-timer")
+}
+
 impl Interrupt {
     fn parse(line: &str, columns: &[u32]) -> Option<Interrupt> {
         let (name, mut rest) = line.split_once(':')?;
@@ -177,6 +190,16 @@ ERR:          0
         let interrupts = Interrupts::parse(arm).unwrap();
         assert_eq!(interrupts.tick_timer().unwrap().name, "11");
         assert_eq!(interrupts.devices().map(|(n, _)| n).collect::<Vec<_>>(), [12]);
+    }
+
+    #[test]
+    fn names_tell_what_is_of_the_cpu_and_what_ticks() {
+        let of_the_cpu = |line| (is_of_the_cpu(line), may_be_tick_timer(line));
+        assert_eq!(of_the_cpu("LOC"), (true, true));
+        assert_eq!(of_the_cpu("11 arch_timer"), (true, true));
+        assert_eq!(of_the_cpu("IPI0"), (true, false));
+        assert_eq!(of_the_cpu("0 timer"), (true, false));
+        assert_eq!(of_the_cpu("24 virtio0-input"), (false, false));
     }
 
     #[test]

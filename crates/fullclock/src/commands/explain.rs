@@ -1,10 +1,10 @@
-//! `fullclock explain`: what a check looks at, or what a pasted line means.
+//! `fullclock explain`: what a check or a metric is about, or what a pasted line means.
 
 use crate::cli::Arguments;
 use crate::output::{self, Style};
 use crate::render;
 use anyhow::{Context, Result, bail};
-use rules::checks::{self, CHECKS};
+use rules::documentation;
 use rules::pasted;
 use std::io::Read;
 use std::process::ExitCode;
@@ -20,16 +20,12 @@ pub(super) fn run(arguments: &Arguments, subject: &[String]) -> Result<ExitCode>
         words => words.join(" "),
     };
     let text = if subject.trim().is_empty() {
+        if arguments.output.json { render::json::entries()? } else { render::text::entries(style) }
+    } else if let Some(entry) = documentation::find(subject.trim()) {
         if arguments.output.json {
-            render::json::check_list(CHECKS)?
+            render::json::entry(&entry)?
         } else {
-            render::text::check_list(CHECKS, style)
-        }
-    } else if let Some(check) = checks::find(subject.trim()) {
-        if arguments.output.json {
-            render::json::check(check)?
-        } else {
-            render::text::check(check, style)
+            render::text::entry(&entry, style)
         }
     } else if let Some(explanation) = pasted::explain(&subject) {
         if arguments.output.json {
@@ -56,17 +52,16 @@ fn from_stdin() -> Result<String> {
 
 /// Names what is nearest, so that a slip of the pen costs no search.
 fn nobody_knows(subject: &str) -> String {
-    let near = CHECKS
-        .iter()
+    let near = documentation::entries()
         .map(|it| it.id)
         .find(|id| id.split('-').any(|word| word.len() > 3 && subject.contains(word)));
     let shown: String = subject.chars().take(60).collect();
     match near {
-        Some(id) => format!(
-            "{shown:?} is neither a check nor a line I know; did you mean `fullclock explain {id}`?"
-        ),
+        Some(id) => {
+            format!("{shown:?} is no id and no line I know; did you mean `fullclock explain {id}`?")
+        }
         None => format!(
-            "{shown:?} is neither a check nor a line I know: `fullclock explain` lists the checks, `fullclock explain --help` the lines"
+            "{shown:?} is no id and no line I know: `fullclock explain` lists the ids, `fullclock explain --help` the lines"
         ),
     }
 }

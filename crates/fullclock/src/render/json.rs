@@ -4,7 +4,8 @@
 
 use facts::{Fact, HostView, Missing, Origin};
 use rules::audit::Audit;
-use rules::check::Check;
+use rules::check::{Check, Reference};
+use rules::documentation::{self, Entry};
 use rules::finding::Finding;
 use rules::pasted::Explanation;
 use serde_json::{Result, Value, json};
@@ -34,22 +35,28 @@ pub(crate) fn audit(host: &HostView, audit: &Audit) -> Result<String> {
     }))
 }
 
-/// The checks and what they are about, without their documentation.
-pub(crate) fn check_list(checks: &[&Check]) -> Result<String> {
-    let line = |check: &&Check| json!({ "id": check.id, "title": check.title });
-    pretty(
-        &json!({ "schema_version": SCHEMA_VERSION, "checks": checks.iter().map(line).collect::<Vec<_>>() }),
-    )
-}
-
-/// One check with its documentation.
-pub(crate) fn check(check: &Check) -> Result<String> {
+/// Every entry of every list and what it is about, without its documentation.
+pub(crate) fn entries() -> Result<String> {
+    let of = |list: &str| -> Vec<Value> {
+        let entries = documentation::entries().filter(|entry| entry.list == list);
+        entries.map(|it| json!({ "id": it.id, "title": it.title })).collect()
+    };
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
-        "id": check.id,
-        "title": check.title,
-        "doc": check.doc,
-        "references": references(check),
+        "checks": of("check"),
+        "metrics": of("metric"),
+    }))
+}
+
+/// One entry with its documentation.
+pub(crate) fn entry(entry: &Entry) -> Result<String> {
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "list": entry.list,
+        "id": entry.id,
+        "title": entry.title,
+        "doc": entry.doc,
+        "references": references(entry.references),
     }))
 }
 
@@ -94,13 +101,13 @@ fn finding(check: &Check, finding: &Finding) -> Value {
         "evidence": evidence.iter().map(|it| json!({ "source": it.source, "value": it.value })).collect::<Vec<_>>(),
         "cost": cost.as_ref().map(|it| json!({ "estimate": it.estimate, "derivation": it.derivation })),
         "fix": { "now": fix.now, "lasting": fix.lasting },
-        "references": references(check),
+        "references": references(check.references),
     })
 }
 
-fn references(check: &Check) -> Vec<Value> {
-    let reference = |it: &rules::check::Reference| json!({ "title": it.title, "url": it.url });
-    check.references.iter().map(reference).collect()
+fn references(references: &[Reference]) -> Vec<Value> {
+    let reference = |it: &Reference| json!({ "title": it.title, "url": it.url });
+    references.iter().map(reference).collect()
 }
 
 fn pretty(value: &Value) -> Result<String> {

@@ -6,6 +6,7 @@ use crate::output::Style;
 use facts::{Fact, HostView};
 use rules::audit::Audit;
 use rules::check::Check;
+use rules::documentation::{self, Entry};
 use rules::finding::{Confidence, Finding, Severity};
 use rules::pasted::Explanation;
 
@@ -192,24 +193,35 @@ fn summary(page: &mut Page, audit: &Audit) {
     }
 }
 
-/// Every check, a line each.
-pub(crate) fn check_list(checks: &[&Check], style: Style) -> String {
+/// Every entry of every list, a line each.
+pub(crate) fn entries(style: Style) -> String {
     let mut page = Page::new(style);
-    let indent = checks.iter().map(|check| check.id.len()).max().unwrap_or(0) + 2;
-    for check in checks {
-        page.labelled(indent, check.id, check.title);
+    let indent = documentation::entries().map(|it| it.id.len()).max().unwrap_or(0) + 2;
+    let mut list = "";
+    for entry in documentation::entries() {
+        if entry.list != list {
+            if !list.is_empty() {
+                page.line("");
+            }
+            list = entry.list;
+            page.line(&page.paint(BOLD, &format!("Every {list}")));
+        }
+        page.labelled(indent, entry.id, entry.title);
     }
     page.line("");
-    page.paragraph(0, "`fullclock explain ID` says what a check looks at, why it matters and when to leave it alone.");
+    page.paragraph(
+        0,
+        "`fullclock explain ID` says what it looks at, what it means and what it cannot know.",
+    );
     page.finish()
 }
 
-/// One check's documentation.
-pub(crate) fn check(check: &Check, style: Style) -> String {
+/// What one entry says of itself.
+pub(crate) fn entry(entry: &Entry, style: Style) -> String {
     let mut page = Page::new(style);
-    page.line(&format!("{}: {}", page.paint(BOLD, check.id), check.title));
-    page.line("");
-    for paragraph in check.doc.trim().split("\n\n") {
+    page.line(&format!("{}: {}", page.paint(BOLD, entry.id), entry.title));
+    for paragraph in entry.doc.trim().split("\n\n") {
+        page.line("");
         let mut body = paragraph;
         if let Some(heading) = paragraph.strip_prefix("## ") {
             let (heading, rest) = heading.split_once('\n').unwrap_or((heading, ""));
@@ -217,10 +229,12 @@ pub(crate) fn check(check: &Check, style: Style) -> String {
             body = rest;
         }
         document(&mut page, body);
-        page.line("");
     }
-    page.line(&page.paint(BOLD, "References"));
-    for reference in check.references {
+    if !entry.references.is_empty() {
+        page.line("");
+        page.line(&page.paint(BOLD, "References"));
+    }
+    for reference in entry.references {
         page.paragraph(2, &format!("{} {}", reference.title, reference.url));
     }
     page.finish()

@@ -1,12 +1,12 @@
 //! `busy`: the share of time a CPU had something to do.
 //!
-//! Source: proc_stat(5), fs/proc/stat.c. `idle` and `iowait` are exact on a tickless kernel, in units of
-//! 10 ms; a short interval therefore shows steps.
+//! Source: proc_stat(5), fs/proc/stat.c. `idle` and `iowait` are exact on a tickless kernel, and written in
+//! units of 10 ms; a short interval therefore shows steps.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use facts::Fact;
 use facts::counters::Family;
-use facts::{Fact, PerCpu};
 
 pub(super) const METRIC: Metric = Metric {
     id: "busy",
@@ -14,29 +14,32 @@ pub(super) const METRIC: Metric = Metric {
     column: "Busy%",
     unit: Unit::Percent,
     kind: Kind::Mean,
-    help: "The time that a CPU was not idle, of the time that passed. Idle time is `idle` and `iowait` of \
-           /proc/stat, which is exact on a tickless kernel and counted in steps of 10 ms. Time stolen by a \
-           hypervisor counts as busy: somebody wanted the CPU.",
+    help: "The time in which a CPU was not in its idle task, of the time that passed: 100 % less `idle` and \
+           `iowait` of /proc/stat. That is exact on a tickless kernel, in steps of 10 ms. Time stolen by a \
+           hypervisor counts as busy: somebody wanted the CPU. It is the scheduler's view and works \
+           everywhere; `c0` is the hardware's. Where the two differ, a CPU polled in its idle task (c0 above \
+           busy), or its clock was stopped while it had work (busy above c0).",
     measure,
 };
 
 /// USER_HZ is 100 on every architecture that databases run on (include/asm-generic/param.h).
-const NS_PER_TICK: f64 = 1e7;
+const TICK_NS: u64 = 10_000_000;
 
 fn measure(interval: &Interval) -> Fact<Vec<Series>> {
-    let idle = interval.rises(Family::CpuTimes, "idle")?;
-    let iowait = interval.rises(Family::CpuTimes, "iowait")?;
-    let busy = |(cpu, idle): (u32, &Fact<_>)| {
-        let share = || {
-            let idle: crate::interval::Rise = idle.clone()?;
-            let iowait = iowait.get(cpu).map_or(0, |it| it.as_ref().map_or(0, |it| it.by));
-            let free = idle.by.saturating_add(iowait) as f64 * NS_PER_TICK;
-            Ok((100.0 * (1.0 - free / idle.over_ns as f64)).clamp(0.0, 100.0))
-        };
-        (cpu, share())
-    };
-    let shares: PerCpu<f64> = idle.iter().map(busy).collect();
-    Ok(vec![Series { part: String::new(), values: Values::Cpus(shares) }])
+    let rows = interval.rows(Family::CpuTimes)?;
+    // The kernel adds the sleep that goes on to one or the other, as tasks wait for a disk at the moment of
+    // reading or not (get_idle_time in fs/proc/stat.c): alone each may go backwards, their sum does not.
+    let (idle, iowait) = (rows.column("idle")?, rows.column("iowait")?);
+    let free = rows.rises_by(|was, is| {
+        let was = idle.before(was).saturating_add(iowait.before(was));
+        let is = idle.after(is).saturating_add(iowait.after(is));
+        is.checked_sub(was).ok_or_else(|| {
+            let found = format!("{is} after {was}");
+            rows.nonsense("idle and iowait", &found, "a counter that does not go backwards")
+        })
+    });
+    let busy = each(&free, |free| Ok(100.0 - free.percent(TICK_NS, "idle time of /proc/stat")?));
+    Ok(Series::whole(Values::Cpus(busy)))
 }
 
 #[cfg(test)]
@@ -58,9 +61,22 @@ CpuTimes idle iowait
     }
 
     #[test]
+    fn a_sleep_that_moves_from_iowait_to_idle_is_one_sleep() {
+        let after = "at 1000\nCpuTimes idle iowait\n0 155 0\n1 200 5\n";
+        assert_eq!(measured(&METRIC, BEFORE, after), "0: 50.00\n1: 0.00");
+    }
+
+    #[test]
     fn a_counter_that_goes_backwards_is_no_share() {
         let after = "at 1000\nCpuTimes idle iowait\n0 90 5\n1 200 5\n";
-        let expected = "0: /proc/stat (idle) holds \"90 after 100\", expected a counter that does not go backwards\n1: 0.00";
+        let expected = "0: /proc/stat (idle and iowait) holds \"95 after 105\", expected a counter that does not go backwards\n1: 0.00";
+        assert_eq!(measured(&METRIC, BEFORE, after), expected);
+    }
+
+    #[test]
+    fn more_idle_time_than_passed_is_no_share() {
+        let after = "at 1000\nCpuTimes idle iowait\n0 300 5\n1 202 5\n";
+        let expected = "0: idle time of /proc/stat holds \"2000.0 ms within 1000.0 ms\", expected no more time than passed\n1: 0.00";
         assert_eq!(measured(&METRIC, BEFORE, after), expected);
     }
 

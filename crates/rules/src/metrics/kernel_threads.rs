@@ -1,0 +1,93 @@
+//! `kernel-threads`: the CPU time of the kernel's own threads, by name.
+//!
+//! Sources: /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst); names as kthread_create was given them.
+
+use crate::interval::Interval;
+use crate::metric::{Kind, Metric, Series, Unit, Values};
+use facts::Fact;
+use std::collections::BTreeMap;
+
+pub(super) const METRIC: Metric = Metric {
+    id: "kernel-threads",
+    title: "CPU time of kernel threads, by name",
+    column: "Kthr%",
+    unit: Unit::Percent,
+    kind: Kind::Sum,
+    help: "A part for each name of kernel threads that ran in the interval: their time, of one CPU. Threads that the \
+           kernel has one of for each CPU or queue are one part: `kworker/3:1` counts as `kworker`, \
+           `ksoftirqd/7` as `ksoftirqd`, `irq/24-nvme0q1` as `irq`, `vhost-1234` as `vhost`; others keep their name, \
+           `kipmi0`. A thread that ended in the interval is not in it.",
+    measure,
+};
+
+fn measure(interval: &Interval) -> Fact<Vec<Series>> {
+    let (tasks, over_ns) = interval.task_rises()?;
+    let mut families: BTreeMap<&str, u64> = BTreeMap::new();
+    for rise in tasks.iter().filter(|it| it.task.is_kernel_thread && it.run_ns > 0) {
+        let time = families.entry(family(rise.task.name.as_str())).or_default();
+        *time = time.saturating_add(rise.run_ns);
+    }
+    let share = |(name, ns): (&str, u64)| {
+        Series::part(name, Values::Host(Ok(100.0 * ns as f64 / over_ns as f64)))
+    };
+    Ok(families.into_iter().map(share).collect())
+}
+
+/// What a thread's name says when it is stripped of its CPU, queue or process.
+pub(crate) fn family(name: &str) -> &str {
+    let stem = name.split('/').next().unwrap_or(name);
+    let number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    match stem.rsplit_once('-') {
+        Some((stem, behind)) if number(behind) && !stem.is_empty() => stem,
+        _ => stem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::measured;
+
+    const BEFORE: &str = "at 0\ntask 2 2 kthreadd kernel 0 5 0\ntask 8 8 kworker/0:1-events kernel 0 5 0\n\
+                          task 9 9 kworker/u8:2 kernel 1 5 0\ntask 30 30 kipmi0 kernel 1 5 0\n\
+                          task 99 99 postgres user 1 5 0\n";
+
+    #[test]
+    fn threads_of_one_name_are_one_and_kipmi0_is_not_among_them() {
+        let after = "at 1000\ntask 2 2 kthreadd kernel 0 5 0\ntask 8 8 kworker/0:1 kernel 0 10000005 0\n\
+                     task 9 9 kworker/u8:2 kernel 1 5000005 0\ntask 30 30 kipmi0 kernel 1 880000005 0\n\
+                     task 99 99 postgres user 1 900000000 0\n";
+        assert_eq!(measured(&METRIC, BEFORE, after), "kipmi0 host: 88.00\nkworker host: 1.50");
+    }
+
+    #[test]
+    fn a_time_that_goes_backwards_is_left_out() {
+        let after =
+            "at 1000\ntask 8 8 kworker/0:1 kernel 0 1 0\ntask 30 30 kipmi0 kernel 1 10000005 0\n";
+        assert_eq!(measured(&METRIC, BEFORE, after), "kipmi0 host: 1.00");
+    }
+
+    #[test]
+    fn without_tasks_there_is_a_reason() {
+        assert_eq!(
+            measured(&METRIC, "at 0\n", "at 1000\n"),
+            "/proc/PID/schedstat is not in this copy of the host"
+        );
+    }
+
+    #[test]
+    fn a_family_is_a_name_without_its_number() {
+        let names = [
+            "ksoftirqd/7",
+            "irq/24-nvme0q1",
+            "vhost-1234",
+            "jbd2/sda1-8",
+            "rcu_preempt",
+            "kipmi0",
+            "-7",
+            "",
+        ];
+        let families = ["ksoftirqd", "irq", "vhost", "jbd2", "rcu_preempt", "kipmi0", "-7", ""];
+        assert_eq!(names.map(family), families);
+    }
+}

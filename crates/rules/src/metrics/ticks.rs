@@ -1,0 +1,73 @@
+//! `ticks`: interrupts of each CPU's own timer.
+//!
+//! Source: /proc/interrupts, `LOC` on x86 (arch/x86/kernel/irq.c) and POWER, the architecture's timer elsewhere.
+
+use crate::interval::{Column, Interval, Rows};
+use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use facts::Fact;
+use facts::counters::Family;
+use facts::system::interrupts::may_be_tick_timer;
+
+pub(super) const METRIC: Metric = Metric {
+    id: "ticks",
+    title: "interrupts of the CPU's own timer",
+    column: "Tick/s",
+    unit: Unit::PerSecond,
+    kind: Kind::Sum,
+    help: "How often the timer of the CPU itself went off: `LOC` in /proc/interrupts. A busy CPU with its tick has \
+           CONFIG_HZ a second, 100 to 1000; a busy one of `nohz_full=` about one. Timers that programs set \
+           (sleeps of microseconds, timer_create) count here too, and on an idle CPU little else does.",
+    measure,
+};
+
+fn measure(interval: &Interval) -> Fact<Vec<Series>> {
+    let rows = interval.rows(Family::Interrupts)?;
+    let timer = timer(&rows)?;
+    let rates = each(&rows.rises(timer), |rise| Ok(rise.per_second()));
+    Ok(Series::whole(Values::Cpus(rates)))
+}
+
+/// The column of the timer that ticks; the busiest where the name leaves several.
+fn timer(rows: &Rows) -> Fact<Column> {
+    let timers = rows.columns().into_iter().filter(|(name, _)| may_be_tick_timer(name));
+    match timers.max_by_key(|(name, column)| (*name == "LOC", rows.total(*column))) {
+        Some((_, column)) => Ok(column),
+        None => rows.column("LOC"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::measured;
+
+    #[test]
+    fn the_local_timer_ticks() {
+        let before = "at 0\nInterrupts 0+timer LOC RES\n0 9 100 5\n1 9 100 5\n";
+        let after = "at 2000\nInterrupts 0+timer LOC RES\n0 99 600 5\n1 9 102 5\n";
+        assert_eq!(measured(&METRIC, before, after), "0: 250.00\n1: 1.00");
+    }
+
+    #[test]
+    fn elsewhere_it_is_the_busiest_timer_of_the_architecture() {
+        let before = "at 0\nInterrupts 10+arch_timer 11+arch_timer 30+eth0\n0 0 100 0\n";
+        let after = "at 1000\nInterrupts 10+arch_timer 11+arch_timer 30+eth0\n0 0 350 900\n";
+        assert_eq!(measured(&METRIC, before, after), "0: 250.00");
+    }
+
+    #[test]
+    fn a_count_that_wrapped_at_32_bits_is_no_rate() {
+        let (before, after) =
+            ("at 0\nInterrupts LOC\n0 4294967290\n", "at 1000\nInterrupts LOC\n0 4\n");
+        assert_eq!(
+            measured(&METRIC, before, after),
+            "0: /proc/interrupts (LOC) holds \"4 after 4294967290\", expected a counter that does not go backwards"
+        );
+    }
+
+    #[test]
+    fn without_a_timer_there_is_a_reason() {
+        let sample = |ms| format!("at {ms}\nInterrupts RES\n0 5\n");
+        assert_eq!(measured(&METRIC, &sample(0), &sample(1000)), "LOC does not exist");
+    }
+}
