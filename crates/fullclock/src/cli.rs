@@ -37,9 +37,9 @@ pub(crate) enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Say what a check or a metric is about, or what a line of another tool's output means
+    /// Say what a check, a metric or a line of the ledger is about, or what a line of another tool's output means
     ///
-    /// Knows the ids of checks and metrics, perftest's "Conflicting CPU frequency values", the kernel's
+    /// Knows the ids of checks, metrics and lines of the ledger, perftest's "Conflicting CPU frequency values", the kernel's
     /// "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
@@ -58,7 +58,7 @@ Examples:
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
-  fullclock explain                           every check and metric, a line each
+  fullclock explain                           every check, metric and line of the ledger
   fullclock explain clock-modulation
   fullclock explain \"Conflicting CPU frequency values detected: 1600.000000 != 2534.000000\"
   dmesg | grep throttled | fullclock explain -";

@@ -136,6 +136,8 @@ fn ids_of_every_list_are_explained() {
     let metric = stdout(&["explain", "busy-mhz"]);
     assert!(metric.contains("Column `Bzy_MHz`, in MHz"), "{metric}");
     assert!(stdout(&["explain", "--json", "busy-mhz"]).contains("\"list\": \"metric\""));
+    let both = stdout(&["explain", "ticks"]);
+    assert!(both.contains("(metric)") && both.contains("(ledger line)"), "{both}");
     let list = stdout(&["explain"]);
     assert!(list.contains("slow-governor") && list.contains("core-residency"), "{list}");
 }

@@ -2,14 +2,15 @@
 
 use crate::check::Reference;
 use crate::checks::CHECKS;
+use crate::losses::LOSSES;
 use crate::metrics::METRICS;
 use std::borrow::Cow;
 
 /// What one entry of a list says of itself.
 pub struct Entry {
-    /// What it is one of: `check`, `metric`.
+    /// What it is one of: `check`, `metric`, `ledger line`.
     pub list: &'static str,
-    /// Its id, which no other entry of any list has.
+    /// Its id, which no other entry of its list has.
     pub id: &'static str,
     /// The same in a few words.
     pub title: &'static str,
@@ -42,6 +43,12 @@ pub const PAGES: &[Page] = &[
                   `cargo xtask docs`; `fullclock explain ID` shows the same.\n",
         list: "metric",
     },
+    Page {
+        file: "ledger.md",
+        opening: "# Lines of the ledger\n\nWhere a CPU's time goes, in the order of `fullclock ledger`. Made from the lines themselves by \
+                  `cargo xtask docs`; `fullclock explain ID` shows the same.\n",
+        list: "ledger line",
+    },
 ];
 
 /// Every entry of every list, in display order.
@@ -60,12 +67,19 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         doc: Cow::Owned(it.documentation()),
         references: &[],
     });
-    checks.chain(metrics)
+    let losses = LOSSES.iter().map(|it| Entry {
+        list: "ledger line",
+        id: it.id,
+        title: it.title,
+        doc: Cow::Borrowed(it.help),
+        references: &[],
+    });
+    checks.chain(metrics).chain(losses)
 }
 
-/// The entry with this id.
-pub fn find(id: &str) -> Option<Entry> {
-    entries().find(|entry| entry.id == id)
+/// The entries with this id, at most one of each list: `ticks` is a metric and a line of the ledger.
+pub fn find(id: &str) -> Vec<Entry> {
+    entries().filter(|entry| entry.id == id).collect()
 }
 
 impl Page {

@@ -84,8 +84,9 @@ fn every_metric_tests_a_value_a_reason_and_nonsense() {
 }
 
 #[test]
-fn no_two_entries_of_any_list_share_an_id() {
-    let mut ids: Vec<&str> = documentation::entries().map(|entry| entry.id).collect();
+fn no_two_entries_of_a_list_share_an_id() {
+    let mut ids: Vec<(&str, &str)> =
+        documentation::entries().map(|entry| (entry.list, entry.id)).collect();
     let n_entries = ids.len();
     ids.sort_unstable();
     ids.dedup();

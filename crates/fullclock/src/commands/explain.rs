@@ -1,4 +1,4 @@
-//! `fullclock explain`: what a check or a metric is about, or what a pasted line means.
+//! `fullclock explain`: what an entry of a list is about, or what a pasted line means.
 
 use crate::cli::Arguments;
 use crate::output::{self, Style};
@@ -21,11 +21,11 @@ pub(super) fn run(arguments: &Arguments, subject: &[String]) -> Result<ExitCode>
     };
     let text = if subject.trim().is_empty() {
         if arguments.output.json { render::json::entries()? } else { render::text::entries(style) }
-    } else if let Some(entry) = documentation::find(subject.trim()) {
+    } else if let [first, others @ ..] = &*documentation::find(subject.trim()) {
         if arguments.output.json {
-            render::json::entry(&entry)?
+            render::json::entry(first, others)?
         } else {
-            render::text::entry(&entry, style)
+            render::text::entry(first, others, style)
         }
     } else if let Some(explanation) = pasted::explain(&subject) {
         if arguments.output.json {

@@ -45,19 +45,28 @@ pub(crate) fn entries() -> Result<String> {
         "schema_version": SCHEMA_VERSION,
         "checks": of("check"),
         "metrics": of("metric"),
+        "ledger_lines": of("ledger line"),
     }))
 }
 
-/// One entry with its documentation.
-pub(crate) fn entry(entry: &Entry) -> Result<String> {
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
+/// One entry with its documentation, and those of other lists with the same id.
+pub(crate) fn entry(first: &Entry, others: &[Entry]) -> Result<String> {
+    let mut value = documented(first);
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("schema_version".to_owned(), SCHEMA_VERSION.into());
+        fields.insert("others".to_owned(), others.iter().map(documented).collect());
+    }
+    pretty(&value)
+}
+
+fn documented(entry: &Entry) -> Value {
+    json!({
         "list": entry.list,
         "id": entry.id,
         "title": entry.title,
         "doc": entry.doc,
         "references": references(entry.references),
-    }))
+    })
 }
 
 /// What a pasted text means.

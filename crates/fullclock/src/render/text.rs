@@ -216,10 +216,21 @@ pub(crate) fn entries(style: Style) -> String {
     page.finish()
 }
 
-/// What one entry says of itself.
-pub(crate) fn entry(entry: &Entry, style: Style) -> String {
+/// What one entry says of itself, then what those of other lists with the same id say.
+pub(crate) fn entry(first: &Entry, others: &[Entry], style: Style) -> String {
     let mut page = Page::new(style);
-    page.line(&format!("{}: {}", page.paint(BOLD, entry.id), entry.title));
+    documented(&mut page, first);
+    for other in others {
+        page.line("");
+        documented(&mut page, other);
+    }
+    page.finish()
+}
+
+fn documented(page: &mut Page, entry: &Entry) {
+    let Entry { list, id, title, .. } = entry;
+    let kind = page.paint(DIM, &format!("  ({list})"));
+    page.line(&format!("{}: {title}{kind}", page.paint(BOLD, id)));
     for paragraph in entry.doc.trim().split("\n\n") {
         page.line("");
         let mut body = paragraph;
@@ -228,7 +239,7 @@ pub(crate) fn entry(entry: &Entry, style: Style) -> String {
             page.line(&page.paint(BOLD, heading));
             body = rest;
         }
-        document(&mut page, body);
+        document(page, body);
     }
     if !entry.references.is_empty() {
         page.line("");
@@ -237,7 +248,6 @@ pub(crate) fn entry(entry: &Entry, style: Style) -> String {
     for reference in entry.references {
         page.paragraph(2, &format!("{} {}", reference.title, reference.url));
     }
-    page.finish()
 }
 
 /// A paragraph, or lines that stay apart: lists and indented code.
