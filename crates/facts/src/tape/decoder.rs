@@ -40,7 +40,7 @@ impl Decoder {
             {
                 before
             }
-            (Kind::Differences | Kind::Host, _) => return Err(Undecoded::Orphan),
+            (Kind::Differences | Kind::Label, _) => return Err(Undecoded::Orphan),
         };
         let (sample, n_unknown) = sample::take(payload, &before)?;
         self.n_unknown = self.n_unknown.max(n_unknown);

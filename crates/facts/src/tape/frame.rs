@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  0  mark       ff 'F' 'C'
-//!  3  kind       'h' the host, 'k' a key frame, 'd' differences from the sample before
+//!  3  kind       'l' the label, 'k' a key frame, 'd' differences from the sample before
 //!  4  number     of the sample, from 0; samples that could not be written have numbers too
 //!  8  length     of the payload
 //! 12  checksum   of the payload
@@ -27,7 +27,7 @@ const MARK: [u8; 3] = [0xff, b'F', b'C'];
 pub struct Head {
     /// What the payload is.
     pub kind: Kind,
-    /// The number of the sample; 0 for the host.
+    /// The number of the sample; 0 for the label.
     pub number: u32,
     /// The payload's length in bytes, at most [`LARGEST_PAYLOAD`].
     pub length: u32,
@@ -38,8 +38,8 @@ pub struct Head {
 /// What a payload is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The host that was sampled.
-    Host,
+    /// What the tape says of itself.
+    Label,
     /// A sample that needs no other.
     Key,
     /// What changed since the sample before.
@@ -49,7 +49,7 @@ pub enum Kind {
 impl Kind {
     fn letter(self) -> u8 {
         match self {
-            Kind::Host => b'h',
+            Kind::Label => b'l',
             Kind::Key => b'k',
             Kind::Differences => b'd',
         }
@@ -64,7 +64,7 @@ impl Head {
         if !head.starts_with(&MARK) || crc32fast::hash(head).to_le_bytes() != *own {
             return None;
         }
-        let kinds = [Kind::Host, Kind::Key, Kind::Differences];
+        let kinds = [Kind::Label, Kind::Key, Kind::Differences];
         let kind = kinds.into_iter().find(|kind| Some(&kind.letter()) == head.get(3))?;
         let length = number(8)?;
         let is_possible = length as usize <= LARGEST_PAYLOAD;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fullclock tape 1          a line of text
-//! host                      a frame: a capture, compressed
+//! label                     a frame: what host it is, as a capture, and who recorded it
 //! key frame                 a sample that needs no other
 //! differences ...           up to 59 samples
 //! key frame
@@ -23,6 +23,7 @@ mod encoder;
 mod events;
 pub mod frame;
 mod groups;
+mod label;
 mod reason;
 mod sample;
 mod table;
@@ -34,6 +35,7 @@ mod tests;
 
 pub use decoder::{Decoder, Undecoded};
 pub use encoder::{Encoder, TooLarge};
+pub use label::Label;
 pub use sample::Sample;
 
 /// The first line of every tape, with its newline.

@@ -73,4 +73,55 @@ impl CpuTotals {
     pub fn interrupted_ns(&self) -> u64 {
         self.causes.values().fold(0, |sum, cause| sum.saturating_add(cause.ns()))
     }
+
+    /// Adds the interval that follows.
+    pub fn extend(&mut self, next: &CpuTotals) {
+        let add = |to: &mut u64, by: u64| *to = to.saturating_add(by);
+        add(&mut self.wall_ns, next.wall_ns);
+        add(&mut self.unknown_ns, next.unknown_ns);
+        add(&mut self.idle_ns, next.idle_ns);
+        add(&mut self.switches, next.switches);
+        add(&mut self.lost, next.lost);
+        for (&tid, task) in &next.tasks {
+            let sum = self.tasks.entry(tid).or_default();
+            add(&mut sum.run_ns, task.run_ns);
+            if !task.comm.is_empty() {
+                sum.comm = task.comm;
+            }
+        }
+        for (&cause, time) in &next.causes {
+            let sum = self.causes.entry(cause).or_default();
+            add(&mut sum.count, time.count);
+            add(&mut sum.in_idle_ns, time.in_idle_ns);
+            add(&mut sum.in_task_ns, time.in_task_ns);
+        }
+        for (&stop, &count) in &next.tick_stops {
+            add(self.tick_stops.entry(stop).or_default(), count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_intervals_in_a_row_are_one() {
+        let of = |comm: &str, ns: u64| CpuTotals {
+            wall_ns: 10 * ns,
+            idle_ns: ns,
+            tasks: [(7, TaskTime { comm: Comm::new(comm), run_ns: ns })].into(),
+            causes: [(Cause::LocalTimer, CauseTime { count: 1, in_idle_ns: 0, in_task_ns: ns })]
+                .into(),
+            ..CpuTotals::default()
+        };
+        let mut both = of("postgres", 2);
+        both.extend(&of("", 3));
+        assert_eq!(
+            (both.wall_ns, both.idle_ns, both.task_ns(), both.interrupted_ns()),
+            (50, 5, 5, 5)
+        );
+        assert_eq!(both.tasks[&7].comm, Comm::new("postgres"));
+        assert_eq!(both.causes[&Cause::LocalTimer].count, 2);
+    }
 }

@@ -4,7 +4,7 @@ use super::frames::{Found, Frames};
 use super::unpacked;
 use crate::Captured;
 use facts::tape::frame::{Head, Kind};
-use facts::tape::{Decoder, FIRST_LINE, Sample, Undecoded};
+use facts::tape::{Decoder, FIRST_LINE, Label, Sample, Undecoded};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -15,7 +15,8 @@ use std::path::Path;
 pub struct Reader<R> {
     frames: Frames<R>,
     host: Captured,
-    has_host: bool,
+    /// Without its capture; `None` where damage has taken it.
+    label: Option<Label>,
     decoder: Decoder,
     /// The number of the next sample.
     next: u32,
@@ -127,18 +128,19 @@ impl<R: Read> Reader<R> {
         let mut frames = Frames::new(input);
         let unreadable = |error| OpenTapeError::Unreadable { path: name.to_owned(), error };
         check_first_line(name, &frames.line(FIRST_LINE.len() + 8).map_err(unreadable)?)?;
-        let host = match frames.next().map_err(unreadable)? {
-            Found::Frame(Head { kind: Kind::Host, .. }, payload) => host(payload),
-            Found::Damaged(Head { kind: Kind::Host, .. }) => None,
+        let labelled = match frames.next().map_err(unreadable)? {
+            Found::Frame(Head { kind: Kind::Label, .. }, payload) => labelled(payload),
+            Found::Damaged(Head { kind: Kind::Label, .. }) => None,
             _ => {
                 frames.again();
                 None
             }
         };
+        let (host, label) = labelled.unzip();
         Ok(Reader {
             frames,
-            has_host: host.is_some(),
             host: host.unwrap_or_else(Captured::empty),
+            label,
             decoder: Decoder::new(),
             next: 0,
             end: 0,
@@ -154,7 +156,17 @@ impl<R: Read> Reader<R> {
 
     /// Whether the host is on the tape. Where damage has taken it, every fact of it is missing.
     pub fn has_host(&self) -> bool {
-        self.has_host
+        self.label.is_some()
+    }
+
+    /// The process that recorded, whose run time is what measuring took; `None` where damage has taken its number.
+    pub fn observer(&self) -> Option<u32> {
+        self.label.as_ref().map(|it| it.observer)
+    }
+
+    /// The version of the fullclock that recorded; `None` where damage has taken it.
+    pub fn version(&self) -> Option<&str> {
+        self.label.as_ref().map(|it| it.version.as_str())
     }
 
     /// How many parts of a sample so far were of a kind that only a later fullclock knows: they were left out.
@@ -165,7 +177,7 @@ impl<R: Read> Reader<R> {
     /// What is at the next frame; `None` where it is nothing to tell of.
     fn step(&mut self) -> Result<Option<Sample>, Damage> {
         match self.frames.next()? {
-            Found::Frame(head, payload) if head.kind != Kind::Host => {
+            Found::Frame(head, payload) if head.kind != Kind::Label => {
                 if head.number < self.next {
                     let expected = self.next.saturating_add(1);
                     return Err(Damage::OutOfOrder { number: one_more(head), expected });
@@ -255,6 +267,9 @@ fn check_first_line(name: &str, line: &[u8]) -> Result<(), OpenTapeError> {
     }
 }
 
-fn host(payload: &[u8]) -> Option<Captured> {
-    Captured::parse(&unpacked(payload).ok()?).ok()
+/// The host on a label, and the rest of the label.
+fn labelled(payload: &[u8]) -> Option<(Captured, Label)> {
+    let mut label = Label::parse(payload).ok()?;
+    let host = Captured::parse(&unpacked(&std::mem::take(&mut label.capture)).ok()?).ok()?;
+    Some((host, label))
 }

@@ -9,7 +9,7 @@
 use super::packed;
 use crate::{Recording, Source};
 use facts::tape::frame::{Kind, frame};
-use facts::tape::{Encoder, FIRST_LINE, Sample, TooLarge};
+use facts::tape::{Encoder, FIRST_LINE, Label, Sample, TooLarge};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -64,7 +64,8 @@ pub enum RecordError {
 }
 
 impl Writer {
-    /// Starts a tape of the host that `source` is, which is asked everything that an audit asks.
+    /// Starts a tape of the host that `source` is, which is asked everything that an audit asks. This process is
+    /// its observer.
     ///
     /// The file is readable by its owner only: it names processes, control groups and settings that the host may
     /// show to root alone.
@@ -83,9 +84,13 @@ impl Writer {
     /// Starts a tape in an empty file.
     pub(super) fn start(file: File, path: String, capture: &str) -> Result<Writer, RecordError> {
         let mut writer = Writer { file, path, length: 0, encoder: Encoder::new() };
-        let packed = packed(capture).map_err(|error| writer.error(error))?;
+        let label = Label {
+            capture: packed(capture).map_err(|error| writer.error(error))?,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            observer: std::process::id(),
+        };
         let mut start = FIRST_LINE.as_bytes().to_vec();
-        start.extend(frame(Kind::Host, 0, &packed).ok_or(TooLarge)?);
+        start.extend(frame(Kind::Label, 0, &label.payload()).ok_or(TooLarge)?);
         writer.append_bytes(&start)?;
         Ok(writer)
     }
