@@ -69,7 +69,7 @@ impl Counters {
 
     /// Where the counts of a family come from, as messages call it: by the table's own word where its source is
     /// not the first choice.
-    pub fn source(&self, family: Family) -> &'static str {
+    pub fn source(&self, family: Family) -> &str {
         self.table(family).ok().and_then(Table::source).unwrap_or(family.source())
     }
 

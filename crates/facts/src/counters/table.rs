@@ -1,6 +1,7 @@
 //! Counts of one family: rows by number, columns by name.
 
 use crate::{Fact, Missing};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Counts by row (a CPU, or what its family says) and column, each row with the moment it was read at.
@@ -12,7 +13,7 @@ pub struct Table {
     rows: Arc<[u32]>,
     columns: Arc<[Box<str>]>,
     /// Where the counts come from, if not from the family's first choice.
-    source: Option<&'static str>,
+    source: Option<Cow<'static, str>>,
     /// `CLOCK_MONOTONIC_RAW` in nanoseconds, by row.
     read_at: Vec<u64>,
     /// Row by row.
@@ -50,13 +51,13 @@ impl Table {
 
     /// Where the counts come from; `None` where it is what the family's own
     /// [`source`](super::Family::source) says.
-    pub fn source(&self) -> Option<&'static str> {
-        self.source
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
     }
 
     /// Says where the counts come from.
-    pub fn set_source(&mut self, source: &'static str) {
-        self.source = Some(source);
+    pub fn set_source(&mut self, source: impl Into<Cow<'static, str>>) {
+        self.source = Some(source.into());
     }
 
     /// Starts a new reading, of all rows at one moment: nothing is blank.

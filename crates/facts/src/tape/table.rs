@@ -14,6 +14,8 @@ const TABLE: u64 = 1;
 const SHAPE: u64 = 2;
 /// What is blank, where that is not what it was.
 const BLANKS: u64 = 4;
+/// Where the counts come from, where that is not what it was, or for a new shape not the family's first choice.
+const SOURCE: u64 = 8;
 
 /// Cells without a count take no bytes, but the names of their columns do: 8,192 CPUs that have counted nothing
 /// yet have about 1,000 cells for a byte. What claims more must not make us find the memory.
@@ -29,17 +31,28 @@ pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Table>, table: &Fact
         }
         Ok(table) => table,
     };
-    let same_shape = before.as_ref().ok().filter(|it| has_shape_of(it, table));
+    let same_shape =
+        before.as_ref().ok().filter(|it| has_shape_of(it, table) && may_take_source_of(it, table));
     let empty = Table::new(Arc::clone(table.rows()), Arc::clone(table.columns()));
     let before = same_shape.unwrap_or(&empty);
     let has_new_blanks = !has_blanks_of(before, table);
+    let new_source = table.source().filter(|_| before.source() != table.source());
     let flag = |is_set: bool, flag: u64| if is_set { flag } else { 0 };
-    put_number(out, TABLE | flag(same_shape.is_none(), SHAPE) | flag(has_new_blanks, BLANKS));
+    put_number(
+        out,
+        TABLE
+            | flag(same_shape.is_none(), SHAPE)
+            | flag(has_new_blanks, BLANKS)
+            | flag(new_source.is_some(), SOURCE),
+    );
     if same_shape.is_none() {
         put_shape(out, table);
     }
     if has_new_blanks {
         put_blanks(out, table);
+    }
+    if let Some(source) = new_source {
+        put_text(out, source);
     }
     put_times(out, at, table);
     put_cells(out, before, table);
@@ -56,7 +69,7 @@ pub(super) fn take(
     if flags == 0 {
         return Ok(Err(reason::take(bytes)?));
     }
-    if flags & TABLE == 0 || flags > TABLE | SHAPE | BLANKS {
+    if flags & TABLE == 0 || flags > TABLE | SHAPE | BLANKS | SOURCE {
         return Err(Expected("a table or a reason"));
     }
     let mut table = if flags & SHAPE == 0 {
@@ -69,6 +82,9 @@ pub(super) fn take(
     if flags & BLANKS != 0 {
         take_blanks(bytes, &mut table)?;
     }
+    if flags & SOURCE != 0 {
+        table.set_source(bytes.text()?.to_owned());
+    }
     take_times(bytes, at, &mut table)?;
     take_cells(bytes, &mut table)?;
     Ok(Ok(table))
@@ -78,6 +94,11 @@ const TOO_MANY_CELLS: Expected = Expected("fewer cells");
 
 fn has_shape_of(table: &Table, other: &Table) -> bool {
     table.rows() == other.rows() && table.columns() == other.columns()
+}
+
+/// A table's source cannot be taken back.
+fn may_take_source_of(table: &Table, other: &Table) -> bool {
+    table.source().is_none() || other.source().is_some()
 }
 
 fn has_blanks_of(table: &Table, other: &Table) -> bool {

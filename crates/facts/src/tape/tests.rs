@@ -37,6 +37,7 @@ prop_compose! {
         cells in vec((count(), vec(count(), columns.len())), rows.len()),
         blank_rows in vec((0..3u32, missing()), 0..2),
         blank_columns in vec(missing(), 0..2),
+        source in select(vec![None, Some("/proc/elsewhere"), Some("")]),
         rows in Just(rows),
         columns in Just(columns),
     ) -> Table {
@@ -46,6 +47,9 @@ prop_compose! {
         }
         blank_rows.into_iter().for_each(|(row, why)| table.blank_row(row, why));
         blank_columns.into_iter().for_each(|why| table.blank_column("é", why));
+        if let Some(source) = source {
+            table.set_source(source);
+        }
         table
     }
 }
