@@ -1,8 +1,12 @@
 //! The command line.
 
+use crate::duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use facts::CpuSet;
 use rules::finding::Severity;
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Finds what keeps a server's CPUs below the clock they were bought for, and says what each thief costs.
 ///
@@ -47,7 +51,54 @@ pub(crate) enum Command {
         #[arg(value_name = "ID|TEXT")]
         subject: Vec<String>,
     },
+    /// Say where the cycles of this machine went: what each thief took, in lines that sum to 100 %
+    ///
+    /// Counts what happened while the CPUs did their own work, which is safe in production. With COMMAND,
+    /// runs it and measures until it ends; with --pid, that process's cycles are the useful ones. Ctrl-C
+    /// prints what there is. `fullclock explain LINE` says what a line is made of and what mends it.
+    #[command(after_help = LEDGER_EXAMPLES)]
+    Ledger(LedgerArguments),
 }
+
+/// What is accounted for, and how.
+#[derive(Args, Debug)]
+pub(crate) struct LedgerArguments {
+    /// How long to measure: 500ms, 5s, 2m [default: 5s, or until COMMAND ends]
+    #[arg(short, long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) duration: Option<Duration>,
+    /// The CPUs to account for, a list like 0-3,8 [default: all that are online]
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// A process whose cycles are asked for; may be given several times
+    #[arg(short, long = "pid", value_name = "PID")]
+    pub(crate) pids: Vec<u32>,
+    /// Whether to trace the scheduler and interrupts: auto does so where it is allowed and costs little
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) trace: Trace,
+    /// A command to run and measure
+    #[arg(value_name = "COMMAND", last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// When to trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Trace {
+    Auto,
+    Always,
+    Never,
+}
+
+fn cpu_list(text: &str) -> Result<CpuSet, String> {
+    let cpus = CpuSet::parse_list(text).map_err(|error| error.to_string())?;
+    if cpus.is_empty() { Err("it names no CPU".to_owned()) } else { Ok(cpus) }
+}
+
+const LEDGER_EXAMPLES: &str = "\
+Examples:
+  fullclock ledger                            five seconds of the whole machine
+  fullclock ledger -d 30s --pid $(pgrep -o postgres)
+  fullclock ledger -- pgbench -T 60           until the command ends
+  fullclock ledger --cpus 4-7 --verbose       every part, source and uncertainty";
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:

@@ -5,11 +5,9 @@
 
 mod cli;
 mod commands;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "commands that measure for a time take it from here")
-)]
 mod duration;
+mod interrupt;
+mod measure;
 mod output;
 mod render;
 

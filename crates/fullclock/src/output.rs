@@ -105,6 +105,58 @@ pub(crate) fn with_progress<T>(
     })
 }
 
+/// A line on standard error that says how far a measurement is, for whoever watches.
+pub(crate) struct Progress {
+    length: Duration,
+    is_wanted: bool,
+    is_shown: bool,
+}
+
+impl Progress {
+    /// The time between two updates that an eye can follow.
+    pub(crate) const STEP: Duration = Duration::from_millis(200);
+
+    /// Of something that begins now and takes `length`; nothing is shown of what is over in a second. Who does not
+    /// watch a terminal is told once, where `verbose` asks for it.
+    pub(crate) fn new(arguments: &OutputArguments, verbose: bool, length: Duration) -> Progress {
+        let is_long = length > Duration::from_secs(1);
+        let is_terminal = io::stderr().is_terminal();
+        if is_long && verbose && !is_terminal {
+            note(arguments, &format!("measuring for {} s, SIGINT ends it", length.as_secs_f64()));
+        }
+        let is_wanted = is_long && is_terminal && !arguments.quiet;
+        Progress { length, is_wanted, is_shown: false }
+    }
+
+    /// Says that `elapsed` of it is over.
+    pub(crate) fn show(&mut self, elapsed: Duration) {
+        if self.is_wanted {
+            let (elapsed, length) = (elapsed.as_secs_f64(), self.length.as_secs_f64());
+            rewrite_line(&format!(
+                "\rfullclock: measured {elapsed:.1} of {length:.1} s, Ctrl-C ends it"
+            ));
+            self.is_shown = true;
+        }
+    }
+}
+
+#[expect(
+    clippy::let_underscore_must_use,
+    reason = "progress that nobody can see is nothing to fail for"
+)]
+fn rewrite_line(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Leaves the line empty for what comes next.
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.is_shown {
+            rewrite_line("\r\x1b[K");
+        }
+    }
+}
+
 /// Whether the error is that nobody reads any more.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let io_error = error.downcast_ref::<io::Error>();

@@ -52,12 +52,18 @@ impl Platform {
 const KEEP_STEAL_TO_THEMSELVES: &[&str] =
     &["VMware", "VirtualBox", "Hyper-V", "Parallels", "bhyve"];
 
-/// Decides from the CPU's flag, `/sys/hypervisor/type`, the DMI names and s390's /proc/sysinfo.
+/// The CPUID leaf in which a hypervisor signs with twelve letters in EBX, ECX and EDX
+/// (Documentation/virt/kvm/x86/cpuid.rst). Means nothing without the CPU's `hypervisor` flag.
+pub const SIGNATURE_LEAF: u32 = 0x4000_0000;
+
+/// Decides from the CPU's flag, `/sys/hypervisor/type`, the DMI names, s390's /proc/sysinfo and the signature of
+/// [`SIGNATURE_LEAF`], where there is one.
 pub fn hypervisor(
     cpuinfo: &Fact<CpuInfo>,
     dmi: &Dmi,
     xen_type: &Fact<String>,
     sysinfo: &Fact<String>,
+    signature: Option<[u32; 4]>,
 ) -> Fact<Option<String>> {
     if let Some(name) = named_by_dmi(dmi) {
         return Ok(Some(name.to_owned()));
@@ -69,7 +75,10 @@ pub fn hypervisor(
         return Ok(Some("z/VM or KVM".to_owned()));
     }
     match cpuinfo {
-        Ok(info) if info.has("hypervisor") => Ok(Some("an unnamed hypervisor".to_owned())),
+        Ok(info) if info.has("hypervisor") => {
+            let name = signature.and_then(named_by_signature).unwrap_or("an unnamed hypervisor");
+            Ok(Some(name.to_owned()))
+        }
         Ok(info) if info.is_intel() || info.is_amd() => Ok(None),
         // Other architectures have no such flag. Firmware tables that name a real vendor will do.
         Ok(info) if info.model_name.to_ascii_lowercase().contains("qemu") => {
@@ -78,6 +87,23 @@ pub fn hypervisor(
         Ok(_) => dmi.vendor.as_ref().map(|_| None).map_err(Missing::from),
         Err(missing) => Err(missing.clone()),
     }
+}
+
+/// Signatures of hypervisors: arch/x86/include/uapi/asm/kvm_para.h, arch/x86/kernel/cpu/{mshyperv,vmware,acrn}.c,
+/// QEMU's target/i386/cpu.c. Hyper-V's is imitated by others for its guests' sake, and stays unnamed.
+const SIGNATURES: &[(&[u8; 12], &str)] = &[
+    (b"KVMKVMKVM\0\0\0", "KVM"),
+    (b"VMwareVMware", "VMware"),
+    (b"XenVMMXenVMM", "Xen"),
+    (b"TCGTCGTCGTCG", "QEMU"),
+    (b"VBoxVBoxVBox", "VirtualBox"),
+    (b"bhyve bhyve ", "bhyve"),
+    (b"ACRNACRNACRN", "ACRN"),
+];
+
+fn named_by_signature([_, ebx, ecx, edx]: [u32; 4]) -> Option<&'static str> {
+    let letters = [ebx, ecx, edx].map(u32::to_le_bytes);
+    SIGNATURES.iter().find(|(known, _)| known.as_slice() == letters.as_flattened()).map(|it| it.1)
 }
 
 /// DMI vendor and product names of hypervisors; the third column is what people call them.
@@ -113,4 +139,20 @@ fn named_by_dmi(dmi: &Dmi) -> Option<&'static str> {
     }
     let known = |(v, p, _): &&(&str, &str, &str)| vendor.starts_with(v) && product.starts_with(p);
     NAMES.iter().find(known).map(|(_, _, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hypervisor_is_named_by_its_signature() {
+        let signed = |text: &[u8; 12]| {
+            let word = |at: usize| u32::from_le_bytes(text[at..at + 4].try_into().unwrap());
+            named_by_signature([0x4000_0010, word(0), word(4), word(8)])
+        };
+        assert_eq!(signed(b"KVMKVMKVM\0\0\0"), Some("KVM"));
+        assert_eq!(signed(b"Microsoft Hv"), None);
+        assert_eq!(named_by_signature([0; 4]), None);
+    }
 }

@@ -3,6 +3,7 @@
 mod audit;
 mod capture;
 mod explain;
+mod ledger;
 
 use crate::cli::{Arguments, Command};
 use crate::output;
@@ -17,6 +18,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         None | Some(Command::Audit) => audit::run(arguments),
         Some(Command::Capture { output }) => capture::run(arguments, output.as_deref()),
+        Some(Command::Ledger(options)) => ledger::run(arguments, options),
         Some(Command::Explain { subject }) => explain::run(arguments, subject),
     }
 }

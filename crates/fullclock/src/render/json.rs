@@ -11,7 +11,7 @@ use rules::pasted::Explanation;
 use serde_json::{Result, Value, json};
 
 /// The version of every shape in this file, which is the number in the schemas' file names.
-const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 1;
 
 /// One audit: `schemas/audit-1.json`.
 pub(crate) fn audit(host: &HostView, audit: &Audit) -> Result<String> {
@@ -79,7 +79,7 @@ pub(crate) fn explanation(explanation: &Explanation) -> Result<String> {
     }))
 }
 
-fn describe(host: &HostView) -> Value {
+pub(super) fn describe(host: &HostView) -> Value {
     let known = |fact: &Fact<String>| fact.as_ref().ok().cloned();
     let cpuinfo = host.cpuinfo.as_ref().ok();
     json!({
@@ -119,6 +119,6 @@ fn references(references: &[Reference]) -> Vec<Value> {
     references.iter().map(reference).collect()
 }
 
-fn pretty(value: &Value) -> Result<String> {
+pub(super) fn pretty(value: &Value) -> Result<String> {
     serde_json::to_string_pretty(value).map(|text| text + "\n")
 }

@@ -1,6 +1,7 @@
-//! Verdicts as text and as JSON.
+//! Results as text and as JSON.
 
 pub(crate) mod json;
+pub(crate) mod ledger;
 mod page;
 pub(crate) mod text;
 mod unknowns;

@@ -50,6 +50,12 @@ pub(crate) fn audit(
 
 fn header(page: &mut Page, name: &str, host: &HostView) {
     page.line(&page.paint(BOLD, &format!("fullclock audit of {name}")));
+    page.paragraph(0, &describe(host));
+    page.line("");
+}
+
+/// The host in a line: processor, CPUs, kernel, machine, what runs it.
+pub(super) fn describe(host: &HostView) -> String {
     let mut parts = Vec::new();
     if let Ok(cpuinfo) = &host.cpuinfo
         && !cpuinfo.model_name.is_empty()
@@ -70,8 +76,7 @@ fn header(page: &mut Page, name: &str, host: &HostView) {
     if let Ok(Some(container)) = &host.platform.container {
         parts.push(format!("in a {container} container"));
     }
-    page.paragraph(0, &parts.join(", "));
-    page.line("");
+    parts.join(", ")
 }
 
 fn machine(host: &HostView) -> Option<String> {

@@ -3,15 +3,17 @@
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::system::dmi::Dmi;
-use facts::system::platform::{Platform, hypervisor};
+use facts::system::platform::{Platform, SIGNATURE_LEAF, hypervisor};
 use facts::system::process::Process;
 use facts::{Fact, parse};
 
 pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>, dmi: &Dmi) -> Platform {
     let xen_type = source.parsed("/sys/hypervisor/type", parse::line);
     let sysinfo = source.text("/proc/sysinfo");
+    let is_guest = cpuinfo.as_ref().is_ok_and(|it| it.has("hypervisor"));
+    let signature = is_guest.then(|| source.cpuid(SIGNATURE_LEAF, 0).ok()).flatten();
     Platform {
-        hypervisor: hypervisor(cpuinfo, dmi, &xen_type, &sysinfo),
+        hypervisor: hypervisor(cpuinfo, dmi, &xen_type, &sysinfo, signature),
         container: container(source),
     }
 }

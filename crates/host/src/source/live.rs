@@ -147,7 +147,8 @@ impl Source for Live {
             return Err(Missing::not_collected(name));
         }
         // A leaf above the highest repeats the highest one on Intel (SDM vol. 2A, CPUID).
-        let highest = raw_cpuid::cpuid!(leaf & 0x8000_0000).eax;
+        // Basic leaves begin at 0, those of a hypervisor at 0x40000000, extended ones at 0x80000000.
+        let highest = raw_cpuid::cpuid!(leaf & 0xc000_0000).eax;
         if leaf > highest {
             return Err(Missing::not_here(name, format!("the highest CPUID leaf is {highest:#x}")));
         }

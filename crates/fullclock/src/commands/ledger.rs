@@ -1,0 +1,142 @@
+//! `fullclock ledger`: where the cycles of this machine went.
+#![expect(clippy::disallowed_methods, reason = "waits for as long as the user asked for")]
+
+use crate::cli::{Arguments, LedgerArguments};
+use crate::interrupt::Interrupt;
+use crate::measure::command::{Workload, exit_code};
+use crate::measure::{self, Measured, Plan, choice};
+use crate::output::{self, Progress, Style};
+use crate::render;
+use anyhow::{Context, Result, bail};
+use facts::counters::Family;
+use facts::{CpuSet, HostView};
+use host::counters::{Sampler, Wanted};
+use host::{Live, Source};
+use rules::interval::Interval;
+use rules::ledger::{Evidence, Ledger, close};
+use std::process::{ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// Long enough for sources that count in steps of 10 ms to be within half a percent.
+const DEFAULT: Duration = Duration::from_secs(5);
+
+pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<ExitCode> {
+    if arguments.host.root.is_some() || arguments.host.host.is_some() {
+        bail!("a ledger measures the machine it runs on; --root and --host name another");
+    }
+    let source = Live::this_machine();
+    let host = host::view(&source);
+    let cpus = cpus(&host, options)?;
+    for &pid in &options.pids {
+        if source.list(&format!("/proc/{pid}")).is_err() {
+            bail!("there is no process {pid}");
+        }
+    }
+    let interrupt = Interrupt::listen()?;
+    let chosen = options.pids.clone();
+    let mut session =
+        Session { arguments, options, source: &source, host: &host, interrupt, chosen };
+    let (measured, status) = session.measure(&cpus)?;
+    let audit = rules::audit::audit(&host);
+    let evidence = Evidence {
+        cpus,
+        traced: measured.traced,
+        clocks: measured.clocks,
+        chosen: session.chosen,
+        observer: std::process::id(),
+        kept_off: measured.kept_off,
+        findings: &audit.findings,
+        ..Evidence::of(Interval { host: &host, before: &measured.before, after: &measured.after })
+    };
+    print(arguments, &host, &close(&evidence))?;
+    drop(measured.tracer);
+    Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// The CPUs to account for: those that were asked for, all of which have to be online.
+fn cpus(host: &HostView, options: &LedgerArguments) -> Result<CpuSet> {
+    let online = host.topology.online.as_ref().map_err(Clone::clone)?;
+    let Some(asked) = &options.cpus else { return Ok(online.clone()) };
+    let offline = asked.minus(online);
+    if !offline.is_empty() {
+        bail!("--cpus names {offline}, and only {online} are online");
+    }
+    Ok(asked.clone())
+}
+
+struct Session<'a> {
+    arguments: &'a Arguments,
+    options: &'a LedgerArguments,
+    source: &'a Live,
+    host: &'a HostView,
+    interrupt: Interrupt,
+    chosen: Vec<u32>,
+}
+
+impl Session<'_> {
+    fn measure(&mut self, cpus: &CpuSet) -> Result<(Measured, Option<ExitStatus>)> {
+        let tracer =
+            choice::tracer(self.source, self.host, self.options.trace, cpus, &self.interrupt);
+        let mut sampler = Sampler::open(Live::this_machine(), self.host, Wanted::ledger());
+        let plan = Plan {
+            cpus: cpus.clone(),
+            tracer,
+            probes_clocks: !counts_cycles(&mut sampler),
+            followed: self.chosen.clone(),
+        };
+        let mut workload = None;
+        let Session { arguments, options, interrupt, chosen, .. } = self;
+        let measured = measure::observe(plan, &mut sampler, || {
+            if options.command.is_empty() {
+                wait(arguments, interrupt, options.duration.unwrap_or(DEFAULT));
+            } else {
+                let command = Workload::start(&options.command, arguments.output.json)?;
+                chosen.push(command.pid());
+                watch(workload.insert(command), options, interrupt)?;
+            }
+            Ok(())
+        })?;
+        Ok((measured, workload.map(Workload::outcome).transpose()?))
+    }
+}
+
+/// Whether a counter shows the clock of the CPUs.
+fn counts_cycles(sampler: &mut Sampler) -> bool {
+    let mut counters = facts::counters::Counters::unread();
+    sampler.sample(&mut counters);
+    counters.table(Family::Clocks).is_ok_and(|it| it.column("aperf").is_ok())
+}
+
+/// Waits that long, or until Ctrl-C.
+fn wait(arguments: &Arguments, interrupt: &Interrupt, length: Duration) {
+    let mut progress = Progress::new(&arguments.output, arguments.audit.verbose, length);
+    let started = Instant::now();
+    while let Some(left) = length.checked_sub(started.elapsed()).filter(|it| !it.is_zero()) {
+        progress.show(started.elapsed());
+        if interrupt.wait(left.min(Progress::STEP)) {
+            break;
+        }
+    }
+}
+
+/// Waits until the command ends, the time is over or Ctrl-C; then the command has ended.
+fn watch(command: &mut Workload, options: &LedgerArguments, interrupt: &Interrupt) -> Result<()> {
+    let started = Instant::now();
+    let is_over = |elapsed: Duration| options.duration.is_some_and(|length| elapsed >= length);
+    while !command.has_ended()? {
+        if interrupt.wait(Duration::from_millis(10)) || is_over(started.elapsed()) {
+            return command.stop(interrupt);
+        }
+    }
+    Ok(())
+}
+
+fn print(arguments: &Arguments, host: &HostView, ledger: &Ledger) -> Result<()> {
+    let text = if arguments.output.json {
+        render::ledger::json::ledger(host, ledger).context("cannot write JSON")?
+    } else {
+        let style = Style::of_stdout(&arguments.output);
+        render::ledger::text::ledger("this machine", host, ledger, arguments.audit.verbose, style)
+    };
+    Ok(output::print(&text)?)
+}

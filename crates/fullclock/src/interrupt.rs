@@ -1,0 +1,51 @@
+//! Ctrl-C: the wish to stop early and still see what there is.
+//!
+//! The first SIGINT or SIGTERM is remembered and ends a wait; a second one ends the program, for whoever has
+//! waited long enough.
+
+use anyhow::{Context, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// Listens for the user's wish to stop.
+pub(crate) struct Interrupt {
+    signals: Receiver<()>,
+}
+
+impl Interrupt {
+    /// Starts to listen. One of these in a program is enough.
+    pub(crate) fn listen() -> Result<Interrupt> {
+        let mut signals =
+            Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for signals")?;
+        let (sender, receiver) = mpsc::channel();
+        let listen = move || {
+            for (n, signal) in signals.forever().enumerate() {
+                if n > 0 || sender.send(()).is_err() {
+                    // It ends the program; where it cannot, there is nothing left to try.
+                    emulate_default_handler(signal).ok();
+                }
+            }
+        };
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(listen)
+            .context("cannot start a thread that listens for signals")?;
+        Ok(Interrupt { signals: receiver })
+    }
+
+    /// Waits that long; true as soon as the user wants to stop.
+    pub(crate) fn wait(&self, time: Duration) -> bool {
+        match self.signals.recv_timeout(time) {
+            Ok(()) => true,
+            Err(RecvTimeoutError::Timeout) => false,
+            // Nobody listens any more, which no signal brings about; the wait is as long as it was meant to be.
+            Err(RecvTimeoutError::Disconnected) => {
+                std::thread::sleep(time);
+                false
+            }
+        }
+    }
+}

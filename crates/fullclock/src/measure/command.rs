@@ -1,0 +1,72 @@
+//! The command that is run to be measured.
+
+use crate::interrupt::Interrupt;
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use std::ffi::OsString;
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// A command that runs while its cycles are counted.
+pub(crate) struct Workload {
+    name: String,
+    child: Child,
+}
+
+impl Workload {
+    /// Starts it. `beside_results` keeps its output out of ours: it goes to standard error.
+    #[expect(clippy::disallowed_methods, reason = "runs what the user asked to be measured")]
+    pub(crate) fn start(command: &[OsString], beside_results: bool) -> Result<Workload> {
+        let (program, arguments) = command.split_first().context("there is no command to run")?;
+        let mut command = Command::new(program);
+        command.args(arguments);
+        if beside_results {
+            command.stdout(Stdio::from(std::io::stderr()));
+        }
+        let name = program.to_string_lossy().into_owned();
+        let child = command.spawn().with_context(|| format!("cannot run {name}"))?;
+        Ok(Workload { name, child })
+    }
+
+    /// Its number.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has ended. What it ran stays on record until [`Workload::outcome`] asks for its outcome.
+    pub(crate) fn has_ended(&self) -> Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
+        Ok(status.with_context(|| format!("cannot wait for {}", self.name))?.is_some())
+    }
+
+    /// How it ended; waits for that.
+    pub(crate) fn outcome(mut self) -> Result<ExitStatus> {
+        self.child.wait().with_context(|| format!("cannot wait for {}", self.name))
+    }
+
+    /// Makes it end, where the measurement is over before it: with the signal that Ctrl-C at a terminal sends it
+    /// anyway, and without a choice where a second passes.
+    pub(crate) fn stop(&mut self, interrupt: &Interrupt) -> Result<()> {
+        let pid = Pid::from_child(&self.child);
+        for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+            if self.has_ended()? {
+                return Ok(());
+            }
+            // It may end just then; no other process can have its number before it is waited for.
+            kill_process(pid, signal).ok();
+            interrupt.wait(Duration::from_millis(500));
+        }
+        Ok(())
+    }
+}
+
+/// What a measurement of a command exits with: what the command did, as `time` and `perf stat` do, so that a
+/// script notices its failure.
+pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
+    use std::os::unix::process::ExitStatusExt;
+    /// What shells add a signal's number to.
+    const SIGNALLED: i32 = 128;
+    let code = status.code().or_else(|| status.signal().map(|it| SIGNALLED + it));
+    ExitCode::from(code.and_then(|it| u8::try_from(it).ok()).unwrap_or(u8::MAX))
+}

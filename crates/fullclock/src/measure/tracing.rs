@@ -1,0 +1,88 @@
+//! The thread that takes traced events out of their rings while an interval goes on.
+
+use super::accounts::Accounts;
+use facts::trace::waits::{Wait, Waits};
+use facts::trace::{CpuTotals, Event};
+use facts::{Missing, PerCpu};
+use host::perf::Tracer;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+/// A ring that fills up sooner ends the wait, so this only bounds how late the end is noticed.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Tracing that goes on.
+pub(super) struct Tracing<'scope> {
+    thread: ScopedJoinHandle<'scope, Traced>,
+}
+
+/// Open tracepoints, and what they have told.
+pub(super) struct Traced {
+    tracer: Tracer,
+    accounts: Accounts,
+    waits: Waits,
+    failed: Option<Missing>,
+}
+
+impl<'scope> Tracing<'scope> {
+    /// Begins to account for what `tracer` traces, from `begins_ns` of CLOCK_MONOTONIC_RAW on, and to follow the
+    /// tasks `followed`; until `stop` is set.
+    pub(super) fn start(
+        scope: &'scope Scope<'scope, '_>,
+        tracer: Tracer,
+        begins_ns: u64,
+        followed: &[u32],
+        stop: &'scope AtomicBool,
+    ) -> Tracing<'scope> {
+        let mut waits = Waits::default();
+        for &tid in followed {
+            waits.follow(tid.cast_signed());
+        }
+        let accounts = Accounts::beginning(&tracer.cpus(), begins_ns);
+        let mut traced = Traced { tracer, accounts, waits, failed: None };
+        let work = move || {
+            while traced.failed.is_none() && !stop.load(Ordering::Relaxed) {
+                traced.failed = traced.tracer.wait(PATIENCE).err();
+                traced.drain(host::probe::anchor().raw_ns);
+            }
+            traced
+        };
+        Tracing { thread: scope.spawn(work) }
+    }
+
+    /// Waits for the thread, which has been told to stop.
+    pub(super) fn stop(self) -> Traced {
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Traced {
+    /// Takes in every event up to a moment.
+    fn drain(&mut self, until_ns: u64) {
+        let Traced { tracer, accounts, waits, .. } = self;
+        tracer.drain(until_ns, |event: &Event| {
+            waits.push(event);
+            accounts.push(event);
+        });
+        waits.settle(until_ns);
+    }
+
+    /// Ends the accounts. The totals of each CPU, how long the followed tasks were kept off, and the tracepoints.
+    pub(super) fn end(mut self, ends_ns: u64) -> (PerCpu<CpuTotals>, Option<Wait>, Option<Tracer>) {
+        if let Some(why) = self.failed {
+            let cpus = self.tracer.cpus();
+            let failed = cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect();
+            return (failed, None, Some(self.tracer));
+        }
+        self.drain(ends_ns);
+        let refused = self.tracer.refused().to_vec();
+        let refused = refused.into_iter().map(|(cpu, why)| (cpu, Err(why)));
+        let totals = self.accounts.end(ends_ns).map(|(cpu, totals)| (cpu, Ok(totals)));
+        let kept_off = self.waits.take().map(|(_, wait)| wait).reduce(|sum, wait| Wait {
+            preempted_ns: sum.preempted_ns.saturating_add(wait.preempted_ns),
+            stopped_ns: sum.stopped_ns.saturating_add(wait.stopped_ns),
+        });
+        (totals.chain(refused).collect(), kept_off, Some(self.tracer))
+    }
+}
