@@ -32,7 +32,7 @@ pub(crate) fn causes(books: &Books<'_>, running: Hertz) -> Vec<Cause> {
     let host = books.evidence.interval.host;
     let all = [
         request(host, books.cpu, running),
-        turbo_off(host),
+        turbo_off(host, running),
         heat(books, running),
         limit_reason(books, running),
         preference(host, books.cpu, running),
@@ -74,14 +74,15 @@ fn request(host: &HostView, cpu: u32, running: Hertz) -> Option<Cause> {
     is_low(limit).then(|| system("limit scaling_max_freq".to_owned(), limit))
 }
 
-/// Turbo that is switched off: by the kernel, or by firmware, which takes the flag away.
-fn turbo_off(host: &HostView) -> Option<Cause> {
-    if !host.runs_without_turbo() {
+/// Turbo that is switched off: by the kernel, or by firmware, which takes the flag away. In a guest, flag and switches are
+/// the hypervisor's and say nothing of the processor; and a clock above the nominal one is turbo, whatever they say.
+fn turbo_off(host: &HostView, running: Hertz) -> Option<Cause> {
+    let (down_to, _) = host.nominal_clock().filter(|_| host.runs_without_turbo())?;
+    if host.platform.is_guest() || down_to.share_of(running) < SAME {
         return None;
     }
     let has_flag = host.cpuinfo.as_ref().is_ok_and(CpuInfo::has_turbo);
     let party = if has_flag { Party::OperatingSystem } else { Party::Firmware };
-    let (down_to, _) = host.nominal_clock()?;
     Some(Cause { name: "turbo off".to_owned(), party: Some(party), down_to })
 }
 
@@ -133,4 +134,40 @@ fn hypervisor(host: &HostView, running: Hertz) -> Option<Cause> {
         party: Some(Party::Hypervisor),
         down_to: running,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::host_of;
+
+    /// A 2.4 GHz Xeon without the flag for turbo.
+    const WITHOUT_TURBO: &str = "\
+//- /proc/cpuinfo
+processor : 0
+vendor_id : GenuineIntel
+cpu family : 6
+model : 85
+model name : Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz
+flags : acpi tm2
+//- /sys/devices/system/cpu/online
+0
+";
+
+    #[test]
+    fn turbo_that_firmware_took_away_explains_the_clock_down_to_nominal() {
+        let cause = turbo_off(&host_of(WITHOUT_TURBO), Hertz(2_400_000_000)).unwrap();
+        assert_eq!((cause.party, cause.down_to), (Some(Party::Firmware), Hertz(2_400_000_000)));
+    }
+
+    #[test]
+    fn turbo_is_not_off_where_the_clock_is_above_nominal() {
+        assert_eq!(turbo_off(&host_of(WITHOUT_TURBO), Hertz(3_000_000_000)), None);
+    }
+
+    #[test]
+    fn turbo_is_not_off_because_a_guest_does_not_see_it() {
+        let guest = WITHOUT_TURBO.replace("flags : acpi", "flags : hypervisor acpi");
+        assert_eq!(turbo_off(&host_of(&guest), Hertz(2_400_000_000)), None);
+    }
 }
