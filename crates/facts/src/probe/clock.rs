@@ -26,6 +26,9 @@ const HELD_UP: u64 = 2;
 /// An interrupt hits one chain of a window and not the others: 0.2 us in the long one is this share of it.
 const EVEN: f64 = 0.005;
 
+/// No processor has a clock beyond this; records of overclocking stay below it.
+const HIGHEST: Hertz = Hertz(10_000_000_000);
+
 /// Fewer windows make no reading.
 const FEWEST_WINDOWS: usize = 3;
 
@@ -87,7 +90,7 @@ impl ClockReading {
     /// Judges the windows of one sample on `cpu`.
     ///
     /// `overhead_ticks` is what timing a chain of no length takes. Missing where less than half of the windows, or
-    /// less than three, were left alone.
+    /// less than three, were left alone, and where the clock is none that a processor can have, as in an emulator.
     pub fn judge(
         cpu: u32,
         windows: &[Window],
@@ -108,6 +111,7 @@ impl ClockReading {
             let all = segments.iter().filter_map(|it| it.get(series).copied());
             all.map(clock).fold(0.0, f64::max)
         };
+        possible(cpu, hertz(rank(&clocks, 1.0)))?;
         Ok(ClockReading {
             cpu,
             best: hertz(rank(&clocks, 1.0)),
@@ -121,6 +125,14 @@ impl ClockReading {
             took_ns: ticks.span_ns(),
         })
     }
+}
+
+fn possible(cpu: u32, best: Hertz) -> Fact<()> {
+    if best.0 > 0 && best <= HIGHEST {
+        return Ok(());
+    }
+    let what = format!("the clock of CPU {cpu}");
+    Err(Missing::malformed(what, &format!("{best}"), "the clock of a processor, at most 10 GHz"))
 }
 
 /// The windows in which nothing but the chain and interrupts ran.
@@ -280,8 +292,15 @@ mod tests {
     }
 
     #[test]
-    fn chains_that_took_no_time_give_numbers_and_no_panic() {
-        let reading = judged(&[Window::default(); 4]);
-        assert_eq!((reading.best, reading.disagreement), (Hertz(0), 0.0));
+    fn a_clock_that_no_processor_has_is_no_reading() {
+        // What an emulator does: timing a chain of no length takes as long as timing any other.
+        let segment = Segment { instructions: 100_000, ticks: OVERHEAD };
+        let impossible = Window { segments: [segment; N_SERIES], disturbed: None };
+        assert!(
+            refusal(&[impossible; 4]).contains("at most 10 GHz"),
+            "{}",
+            refusal(&[impossible; 4])
+        );
+        assert!(refusal(&[Window::default(); 4]).contains("at most 10 GHz"));
     }
 }
