@@ -17,6 +17,7 @@ mod debian;
 mod docs;
 mod fuzz;
 mod guest;
+mod injection;
 mod stage;
 mod tally;
 mod test;
@@ -42,6 +43,11 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "fuzz", about: "run the fuzz targets: fuzz [--runs N]", run: fuzz::run },
     Command { name: "docs", about: "renew docs/checks.md from the checks", run: docs::run },
+    Command {
+        name: "injection",
+        about: "steal from a CPU and see whether the ledger finds it; needs an idle machine: injection [--quick]",
+        run: injection::run,
+    },
     Command {
         name: "import",
         about: "make a capture of pepc or stats-collect data: import FILE -o OUT.host",
@@ -77,9 +83,9 @@ fn main() -> ExitCode {
 fn help() -> String {
     let commands: String = COMMANDS
         .iter()
-        .map(|command| format!("  {:<8}{}\n", command.name, command.about))
+        .map(|command| format!("  {:<11}{}\n", command.name, command.about))
         .collect();
-    format!("Usage: cargo xtask COMMAND\n\nCommands:\n{commands}  help    this list\n")
+    format!("Usage: cargo xtask COMMAND\n\nCommands:\n{commands}  help       this list\n")
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
+    clippy::print_stderr,
     reason = "a test tool that works on the machine itself"
 )]
 

@@ -20,7 +20,8 @@ pub(crate) struct Spinner {
 }
 
 impl Spinner {
-    /// Starts one, to be ended by [`Spinner::end`], and waits until it spins.
+    /// Starts one, to be ended by [`Spinner::end`], waits until it spins, and tells its number on stderr for those
+    /// who want to look at it.
     pub(crate) fn start(cpu: u32) -> Result<Spinner> {
         let program = std::env::current_exe().context("cannot find this program's file")?;
         let mut child = Command::new(program)
@@ -35,6 +36,7 @@ impl Spinner {
         let mut word = String::new();
         spinner.words.read_line(&mut word).context("cannot read what the spinner says")?;
         ensure!(word.trim() == READY, "the spinner says '{word}' instead of '{READY}'");
+        eprintln!("spinner {}", spinner.pid());
         Ok(spinner)
     }
 
