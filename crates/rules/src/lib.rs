@@ -15,6 +15,7 @@ pub mod losses;
 pub mod metric;
 pub mod metrics;
 pub mod pasted;
+pub mod spin;
 pub mod stretch;
 
 mod cycles;

@@ -82,7 +82,7 @@ pub struct ClockReading {
     pub rejected: u32,
     /// When it was taken, CLOCK_MONOTONIC_RAW in nanoseconds.
     pub at_ns: u64,
-    /// How long taking it took, in nanoseconds: all of it CPU time.
+    /// How long taking it took, in nanoseconds of wall time: CPU time but for what other tasks took of it.
     pub took_ns: u64,
 }
 
@@ -187,8 +187,8 @@ fn sorted(clocks: impl Iterator<Item = f64>) -> Vec<f64> {
     clocks
 }
 
-/// The value below which `share` of the sorted `values` lie, by nearest rank; 0 where there are none.
-fn rank(values: &[f64], share: f64) -> f64 {
+/// The value below which `share` of the sorted `values` lie, by nearest rank; zero where there are none.
+pub(super) fn rank<T: Copy + Default>(values: &[T], share: f64) -> T {
     let last = values.len().saturating_sub(1);
     values.get((last as f64 * share).round() as usize).copied().unwrap_or_default()
 }

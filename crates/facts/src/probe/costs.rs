@@ -3,7 +3,11 @@
 //! Such a cost is the whole gap: entry and exit of the kernel, which no tracepoint sees, and the softirqs that run
 //! before the interrupted task goes on. It is a mean over the events of one moment.
 
-use crate::Fact;
+use super::clock::rank;
+use crate::{Fact, Missing};
+
+/// Fewer events say too little about the next one.
+const FEWEST_EVENTS: usize = 10;
 
 /// The costs of the events that take a CPU from its task for a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,4 +25,46 @@ pub struct EventCost {
     pub ns: u64,
     /// How far off that may be, in nanoseconds.
     pub uncertainty_ns: u64,
+}
+
+impl EventCost {
+    /// The mean of events that took this long each, give or take half of what the middle four fifths of them span;
+    /// missing where they are fewer than ten. `what` names them.
+    pub fn of_events(what: &str, mut lengths_ns: Vec<u64>) -> Fact<EventCost> {
+        if lengths_ns.len() < FEWEST_EVENTS {
+            let found = format!("{} events", lengths_ns.len());
+            return Err(Missing::malformed(format!("the cost of {what}"), &found, "ten or more"));
+        }
+        lengths_ns.sort_unstable();
+        let sum: u128 = lengths_ns.iter().copied().map(u128::from).sum();
+        let mean = sum / lengths_ns.len() as u128;
+        let span_ns = rank(&lengths_ns, 0.9).saturating_sub(rank(&lengths_ns, 0.1));
+        Ok(EventCost { ns: u64::try_from(mean).unwrap_or(u64::MAX), uncertainty_ns: span_ns / 2 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_is_the_mean_and_tells_how_far_events_differ() {
+        let lengths = (1..=21).map(|n| n * 100).collect();
+        let cost = EventCost::of_events("a tick", lengths);
+        assert_eq!(cost, Ok(EventCost { ns: 1100, uncertainty_ns: 800 }));
+    }
+
+    #[test]
+    fn a_kind_that_was_hardly_seen_has_no_cost() {
+        assert_eq!(
+            EventCost::of_events("a tick", vec![5000; 9]).unwrap_err().to_string(),
+            "the cost of a tick holds \"9 events\", expected ten or more"
+        );
+    }
+
+    #[test]
+    fn lengths_without_end_do_not_wrap() {
+        let cost = EventCost::of_events("a tick", vec![u64::MAX; 10]);
+        assert_eq!(cost, Ok(EventCost { ns: u64::MAX, uncertainty_ns: 0 }));
+    }
 }

@@ -1,4 +1,5 @@
-//! What the probes found: the clock by a chain of dependent instructions, and the gaps in a CPU's time line.
+//! What the probes found: the clock by a chain of dependent instructions, the gaps in a CPU's time line, and what
+//! events cost.
 //!
 //! The probes themselves are in `host`; what their raw ticks mean is computed here, so that it can be tested without
 //! the moment it was measured in.

@@ -13,4 +13,4 @@ mod spin;
 pub use affinity::{allowed, pinned};
 pub use anchor::anchor;
 pub use clock::{Windows, clock};
-pub use spin::{Watch, spin};
+pub use spin::{Watch, spin, spin_on};

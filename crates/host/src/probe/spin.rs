@@ -3,10 +3,11 @@
 //! Between two readings nothing is allocated, no memory is touched for the first time and no system call is made, so
 //! what makes a step long is not the probe. The floor is calibrated at the start, on this CPU, from ordinary steps.
 
-use super::{anchor, arch, rusage};
+use super::{anchor, arch, pinned, rusage};
 use facts::probe::{Anchor, Gap, Gaps, NotKept, TickClock};
-use facts::{Fact, Missing, Why};
+use facts::{CpuSet, Fact, Missing, PerCpu, Why};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 /// How long to watch, and for how many gaps there is room.
@@ -61,6 +62,34 @@ pub fn spin(watch: Watch, stop: &AtomicBool) -> Fact<Gaps> {
         switches,
         gaps,
         not_kept,
+    })
+}
+
+/// The same on several CPUs at once, with a spinner pinned to each.
+///
+/// Returns when the last one has ended. Errors are each CPU's own; besides those of [`spin`], that the CPU is offline
+/// or outside of this process's cpuset.
+pub fn spin_on(cpus: &CpuSet, watch: Watch, stop: &AtomicBool) -> PerCpu<Gaps> {
+    let spinner = |cpu| pinned(cpu, || spin(watch, stop)).flatten();
+    std::thread::scope(|scope| {
+        let start = |cpu| {
+            let name = std::thread::Builder::new().name(format!("spinner/{cpu}"));
+            (cpu, name.spawn_scoped(scope, move || spinner(cpu)))
+        };
+        let started: Vec<_> = cpus.iter().map(start).collect();
+        let ended = started.into_iter().map(|(cpu, spinner)| {
+            let failed = |text: String| Missing {
+                what: format!("the time line of CPU {cpu}"),
+                why: Why::Failed(text),
+            };
+            let gaps = match spinner.map(ScopedJoinHandle::join) {
+                Ok(Ok(gaps)) => gaps,
+                Ok(Err(_panic)) => Err(failed("the spinner panicked".to_owned())),
+                Err(error) => Err(failed(error.to_string())),
+            };
+            (cpu, gaps)
+        });
+        ended.collect()
     })
 }
 
@@ -151,7 +180,7 @@ fn slack_ns(ticks: &TickClock, first: Anchor, last: Anchor) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{affinity, pinned};
+    use super::super::affinity;
     use super::*;
 
     fn watched(length: Duration, room: usize, stop: &AtomicBool) -> Gaps {
@@ -177,6 +206,20 @@ mod tests {
     fn a_stopped_watch_ends_before_its_time() {
         let seen = watched(Duration::from_secs(3600), 0, &AtomicBool::new(true));
         assert_eq!((seen.reads, seen.count(), seen.wall_ns()), (0, 0, 0));
+    }
+
+    #[test]
+    fn every_cpu_has_a_spinner_of_its_own_or_a_reason() {
+        let cpus: CpuSet = affinity::allowed().unwrap().iter().chain([8191]).collect();
+        let watch = Watch { length: Duration::from_millis(5), room: 100 };
+        let seen = spin_on(&cpus, watch, &AtomicBool::new(false));
+        for (cpu, gaps) in seen.iter() {
+            match gaps {
+                Ok(gaps) => assert_eq!(gaps.cpu, cpu),
+                Err(missing) => assert_eq!(cpu, 8191, "{missing}"),
+            }
+        }
+        assert_eq!(seen.iter().count(), cpus.len());
     }
 
     #[test]

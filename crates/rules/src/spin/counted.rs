@@ -1,0 +1,286 @@
+//! Gaps split by how far counters went, where nothing may be traced.
+//!
+//! An interrupt makes a gap, and so does being put off the CPU; what else makes gaps makes shorter ones. So the
+//! longest gaps are taken for what was counted, as many as were counted, the thief with the longest first: tasks,
+//! system management mode, and interrupts of all kinds, whose time is split evenly by number. Softirqs are in the
+//! interrupts that raised them. Stolen time is in gaps far longer than the other interrupts, then in what is left. All
+//! of this is an estimate: two interrupts in one gap, or a long gap that no counter knows, shift time between the
+//! lines. The sum is exact.
+
+use super::joined::SHORTEST_EXIT_NS;
+use super::{Counts, GapBooks, Method, Thief};
+use facts::probe::{EventCost, EventCosts, Gaps};
+use facts::trace::Comm;
+use facts::{Fact, Missing};
+
+/// No interrupt and its return take less than leaving a guest does; shorter gaps are the core's own.
+const SHORTEST_INTERRUPT_NS: u64 = SHORTEST_EXIT_NS;
+
+/// A gap of this many times the median is no interrupt, where time was stolen.
+const OUTLIER: u64 = 10;
+
+/// Splits the gaps of one CPU by what was counted there meanwhile.
+pub fn by_counts(gaps: &Gaps, counts: &Counts) -> GapBooks {
+    let mut books = GapBooks::empty(gaps.cpu, Method::Counts);
+    let mut left = Lengths::of(gaps);
+    enter_tasks(&mut books, &left.longest(gaps.switches, 0), counts);
+    let in_firmware = left.longest(counts.n_smi.clone().unwrap_or_default(), 0);
+    books.enter(Thief::Firmware, sum(&in_firmware), in_firmware.len() as u64);
+    let outliers = enter_interrupts(&mut books, &mut left, counts);
+    enter_stolen(&mut books, &mut left, outliers, counts);
+    books.enter(Thief::Unexplained, sum(&left.0), left.0.len() as u64);
+    books.enter(Thief::Unexplained, gaps.not_kept.total_ns, gaps.not_kept.count);
+    books
+}
+
+/// What an event takes, softirqs included: the length of the longest gaps, as many as there were interrupts.
+///
+/// Ticks and other interrupts are not told apart unless one kind is all there was: both have the mean of both, and what
+/// they differ by is in the uncertainty. Missing where time was stolen, which hides among them, and where there are
+/// fewer gaps than interrupts.
+pub fn costs_by_counts(gaps: &Gaps, counts: &Counts) -> EventCosts {
+    let alike = interrupt_lengths(gaps, counts);
+    let of = |what| EventCost::of_events(what, alike.clone()?);
+    EventCosts { tick: of("a tick"), interrupt: of("an interrupt that is no tick") }
+}
+
+fn interrupt_lengths(gaps: &Gaps, counts: &Counts) -> Fact<Vec<u64>> {
+    let counted = interrupts(counts)?;
+    let n_events = counted.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
+    let stolen_ns = counts.stolen_ns.clone().unwrap_or_default();
+    let n_smi = counts.n_smi.clone().unwrap_or_default();
+    let mut left = Lengths::of(gaps);
+    let _of_tasks = left.longest(gaps.switches.saturating_add(n_smi), 0);
+    let lengths = left.longest(n_events, SHORTEST_INTERRUPT_NS);
+    if lengths.len() as u64 == n_events && stolen_ns == 0 && gaps.not_kept.count == 0 {
+        return Ok(lengths);
+    }
+    let found = format!(
+        "{n_events} interrupts, {} gaps, {} ms stolen",
+        gaps.count(),
+        stolen_ns / 1_000_000
+    );
+    Err(Missing::malformed("the cost of an interrupt", &found, "a gap for each, and nothing else"))
+}
+
+/// Being put off the CPU makes a gap each time; whose it is, the tasks' own run time says.
+fn enter_tasks(books: &mut GapBooks, away: &[u64], counts: &Counts) {
+    let mut left_ns = sum(away);
+    let tasks = counts.tasks.as_deref().unwrap_or_default();
+    for &(tid, comm, run_ns) in tasks {
+        let own_ns = run_ns.min(left_ns);
+        left_ns -= own_ns;
+        books.enter(Thief::Task(tid, comm), own_ns, u64::from(own_ns > 0));
+    }
+    let is_named = !tasks.is_empty();
+    let rest = if is_named { Thief::Unexplained } else { Thief::Task(0, Comm::default()) };
+    books.enter(rest, left_ns, if is_named { 0 } else { away.len() as u64 });
+}
+
+/// Enters the longest gaps as interrupts. Gaps too long for one are given back: they may be stolen time.
+fn enter_interrupts(books: &mut GapBooks, left: &mut Lengths, counts: &Counts) -> Lengths {
+    let Ok(counted) = interrupts(counts) else { return Lengths(Vec::new()) };
+    let n_events = counted.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
+    let mut lengths = Lengths(left.longest(n_events, SHORTEST_INTERRUPT_NS));
+    let median = lengths.0.get(lengths.0.len() / 2).copied().unwrap_or_default();
+    let is_stolen = counts.stolen_ns.as_ref().is_ok_and(|ns| *ns > 0);
+    let most = if is_stolen { median.saturating_mul(OUTLIER) } else { u64::MAX };
+    let outliers = lengths.longest(u64::MAX, most);
+    lengths.0.extend(left.longest(outliers.len() as u64, SHORTEST_INTERRUPT_NS));
+    let all_ns = sum(&lengths.0);
+    let (mut n_before, mut ns_before) = (0u64, 0u64);
+    for (thief, count) in counted {
+        n_before = n_before.saturating_add(count);
+        // Shares of the sum so far, so that rounding never loses a nanosecond.
+        let share = u128::from(all_ns) * u128::from(n_before) / u128::from(n_events.max(1));
+        let until_ns = u64::try_from(share).unwrap_or(all_ns);
+        books.enter(thief, until_ns.saturating_sub(ns_before), count);
+        ns_before = until_ns;
+    }
+    Lengths(outliers)
+}
+
+/// What the hypervisor says it took comes out of gaps too long for an interrupt, then out of those that nothing else
+/// made.
+fn enter_stolen(books: &mut GapBooks, left: &mut Lengths, mut outliers: Lengths, counts: &Counts) {
+    let stolen_ns = counts.stolen_ns.clone().unwrap_or_default();
+    let in_outliers_ns = outliers.cut(stolen_ns);
+    let in_others_ns = left.cut(stolen_ns.saturating_sub(in_outliers_ns));
+    books.enter(Thief::Hypervisor, in_outliers_ns, 0);
+    books.enter(Thief::Hypervisor, in_others_ns, 0);
+    books.enter(Thief::Unexplained, sum(&outliers.0), outliers.0.len() as u64);
+}
+
+/// Every kind of interrupt that came, with how often.
+fn interrupts(counts: &Counts) -> Fact<Vec<(Thief, u64)>> {
+    let causes = counts.interrupts.as_ref()?.iter();
+    let mut all: Vec<(Thief, u64)> = causes.map(|(&it, &n)| (Thief::Kernel(it), n)).collect();
+    all.push((Thief::Nmi, counts.n_nmi.clone().unwrap_or_default()));
+    all.retain(|(_, count)| *count > 0);
+    Ok(all)
+}
+
+/// The lengths of gaps that nobody has been found for, in nanoseconds, ascending.
+struct Lengths(Vec<u64>);
+
+impl Lengths {
+    fn of(gaps: &Gaps) -> Lengths {
+        let mut lengths: Vec<u64> = gaps.gaps.iter().map(|gap| gap.length_ns).collect();
+        lengths.sort_unstable();
+        Lengths(lengths)
+    }
+
+    /// Takes the `n` longest that are at least `shortest` long.
+    fn longest(&mut self, n: u64, shortest: u64) -> Vec<u64> {
+        let n = usize::try_from(n).unwrap_or(usize::MAX);
+        let first_long = self.0.partition_point(|&length| length < shortest);
+        self.0.split_off(first_long.max(self.0.len().saturating_sub(n)))
+    }
+
+    /// Takes `ns` nanoseconds off the longest; how many there were to take.
+    fn cut(&mut self, ns: u64) -> u64 {
+        let mut taken_ns = 0;
+        while taken_ns < ns
+            && let Some(longest) = self.0.pop()
+        {
+            let part_ns = longest.min(ns - taken_ns);
+            taken_ns += part_ns;
+            let rest_ns = longest - part_ns;
+            if rest_ns > 0 {
+                self.0.insert(self.0.partition_point(|&length| length < rest_ns), rest_ns);
+            }
+        }
+        taken_ns
+    }
+}
+
+fn sum(lengths: &[u64]) -> u64 {
+    lengths.iter().fold(0, |sum, length| sum.saturating_add(*length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::probe::{Gap, NotKept};
+    use facts::trace::Cause;
+
+    fn gaps(lengths: &[u64], switches: u64) -> Gaps {
+        let gap = |(at, &length_ns): (u64, &u64)| Gap { at_ns: at * 1_000_000_000, length_ns };
+        Gaps {
+            cpu: 1,
+            thread: 9,
+            started_ns: 0,
+            ended_ns: 10_000_000_000,
+            reads: 1,
+            floor_ns: 40,
+            slack_ns: 20,
+            switches,
+            gaps: (0..).zip(lengths).map(gap).collect(),
+            not_kept: NotKept::default(),
+        }
+    }
+
+    fn nothing() -> Counts {
+        Counts {
+            interrupts: Ok([].into()),
+            n_nmi: Ok(0),
+            tasks: Ok(Vec::new()),
+            stolen_ns: Ok(0),
+            n_smi: Ok(0),
+        }
+    }
+
+    fn shown(books: &GapBooks) -> String {
+        let line = |(thief, it): (&Thief, &super::super::Taken)| {
+            format!("{thief} {} in {}", it.ns, it.count)
+        };
+        books.taken.iter().map(line).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn the_longest_gaps_are_the_interrupts_that_were_counted() {
+        let interrupts = [(Cause::LocalTimer, 3), (Cause::Device(24), 1)].into();
+        let counts = Counts { interrupts: Ok(interrupts), ..nothing() };
+        let books = by_counts(&gaps(&[60, 8000, 70, 9000, 7000, 6001, 500], 0), &counts);
+        assert_eq!(shown(&books), "timer tick 22500 in 3; irq 24 7501 in 1; unexplained 630 in 3");
+    }
+
+    #[test]
+    fn more_interrupts_than_gaps_take_no_gap_that_is_too_short_for_one() {
+        let counts = Counts { interrupts: Ok([(Cause::LocalTimer, 30)].into()), ..nothing() };
+        let books = by_counts(&gaps(&[60, 8000, 70], 0), &counts);
+        assert_eq!(shown(&books), "timer tick 8000 in 30; unexplained 130 in 2");
+    }
+
+    #[test]
+    fn tasks_take_the_longest_gaps_by_what_they_ran() {
+        let tasks = vec![(7, Comm::new("kipmi0"), 900_000)];
+        let counts = Counts { tasks: Ok(tasks), ..nothing() };
+        let books = by_counts(&gaps(&[1_000_000, 5000], 1), &counts);
+        assert_eq!(shown(&books), "task kipmi0 (7) 900000 in 1; unexplained 105000 in 1");
+    }
+
+    #[test]
+    fn a_task_that_nobody_named_is_another_task() {
+        let counts = Counts { tasks: Err(Missing::denied("/proc/7/schedstat")), ..nothing() };
+        let books = by_counts(&gaps(&[1_000_000, 5000], 1), &counts);
+        assert_eq!(shown(&books), "another task 1000000 in 1; unexplained 5000 in 1");
+    }
+
+    #[test]
+    fn stolen_time_is_cut_from_the_longest_gaps() {
+        let counts = Counts { stolen_ns: Ok(10_000_000), ..nothing() };
+        let books = by_counts(&gaps(&[7_000_000, 6_000_000, 5000], 0), &counts);
+        assert_eq!(shown(&books), "hypervisor 10000000 in 0; unexplained 3005000 in 2");
+    }
+
+    #[test]
+    fn stolen_time_leaves_the_interrupts_theirs() {
+        let interrupts = Ok([(Cause::LocalTimer, 20)].into());
+        let counts = Counts { interrupts, stolen_ns: Ok(10_000_000), ..nothing() };
+        let lengths = [vec![7_000_000], vec![6000; 20], vec![5000; 30]].concat();
+        let books = by_counts(&gaps(&lengths, 0), &counts);
+        assert_eq!(shown(&books), "timer tick 120000 in 20; hypervisor 7150000 in 0");
+    }
+
+    #[test]
+    fn system_management_mode_takes_gaps_by_its_count() {
+        let counts = Counts { n_smi: Ok(1), ..nothing() };
+        let books = by_counts(&gaps(&[200_000, 5000], 0), &counts);
+        assert_eq!(shown(&books), "system management mode 200000 in 1; unexplained 5000 in 1");
+    }
+
+    #[test]
+    fn without_counts_everything_is_unexplained() {
+        let missing = || Missing::denied("/proc");
+        let blind = Counts {
+            interrupts: Err(missing()),
+            n_nmi: Err(missing()),
+            tasks: Err(missing()),
+            stolen_ns: Err(missing()),
+            n_smi: Err(missing()),
+        };
+        assert_eq!(shown(&by_counts(&gaps(&[5000, 70], 0), &blind)), "unexplained 5070 in 2");
+        assert!(costs_by_counts(&gaps(&[5000; 20], 0), &blind).tick.is_err());
+    }
+
+    #[test]
+    fn as_many_gaps_as_interrupts_tell_what_one_takes() {
+        let counts = Counts { interrupts: Ok([(Cause::LocalTimer, 20)].into()), ..nothing() };
+        let lengths = [[6000; 20], [70; 20]].concat();
+        let costs = costs_by_counts(&gaps(&lengths, 0), &counts);
+        assert_eq!(costs.tick, Ok(EventCost { ns: 6000, uncertainty_ns: 0 }));
+    }
+
+    #[test]
+    fn stolen_time_among_the_gaps_hides_what_an_interrupt_takes() {
+        let interrupts = Ok([(Cause::LocalTimer, 20)].into());
+        let counts = Counts { interrupts, stolen_ns: Ok(20_000_000), ..nothing() };
+        let missing = costs_by_counts(&gaps(&[6000; 30], 0), &counts).tick.unwrap_err();
+        assert_eq!(
+            missing.to_string(),
+            "the cost of an interrupt holds \"20 interrupts, 30 gaps, 20 ms stolen\", expected a gap for each, and \
+             nothing else"
+        );
+    }
+}

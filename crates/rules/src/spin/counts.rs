@@ -1,0 +1,153 @@
+//! What counters say of the time that a spinner watched a CPU.
+
+use crate::interval::Interval;
+use facts::counters::{Family, Task};
+use facts::trace::{Cause, Comm};
+use facts::{Fact, Missing};
+use std::collections::BTreeMap;
+
+/// USER_HZ is 100 on every architecture that databases run on (include/asm-generic/param.h).
+const NS_PER_TICK: u64 = 10_000_000;
+
+/// How far the counters of one CPU went. What is missing here stays unexplained in the gaps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counts {
+    /// Interrupts, by cause; lines of /proc/interrupts that name none are left out.
+    pub interrupts: Fact<BTreeMap<Cause, u64>>,
+    /// Non-maskable interrupts.
+    pub n_nmi: Fact<u64>,
+    /// Tasks other than the spinner that ran and were last on this CPU, with the nanoseconds they ran.
+    pub tasks: Fact<Vec<(i32, Comm, u64)>>,
+    /// What the hypervisor says it took, in nanoseconds, in steps of 10 ms.
+    pub stolen_ns: Fact<u64>,
+    /// How often the CPU was in system management mode.
+    pub n_smi: Fact<u64>,
+}
+
+impl Counts {
+    /// The counts of `cpu` between two samples; `spinner` is the thread that watched it.
+    ///
+    /// A task that was born and died in between is not seen; one that ran on other CPUs as well counts with all its
+    /// time on the CPU it was last on.
+    pub fn between(interval: &Interval, cpu: u32, spinner: u32) -> Counts {
+        let rise = |family, column| interval.rise(family, cpu, column).map(|rise| rise.by);
+        let stolen = rise(Family::CpuTimes, "steal");
+        Counts {
+            interrupts: interrupts(interval, cpu),
+            n_nmi: rise(Family::Interrupts, "NMI"),
+            tasks: tasks(interval, cpu, spinner),
+            stolen_ns: stolen.map(|ticks| ticks.saturating_mul(NS_PER_TICK)),
+            n_smi: rise(Family::Clocks, "smi"),
+        }
+    }
+}
+
+fn interrupts(interval: &Interval, cpu: u32) -> Fact<BTreeMap<Cause, u64>> {
+    let (before, after) = interval.tables(Family::Interrupts)?;
+    let (from, to) = (before.row(cpu)?, after.row(cpu)?);
+    let mut causes = BTreeMap::new();
+    for (column, name) in after.columns().iter().enumerate() {
+        let Some(cause) = cause_of(name) else { continue };
+        let was = match before.columns().get(column) {
+            Some(same) if same == name => before.cell(from, column),
+            // A line that was not there before counts from nothing.
+            _ => before.column(name).map_or(0, |column| before.cell(from, column)),
+        };
+        let is = after.cell(to, column);
+        let by = is.checked_sub(was).ok_or_else(|| {
+            let what = format!("/proc/interrupts ({name})");
+            let found = format!("{is} after {was}");
+            Missing::malformed(what, &found, "a counter that does not go backwards")
+        })?;
+        let sum: &mut u64 = causes.entry(cause).or_default();
+        *sum = sum.saturating_add(by);
+    }
+    causes.retain(|_, count| *count > 0);
+    Ok(causes)
+}
+
+/// The cause behind a line of /proc/interrupts (arch/x86/kernel/irq.c).
+///
+/// `TLB` is left out: those flushes arrive as function calls, which `CAL` counts too since Linux 4.8.
+fn cause_of(line: &str) -> Option<Cause> {
+    let name = line.split_whitespace().next()?;
+    Some(match name {
+        "LOC" => Cause::LocalTimer,
+        "RES" => Cause::Reschedule,
+        "CAL" => Cause::CallFunction,
+        "IWI" => Cause::IrqWork,
+        "PLT" => Cause::PlatformIpi,
+        "TRM" => Cause::Thermal,
+        "THR" => Cause::Threshold,
+        "DFR" => Cause::DeferredError,
+        "SPU" => Cause::Spurious,
+        number => Cause::Device(number.parse().ok()?),
+    })
+}
+
+fn tasks(interval: &Interval, cpu: u32, spinner: u32) -> Fact<Vec<(i32, Comm, u64)>> {
+    let (before, after) = (interval.before.tasks.as_ref()?, interval.after.tasks.as_ref()?);
+    let ran_here = after.list.iter().filter(|task| task.cpu == cpu && task.tid != spinner);
+    let run_ns = |task: &Task| {
+        let was = before.get(task.tid).filter(|was| was.is_same(task)).map_or(0, |it| it.run_ns);
+        let run_ns = task.run_ns.saturating_sub(was);
+        let tid = i32::try_from(task.tid).ok()?;
+        (run_ns > 0).then(|| (tid, Comm::new(task.name.as_str()), run_ns))
+    };
+    Ok(ran_here.filter_map(run_ns).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{counters, host_of};
+
+    const BEFORE: &str = "\
+at 0
+Interrupts LOC RES TLB 24 NMI
+0 100 5 9 0 1
+1 100 5 9 0 1
+CpuTimes steal
+1 40
+task 7 7 kworker/1:0 kernel 1 1000 0
+task 9 9 spinner user 1 1000 0
+";
+
+    fn counts(after: &str) -> Counts {
+        let (host, before, after) = (host_of(""), counters(BEFORE), counters(after));
+        let interval = Interval { host: &host, before: &before, after: &after };
+        Counts::between(&interval, 1, 9)
+    }
+
+    #[test]
+    fn counts_are_of_the_cpu_and_not_of_the_spinner() {
+        let counts = counts(
+            "\
+at 1000
+Interrupts LOC RES TLB 24 NMI
+0 900 5 9 0 1
+1 350 5 19 3 2
+CpuTimes steal
+1 42
+task 7 7 kworker/1:0 kernel 1 6000 0
+task 8 8 bash user 0 90000 0
+task 9 9 spinner user 1 900000 0
+",
+        );
+        let interrupts = [(Cause::LocalTimer, 250), (Cause::Device(24), 3)];
+        assert_eq!(counts.interrupts, Ok(interrupts.into()));
+        assert_eq!((counts.n_nmi, counts.stolen_ns), (Ok(1), Ok(20_000_000)));
+        assert_eq!(counts.tasks, Ok(vec![(7, Comm::new("kworker/1:0"), 5000)]));
+        assert!(counts.n_smi.is_err());
+    }
+
+    #[test]
+    fn a_count_that_went_back_makes_all_of_them_unknown() {
+        let counts = counts("at 1000\nInterrupts LOC RES TLB 24 NMI\n1 99 5 9 0 1\n");
+        assert_eq!(
+            counts.interrupts.unwrap_err().to_string(),
+            "/proc/interrupts (LOC) holds \"99 after 100\", expected a counter that does not go backwards"
+        );
+        assert!(counts.tasks.is_err());
+    }
+}

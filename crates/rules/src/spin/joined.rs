@@ -1,0 +1,185 @@
+//! Gaps and traced events, joined by time.
+//!
+//! What the trace does not mark is the way into the kernel and out of it. Such an edge belongs to the event beside it,
+//! up to four times the median edge of the same trace: a longer one holds something else besides, which stays
+//! unexplained.
+//!
+//! A gap without any event is time in which this kernel did nothing that it traces. System management mode and
+//! non-maskable interrupts come from their counts, the longest gaps first. What is left in a guest is the hypervisor's,
+//! unless it is shorter than leaving the guest and coming back can be; on hardware nothing explains it.
+
+use super::walk::{Owner, Walk};
+use super::{GapBooks, Method, Thief};
+use facts::probe::{EventCost, EventCosts, Gaps, NotKept};
+use facts::trace::{Cause, Event, What};
+use std::collections::BTreeMap;
+
+/// An edge this many times the median is more than an edge.
+const EDGE_MOST: u64 = 4;
+
+/// Leaving a guest and entering it again takes longer, and so does everything else that is not the core itself. CPUID,
+/// which does nothing else in a guest (SDM vol. 3C, "Instructions That Cause VM Exits Unconditionally"), takes 745 ns
+/// in a KVM guest on a Xeon at 3.1 GHz.
+pub(super) const SHORTEST_EXIT_NS: u64 = 300;
+
+/// What can make a gap without making an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Untraced {
+    /// Whether the machine is a guest all of whose interrupts are traced: then there is nothing but the hypervisor.
+    /// Not so where a tracepoint was lacking or refused.
+    pub only_hypervisor: bool,
+    /// How often the CPU was in system management mode meanwhile; 0 where that is not counted.
+    pub n_smi: u64,
+    /// How many non-maskable interrupts the CPU took meanwhile; 0 where that is not known.
+    pub n_nmi: u64,
+}
+
+/// The gaps of one CPU with the events that lie in them.
+#[derive(Clone, Debug)]
+pub struct Join {
+    cpu: u32,
+    walks: Vec<Walk>,
+    /// The lengths of gaps without an event, in nanoseconds, the longest first.
+    silent: Vec<u64>,
+    not_kept: NotKept,
+    is_complete: bool,
+    longest_edge_ns: u64,
+}
+
+/// Joins the gaps of a CPU with the events of any CPUs, which may come in any order.
+///
+/// The events must have been collected since before the first gap and until after the last.
+pub fn join(gaps: &Gaps, events: &[Event]) -> Join {
+    let mut here: Vec<&Event> = events.iter().filter(|event| event.cpu == gaps.cpu).collect();
+    here.sort_by_key(|event| event.at_ns);
+    let is_complete = !here.iter().any(|event| matches!(event.what, What::Lost(_)));
+    let by_gap = events_by_gap(gaps, &here);
+    let spinner = spinner_of(gaps, &by_gap);
+    let (mut walks, mut silent) = (Vec::new(), Vec::new());
+    for (gap, inside) in gaps.gaps.iter().zip(by_gap) {
+        match inside {
+            [] => silent.push(gap.length_ns),
+            _ => walks.push(Walk::through(gap, inside, spinner)),
+        }
+    }
+    silent.sort_unstable_by(|a, b| b.cmp(a));
+    let longest_edge_ns = longest_edge(&walks);
+    Join { cpu: gaps.cpu, walks, silent, not_kept: gaps.not_kept, is_complete, longest_edge_ns }
+}
+
+impl Join {
+    /// Where the time of the gaps went.
+    pub fn books(&self, untraced: Untraced) -> GapBooks {
+        let mut books = GapBooks::empty(self.cpu, Method::Trace);
+        for walk in &self.walks {
+            walk.begun.iter().for_each(|&thief| books.enter(thief, 0, 1));
+            self.charges(walk).for_each(|(thief, ns)| books.enter(thief, ns, 0));
+        }
+        for (index, &ns) in (0u64..).zip(&self.silent) {
+            books.enter(self.thief_of_silence(index, ns, untraced), ns, 1);
+        }
+        books.enter(Thief::Unexplained, self.not_kept.total_ns, self.not_kept.count);
+        books
+    }
+
+    /// Whose a gap without an event is that is `ns` long, with `index` longer ones.
+    fn thief_of_silence(&self, index: u64, ns: u64, untraced: Untraced) -> Thief {
+        let Untraced { only_hypervisor, n_smi, n_nmi } = untraced;
+        if ns < SHORTEST_EXIT_NS {
+            Thief::Unexplained
+        } else if index < n_smi {
+            Thief::Firmware
+        } else if index < n_smi.saturating_add(n_nmi) {
+            Thief::Nmi
+        } else if only_hypervisor && self.is_complete {
+            Thief::Hypervisor
+        } else {
+            Thief::Unexplained
+        }
+    }
+
+    /// Whose the time of one gap is.
+    fn charges<'a>(&'a self, walk: &'a Walk) -> impl Iterator<Item = (Thief, u64)> + 'a {
+        walk.pieces.iter().flat_map(|&(owner, ns)| {
+            let (thief, own_ns) = match owner {
+                Owner::Known(thief) => (thief, ns),
+                Owner::Edge(thief) => (thief, ns.min(self.longest_edge_ns)),
+            };
+            [(thief, own_ns), (Thief::Unexplained, ns.saturating_sub(own_ns))]
+        })
+    }
+
+    /// Gaps that one interrupt made, its softirqs included: which, and how long, less what is unexplained of it.
+    fn interrupts(&self) -> impl Iterator<Item = (Cause, u64)> + '_ {
+        self.walks.iter().filter_map(|walk| {
+            let explained = self.charges(walk).filter(|(thief, _)| *thief != Thief::Unexplained);
+            let length_ns = explained.fold(0, |sum: u64, (_, ns)| sum.saturating_add(ns));
+            Some((the_only_interrupt(walk)?, length_ns))
+        })
+    }
+}
+
+/// What an event takes on the CPUs that were watched. `tick` is the cause of their ticks: [`Cause::LocalTimer`] on x86,
+/// elsewhere the timer's number.
+pub fn costs(joins: &[Join], tick: Cause) -> EventCosts {
+    let of = |what, is_wanted: &dyn Fn(Cause) -> bool| {
+        let all = joins.iter().flat_map(Join::interrupts);
+        EventCost::of_events(what, all.filter(|it| is_wanted(it.0)).map(|it| it.1).collect())
+    };
+    EventCosts {
+        tick: of("a tick", &|cause| cause == tick),
+        interrupt: of("an interrupt that is no tick", &|cause| cause != tick),
+    }
+}
+
+/// For each gap its events. An event may lie outside of its gap by what the two clocks differ.
+fn events_by_gap<'a, 'e>(gaps: &Gaps, events: &'a [&'e Event]) -> Vec<&'a [&'e Event]> {
+    let mut rest = events;
+    let mut split = |until: &dyn Fn(u64) -> bool| {
+        let (taken, left) = rest.split_at(rest.partition_point(|event| until(event.at_ns)));
+        rest = left;
+        taken
+    };
+    let inside = gaps.gaps.iter().map(|gap| {
+        split(&|at| at.saturating_add(gaps.slack_ns) < gap.at_ns);
+        split(&|at| at <= gap.end_ns().saturating_add(gaps.slack_ns))
+    });
+    inside.collect()
+}
+
+/// The spinner's number in the trace. A trace has those of the first pid namespace, the spinner that of its own; but
+/// it is the spinner that most gaps begin with.
+fn spinner_of(gaps: &Gaps, by_gap: &[&[&Event]]) -> i32 {
+    let mut first: BTreeMap<i32, u64> = BTreeMap::new();
+    for event in by_gap.iter().filter_map(|inside| inside.first()) {
+        let told = match event.what {
+            What::Switch { prev, .. } => Some(prev.tid),
+            _ => event.running,
+        };
+        told.into_iter().for_each(|tid| *first.entry(tid).or_default() += 1);
+    }
+    let most = first.iter().max_by_key(|&(_, count)| count);
+    most.map_or(i32::try_from(gaps.thread).unwrap_or_default(), |(&tid, _)| tid)
+}
+
+fn longest_edge(walks: &[Walk]) -> u64 {
+    let edge = |&(owner, ns): &(Owner, u64)| matches!(owner, Owner::Edge(_)).then_some(ns);
+    let mut edges: Vec<u64> =
+        walks.iter().flat_map(|walk| walk.pieces.iter().filter_map(edge)).collect();
+    edges.sort_unstable();
+    let median = edges.get(edges.len() / 2).copied().unwrap_or_default();
+    median.saturating_mul(EDGE_MOST)
+}
+
+/// The interrupt that made a gap, where it was one and nothing else came.
+fn the_only_interrupt(walk: &Walk) -> Option<Cause> {
+    let mut causes = walk.begun.iter().filter_map(|thief| match thief {
+        Thief::Kernel(cause) if !cause.is_softirq() => Some(*cause),
+        _ => None,
+    });
+    let first = causes.next().filter(|_| walk.is_clear)?;
+    causes.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests;

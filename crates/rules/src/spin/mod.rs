@@ -1,0 +1,112 @@
+//! Spin: who had the CPU in the gaps of a spinner's time line.
+//!
+//! Two ways, and every result says which it was. With a trace, gaps and events are joined by time: each piece of a gap
+//! belongs to what ran then ([`join`]). Where tracing is not allowed, the gaps are split by what was counted over the
+//! whole time ([`by_counts`]); that rests on the order of their lengths, and is an estimate.
+//!
+//! Either way the parts sum to the gaps, to the nanosecond, and what nothing explains has a line of its own.
+
+mod counted;
+mod counts;
+mod joined;
+#[cfg(test)]
+mod properties;
+mod walk;
+
+pub use counted::{by_counts, costs_by_counts};
+pub use counts::Counts;
+pub use joined::{Join, Untraced, costs, join};
+
+use facts::trace::{Cause, Comm};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Who had the CPU while the spinner did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Thief {
+    /// An interrupt or a softirq.
+    Kernel(Cause),
+    /// A non-maskable interrupt: a watchdog, a profiler.
+    Nmi,
+    /// Another task, by thread id and name; tid 0 where nobody knows which.
+    Task(i32, Comm),
+    /// Nobody: the CPU was idle and the spinner kept from running, by a quota or a signal.
+    Nobody,
+    /// The hypervisor: the guest's kernel has nothing to show for the time.
+    Hypervisor,
+    /// System management mode.
+    Firmware,
+    /// Nothing explains it.
+    Unexplained,
+}
+
+/// How much a thief took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Nanoseconds.
+    pub ns: u64,
+    /// How often it began; for what is known by gaps only, how many gaps.
+    pub count: u64,
+}
+
+/// How the gaps were told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// By the time of traced events.
+    Trace,
+    /// By how far counters went meanwhile.
+    Counts,
+}
+
+/// Where the time of one CPU's gaps went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GapBooks {
+    /// The CPU.
+    pub cpu: u32,
+    /// How this was found out.
+    pub method: Method,
+    /// What each thief took; together, all the time of all gaps.
+    pub taken: BTreeMap<Thief, Taken>,
+}
+
+impl GapBooks {
+    fn empty(cpu: u32, method: Method) -> GapBooks {
+        GapBooks { cpu, method, taken: BTreeMap::new() }
+    }
+
+    /// What one thief took; nothing, where it is not in the books.
+    pub fn of(&self, thief: Thief) -> Taken {
+        self.taken.get(&thief).copied().unwrap_or_default()
+    }
+
+    /// All of it, in nanoseconds.
+    pub fn total_ns(&self) -> u64 {
+        self.taken.values().fold(0, |sum, taken| sum.saturating_add(taken.ns))
+    }
+
+    fn enter(&mut self, thief: Thief, ns: u64, count: u64) {
+        if ns > 0 || count > 0 {
+            let taken = self.taken.entry(thief).or_default();
+            taken.ns = taken.ns.saturating_add(ns);
+            taken.count = taken.count.saturating_add(count);
+        }
+    }
+}
+
+/// In a few words, as a line of a report names it.
+impl fmt::Display for Thief {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Thief::Kernel(Cause::LocalTimer) => f.write_str("timer tick"),
+            Thief::Kernel(cause) => write!(f, "{cause}"),
+            Thief::Nmi => f.write_str("NMI"),
+            Thief::Task(0, _) => f.write_str("another task"),
+            Thief::Task(tid, comm) if comm.is_empty() => write!(f, "task {tid}"),
+            Thief::Task(tid, comm) => write!(f, "task {comm} ({tid})"),
+            Thief::Nobody => f.write_str("idle, the spinner was kept from running"),
+            Thief::Hypervisor => f.write_str("hypervisor"),
+            Thief::Firmware => f.write_str("system management mode"),
+            Thief::Unexplained => f.write_str("unexplained"),
+        }
+    }
+}
