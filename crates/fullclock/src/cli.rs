@@ -1,5 +1,9 @@
 //! The command line.
 
+mod watch;
+
+pub(crate) use watch::{Probe, WatchArguments};
+
 use crate::duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use facts::CpuSet;
@@ -58,6 +62,14 @@ pub(crate) enum Command {
     /// prints what there is. `fullclock explain LINE` says what a line is made of and what mends it.
     #[command(after_help = LEDGER_EXAMPLES)]
     Ledger(LedgerArguments),
+    /// Show what the CPUs do, live: a screen on a terminal, lines elsewhere
+    ///
+    /// One row for each CPU, package and the machine; a column for each metric (`fullclock explain ID` says what
+    /// one is); where the time of all CPUs went; and the selected value over time. `?` on the screen lists the keys.
+    /// With COMMAND, runs it, watches until it ends and exits with its exit code; what it prints goes to standard
+    /// error, or is printed when the screen is left.
+    #[command(after_help = watch::EXAMPLES)]
+    Watch(WatchArguments),
 }
 
 /// What is accounted for, and how.

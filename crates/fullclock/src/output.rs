@@ -17,10 +17,9 @@ pub(crate) struct Style {
 
 impl Style {
     /// Colour only for a terminal that has not been told otherwise (<https://no-color.org>).
-    #[expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
     pub(crate) fn of_stdout(arguments: &OutputArguments) -> Style {
-        let refused = std::env::var("NO_COLOR").is_ok_and(|it| !it.is_empty())
-            || std::env::var("TERM").is_ok_and(|it| it == "dumb");
+        let refused =
+            variable("NO_COLOR").is_some() || variable("TERM").is_some_and(|it| it == "dumb");
         let color = match arguments.color {
             Color::Always => true,
             Color::Never => false,
@@ -28,6 +27,21 @@ impl Style {
         };
         Style { color, width: width() }
     }
+}
+
+/// A variable of the environment that is set to something.
+#[expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|it| !it.is_empty())
+}
+
+/// Whether the locale's characters are UTF-8: the first variable that is set decides (locale(7)).
+pub(crate) fn speaks_utf8() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
+    locale.is_some_and(|it| {
+        let it = it.to_ascii_lowercase();
+        it.ends_with("utf-8") || it.ends_with("utf8")
+    })
 }
 
 /// Lines longer than a page of a book are hard to read, however wide the terminal.

@@ -4,6 +4,7 @@ mod audit;
 mod capture;
 mod explain;
 mod ledger;
+mod watch;
 
 use crate::cli::{Arguments, Command};
 use crate::output;
@@ -19,6 +20,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         None | Some(Command::Audit) => audit::run(arguments),
         Some(Command::Capture { output }) => capture::run(arguments, output.as_deref()),
         Some(Command::Ledger(options)) => ledger::run(arguments, options),
+        Some(Command::Watch(options)) => watch::run(arguments, options),
         Some(Command::Explain { subject }) => explain::run(arguments, subject),
     }
 }

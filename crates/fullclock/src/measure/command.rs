@@ -3,7 +3,8 @@
 use crate::interrupt::Interrupt;
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -23,6 +24,20 @@ impl Workload {
         if beside_results {
             command.stdout(Stdio::from(std::io::stderr()));
         }
+        Workload::spawn(command, program)
+    }
+
+    /// Starts it behind a screen: it reads nothing, and what it prints goes to `file`.
+    #[expect(clippy::disallowed_methods, reason = "runs what the user asked to be measured")]
+    pub(crate) fn start_unseen(command: &[OsString], file: &File) -> Result<Workload> {
+        let (program, arguments) = command.split_first().context("there is no command to run")?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null());
+        command.stdout(file.try_clone()?).stderr(file.try_clone()?);
+        Workload::spawn(command, program)
+    }
+
+    fn spawn(mut command: Command, program: &OsStr) -> Result<Workload> {
         let name = program.to_string_lossy().into_owned();
         let child = command.spawn().with_context(|| format!("cannot run {name}"))?;
         Ok(Workload { name, child })
@@ -31,6 +46,11 @@ impl Workload {
     /// Its number.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The command, without its arguments.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether it has ended. What it ran stays on record until [`Workload::outcome`] asks for its outcome.

@@ -3,5 +3,6 @@
 pub(crate) mod json;
 pub(crate) mod ledger;
 mod page;
+pub(crate) mod samples;
 pub(crate) mod text;
 mod unknowns;

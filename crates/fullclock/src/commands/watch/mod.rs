@@ -1,0 +1,82 @@
+//! `fullclock watch`: this machine, or a recording of one, interval by interval.
+//!
+//! On a terminal it is a screen; elsewhere, and where a format or a number of intervals is asked for, lines.
+
+mod feed;
+mod lines;
+mod screen;
+
+use crate::cli::{Arguments, Probe, WatchArguments};
+use crate::interrupt::Interrupt;
+use crate::measure::command::{Workload, exit_code};
+use crate::render::samples::Selection;
+use crate::watch::{Probing, Replay, Watched};
+use anyhow::{Result, bail};
+use host::Live;
+use host::tape::{Existing, Writer};
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<ExitCode> {
+    if arguments.host.root.is_some() || arguments.host.host.is_some() {
+        bail!("watch is of the machine it runs on; --replay shows a recording of another");
+    }
+    if options.csv && arguments.output.json {
+        bail!("--csv and --json are two formats; give one of them");
+    }
+    let selection = Selection::parse(&options.columns)?;
+    let is_screen = is_screen(arguments, options);
+    if let Some(path) = &options.replay {
+        let replay = Replay::open(path, options.cpus.clone())?;
+        return if is_screen {
+            screen::replay(arguments, path, replay)
+        } else {
+            lines::replay(arguments, options, selection, replay)
+        };
+    }
+    let interrupt = Interrupt::listen()?;
+    let watched = begin(options)?;
+    if is_screen {
+        return screen::live(arguments, options, watched, interrupt);
+    }
+    // Samples are the results; what the command prints goes where talk goes.
+    let command = &options.command;
+    let workload = (!command.is_empty()).then(|| Workload::start(command, true)).transpose()?;
+    let status = lines::live(arguments, options, selection, watched, workload, &interrupt)?;
+    Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// Whether somebody looks, and wants no lines.
+fn is_screen(arguments: &Arguments, options: &WatchArguments) -> bool {
+    let wants_lines =
+        arguments.output.json || options.csv || options.once || options.count.is_some();
+    let is_dumb = crate::output::variable("TERM").is_none_or(|it| it.is_empty() || it == "dumb");
+    !wants_lines && !is_dumb && io::stdout().is_terminal()
+}
+
+/// Takes the first sample.
+fn begin(options: &WatchArguments) -> Result<Watched> {
+    let live = Live::this_machine();
+    let host = host::view(&live);
+    if let Some(cpus) = &options.cpus {
+        let online = host.topology.online.as_ref().map_err(Clone::clone)?;
+        let offline = cpus.minus(online);
+        if !offline.is_empty() {
+            bail!("--cpus names {offline}, and only {online} are online");
+        }
+    }
+    // The file is made before anything is measured: one that cannot be is to be known at once.
+    let existing = if options.overwrite { Existing::Replace } else { Existing::Refuse };
+    let tape =
+        options.record.as_ref().map(|path| Writer::create(path, existing, &live)).transpose()?;
+    let probing = match options.probe {
+        Probe::Auto => Probing::Busy,
+        Probe::Always => Probing::All,
+        Probe::Never => Probing::Off,
+    };
+    let mut watched = Watched::begin(live, host, options.interval, options.cpus.clone(), probing);
+    if let Some(tape) = tape {
+        watched.record(tape)?;
+    }
+    Ok(watched)
+}

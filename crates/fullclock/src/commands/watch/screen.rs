@@ -1,0 +1,208 @@
+//! The screen: one thread draws, and is told by the others what has happened.
+
+use super::feed::{self, News, Player};
+use crate::cli::{Arguments, WatchArguments};
+use crate::interrupt::Interrupt;
+use crate::measure::command::{Workload, exit_code};
+use crate::output::{self, Style};
+use crate::tui::{Effect, Feed, Message, Screen, State, Theme, message};
+use crate::watch::{Machine, Replay, Watched};
+use anyhow::{Context, Result};
+use ratatui::crossterm::event::{self, Event};
+use std::io::{Seek, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What the drawing thread is told.
+enum Told {
+    /// By the terminal.
+    Event(Event),
+    /// By the thread that has the readings.
+    News(News),
+    /// That there will be no more keys.
+    Failed(std::io::Error),
+    /// That there will be no more news.
+    Ended,
+}
+
+/// How late a signal or the end of a command may be noticed.
+const LATE: Duration = Duration::from_millis(250);
+
+/// Shows this machine until the user leaves.
+pub(super) fn live(
+    arguments: &Arguments,
+    options: &WatchArguments,
+    watched: Watched,
+    interrupt: Interrupt,
+) -> Result<ExitCode> {
+    // What the command prints would go across the screen: it is kept, and printed when the screen is left.
+    let mut printed = None;
+    let mut workload = None;
+    if !options.command.is_empty() {
+        let file = printed.insert(tempfile::tempfile().context("cannot make a temporary file")?);
+        workload = Some(Workload::start_unseen(&options.command, file)?);
+    }
+    let machine = watched.machine();
+    let feed = feed::of_machine(options.interval, watched.probing);
+    let (tell, told) = mpsc::channel();
+    let (effect, effects) = mpsc::channel();
+    let (news, farewell) = (news_to(tell.clone()), Farewell(tell.clone()));
+    let sampling = thread("samples", move || {
+        let _farewell = farewell;
+        feed::sample(watched, &effects, news)
+    })?;
+    let session = Session { effect, interrupt, workload, announced: false };
+    let (shown, workload) = session.run(state(arguments, machine, feed)?, tell, &told);
+    let sampled = sampling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    if let Some(file) = &mut printed {
+        file.rewind()?;
+        std::io::copy(file, &mut std::io::stdout())?;
+        std::io::stdout().flush()?;
+    }
+    shown.and(sampled)?;
+    let status = workload.map(Workload::outcome).transpose()?;
+    Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// Shows a recording until the user leaves.
+pub(super) fn replay(arguments: &Arguments, path: &Path, replay: Replay) -> Result<ExitCode> {
+    let machine = replay.machine(path.display().to_string());
+    let (tell, told) = mpsc::channel();
+    let (effect, effects) = mpsc::channel();
+    let (player, farewell) = (Player::new(replay, news_to(tell.clone())), Farewell(tell.clone()));
+    let playing = thread("replay", move || {
+        let _farewell = farewell;
+        player.play(&effects);
+        Ok(())
+    })?;
+    let interrupt = Interrupt::listen()?;
+    let session = Session { effect, interrupt, workload: None, announced: false };
+    let (shown, _) = session.run(state(arguments, machine, feed::OF_RECORDING)?, tell, &told);
+    let played = playing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    shown.and(played)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Tells the thread that draws when its owner has ended, be it by a panic: nothing would come any more.
+struct Farewell(Sender<Told>);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        // Nobody listens where the screen has been left first.
+        self.0.send(Told::Ended).ok();
+    }
+}
+
+/// Sends news to the thread that draws; false once it does not listen any more.
+fn news_to(tell: Sender<Told>) -> impl FnMut(News) -> bool + Send {
+    move |news| tell.send(Told::News(news)).is_ok()
+}
+
+fn state(arguments: &Arguments, machine: Machine, feed: Feed) -> Result<State> {
+    let color = Style::of_stdout(&arguments.output).color;
+    let theme = Theme { color, unicode: output::speaks_utf8() };
+    let size = ratatui::crossterm::terminal::size().context("the terminal has no size")?;
+    Ok(State::new(machine, feed, theme, size))
+}
+
+/// Starts a thread that waits for keys. It ends with the program.
+fn listen(tell: Sender<Told>) -> Result<()> {
+    thread("keys", move || {
+        loop {
+            let telling = match event::read() {
+                Ok(event) => Told::Event(event),
+                Err(error) => Told::Failed(error),
+            };
+            let is_last = matches!(telling, Told::Failed(_));
+            if tell.send(telling).is_err() || is_last {
+                return Ok(());
+            }
+        }
+    })
+    .map(drop)
+}
+
+fn thread(
+    name: &str,
+    work: impl FnOnce() -> Result<()> + Send + 'static,
+) -> Result<JoinHandle<Result<()>>> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    thread.with_context(|| format!("cannot start the thread {name}"))
+}
+
+/// A screen and what runs behind it.
+struct Session {
+    effect: Sender<Effect>,
+    interrupt: Interrupt,
+    workload: Option<Workload>,
+    /// Whether the end of the workload has been told.
+    announced: bool,
+}
+
+impl Session {
+    /// Shows the screen, and ends what runs behind it. The workload has ended, or could not be made to.
+    fn run(
+        mut self,
+        state: State,
+        tell: Sender<Told>,
+        told: &Receiver<Told>,
+    ) -> (Result<()>, Option<Workload>) {
+        let shown = self.show(state, tell, told);
+        let stopped = self.workload.as_mut().map_or(Ok(()), |it| it.stop(&self.interrupt));
+        (shown.and(stopped), self.workload)
+    }
+
+    /// Draws whenever something has happened, until the end.
+    fn show(&mut self, mut state: State, tell: Sender<Told>, told: &Receiver<Told>) -> Result<()> {
+        let mut screen = Screen::open().context("cannot take the terminal over")?;
+        listen(tell)?;
+        screen.draw(&state).context("cannot draw")?;
+        while !self.interrupt.wait(Duration::ZERO) {
+            let first = match told.recv_timeout(LATE) {
+                Ok(telling) => Some(telling),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
+            let has_news = first.is_some();
+            // What waits is drawn once: keys that repeat, readings behind a slow terminal.
+            for telling in first.into_iter().chain(told.try_iter()) {
+                match Session::take(&mut state, telling)? {
+                    Effect::None => {}
+                    Effect::Quit => return Ok(()),
+                    effect => self.effect.send(effect).context("the samples have ended")?,
+                }
+            }
+            if self.tells_end(&mut state)? || has_news {
+                screen.draw(&state).context("cannot draw")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(state: &mut State, telling: Told) -> Result<Effect> {
+        let message = match telling {
+            Told::Failed(error) => return Err(error).context("cannot read from the terminal"),
+            Told::News(News::Reading(reading)) => Some(Message::Reading(reading)),
+            Told::News(News::Feed(feed)) => Some(Message::Feed(feed)),
+            Told::News(News::Notice(text)) => Some(Message::Notice(text)),
+            Told::Event(event) => message(&event, state.is_typing()),
+            Told::Ended => Some(Message::Quit),
+        };
+        Ok(message.map_or(Effect::None, |it| state.update(it)))
+    }
+
+    /// Says once that the command has ended. The screen stays, for whoever wants to look.
+    fn tells_end(&mut self, state: &mut State) -> Result<bool> {
+        let Some(workload) = self.workload.as_ref().filter(|_| !self.announced) else {
+            return Ok(false);
+        };
+        self.announced = workload.has_ended()?;
+        if self.announced {
+            state.update(Message::Notice(format!("{} has ended; q leaves", workload.name())));
+        }
+        Ok(self.announced)
+    }
+}

@@ -1,0 +1,8 @@
+//! Readings as lines: a table as turbostat prints it, and JSON.
+
+pub(crate) mod json;
+mod selection;
+mod table;
+
+pub(crate) use selection::Selection;
+pub(crate) use table::Table;

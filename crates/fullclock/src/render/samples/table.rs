@@ -1,0 +1,96 @@
+//! A table as turbostat prints it: for each interval the headings, a line for the machine, for each package and for
+//! each CPU.
+
+use super::selection::{Key, Selection};
+use crate::output::harmless;
+use crate::watch::{Cell, Machine, Part, Reading, Row, Shown, clock_time, number};
+use facts::Missing;
+
+/// A table that grows by an interval at a time. Its columns are those of the first.
+pub(crate) struct Table {
+    machine: Machine,
+    selection: Selection,
+    columns: Option<Vec<Key>>,
+}
+
+impl Table {
+    /// A table without a line yet.
+    pub(crate) fn new(machine: Machine, selection: Selection) -> Table {
+        Table { machine, selection, columns: None }
+    }
+
+    /// The lines of one more interval.
+    pub(crate) fn lines(&mut self, reading: &Reading) -> String {
+        let columns = self.columns.get_or_insert_with(|| self.selection.columns(reading));
+        let shown: Vec<Option<Shown>> =
+            columns.iter().map(|(metric, part)| Shown::find(reading, metric, part)).collect();
+        let widths: Vec<usize> =
+            columns.iter().map(|it| heading(it).chars().count().max(7)).collect();
+        let mut text = String::from("Time     CPU  ");
+        for (column, width) in columns.iter().zip(&widths) {
+            push(&mut text, &heading(column), *width);
+        }
+        text.push('\n');
+        let time = clock_time(reading.at.real_ns);
+        let mut rows = vec![Row::Host];
+        rows.extend(self.machine.packages(&reading.cpus));
+        rows.extend(reading.cpus.iter().map(Row::Cpu));
+        for row in rows {
+            let mut line = format!("{time} {:<5}", row.label());
+            for (column, width) in shown.iter().zip(&widths) {
+                push(&mut line, &self.cell(column.as_ref(), row, reading), *width);
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    /// What is missing of the first reading, and so has no column: the ids, by reason.
+    pub(crate) fn left_out(&self, first: &Reading) -> Vec<String> {
+        let mut reasons: Vec<(&Missing, Vec<&str>)> = Vec::new();
+        let is_shown = |id: &str| {
+            self.selection.is_explicit()
+                && self.selection.columns(first).iter().all(|it| it.0.id != id)
+        };
+        for column in first.columns.iter().filter(|it| !is_shown(it.metric.id)) {
+            let Some(missing) = column.missing() else { continue };
+            match reasons.iter_mut().find(|(reason, _)| *reason == missing) {
+                Some((_, ids)) => ids.push(column.metric.id),
+                None => reasons.push((missing, vec![column.metric.id])),
+            }
+        }
+        let line = |(missing, ids): (&Missing, Vec<&str>)| {
+            let remedy = missing.remedy().map(|it| format!(" ({it})")).unwrap_or_default();
+            format!("not known here: {}: {missing}{remedy}", ids.join(", "))
+        };
+        reasons.into_iter().map(line).collect()
+    }
+
+    fn cell(&self, column: Option<&Shown>, row: Row, reading: &Reading) -> String {
+        match column.map(|it| (it, it.cell(row, &self.machine, reading))) {
+            None | Some((_, Cell::Missing(_))) => "-".to_owned(),
+            Some((_, Cell::Blank)) => String::new(),
+            Some((column, Cell::Known { value, without })) => {
+                let mark = if without.is_some() { "*" } else { "" };
+                format!("{}{mark}", number(column.metric.unit, value))
+            }
+        }
+    }
+}
+
+/// Appends a cell of at least this width.
+fn push(line: &mut String, cell: &str, width: usize) {
+    let fill = width.saturating_sub(cell.chars().count());
+    line.extend(std::iter::repeat_n(' ', fill + 1));
+    line.push_str(cell);
+}
+
+/// Of a part, no more than a table has room for; it holds no blank, so that awk and cut count columns right.
+fn heading((metric, part): &Key) -> String {
+    let heading = match part {
+        Part::Whole => metric.heading(""),
+        Part::Named(part) => metric.heading(part),
+    };
+    harmless(&heading).replace(char::is_whitespace, "_")
+}

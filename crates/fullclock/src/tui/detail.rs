@@ -1,0 +1,96 @@
+//! The cell under the cursor: its value, or why there is none, and how it moved.
+
+use super::spark::{self, Scale};
+use super::state::State;
+use super::theme::ASIDE;
+use super::width::{cut, left, width};
+use crate::watch::{Cell, Reading, Row, Shown, number};
+use facts::Missing;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+/// Draws the cell's value on the first line of `area`, what has to be said of it on the second, and the chart on
+/// the others.
+pub(super) fn draw(state: &State, reading: &Reading, area: Rect, frame: &mut Frame) {
+    let columns = state.columns(reading);
+    let rows = state.rows(reading, &columns);
+    let Some(column) = columns.get(state.column_at(&columns)) else { return };
+    let row = rows.get(state.row_at(&rows)).copied().unwrap_or(Row::Host);
+    let columns_of_area = usize::from(area.width);
+    let [value, reason] = words(state, reading, column, row);
+    let n_chart_lines = usize::from(area.height).saturating_sub(2);
+    let mut lines = vec![Line::raw(cut(&value, columns_of_area))];
+    lines.push(Line::styled(cut(&reason, columns_of_area), ASIDE));
+    let chart = chart(state, (column, row), columns_of_area, n_chart_lines);
+    lines.extend(chart.into_iter().map(Line::raw));
+    for (line, y) in lines.iter().zip(area.y..area.bottom()) {
+        frame.buffer_mut().set_line(area.x, y, line, area.width);
+    }
+}
+
+fn words(state: &State, reading: &Reading, column: &Shown, row: Row) -> [String; 2] {
+    let metric = column.metric;
+    let name = column.name();
+    let of = state.machine.describe(row, &reading.cpus);
+    match column.cell(row, &state.machine, reading) {
+        Cell::Known { value, without } => {
+            let value = number(metric.unit, value);
+            let value =
+                format!("{name} of {of}: {value} {}, {}", metric.unit.symbol(), metric.title);
+            [
+                value,
+                without.map_or_else(
+                    || metric.help.to_owned(),
+                    |it| format!("* without what is not known: {}", reason(&it)),
+                ),
+            ]
+        }
+        Cell::Missing(missing) => [format!("{name} of {of}: not known"), reason(&missing)],
+        Cell::Blank => [format!("{name} of {of}: none"), elsewhere(row)],
+    }
+}
+
+/// Why there is no value, and what would give one.
+fn reason(missing: &Missing) -> String {
+    let remedy = missing.remedy().map(|it| format!(" ({it})")).unwrap_or_default();
+    format!("{missing}{remedy}")
+}
+
+fn elsewhere(row: Row) -> String {
+    match row {
+        Row::Cpu(_) | Row::Core(_) => {
+            "it is a value of the package or the machine: see the rows at the top"
+        }
+        Row::Package(_) => "it is a value of the machine: see the row `all`",
+        Row::Host => "nobody was asked",
+    }
+    .to_owned()
+}
+
+/// A chart of the last intervals, as many as fit beside the words that give its scale.
+fn chart(state: &State, (column, row): (&Shown, Row), columns: usize, lines: usize) -> Vec<String> {
+    const LABEL: usize = 22;
+    if lines == 0 {
+        return Vec::new();
+    }
+    let room = columns.saturating_sub(LABEL);
+    let of = (column.metric, &column.part);
+    let values = state.history.of(of, row, &state.machine, (room, state.n_behind()));
+    let Some(scale) = Scale::of(&values) else {
+        return vec!["no value in any interval so far".to_owned()];
+    };
+    let unit = column.metric.unit;
+    let [low, high] = [scale.low, scale.high].map(|it| number(unit, it));
+    let label = |line: usize| match line {
+        0 if lines == 1 => format!("{low} to {high} {}", unit.symbol()),
+        0 => format!("{high} {}", unit.symbol()),
+        it if it + 1 == lines => format!("{low} {}, last {}", unit.symbol(), values.len()),
+        _ => String::new(),
+    };
+    let chart = spark::chart(&values, scale, lines, state.theme);
+    let line = |(at, chart): (usize, String)| format!("{}{chart}", left(&label(at), LABEL));
+    let drawn: Vec<String> = chart.into_iter().enumerate().map(line).collect();
+    debug_assert!(drawn.iter().all(|it| width(it) <= columns), "the chart fits");
+    drawn
+}

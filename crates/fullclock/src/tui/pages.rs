@@ -1,0 +1,126 @@
+//! Pages of text instead of the table: every line of the ledger, what is not known here, the keys.
+
+use super::message::Page;
+use super::state::State;
+use super::width::{left, right};
+use crate::watch::{Column, Reading, Share};
+use facts::Missing;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+/// Draws the page that is open.
+pub(super) fn draw(state: &State, area: Rect, frame: &mut Frame) {
+    let lines = wrapped(state, usize::from(area.width));
+    let visible = lines.iter().skip(state.scrolled);
+    for (line, y) in visible.zip(area.y..area.bottom()) {
+        frame.buffer_mut().set_line(area.x, y, &Line::raw(line.as_str()), area.width);
+    }
+}
+
+/// The lines that the open page has.
+pub(super) fn n_lines(state: &State) -> usize {
+    wrapped(state, usize::from(state.size.0)).len()
+}
+
+fn wrapped(state: &State, columns: usize) -> Vec<String> {
+    let reading = state.reading.as_deref();
+    let lines = match state.page {
+        Page::Table => Vec::new(),
+        Page::Help => HELP.lines().map(str::to_owned).collect(),
+        Page::Missing => reading.map(missing).unwrap_or_default(),
+        Page::Ledger => reading.map(ledger).unwrap_or_default(),
+    };
+    let wrap = |line: &String| -> Vec<String> {
+        let indent = line.len() - line.trim_start().len();
+        let indent = " ".repeat(indent.min(columns / 2));
+        let options = textwrap::Options::new(columns.max(1)).subsequent_indent(&indent);
+        textwrap::wrap(line, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+    };
+    lines.iter().flat_map(wrap).collect()
+}
+
+/// Metrics without a value, together where they have the same reason.
+fn missing(reading: &Reading) -> Vec<String> {
+    let mut reasons: Vec<(&Missing, Vec<String>)> = Vec::new();
+    for column in &reading.columns {
+        let Some(missing) = column.missing() else { continue };
+        let name = name(column);
+        match reasons.iter_mut().find(|(reason, _)| *reason == missing) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((missing, vec![name])),
+        }
+    }
+    if reasons.is_empty() {
+        return vec!["Every metric has a value here.".to_owned()];
+    }
+    let mut lines = vec!["Metrics without a value on this machine".to_owned(), String::new()];
+    for (missing, names) in reasons {
+        let remedy = missing.remedy().map(|it| format!(" ({it})")).unwrap_or_default();
+        lines.push(names.join(", "));
+        lines.push(format!("    {missing}{remedy}"));
+    }
+    lines
+}
+
+fn name(column: &Column) -> String {
+    format!("{} {}", column.metric.id, column.part()).trim_end().to_owned()
+}
+
+/// Every line of the ledger, with its source.
+fn ledger(reading: &Reading) -> Vec<String> {
+    let shares = match &reading.shares {
+        Ok(shares) => shares,
+        Err(missing) => return vec![format!("No ledger: {missing}")],
+    };
+    let mut text = vec!["Where the time of all CPUs went, in % of it".to_owned(), String::new()];
+    let percent = |ns: i64| right(&format!("{:.2}", shares.percent(ns)), 7);
+    for Share { title, part, ns, uncertainty_ns, method, source, .. } in &shares.lines {
+        let part = if part.is_empty() { String::new() } else { format!(": {part}") };
+        let title = left(&format!("{title}{part}"), TITLE);
+        let uncertainty = shares.percent(i64::try_from(*uncertainty_ns).unwrap_or(i64::MAX));
+        text.push(match ns {
+            Err(missing) => format!("{title} {}  {missing}", right("-", 7)),
+            Ok(ns) if source.is_empty() => format!("{title} {}", percent(*ns)),
+            Ok(ns) => {
+                format!("{title} {} +-{uncertainty:.2}  {}: {source}", percent(*ns), method.name())
+            }
+        });
+    }
+    text.push(format!("{} {}", left("unexplained", TITLE), percent(shares.unexplained_ns)));
+    text.push(String::new());
+    text.extend(shares.notes.iter().cloned());
+    text
+}
+
+/// The longest title of a line, and room for a part.
+const TITLE: usize = 36;
+
+const HELP: &str = "\
+Keys
+  q, Ctrl-C          leave
+  arrows, h j k l    move the cursor; PgUp, PgDn, Home and End by screens
+  Tab, Shift-Tab     the next and the previous column
+  s                  sort by the column under the cursor: down, up, by number
+  v                  rows of CPUs, of cores, of packages
+  Enter, e           open a column that ends in + into its parts, or close it
+  /                  show only some CPUs (0-7,16) or columns (part of a name)
+  Esc                show all again; leave a page
+  space              freeze the screen; in a recording: pause
+  p                  measure the clock of busy CPUs, of all, of none
+  b                  the books: every line of the ledger with its source
+  m                  what is missing here, and what would show it
+  ?                  this page
+In a recording
+  .                  one interval on
+  + -                faster, slower
+  r                  from the beginning
+
+What the table shows
+  -                  not known; the lines below the table say why
+  *                  without something that is not known
+  (blank)            a value of the package or of the machine, in their rows
+  +                  a sum of parts
+  an arrow           sorted by this column, down or up
+The bar has a letter for each line of the ledger, as long as its share of the
+time of all CPUs. What no line accounts for is ?, and always shown.";

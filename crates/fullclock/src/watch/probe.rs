@@ -1,0 +1,91 @@
+//! The clock by a chain of instructions, of CPUs whose clock no counter shows.
+//!
+//! A probe takes a millisecond of the CPU it runs on, so only CPUs that are busy anyway are probed unless somebody
+//! asks for all of them: an idle one would be woken, and shows the clock of waking up.
+
+use super::{Column, Reading};
+use facts::probe::ClockReading;
+use facts::{CpuSet, Fact, Missing, PerCpu};
+use host::probe::{Windows, clock, pinned};
+use rules::interval::Interval;
+use rules::metric::{Kind, Metric, Series, Unit, Values};
+
+/// Which CPUs are probed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probing {
+    /// Nobody needs it: counters show the clock.
+    Needless,
+    /// None.
+    Off,
+    /// Those that were busy in the interval before.
+    Busy,
+    /// All.
+    All,
+}
+
+/// A CPU that was busy for this share of the interval before, in percent, is probed as a busy one: it is awake, and
+/// asks for a clock of its own.
+const BUSY: f64 = 5.0;
+
+/// How many CPUs are probed in one interval: of a machine that is all busy, others in each.
+const MOST: usize = 64;
+
+/// The probe's result beside what counters say.
+pub(crate) static METRIC: Metric = Metric {
+    id: "clock-probe",
+    title: "clock by a timed chain of instructions",
+    column: "Prb_MHz",
+    unit: Unit::Megahertz,
+    kind: Kind::Peak,
+    help: "The median of ten windows of 0.1 ms in which a chain of dependent one-cycle instructions ran on the CPU, at \
+           the end of the interval. It needs no counter and no privilege; a busy sibling thread makes it lower.",
+    measure,
+};
+
+/// It is no counter's, so no interval has it.
+fn measure(_: &Interval) -> Fact<Vec<Series>> {
+    Err(Missing::not_collected("the clock probe"))
+}
+
+/// Probes the CPUs that are due, one after the other; `turn` counts the intervals.
+pub(crate) fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
+    let cpus: Vec<u32> = cpus.iter().collect();
+    let first = if cpus.len() > MOST { turn.wrapping_mul(MOST) % cpus.len() } else { 0 };
+    let (before, from) = cpus.split_at(first);
+    let due = from.iter().chain(before).take(MOST);
+    due.map(|&cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
+}
+
+/// The CPUs to probe, by what the interval before showed.
+pub(crate) fn wanted(probing: Probing, last: Option<&Reading>, cpus: &CpuSet) -> CpuSet {
+    match probing {
+        Probing::Needless | Probing::Off => CpuSet::default(),
+        Probing::All => cpus.clone(),
+        Probing::Busy => last.map(|it| busy(it).and(cpus)).unwrap_or_default(),
+    }
+}
+
+/// The CPUs that were busy.
+fn busy(reading: &Reading) -> CpuSet {
+    let shares = reading.columns.iter().find(|it| it.metric.id == "busy");
+    match shares.and_then(|it| it.series.as_ref().ok()).map(|it| &it.values) {
+        Some(Values::Cpus(shares)) => shares.cpus_where(|share| *share >= BUSY),
+        _ => CpuSet::default(),
+    }
+}
+
+/// What the probe saw, as a column.
+pub(crate) fn column(clocks: &PerCpu<ClockReading>, cpus: &CpuSet) -> Column {
+    let unprobed =
+        || Missing::not_here("probed clock", "the CPU was not busy in the interval before");
+    let clock = |cpu| match clocks.get(cpu) {
+        Some(Ok(reading)) => Ok(reading.median.mhz()),
+        Some(Err(missing)) => Err(missing.clone()),
+        None => Err(unprobed()),
+    };
+    let values = cpus.iter().map(|cpu| (cpu, clock(cpu))).collect();
+    Column {
+        metric: &METRIC,
+        series: Ok(Series { part: String::new(), values: Values::Cpus(values) }),
+    }
+}

@@ -1,0 +1,71 @@
+//! A recording, read as if its machine were watched again.
+
+use super::{Machine, Reading};
+use anyhow::{Context, Result};
+use facts::tape::Sample;
+use facts::{CpuSet, HostView};
+use host::tape::Reader;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A recording from which readings are taken one after the other.
+pub(crate) struct Replay {
+    path: PathBuf,
+    host: HostView,
+    reader: Reader<File>,
+    cpus: Option<CpuSet>,
+    before: Option<Sample>,
+    /// What was wrong with the recording since the last reading.
+    damage: Vec<String>,
+}
+
+impl Replay {
+    /// Opens a recording; fails where it is none.
+    pub(crate) fn open(path: &Path, cpus: Option<CpuSet>) -> Result<Replay> {
+        let reader = Reader::open(path)?;
+        let host = host::view(reader.host());
+        let mut replay =
+            Replay { path: path.to_owned(), host, reader, cpus, before: None, damage: Vec::new() };
+        replay.before = replay.sample();
+        replay.before.as_ref().with_context(|| format!("{} holds no sample", path.display()))?;
+        Ok(replay)
+    }
+
+    /// What the machine is called, and which CPUs belong together.
+    pub(crate) fn machine(&self, name: String) -> Machine {
+        Machine::of(&self.host, name)
+    }
+
+    /// What the next interval showed; nothing at the end. Damage between its samples is told in its notes.
+    pub(crate) fn next(&mut self) -> Option<Reading> {
+        let after = self.sample()?;
+        let before = self.before.as_ref()?;
+        let mut reading = Reading::between(&self.host, before, &after, self.cpus.as_ref());
+        if !after.clocks.is_empty() {
+            reading.insert_clocks(&after.clocks);
+        }
+        reading.notes.append(&mut self.damage);
+        self.before = Some(after);
+        Some(reading)
+    }
+
+    /// The same recording from its beginning.
+    pub(crate) fn restart(&mut self) -> Result<()> {
+        *self = Replay::open(&self.path, self.cpus.take())?;
+        Ok(())
+    }
+
+    /// What was wrong with the recording behind its last sample.
+    pub(crate) fn damage(&self) -> &[String] {
+        &self.damage
+    }
+
+    fn sample(&mut self) -> Option<Sample> {
+        loop {
+            match self.reader.next()? {
+                Ok(sample) => return Some(sample),
+                Err(error) => self.damage.push(error.to_string()),
+            }
+        }
+    }
+}
