@@ -4,9 +4,11 @@ use crate::check::Check;
 use crate::finding::Finding;
 use crate::interval::Interval;
 use crate::metric::{Metric, Series, Values};
-use facts::counters::{Counters, Family, Moment, Name, Table, Task, Tasks};
+use facts::counters::{Counters, Family, Group, Groups, Moment, Name, Table, Task, Tasks};
 use facts::{CpuSet, Fact, HostView};
 use host::Captured;
+
+pub(crate) mod books;
 
 /// Two cores of a Xeon Scalable, threads 0 and 2, 1 and 3, whose registers are real ones.
 pub(crate) const XEON: &str = "\
@@ -58,7 +60,9 @@ pub(crate) fn verdict(check: &Check, excerpt: &str) -> String {
 }
 
 /// Counters from text: `at MILLISECONDS`, then tables, each `Family column column ...` and a line `row cell
-/// cell ...` for each row, `+` in a column's name standing for a space; `task tid pid name kernel|user cpu run_ns wait_ns` for each task.
+/// cell ...` for each row, `+` in a column's name standing for a space; `task tid pid name kernel|user cpu run_ns
+/// wait_ns` for each task, `born` for one that began after any sample; `groups` where control groups were read, then
+/// `group path throttled_ns` for each.
 pub(crate) fn counters(text: &str) -> Counters {
     let mut counters = Counters::unread();
     let mut lines = text.lines().peekable();
@@ -70,17 +74,27 @@ pub(crate) fn counters(text: &str) -> Counters {
                 let ns = ms.parse::<u64>().unwrap() * 1_000_000 + 1;
                 counters.at = Moment { raw_ns: ns, boot_ns: ns, real_ns: ns };
             }
-            ["task", tid, pid, name, kind, cpu, run, wait] => tasks.push(Task {
+            [word @ ("task" | "born"), tid, pid, name, kind, cpu, run, wait] => tasks.push(Task {
                 tid: tid.parse().unwrap(),
                 pid: pid.parse().unwrap(),
                 name: Name::new(name.as_bytes()),
                 is_kernel_thread: kind == "kernel",
-                started: 1,
+                started: if word == "born" { u64::MAX / 1_000_000_000 } else { 0 },
                 cpu: cpu.parse().unwrap(),
                 run_ns: run.parse().unwrap(),
                 wait_ns: wait.parse().unwrap(),
                 slices: 1,
             }),
+            ["groups"] => counters.groups = Ok(Groups::default()),
+            ["group", path, throttled] => {
+                let group = Group {
+                    path: path.to_owned(),
+                    periods: 1,
+                    throttled_periods: 1,
+                    throttled_ns: throttled.parse().unwrap(),
+                };
+                counters.groups.as_mut().unwrap().list.push(group);
+            }
             [family, ref columns @ ..] => {
                 let family = Family::ALL.iter().find(|it| format!("{it:?}") == family).unwrap();
                 let is_row = |line: &&str| line.starts_with(|it: char| it.is_ascii_digit());

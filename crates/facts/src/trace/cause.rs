@@ -60,6 +60,25 @@ impl Cause {
         VECTORS.iter().copied()
     }
 
+    /// The cause behind a line of /proc/interrupts, by its first word (arch/x86/kernel/irq.c); `None` where it names
+    /// none of these.
+    ///
+    /// `TLB` is none: those flushes arrive as function calls, which `CAL` counts too since Linux 4.8.
+    pub fn of_line(name: &str) -> Option<Cause> {
+        Some(match name.split_whitespace().next()? {
+            "LOC" => Cause::LocalTimer,
+            "RES" => Cause::Reschedule,
+            "CAL" => Cause::CallFunction,
+            "IWI" => Cause::IrqWork,
+            "PLT" => Cause::PlatformIpi,
+            "TRM" => Cause::Thermal,
+            "THR" => Cause::Threshold,
+            "DFR" => Cause::DeferredError,
+            "SPU" => Cause::Spurious,
+            number => Cause::Device(number.parse().ok()?),
+        })
+    }
+
     /// The kernel's word: a vector's tracepoint, a softirq's name in /proc/softirqs, `irq` for devices.
     pub fn name(self) -> &'static str {
         match self {

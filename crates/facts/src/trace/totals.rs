@@ -64,6 +64,11 @@ impl CauseTime {
 }
 
 impl CpuTotals {
+    /// Whether switches between tasks were traced: without them nobody knows who ran, the idle task included.
+    pub fn shows_switches(&self) -> bool {
+        !self.tasks.is_empty() || self.idle_ns > 0
+    }
+
     /// Time in tasks other than the idle task, in ns.
     pub fn task_ns(&self) -> u64 {
         self.tasks.values().fold(0, |sum, task| sum.saturating_add(task.run_ns))

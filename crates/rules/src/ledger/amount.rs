@@ -2,6 +2,7 @@
 
 use crate::interval::Rise;
 use crate::loss::{Entry, Method, Party};
+use facts::{Fact, Missing};
 
 /// Time of one CPU, from one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +26,23 @@ impl Amount {
     pub(crate) fn of(rise: Rise, unit_ns: u64, wall_ns: u64, source: &'static str) -> Amount {
         let counted = rise.by.saturating_mul(unit_ns);
         let skew = rise.over_ns.abs_diff(wall_ns);
+        // Nothing is counted as nothing, whenever it is read.
+        let skew = if rise.by == 0 { 0 } else { skew };
         Amount {
             ns: part(counted, wall_ns, rise.over_ns),
             uncertainty_ns: unit_ns.saturating_add(skew),
             method: Method::Counter,
             source,
         }
+    }
+
+    /// The same, or why it is none: no CPU spends more time on anything than has passed.
+    pub(crate) fn within(self, wall_ns: u64) -> Fact<Amount> {
+        if self.ns <= wall_ns.saturating_add(self.uncertainty_ns) {
+            return Ok(self);
+        }
+        let found = format!("{} ns in {wall_ns} ns", self.ns);
+        Err(Missing::malformed(self.source, &found, "no more time than has passed"))
     }
 
     /// The sum with another amount; it keeps this one's source.

@@ -148,7 +148,7 @@ fn stolen(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Amount> {
     if rise.by == 0 {
         evidence.interval.host.platform.tells_of_steal()?;
     }
-    Ok(Amount::of(rise, USER_TICK_NS, wall_ns, "/proc/stat steal"))
+    Amount::of(rise, USER_TICK_NS, wall_ns, "/proc/stat steal").within(wall_ns)
 }
 
 /// The tasks of a CPU by the best source, and whether that is a trace.

@@ -48,9 +48,15 @@ impl<'a> Evidence<'a> {
 
     /// What was traced on a CPU, or why nothing was.
     pub(crate) fn traced_on(&self, cpu: u32) -> Fact<&CpuTotals> {
-        match self.traced.get(cpu) {
-            Some(fact) => fact.as_ref().map_err(Missing::clone),
-            None => Err(Missing::not_collected(format!("a trace of CPU {cpu}"))),
+        let not_traced = || Missing::not_collected(format!("a trace of CPU {cpu}"));
+        let totals = self.traced.get(cpu).ok_or_else(not_traced)?.as_ref()?;
+        let parts = [totals.unknown_ns, totals.idle_ns, totals.task_ns(), totals.interrupted_ns()];
+        let parts = parts.into_iter().fold(0, u64::saturating_add);
+        if parts > totals.wall_ns {
+            let found = format!("{parts} ns in {} ns", totals.wall_ns);
+            let what = format!("a trace of CPU {cpu}");
+            return Err(Missing::malformed(what, &found, "no more time than has passed"));
         }
+        Ok(totals)
     }
 }

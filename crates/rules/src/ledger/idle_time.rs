@@ -18,7 +18,7 @@ pub(crate) const USER_TICK_NS: u64 = 10_000_000;
 
 /// No idle loop takes longer than this around one sleep. What is missing beyond it is a sleep that was not written
 /// when a sample was taken.
-const LOOP_NS: u64 = 20_000;
+pub(crate) const LOOP_NS: u64 = 20_000;
 
 /// The time one CPU was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +62,7 @@ pub(crate) fn idle_time(
 pub(crate) fn sleeps(interval: &Interval<'_>, cpu: u32, wall_ns: u64) -> Fact<IdleTime> {
     const SOURCE: &str = "/sys/devices/system/cpu/cpuN/cpuidle/stateM/time";
     let amount = row_sum(interval, Family::IdleTime, cpu, |_| true)?;
-    let amount = Amount::of(amount, 1000, wall_ns, SOURCE);
-    if amount.ns > wall_ns.saturating_add(amount.uncertainty_ns) {
-        let found = format!("{} ns of sleep in {wall_ns} ns", amount.ns);
-        return Err(Missing::malformed(SOURCE, &found, "no more time than has passed"));
-    }
+    let amount = Amount::of(amount, 1000, wall_ns, SOURCE).within(wall_ns)?;
     let holds_interrupts = sleeps_in_halt(interval.host, cpu);
     Ok(IdleTime { amount, holds_interrupts, holds_loop: false })
 }
@@ -96,13 +92,13 @@ pub(crate) fn row_sum(
 fn tickless(interval: &Interval<'_>, cpu: u32, wall_ns: u64) -> Fact<IdleTime> {
     const SOURCE: &str = "/proc/timer_list idle_sleeptime";
     let rise = row_sum(interval, Family::IdleSleep, cpu, |_| true)?;
-    let amount = Amount::of(rise, 1, wall_ns, SOURCE);
+    let amount = Amount::of(rise, 1, wall_ns, SOURCE).within(wall_ns)?;
     // The kernel stops this clock on entry to an interrupt (tick_nohz_irq_enter).
     Ok(IdleTime { amount, holds_interrupts: false, holds_loop: true })
 }
 
 fn in_idle_task(totals: &CpuTotals, wall_ns: u64) -> Option<IdleTime> {
-    if totals.tasks.is_empty() && totals.idle_ns == 0 {
+    if !totals.shows_switches() {
         return None;
     }
     let rise = Rise { by: totals.idle_ns, over_ns: totals.wall_ns };
@@ -120,7 +116,8 @@ fn stat(interval: &Interval<'_>, cpu: u32, wall_ns: u64) -> Fact<IdleTime> {
     let amount = match interval.rise(Family::CpuTimes, cpu, "iowait") {
         Ok(rise) => idle.plus(Amount::of(rise, USER_TICK_NS, wall_ns, SOURCE)),
         Err(_) => idle,
-    };
+    }
+    .within(wall_ns)?;
     Ok(IdleTime { amount, holds_interrupts: false, holds_loop: true })
 }
 

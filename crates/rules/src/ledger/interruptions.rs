@@ -7,11 +7,11 @@
 use super::accounting::Accounting;
 use super::amount::{Amount, part};
 use super::evidence::Evidence;
-use super::idle_time::{USER_TICK_NS, row_sum};
+use super::idle_time::USER_TICK_NS;
 use crate::interval::Rise;
 use crate::loss::Method;
 use facts::counters::Family;
-use facts::probe::EventCost;
+use facts::probe::{EventCost, EventCosts};
 use facts::trace::{Cause, CauseTime, CpuTotals};
 use facts::{Fact, Missing};
 
@@ -50,7 +50,11 @@ pub(crate) fn interruptions(
     {
         return from_trace(evidence, totals, wall_ns);
     }
-    let ticks = counted(evidence, cpu, wall_ns, is_tick, |it| it.tick.clone());
+    let costs = evidence.costs.as_ref().map_err(Missing::clone);
+    let cost =
+        |of: fn(&EventCosts) -> &Fact<EventCost>| costs.clone().and_then(|it| of(it).clone());
+    let is_tick = |cause| cause == Cause::LocalTimer;
+    let ticks = counted(evidence, cpu, wall_ns, is_tick, cost(|it| &it.tick));
     if accounting.leaves_out_interrupts == Ok(true) {
         let interrupts = accounted(evidence, cpu, wall_ns, "irq");
         let softirqs = accounted(evidence, cpu, wall_ns, "softirq");
@@ -61,8 +65,8 @@ pub(crate) fn interruptions(
         };
         return Interruptions { ticks, interrupts: interrupts.map(without_ticks), softirqs };
     }
-    let others = |name: &str| !is_tick(name);
-    let interrupts = counted(evidence, cpu, wall_ns, others, |it| it.interrupt.clone());
+    let others = |cause| !is_tick(cause);
+    let interrupts = counted(evidence, cpu, wall_ns, others, cost(|it| &it.interrupt));
     let softirqs = Err(match &ticks {
         Ok(_) => Missing::not_here(
             "time of softirqs",
@@ -134,21 +138,36 @@ fn accounted(
     let rise = evidence.interval.rise(Family::CpuTimes, cpu, column)?;
     let amount =
         Amount::of(rise, USER_TICK_NS, wall_ns, "/proc/stat, with CONFIG_IRQ_TIME_ACCOUNTING");
+    let amount = amount.within(wall_ns)?;
     Ok(vec![Interruption { name: String::new(), amount, in_tasks_ns: None }])
 }
 
+/// The interrupts in wanted lines of /proc/interrupts, each at the mean cost of one.
 fn counted(
     evidence: &Evidence<'_>,
     cpu: u32,
     wall_ns: u64,
-    wanted: impl Fn(&str) -> bool,
-    cost: impl Fn(&facts::probe::EventCosts) -> Fact<EventCost>,
+    wanted: impl Fn(Cause) -> bool,
+    cost: Fact<EventCost>,
 ) -> Fact<Vec<Interruption>> {
-    let cost = cost(evidence.costs.as_ref().map_err(Missing::clone)?)?;
-    let rise = row_sum(&evidence.interval, Family::Interrupts, cpu, wanted)?;
-    let mut amount =
-        Amount::of(rise, cost.ns, wall_ns, "/proc/interrupts x cost of one by the gap probe");
-    amount.method = Method::Derived;
-    amount.uncertainty_ns = rise.by.saturating_mul(cost.uncertainty_ns).saturating_add(cost.ns);
-    Ok(vec![Interruption { name: String::new(), amount, in_tasks_ns: None }])
+    const SOURCE: &str = "/proc/interrupts x cost of one by the gap probe";
+    let cost = cost?;
+    let (_, after) = evidence.interval.tables(Family::Interrupts)?;
+    let mut list = Vec::new();
+    for name in after.columns().iter() {
+        let rise = evidence.interval.rise(Family::Interrupts, cpu, name)?;
+        let cause = cause_of(name).filter(|it| wanted(*it));
+        let Some(cause) = cause.filter(|_| rise.by > 0) else { continue };
+        let mut amount = Amount::of(rise, cost.ns, wall_ns, SOURCE);
+        amount.method = Method::Derived;
+        amount.uncertainty_ns = rise.by.saturating_mul(cost.uncertainty_ns);
+        let name = if cause == Cause::LocalTimer { String::new() } else { name.to_string() };
+        list.push(Interruption { name, amount: amount.within(wall_ns)?, in_tasks_ns: None });
+    }
+    Ok(list)
+}
+
+/// The cause behind a line of /proc/interrupts; the architecture's timer ticks, whatever its number.
+fn cause_of(name: &str) -> Option<Cause> {
+    if is_tick(name) { Some(Cause::LocalTimer) } else { Cause::of_line(name) }
 }

@@ -2,6 +2,7 @@
 
 use super::amount::signed;
 use super::books::Books;
+use super::causes::NOT_VISIBLE;
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::loss::{Entry, Loss, Method, Party};
@@ -68,11 +69,13 @@ pub(super) fn lines(
     }
     let mut lines: Vec<Line> = parts.into_values().collect();
     lines.sort_by_key(|it| std::cmp::Reverse(*it.ns.as_ref().unwrap_or(&0)));
+    if lines.len() > 1 {
+        // Nothing, on the CPUs that have nothing to name.
+        lines.retain(|it| !it.part.is_empty() || it.ns != Ok(0));
+    }
     if lines.is_empty() {
         let mut line = Line::of(loss, String::new());
-        if missing.len() == books.len()
-            && let Some((_, why)) = missing.first()
-        {
+        if let Some((_, why)) = missing.first() {
             line.ns = Err(why.clone());
         }
         lines.push(line);
@@ -80,10 +83,21 @@ pub(super) fn lines(
     for line in &mut lines {
         line.explain(findings);
     }
+    leave_to_named_parts(&mut lines);
     if let Some(first) = lines.first_mut() {
         first.missing = missing;
     }
     lines
+}
+
+/// A finding explains what has no visible cause only where it explains nothing else.
+fn leave_to_named_parts(lines: &mut [Line]) {
+    let is_named = |line: &&Line| line.part != NOT_VISIBLE;
+    let named: Vec<&'static str> =
+        lines.iter().filter(is_named).flat_map(|it| &it.findings).map(|it| it.check).collect();
+    for line in lines.iter_mut().filter(|line| line.part == NOT_VISIBLE) {
+        line.findings.retain(|it| !named.contains(&it.check));
+    }
 }
 
 impl Line {

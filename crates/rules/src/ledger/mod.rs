@@ -154,4 +154,8 @@ fn no_reference(books: &Books<'_>) -> Missing {
 }
 
 #[cfg(test)]
+mod blindness;
+#[cfg(test)]
+mod conservation;
+#[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use super::books::Books;
 use super::evidence::Evidence;
+use facts::trace::CpuTotals;
 use facts::{CpuSet, Missing};
 
 /// Sentences without a full stop, the weightiest first.
@@ -18,6 +19,7 @@ pub(super) fn notes(
     notes.extend(lost_events(evidence, cpus));
     notes.extend(ended_tasks(evidence, books));
     notes.extend(uncounted_interrupts(books));
+    notes.extend(unseen_quota(books));
     notes
 }
 
@@ -45,7 +47,7 @@ fn lost_events(evidence: &Evidence<'_>, cpus: &CpuSet) -> Option<String> {
 
 fn ended_tasks(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
     let is_traced =
-        |it: &Books<'_>| evidence.traced_on(it.cpu).is_ok_and(|it| !it.tasks.is_empty());
+        |it: &Books<'_>| evidence.traced_on(it.cpu).is_ok_and(CpuTotals::shows_switches);
     if books.iter().all(is_traced) {
         return None;
     }
@@ -55,7 +57,9 @@ fn ended_tasks(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
         |task: &&facts::counters::Task| after.get(task.tid).is_none_or(|it| !it.is_same(task));
     let n_ended = before.list.iter().filter(has_ended).count();
     (n_ended > 0).then(|| {
-        format!("{n_ended} tasks ended, and what they ran is unexplained: trace the switches")
+        format!(
+            "tasks ended, {n_ended} of them, and what they ran is unexplained: only a trace shows it"
+        )
     })
 }
 
@@ -63,4 +67,12 @@ fn uncounted_interrupts(books: &[Books<'_>]) -> Option<String> {
     let is_unknown = |it: &&Books<'_>| it.interruptions.ticks.is_err();
     let missing = books.iter().find(is_unknown)?.interruptions.ticks.as_ref().err()?;
     Some(format!("ticks and interrupts are part of what they interrupted: {missing}"))
+}
+
+fn unseen_quota(books: &[Books<'_>]) -> Option<String> {
+    let missing =
+        books.iter().find_map(|it| it.quota.as_ref().err().filter(|_| it.idle.is_ok()))?;
+    // A kernel without control groups has no quotas.
+    (!missing.is_absence())
+        .then(|| format!("idle time may hold time that a quota forced: {missing}"))
 }

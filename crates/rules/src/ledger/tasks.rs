@@ -138,6 +138,10 @@ impl TaskIndex {
         }
         for task in &after.list {
             let Some((ns, moved)) = ran(interval.before, before, task) else { continue };
+            // A thread cannot run longer than has passed: such a count is none.
+            if ns > index.over_ns.saturating_add(index.tick_ns) {
+                continue;
+            }
             let (owner, name) = (owner_of(evidence, task), task.name.to_string());
             index.by_cpu.entry(task.cpu).or_default().push(Run { owner, name, ns, moved });
         }
@@ -161,7 +165,7 @@ impl TaskIndex {
 
     /// What ran on a CPU by its traced switches.
     pub(crate) fn traced(&self, totals: &CpuTotals, wall_ns: u64) -> Fact<TaskTimes> {
-        if totals.tasks.is_empty() && totals.idle_ns == 0 {
+        if !totals.shows_switches() {
             return Err(Missing::not_collected("tracepoint sched:sched_switch"));
         }
         let known = |tid: &&i32| u32::try_from(**tid).is_ok_and(|it| self.owners.contains_key(&it));

@@ -1,33 +1,141 @@
-//! The books close.
+//! The books close, and what is said beside them.
 
-use super::{Evidence, close};
-use crate::fixture::{counters, host_of};
-use crate::interval::Interval;
-
-const BEFORE: &str = "\
-at 0
-CpuTimes idle iowait steal
-0 0 0 0
-task 10 10 postgres user 0 0 0
-task 2 2 kswapd0 kernel 0 0 0
-";
-
-const AFTER: &str = "\
-at 1000
-CpuTimes idle iowait steal
-0 50 0 10
-task 10 10 postgres user 0 350000000 0
-task 2 2 kswapd0 kernel 0 40000000 0
-";
+use crate::fixture::books::{SECOND, all, ledger, loss, replaced, unexplained, untraced, without};
 
 #[test]
-fn without_a_clock_work_is_unexplained_and_the_rest_is_not() {
-    let (host, before, after) = (host_of(""), counters(BEFORE), counters(AFTER));
-    let interval = Interval { host: &host, before: &before, after: &after };
-    let ledger = close(&Evidence::of(interval));
-    assert_eq!(ledger.total("idle"), Ok(500_000_000));
-    assert_eq!(ledger.total("stolen"), Ok(100_000_000));
-    assert!(ledger.total("useful").is_err() && ledger.total("slow-clock").is_err());
-    let known: i64 = ledger.lines.iter().filter_map(|it| it.ns.as_ref().ok()).sum();
-    assert_eq!(known + ledger.unexplained_ns, ledger.capacity_ns());
+fn a_second_of_which_all_is_known_closes_to_the_nanosecond() {
+    assert_eq!(
+        all(SECOND),
+        "\
+idle: 1290.0 ms by counter
+cgroup-quota: 0.0 ms by counter, operating system
+idle-exits: 10.0 ms by tracepoint
+stolen: 0.0 ms ±14.1 by counter, hypervisor
+stopped-clock: 0.0 ms ±5.6 by counter
+slow-clock: cause not visible 112.0 ms ±4.5 by counter
+ticks: 20.0 ms by tracepoint
+interrupts: 24 eth0 6.0 ms by tracepoint
+softirqs: NET_RX 4.0 ms by tracepoint
+kernel-threads: kipmi0 100.0 ms by tracepoint
+other-tasks: 0.0 ms by counter
+measuring: 10.0 ms by tracepoint
+useful: postgres 448.0 ms ±4.5 by tracepoint
+unexplained 0.000"
+    );
+}
+
+#[test]
+fn without_a_trace_interrupts_stay_in_what_they_interrupt_and_the_idle_loop_is_unexplained() {
+    assert_eq!(
+        all(&untraced()),
+        "\
+idle: 1290.0 ms by counter
+cgroup-quota: 0.0 ms by counter, operating system
+idle-exits: 0.0 ms ±152.0 by bound
+stolen: 0.0 ms ±14.1 by counter, hypervisor
+stopped-clock: 0.0 ms ±9.1 by counter
+slow-clock: cause not visible 115.6 ms ±8.0 by counter
+ticks: unknown: the cost of an event is not in this copy of the host
+interrupts: unknown: the cost of an event is not in this copy of the host
+softirqs: unknown: the cost of an event is not in this copy of the host
+kernel-threads: kipmi0 100.0 ms ±0.6 by counter
+other-tasks: 0.0 ms by counter
+measuring: 10.0 ms by counter
+useful: postgres 462.4 ms ±8.0 by counter
+unexplained 22.000"
+    );
+    let note = "ticks and interrupts are part of what they interrupted: the cost of an event is not in this copy of the host";
+    assert_eq!(ledger(&untraced()).notes, [note]);
+}
+
+#[test]
+fn a_cpu_that_was_away_is_left_out_and_named() {
+    let away = replaced(SECOND, &[("observer 20", "observer 20\ncpus 0,7")]);
+    let ledger = ledger(&away);
+    assert_eq!(ledger.cpus.to_string(), "0");
+    assert_eq!(ledger.capacity_ns(), 1_000_000_000);
+    assert_eq!(ledger.notes, ["left out: CPUs 7 were not online at both ends"]);
+}
+
+#[test]
+fn a_clock_that_stands_still_makes_no_ledger_and_says_so() {
+    let ledger = ledger(&replaced(SECOND, &[("at 1000", "at 0")]));
+    assert_eq!((ledger.capacity_ns(), ledger.unexplained_ns), (0, 0));
+    assert_eq!(
+        ledger.notes,
+        [
+            "there is no interval: CLOCK_MONOTONIC_RAW holds \"1 after 1\", expected a later time at the second reading",
+            "left out: CPUs 0-1 were not online at both ends"
+        ]
+    );
+}
+
+#[test]
+fn lost_events_leave_their_time_unexplained() {
+    let lost = replaced(SECOND, &[("560000000", "530000000\nlost 12 30000000")]);
+    assert_eq!(unexplained(&lost), "30.000");
+    assert_eq!(
+        ledger(&lost).notes,
+        ["12 trace events were lost; the time around them is unexplained"]
+    );
+}
+
+#[test]
+fn tasks_that_ended_are_counted_where_no_trace_shows_them() {
+    let ended = replaced(&untraced(), &[("task 10 10 postgres user 0 578000000 900000000\n", "")]);
+    let note = "tasks ended, 1 of them, and what they ran is unexplained: only a trace shows it";
+    assert!(ledger(&ended).notes.contains(&note.to_owned()));
+    assert_eq!(unexplained(&ended), "600.000");
+}
+
+#[test]
+fn waiting_of_the_chosen_is_shown_beside_and_never_in_the_sum() {
+    let chosen = replaced(SECOND, &[("observer 20", "observer 20\nchosen 10\nstopped 250000000")]);
+    let waiting = ledger(&chosen).waiting.unwrap().unwrap();
+    assert_eq!((waiting.ns, waiting.stopped_ns), (900_000_000, Some(250_000_000)));
+    assert_eq!(unexplained(&chosen), "0.000");
+    assert_eq!(ledger(SECOND).waiting, None);
+}
+
+#[test]
+fn a_chosen_process_that_is_gone_has_no_waiting_time() {
+    let gone = replaced(SECOND, &[("observer 20", "observer 20\nchosen 77")]);
+    assert!(ledger(&gone).waiting.unwrap().is_err());
+}
+
+#[test]
+fn a_promise_that_is_beaten_was_none() {
+    let fast = replaced(SECOND, &[("1112000000", "1529000000")]);
+    let reference = ledger(&fast).reference.unwrap();
+    assert_eq!(reference.clock.to_string(), "2200 MHz");
+    assert_eq!(reference.source, "the highest measured, above the 2000 MHz of cpuinfo_max_freq");
+    assert_eq!(loss("slow-clock", &fast).lines().count(), 1);
+}
+
+#[test]
+fn turbo_ratios_promise_by_the_cores_that_are_active() {
+    let msr = "//- /dev/cpu/0/msr 0xce\n0xa0080001800\n//- /dev/cpu/0/msr 0x1ad\n0x1516171819202224\n\
+               //- /dev/cpu/0/msr 0x1ae\n0x1c1814100c080402\n";
+    let ratios = replaced(
+        SECOND,
+        &[(
+            "//- /sys/devices/system/cpu/online",
+            &format!("{msr}//- /sys/devices/system/cpu/online"),
+        )],
+    );
+    let reference = ledger(&ratios).reference.unwrap();
+    assert_eq!(reference.clock.to_string(), "3600 MHz");
+    assert_eq!(reference.source, "MSR 0x1ad MSR_TURBO_RATIO_LIMIT for 1 active cores");
+}
+
+#[test]
+fn a_ledger_lists_nothing_twice() {
+    let ledger = ledger(SECOND);
+    let mut names: Vec<(&str, &str)> =
+        ledger.lines.iter().map(|it| (it.loss.id, it.part.as_str())).collect();
+    let n_lines = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), n_lines);
+    assert_eq!(without(SECOND, "Clocks").matches("Clocks").count(), 0);
 }

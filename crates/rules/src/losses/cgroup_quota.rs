@@ -32,3 +32,45 @@ A higher quota or none, or fewer threads: a group with many threads uses its quo
 fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
     Ok(vec![books.quota.clone()?.entry("", Some(Party::OperatingSystem))])
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, unexplained, without};
+
+    const QUOTA: &[(&str, &str)] = &[
+        ("groups\n//- after", "groups\ngroup /db 1000000000\n//- after"),
+        ("groups\n//- seen", "groups\ngroup /db 1258000000\n//- seen"),
+    ];
+
+    #[test]
+    fn throttled_time_is_carved_out_of_idle_on_each_cpu_by_its_share() {
+        let text = replaced(SECOND, QUOTA);
+        assert_eq!(loss("cgroup-quota", &text), "258.0 ms ±141.4 by counter, operating system");
+        assert_eq!(loss("idle", &text), "1032.0 ms by counter");
+        assert_eq!(unexplained(&text), "0.000");
+    }
+
+    #[test]
+    fn a_quota_takes_no_more_than_the_cpus_were_idle() {
+        let text = replaced(&replaced(SECOND, QUOTA), &[("1258000000", "9258000000")]);
+        assert_eq!(loss("cgroup-quota", &text), "1290.0 ms ±141.4 by counter, operating system");
+        assert_eq!(loss("idle", &text), "0.0 ms by counter");
+    }
+
+    #[test]
+    fn without_control_groups_it_is_unknown() {
+        assert_eq!(
+            loss("cgroup-quota", &without(SECOND, "group")),
+            "unknown: cpu.stat of control groups is not in this copy of the host"
+        );
+    }
+
+    #[test]
+    fn a_count_that_goes_back_is_unknown() {
+        let text = replaced(&replaced(SECOND, QUOTA), &[("1258000000", "258")]);
+        assert_eq!(
+            loss("cgroup-quota", &text),
+            "unknown: /db holds \"258 after 1000000000\", expected a counter that does not go backwards"
+        );
+    }
+}

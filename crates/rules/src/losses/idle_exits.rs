@@ -6,7 +6,7 @@
 use crate::interval::Rise;
 use crate::ledger::Books;
 use crate::ledger::amount::Amount;
-use crate::ledger::idle_time::{sleeps, usage};
+use crate::ledger::idle_time::{LOOP_NS, sleeps, usage};
 use crate::loss::{Entry, Kind, Loss, Method};
 use facts::counters::Family;
 use facts::{Fact, Missing};
@@ -55,16 +55,24 @@ fn traced(books: &Books<'_>) -> Fact<Entry> {
     let interval = &books.evidence.interval;
     let slept = sleeps(interval, books.cpu, books.wall_ns)?;
     let loops = usage(interval, books.cpu)?;
-    if books.idle_holds_loop || slept.holds_interrupts || totals.idle_ns == 0 || loops == 0 {
+    if books.idle_holds_loop || totals.idle_ns == 0 || loops == 0 {
         return Err(Missing::not_here(
             "a time of the idle loop alone",
             "idle time is not cpuidle's",
         ));
     }
+    let in_sleeps =
+        totals.causes.values().fold(0, |sum: u64, it| sum.saturating_add(it.in_idle_ns));
+    let interrupted = if slept.holds_interrupts { in_sleeps } else { 0 };
+    let slept = slept.amount.without(interrupted);
     let rise = Rise { by: totals.idle_ns, over_ns: totals.wall_ns };
-    let mut amount = Amount::of(rise, 1, books.wall_ns, SOURCE).without(slept.amount.ns);
+    let mut amount = Amount::of(rise, 1, books.wall_ns, SOURCE).without(slept.ns);
     amount.method = Method::Tracepoint;
-    amount.uncertainty_ns = amount.uncertainty_ns.saturating_add(slept.amount.uncertainty_ns);
+    amount.uncertainty_ns = amount.uncertainty_ns.saturating_add(slept.uncertainty_ns);
+    if amount.ns > loops.saturating_mul(LOOP_NS).saturating_add(slept.uncertainty_ns) {
+        let found = format!("{} ns around {loops} sleeps", amount.ns);
+        return Err(Missing::malformed(SOURCE, &found, "sleeps that were written when they ended"));
+    }
     Ok(amount.entry("", None))
 }
 
@@ -82,4 +90,36 @@ fn limit(books: &Books<'_>) -> Fact<u64> {
         sum = sum.saturating_add(rise.by.saturating_mul(latency_ns));
     }
     Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, unexplained, untraced, without};
+
+    #[test]
+    fn the_idle_tasks_time_around_its_sleeps_is_the_loop() {
+        assert_eq!(loss("idle-exits", SECOND), "10.0 ms by tracepoint");
+    }
+
+    #[test]
+    fn without_a_trace_only_a_limit_is_known_and_nothing_is_entered() {
+        assert_eq!(loss("idle-exits", &untraced()), "0.0 ms ±152.0 by bound");
+    }
+
+    #[test]
+    fn without_idle_states_it_is_unknown() {
+        let blind = without(&without(SECOND, "IdleTime"), "IdleUsage");
+        assert_eq!(
+            loss("idle-exits", &blind),
+            "unknown: /sys/devices/system/cpu/cpuN/cpuidle is not in this copy of the host"
+        );
+        assert_eq!(unexplained(&blind), "0.000");
+    }
+
+    #[test]
+    fn a_sleep_that_was_not_written_is_no_time_of_the_loop() {
+        let asleep = without(SECOND, "CpuTimes");
+        let asleep = replaced(&asleep, &[("1 0 0 985000", "1 0 0 100")]);
+        assert_eq!(loss("idle-exits", &asleep), "5.0 ms ±100.0 by bound");
+    }
 }

@@ -29,3 +29,50 @@ kipmi0: `fullclock explain kipmid-busy`. Others can often be kept off CPUs: `iso
 fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
     Ok(books.tasks.as_ref()?.entries(Owner::Kernel))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, untraced, without};
+
+    #[test]
+    fn threads_of_the_kernel_are_shown_by_name() {
+        assert_eq!(loss("kernel-threads", SECOND), "kipmi0 100.0 ms by tracepoint");
+        assert_eq!(loss("kernel-threads", &untraced()), "kipmi0 100.0 ms ±0.6 by counter");
+    }
+
+    #[test]
+    fn a_worker_that_came_and_went_is_the_kernels() {
+        let text = replaced(SECOND, &[("task 2 kipmi0", "task 77 kworker/0:9")]);
+        assert_eq!(loss("kernel-threads", &text), "kworker/0:9 100.0 ms by tracepoint");
+    }
+
+    #[test]
+    fn run_times_of_zero_everywhere_are_none() {
+        let text = untraced()
+            .replace("kernel 0 100000000", "kernel 0 0")
+            .replace("user 0 578000000", "user 0 0")
+            .replace("user 0 10000000", "user 0 0");
+        assert_eq!(
+            loss("kernel-threads", &text),
+            "unknown: /proc/PID/schedstat holds \"0 of every task\", expected a time that some task has run"
+        );
+    }
+
+    #[test]
+    fn a_trace_of_another_pid_namespace_names_nobody() {
+        let text = SECOND
+            .replace("\ntask 10 postgres", "\ntask 4010 postgres")
+            .replace("\ntask 2 kipmi0", "\ntask 4002 kipmi0")
+            .replace("\ntask 20 fullclock 1", "\ntask 4020 fullclock 1");
+        // By the threads' own run times then, less the traced interrupts.
+        assert_eq!(loss("kernel-threads", &text), "kipmi0 97.5 ms ±0.6 by counter");
+    }
+
+    #[test]
+    fn without_tasks_it_is_unknown() {
+        assert_eq!(
+            loss("kernel-threads", &without(SECOND, "task")),
+            "unknown: /proc/PID/schedstat is not in this copy of the host"
+        );
+    }
+}

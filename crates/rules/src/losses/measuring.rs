@@ -29,3 +29,27 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
     let entries = books.tasks.as_ref()?.entries(Owner::Observer).into_iter();
     Ok(entries.map(|it| Entry { part: String::new(), ..it }).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, without};
+
+    #[test]
+    fn its_own_threads_are_its_cost() {
+        assert_eq!(loss("measuring", SECOND), "10.0 ms by tracepoint");
+    }
+
+    #[test]
+    fn another_process_of_its_name_is_not() {
+        let text = replaced(SECOND, &[("observer 20", "observer 21")]);
+        assert_eq!(loss("measuring", &text), "0.0 ms by counter");
+    }
+
+    #[test]
+    fn without_tasks_it_is_unknown() {
+        assert_eq!(
+            loss("measuring", &without(SECOND, "task")),
+            "unknown: /proc/PID/schedstat is not in this copy of the host"
+        );
+    }
+}

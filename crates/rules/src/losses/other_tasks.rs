@@ -34,3 +34,34 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
         None => Ok(tasks.entries(Owner::Other)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, unexplained, without};
+
+    const CHOSEN: &[(&str, &str)] = &[
+        ("observer 20", "observer 20\nchosen 10"),
+        ("task 10 postgres 560000000", "task 10 postgres 360000000\ntask 99 backup 200000000"),
+    ];
+
+    #[test]
+    fn who_was_not_asked_for_is_shown_by_name() {
+        let text = replaced(SECOND, CHOSEN);
+        assert_eq!(loss("other-tasks", &text), "backup 200.0 ms by tracepoint");
+        assert_eq!(unexplained(&text), "0.000");
+    }
+
+    #[test]
+    fn without_a_choice_nobody_is_another() {
+        assert_eq!(loss("other-tasks", SECOND), "0.0 ms by counter");
+    }
+
+    #[test]
+    fn without_tasks_it_is_unknown() {
+        let text = without(&replaced(SECOND, CHOSEN), "task");
+        assert_eq!(
+            loss("other-tasks", &text),
+            "unknown: /proc/PID/schedstat is not in this copy of the host"
+        );
+    }
+}

@@ -77,3 +77,84 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
     }
     Ok(entries)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, without};
+
+    fn with(change: (&str, &str)) -> String {
+        loss("slow-clock", &replaced(SECOND, &[change]))
+    }
+
+    #[test]
+    fn a_clock_below_its_reference_is_lost_by_that_share() {
+        assert_eq!(loss("slow-clock", SECOND), "cause not visible 112.0 ms ±4.5 by counter");
+    }
+
+    #[test]
+    fn a_governor_that_holds_the_lowest_clock_explains_all_of_it() {
+        assert_eq!(
+            with(("scaling_governor\nperformance", "scaling_governor\npowersave")),
+            "governor powersave 112.0 ms ±4.5 by counter, operating system <- slow-governor 0"
+        );
+    }
+
+    #[test]
+    fn a_limit_explains_the_clock_down_to_itself_and_no_further() {
+        assert_eq!(
+            with(("scaling_max_freq\n2000000", "scaling_max_freq\n1800000")),
+            "cause not visible 56.0 ms ±2.2 by counter\nlimit scaling_max_freq 56.0 ms ±2.2 by counter, operating system <- capped-frequency 0"
+        );
+    }
+
+    #[test]
+    fn heat_that_the_kernel_counted_is_physics() {
+        assert_eq!(
+            with((
+                "package_throttle_count\n0 0 0\n1 0 0\ntask 2 2 kipmi0 kernel 0 1",
+                "package_throttle_count\n0 3 0\n1 0 0\ntask 2 2 kipmi0 kernel 0 1"
+            )),
+            "heat 112.0 ms ±4.5 by counter, physics"
+        );
+    }
+
+    #[test]
+    fn a_probe_speaks_where_no_counter_does_and_the_hypervisor_is_named_in_a_guest() {
+        let guest = without(SECOND, "Clocks");
+        let guest = replaced(
+            &guest,
+            &[("observer 20", "observer 20\nclock 0 4200 4300 4400\nclock 1 4500")],
+        );
+        let (counted, _) =
+            guest.split_at(guest.find("//- /sys/devices/system/cpu/cpufreq").unwrap());
+        let text = format!("{counted}//- /sys/class/dmi/id/sys_vendor\nQEMU\n");
+        assert_eq!(
+            loss("slow-clock", &text),
+            "the clock under this guest 24.9 ms ±12.4 by probe, hypervisor"
+        );
+    }
+
+    #[test]
+    fn a_clock_at_its_reference_loses_nothing() {
+        assert_eq!(with(("1112000000", "1390000000")), "0.0 ms by counter");
+    }
+
+    #[test]
+    fn without_a_clock_it_is_unknown() {
+        assert_eq!(
+            loss("slow-clock", &without(SECOND, "Clocks")),
+            "unknown: APERF, MPERF and TSC is not in this copy of the host"
+        );
+    }
+
+    #[test]
+    fn counters_that_stand_still_are_no_clock() {
+        assert_eq!(
+            loss(
+                "slow-clock",
+                &SECOND.replace("1112000000 1390000000", "0 0").replace("24000000 30000000", "0 0")
+            ),
+            "unknown: APERF, MPERF and TSC holds \"0 0 2000000000 more cycles\", expected a counter that moves while the CPU is busy"
+        );
+    }
+}

@@ -30,3 +30,34 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
     let softirqs = books.interruptions.softirqs.clone()?;
     Ok(softirqs.into_iter().map(|it| it.amount.entry(it.name, None)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, untraced};
+
+    #[test]
+    fn traced_softirqs_are_shown_by_kind() {
+        assert_eq!(loss("softirqs", SECOND), "NET_RX 4.0 ms by tracepoint");
+    }
+
+    #[test]
+    fn a_kernel_that_accounts_for_them_is_believed() {
+        let text = replaced(
+            &untraced(),
+            &[
+                ("# CONFIG_IRQ_TIME_ACCOUNTING is not set", "CONFIG_IRQ_TIME_ACCOUNTING=y"),
+                ("0 31 0 0 0 0", "0 31 0 0 2 0"),
+            ],
+        );
+        assert_eq!(loss("softirqs", &text), "20.0 ms ±14.1 by counter");
+    }
+
+    #[test]
+    fn they_are_not_counted_twice_where_the_cost_of_ticks_holds_them() {
+        let text = replaced(&untraced(), &[("observer 20", "observer 20\ncost tick 8000")]);
+        assert_eq!(
+            loss("softirqs", &text),
+            "unknown: no time of softirqs here: it is in the cost of the interrupts that raised them"
+        );
+    }
+}

@@ -29,3 +29,54 @@ A dedicated or larger instance, pinned virtual CPUs, or fewer of them on that ho
 fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
     Ok(vec![books.stolen.clone()?.entry("", Some(Party::Hypervisor))])
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, unexplained, untraced};
+
+    const STOLEN: &[(&str, &str)] = &[("0 31 0 0 0 0", "0 31 0 0 0 12")];
+
+    #[test]
+    fn stolen_time_is_taken_out_of_the_tasks_that_a_trace_shows() {
+        let text = replaced(SECOND, STOLEN);
+        assert_eq!(loss("stolen", &text), "120.0 ms ±14.1 by counter, hypervisor");
+        assert_eq!(unexplained(&text), "0.000");
+    }
+
+    #[test]
+    fn run_times_that_leave_it_out_are_left_alone() {
+        let text = replaced(&untraced(), STOLEN);
+        let text = replaced(&text, &[("CONFIG_SMP=y", "CONFIG_PARAVIRT_TIME_ACCOUNTING=y")]);
+        assert_eq!(unexplained(&text), "-98.000");
+        let off = replaced(
+            &text,
+            &[(
+                "//- /proc/sys/kernel/osrelease",
+                "//- /proc/cmdline\nno-steal-acc\n//- /proc/sys/kernel/osrelease",
+            )],
+        );
+        assert_eq!(unexplained(&off), "22.000");
+    }
+
+    #[test]
+    fn what_is_more_than_the_tasks_ran_was_stolen_from_idle() {
+        let text = replaced(SECOND, &[("0 31 0 0 0 0", "0 31 0 0 0 70")]);
+        assert_eq!(loss("stolen", &text), "700.0 ms ±14.1 by counter, hypervisor");
+        assert_eq!(loss("idle", &text), "1260.0 ms by counter");
+        assert_eq!(unexplained(&text), "0.000");
+    }
+
+    #[test]
+    fn a_zero_of_a_hypervisor_that_tells_nothing_is_unknown() {
+        let text = format!(
+            "{SECOND}//- /sys/class/dmi/id/sys_vendor\nVMware, Inc.\n//- /sys/class/dmi/id/product_name\nVMware7,1\n"
+        );
+        assert_eq!(loss("stolen", &text), "unknown: stolen time is hidden from a guest of VMware");
+    }
+
+    #[test]
+    fn a_count_that_goes_back_is_unknown_on_its_cpu_alone() {
+        let text = replaced(SECOND, &[("0 0 0 0 0 0\n1 0", "0 0 0 0 0 9\n1 0")]);
+        assert_eq!(loss("stolen", &text), "0.0 ms ±10.0 by counter, hypervisor");
+    }
+}

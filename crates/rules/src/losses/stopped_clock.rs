@@ -6,6 +6,7 @@
 
 use crate::ledger::Books;
 use crate::ledger::amount::signed;
+use crate::ledger::causes::NOT_VISIBLE;
 use crate::ledger::tasks::Owner;
 use crate::ledger::work::{Work, work};
 use crate::loss::{Entry, Kind, Loss, Method, Party};
@@ -88,7 +89,7 @@ fn name(books: &Books<'_>) -> (&'static str, Option<Party>) {
     } else if interval.rise(Family::Clocks, books.cpu, "smi").is_ok_and(|it| it.by > 0) {
         ("SMIs", Some(Party::Firmware))
     } else {
-        ("cause not visible", None)
+        (NOT_VISIBLE, None)
     }
 }
 
@@ -111,4 +112,82 @@ fn forced_idle(books: &Books<'_>) -> Vec<Entry> {
         ..entry
     };
     entries.map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, unexplained, without};
+
+    /// MPERF counted 500 ms of the 690 ms that CPU 0 was busy.
+    const STOPPED: &[(&str, &str)] =
+        &[("0 2000000000 1112000000 1390000000 0", "0 2000000000 800000000 1000000000 0")];
+
+    const MODULATED: &str = "//- /dev/cpu/0/msr 0x19a\n0x14\n//- /dev/cpu/1/msr 0x19a\n0x0\n//- /dev/cpu/0/msr 0xce\n0xa0080001800\n";
+
+    #[test]
+    fn what_the_counter_lacks_of_the_busy_time_is_stopped() {
+        let text = replaced(SECOND, STOPPED);
+        // 190 ms of 690, of which the tasks that were asked for had 560.
+        assert_eq!(loss("stopped-clock", &text), "cause not visible 154.2 ms ±5.6 by counter");
+        assert_eq!(unexplained(&text), "0.000");
+    }
+
+    #[test]
+    fn the_register_names_it() {
+        let text = replaced(SECOND, STOPPED) + MODULATED;
+        assert_eq!(
+            loss("stopped-clock", &text),
+            "clock modulation (MSR 0x19A) 154.2 ms ±5.6 by counter <- clock-modulation 0"
+        );
+    }
+
+    #[test]
+    fn smis_name_it_where_nothing_else_does() {
+        let text = replaced(&replaced(SECOND, STOPPED), &[("1000000000 0", "1000000000 7")]);
+        assert_eq!(loss("stopped-clock", &text), "SMIs 154.2 ms ±5.6 by counter, firmware");
+    }
+
+    #[test]
+    fn where_the_counter_goes_on_the_register_tells_a_stopped_clock_from_a_slow_one() {
+        // A quarter of the time, at 2000 MHz.
+        let text = replaced(SECOND, &[("1112000000", "347500000")]) + MODULATED;
+        assert_eq!(
+            loss("stopped-clock", &text),
+            "clock modulation (MSR 0x19A) 420.0 ms ±1.4 by derived <- clock-modulation 0"
+        );
+        assert_eq!(loss("slow-clock", &text), "0.0 ms by counter");
+        assert_eq!(unexplained(&text), "0.000");
+    }
+
+    #[test]
+    fn a_duty_that_does_not_take_its_share_takes_no_more_than_was_lost() {
+        let text = format!("{SECOND}{MODULATED}");
+        assert!(loss("stopped-clock", &text).starts_with("clock modulation (MSR 0x19A) 112.0 ms"));
+    }
+
+    #[test]
+    fn a_lack_within_the_clocks_difference_is_none() {
+        let text = replaced(SECOND, &[("1390000000", "1369000000"), ("1112000000", "1095200000")]);
+        assert_eq!(loss("stopped-clock", &text), "0.0 ms ±5.6 by counter");
+    }
+
+    #[test]
+    fn forced_idle_is_the_cooling_threads_time_and_not_idle() {
+        let text = SECOND.replace("kipmi0", "idle_inject/0");
+        assert_eq!(
+            loss("stopped-clock", &text).lines().next(),
+            Some("forced idle (idle_inject) 100.0 ms by tracepoint, operating system")
+        );
+        assert_eq!(loss("idle", &text), "1190.0 ms by counter");
+        assert_eq!(loss("kernel-threads", &text), "0.0 ms by counter");
+    }
+
+    #[test]
+    fn without_counters_and_register_it_is_unknown() {
+        let text = replaced(
+            &without(SECOND, "Clocks"),
+            &[("observer 20", "observer 20\nclock 0 1600\nclock 1 1600")],
+        );
+        assert_eq!(loss("stopped-clock", &text), "unknown: /dev/cpu/0/msr 0x19a does not exist");
+    }
 }

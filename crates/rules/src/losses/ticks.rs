@@ -39,3 +39,47 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
     let ticks = books.interruptions.ticks.clone()?;
     Ok(ticks.into_iter().map(|it| it.amount.entry("", None)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, unexplained, untraced};
+
+    #[test]
+    fn traced_ticks_are_their_time() {
+        assert_eq!(loss("ticks", SECOND), "20.0 ms by tracepoint");
+    }
+
+    #[test]
+    fn counted_ticks_are_their_number_times_the_cost_of_one() {
+        let text = replaced(&untraced(), &[("observer 20", "observer 20\ncost tick 8000")]);
+        assert_eq!(loss("ticks", &text), "4.0 ms by derived");
+        assert_eq!(
+            loss("interrupts", &text),
+            "unknown: the cost of an event is not in this copy of the host"
+        );
+    }
+
+    #[test]
+    fn counted_ticks_are_taken_out_of_the_tasks_by_the_tasks_share_of_time() {
+        let text = replaced(&untraced(), &[("observer 20", "observer 20\ncost tick 40000")]);
+        // 10 ms on either CPU, of which 10 x 688/993 came in the tasks of CPU 0; no task ran on CPU 1.
+        assert_eq!(unexplained(&text), "8.928");
+    }
+
+    #[test]
+    fn with_neither_they_are_unknown() {
+        assert_eq!(
+            loss("ticks", &untraced()),
+            "unknown: the cost of an event is not in this copy of the host"
+        );
+    }
+
+    #[test]
+    fn more_ticks_than_fit_the_time_are_none() {
+        let text = replaced(&untraced(), &[("observer 20", "observer 20\ncost tick 8000000")]);
+        assert_eq!(
+            loss("ticks", &text),
+            "unknown: /proc/interrupts x cost of one by the gap probe holds \"2000000000 ns in 1000000000 ns\", expected no more time than has passed"
+        );
+    }
+}

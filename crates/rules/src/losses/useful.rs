@@ -44,3 +44,50 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
     };
     Ok(entries.map(at_reference).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, unexplained, untraced, without};
+
+    #[test]
+    fn work_is_time_at_the_reference_clock_by_name() {
+        assert_eq!(loss("useful", SECOND), "postgres 448.0 ms ±4.5 by tracepoint");
+    }
+
+    #[test]
+    fn a_task_that_was_born_between_the_samples_counts_from_its_birth() {
+        let text = replaced(&untraced(), &[("task 10 10 postgres user 0 0 0\n", "")]);
+        assert_eq!(loss("useful", &text), "0.0 ms by counter");
+        let born = replaced(
+            &text,
+            &[(
+                "task 10 10 postgres user 0 578000000 900000000",
+                "born 10 10 postgres user 0 578000000 900000000",
+            )],
+        );
+        assert_eq!(loss("useful", &born), "postgres 462.4 ms ±8.0 by counter");
+    }
+
+    #[test]
+    fn a_task_that_moved_is_uncertain_by_all_it_ran() {
+        let text = replaced(&untraced(), &[("postgres user 0 578", "postgres user 1 578")]);
+        assert_eq!(loss("useful", &text), "postgres 462.4 ms ±586.6 by counter");
+    }
+
+    #[test]
+    fn a_thread_that_ran_longer_than_time_passed_is_not_believed() {
+        let text = replaced(&untraced(), &[("578000000", "5780000000")]);
+        assert_eq!(loss("useful", &text), "0.0 ms by counter");
+        assert_eq!(unexplained(&text), "600.000");
+    }
+
+    #[test]
+    fn without_a_clock_it_is_unknown_and_not_what_is_left() {
+        let text = without(SECOND, "Clocks");
+        assert_eq!(
+            loss("useful", &text),
+            "unknown: APERF, MPERF and TSC is not in this copy of the host"
+        );
+        assert_eq!(unexplained(&text), "560.000");
+    }
+}
