@@ -7,6 +7,7 @@
 use rules::check::HEADINGS;
 use rules::checks::CHECKS;
 use rules::documentation;
+use rules::losses::{self, LOSSES};
 use rules::metrics::METRICS;
 use std::path::{Path, PathBuf};
 
@@ -98,6 +99,39 @@ fn the_pages_are_what_the_lists_say() {
     for page in documentation::PAGES {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page.file);
         assert!(read(&path) == page.text(), "{} is stale: run `cargo xtask docs`", page.file);
+    }
+}
+
+#[test]
+fn every_line_of_the_ledger_has_a_file_of_its_name() {
+    let mut listed: Vec<String> = LOSSES.iter().map(|it| it.id.replace('-', "_")).collect();
+    let mut files: Vec<String> = files_of("losses").iter().map(|it| stem(it)).collect();
+    listed.sort();
+    files.sort();
+    assert_eq!(files, listed);
+}
+
+#[test]
+fn every_line_of_the_ledger_explains_itself_and_names_checks_that_there_are() {
+    for loss in LOSSES {
+        let headings: Vec<&str> = loss.help.lines().filter(|it| it.starts_with('#')).collect();
+        assert_eq!(headings, losses::HEADINGS, "headings of {}", loss.id);
+        assert!(!loss.title.is_empty() && !loss.title.ends_with('.'), "title of {}", loss.id);
+        for check in loss.checks {
+            assert!(rules::checks::find(check).is_some(), "{} names no check {check}", loss.id);
+        }
+    }
+}
+
+#[test]
+fn every_line_of_the_ledger_tests_a_value_a_reason_and_a_trap() {
+    for file in files_of("losses") {
+        let text = read(&file);
+        let tests = text.split("#[cfg(test)]").nth(1).unwrap_or_default();
+        let name = file.display();
+        assert!(tests.matches("#[test]").count() >= 3, "{name} has fewer than three tests");
+        assert!(tests.contains(" ms "), "{name}: no test has a value");
+        assert!(tests.contains("unknown: "), "{name}: no test lacks a source");
     }
 }
 

@@ -5,11 +5,12 @@
 //! idle, forced idle and a quota out of idle. What a source leaves out by itself is not taken out again.
 
 use super::accounting::Accounting;
+use super::activity::Activity;
 use super::amount::{Amount, part};
 use super::clock::{self, Clock};
 use super::evidence::Evidence;
 use super::idle_time::{USER_TICK_NS, idle_time};
-use super::interruptions::{Interruption, Interruptions, interruptions};
+use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
 use super::reference::Reference;
 use super::tasks::{Owner, TaskIndex, TaskTimes};
 use facts::counters::Family;
@@ -37,20 +38,26 @@ pub struct Books<'a> {
     pub(crate) quota: Fact<Amount>,
     /// The clock of its tasks.
     pub(crate) clock: Fact<Clock>,
+    /// What the cores of its package did.
+    pub(crate) activity: Option<Activity>,
     /// The clock that counts as the whole.
     pub(crate) reference: Option<Reference>,
 }
 
 /// What the books of all CPUs rest on, made once.
-pub(crate) struct Premises {
+pub(crate) struct Premises<'a> {
     accounting: Accounting,
-    tasks: Fact<TaskIndex>,
+    counted: Counted<'a>,
+    pub(super) tasks: Fact<TaskIndex>,
 }
 
-impl Premises {
-    pub(crate) fn of(evidence: &Evidence<'_>) -> Premises {
-        let accounting = Accounting::of(evidence.interval.host);
-        Premises { accounting, tasks: TaskIndex::new(evidence) }
+impl<'a> Premises<'a> {
+    pub(crate) fn of(evidence: &'a Evidence<'a>) -> Premises<'a> {
+        Premises {
+            accounting: Accounting::of(evidence.interval.host),
+            counted: Counted::new(evidence),
+            tasks: TaskIndex::new(evidence),
+        }
     }
 }
 
@@ -58,12 +65,13 @@ impl<'a> Books<'a> {
     /// Opens the books of a CPU. Quota and reference depend on all CPUs and are entered afterwards.
     pub(crate) fn open(
         evidence: &'a Evidence<'a>,
-        premises: &Premises,
+        premises: &Premises<'_>,
         cpu: u32,
         wall_ns: u64,
     ) -> Books<'a> {
         let stolen = stolen(evidence, cpu, wall_ns);
-        let interruptions = interruptions(evidence, &premises.accounting, cpu, wall_ns);
+        let interruptions =
+            interruptions(evidence, &premises.accounting, &premises.counted, cpu, wall_ns);
         let gross_idle = idle_time(&evidence.interval, &evidence.traced_on(cpu), cpu, wall_ns);
         let gross = gross_tasks(evidence, premises, cpu, wall_ns);
         let idle_ns = gross_idle.as_ref().map_or(0, |it| it.amount.ns);
@@ -93,6 +101,7 @@ impl<'a> Books<'a> {
             idle_holds_loop,
             quota: Err(Missing::not_collected("cpu.stat of control groups")),
             clock: clock::clock(evidence, cpu, wall_ns),
+            activity: None,
             reference: None,
         }
     }
@@ -106,7 +115,7 @@ impl<'a> Books<'a> {
     }
 }
 
-impl Premises {
+impl Premises<'_> {
     /// Tasks without interrupts and stolen time, and the stolen time that was more than all tasks.
     fn net(
         &self,
@@ -137,6 +146,9 @@ impl Premises {
                 stolen_ns
             }
         };
+        // A guest that is woken late calls the wait idle, and the hypervisor calls it stolen.
+        let maybe_idle = stolen_ns.min(idle_ns);
+        tasks.uncertainty_ns = tasks.uncertainty_ns.saturating_add(maybe_idle);
         let left = tasks.without(interrupted);
         let surplus = stolen_ns.saturating_sub(left.ns());
         (left.without(stolen_ns), surplus)
@@ -154,7 +166,7 @@ fn stolen(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Amount> {
 /// The tasks of a CPU by the best source, and whether that is a trace.
 fn gross_tasks(
     evidence: &Evidence<'_>,
-    premises: &Premises,
+    premises: &Premises<'_>,
     cpu: u32,
     wall_ns: u64,
 ) -> Fact<(TaskTimes, bool)> {

@@ -6,6 +6,7 @@
 //! interval.
 
 use super::books::Books;
+use super::reference::turbo_ratio;
 use crate::loss::Party;
 use facts::counters::Family;
 use facts::cpu::cpufreq::Policy;
@@ -35,6 +36,7 @@ pub(crate) fn causes(books: &Books<'_>, running: Hertz) -> Vec<Cause> {
         turbo_off(host, running),
         heat(books, running),
         limit_reason(books, running),
+        headroom(books),
         preference(host, books.cpu, running),
         hypervisor(host, running),
     ];
@@ -112,6 +114,14 @@ fn limit_reason(books: &Books<'_>, running: Hertz) -> Option<Cause> {
         Kind::Normal => None,
     };
     Some(Cause { name: reason.name.to_owned(), party, down_to: running })
+}
+
+/// Cores that idle in a shallow state, and take from the others the turbo of a smaller number.
+fn headroom(books: &Books<'_>) -> Option<Cause> {
+    let n_awake = books.activity?.n_awake?;
+    let down_to = turbo_ratio(books.evidence.interval.host, books.cpu, n_awake)?.clock;
+    let name = "no turbo headroom: idle cores stay in shallow states".to_owned();
+    Some(Cause { name, party: Some(Party::OperatingSystem), down_to })
 }
 
 /// A preference for saving power, where the processor chooses the clock by itself.

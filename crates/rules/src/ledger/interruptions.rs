@@ -13,7 +13,7 @@ use crate::loss::Method;
 use facts::counters::Family;
 use facts::probe::{EventCost, EventCosts};
 use facts::trace::{Cause, CauseTime, CpuTotals};
-use facts::{Fact, Missing};
+use facts::{Fact, Missing, PerCpu};
 
 /// One kind of interruption of one CPU.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,7 @@ pub(crate) struct Interruptions {
 pub(crate) fn interruptions(
     evidence: &Evidence<'_>,
     accounting: &Accounting,
+    counted: &Counted<'_>,
     cpu: u32,
     wall_ns: u64,
 ) -> Interruptions {
@@ -50,11 +51,8 @@ pub(crate) fn interruptions(
     {
         return from_trace(evidence, totals, wall_ns);
     }
-    let costs = evidence.costs.as_ref().map_err(Missing::clone);
-    let cost =
-        |of: fn(&EventCosts) -> &Fact<EventCost>| costs.clone().and_then(|it| of(it).clone());
     let is_tick = |cause| cause == Cause::LocalTimer;
-    let ticks = counted(evidence, cpu, wall_ns, is_tick, cost(|it| &it.tick));
+    let ticks = counted.times(cpu, wall_ns, is_tick, |it| &it.tick);
     if accounting.leaves_out_interrupts == Ok(true) {
         let interrupts = accounted(evidence, cpu, wall_ns, "irq");
         let softirqs = accounted(evidence, cpu, wall_ns, "softirq");
@@ -65,8 +63,7 @@ pub(crate) fn interruptions(
         };
         return Interruptions { ticks, interrupts: interrupts.map(without_ticks), softirqs };
     }
-    let others = |cause| !is_tick(cause);
-    let interrupts = counted(evidence, cpu, wall_ns, others, cost(|it| &it.interrupt));
+    let interrupts = counted.times(cpu, wall_ns, |cause| !is_tick(cause), |it| &it.interrupt);
     let softirqs = Err(match &ticks {
         Ok(_) => Missing::not_here(
             "time of softirqs",
@@ -142,29 +139,53 @@ fn accounted(
     Ok(vec![Interruption { name: String::new(), amount, in_tasks_ns: None }])
 }
 
-/// The interrupts in wanted lines of /proc/interrupts, each at the mean cost of one.
-fn counted(
-    evidence: &Evidence<'_>,
-    cpu: u32,
-    wall_ns: u64,
-    wanted: impl Fn(Cause) -> bool,
-    cost: Fact<EventCost>,
-) -> Fact<Vec<Interruption>> {
-    const SOURCE: &str = "/proc/interrupts x cost of one by the gap probe";
-    let cost = cost?;
-    let (_, after) = evidence.interval.tables(Family::Interrupts)?;
-    let mut list = Vec::new();
-    for name in after.columns().iter() {
-        let rise = evidence.interval.rise(Family::Interrupts, cpu, name)?;
-        let cause = cause_of(name).filter(|it| wanted(*it));
-        let Some(cause) = cause.filter(|_| rise.by > 0) else { continue };
-        let mut amount = Amount::of(rise, cost.ns, wall_ns, SOURCE);
-        amount.method = Method::Derived;
-        amount.uncertainty_ns = rise.by.saturating_mul(cost.uncertainty_ns);
-        let name = if cause == Cause::LocalTimer { String::new() } else { name.to_string() };
-        list.push(Interruption { name, amount: amount.within(wall_ns)?, in_tasks_ns: None });
+/// Interrupts by number, for where nothing was traced, matched once for all CPUs.
+pub(crate) struct Counted<'a> {
+    costs: Fact<&'a EventCosts>,
+    lines: Fact<Vec<(&'a str, Cause, PerCpu<Rise>)>>,
+}
+
+impl<'a> Counted<'a> {
+    /// The lines of /proc/interrupts that moved, where it is known what one interrupt takes.
+    pub(crate) fn new(evidence: &'a Evidence<'a>) -> Counted<'a> {
+        let costs = evidence.costs.as_ref().map_err(Missing::clone);
+        let lines = costs.clone().and_then(|_| {
+            let rows = evidence.interval.rows(Family::Interrupts)?;
+            let moved = rows.moved_columns().into_iter();
+            let known = moved.filter_map(|(name, column)| Some((name, cause_of(name)?, column)));
+            Ok(known.map(|(name, cause, column)| (name, cause, rows.rises(column))).collect())
+        });
+        Counted { costs, lines }
     }
-    Ok(list)
+
+    /// The wanted interrupts of a CPU, each at the mean cost of one.
+    fn times(
+        &self,
+        cpu: u32,
+        wall_ns: u64,
+        wanted: impl Fn(Cause) -> bool,
+        cost: impl Fn(&EventCosts) -> &Fact<EventCost>,
+    ) -> Fact<Vec<Interruption>> {
+        let cost = cost(self.costs.as_ref()?).as_ref()?;
+        let mut list = Vec::new();
+        for (name, cause, rises) in self.lines.as_ref()?.iter().filter(|it| wanted(it.1)) {
+            let gone = || Missing::absent(format!("a count of {cpu}"));
+            let rise = rises.get(cpu).ok_or_else(gone)?.clone()?;
+            if rise.by > 0 {
+                let name = if *cause == Cause::LocalTimer { "" } else { name };
+                list.push(at_cost(name, rise, cost, wall_ns)?);
+            }
+        }
+        Ok(list)
+    }
+}
+
+fn at_cost(name: &str, rise: Rise, cost: &EventCost, wall_ns: u64) -> Fact<Interruption> {
+    const SOURCE: &str = "/proc/interrupts x cost of one by the gap probe";
+    let mut amount = Amount::of(rise, cost.ns, wall_ns, SOURCE);
+    amount.method = Method::Derived;
+    amount.uncertainty_ns = rise.by.saturating_mul(cost.uncertainty_ns);
+    Ok(Interruption { name: name.to_owned(), amount: amount.within(wall_ns)?, in_tasks_ns: None })
 }
 
 /// The cause behind a line of /proc/interrupts; the architecture's timer ticks, whatever its number.

@@ -4,6 +4,7 @@
 //! unexplained, and so checks everything else. See [`crate::losses`] for the lines.
 
 mod accounting;
+mod activity;
 pub(crate) mod amount;
 mod books;
 pub(crate) mod causes;
@@ -27,7 +28,7 @@ pub use waiting::Waiting;
 
 use crate::losses::LOSSES;
 use books::Premises;
-use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
+use facts::{CpuSet, Fact, Missing, PerCpu};
 
 /// All lines of an interval.
 #[derive(Debug)]
@@ -82,7 +83,7 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
     let mut books: Vec<Books<'_>> =
         cpus.iter().map(|cpu| Books::open(evidence, &premises, cpu, wall_ns)).collect();
     quota::enter(evidence, &mut books);
-    refer(evidence.interval.host, evidence, &mut books);
+    reference::enter(evidence, &mut books);
 
     let references: PerCpu<Reference> = books
         .iter()
@@ -106,37 +107,6 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
         notes: notes::notes(evidence, &cpus, &books, elapsed.err()),
         cpus,
     }
-}
-
-/// Enters the reference clock of each CPU, which depends on how many cores of its package are active.
-fn refer(host: &HostView, evidence: &Evidence<'_>, books: &mut [Books<'_>]) {
-    let busy: Vec<(u32, f64)> = books.iter().map(|it| (it.cpu, busy_share(it))).collect();
-    let seen = clock::highest_seen(evidence);
-    for books in books {
-        let package = host.topology.package_of(books.cpu);
-        let n_active = active_cores(host, &package, &busy);
-        let measured = books.clock.as_ref().ok().copied();
-        books.reference = Reference::of(host, books.cpu, n_active, measured, seen);
-    }
-}
-
-fn busy_share(books: &Books<'_>) -> f64 {
-    let ns = |amount: &Fact<amount::Amount>| amount.as_ref().map_or(0, |it| it.ns);
-    let idle = ns(&books.idle).saturating_add(ns(&books.quota));
-    1.0 - idle as f64 / books.wall_ns.max(1) as f64
-}
-
-/// How many cores of a package were active at a time on average, rounded up; a core is as active as its busiest
-/// thread.
-fn active_cores(host: &HostView, package: &CpuSet, busy: &[(u32, f64)]) -> usize {
-    let mut cores: Vec<(CpuSet, f64)> = Vec::new();
-    for &(cpu, share) in busy.iter().filter(|(cpu, _)| package.contains(*cpu)) {
-        match cores.iter_mut().find(|(core, _)| core.contains(cpu)) {
-            Some((_, most)) => *most = most.max(share),
-            None => cores.push((host.topology.core_of(cpu), share)),
-        }
-    }
-    (cores.iter().map(|(_, share)| share).sum::<f64>().ceil() as usize).max(1)
 }
 
 fn highest(references: &PerCpu<Reference>) -> Fact<Reference> {

@@ -2,6 +2,7 @@
 
 use super::books::Books;
 use super::evidence::Evidence;
+use crate::loss::Method;
 use facts::trace::CpuTotals;
 use facts::{CpuSet, Missing};
 
@@ -18,6 +19,7 @@ pub(super) fn notes(
     notes.extend(suspended(evidence));
     notes.extend(lost_events(evidence, cpus));
     notes.extend(ended_tasks(evidence, books));
+    notes.extend(unknown_accounting(evidence, books));
     notes.extend(uncounted_interrupts(books));
     notes.extend(unseen_quota(books));
     notes
@@ -60,6 +62,15 @@ fn ended_tasks(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
         format!(
             "tasks ended, {n_ended} of them, and what they ran is unexplained: only a trace shows it"
         )
+    })
+}
+
+fn unknown_accounting(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
+    let is_counted =
+        |it: &Books<'_>| it.tasks.as_ref().is_ok_and(|it| it.method == Method::Counter);
+    let missing = evidence.interval.host.kernel.config.as_ref().err()?;
+    books.iter().any(is_counted).then(|| {
+        format!("whether run times leave out interrupts and stolen time is not known: {missing}")
     })
 }
 

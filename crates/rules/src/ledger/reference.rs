@@ -6,7 +6,10 @@
 //! (Documentation/admin-guide/pm/amd-pstate.rst). Where nothing promises a clock, it is the highest that a probe saw.
 //! A promise that a measured clock beats was none: the measured one counts then.
 
-use super::clock::Clock;
+use super::activity::{Activity, by_package};
+use super::books::Books;
+use super::clock::{Clock, highest_seen};
+use super::evidence::Evidence;
 use facts::msr::intel::{TURBO_RATIO_LIMIT, TURBO_RATIO_LIMIT1};
 use facts::msr::ratios::bus_clock;
 use facts::{Hertz, HostView};
@@ -22,6 +25,19 @@ pub struct Reference {
 
 /// What a measured clock may be above a promised one: rounding of ratios and spread spectrum.
 const CLOSE: f64 = 1.005;
+
+/// Enters the reference clock of each CPU.
+pub(super) fn enter(evidence: &Evidence<'_>, books: &mut [Books<'_>]) {
+    let host = evidence.interval.host;
+    let packages = by_package(host, books);
+    let seen = highest_seen(evidence);
+    for books in books {
+        books.activity = packages.get(&host.topology.package_leader(books.cpu)).copied();
+        let n_active = books.activity.map_or(1, |Activity { n_busy, .. }| n_busy);
+        let measured = books.clock.as_ref().ok().copied();
+        books.reference = Reference::of(host, books.cpu, n_active, measured, seen);
+    }
+}
 
 impl Reference {
     /// The reference of one CPU, of whose package so many cores are active; `measured` is its clock, `highest` the
@@ -53,7 +69,7 @@ impl Reference {
 }
 
 /// The clock that the turbo ratio limits allow for so many active cores.
-fn turbo_ratio(host: &HostView, cpu: u32, n_active: usize) -> Option<Reference> {
+pub(super) fn turbo_ratio(host: &HostView, cpu: u32, n_active: usize) -> Option<Reference> {
     if host.topology.is_hybrid() || host.runs_without_turbo() {
         return None;
     }

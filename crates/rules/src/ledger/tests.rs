@@ -16,7 +16,7 @@ slow-clock: cause not visible 112.0 ms ±4.5 by counter
 ticks: 20.0 ms by tracepoint
 interrupts: 24 eth0 6.0 ms by tracepoint
 softirqs: NET_RX 4.0 ms by tracepoint
-kernel-threads: kipmi0 100.0 ms by tracepoint
+kernel-threads: kipmi0 100.0 ms by tracepoint, management controller
 other-tasks: 0.0 ms by counter
 measuring: 10.0 ms by tracepoint
 useful: postgres 448.0 ms ±4.5 by tracepoint
@@ -38,7 +38,7 @@ slow-clock: cause not visible 115.6 ms ±8.0 by counter
 ticks: unknown: the cost of an event is not in this copy of the host
 interrupts: unknown: the cost of an event is not in this copy of the host
 softirqs: unknown: the cost of an event is not in this copy of the host
-kernel-threads: kipmi0 100.0 ms ±0.6 by counter
+kernel-threads: kipmi0 100.0 ms ±0.6 by counter, management controller
 other-tasks: 0.0 ms by counter
 measuring: 10.0 ms by counter
 useful: postgres 462.4 ms ±8.0 by counter
@@ -126,6 +126,17 @@ fn turbo_ratios_promise_by_the_cores_that_are_active() {
     let reference = ledger(&ratios).reference.unwrap();
     assert_eq!(reference.clock.to_string(), "3600 MHz");
     assert_eq!(reference.source, "MSR 0x1ad MSR_TURBO_RATIO_LIMIT for 1 active cores");
+}
+
+#[test]
+fn a_kernel_whose_configuration_is_not_known_leaves_run_times_in_doubt() {
+    let text = replaced(&untraced(), &[("/boot/config-6.1.0", "/boot/config-of-another")]);
+    let notes = ledger(&text).notes;
+    assert!(
+        notes[0]
+            .starts_with("whether run times leave out interrupts and stolen time is not known: "),
+        "{notes:?}"
+    );
 }
 
 #[test]

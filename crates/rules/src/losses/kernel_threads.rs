@@ -4,7 +4,7 @@
 
 use crate::ledger::Books;
 use crate::ledger::tasks::Owner;
-use crate::loss::{Entry, Kind, Loss};
+use crate::loss::{Entry, Kind, Loss, Party};
 use facts::Fact;
 
 pub(super) const LOSS: Loss = Loss {
@@ -27,7 +27,14 @@ kipmi0: `fullclock explain kipmid-busy`. Others can often be kept off CPUs: `iso
 };
 
 fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
-    Ok(books.tasks.as_ref()?.entries(Owner::Kernel))
+    let entries = books.tasks.as_ref()?.entries(Owner::Kernel).into_iter();
+    Ok(entries.map(|it| Entry { party: party(&it.part), ..it }).collect())
+}
+
+/// Who is behind a thread, where its name tells: kipmi0 waits for the management controller's answers
+/// (drivers/char/ipmi/ipmi_si_intf.c).
+fn party(name: &str) -> Option<Party> {
+    name.starts_with("kipmi").then_some(Party::ManagementController)
 }
 
 #[cfg(test)]
@@ -36,8 +43,14 @@ mod tests {
 
     #[test]
     fn threads_of_the_kernel_are_shown_by_name() {
-        assert_eq!(loss("kernel-threads", SECOND), "kipmi0 100.0 ms by tracepoint");
-        assert_eq!(loss("kernel-threads", &untraced()), "kipmi0 100.0 ms ±0.6 by counter");
+        assert_eq!(
+            loss("kernel-threads", SECOND),
+            "kipmi0 100.0 ms by tracepoint, management controller"
+        );
+        assert_eq!(
+            loss("kernel-threads", &untraced()),
+            "kipmi0 100.0 ms ±0.6 by counter, management controller"
+        );
     }
 
     #[test]
@@ -65,7 +78,10 @@ mod tests {
             .replace("\ntask 2 kipmi0", "\ntask 4002 kipmi0")
             .replace("\ntask 20 fullclock 1", "\ntask 4020 fullclock 1");
         // By the threads' own run times then, less the traced interrupts.
-        assert_eq!(loss("kernel-threads", &text), "kipmi0 97.5 ms ±0.6 by counter");
+        assert_eq!(
+            loss("kernel-threads", &text),
+            "kipmi0 97.5 ms ±0.6 by counter, management controller"
+        );
     }
 
     #[test]

@@ -23,7 +23,8 @@ that was measured, and the ledger says so.
 ## How it is measured
 By APERF / MPERF times the rate of the TSC; without them, by the chain probe, which times a chain of dependent
 instructions on the CPU between the samples. Only evidence names a cause: a governor or limit that asked for less, turbo
-that is off, thermal events in the interval, the processor's own limit reasons, a preference for saving power, in a guest
+that is off, thermal events in the interval, the processor's own limit reasons, idle cores that stay in shallow states and
+so leave fewer turbo ratios, a preference for saving power, in a guest
 the hypervisor. Each explains the clock as far down as it can have pushed it; the rest is 'cause not visible'.
 
 ## What mends it
@@ -115,6 +116,22 @@ mod tests {
                 "package_throttle_count\n0 3 0\n1 0 0\ntask 2 2 kipmi0 kernel 0 1"
             )),
             "heat 112.0 ms ±4.5 by counter, physics"
+        );
+    }
+
+    #[test]
+    fn cores_that_idle_in_a_shallow_state_take_the_turbo_of_a_smaller_number() {
+        let registers = "//- /sys/devices/system/cpu/cpu0/topology/package_cpus_list\n0-1\n\
+                         //- /dev/cpu/0/msr 0xce\n0xa0080001800\n\
+                         //- /dev/cpu/0/msr 0x1ad\n0x2020202020202024\n\
+                         //- /dev/cpu/0/msr 0x1ae\n0x1c1814100c080401\n";
+        let deep = format!("{SECOND}{registers}");
+        assert_eq!(loss("slow-clock", &deep), "cause not visible 311.1 ms ±2.5 by counter");
+        let shallow = replaced(&deep, &[("1 0 0 985000", "1 0 985000 0")]);
+        assert_eq!(
+            loss("slow-clock", &shallow),
+            "cause not visible 248.9 ms ±2.0 by counter\n\
+             no turbo headroom: idle cores stay in shallow states 62.2 ms ±0.5 by counter, operating system"
         );
     }
 
