@@ -12,6 +12,7 @@ use super::evidence::Evidence;
 use super::idle_time::{USER_TICK_NS, idle_time};
 use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
 use super::reference::Reference;
+use super::spun;
 use super::tasks::{Owner, TaskIndex, TaskTimes};
 use facts::counters::Family;
 use facts::{Fact, Missing};
@@ -36,6 +37,8 @@ pub struct Books<'a> {
     pub(crate) idle_holds_loop: bool,
     /// Idle time that a quota forced on the tasks.
     pub(crate) quota: Fact<Amount>,
+    /// Time in system management mode, where a spinner saw it.
+    pub(crate) in_firmware: Option<Fact<Amount>>,
     /// The clock of its tasks.
     pub(crate) clock: Fact<Clock>,
     /// What the cores of its package did.
@@ -69,6 +72,9 @@ impl<'a> Books<'a> {
         cpu: u32,
         wall_ns: u64,
     ) -> Books<'a> {
+        if let Some(spun) = evidence.spun.get(cpu) {
+            return spun::books(evidence, premises, cpu, wall_ns, spun);
+        }
         let stolen = stolen(evidence, cpu, wall_ns);
         let interruptions =
             interruptions(evidence, &premises.accounting, &premises.counted, cpu, wall_ns);
@@ -100,6 +106,7 @@ impl<'a> Books<'a> {
             idle,
             idle_holds_loop,
             quota: Err(Missing::not_collected("cpu.stat of control groups")),
+            in_firmware: None,
             clock: clock::clock(evidence, cpu, wall_ns),
             activity: None,
             reference: None,

@@ -1,5 +1,6 @@
 //! What a ledger is made from.
 
+use super::spun::Spun;
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::interval::Interval;
@@ -18,6 +19,9 @@ pub struct Evidence<'a> {
     pub traced: PerCpu<CpuTotals>,
     /// What the chain probe saw on each CPU between the two samples.
     pub clocks: PerCpu<Vec<ClockReading>>,
+    /// What a spinner saw on each CPU, instead of the tasks that otherwise run there; a CPU that is not here was not
+    /// spun on.
+    pub spun: PerCpu<Spun>,
     /// What an event costs on this machine, as the gap probe found.
     pub costs: Fact<EventCosts>,
     /// The processes whose cycles are asked for; without any, every task of a user is useful.
@@ -38,6 +42,7 @@ impl<'a> Evidence<'a> {
             interval,
             traced: PerCpu::default(),
             clocks: PerCpu::default(),
+            spun: PerCpu::default(),
             costs: Err(Missing::not_collected("the cost of an event")),
             chosen: Vec::new(),
             observer: 0,

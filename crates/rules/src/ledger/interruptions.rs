@@ -91,21 +91,40 @@ fn total_ns(list: &[Interruption]) -> u64 {
 }
 
 fn from_trace(evidence: &Evidence<'_>, totals: &CpuTotals, wall_ns: u64) -> Interruptions {
-    let mut kinds: [Vec<Interruption>; 3] = Default::default();
+    let (mut ticks, mut interrupts, mut softirqs) = (Vec::new(), Vec::new(), Vec::new());
     for (&cause, time) in &totals.causes {
-        let name = name_of(evidence, cause);
-        let kind = match cause {
-            Cause::LocalTimer => 0,
-            Cause::Device(_) if is_tick(&name) => 0,
-            Cause::Softirq(_) => 2,
-            _ => 1,
+        let (kind, name) = kind_of(evidence, cause);
+        let list = match kind {
+            Kind::Tick => &mut ticks,
+            Kind::Interrupt => &mut interrupts,
+            Kind::Softirq => &mut softirqs,
         };
-        if let Some(list) = kinds.get_mut(kind) {
-            list.push(of_cause(name, time, totals.wall_ns, wall_ns));
-        }
+        list.push(of_cause(name, time, totals.wall_ns, wall_ns));
     }
-    let [ticks, interrupts, softirqs] = kinds;
     Interruptions { ticks: Ok(ticks), interrupts: Ok(interrupts), softirqs: Ok(softirqs) }
+}
+
+/// Which line an interruption belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// That of ticks.
+    Tick,
+    /// That of other interrupts.
+    Interrupt,
+    /// That of softirqs.
+    Softirq,
+}
+
+/// The line of a cause, and its name there.
+pub(super) fn kind_of(evidence: &Evidence<'_>, cause: Cause) -> (Kind, String) {
+    let name = name_of(evidence, cause);
+    match cause {
+        // All ticks are one.
+        Cause::LocalTimer => (Kind::Tick, String::new()),
+        Cause::Device(_) if is_tick(&name) => (Kind::Tick, String::new()),
+        Cause::Softirq(_) => (Kind::Softirq, name),
+        _ => (Kind::Interrupt, name),
+    }
 }
 
 fn of_cause(name: String, time: &CauseTime, over_ns: u64, wall_ns: u64) -> Interruption {

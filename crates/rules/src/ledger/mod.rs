@@ -16,6 +16,7 @@ mod line;
 mod notes;
 mod quota;
 mod reference;
+mod spun;
 pub(crate) mod tasks;
 mod waiting;
 pub(crate) mod work;
@@ -24,6 +25,7 @@ pub use books::Books;
 pub use evidence::Evidence;
 pub use line::{Explanation, Line};
 pub use reference::Reference;
+pub use spun::Spun;
 pub use waiting::Waiting;
 
 use crate::losses::LOSSES;

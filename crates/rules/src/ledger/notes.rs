@@ -48,8 +48,10 @@ fn lost_events(evidence: &Evidence<'_>, cpus: &CpuSet) -> Option<String> {
 }
 
 fn ended_tasks(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
-    let is_traced =
-        |it: &Books<'_>| evidence.traced_on(it.cpu).is_ok_and(CpuTotals::shows_switches);
+    let is_traced = |it: &Books<'_>| {
+        it.evidence.spun.get(it.cpu).is_some()
+            || evidence.traced_on(it.cpu).is_ok_and(CpuTotals::shows_switches)
+    };
     if books.iter().all(is_traced) {
         return None;
     }

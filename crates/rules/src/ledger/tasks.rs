@@ -148,6 +148,11 @@ impl TaskIndex {
         Ok(index)
     }
 
+    /// Whose a task is, and its name.
+    pub(crate) fn owner(&self, tid: u32) -> Option<&(Owner, String)> {
+        self.owners.get(&tid)
+    }
+
     /// What ran on a CPU by the tasks' own counts.
     pub(crate) fn on(&self, cpu: u32, wall_ns: u64) -> TaskTimes {
         let runs = self.by_cpu.get(&cpu).map_or(&[][..], Vec::as_slice);

@@ -34,6 +34,12 @@ latency-performance. It costs power, and turbo of the other cores.
 };
 
 fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
+    if books.evidence.spun.get(books.cpu).is_some() {
+        return Err(Missing::not_here(
+            "time of the idle loop",
+            "a spinner keeps the CPU from idling",
+        ));
+    }
     if let Ok(entry) = traced(books) {
         return Ok(vec![entry]);
     }
@@ -57,7 +63,7 @@ fn traced(books: &Books<'_>) -> Fact<Entry> {
     let loops = usage(interval, books.cpu)?;
     if books.idle_holds_loop || totals.idle_ns == 0 || loops == 0 {
         return Err(Missing::not_here(
-            "a time of the idle loop alone",
+            "time of the idle loop alone",
             "idle time is not cpuidle's",
         ));
     }

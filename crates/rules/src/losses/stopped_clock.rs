@@ -28,7 +28,8 @@ that is forced on a CPU to cool it.
 By what MPERF lacks of the time that the CPU was busy, beyond 1 %, by which the two clocks may differ. Which evidence
 names it: MSR 0x19A (clock modulation), a cooling device (T-states), the count of SMIs. Some processors go on counting
 MPERF while the clock is stopped: there the register alone names it, and its duty says how much of the slow clock it
-is. The time of idle_inject threads is idle time by force.
+is. The time of idle_inject threads is idle time by force. A spinner (`--spin`)
+sees system management mode as gaps.
 
 ## What mends it
 `fullclock explain clock-modulation`, `forced-idle` and `smi-storm`. Find out who stopped the clock before undoing it: the
@@ -39,7 +40,12 @@ machine may be too hot.
 };
 
 fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
-    let forced = forced_idle(books);
+    let mut forced = forced_idle(books);
+    if let Some(Ok(in_firmware)) = &books.in_firmware
+        && in_firmware.ns > 0
+    {
+        forced.push(in_firmware.entry("system management mode", Some(Party::Firmware)));
+    }
     match work(books).and_then(|work| known(books, &work)) {
         Ok(stopped) => Ok(forced.into_iter().chain([stopped]).collect()),
         Err(missing) if forced.is_empty() => Err(missing),

@@ -1,0 +1,189 @@
+//! The books of a CPU that a spinner watched: how much of it could one task get?
+//!
+//! The spinner is the only task that was asked for, its time is what lies between the gaps, and each gap is entered on the
+//! line of whoever had the CPU meanwhile. Gaps that nobody explains are not entered, and so are unexplained.
+
+use super::amount::{Amount, part};
+use super::books::{Books, Premises};
+use super::clock;
+use super::evidence::Evidence;
+use super::interruptions::{Interruption, Interruptions, Kind, kind_of};
+use super::tasks::{Owner, Share, TaskIndex, TaskTimes};
+use crate::loss::Method;
+use crate::spin::{self, GapBooks, Thief};
+use facts::{Fact, Missing};
+
+/// What a spinner saw on one CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spun {
+    /// How long it watched, in nanoseconds.
+    pub wall_ns: u64,
+    /// Whose the gaps were.
+    pub gaps: GapBooks,
+}
+
+/// The books of a CPU that was watched, or why it was not.
+pub(super) fn books<'a>(
+    evidence: &'a Evidence<'a>,
+    premises: &Premises<'_>,
+    cpu: u32,
+    wall_ns: u64,
+    spun: &Fact<Spun>,
+) -> Books<'a> {
+    let amount = |thief: Thief| spun.as_ref().map(|it| it.amount(thief, wall_ns));
+    let known = |thief: Thief| amount(thief).map_err(Missing::clone);
+    let all = |kind| spun.as_ref().map(|it| it.interruptions(evidence, kind, wall_ns));
+    let interruptions = |kind| all(kind).map_err(Missing::clone);
+    Books {
+        evidence,
+        cpu,
+        wall_ns,
+        stolen: known(Thief::Hypervisor),
+        interruptions: Interruptions {
+            ticks: interruptions(Kind::Tick),
+            interrupts: interruptions(Kind::Interrupt),
+            softirqs: interruptions(Kind::Softirq),
+        },
+        tasks: spun.as_ref().map(|it| it.tasks(&premises.tasks, wall_ns)).map_err(Missing::clone),
+        idle: known(Thief::Nobody),
+        idle_holds_loop: true,
+        quota: Err(Missing::not_collected("cpu.stat of control groups")),
+        in_firmware: Some(known(Thief::Firmware)),
+        clock: clock::clock(evidence, cpu, wall_ns),
+        activity: None,
+        reference: None,
+    }
+}
+
+impl Spun {
+    /// What one thief took of `wall_ns`.
+    fn amount(&self, thief: Thief, wall_ns: u64) -> Amount {
+        self.amount_of(self.gaps.of(thief).ns, wall_ns)
+    }
+
+    fn amount_of(&self, ns: u64, wall_ns: u64) -> Amount {
+        let ns = part(ns, wall_ns, self.wall_ns);
+        let (method, source, uncertainty_ns) = match self.gaps.method {
+            spin::Method::Trace => (Method::Tracepoint, "gaps of a spinner, by traced events", 0),
+            // Which gap was whose rests on their lengths alone: any of it may be somebody else's.
+            spin::Method::Counts => (Method::Derived, "gaps of a spinner, by counts", ns),
+        };
+        Amount { ns, uncertainty_ns, method, source }
+    }
+
+    fn interruptions(
+        &self,
+        evidence: &Evidence<'_>,
+        kind: Kind,
+        wall_ns: u64,
+    ) -> Vec<Interruption> {
+        let of = |(thief, taken): (&Thief, &spin::Taken)| {
+            let (its_kind, name) = match thief {
+                Thief::Kernel(cause) => kind_of(evidence, *cause),
+                Thief::Nmi => (Kind::Interrupt, "NMI".to_owned()),
+                _ => return None,
+            };
+            let amount = self.amount_of(taken.ns, wall_ns);
+            let in_tasks_ns = Some(amount.ns);
+            (its_kind == kind).then_some(Interruption { name, amount, in_tasks_ns })
+        };
+        self.gaps.taken.iter().filter_map(of).collect()
+    }
+
+    /// The spinner between its gaps, and the tasks in them.
+    fn tasks(&self, index: &Fact<TaskIndex>, wall_ns: u64) -> TaskTimes {
+        let spinner = self.wall_ns.saturating_sub(self.gaps.total_ns());
+        let spinner = Share {
+            owner: Owner::Asked,
+            name: "spinner".to_owned(),
+            ns: part(spinner, wall_ns, self.wall_ns),
+        };
+        let others = self.gaps.taken.iter().filter_map(|(thief, taken)| {
+            let Thief::Task(tid, comm) = thief else { return None };
+            let known = u32::try_from(*tid).ok().and_then(|it| index.as_ref().ok()?.owner(it));
+            let (owner, name) = match known {
+                // Nobody but the spinner is asked for.
+                Some((Owner::Asked, name)) => (Owner::Other, name.clone()),
+                Some((owner, name)) => (*owner, name.clone()),
+                None if comm.is_empty() => (Owner::Other, "another task".to_owned()),
+                None => (Owner::Other, comm.to_string()),
+            };
+            Some(Share { owner, name, ns: part(taken.ns, wall_ns, self.wall_ns) })
+        });
+        TaskTimes {
+            shares: others.chain([spinner]).collect(),
+            uncertainty_ns: self.wall_ns.abs_diff(wall_ns),
+            method: Method::Probe,
+            source: "time line of a spinner",
+            without_users: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, all, loss, replaced, unexplained};
+
+    const GAPS: &str = "observer 20
+spun 0 trace 1000000000
+gap local_timer 3000000
+gap 24 2000000
+gap nmi 500000
+gap NET_RX 1000000
+gap task 2 kipmi0 40000000
+gap task 10 postgres 30000000
+gap task 20 fullclock 1000000
+gap task 0 5000000
+gap nobody 100000000
+gap hypervisor 20000000
+gap firmware 4000000
+gap unexplained 1500000
+cpus 0";
+
+    fn spun() -> String {
+        replaced(
+            SECOND,
+            &[
+                ("observer 20", GAPS),
+                ("0 2000000000 1112000000 1390000000", "0 2000000000 1600000000 2000000000"),
+            ],
+        )
+    }
+
+    #[test]
+    fn each_gap_is_on_the_line_of_whoever_had_the_cpu_and_the_spinner_is_the_work() {
+        assert_eq!(
+            all(&spun()),
+            "\
+idle: 100.0 ms by tracepoint
+cgroup-quota: 0.0 ms by counter, operating system
+idle-exits: unknown: no time of the idle loop here: a spinner keeps the CPU from idling
+stolen: 20.0 ms by tracepoint, hypervisor
+stopped-clock: system management mode 4.0 ms by tracepoint, firmware
+slow-clock: cause not visible 158.4 ms ±6.3 by counter
+ticks: 3.0 ms by tracepoint
+interrupts: 24 eth0 2.0 ms by tracepoint
+interrupts: NMI 0.5 ms by tracepoint
+softirqs: NET_RX 1.0 ms by tracepoint
+kernel-threads: kipmi0 40.0 ms by probe, management controller
+other-tasks: postgres 30.0 ms by probe
+other-tasks: another task 5.0 ms by probe
+measuring: 1.0 ms by probe
+useful: spinner 633.6 ms ±6.3 by probe
+unexplained 1.500"
+        );
+    }
+
+    #[test]
+    fn gaps_that_only_counts_tell_apart_are_an_estimate() {
+        let counted = replaced(&spun(), &[("spun 0 trace", "spun 0 counts")]);
+        assert_eq!(loss("ticks", &counted), "3.0 ms ±3.0 by derived");
+        assert_eq!(unexplained(&counted), "1.500");
+    }
+
+    #[test]
+    fn a_spinner_that_watched_for_less_than_the_interval_stands_for_all_of_it() {
+        let shorter = replaced(&spun(), &[("spun 0 trace 1000000000", "spun 0 trace 990000000")]);
+        assert_eq!(unexplained(&shorter), "1.515");
+    }
+}
