@@ -87,6 +87,9 @@ pub(crate) struct LedgerArguments {
     /// Whether to trace the scheduler and interrupts: auto does so where it is allowed and costs little
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) trace: Trace,
+    /// A recording made by `fullclock watch --record`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pids", "trace", "duration", "command"])]
+    pub(crate) from: Option<PathBuf>,
     /// A command to run and measure
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
@@ -110,7 +113,8 @@ Examples:
   fullclock ledger                            five seconds of the whole machine
   fullclock ledger -d 30s --pid $(pgrep -o postgres)
   fullclock ledger -- pgbench -T 60           until the command ends
-  fullclock ledger --cpus 4-7 --verbose       every part, source and uncertainty";
+  fullclock ledger --cpus 4-7 --verbose       every part, source and uncertainty
+  fullclock ledger --from friday.samples      of a recording";
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:

@@ -44,6 +44,14 @@ pub enum What {
         /// The task that got the CPU.
         next: Task,
     },
+    /// A task made another, by thread id: a thread of its own process, or the first of another
+    /// (sched:sched_process_fork).
+    Fork {
+        /// The task that there was.
+        parent: i32,
+        /// The task that there is too.
+        child: i32,
+    },
     /// An interrupt or a softirq began.
     Enter(Cause),
     /// It ended.

@@ -7,7 +7,7 @@ use crate::Expected;
 /// What to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Switches between tasks.
+    /// Switches between tasks, and where tasks come from.
     pub switches: bool,
     /// Interrupts and softirqs.
     pub interrupts: bool,
@@ -30,6 +30,7 @@ impl Wanted {
         let mut list = Vec::new();
         if self.switches {
             list.push(one("sched", "sched_switch", Meaning::Switch));
+            list.push(one("sched", "sched_process_fork", Meaning::Fork));
         }
         if self.interrupts {
             list.push(one("irq", "irq_handler_entry", Meaning::Device(Edge::Enter)));
@@ -80,6 +81,7 @@ enum Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Switch,
+    Fork,
     Device(Edge),
     Softirq(Edge),
     Vector(Edge, Cause),
@@ -96,6 +98,7 @@ struct Layout {
 #[derive(Clone, Copy, Debug)]
 enum Fields {
     Switch { prev: TaskFields, prev_state: Field, next: TaskFields },
+    Fork { parent: Field, child: Field },
     Device(Edge, Field),
     Softirq(Edge, Field),
     Vector(Edge, Cause),
@@ -149,6 +152,9 @@ impl Layout {
                 prev_state: number("prev_state")?,
                 next: task("next")?,
             },
+            Meaning::Fork => {
+                Fields::Fork { parent: number("parent_pid")?, child: number("child_pid")? }
+            }
             Meaning::Device(edge) => Fields::Device(edge, number("irq")?),
             Meaning::Softirq(edge) => Fields::Softirq(edge, number("vec")?),
             Meaning::Vector(edge, cause) => Fields::Vector(edge, cause),
@@ -167,6 +173,10 @@ impl Fields {
                 prev: prev.task(record)?,
                 prev_state: prev_state.value(record)?.cast_unsigned(),
                 next: next.task(record)?,
+            },
+            Fields::Fork { parent, child } => What::Fork {
+                parent: i32::try_from(parent.value(record)?).ok()?,
+                child: i32::try_from(child.value(record)?).ok()?,
             },
             Fields::Device(edge, irq) => {
                 edge.of(Cause::Device(u32::try_from(irq.value(record)?).ok()?))
@@ -220,6 +230,12 @@ pub(super) mod tests {
     const TICK_STOP: &str = "	field:int success;	offset:8;	size:4;	signed:1;
 	field:int dependency;	offset:12;	size:4;	signed:1;
 ";
+    /// sched_process_fork of the same kernel.
+    const FORK: &str = "	field:__data_loc char[] parent_comm;	offset:8;	size:4;	signed:0;
+	field:pid_t parent_pid;	offset:12;	size:4;	signed:1;
+	field:__data_loc char[] child_comm;	offset:16;	size:4;	signed:0;
+	field:pid_t child_pid;	offset:20;	size:4;	signed:1;
+";
     const VEC: &str = "	field:unsigned int vec;	offset:8;	size:4;	signed:0;\n";
     const IRQ: &str = "	field:int irq;	offset:8;	size:4;	signed:1;\n";
 
@@ -229,6 +245,7 @@ pub(super) mod tests {
         for (id, tracepoint) in Wanted::ALL.tracepoints().iter().enumerate() {
             let own = match tracepoint.meaning {
                 Meaning::Switch => SWITCH,
+                Meaning::Fork => FORK,
                 Meaning::Device(_) => IRQ,
                 Meaning::Softirq(_) => VEC,
                 Meaning::Vector(..) => "",

@@ -8,20 +8,19 @@ mod accounts;
 pub(crate) mod choice;
 mod clocks;
 pub(crate) mod command;
+pub(crate) mod kin;
 mod tracing;
 
 use anyhow::Result;
 use clocks::Clocks;
 use facts::counters::Counters;
 use facts::probe::ClockReading;
-use facts::trace::CpuTotals;
-use facts::trace::waits::Wait;
 use facts::{CpuSet, Fact, PerCpu};
 use host::counters::Sampler;
 use host::perf::Tracer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use tracing::Tracing;
+use tracing::{Outcome, Tracing};
 
 /// What is to be measured, and with what.
 pub(crate) struct Plan {
@@ -41,15 +40,10 @@ pub(crate) struct Measured {
     pub(crate) before: Counters,
     /// The counters at the end.
     pub(crate) after: Counters,
-    /// What was traced in between, by CPU.
-    pub(crate) traced: PerCpu<CpuTotals>,
     /// The clocks that the probe saw in between, by CPU.
     pub(crate) clocks: PerCpu<Vec<ClockReading>>,
-    /// How long the followed threads were kept off, where that was traced.
-    pub(crate) kept_off: Option<Wait>,
-    /// The tracepoints, still open: the kernel takes most of a second to close them, so that is best done when the
-    /// results are out.
-    pub(crate) tracer: Option<Tracer>,
+    /// What was traced in between.
+    pub(crate) traced: Outcome,
 }
 
 /// Measures from a first sample until `wait` returns.
@@ -76,11 +70,11 @@ pub(crate) fn observe(
         // Events of the last sample stay in their rings until it is known which of them were in time.
         let tracing = tracing.map(Tracing::stop);
         sampler.sample(&mut after);
-        let (traced, kept_off, tracer) = match tracing {
+        let traced = match tracing {
             Ok(tracing) => tracing.end(after.at.raw_ns),
-            Err(why) => (cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect(), None, None),
+            Err(why) => Outcome::none(&cpus, &why),
         };
-        Ok(Measured { before, after, traced, clocks, kept_off, tracer })
+        Ok(Measured { before, after, clocks, traced })
     })
 }
 

@@ -1,9 +1,10 @@
 //! The thread that takes traced events out of their rings while an interval goes on.
 
 use super::accounts::Accounts;
+use super::kin::Fork;
 use facts::trace::waits::{Wait, Waits};
-use facts::trace::{CpuTotals, Event};
-use facts::{Missing, PerCpu};
+use facts::trace::{CpuTotals, Event, What};
+use facts::{CpuSet, Missing, PerCpu};
 use host::perf::Tracer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -11,6 +12,9 @@ use std::time::Duration;
 
 /// A ring that fills up sooner ends the wait, so this only bounds how late the end is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A machine that forks more often than this in an interval is described well enough by them.
+const MOST_FORKS: usize = 1 << 20;
 
 /// Tracing that goes on.
 pub(super) struct Tracing<'scope> {
@@ -22,6 +26,7 @@ pub(super) struct Traced {
     tracer: Tracer,
     accounts: Accounts,
     waits: Waits,
+    forks: Vec<Fork>,
     failed: Option<Missing>,
 }
 
@@ -40,7 +45,7 @@ impl<'scope> Tracing<'scope> {
             waits.follow(tid.cast_signed());
         }
         let accounts = Accounts::beginning(&tracer.cpus(), begins_ns);
-        let mut traced = Traced { tracer, accounts, waits, failed: None };
+        let mut traced = Traced { tracer, accounts, waits, forks: Vec::new(), failed: None };
         let work = move || {
             while traced.failed.is_none() && !stop.load(Ordering::Relaxed) {
                 traced.failed = traced.tracer.wait(PATIENCE).err();
@@ -60,20 +65,24 @@ impl<'scope> Tracing<'scope> {
 impl Traced {
     /// Takes in every event up to a moment.
     fn drain(&mut self, until_ns: u64) {
-        let Traced { tracer, accounts, waits, .. } = self;
+        let Traced { tracer, accounts, waits, forks, .. } = self;
         tracer.drain(until_ns, |event: &Event| {
+            if let What::Fork { parent, child } = event.what
+                && forks.len() < MOST_FORKS
+            {
+                forks.push(Fork { parent: parent.cast_unsigned(), child: child.cast_unsigned() });
+            }
             waits.push(event);
             accounts.push(event);
         });
         waits.settle(until_ns);
     }
 
-    /// Ends the accounts. The totals of each CPU, how long the followed tasks were kept off, and the tracepoints.
-    pub(super) fn end(mut self, ends_ns: u64) -> (PerCpu<CpuTotals>, Option<Wait>, Option<Tracer>) {
-        if let Some(why) = self.failed {
-            let cpus = self.tracer.cpus();
-            let failed = cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect();
-            return (failed, None, Some(self.tracer));
+    /// Ends the accounts, and says what was traced.
+    pub(super) fn end(mut self, ends_ns: u64) -> Outcome {
+        if let Some(why) = &self.failed {
+            let none = Outcome::none(&self.tracer.cpus(), why);
+            return Outcome { tracer: Some(self.tracer), ..none };
         }
         self.drain(ends_ns);
         let refused = self.tracer.refused().to_vec();
@@ -83,6 +92,32 @@ impl Traced {
             preempted_ns: sum.preempted_ns.saturating_add(wait.preempted_ns),
             stopped_ns: sum.stopped_ns.saturating_add(wait.stopped_ns),
         });
-        (totals.chain(refused).collect(), kept_off, Some(self.tracer))
+        Outcome {
+            totals: totals.chain(refused).collect(),
+            kept_off,
+            forks: self.forks,
+            tracer: Some(self.tracer),
+        }
+    }
+}
+
+/// What was traced in an interval.
+pub(crate) struct Outcome {
+    /// Where each CPU's time went.
+    pub(crate) totals: PerCpu<CpuTotals>,
+    /// How long the followed threads were kept off, where there were any.
+    pub(crate) kept_off: Option<Wait>,
+    /// Tasks that came to be.
+    pub(crate) forks: Vec<Fork>,
+    /// The tracepoints, still open: the kernel takes most of a second to close them, so that is best done when the
+    /// results are out.
+    pub(crate) tracer: Option<Tracer>,
+}
+
+impl Outcome {
+    /// Nothing was traced.
+    pub(super) fn none(cpus: &CpuSet, why: &Missing) -> Outcome {
+        let totals = cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect();
+        Outcome { totals, kept_off: None, forks: Vec::new(), tracer: None }
     }
 }

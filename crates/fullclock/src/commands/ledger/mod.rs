@@ -1,6 +1,8 @@
 //! `fullclock ledger`: where the cycles of this machine went.
 #![expect(clippy::disallowed_methods, reason = "waits for as long as the user asked for")]
 
+mod recorded;
+
 use crate::cli::{Arguments, LedgerArguments};
 use crate::interrupt::Interrupt;
 use crate::measure::command::{Workload, exit_code};
@@ -22,11 +24,15 @@ const DEFAULT: Duration = Duration::from_secs(5);
 
 pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<ExitCode> {
     if arguments.host.root.is_some() || arguments.host.host.is_some() {
-        bail!("a ledger measures the machine it runs on; --root and --host name another");
+        bail!("a ledger measures the machine it runs on; --from reads a recording of another");
+    }
+    if let Some(file) = &options.from {
+        return recorded::run(arguments, options, file);
     }
     let source = Live::this_machine();
     let host = host::view(&source);
-    let cpus = cpus(&host, options)?;
+    let online = host.topology.online.as_ref().map_err(Clone::clone)?;
+    let cpus = within(options.cpus.as_ref(), online)?;
     for &pid in &options.pids {
         if source.list(&format!("/proc/{pid}")).is_err() {
             bail!("there is no process {pid}");
@@ -38,25 +44,25 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         Session { arguments, options, source: &source, host: &host, interrupt, chosen };
     let (measured, status) = session.measure(&cpus)?;
     let audit = rules::audit::audit(&host);
+    let traced = measured.traced;
     let evidence = Evidence {
         cpus,
-        traced: measured.traced,
+        traced: traced.totals,
         clocks: measured.clocks,
         chosen: session.chosen,
         observer: std::process::id(),
-        kept_off: measured.kept_off,
+        kept_off: traced.kept_off,
         findings: &audit.findings,
         ..Evidence::of(Interval { host: &host, before: &measured.before, after: &measured.after })
     };
-    print(arguments, &host, &close(&evidence))?;
-    drop(measured.tracer);
+    print(arguments, "this machine", &host, &close(&evidence))?;
+    drop(traced.tracer);
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
 }
 
 /// The CPUs to account for: those that were asked for, all of which have to be online.
-fn cpus(host: &HostView, options: &LedgerArguments) -> Result<CpuSet> {
-    let online = host.topology.online.as_ref().map_err(Clone::clone)?;
-    let Some(asked) = &options.cpus else { return Ok(online.clone()) };
+fn within(asked: Option<&CpuSet>, online: &CpuSet) -> Result<CpuSet> {
+    let Some(asked) = asked else { return Ok(online.clone()) };
     let offline = asked.minus(online);
     if !offline.is_empty() {
         bail!("--cpus names {offline}, and only {online} are online");
@@ -131,12 +137,12 @@ fn watch(command: &mut Workload, options: &LedgerArguments, interrupt: &Interrup
     Ok(())
 }
 
-fn print(arguments: &Arguments, host: &HostView, ledger: &Ledger) -> Result<()> {
+fn print(arguments: &Arguments, name: &str, host: &HostView, ledger: &Ledger) -> Result<()> {
     let text = if arguments.output.json {
         render::ledger::json::ledger(host, ledger).context("cannot write JSON")?
     } else {
         let style = Style::of_stdout(&arguments.output);
-        render::ledger::text::ledger("this machine", host, ledger, arguments.audit.verbose, style)
+        render::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
     };
     Ok(output::print(&text)?)
 }

@@ -1,0 +1,51 @@
+//! `fullclock ledger --from`: the books of a recording.
+
+use super::{print, within};
+use crate::cli::{Arguments, LedgerArguments};
+use crate::output;
+use anyhow::{Result, bail};
+use host::tape::Reader;
+use rules::ledger::{Evidence, close};
+use rules::stretch::Longest;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(super) fn run(
+    arguments: &Arguments,
+    options: &LedgerArguments,
+    file: &Path,
+) -> Result<ExitCode> {
+    let name = file.display().to_string();
+    let mut reader = Reader::open(file)?;
+    let host = host::view(reader.host());
+    let mut longest = Longest::new();
+    let mut damages = Vec::new();
+    for sample in &mut reader {
+        match sample {
+            Ok(sample) => longest.push(sample),
+            Err(damage) => damages.push(format!("{name}: {damage}")),
+        }
+    }
+    let Some(found) = longest.finish() else {
+        damages.push(format!(
+            "{name} holds no two samples in a row: there is no interval to account for"
+        ));
+        bail!(damages.join("; "));
+    };
+    let interval = found.stretch.interval(&host);
+    let audit = rules::audit::audit(&host);
+    let evidence = Evidence {
+        cpus: within(options.cpus.as_ref(), &interval.cpus())?,
+        traced: found.stretch.traced(),
+        clocks: found.stretch.clocks(),
+        observer: reader.observer().unwrap_or_default(),
+        findings: &audit.findings,
+        ..Evidence::of(interval)
+    };
+    let mut ledger = close(&evidence);
+    damages.iter().for_each(|damage| output::note(&arguments.output, damage));
+    ledger.notes.extend(damages);
+    ledger.notes.extend(found.notes);
+    print(arguments, &name, &host, &ledger)?;
+    Ok(ExitCode::SUCCESS)
+}
