@@ -8,6 +8,7 @@ use facts::probe::{ClockReading, EventCosts};
 use facts::trace::CpuTotals;
 use facts::trace::waits::Wait;
 use facts::{CpuSet, Fact, Missing, PerCpu};
+use std::collections::BTreeMap;
 
 /// Everything that a ledger is made from.
 pub struct Evidence<'a> {
@@ -28,6 +29,9 @@ pub struct Evidence<'a> {
     pub chosen: Vec<u32>,
     /// The process that measures.
     pub observer: u32,
+    /// Tasks, by thread id, that belong to a process because they descend from it, as traced forks tell; each with the
+    /// process. It decides for tasks that came and went, and for the children of a command.
+    pub kin: BTreeMap<u32, u32>,
     /// How long the chosen tasks were kept from running, added up, where that was traced.
     pub kept_off: Option<Wait>,
     /// What the audit of the host found.
@@ -46,6 +50,7 @@ impl<'a> Evidence<'a> {
             costs: Err(Missing::not_collected("the cost of an event")),
             chosen: Vec::new(),
             observer: 0,
+            kin: BTreeMap::new(),
             kept_off: None,
             findings: &[],
         }

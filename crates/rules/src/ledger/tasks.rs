@@ -106,6 +106,8 @@ pub(crate) struct TaskIndex {
     without_users: Option<Missing>,
     /// Whose a task of a user is that nobody has seen in /proc.
     stranger: Owner,
+    /// The same of tasks whose ancestors are known.
+    kin: BTreeMap<u32, Owner>,
 }
 
 /// What one task ran between the samples.
@@ -128,6 +130,11 @@ impl TaskIndex {
             by_cpu: BTreeMap::new(),
             over_ns: after.read_at.saturating_sub(before.read_at),
             tick_ns: tick_ns(interval.host),
+            kin: evidence
+                .kin
+                .iter()
+                .map(|(&tid, &pid)| (tid, owner_of_process(evidence, pid)))
+                .collect(),
             stranger: if evidence.chosen.is_empty() { Owner::Asked } else { Owner::Other },
             without_users: (!after.complete)
                 .then(|| Missing::not_collected("run times of all tasks")),
@@ -180,8 +187,7 @@ impl TaskIndex {
         }
         let named = totals.tasks.iter().map(|(&tid, time)| {
             let found = u32::try_from(tid).ok().and_then(|it| self.owners.get(&it));
-            let (owner, name) =
-                found.cloned().unwrap_or_else(|| unknown(tid, &time.comm, self.stranger));
+            let (owner, name) = found.cloned().unwrap_or_else(|| self.unknown(tid, &time.comm));
             (owner, name, part(time.run_ns, wall_ns, totals.wall_ns))
         });
         Ok(TaskTimes {
@@ -194,12 +200,19 @@ impl TaskIndex {
     }
 }
 
-/// A task that neither sample shows: it came and went between them. Only workers of the kernel do so beside tasks of
-/// users.
-fn unknown(tid: i32, comm: &Comm, stranger: Owner) -> (Owner, String) {
-    let name = if comm.is_empty() { format!("task {tid}") } else { comm.to_string() };
-    let owner = if name.starts_with("kworker/") { Owner::Kernel } else { stranger };
-    (owner, name)
+impl TaskIndex {
+    /// A task that neither sample shows: it came and went between them. Only workers of the kernel do so beside tasks
+    /// of users.
+    fn unknown(&self, tid: i32, comm: &Comm) -> (Owner, String) {
+        let name = if comm.is_empty() { format!("task {tid}") } else { comm.to_string() };
+        let kin = u32::try_from(tid).ok().and_then(|it| self.kin.get(&it)).copied();
+        let owner = match kin {
+            None if name.starts_with("kworker/") => Owner::Kernel,
+            None => self.stranger,
+            Some(owner) => owner,
+        };
+        (owner, name)
+    }
 }
 
 /// Adds up what has the same owner and name.
@@ -221,9 +234,15 @@ fn owner_of(evidence: &Evidence<'_>, task: &Task) -> Owner {
         Owner::ForcedIdle
     } else if task.is_kernel_thread {
         Owner::Kernel
-    } else if task.pid == evidence.observer {
+    } else {
+        owner_of_process(evidence, *evidence.kin.get(&task.tid).unwrap_or(&task.pid))
+    }
+}
+
+fn owner_of_process(evidence: &Evidence<'_>, pid: u32) -> Owner {
+    if pid == evidence.observer {
         Owner::Observer
-    } else if evidence.chosen.is_empty() || evidence.chosen.contains(&task.pid) {
+    } else if evidence.chosen.is_empty() || evidence.chosen.contains(&pid) {
         Owner::Asked
     } else {
         Owner::Other

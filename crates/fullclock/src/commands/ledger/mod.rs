@@ -6,6 +6,7 @@ mod recorded;
 use crate::cli::{Arguments, LedgerArguments};
 use crate::interrupt::Interrupt;
 use crate::measure::command::{Workload, exit_code};
+use crate::measure::kin::{Fork, kin};
 use crate::measure::{self, Measured, Plan, choice};
 use crate::output::{self, Progress, Style};
 use crate::render;
@@ -16,6 +17,7 @@ use host::counters::{Sampler, Wanted};
 use host::{Live, Source};
 use rules::interval::Interval;
 use rules::ledger::{Evidence, Ledger, close};
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::{ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -40,8 +42,15 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     }
     let interrupt = Interrupt::listen()?;
     let chosen = options.pids.clone();
-    let mut session =
-        Session { arguments, options, source: &source, host: &host, interrupt, chosen };
+    let mut session = Session {
+        arguments,
+        options,
+        source: &source,
+        host: &host,
+        interrupt,
+        chosen,
+        command: None,
+    };
     let (measured, status) = session.measure(&cpus)?;
     let audit = rules::audit::audit(&host);
     let traced = measured.traced;
@@ -50,6 +59,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         traced: traced.totals,
         clocks: measured.clocks,
         chosen: session.chosen,
+        kin: descendants(&traced.forks, session.command),
         observer: std::process::id(),
         kept_off: traced.kept_off,
         findings: &audit.findings,
@@ -58,6 +68,15 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     print(arguments, "this machine", &host, &close(&evidence))?;
     drop(traced.tracer);
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// Tasks that descend from the command that was run, each with it; and the threads of this program.
+fn descendants(forks: &[Fork], command: Option<u32>) -> BTreeMap<u32, u32> {
+    let observer = std::process::id();
+    let of_command = command.map(|pid| (kin(forks, pid, &[]), pid));
+    let own = (kin(forks, observer, command.as_slice()), observer);
+    let belong = |(tasks, pid): (BTreeSet<u32>, u32)| tasks.into_iter().map(move |tid| (tid, pid));
+    of_command.into_iter().chain([own]).flat_map(belong).collect()
 }
 
 /// The CPUs to account for: those that were asked for, all of which have to be online.
@@ -77,6 +96,8 @@ struct Session<'a> {
     host: &'a HostView,
     interrupt: Interrupt,
     chosen: Vec<u32>,
+    /// The command that was run.
+    command: Option<u32>,
 }
 
 impl Session<'_> {
@@ -91,14 +112,15 @@ impl Session<'_> {
             followed: self.chosen.clone(),
         };
         let mut workload = None;
-        let Session { arguments, options, interrupt, chosen, .. } = self;
+        let Session { arguments, options, interrupt, chosen, command, .. } = self;
         let measured = measure::observe(plan, &mut sampler, || {
             if options.command.is_empty() {
                 wait(arguments, interrupt, options.duration.unwrap_or(DEFAULT));
             } else {
-                let command = Workload::start(&options.command, arguments.output.json)?;
-                chosen.push(command.pid());
-                watch(workload.insert(command), options, interrupt)?;
+                let started = Workload::start(&options.command, arguments.output.json)?;
+                *command = Some(started.pid());
+                chosen.push(started.pid());
+                watch(workload.insert(started), options, interrupt)?;
             }
             Ok(())
         })?;
