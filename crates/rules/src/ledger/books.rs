@@ -13,6 +13,7 @@ use super::idle_time::{USER_TICK_NS, idle_time};
 use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
 use super::reference::Reference;
 use super::spun;
+use super::run_time;
 use super::tasks::{Owner, TaskIndex, TaskTimes};
 use facts::counters::Family;
 use facts::{Fact, Missing};
@@ -179,7 +180,14 @@ fn gross_tasks(
 ) -> Fact<(TaskTimes, bool)> {
     let index = premises.tasks.as_ref().map_err(Missing::clone)?;
     let traced = evidence.traced_on(cpu).and_then(|it| index.traced(it, wall_ns));
-    Ok(traced.map_or_else(|_| (index.on(cpu, wall_ns), false), |it| (it, true)))
+    Ok(traced.map_or_else(
+        |_| {
+            let seen = index.on(cpu, wall_ns);
+            let accounting = &premises.accounting;
+            (run_time::settle(seen, evidence, accounting, cpu, index.stranger), false)
+        },
+        |it| (it, true),
+    ))
 }
 
 /// The part of all interruptions that came in tasks: what a trace says, else by how much of the time was theirs.

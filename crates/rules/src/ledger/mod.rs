@@ -17,6 +17,7 @@ mod notes;
 mod quota;
 mod reference;
 mod spun;
+mod run_time;
 pub(crate) mod tasks;
 mod waiting;
 pub(crate) mod work;

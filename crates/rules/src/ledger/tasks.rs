@@ -105,7 +105,7 @@ pub(crate) struct TaskIndex {
     tick_ns: u64,
     without_users: Option<Missing>,
     /// Whose a task of a user is that nobody has seen in /proc.
-    stranger: Owner,
+    pub(crate) stranger: Owner,
     /// The same of tasks whose ancestors are known.
     kin: BTreeMap<u32, Owner>,
 }
