@@ -82,13 +82,16 @@ pub(crate) struct LedgerArguments {
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
     /// A process whose cycles are asked for; may be given several times
-    #[arg(short, long = "pid", value_name = "PID")]
+    #[arg(short, long = "pid", value_name = "PID", conflicts_with = "spin")]
     pub(crate) pids: Vec<u32>,
+    /// Occupy the CPUs and ask how much of each one task could get; only out of production
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) spin: bool,
     /// Whether to trace the scheduler and interrupts: auto does so where it is allowed and costs little
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) trace: Trace,
     /// A recording made by `fullclock watch --record`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pids", "trace", "duration", "command"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pids", "spin", "duration", "command"])]
     pub(crate) from: Option<PathBuf>,
     /// A command to run and measure
     #[arg(value_name = "COMMAND", last = true)]
@@ -114,6 +117,7 @@ Examples:
   fullclock ledger -d 30s --pid $(pgrep -o postgres)
   fullclock ledger -- pgbench -T 60           until the command ends
   fullclock ledger --cpus 4-7 --verbose       every part, source and uncertainty
+  fullclock ledger --cpus 4-7 --spin          what one task could get; occupies the CPUs
   fullclock ledger --from friday.samples      of a recording";
 
 const AUDIT_EXAMPLES: &str = "\

@@ -35,9 +35,12 @@ fn refusal(arguments: &[&str]) -> String {
 fn json_is_what_the_schema_says_and_its_lines_sum_to_the_capacity() {
     let schema = include_str!("../../../schemas/ledger-1.json");
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
-    for arguments in
-        [&["-d", "100ms"][..], &["-d", "100ms", "--trace", "never"], &["-d", "100ms", "--pid", "1"]]
-    {
+    for arguments in [
+        &["-d", "100ms"][..],
+        &["-d", "100ms", "--trace", "never"],
+        &["-d", "100ms", "--spin", "--cpus", "0"],
+        &["-d", "100ms", "--pid", "1"],
+    ] {
         let value = json(arguments);
         let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
         assert_eq!(errors, Vec::<String>::new(), "{arguments:?}");
@@ -75,6 +78,7 @@ fn nonsense_is_refused_in_words() {
     assert!(refusal(&["--cpus", "x"]).contains("--cpus"));
     assert!(refusal(&["--cpus", ""]).contains("--cpus"));
     assert!(refusal(&["--pid", "4194305"]).contains("there is no process 4194305"));
+    assert!(refusal(&["--spin", "--", "true"]).contains("--spin"));
     assert!(refusal(&["--root", "/"]).contains("measures the machine it runs on"));
     assert!(refusal(&["--", "/nonexistent/program"]).contains("cannot run /nonexistent/program"));
 }

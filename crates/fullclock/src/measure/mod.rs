@@ -8,7 +8,9 @@ mod accounts;
 pub(crate) mod choice;
 mod clocks;
 pub(crate) mod command;
+pub(crate) mod costs;
 pub(crate) mod kin;
+pub(crate) mod spin;
 mod tracing;
 
 use anyhow::Result;

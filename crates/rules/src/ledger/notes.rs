@@ -62,7 +62,7 @@ fn ended_tasks(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
     let n_ended = before.list.iter().filter(has_ended).count();
     (n_ended > 0).then(|| {
         format!(
-            "tasks ended, {n_ended} of them, and what they ran is unexplained: only a trace shows it"
+            "tasks ended, {n_ended} of them: only a trace shows what each of them ran"
         )
     })
 }

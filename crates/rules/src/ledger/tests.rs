@@ -83,7 +83,7 @@ fn lost_events_leave_their_time_unexplained() {
 #[test]
 fn tasks_that_ended_are_counted_where_no_trace_shows_them() {
     let ended = replaced(&untraced(), &[("task 10 10 postgres user 0 578000000 900000000\n", "")]);
-    let note = "tasks ended, 1 of them, and what they ran is unexplained: only a trace shows it";
+    let note = "tasks ended, 1 of them: only a trace shows what each of them ran";
     assert!(ledger(&ended).notes.contains(&note.to_owned()));
     assert_eq!(unexplained(&ended), "600.000");
 }

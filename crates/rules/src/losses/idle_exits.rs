@@ -62,10 +62,7 @@ fn traced(books: &Books<'_>) -> Fact<Entry> {
     let slept = sleeps(interval, books.cpu, books.wall_ns)?;
     let loops = usage(interval, books.cpu)?;
     if books.idle_holds_loop || totals.idle_ns == 0 || loops == 0 {
-        return Err(Missing::not_here(
-            "time of the idle loop alone",
-            "idle time is not cpuidle's",
-        ));
+        return Err(Missing::not_here("time of the idle loop alone", "idle time is not cpuidle's"));
     }
     let in_sleeps =
         totals.causes.values().fold(0, |sum: u64, it| sum.saturating_add(it.in_idle_ns));

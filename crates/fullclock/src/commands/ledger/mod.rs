@@ -2,17 +2,19 @@
 #![expect(clippy::disallowed_methods, reason = "waits for as long as the user asked for")]
 
 mod recorded;
+mod spun;
 
 use crate::cli::{Arguments, LedgerArguments};
 use crate::interrupt::Interrupt;
 use crate::measure::command::{Workload, exit_code};
 use crate::measure::kin::{Fork, kin};
-use crate::measure::{self, Measured, Plan, choice};
+use crate::measure::{self, Measured, Plan, choice, costs};
 use crate::output::{self, Progress, Style};
 use crate::render;
 use anyhow::{Context, Result, bail};
 use facts::counters::Family;
-use facts::{CpuSet, HostView};
+use facts::probe::EventCosts;
+use facts::{CpuSet, Fact, HostView, Missing};
 use host::counters::{Sampler, Wanted};
 use host::{Live, Source};
 use rules::interval::Interval;
@@ -35,6 +37,9 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     let host = host::view(&source);
     let online = host.topology.online.as_ref().map_err(Clone::clone)?;
     let cpus = within(options.cpus.as_ref(), online)?;
+    if options.spin {
+        return spun::run(arguments, options, &host, cpus);
+    }
     for &pid in &options.pids {
         if source.list(&format!("/proc/{pid}")).is_err() {
             bail!("there is no process {pid}");
@@ -50,6 +55,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         interrupt,
         chosen,
         command: None,
+        costs: Err(Missing::not_collected("the cost of an event")),
     };
     let (measured, status) = session.measure(&cpus)?;
     let audit = rules::audit::audit(&host);
@@ -58,6 +64,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         cpus,
         traced: traced.totals,
         clocks: measured.clocks,
+        costs: session.costs,
         chosen: session.chosen,
         kin: descendants(&traced.forks, session.command),
         observer: std::process::id(),
@@ -98,12 +105,17 @@ struct Session<'a> {
     chosen: Vec<u32>,
     /// The command that was run.
     command: Option<u32>,
+    /// What an interrupt costs, where they cannot be traced.
+    costs: Fact<EventCosts>,
 }
 
 impl Session<'_> {
     fn measure(&mut self, cpus: &CpuSet) -> Result<(Measured, Option<ExitStatus>)> {
         let tracer =
             choice::tracer(self.source, self.host, self.options.trace, cpus, &self.interrupt);
+        if tracer.is_err() {
+            self.costs = costs::costs(self.host, cpus);
+        }
         let mut sampler = Sampler::open(Live::this_machine(), self.host, Wanted::ledger());
         let plan = Plan {
             cpus: cpus.clone(),

@@ -10,7 +10,7 @@ use rules::ledger::{Explanation, Ledger, Line};
 use rules::loss::{Kind, Method, Party};
 
 /// Columns of a line's name, and of its share.
-const NAME: usize = 26;
+const NAME: usize = 33;
 /// Parts of a line that are shown, unless all are asked for.
 const MOST_PARTS: usize = 5;
 /// Parts smaller than this are not shown, unless all are asked for.

@@ -1,0 +1,64 @@
+//! `fullclock ledger --spin`: how much of each CPU one task could get.
+
+use super::{DEFAULT, print, wait};
+use crate::cli::{Arguments, LedgerArguments};
+use crate::interrupt::Interrupt;
+use crate::measure::{choice, spin};
+use anyhow::Result;
+use facts::probe::Gaps;
+use facts::trace::Event;
+use facts::{CpuSet, Fact, HostView, Missing};
+use host::Live;
+use host::counters::{Sampler, Wanted};
+use rules::interval::Interval;
+use rules::ledger::{Evidence, Spun, close};
+use rules::spin::{Counts, GapBooks, Untraced, by_counts, join};
+use std::process::ExitCode;
+
+pub(super) fn run(
+    arguments: &Arguments,
+    options: &LedgerArguments,
+    host: &HostView,
+    cpus: CpuSet,
+) -> Result<ExitCode> {
+    let interrupt = Interrupt::listen()?;
+    let source = Live::this_machine();
+    let tracer = choice::tracer(&source, host, options.trace, &cpus, &interrupt);
+    let mut sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
+    let length = options.duration.unwrap_or(DEFAULT);
+    let seen = spin::spin(&cpus, tracer, &mut sampler, length, || {
+        wait(arguments, &interrupt, length);
+    });
+    let interval = Interval { host, before: &seen.before, after: &seen.after };
+    let events = seen.events.as_ref();
+    let spun = |(cpu, gaps): (u32, &Fact<Gaps>)| {
+        let of =
+            |gaps: &Gaps| Spun { wall_ns: gaps.wall_ns(), gaps: books(&interval, gaps, events) };
+        (cpu, gaps.as_ref().map(of).map_err(Missing::clone))
+    };
+    let audit = rules::audit::audit(host);
+    let evidence = Evidence {
+        cpus,
+        clocks: seen.clocks.clone(),
+        observer: std::process::id(),
+        spun: seen.gaps.iter().map(spun).collect(),
+        findings: &audit.findings,
+        ..Evidence::of(interval)
+    };
+    print(arguments, "this machine", host, &close(&evidence))?;
+    drop(seen.tracer);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Who had the CPU in the gaps of its spinner: by what was traced, or else by what was counted.
+fn books(interval: &Interval<'_>, gaps: &Gaps, events: Result<&Vec<Event>, &Missing>) -> GapBooks {
+    let counts = Counts::between(interval, gaps.cpu, gaps.thread);
+    match events {
+        Err(_) => by_counts(gaps, &counts),
+        Ok(events) => join(gaps, events).books(Untraced {
+            only_hypervisor: interval.host.platform.is_guest(),
+            n_smi: counts.n_smi.unwrap_or_default(),
+            n_nmi: counts.n_nmi.unwrap_or_default(),
+        }),
+    }
+}
