@@ -21,6 +21,16 @@ ping_bmc() {
     for _ in $(seq "$1"); do echo; done >/dev/watchdog
 }
 
+# keep_bmc_busy: until leave_bmc_alone. The last word stops the watchdog, which would reset the machine.
+keep_bmc_busy() {
+    touch /run/bmc_is_busy
+    { while [ -e /run/bmc_is_busy ]; do echo; done; printf V; } >/dev/watchdog &
+}
+leave_bmc_alone() {
+    rm /run/bmc_is_busy
+    wait
+}
+
 # read_msr <cpu> <address>: sixteen hexadecimal digits.
 read_msr() {
     dd if=/dev/cpu/$1/msr bs=8 count=1 skip=$(($2)) iflag=skip_bytes status=none |

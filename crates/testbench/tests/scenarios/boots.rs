@@ -12,6 +12,10 @@ pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
         &[
             audit("performance", "for cpu in 0 1; do governor $cpu performance; done"),
             audit("one CPU at 1600 MHz", "governor 0 userspace; frequency 0 1600000"),
+            Step::new(
+                "ledger of one CPU at 1600 MHz",
+                include_str!("steps/ledger_of_a_slow_cpu.sh"),
+            ),
             audit("ondemand", "for cpu in 0 1; do governor $cpu ondemand; done"),
             audit("powersave", "for cpu in 0 1; do governor $cpu powersave; done"),
             audit("mended", "for cpu in 0 1; do governor $cpu performance; done"),
@@ -33,6 +37,7 @@ pub(crate) static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
             audit("statistics every second", "sysctl -w vm.stat_interval=1 >&2"),
             audit("statistics every minute", "sysctl -w vm.stat_interval=60 >&2"),
             audit("busy BMC", "ping_bmc 300"),
+            Step::new("ledger of a busy BMC", include_str!("steps/ledger_of_a_busy_bmc.sh")),
         ],
     )
 });

@@ -10,4 +10,5 @@ mod governors;
 mod idle_states;
 mod ipmi;
 mod isolation;
+mod ledger;
 mod zero_registers;
