@@ -15,8 +15,9 @@ pub(super) const BUSY: &[&str] = &[USEFUL, "slow-clock", "stopped-clock"];
 pub(super) struct Books {
     /// By loss; parts of one loss are added up. A line that is unknown is not there.
     pub(super) lines: BTreeMap<String, f64>,
-    /// By name, what users' tasks ran: their useful work, and their part of what the clock lacked.
-    pub(super) tasks: BTreeMap<String, f64>,
+    /// The parts of losses, as `loss/part`; and as `task/NAME` what the chosen tasks of a name ran: their useful work
+    /// and their part of what the clock lacked.
+    pub(super) parts: BTreeMap<String, f64>,
     /// What no line accounts for.
     pub(super) unexplained: f64,
 }
@@ -48,38 +49,43 @@ impl Books {
     pub(super) fn parse(json: &str) -> Result<Books> {
         let report: Report = serde_json::from_str(json).context("not a ledger")?;
         ensure!(report.schema_version == 1, "a ledger of version {}", report.schema_version);
-        let (mut lines, mut tasks) = (BTreeMap::new(), BTreeMap::new());
+        let (mut lines, mut parts) = (BTreeMap::new(), BTreeMap::new());
         for line in report.lines {
             let Some(share) = line.share else { continue };
-            if line.loss == USEFUL {
-                *tasks.entry(line.part).or_insert(0.0) += share * 100.0;
-            }
+            *parts.entry(format!("{}/{}", line.loss, line.part)).or_insert(0.0) += share * 100.0;
             *lines.entry(line.loss).or_insert(0.0) += share * 100.0;
         }
         let unexplained = report.unexplained.share * 100.0;
         let sum = lines.values().sum::<f64>() + unexplained;
         ensure!((sum - 100.0).abs() < 1e-3, "lines sum to {sum} %, not to 100 %");
-        let mut books = Books { lines, tasks: BTreeMap::new(), unexplained };
-        let useful = books.share_of(&[USEFUL]);
-        let stretch = if useful > 0.0 { books.share_of(BUSY) / useful } else { 1.0 };
-        books.tasks = tasks.into_iter().map(|(name, share)| (name, share * stretch)).collect();
+        let mut books = Books { lines, parts, unexplained };
+        books.add_tasks();
         Ok(books)
     }
 
-    /// The share of some lines together, `task NAME` being a task's run time; those that are not there take nothing.
-    pub(super) fn share_of(&self, lines: &[&str]) -> f64 {
-        let share = |line: &&str| match line.strip_prefix("task ") {
-            Some(name) => self.tasks.get(name),
-            None => self.lines.get(*line),
+    fn add_tasks(&mut self) {
+        let useful = self.share_of(&[USEFUL]);
+        let stretch = if useful > 0.0 { self.share_of(BUSY) / useful } else { 1.0 };
+        let of_task = |(part, share): (&String, &f64)| {
+            Some((format!("task{}", part.strip_prefix(USEFUL)?), share * stretch))
         };
-        lines.iter().filter_map(share).sum()
+        let tasks: Vec<(String, f64)> = self.parts.iter().filter_map(of_task).collect();
+        self.parts.extend(tasks);
+    }
+
+    /// The share of some lines or parts together; those that are not there take nothing.
+    pub(super) fn share_of(&self, lines: &[&str]) -> f64 {
+        lines
+            .iter()
+            .filter_map(|line| self.lines.get(*line).or_else(|| self.parts.get(*line)))
+            .sum()
     }
 
     /// The middle of several ledgers, line by line. A line that is missing from one took nothing there.
     pub(super) fn median(of: &[Books]) -> Books {
         Books {
             lines: middle(of, |books| &books.lines),
-            tasks: middle(of, |books| &books.tasks),
+            parts: middle(of, |books| &books.parts),
             unexplained: median(of.iter().map(|books| books.unexplained).collect()),
         }
     }
@@ -122,8 +128,8 @@ mod tests {
     #[test]
     fn a_task_ran_for_its_useful_work_and_its_part_of_the_slow_clock() {
         let books = Books::parse(REPORT).unwrap();
-        assert!((books.share_of(&["task thief"]) - 20.0).abs() < 1e-9);
-        assert!(books.share_of(&["task nobody"]).abs() < 1e-9);
+        assert!((books.share_of(&["task/thief"]) - 20.0).abs() < 1e-9);
+        assert!(books.share_of(&["task/nobody"]).abs() < 1e-9);
     }
 
     #[test]
@@ -138,7 +144,7 @@ mod tests {
     fn one_disturbed_round_does_not_move_the_middle() {
         let books = |idle: f64| Books {
             lines: BTreeMap::from([("idle".to_owned(), idle)]),
-            tasks: BTreeMap::new(),
+            parts: BTreeMap::new(),
             unexplained: 100.0 - idle,
         };
         let middle = Books::median(&[books(90.0), books(10.0), books(92.0)]);

@@ -138,6 +138,7 @@ fn spinner_of(thief: &mut Child, arguments: &[&str]) -> Result<u32> {
 fn occasion(n_rounds: usize, seconds: u32) -> Result<Occasion> {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").context("cannot read /proc/cpuinfo")?;
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let load = std::fs::read_to_string("/proc/loadavg").context("cannot read /proc/loadavg")?;
     let n_cpus = std::thread::available_parallelism().context("cannot count the CPUs")?;
     let cpu = u32::try_from(n_cpus.get() - 1).context("too many CPUs")?;
     Ok(Occasion {
@@ -146,6 +147,7 @@ fn occasion(n_rounds: usize, seconds: u32) -> Result<Occasion> {
         cpu_model: model.map_or("a CPU without a name", |(_, name)| name).to_owned(),
         cpu,
         n_rounds,
+        load: load.split_whitespace().next().unwrap_or_default().to_owned(),
         seconds,
     })
 }

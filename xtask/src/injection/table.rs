@@ -18,6 +18,8 @@ pub(super) struct Occasion {
     pub(super) cpu: u32,
     /// Rounds of each theft.
     pub(super) n_rounds: usize,
+    /// Tasks that ran or wanted to run in the minute before, as /proc/loadavg counts them.
+    pub(super) load: String,
     /// Length of each ledger.
     pub(super) seconds: u32,
 }
@@ -38,13 +40,15 @@ pub(super) fn page(occasion: &Occasion, results: &[(&Theft, Result<Verdict, Stri
 }
 
 fn head(occasion: &Occasion) -> String {
-    let Occasion { date, kernel, cpu_model, cpu, n_rounds, seconds } = occasion;
+    let Occasion { date, kernel, cpu_model, cpu, n_rounds, load, seconds } = occasion;
     format!(
         "# What the ledger finds of a known theft\n\n\
          Written as a whole by `cargo xtask injection`: {date}, Linux {kernel}, {cpu_model}, CPU {cpu}; \
-         medians of {n_rounds} ledgers of {seconds} s with the theft and of as many without it, in turn.\n\n\
+         medians of {n_rounds} ledgers of {seconds} s with the theft and of as many without it, in turn. Load average \
+         before: {load}; the figures mean something on an otherwise idle machine only.\n\n\
          All figures are percent of the CPU's capacity. *Injected* is what the thief took by its own clock or counter, \
-         *found* by how much the ledger's lines for it rose, *largest side effect* the line that moved most \
+         *found* by how much the ledger's lines for it rose (of a task: its useful work and its part of the slow clock), \
+         *largest side effect* the line that moved most \
          without a reason to. Bars: an error and a side effect of 1 point each, and an unexplained rest of 0.5 \
          (observe) or 0.2 (spin).\n\n\
          | theft | books | lines | injected | found | error | largest side effect | unexplained | verdict |\n\
@@ -88,6 +92,7 @@ mod tests {
             cpu_model: "Xeon".to_owned(),
             cpu: 1,
             n_rounds: 3,
+            load: "0.05".to_owned(),
             seconds: 5,
         };
         let verdict = Verdict {

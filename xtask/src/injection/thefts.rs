@@ -54,7 +54,7 @@ pub(super) const THEFTS: &[Theft] = &[
         asked_of: Asked::Cpu,
         calibration: None,
         taken: Taken::RunTime,
-        to: &["task thief"],
+        to: &["task/thief"],
         from: IDLE_AND_BUSY,
     },
     Theft {
@@ -64,7 +64,7 @@ pub(super) const THEFTS: &[Theft] = &[
         asked_of: Asked::Cpu,
         calibration: None,
         taken: Taken::RunTime,
-        to: &["task thief"],
+        to: &["task/thief"],
         from: IDLE_AND_BUSY,
     },
     Theft {
@@ -74,7 +74,7 @@ pub(super) const THEFTS: &[Theft] = &[
         asked_of: Asked::Victim,
         calibration: None,
         taken: Taken::RunTime,
-        to: &["other-tasks"],
+        to: &["other-tasks/thief"],
         from: BUSY,
     },
     Theft {
@@ -114,7 +114,7 @@ pub(super) const THEFTS: &[Theft] = &[
         asked_of: Asked::Cpu,
         calibration: None,
         taken: Taken::RunTime,
-        to: &["other-tasks"],
+        to: &["other-tasks/thief"],
         from: BUSY,
     },
     Theft {

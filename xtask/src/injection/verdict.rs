@@ -37,7 +37,9 @@ impl Verdict {
         from: &[&str],
     ) -> Verdict {
         let names: BTreeSet<&String> = with.lines.keys().chain(without.lines.keys()).collect();
-        let expected = |name: &str| to.contains(&name) || from.contains(&name);
+        let losses: Vec<&str> =
+            to.iter().chain(from).filter_map(|part| part.split('/').next()).collect();
+        let expected = |name: &str| losses.contains(&name);
         let moved = |name: &str| with.share_of(&[name]) - without.share_of(&[name]);
         let side_effect = names
             .into_iter()
@@ -81,7 +83,7 @@ mod tests {
     fn books(lines: &[(&str, f64)]) -> Books {
         let sum: f64 = lines.iter().map(|it| it.1).sum();
         let lines = lines.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect();
-        Books { lines, tasks: BTreeMap::new(), unexplained: 100.0 - sum }
+        Books { lines, parts: BTreeMap::new(), unexplained: 100.0 - sum }
     }
 
     #[test]
