@@ -35,7 +35,7 @@ fn write<'t>(text: &'t [u8], table: &mut Table) -> Result<Shape, Unfit<'t>> {
     let mut rest = Scan(text);
     let mut header = Scan(rest.line());
     let is_same = rows.iter().all(|row| next_cpu(&mut header) == Some(*row));
-    if !is_same || next_cpu(&mut header).is_some() {
+    if !is_same || !header.0.trim_ascii().is_empty() {
         return Ok(Shape::Other);
     }
     let mut n_written = 0;
@@ -192,6 +192,8 @@ mod tests {
     fn what_is_no_table_is_refused() {
         assert!(filled(&["LOC: 1\n"]).contains("CPU0 CPU1"));
         assert!(filled(&["CPU1 CPU0\nLOC: 1 2\n"]).contains("CPU0 CPU1"));
+        let cut = TEXT.replace("CPU2", "CPU2 CP_3");
+        assert_eq!(filled(&[TEXT, &cut]), filled(&[&cut]));
         assert!(filled(&["CPU0\nnonsense\n"]).contains("a name and a colon"));
         assert!(filled(&[""]).contains("the last one whole"));
     }

@@ -29,8 +29,9 @@ fn write<'t>(text: &'t [u8], online: &CpuSet, table: &mut Table) -> Result<Shape
     let mut rest = Scan(text);
     let header = Scan(rest.line());
     let mut left = header;
-    let cpus = std::iter::from_fn(|| next_cpu(&mut left)).filter(|cpu| online.contains(*cpu));
-    if !cpus.eq(rows.iter().copied()) {
+    let mut cpus = std::iter::from_fn(|| next_cpu(&mut left)).filter(|cpu| online.contains(*cpu));
+    let is_same = cpus.by_ref().eq(rows.iter().copied());
+    if !is_same || !left.0.trim_ascii().is_empty() {
         return Ok(Shape::Other);
     }
     for (column, name) in columns.iter().enumerate() {
@@ -125,5 +126,7 @@ mod tests {
     fn what_is_no_table_is_refused() {
         assert!(filled("0", &["HI: 1\n"]).contains("CPU0 CPU1"));
         assert!(filled("5", &[TEXT]).contains("CPU0 CPU1"));
+        let cut = "CPU0 CP_3\nHI: 1\n";
+        assert_eq!(filled("0", &["CPU0\nHI: 1\n", cut]), filled("0", &[cut]));
     }
 }

@@ -3,6 +3,9 @@
 use super::clock;
 use super::files::{File, Files};
 use super::idle::Idle;
+use super::perf_counts::PerfCounts;
+use super::registers::Registers;
+use super::temperature::Temperature;
 use super::throttling::Throttling;
 use super::wanted::Wanted;
 use crate::probe;
@@ -13,7 +16,11 @@ use facts::{CpuSet, Fact, HostView, Missing};
 
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
-/// The CPUs that are online, with their files.
+/// Families that are read CPU by CPU, on that CPU where it is to be woken.
+const ON_THE_CPU: [Family; 4] =
+    [Family::IdleTime, Family::IdleUsage, Family::Clocks, Family::ContextSwitches];
+
+/// The CPUs that are online, with what is read of each.
 #[derive(Debug)]
 pub(super) struct ByCpu {
     topology: Topology,
@@ -24,19 +31,36 @@ pub(super) struct ByCpu {
     online: CpuSet,
     idle: Fact<Idle>,
     throttling: Fact<Throttling>,
+    temperature: Fact<Temperature>,
+    perf: PerfCounts,
+    /// The other way to the clocks, where perf has none that tell how fast a CPU ran.
+    registers: Option<Registers>,
 }
 
 impl ByCpu {
-    pub(super) fn of(host: &HostView) -> ByCpu {
+    pub(super) fn of(files: &mut Files, host: &HostView, wanted: &Wanted) -> ByCpu {
+        let online = host.topology.online.clone().unwrap_or_default();
+        let [clocks, switches] = [Family::Clocks, Family::ContextSwitches].map(|it| wanted.has(it));
+        let mut perf = PerfCounts::open(files, host, [clocks, switches], &online);
+        let mut registers = None;
+        if clocks && !(perf.has_clock("aperf") && perf.has_clock("mperf")) {
+            registers = Registers::open(files, host, &online).ok();
+            if registers.is_some() {
+                perf = PerfCounts::open(files, host, [false, switches], &online);
+            }
+        }
         let unread = || Missing::not_collected(ONLINE);
         ByCpu {
             topology: host.topology.clone(),
             cpuidle: host.cpuidle.clone(),
             file: File::new(ONLINE),
             text: Vec::new(),
-            online: host.topology.online.clone().unwrap_or_default(),
+            online,
             idle: Err(unread()),
             throttling: Err(unread()),
+            temperature: Err(unread()),
+            perf,
+            registers,
         }
     }
 
@@ -63,11 +87,18 @@ impl ByCpu {
     }
 
     fn find(&mut self, files: &mut Files, wanted: &Wanted) {
+        self.perf.renew(files, &self.online);
+        if let Some(registers) = &mut self.registers {
+            registers.renew(files, &self.online);
+        }
         if let Ok(idle) = &mut self.idle {
             idle.close(files);
         }
         if let Ok(throttling) = &mut self.throttling {
             throttling.close(files);
+        }
+        if let Ok(temperature) = &mut self.temperature {
+            temperature.close(files);
         }
         if wanted.has(Family::IdleTime) || wanted.has(Family::IdleUsage) {
             self.idle = Idle::of(&self.cpuidle, &self.online);
@@ -75,22 +106,18 @@ impl ByCpu {
         if wanted.has(Family::Throttling) {
             self.throttling = Throttling::of(&files.live, &self.topology, &self.online);
         }
+        if wanted.has(Family::Temperature) {
+            self.temperature = Temperature::of(&files.live, &self.topology, &self.online);
+        }
     }
 
-    /// Reads everything there is for each CPU, on that CPU where it is to be woken.
+    /// Reads everything there is for each CPU.
     pub(super) fn sample(&mut self, files: &mut Files, wanted: &Wanted, into: &mut Counters) {
-        self.begin(into, wanted);
-        if wanted.wake || self.idle.is_ok() {
-            for (row, cpu) in self.online.iter().enumerate() {
-                if !wanted.wake {
-                    read_cpu(&mut self.idle, files, into, row);
-                } else if let Err(missing) =
-                    probe::pinned(cpu, || read_cpu(&mut self.idle, files, into, row))
-                {
-                    // What a sleeping CPU has not written down yet would be missing from it.
-                    blank(into, cpu, &missing);
-                }
-            }
+        for family in ON_THE_CPU.into_iter().filter(|it| wanted.has(*it)) {
+            self.begin(into, family);
+        }
+        if ON_THE_CPU.iter().any(|it| wanted.has(*it) && into.table(*it).is_ok()) || wanted.wake {
+            self.visit(files, wanted.wake || self.registers.is_some(), into);
         }
         if wanted.has(Family::Throttling) {
             match &mut self.throttling {
@@ -98,30 +125,53 @@ impl ByCpu {
                 Err(missing) => *into.table_mut(Family::Throttling) = Err(missing.clone()),
             }
         }
+        if wanted.has(Family::Temperature) {
+            match &mut self.temperature {
+                Ok(temperature) => temperature.sample(files, into),
+                Err(missing) => *into.table_mut(Family::Temperature) = Err(missing.clone()),
+            }
+        }
     }
 
-    fn begin(&self, into: &mut Counters, wanted: &Wanted) {
-        for family in [Family::IdleTime, Family::IdleUsage] {
-            match &self.idle {
+    fn begin(&self, into: &mut Counters, family: Family) {
+        match (&self.registers, family) {
+            (Some(registers), Family::Clocks) => registers.begin(into, clock::now_ns()),
+            (_, Family::Clocks | Family::ContextSwitches) => {
+                self.perf.begin(into, family, clock::now_ns());
+            }
+            _ => match &self.idle {
                 Ok(idle) => idle.begin(into, clock::now_ns()),
-                Err(missing) if wanted.has(family) => {
-                    *into.table_mut(family) = Err(missing.clone());
+                Err(missing) => *into.table_mut(family) = Err(missing.clone()),
+            },
+        }
+    }
+
+    /// Reads each CPU, from that very CPU or from where the thread happens to be.
+    fn visit(&mut self, files: &mut Files, on_the_cpu: bool, into: &mut Counters) {
+        let ByCpu { online, idle, perf, registers, .. } = self;
+        for (row, cpu) in online.iter().enumerate() {
+            let mut read = || {
+                let now = clock::now_ns();
+                perf.read_row(into, row, cpu, now);
+                if let Some(registers) = registers {
+                    registers.read_row(into, row, cpu);
                 }
-                Err(_) => {}
+                if let Ok(idle) = idle {
+                    idle.read_row(files, into, row, clock::now_ns());
+                }
+            };
+            if !on_the_cpu {
+                read();
+            } else if let Err(missing) = probe::pinned(cpu, read) {
+                // What a sleeping CPU has not written down yet would be missing from it.
+                blank(into, cpu, &missing);
             }
         }
     }
 }
 
-/// What is read by CPU, at one moment.
-fn read_cpu(idle: &mut Fact<Idle>, files: &mut Files, into: &mut Counters, row: usize) {
-    if let Ok(idle) = idle {
-        idle.read_row(files, into, row, clock::now_ns());
-    }
-}
-
 fn blank(into: &mut Counters, cpu: u32, missing: &Missing) {
-    for family in [Family::IdleTime, Family::IdleUsage] {
+    for family in ON_THE_CPU {
         if let Ok(table) = into.table_mut(family) {
             table.blank_row(cpu, missing.clone());
         }

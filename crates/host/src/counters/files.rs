@@ -119,6 +119,22 @@ impl Files {
         Missing::malformed(path, &String::from_utf8_lossy(&self.buffer), expected.0)
     }
 
+    /// Sets aside descriptors that are not files'.
+    ///
+    /// Errors: there are not so many.
+    pub(super) fn take(&mut self, n_descriptors: usize) -> Fact<()> {
+        let left = self.n_left.checked_sub(n_descriptors);
+        self.n_left = left.ok_or_else(|| {
+            failed("descriptors for perf events", "too many open files: raise `ulimit -Hn`")
+        })?;
+        Ok(())
+    }
+
+    /// Gives back what was set aside.
+    pub(super) fn give_back(&mut self, n_descriptors: usize) {
+        self.n_left = self.n_left.saturating_add(n_descriptors);
+    }
+
     /// Closes a file's descriptor.
     pub(super) fn forget(&mut self, file: &mut File) {
         if file.kept.take().is_some() {

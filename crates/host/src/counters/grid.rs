@@ -1,6 +1,7 @@
 //! Tables of which every cell is a small file.
 
 use super::files::{File, Files};
+use super::shape::Shape;
 use facts::Fact;
 use facts::counters::Table;
 use std::sync::Arc;
@@ -8,8 +9,7 @@ use std::sync::Arc;
 /// The files of one family.
 #[derive(Debug)]
 pub(super) struct Grid {
-    rows: Arc<[u32]>,
-    columns: Arc<[Box<str>]>,
+    shape: Shape,
     /// By the first of their rows.
     cells: Vec<Cell>,
 }
@@ -28,27 +28,18 @@ impl Grid {
     pub(super) fn new(rows: Arc<[u32]>, columns: Arc<[Box<str>]>, mut cells: Vec<Cell>) -> Grid {
         cells.retain(|cell| !cell.rows.is_empty());
         cells.sort_by_key(|cell| cell.rows.first().copied());
-        Grid { rows, columns, cells }
+        Grid { shape: Shape { rows, columns }, cells }
     }
 
     /// Makes `into` a table of the grid's rows and columns, where it is not one already, and starts a reading.
     pub(super) fn begin(&self, into: &mut Fact<Table>, read_at: u64) {
-        let is_same = |it: &Table| {
-            (Arc::ptr_eq(it.rows(), &self.rows) || *it.rows() == self.rows)
-                && (Arc::ptr_eq(it.columns(), &self.columns) || *it.columns() == self.columns)
-        };
-        if !into.as_ref().is_ok_and(is_same) {
-            *into = Ok(Table::new(self.rows.clone(), self.columns.clone()));
-        }
-        if let Ok(table) = into {
-            table.begin(read_at);
-        }
+        self.shape.begin(into, read_at);
     }
 
     /// Reads every file.
     pub(super) fn read(&mut self, files: &mut Files, table: &mut Table) {
         for cell in &mut self.cells {
-            cell.read(files, &self.rows, table);
+            cell.read(files, &self.shape.rows, table);
         }
     }
 
@@ -58,7 +49,7 @@ impl Grid {
         let first = self.cells.partition_point(|cell| cell.rows.first() < Some(&row));
         let of_row = self.cells.iter_mut().skip(first);
         for cell in of_row.take_while(|cell| cell.rows.first() == Some(&row)) {
-            cell.read(files, &self.rows, table);
+            cell.read(files, &self.shape.rows, table);
         }
     }
 

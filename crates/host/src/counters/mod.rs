@@ -5,15 +5,23 @@
 
 mod by_cpu;
 mod clock;
+mod energy;
+mod epoch;
 mod files;
 mod grid;
 mod groups;
 mod idle;
 mod listing;
 mod once;
+mod perf_counts;
 mod pressure;
+mod registers;
+mod residency;
 mod run_time;
+mod shape;
+mod slot;
 mod tasks;
+mod temperature;
 mod throttling;
 mod wanted;
 
@@ -21,12 +29,14 @@ pub use wanted::{Processes, Wanted};
 
 use crate::Live;
 use by_cpu::ByCpu;
-use facts::HostView;
+use energy::Energy;
 use facts::counters::{Counters, Family};
+use facts::{Fact, HostView, Missing};
 use files::Files;
 use groups::Quotas;
 use once::Once;
 use pressure::Pressure;
+use residency::Residency;
 use run_time::RunTime;
 use tasks::Sampled;
 
@@ -41,6 +51,8 @@ pub struct Sampler {
     run_time: RunTime,
     tasks: Option<Sampled>,
     groups: Option<Quotas>,
+    residency: [(Family, Fact<Residency>); 2],
+    energy: Fact<Energy>,
 }
 
 impl Sampler {
@@ -49,15 +61,32 @@ impl Sampler {
     pub fn open(live: Live, host: &HostView, wanted: Wanted) -> Sampler {
         let tasks = wanted.tasks.clone().map(|processes| Sampled::new(processes, host));
         let groups = wanted.groups.then(|| Quotas::of(&live, host, wanted.tasks.as_ref()));
+        let run_time = RunTime::of(&live, &host.topology.possible);
+        let mut files = Files::of(live);
+        let by_cpu = ByCpu::of(&mut files, host, &wanted);
+        let residency = [Family::CoreResidency, Family::PackageResidency].map(|family| {
+            let residency = match wanted.has(family) {
+                true => Residency::open(&mut files, family, by_cpu.online()),
+                false => unasked(family),
+            };
+            (family, residency)
+        });
+        let energy = match wanted.has(Family::Energy) {
+            true => Energy::open(&mut files),
+            false => unasked(Family::Energy),
+        };
+        let (once, pressure) = (Once::new(), Pressure::new());
         Sampler {
-            by_cpu: ByCpu::of(host),
-            once: Once::new(),
-            pressure: Pressure::new(),
-            run_time: RunTime::of(&live, &host.topology.possible),
+            wanted,
+            files,
+            by_cpu,
+            once,
+            pressure,
+            run_time,
             tasks,
             groups,
-            files: Files::of(live),
-            wanted,
+            residency,
+            energy,
         }
     }
 
@@ -88,5 +117,19 @@ impl Sampler {
         if let Some(groups) = &mut self.groups {
             groups.sample(files, into);
         }
+        for (family, residency) in &mut self.residency {
+            match residency {
+                Ok(residency) => residency.sample(into, *family),
+                Err(missing) => *into.table_mut(*family) = Err(missing.clone()),
+            }
+        }
+        match &mut self.energy {
+            Ok(energy) => energy.sample(files, into),
+            Err(missing) => *into.table_mut(Family::Energy) = Err(missing.clone()),
+        }
     }
+}
+
+fn unasked<T>(family: Family) -> Fact<T> {
+    Err(Missing::not_collected(family.source()))
 }

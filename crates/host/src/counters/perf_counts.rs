@@ -1,0 +1,187 @@
+//! What perf counts on each CPU in one group: APERF, MPERF, TSC, PPERF, SMIs and context switches.
+//!
+//! One system call reads them all on their CPU. Everybody who may count on a CPU may have them: root,
+//! CAP_PERFMON, or kernel.perf_event_paranoid of at most 0.
+
+use super::files::Files;
+use super::shape::Shape;
+use super::slot::{MOST_COUNTERS, Slot};
+use crate::perf::{Group, counters};
+use crate::{Live, Source};
+use facts::counters::{Counters, Family};
+use facts::pmu::Counter;
+use facts::{CpuSet, Fact, HostView, Missing, Origin};
+
+/// The source of [`Family::Clocks`], as messages call it.
+const PMU: &str = "PMU msr of perf";
+
+/// The groups of the CPUs.
+#[derive(Debug)]
+pub(super) struct PerfCounts {
+    /// The clocks first, then context switches.
+    counters: Vec<Counter>,
+    clocks: Fact<Shape>,
+    /// Clocks that are not to be believed.
+    hidden: Vec<(Box<str>, Missing)>,
+    switches: Fact<Shape>,
+    /// Of every CPU that was ever online, ascending: the group of one that went fails until it is back.
+    slots: Vec<Slot>,
+}
+
+impl PerfCounts {
+    /// Opens those of the wanted counters, clocks and context switches, that open on the first CPU, on all of
+    /// them.
+    pub(super) fn open(
+        files: &mut Files,
+        host: &HostView,
+        wanted: [bool; 2],
+        online: &CpuSet,
+    ) -> PerfCounts {
+        let [wants_clocks, wants_switches] = wanted;
+        let first = online.first().unwrap_or(0);
+        let mut hidden = Vec::new();
+        let mut clocks =
+            if wants_clocks { clocks(&files.live, first) } else { unasked(Family::Clocks) };
+        if let Ok(clocks) = &mut clocks {
+            hidden = hide(clocks, host, first);
+        }
+        let switches = if wants_switches {
+            switches(&files.live, first)
+        } else {
+            unasked(Family::ContextSwitches)
+        };
+        let mut counters = clocks.clone().unwrap_or_default();
+        counters.extend(switches.clone());
+        let mut counts = PerfCounts {
+            clocks: clocks.map(|clocks| Shape::new([], clocks.iter().map(event_name))),
+            switches: switches.map(|_| Shape::new([], ["switches"])),
+            hidden,
+            counters,
+            slots: Vec::new(),
+        };
+        counts.renew(files, online);
+        counts
+    }
+
+    /// Has a row for each of these CPUs from here on.
+    pub(super) fn renew(&mut self, files: &mut Files, online: &CpuSet) {
+        for shape in [&mut self.clocks, &mut self.switches].into_iter().flatten() {
+            shape.rows = online.iter().collect();
+        }
+        if self.counters.is_empty() {
+            return;
+        }
+        for cpu in online.iter() {
+            if let Err(at) = self.slots.binary_search_by_key(&cpu, Slot::cpu)
+                && files.take(self.counters.len()).is_ok()
+            {
+                self.slots.insert(at, Slot::open(cpu, &self.counters));
+            }
+        }
+    }
+
+    /// Whether [`Family::Clocks`] has this column.
+    pub(super) fn has_clock(&self, name: &str) -> bool {
+        let has = |shape: &Shape| shape.columns.iter().any(|column| **column == *name);
+        self.clocks.as_ref().is_ok_and(has)
+    }
+
+    /// Begins the table of one of its two families.
+    pub(super) fn begin(&self, into: &mut Counters, family: Family, read_at: u64) {
+        let table = into.table_mut(family);
+        match if family == Family::Clocks { &self.clocks } else { &self.switches } {
+            Ok(shape) => shape.begin(table, read_at),
+            Err(missing) => *table = Err(missing.clone()),
+        }
+        if let (Family::Clocks, Ok(table)) = (family, table) {
+            table.set_source(PMU);
+            for (column, why) in &self.hidden {
+                table.blank_column(column, why.clone());
+            }
+        }
+    }
+
+    /// Reads the CPU in one row, after [`PerfCounts::begin`].
+    pub(super) fn read_row(&mut self, into: &mut Counters, row: usize, cpu: u32, read_at: u64) {
+        if self.counters.is_empty() {
+            return;
+        }
+        let slot = self.slots.binary_search_by_key(&cpu, Slot::cpu);
+        let counts = match slot.ok().and_then(|at| self.slots.get_mut(at)) {
+            Some(slot) => slot.read(&self.counters),
+            None => Err(Missing::not_collected(format!(
+                "perf events of CPU {cpu}, for want of descriptors"
+            ))),
+        };
+        let n_clocks = self.clocks.as_ref().map_or(0, |shape| shape.columns.len());
+        for (shape, family, n_before) in
+            [(&self.clocks, Family::Clocks, 0), (&self.switches, Family::ContextSwitches, n_clocks)]
+        {
+            let (Ok(_), Ok(table)) = (shape, into.table_mut(family)) else { continue };
+            match &counts {
+                Ok(counts) => {
+                    let cells = table.row_mut(row, read_at).iter_mut();
+                    cells
+                        .zip(counts.iter().skip(n_before))
+                        .for_each(|(cell, count)| *cell = *count);
+                }
+                Err(missing) => table.blank_row(cpu, missing.clone()),
+            }
+        }
+    }
+}
+
+fn unasked<T>(family: Family) -> Fact<T> {
+    Err(Missing::not_collected(family.source()))
+}
+
+/// The clocks, where they open on `cpu` together.
+fn clocks(live: &Live, cpu: u32) -> Fact<Vec<Counter>> {
+    if live.origin() != Origin::Live {
+        return unasked(Family::Clocks);
+    }
+    let clocks = counters::clocks(live)?;
+    Group::open(cpu, &clocks).map(|_| clocks)
+}
+
+/// Takes those clocks out that a hypervisor makes up for its guest: SMIs are the guest's own, and APERF, MPERF
+/// and PPERF count only if they move, which reading them would do.
+fn hide(clocks: &mut Vec<Counter>, host: &HostView, cpu: u32) -> Vec<(Box<str>, Missing)> {
+    let Err(why) = host.platform.hides("register") else { return Vec::new() };
+    let moving: Vec<bool> = Group::open(cpu, clocks)
+        .and_then(|mut group| {
+            let (mut first, mut second) = ([0; MOST_COUNTERS], [0; MOST_COUNTERS]);
+            group.read(&mut first)?;
+            group.read(&mut second)?;
+            Ok(first.iter().zip(second).map(|(first, second)| second > *first).collect())
+        })
+        .unwrap_or_default();
+    let names = clocks.iter().map(event_name).zip(moving);
+    let moving: Vec<String> =
+        names.filter(|(_, moves)| *moves).map(|(name, _)| name.to_owned()).collect();
+    let moves = |name: &str| moving.iter().any(|it| it == name);
+    let is_true = |name: &str| match name {
+        "tsc" => true,
+        "smi" => false,
+        _ => moves("aperf") && moves("mperf") && moves(name),
+    };
+    let hidden = clocks.iter().map(event_name).filter(|name| !is_true(name));
+    let hidden =
+        hidden.map(|name| (name.into(), Missing { what: name.to_uppercase(), ..why.clone() }));
+    let hidden = hidden.collect();
+    clocks.retain(|clock| is_true(event_name(clock)));
+    hidden
+}
+
+fn switches(live: &Live, cpu: u32) -> Fact<Counter> {
+    if live.origin() != Origin::Live {
+        return unasked(Family::ContextSwitches);
+    }
+    let switches = counters::context_switches();
+    Group::open(cpu, std::slice::from_ref(&switches)).map(|_| switches)
+}
+
+/// `aperf` of `msr/aperf/`.
+pub(super) fn event_name(counter: &Counter) -> &str {
+    counter.name.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
+}

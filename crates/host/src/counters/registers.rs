@@ -1,0 +1,216 @@
+//! APERF, MPERF and TSC of each CPU without perf: by /dev/cpu/N/msr, or on AMD by the instruction RDPRU.
+//!
+//! Sources: Intel SDM vol. 3B, "Hardware Feedback using MPERF and APERF"; AMD APM vol. 3, RDPRU;
+//! arch/x86/kernel/msr.c. Registers are read one after the other and mean something only as a ratio, so the
+//! thread has to be on their CPU, and whatever comes between two reads makes them worthless. Emulators and
+//! hypervisors have registers that read 0 or stand still: those are not believed, and reading takes cycles of
+//! every true one.
+
+#[cfg(target_arch = "x86_64")]
+mod rdpru;
+
+use super::clock;
+use super::files::{Files, failed};
+use super::shape::Shape;
+use crate::{Source, probe};
+use facts::counters::{Counters, Family};
+use facts::msr::{intel, path};
+use facts::{CpuSet, Fact, HostView, Missing, Origin};
+use rustix::fd::OwnedFd;
+
+/// IA32_TIME_STAMP_COUNTER, IA32_MPERF and IA32_APERF, of Intel's and AMD's processors alike.
+const TSC: u32 = 0x10;
+const MPERF: u32 = 0xe7;
+const APERF: u32 = 0xe8;
+
+/// How often to try for two reads that took about as long, as turbostat does.
+const ATTEMPTS: usize = 5;
+
+/// The clocks of each CPU, for a thread that runs on it.
+#[derive(Debug)]
+pub(super) struct Registers {
+    shape: Shape,
+    way: Way,
+    has_smi: bool,
+}
+
+#[derive(Debug)]
+enum Way {
+    /// The msr devices, in the order of the rows.
+    Devices(Vec<Fact<OwnedFd>>),
+    #[cfg(target_arch = "x86_64")]
+    Rdpru,
+}
+
+impl Registers {
+    /// Chooses a way, and tries it on the first CPU.
+    ///
+    /// Errors: the host is a copy, neither way is open, or the counters are not true.
+    pub(super) fn open(files: &mut Files, host: &HostView, online: &CpuSet) -> Fact<Registers> {
+        let live = &files.live;
+        if live.origin() != Origin::Live {
+            return Err(Missing::not_collected(Family::Clocks.source()));
+        }
+        let cpuinfo = host.cpuinfo.as_ref()?;
+        if !cpuinfo.has("aperfmperf") {
+            let because = "/proc/cpuinfo has no flag aperfmperf";
+            return Err(Missing::not_here("APERF and MPERF", because));
+        }
+        let has_smi = host.msrs.of(&intel::SMI_COUNT).is_ok_and(|it| it.all_known().is_ok());
+        let devices = || Way::Devices(Vec::new());
+        let first = online.first().unwrap_or(0);
+        let device = live.file(&device(first));
+        #[cfg(target_arch = "x86_64")]
+        let way =
+            if device.is_err() && rdpru::is_here(live, host) { Way::Rdpru } else { devices() };
+        #[cfg(not(target_arch = "x86_64"))]
+        let way = devices();
+        if matches!(way, Way::Devices(_)) {
+            device?;
+        }
+        let has_smi = has_smi && matches!(way, Way::Devices(_));
+        let columns = COLUMNS.into_iter().chain(has_smi.then_some("smi"));
+        let mut registers = Registers { shape: Shape::new([], columns), way, has_smi };
+        registers.renew(files, online);
+        probe::pinned(first, || registers.prove())??;
+        Ok(registers)
+    }
+
+    /// Has a row for each of these CPUs from here on.
+    pub(super) fn renew(&mut self, files: &mut Files, online: &CpuSet) {
+        self.shape.rows = online.iter().collect();
+        if let Way::Devices(devices) = &mut self.way {
+            files.give_back(devices.iter().filter(|it| it.is_ok()).count());
+            let open = |cpu| {
+                let device = files.live.file(&device(cpu))?;
+                files.take(1).map(|()| device)
+            };
+            *devices = online.iter().map(open).collect();
+        }
+    }
+
+    /// Whether both counters move while they are read.
+    fn prove(&self) -> Fact<()> {
+        let (before, after) = (self.clocks(0)?, self.clocks(0)?);
+        for (name, was, is) in
+            [("APERF", before.aperf, after.aperf), ("MPERF", before.mperf, after.mperf)]
+        {
+            if was == 0 || is <= was {
+                let found = format!("{was:#x}, then {is:#x}");
+                return Err(Missing::malformed(
+                    name,
+                    &found,
+                    "a counter that moves while it is read",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the table.
+    pub(super) fn begin(&self, into: &mut Counters, read_at: u64) {
+        let table = into.table_mut(Family::Clocks);
+        self.shape.begin(table, read_at);
+        if let Ok(table) = table {
+            table.set_source(match &self.way {
+                Way::Devices(_) => "/dev/cpu/N/msr",
+                #[cfg(target_arch = "x86_64")]
+                Way::Rdpru => "instruction RDPRU",
+            });
+        }
+    }
+
+    /// Reads the CPU in one row, which the thread has to run on, after [`Registers::begin`].
+    pub(super) fn read_row(&self, into: &mut Counters, row: usize, cpu: u32) {
+        let read = self.clocks(row).and_then(|clocks| Ok((clocks, self.smi(row)?)));
+        let Ok(table) = into.table_mut(Family::Clocks) else { return };
+        match read {
+            Ok((clocks, smi)) => {
+                let cells = table.row_mut(row, clocks.read_at);
+                let counts = [clocks.tsc, clocks.aperf, clocks.mperf].into_iter().chain(smi);
+                cells.iter_mut().zip(counts).for_each(|(cell, count)| *cell = count);
+            }
+            Err(missing) => table.blank_row(cpu, missing),
+        }
+    }
+
+    /// Bits 31:0.
+    fn smi(&self, row: usize) -> Fact<Option<u64>> {
+        match self.has_smi {
+            true => self.register(row, intel::SMI_COUNT.address).map(|it| Some(it & 0xffff_ffff)),
+            false => Ok(None),
+        }
+    }
+
+    /// The three of them, the last two from almost the same moment.
+    fn clocks(&self, row: usize) -> Fact<Clocks> {
+        for _ in 0..ATTEMPTS {
+            // The first access is slower than those after it.
+            self.register(row, APERF)?;
+            let tsc = self.register(row, TSC)?;
+            let start = clock::now_ns();
+            let aperf = self.register(row, APERF)?;
+            let between = clock::now_ns();
+            let mperf = self.register(row, MPERF)?;
+            let end = clock::now_ns();
+            if took_alike(between.saturating_sub(start), end.saturating_sub(between)) {
+                return Ok(Clocks { tsc, aperf, mperf, read_at: between });
+            }
+        }
+        Err(failed("APERF and MPERF", format!("interrupted between them, {ATTEMPTS} times")))
+    }
+
+    fn register(&self, row: usize, address: u32) -> Fact<u64> {
+        match &self.way {
+            Way::Devices(devices) => {
+                let cpu = self.shape.rows.get(row).copied().unwrap_or_default();
+                let device = devices.get(row).ok_or_else(|| Missing::absent(path(cpu, address)))?;
+                let mut value = [0; 8];
+                match rustix::io::pread(device.as_ref()?, &mut value, u64::from(address)) {
+                    Ok(8) => Ok(u64::from_ne_bytes(value)),
+                    Ok(_) => {
+                        Err(Missing::malformed(path(cpu, address), "a short answer", "8 bytes"))
+                    }
+                    Err(error) => Err(crate::source::live::missing(&path(cpu, address), error)),
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Way::Rdpru => match address {
+                TSC => Ok(rdpru::tsc()),
+                APERF => Ok(rdpru::aperf()),
+                MPERF => Ok(rdpru::mperf()),
+                _ => Err(Missing::absent(format!("RDPRU of MSR {address:#x}"))),
+            },
+        }
+    }
+}
+
+fn device(cpu: u32) -> String {
+    format!("/dev/cpu/{cpu}/msr")
+}
+
+const COLUMNS: [&str; 3] = ["tsc", "aperf", "mperf"];
+
+struct Clocks {
+    tsc: u64,
+    aperf: u64,
+    mperf: u64,
+    /// Between the last two.
+    read_at: u64,
+}
+
+/// Neither took more than twice as long as the other.
+fn took_alike(one: u64, other: u64) -> bool {
+    one <= other.saturating_mul(2) && other <= one.saturating_mul(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_that_something_came_between_are_not_alike() {
+        assert!(took_alike(500, 900) && took_alike(0, 0));
+        assert!(!took_alike(500, 1001) && !took_alike(1, 0));
+    }
+}
