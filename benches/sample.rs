@@ -29,7 +29,7 @@ fn main() -> anyhow::Result<()> {
         &mut Sampler::open(Live::this_machine(), &host, Wanted::ledger()),
         50,
     );
-    for n_cpus in ["1024", "2048"] {
+    for n_cpus in ["512", "1024", "2048"] {
         let folder = tempfile::tempdir_in("/dev/shm")?;
         let root = folder.path().to_string_lossy().into_owned();
         xtask::tree::run(&["--cpus".to_owned(), n_cpus.to_owned(), root])?;

@@ -5,12 +5,12 @@
 //! largest. A kept descriptor also pins an identity: that of a task that died answers ESRCH, that of a CPU's
 //! folder that was removed ENODEV, and neither ever shows its successor.
 
+use super::limit;
 use crate::Live;
 use crate::source::{LARGEST_FILE, live};
 use facts::{Fact, Missing, Why};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors that are left to the rest of the program: its own files, perf events and libraries.
 const RESERVED: usize = 256;
@@ -30,6 +30,7 @@ pub(super) struct File {
     pub(super) path: Box<str>,
     kept: Option<OwnedFd>,
     ends: Ends,
+    may_be_kept: bool,
 }
 
 /// How the end of a file shows.
@@ -44,7 +45,12 @@ enum Ends {
 impl File {
     /// A file that the kernel writes at once, as all of sysfs.
     pub(super) fn new(path: impl Into<Box<str>>) -> File {
-        File { path: path.into(), kept: None, ends: Ends::AtShortRead }
+        File { path: path.into(), kept: None, ends: Ends::AtShortRead, may_be_kept: true }
+    }
+
+    /// The same, opened each time.
+    pub(super) fn unkept(path: impl Into<Box<str>>) -> File {
+        File { may_be_kept: false, ..File::new(path) }
     }
 
     /// A file that the kernel writes line by line.
@@ -65,7 +71,7 @@ impl File {
 impl Files {
     /// Files of `live`. Raises this process's limit of open files as far as it may.
     pub(super) fn of(live: Live) -> Files {
-        let n_left = most_descriptors().saturating_sub(RESERVED);
+        let n_left = limit::raise().saturating_sub(RESERVED);
         Files { live, buffer: Vec::with_capacity(1 << 16), n_left }
     }
 
@@ -81,7 +87,7 @@ impl Files {
         }
         let opened = self.live.file(&file.path)?;
         read_all(&opened, &mut self.buffer, file.ends).map_err(|error| file.missing(error))?;
-        if self.n_left > 0 {
+        if file.may_be_kept && self.n_left > 0 {
             self.n_left -= 1;
             file.kept = Some(opened);
         }
@@ -106,10 +112,10 @@ impl Files {
         number.map_err(|expected| self.malformed(&file.path, expected))
     }
 
-    /// What a file holds that is read too seldom to keep it open.
+    /// What a file that the kernel writes at once holds, and that is read too seldom to keep it open.
     pub(super) fn read_once(&mut self, path: &str) -> Fact<&[u8]> {
         let opened = self.live.file(path)?;
-        read_all(&opened, &mut self.buffer, Ends::AtNothing)
+        read_all(&opened, &mut self.buffer, Ends::AtShortRead)
             .map_err(|error| live::missing(path, error))?;
         Ok(&self.buffer)
     }
@@ -166,21 +172,6 @@ fn read_all(file: &OwnedFd, buffer: &mut Vec<u8>, ends: Ends) -> Result<(), Errn
             Err(error) => return Err(error),
         }
     }
-}
-
-/// What a machine of 8,192 CPUs needs; the kernel's own limit is four times that (fs.nr_open).
-const ENOUGH: u64 = 1 << 18;
-
-/// How many files this process may have open, after raising the limit: root raises the hard one too.
-fn most_descriptors() -> usize {
-    let limit = getrlimit(Resource::Nofile);
-    let enough = limit.maximum.map(|it| it.max(ENOUGH));
-    for raised in [enough, limit.maximum] {
-        if setrlimit(Resource::Nofile, Rlimit { current: raised, maximum: raised }).is_ok() {
-            return raised.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX));
-        }
-    }
-    limit.current.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX))
 }
 
 /// A reason that is not about one file.

@@ -11,6 +11,7 @@ mod files;
 mod grid;
 mod groups;
 mod idle;
+mod limit;
 mod listing;
 mod once;
 mod perf_counts;
@@ -25,6 +26,7 @@ mod temperature;
 mod throttling;
 mod wanted;
 
+pub use limit::with_original_limit;
 pub use wanted::{Processes, Wanted};
 
 use crate::Live;
@@ -57,7 +59,7 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sampler of `live`, of which `host` is the view. Nothing is sampled yet; what cannot be read says so in
-    /// the samples. Raises this process's limit of open files to the hard limit.
+    /// the samples. Raises this process's limit of open files: see [`with_original_limit`].
     pub fn open(live: Live, host: &HostView, wanted: Wanted) -> Sampler {
         let tasks = wanted.tasks.clone().map(|processes| Sampled::new(processes, host));
         let groups = wanted.groups.then(|| Quotas::of(&live, host, wanted.tasks.as_ref()));

@@ -48,7 +48,13 @@ impl Sampled {
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Counters) {
         let read_at = clock::now_ns();
         let n_before = self.tasks.len();
-        self.tasks.retain_mut(|kept| kept.refresh(files, &mut self.path));
+        self.tasks.retain_mut(|kept| {
+            let is_alive = kept.refresh(files, &mut self.path);
+            if !is_alive {
+                files.forget(&mut kept.schedstat);
+            }
+            is_alive
+        });
         // The number of a task that died may be another's already.
         if let Err(missing) = self.search(files, self.tasks.len() < n_before) {
             into.tasks = Err(missing);
@@ -75,6 +81,8 @@ impl Sampled {
             return Ok(());
         }
         let n_before = self.tasks.len();
+        let n_kept = self.tasks.iter().filter(|kept| kept.schedstat.is_kept()).count();
+        let mut n_left = MOST_KEPT.saturating_sub(n_kept);
         for &(pid, tid) in &self.seen {
             let is_known = |it: &Kept| (it.task.tid, it.task.pid) == (tid, pid);
             let known = self.tasks.get(..n_before).unwrap_or_default();
@@ -82,7 +90,11 @@ impl Sampled {
             if at.is_ok_and(|at| known.get(at).is_some_and(is_known)) {
                 continue;
             }
-            self.tasks.extend(Kept::open(files, &mut self.path, pid, tid, &mut self.found));
+            let Some(stat) = stat(files, &mut self.path, pid, tid) else { continue };
+            if self.found.wants(pid, &stat) {
+                self.tasks.extend(Kept::open(files, pid, &stat, n_left > 0));
+                n_left = n_left.saturating_sub(1);
+            }
         }
         self.tasks.sort_by_key(|kept| kept.task.tid);
         Ok(())
@@ -90,26 +102,15 @@ impl Sampled {
 }
 
 impl Kept {
-    /// `None` for a task that has ended, or is none of those that are wanted.
-    fn open(
-        files: &mut Files,
-        path: &mut String,
-        pid: u32,
-        tid: u32,
-        found: &mut Found,
-    ) -> Option<Kept> {
-        let stat = stat(files, path, pid, tid)?;
-        if !found.wants(pid, &stat) {
+    /// `None` for a task that has ended meanwhile.
+    fn open(files: &mut Files, pid: u32, stat: &TaskStat, keeps: bool) -> Option<Kept> {
+        let path = format!("/proc/{pid}/task/{}/schedstat", stat.tid);
+        let mut schedstat = if keeps { File::new(path) } else { File::unkept(path) };
+        let Ok(scheduled) = Scheduled::parse(files.read(&mut schedstat).ok()?) else {
+            files.forget(&mut schedstat);
             return None;
-        }
-        let mut schedstat = File::new(format!("/proc/{pid}/task/{tid}/schedstat"));
-        let scheduled = Scheduled::parse(files.read(&mut schedstat).ok()?).ok()?;
-        let task = task(pid, &stat, scheduled);
-        let mut kept = Kept { task, schedstat };
-        if !found.keeps_another(MOST_KEPT) {
-            files.forget(&mut kept.schedstat);
-        }
-        Some(kept)
+        };
+        Some(Kept { task: task(pid, stat, scheduled), schedstat })
     }
 
     /// Reads it again; false once it has ended.

@@ -19,7 +19,6 @@ pub(in super::super) struct Found {
     passed: Vec<u32>,
     /// When the chosen processes started: a later one with the number of one was not chosen.
     started: Vec<(u32, u64)>,
-    n_kept: usize,
 }
 
 impl Found {
@@ -33,7 +32,6 @@ impl Found {
             tids: Vec::new(),
             passed: Vec::new(),
             started: Vec::new(),
-            n_kept: 0,
         }
     }
 
@@ -105,12 +103,6 @@ impl Found {
                 true
             }
         }
-    }
-
-    /// Whether one more descriptor of a task may be kept.
-    pub(super) fn keeps_another(&mut self, most: usize) -> bool {
-        self.n_kept = self.n_kept.saturating_add(1);
-        self.n_kept <= most
     }
 }
 
