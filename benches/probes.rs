@@ -86,10 +86,7 @@ fn gaps(cpu: u32) -> Fact<()> {
             println!("  {} events, lost {lost} times", events.len());
             tracer.lacking().iter().for_each(|it| println!("  not traced: {it}"));
             let join = join(&seen, &events);
-            let untraced = Untraced {
-                only_hypervisor: host.platform.is_guest() && tracer.lacking().is_empty(),
-                ..Untraced::default()
-            };
+            let untraced = Untraced::of(&join, &counts, host.platform.is_guest());
             show(&seen, &join.books(untraced), &costs(&[join], Cause::LocalTimer));
         }
         Err(missing) => println!("  no trace: {missing}"),

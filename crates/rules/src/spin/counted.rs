@@ -63,7 +63,8 @@ fn interrupt_lengths(gaps: &Gaps, counts: &Counts) -> Fact<Vec<u64>> {
     Err(Missing::malformed("the cost of an interrupt", &found, "a gap for each, and nothing else"))
 }
 
-/// Being put off the CPU makes a gap each time; whose it is, the tasks' own run time says.
+/// Being put off the CPU makes a gap each time; whose it is, the tasks' own run time says. The rest belongs to tasks that
+/// ended or moved on.
 fn enter_tasks(books: &mut GapBooks, away: &[u64], counts: &Counts) {
     let mut left_ns = sum(away);
     let tasks = counts.tasks.as_deref().unwrap_or_default();
@@ -72,9 +73,8 @@ fn enter_tasks(books: &mut GapBooks, away: &[u64], counts: &Counts) {
         left_ns -= own_ns;
         books.enter(Thief::Task(tid, comm), own_ns, u64::from(own_ns > 0));
     }
-    let is_named = !tasks.is_empty();
-    let rest = if is_named { Thief::Unexplained } else { Thief::Task(0, Comm::default()) };
-    books.enter(rest, left_ns, if is_named { 0 } else { away.len() as u64 });
+    let count = if tasks.is_empty() { away.len() as u64 } else { 0 };
+    books.enter(Thief::Task(0, Comm::default()), left_ns, count);
 }
 
 /// Enters the longest gaps as interrupts. Gaps too long for one are given back: they may be stolen time.
@@ -217,7 +217,10 @@ mod tests {
         let tasks = vec![(7, Comm::new("kipmi0"), 900_000)];
         let counts = Counts { tasks: Ok(tasks), ..nothing() };
         let books = by_counts(&gaps(&[1_000_000, 5000], 1), &counts);
-        assert_eq!(shown(&books), "task kipmi0 (7) 900000 in 1; unexplained 105000 in 1");
+        assert_eq!(
+            shown(&books),
+            "another task 100000 in 0; task kipmi0 (7) 900000 in 1; unexplained 5000 in 1"
+        );
     }
 
     #[test]

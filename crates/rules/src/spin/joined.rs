@@ -1,18 +1,18 @@
 //! Gaps and traced events, joined by time.
 //!
 //! What the trace does not mark is the way into the kernel and out of it. Such an edge belongs to the event beside it,
-//! up to four times the median edge of the same trace: a longer one holds something else besides, which stays
-//! unexplained.
+//! up to four times the median edge of the same trace; what is longer holds something else besides.
 //!
-//! A gap without any event is time in which this kernel did nothing that it traces. System management mode and
-//! non-maskable interrupts come from their counts, the longest gaps first. What is left in a guest is the hypervisor's,
-//! unless it is shorter than leaving the guest and coming back can be; on hardware nothing explains it.
+//! That, and a gap without any event, is time in which this kernel did nothing that is traced. System management mode and
+//! non-maskable interrupts come from their counts, the longest gaps first; then as many gaps stay unexplained as there
+//! were interrupts of kinds that have no tracepoint. What is left in a guest is the hypervisor's, unless it is shorter
+//! than leaving the guest and coming back can be; on hardware nothing explains it.
 
 use super::walk::{Owner, Walk};
-use super::{GapBooks, Method, Thief};
+use super::{Counts, GapBooks, Method, Thief};
 use facts::probe::{EventCost, EventCosts, Gaps, NotKept};
 use facts::trace::{Cause, Event, What};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An edge this many times the median is more than an edge.
 const EDGE_MOST: u64 = 4;
@@ -25,13 +25,34 @@ pub(super) const SHORTEST_EXIT_NS: u64 = 300;
 /// What can make a gap without making an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Untraced {
-    /// Whether the machine is a guest all of whose interrupts are traced: then there is nothing but the hypervisor.
-    /// Not so where a tracepoint was lacking or refused.
-    pub only_hypervisor: bool,
+    /// Whether there is a hypervisor: what nothing else explains in a guest is its doing.
+    pub is_guest: bool,
     /// How often the CPU was in system management mode meanwhile; 0 where that is not counted.
     pub n_smi: u64,
     /// How many non-maskable interrupts the CPU took meanwhile; 0 where that is not known.
     pub n_nmi: u64,
+    /// How many interrupts it took of kinds that are not traced.
+    pub n_interrupts: u64,
+}
+
+impl Untraced {
+    /// By what was counted while the gaps of `join` were seen.
+    ///
+    /// Where interrupts were not counted nobody knows what else came: then nothing is laid at the hypervisor's door.
+    pub fn of(join: &Join, counts: &Counts, is_guest: bool) -> Untraced {
+        let traced: BTreeSet<Thief> =
+            join.walks.iter().flat_map(|walk| walk.begun.iter().copied()).collect();
+        let counted = counts.interrupts.as_ref().map(|all| {
+            let untraced = all.iter().filter(|&(&it, _)| !traced.contains(&Thief::Kernel(it)));
+            untraced.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
+        });
+        Untraced {
+            is_guest,
+            n_smi: counts.n_smi.clone().unwrap_or_default(),
+            n_nmi: counts.n_nmi.clone().unwrap_or_default(),
+            n_interrupts: counted.unwrap_or(u64::MAX),
+        }
+    }
 }
 
 /// The gaps of one CPU with the events that lie in them.
@@ -39,7 +60,7 @@ pub struct Untraced {
 pub struct Join {
     cpu: u32,
     walks: Vec<Walk>,
-    /// The lengths of gaps without an event, in nanoseconds, the longest first.
+    /// The lengths of gaps without an event, and of edges what is too long for one; in nanoseconds, the longest first.
     silent: Vec<u64>,
     not_kept: NotKept,
     is_complete: bool,
@@ -62,8 +83,10 @@ pub fn join(gaps: &Gaps, events: &[Event]) -> Join {
             _ => walks.push(Walk::through(gap, inside, spinner)),
         }
     }
-    silent.sort_unstable_by(|a, b| b.cmp(a));
     let longest_edge_ns = longest_edge(&walks);
+    let beyond_edge = |ns: u64| ns.checked_sub(longest_edge_ns).filter(|&ns| ns > 0);
+    silent.extend(edges(&walks).filter_map(beyond_edge));
+    silent.sort_unstable_by(|a, b| b.cmp(a));
     Join { cpu: gaps.cpu, walks, silent, not_kept: gaps.not_kept, is_complete, longest_edge_ns }
 }
 
@@ -84,28 +107,26 @@ impl Join {
 
     /// Whose a gap without an event is that is `ns` long, with `index` longer ones.
     fn thief_of_silence(&self, index: u64, ns: u64, untraced: Untraced) -> Thief {
-        let Untraced { only_hypervisor, n_smi, n_nmi } = untraced;
+        let Untraced { is_guest, n_smi, n_nmi, n_interrupts } = untraced;
+        let until_nmi = n_smi.saturating_add(n_nmi);
         if ns < SHORTEST_EXIT_NS {
             Thief::Unexplained
         } else if index < n_smi {
             Thief::Firmware
-        } else if index < n_smi.saturating_add(n_nmi) {
+        } else if index < until_nmi {
             Thief::Nmi
-        } else if only_hypervisor && self.is_complete {
+        } else if is_guest && self.is_complete && index >= until_nmi.saturating_add(n_interrupts) {
             Thief::Hypervisor
         } else {
             Thief::Unexplained
         }
     }
 
-    /// Whose the time of one gap is.
+    /// Whose the time of one gap is, without what is too long for an edge.
     fn charges<'a>(&'a self, walk: &'a Walk) -> impl Iterator<Item = (Thief, u64)> + 'a {
-        walk.pieces.iter().flat_map(|&(owner, ns)| {
-            let (thief, own_ns) = match owner {
-                Owner::Known(thief) => (thief, ns),
-                Owner::Edge(thief) => (thief, ns.min(self.longest_edge_ns)),
-            };
-            [(thief, own_ns), (Thief::Unexplained, ns.saturating_sub(own_ns))]
+        walk.pieces.iter().map(|&(owner, ns)| match owner {
+            Owner::Known(thief) => (thief, ns),
+            Owner::Edge(thief) => (thief, ns.min(self.longest_edge_ns)),
         })
     }
 
@@ -163,12 +184,15 @@ fn spinner_of(gaps: &Gaps, by_gap: &[&[&Event]]) -> i32 {
 }
 
 fn longest_edge(walks: &[Walk]) -> u64 {
-    let edge = |&(owner, ns): &(Owner, u64)| matches!(owner, Owner::Edge(_)).then_some(ns);
-    let mut edges: Vec<u64> =
-        walks.iter().flat_map(|walk| walk.pieces.iter().filter_map(edge)).collect();
+    let mut edges: Vec<u64> = edges(walks).collect();
     edges.sort_unstable();
     let median = edges.get(edges.len() / 2).copied().unwrap_or_default();
     median.saturating_mul(EDGE_MOST)
+}
+
+fn edges(walks: &[Walk]) -> impl Iterator<Item = u64> + '_ {
+    let pieces = walks.iter().flat_map(|walk| &walk.pieces);
+    pieces.filter(|(owner, _)| matches!(owner, Owner::Edge(_))).map(|&(_, ns)| ns)
 }
 
 /// The interrupt that made a gap, where it was one and nothing else came.

@@ -85,10 +85,10 @@ proptest! {
     fn a_joined_trace_sums_to_the_gaps(
         gaps in any_gaps(),
         events in prop::collection::vec(any_event(), 0..80),
-        only_hypervisor in any::<bool>(),
-        (n_smi, n_nmi) in (0u64..4, 0u64..4),
+        is_guest in any::<bool>(),
+        (n_smi, n_nmi, n_interrupts) in (0u64..4, 0u64..4, 0u64..4),
     ) {
-        let books = join(&gaps, &events).books(Untraced { only_hypervisor, n_smi, n_nmi });
+        let books = join(&gaps, &events).books(Untraced { is_guest, n_smi, n_nmi, n_interrupts });
         prop_assert_eq!(books.total_ns(), gaps.total_ns());
         prop_assert!(books.of(Thief::Unexplained).ns >= gaps.not_kept.total_ns);
     }

@@ -1,6 +1,7 @@
 //! Gaps and events as text, and where the time went as text.
 
 use super::*;
+use facts::Missing;
 use facts::probe::Gap;
 use facts::trace::{Comm, Task, TickStop};
 
@@ -94,14 +95,14 @@ fn an_idle_cpu_in_a_gap_means_that_the_spinner_was_kept_from_running() {
 fn an_edge_far_longer_than_usual_is_not_the_interrupts() {
     let at = [(1000, 300), (2000, 300), (3000, 9000)];
     let text = "1100 +tick, 1200 -tick, 2100 +tick, 2200 -tick, 3100 +tick, 3200 -tick";
-    assert_eq!(joined(&at, text), "timer tick 1200 in 3; unexplained 8400 in 0");
+    assert_eq!(joined(&at, text), "timer tick 1200 in 3; unexplained 8400 in 1");
 }
 
 #[test]
 fn a_gap_without_events_is_unexplained_on_hardware_and_the_hypervisors_in_a_guest() {
     let join = join(&gaps(&[(1000, 60), (2000, 3000), (9000, 900)]), &[]);
-    let books = |only_hypervisor, n_smi, n_nmi| {
-        shown(&join.books(Untraced { only_hypervisor, n_smi, n_nmi }))
+    let books = |is_guest, n_smi, n_nmi| {
+        shown(&join.books(Untraced { is_guest, n_smi, n_nmi, n_interrupts: 0 }))
     };
     assert_eq!(books(false, 0, 0), "unexplained 3960 in 3");
     assert_eq!(books(true, 0, 0), "hypervisor 3900 in 2; unexplained 60 in 1");
@@ -112,9 +113,31 @@ fn a_gap_without_events_is_unexplained_on_hardware_and_the_hypervisors_in_a_gues
 }
 
 #[test]
+fn as_many_gaps_as_interrupts_without_a_tracepoint_accuse_no_hypervisor() {
+    let at = [(1000, 500), (2000, 3000), (9000, 900)];
+    let join = join(&gaps(&at), &events("1100 +tick, 1400 -tick"));
+    let counts = |interrupts| Counts {
+        interrupts,
+        n_nmi: Err(Missing::denied("NMI")),
+        tasks: Err(Missing::denied("tasks")),
+        stolen_ns: Ok(0),
+        n_smi: Err(Missing::denied("SMI")),
+    };
+    let books = |interrupts| shown(&join.books(Untraced::of(&join, &counts(interrupts), true)));
+    assert_eq!(
+        books(Ok([(Cause::LocalTimer, 9), (Cause::IrqWork, 1)].into())),
+        "timer tick 500 in 1; hypervisor 900 in 1; unexplained 3000 in 1"
+    );
+    assert_eq!(
+        books(Err(Missing::denied("/proc/interrupts"))),
+        "timer tick 500 in 1; unexplained 3900 in 2"
+    );
+}
+
+#[test]
 fn a_trace_with_holes_accuses_no_hypervisor() {
     let join = join(&gaps(&[(1000, 60), (2000, 3000)]), &events("500 lost"));
-    let guest = Untraced { only_hypervisor: true, ..Untraced::default() };
+    let guest = Untraced { is_guest: true, ..Untraced::default() };
     assert_eq!(shown(&join.books(guest)), "unexplained 3060 in 2");
 }
 
