@@ -124,7 +124,7 @@ fn pace(family: Family) -> u64 {
         Family::Throttling | Family::TickStops => 2,
         Family::Temperature | Family::Energy | Family::Pressure => 1000,
         Family::Totals | Family::Interrupts | Family::Softirqs | Family::IdleUsage => 1000,
-        Family::ContextSwitches => 10_000,
+        Family::ContextSwitches | Family::TimerEntries => 10_000,
     }
 }
 

@@ -70,6 +70,12 @@ pub(crate) enum Command {
     /// error, or is printed when the screen is left.
     #[command(after_help = watch::EXAMPLES)]
     Watch(WatchArguments),
+    /// Count the ticks of each CPU, and say why one ticks that should not
+    ///
+    /// Counts the interrupts of the CPUs' own timers, and asks the kernel of each nohz_full CPU that ticked although
+    /// it was busy what needed its tick. perf's count and the reasons need root.
+    #[command(after_help = TICK_EXAMPLES)]
+    Tick(TickArguments),
 }
 
 /// What is accounted for, and how.
@@ -133,6 +139,23 @@ Examples:
   fullclock explain clock-modulation
   fullclock explain \"Conflicting CPU frequency values detected: 1600.000000 != 2534.000000\"
   dmesg | grep throttled | fullclock explain -";
+
+const TICK_EXAMPLES: &str = "\
+Examples:
+  fullclock tick                  every CPU, for 5 seconds
+  fullclock tick --cpus 2-15 -d 1m
+  perf stat -a -A -e irq_vectors:local_timer_entry fullclock tick   the same count by perf";
+
+/// What to count ticks of.
+#[derive(Args, Debug)]
+pub(crate) struct TickArguments {
+    /// For how long to count: 500ms, 5s, 2m
+    #[arg(short, long, value_name = "TIME", default_value = "5s", value_parser = duration::parse)]
+    pub(crate) duration: Duration,
+    /// The CPUs, as the kernel writes them: 0-3,8
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub(crate) cpus: Option<CpuSet>,
+}
 
 /// Which host is meant.
 #[derive(Args, Debug)]

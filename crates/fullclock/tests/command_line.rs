@@ -131,6 +131,25 @@ fn a_capture_of_this_machine_gives_the_same_audit() {
 }
 
 #[test]
+fn ticks_are_counted_as_the_schema_says() {
+    let schema = include_str!("../../../schemas/tick-1.json");
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let value = serde_json::from_str(&stdout(&["tick", "-d", "50ms", "--json"])).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new(), "{value:#}");
+    assert!(stdout(&["tick", "-d", "50ms", "--cpus", "0"]).contains("LOC"));
+}
+
+#[test]
+fn ticks_of_what_cannot_be_measured_are_refused() {
+    assert_eq!(code(&["tick", "--host", TWO_GOVERNORS]), 2);
+    assert!(stderr(&["tick", "--cpus", "60000"]).contains("not online"));
+    assert!(stderr(&["tick", "-d", "0"]).contains("the shortest time is 1ms, the longest 1d"));
+    assert!(stderr(&["tick", "-d", "10d"]).contains("the shortest time is 1ms, the longest 1d"));
+    assert!(stderr(&["tick", "--cpus", ","]).contains("it names no CPU"));
+}
+
+#[test]
 fn ids_of_every_list_are_explained() {
     assert!(stdout(&["explain", "slow-governor"]).contains("References"));
     let metric = stdout(&["explain", "busy-mhz"]);

@@ -10,7 +10,7 @@ use facts::trace::timeline::Timeline;
 use facts::trace::tracepoint::Wanted;
 use facts::trace::{Cause, What};
 use facts::{CpuSet, Fact};
-use host::perf::{Group, Tracer, counters};
+use host::perf::{Grid, Group, Tracer, counters};
 use host::{Live, Source};
 use rustix::thread::{CpuSet as Affinity, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
@@ -185,4 +185,20 @@ fn as_many_timer_interrupts_are_traced_as_are_counted() {
     });
     let expected = before_end - after..=after_end - before;
     assert!(lost || expected.contains(&n_traced), "{n_traced} of {expected:?}");
+}
+
+#[test]
+fn every_cpu_of_a_grid_has_a_row_or_a_reason() {
+    const NEVER_THERE: u32 = 60_000;
+    let cpu = own_cpu();
+    let cpus: CpuSet = [cpu, NEVER_THERE].into_iter().collect();
+    let Some(mut grid) = found(Grid::open(&cpus, &[counters::context_switches()], &["switches"]))
+    else {
+        return;
+    };
+    let (first, second) = (grid.read(), grid.read());
+    let row = first.row(cpu).unwrap();
+    assert!(first.row(NEVER_THERE).is_err());
+    assert!(second.cell(row, 0) >= first.cell(row, 0));
+    assert!(second.read_at(row) >= first.read_at(row));
 }

@@ -17,6 +17,7 @@ pub mod metrics;
 pub mod pasted;
 pub mod spin;
 pub mod stretch;
+pub mod tick;
 
 mod cycles;
 #[cfg(test)]

@@ -48,6 +48,8 @@ pub enum Family {
     /// Rows: CPUs. A column for each reason for which the tick was stopped or kept (timer:tick_stop):
     /// `none`, `posix_timer`, `perf_events`, `sched`, `clock_unstable`, `rcu`, `rcu_exp`.
     TickStops,
+    /// Rows: CPUs. Column `local_timer`: interrupts of the CPU's own timer, by tracepoint.
+    TimerEntries,
 }
 
 impl Family {
@@ -70,7 +72,13 @@ impl Family {
         Family::Temperature,
         Family::Pressure,
         Family::TickStops,
+        Family::TimerEntries,
     ];
+
+    /// Whether its counts come from tracepoints, which are opened only when somebody asks.
+    pub fn is_traced(self) -> bool {
+        matches!(self, Family::TickStops | Family::TimerEntries)
+    }
 
     /// Where its counts come from, as messages call it.
     pub fn source(self) -> &'static str {
@@ -90,6 +98,7 @@ impl Family {
             Family::Temperature => "temperature of the cores",
             Family::Pressure => "/proc/pressure",
             Family::TickStops => "tracepoint timer:tick_stop",
+            Family::TimerEntries => "tracepoint irq_vectors:local_timer_entry",
         }
     }
 }

@@ -56,6 +56,7 @@ fn tag(family: Family) -> u64 {
         Family::Temperature => 30,
         Family::Pressure => 31,
         Family::TickStops => 32,
+        Family::TimerEntries => 33,
     }
 }
 

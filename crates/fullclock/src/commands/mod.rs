@@ -4,6 +4,7 @@ mod audit;
 mod capture;
 mod explain;
 mod ledger;
+mod tick;
 mod watch;
 
 use crate::cli::{Arguments, Command};
@@ -22,6 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::Ledger(options)) => ledger::run(arguments, options),
         Some(Command::Watch(options)) => watch::run(arguments, options),
         Some(Command::Explain { subject }) => explain::run(arguments, subject),
+        Some(Command::Tick(options)) => tick::run(arguments, options),
     }
 }
 

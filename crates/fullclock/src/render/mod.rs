@@ -5,4 +5,5 @@ pub(crate) mod ledger;
 mod page;
 pub(crate) mod samples;
 pub(crate) mod text;
+pub(crate) mod tick;
 mod unknowns;

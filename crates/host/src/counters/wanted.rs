@@ -31,7 +31,7 @@ pub enum Processes {
 impl Wanted {
     /// What a screen shows every second: everything that is cheap, and the kernel's threads.
     pub fn watch() -> Wanted {
-        let is_cheap = |it: &&Family| !matches!(it, Family::IdleSleep | Family::TickStops);
+        let is_cheap = |it: &&Family| **it != Family::IdleSleep && !it.is_traced();
         Wanted {
             families: Family::ALL.iter().filter(is_cheap).copied().collect(),
             tasks: Some(Processes::KernelThreads),
@@ -42,7 +42,7 @@ impl Wanted {
 
     /// What the books of an interval need at both of its ends: everything, every CPU awake, and every task.
     pub fn ledger() -> Wanted {
-        let is_sampled = |it: &&Family| !matches!(it, Family::TickStops);
+        let is_sampled = |it: &&Family| !it.is_traced();
         Wanted {
             families: Family::ALL.iter().filter(is_sampled).copied().collect(),
             tasks: Some(Processes::All),

@@ -7,6 +7,7 @@
 
 mod attr;
 pub mod counters;
+mod grid;
 mod group;
 mod pmu;
 mod refusal;
@@ -14,6 +15,7 @@ mod ring;
 pub mod tracefs;
 mod tracer;
 
+pub use grid::Grid;
 pub use group::Group;
 pub use pmu::discover;
 pub use tracer::Tracer;

@@ -23,7 +23,7 @@ pub fn anchor() -> Anchor {
 }
 
 /// CLOCK_MONOTONIC_RAW in nanoseconds.
-pub(super) fn raw_ns() -> u64 {
+pub(crate) fn raw_ns() -> u64 {
     // The clock starts at boot: it is never negative, and lasts 584 years in 64 bits.
     let since_boot = Duration::try_from(clock_gettime(ClockId::MonotonicRaw)).unwrap_or_default();
     u64::try_from(since_boot.as_nanos()).unwrap_or(u64::MAX)

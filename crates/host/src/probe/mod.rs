@@ -12,5 +12,6 @@ mod spin;
 
 pub use affinity::{allowed, pinned};
 pub use anchor::anchor;
+pub(crate) use anchor::raw_ns;
 pub use clock::{Windows, clock};
 pub use spin::{Watch, spin, spin_on};

@@ -61,9 +61,7 @@ fn ended_tasks(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
         |task: &&facts::counters::Task| after.get(task.tid).is_none_or(|it| !it.is_same(task));
     let n_ended = before.list.iter().filter(has_ended).count();
     (n_ended > 0).then(|| {
-        format!(
-            "tasks ended, {n_ended} of them: only a trace shows what each of them ran"
-        )
+        format!("tasks ended, {n_ended} of them: only a trace shows what each of them ran")
     })
 }
 

@@ -20,7 +20,7 @@ mod temperature;
 mod throttle_events;
 mod throttle_time;
 mod tick_stops;
-mod ticks;
+pub(crate) mod ticks;
 mod tsc_mhz;
 mod watts;
 

@@ -28,7 +28,7 @@ fn measure(interval: &Interval) -> Fact<Vec<Series>> {
 }
 
 /// The column of the timer that ticks; the busiest where the name leaves several.
-fn timer(rows: &Rows) -> Fact<Column> {
+pub(crate) fn timer(rows: &Rows) -> Fact<Column> {
     let timers = rows.columns().into_iter().filter(|(name, _)| may_be_tick_timer(name));
     match timers.max_by_key(|(name, column)| (*name == "LOC", rows.total(*column))) {
         Some((_, column)) => Ok(column),

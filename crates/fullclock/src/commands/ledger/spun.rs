@@ -55,10 +55,10 @@ fn books(interval: &Interval<'_>, gaps: &Gaps, events: Result<&Vec<Event>, &Miss
     let counts = Counts::between(interval, gaps.cpu, gaps.thread);
     match events {
         Err(_) => by_counts(gaps, &counts),
-        Ok(events) => join(gaps, events).books(Untraced {
-            only_hypervisor: interval.host.platform.is_guest(),
-            n_smi: counts.n_smi.unwrap_or_default(),
-            n_nmi: counts.n_nmi.unwrap_or_default(),
-        }),
+        Ok(events) => {
+            let joined = join(gaps, events);
+            let is_guest = interval.host.platform.is_guest();
+            joined.books(Untraced::of(&joined, &counts, is_guest))
+        }
     }
 }

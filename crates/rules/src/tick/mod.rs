@@ -1,0 +1,152 @@
+//! How often each CPU ticks, and why one ticks that should not.
+//!
+//! Sources: kernel/time/tick-sched.c (can_stop_full_tick, check_tick_dependency), include/trace/events/timer.h. Interrupts of
+//! the CPU's own timer are the tick and the timers of programs: no count tells them apart. The tracepoint names
+//! the first reason that the kernel finds for keeping the tick, and is looked at after the counting, because a kernel
+//! with commit 56534673cea7 and without 82b915051d32 stops the tick only while it is traced. What ends in between
+//! is not seen.
+
+mod dependency;
+mod holders;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use dependency::{DEPENDENCIES, Dependency};
+pub use verdict::{Kept, Verdict};
+
+use crate::interval::{Interval, Rise};
+use crate::metrics;
+use crate::tick_rate::Pace;
+use facts::counters::Family;
+use facts::{CpuSet, Fact, Missing, PerCpu};
+
+/// What was counted of the ticks of a host.
+pub struct Samples<'a> {
+    /// Over the time that was asked for: /proc/interrupts, /proc/stat, tasks, and the tracepoint of the timer's
+    /// interrupt where it may be opened.
+    pub counted: Interval<'a>,
+    /// Over a time of its own, after that: the attempts to stop the tick, with /proc/interrupts again. Not collected
+    /// where no tick was kept that should not be.
+    pub traced: Fact<Interval<'a>>,
+}
+
+/// The ticks of one CPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CpuTicks {
+    /// Which CPU.
+    pub cpu: u32,
+    /// What its boot line wants of its tick.
+    pub role: Role,
+    /// The interrupts of its own timer by /proc/interrupts.
+    pub interrupts: Fact<Rise>,
+    /// The same by the tracepoint, as `perf stat -e irq_vectors:local_timer_entry` counts them.
+    pub entries: Fact<Rise>,
+    /// The share of the time in which it was busy, in percent.
+    pub busy: Fact<f64>,
+    /// What to think of it; `None` of a CPU that may tick.
+    pub verdict: Option<Verdict>,
+}
+
+/// What a CPU's tick should do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// In `nohz_full=`: stop while the CPU runs one task.
+    Tickless,
+    /// Kept free of other tasks, and not of the tick.
+    Isolated,
+    /// Tick while busy.
+    Ordinary,
+}
+
+impl Role {
+    /// One word, as outputs show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Tickless => "nohz_full",
+            Role::Isolated => "isolated",
+            Role::Ordinary => "ordinary",
+        }
+    }
+}
+
+impl CpuTicks {
+    /// The count to go by: the tracepoint's, which perf shows too, else that of /proc/interrupts.
+    pub fn rise(&self) -> Fact<Rise> {
+        self.entries.clone().or_else(|_| self.interrupts.clone())
+    }
+}
+
+/// The ticks of every CPU of `cpus` that was online all the time, with a verdict on those that should not tick.
+///
+/// Missing where the timer's interrupts cannot be read.
+pub fn ticks(samples: &Samples, cpus: &CpuSet) -> Fact<Vec<CpuTicks>> {
+    let counted = &samples.counted;
+    let interrupts = timer_interrupts(counted)?;
+    let entries = counted.rises(Family::TimerEntries, "local_timer");
+    let busy = busy(counted);
+    let of = |rises: &Fact<PerCpu<Rise>>, cpu: u32| match rises {
+        Ok(rises) => rises.get(cpu).cloned().unwrap_or_else(|| Err(no_count(cpu))),
+        Err(missing) => Err(missing.clone()),
+    };
+    let interrupts = Ok(interrupts);
+    let judge = verdict::Judge::of(samples);
+    let online = counted.cpus().and(cpus);
+    let ticks = online.iter().map(|cpu| {
+        let mut ticks = CpuTicks {
+            cpu,
+            role: role(counted, cpu),
+            interrupts: of(&interrupts, cpu),
+            entries: of(&entries, cpu),
+            busy: busy.get(cpu).cloned().unwrap_or_else(|| Err(no_count(cpu))),
+            verdict: None,
+        };
+        ticks.verdict = judge.verdict(&ticks);
+        ticks
+    });
+    Ok(ticks.collect())
+}
+
+/// The tickless CPUs of `cpus` that ticked in `counted` although they should not have: those to ask why of.
+pub fn suspects(counted: &Interval, cpus: &CpuSet) -> CpuSet {
+    let unasked = Err(Missing::not_collected(Family::TickStops.source()));
+    let samples = Samples { counted: *counted, traced: unasked };
+    let ticks = ticks(&samples, cpus).unwrap_or_default();
+    let kept = ticks.iter().filter(|it| it.verdict.as_ref().is_some_and(Verdict::is_kept));
+    kept.filter(|it| it.role == Role::Tickless).map(|it| it.cpu).collect()
+}
+
+/// Ticks a second of a CPU whose tick does not stop: CONFIG_HZ, or that of a busy CPU since boot.
+pub fn full_rate(counted: &Interval) -> Fact<f64> {
+    let host = counted.host;
+    let tickless = host.isolation.tickless()?;
+    Ok(Pace::of(host, &tickless)?.per_second)
+}
+
+fn timer_interrupts(interval: &Interval) -> Fact<PerCpu<Rise>> {
+    let rows = interval.rows(Family::Interrupts)?;
+    Ok(rows.rises(metrics::ticks::timer(&rows)?))
+}
+
+/// How busy each CPU was, in percent.
+fn busy(interval: &Interval) -> PerCpu<f64> {
+    let measured = metrics::find("busy").map(|metric| (metric.measure)(interval));
+    let series = measured.and_then(Result::ok).unwrap_or_default();
+    series.first().and_then(|it| it.values.rows()).cloned().unwrap_or_default()
+}
+
+fn role(interval: &Interval, cpu: u32) -> Role {
+    let isolation = &interval.host.isolation;
+    let is_in = |cpus: Fact<CpuSet>| cpus.is_ok_and(|it| it.contains(cpu));
+    if is_in(isolation.tickless()) {
+        Role::Tickless
+    } else if is_in(isolation.scheduler_isolated()) {
+        Role::Isolated
+    } else {
+        Role::Ordinary
+    }
+}
+
+fn no_count(cpu: u32) -> Missing {
+    Missing::absent(format!("a count of CPU {cpu}"))
+}
