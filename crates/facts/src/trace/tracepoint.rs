@@ -30,7 +30,6 @@ impl Wanted {
         let mut list = Vec::new();
         if self.switches {
             list.push(one("sched", "sched_switch", Meaning::Switch));
-            list.push(one("sched", "sched_process_fork", Meaning::Fork));
         }
         if self.interrupts {
             list.push(one("irq", "irq_handler_entry", Meaning::Device(Edge::Enter)));
@@ -48,6 +47,9 @@ impl Wanted {
         }
         if self.tick_stops {
             list.push(one("timer", "tick_stop", Meaning::TickStop));
+        }
+        if self.switches {
+            list.push(one("sched", "sched_process_fork", Meaning::Fork));
         }
         list
     }
