@@ -120,6 +120,23 @@ fn a_recording_shows_the_lines_that_were_printed_when_it_was_made() {
 }
 
 #[test]
+fn csv_has_one_first_line_and_is_the_same_from_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("this.tape");
+    let file = file.to_str().unwrap();
+    let columns = ["--csv", "--columns", "busy,interrupts:LOC"];
+    let live = stdout(&[&["-n", "3", "-i", "20ms", "--record", file][..], &columns].concat());
+    assert_eq!(live, stdout(&[&["--replay", file][..], &columns].concat()));
+    let mut lines = live.lines();
+    assert_eq!(lines.next(), Some("time,metric,part,of,cpu,unit,value,missing"));
+    let values: Vec<&str> = lines.collect();
+    assert!(values.len() >= 6, "{live}");
+    for line in values {
+        assert!(line.contains("Z,busy,,cpu,") || line.contains("Z,interrupts,LOC,cpu,"), "{line}");
+    }
+}
+
+#[test]
 fn a_recording_that_is_cut_shows_what_is_left_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cut.tape");

@@ -26,6 +26,10 @@ impl Replay {
         let host = host::view(reader.host());
         let mut replay =
             Replay { path: path.to_owned(), host, reader, cpus, before: None, damage: Vec::new() };
+        if !replay.reader.has_host() {
+            let lost = "the description of the host is damaged: every fact about it is missing";
+            replay.damage.push(lost.to_owned());
+        }
         replay.before = replay.sample();
         replay.before.as_ref().with_context(|| format!("{} holds no sample", path.display()))?;
         Ok(replay)

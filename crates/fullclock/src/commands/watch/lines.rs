@@ -4,7 +4,7 @@ use crate::cli::{Arguments, WatchArguments};
 use crate::interrupt::Interrupt;
 use crate::measure::command::Workload;
 use crate::output;
-use crate::render::samples::{Selection, Table, json};
+use crate::render::samples::{Selection, Table, csv, json};
 use crate::watch::{Machine, Reading, Replay, Watched};
 use anyhow::{Context, Result};
 use std::process::{ExitCode, ExitStatus};
@@ -92,6 +92,7 @@ struct Lines<'a> {
 
 enum Format {
     Table(Table),
+    Csv(Selection),
     Json(Selection),
 }
 
@@ -104,6 +105,8 @@ impl<'a> Lines<'a> {
     ) -> Lines<'a> {
         let format = if arguments.output.json {
             Format::Json(selection)
+        } else if options.csv {
+            Format::Csv(selection)
         } else {
             Format::Table(Table::new(machine, selection))
         };
@@ -115,15 +118,16 @@ impl<'a> Lines<'a> {
             Format::Json(selection) => {
                 json::line(reading, |it| selection.has(it)).context("cannot write JSON")?
             }
+            Format::Csv(selection) => {
+                note_all(self.arguments, &reading.notes);
+                let header = if self.n == 0 { csv::HEADER } else { "" };
+                header.to_owned() + &csv::lines(reading, |it| selection.has(it))
+            }
             Format::Table(table) => {
                 if self.n == 0 {
-                    for line in table.left_out(reading) {
-                        output::note(&self.arguments.output, &line);
-                    }
+                    note_all(self.arguments, &table.left_out(reading));
                 }
-                for note in &reading.notes {
-                    output::note(&self.arguments.output, note);
-                }
+                note_all(self.arguments, &reading.notes);
                 table.lines(reading)
             }
         };
@@ -136,4 +140,9 @@ impl<'a> Lines<'a> {
         let most = if self.options.once { Some(1) } else { self.options.count };
         most.is_some_and(|most| self.n >= most)
     }
+}
+
+/// Says what has to be said beside the values.
+fn note_all(arguments: &Arguments, notes: &[String]) {
+    notes.iter().for_each(|note| output::note(&arguments.output, note));
 }

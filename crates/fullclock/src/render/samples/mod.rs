@@ -1,5 +1,6 @@
-//! Readings as lines: a table as turbostat prints it, and JSON.
+//! Readings as lines: a table as turbostat prints it, CSV and JSON.
 
+pub(crate) mod csv;
 pub(crate) mod json;
 mod selection;
 mod table;
