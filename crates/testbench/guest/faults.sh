@@ -46,3 +46,15 @@ write_msr() {
     printf "$bytes\0\0\0\0" |
         dd of=/dev/cpu/$1/msr bs=8 seek=$(($2)) oflag=seek_bytes conv=notrunc status=none
 }
+
+# busy: one more task on CPU 1 that never lets go.
+busy() {
+    taskset 2 sh -c 'while :; do :; done' &
+    busy_tasks="$busy_tasks $!"
+}
+
+# idle: ends what busy has begun.
+idle() {
+    kill $busy_tasks
+    busy_tasks=
+}

@@ -38,6 +38,7 @@ pub const PACKAGES: &[Package] = &[
         "the second half of isolinux",
     ),
     package("xorriso", "/usr/bin/xorriso", "writes Bochs' disc"),
+    package("linux-perf", "/usr/bin/perf", "counts ticks in a guest, beside fullclock"),
 ];
 
 impl Package {

@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 
 use testbench::{Bench, Boot, Step, Transcript, machines};
 
+/// Of the package linux-perf.
+const PERF: &str = "/usr/bin/perf";
+
 /// A sound machine that is made slow in several ways and mended after each.
 pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
     run(
@@ -26,8 +29,10 @@ pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
 });
 
 /// See [`machines::half_isolated`].
-pub(crate) static HALF_ISOLATED: LazyLock<Transcript> =
-    LazyLock::new(|| run(&machines::half_isolated(), &[audit("as booted", "")]));
+pub(crate) static HALF_ISOLATED: LazyLock<Transcript> = LazyLock::new(|| {
+    let busy = Step::new("one task", "busy; sleep 1; fullclock tick --json -d 3s; idle");
+    run(&machines::half_isolated(), &[audit("as booted", ""), busy])
+});
 
 /// See [`machines::tickless`].
 pub(crate) static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
@@ -40,6 +45,37 @@ pub(crate) static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
             Step::new("ledger of a busy BMC", include_str!("steps/ledger_of_a_busy_bmc.sh")),
         ],
     )
+});
+
+/// Three times: perf counts on CPU 1 for as long as fullclock runs, and half a second of ticks comes in between, with
+/// quiet before and after. The ticks are so few that fullclock does not stay to ask why.
+const BESIDE_PERF: &str = "\
+for round in 1 2 3; do
+    perf stat -C 1 -x, -e irq_vectors:local_timer_entry -o /tmp/perf \
+        fullclock tick --json --cpus 1 -d 10s >/tmp/tick &
+    perf=$!
+    sleep 5
+    busy; busy; sleep 0.5; idle
+    wait $perf
+    cat /tmp/tick
+    grep local_timer /tmp/perf >&2
+done";
+
+/// [`machines::tickless`] with perf at hand.
+pub(crate) static TICKS: LazyLock<Transcript> = LazyLock::new(|| {
+    let steps = [
+        // Whatever the boot left to do on CPU 1 is done.
+        Step::new("settled", "sysctl -w vm.stat_interval=600 >&2; sleep 5"),
+        Step::new("beside perf", BESIDE_PERF),
+        Step::new("one task", "busy; sleep 2; fullclock tick --json -d 4s; idle"),
+        Step::new("two tasks", "busy; busy; sleep 1; fullclock tick --json -d 3s; idle"),
+        Step::new(
+            "perf record",
+            "busy; perf record -F 100 -e cpu-clock -C 1 -o /dev/null sleep 20 >&2 &\n\
+             sleep 4; fullclock tick --json -d 3s; idle; kill %1",
+        ),
+    ];
+    run_with(&[PERF], &machines::tickless(), &steps)
 });
 
 /// See [`machines::misspelt`].
@@ -57,8 +93,15 @@ fn audit(name: &str, script: &str) -> Step {
 }
 
 fn run(boot: &Boot, steps: &[Step]) -> Transcript {
+    run_with(&[], boot, steps)
+}
+
+/// With other programs besides: a machine that does not need them boots faster without.
+fn run_with(others: &[&str], boot: &Boot, steps: &[Step]) -> Transcript {
     let programs = ["FULLCLOCK_BINARY", "THIEF_BINARY"].map(program);
-    Bench::new(&programs.each_ref().map(Path::new))
+    let programs: Vec<&Path> =
+        programs.iter().map(Path::new).chain(others.iter().map(Path::new)).collect();
+    Bench::new(&programs)
         .and_then(|bench| bench.run(boot, steps))
         .unwrap_or_else(|error| panic!("{error:?}"))
 }

@@ -11,4 +11,5 @@ mod idle_states;
 mod ipmi;
 mod isolation;
 mod ledger;
+mod ticks;
 mod zero_registers;
