@@ -39,7 +39,8 @@ impl Workload {
 
     fn spawn(mut command: Command, program: &OsStr) -> Result<Workload> {
         let name = program.to_string_lossy().into_owned();
-        let child = command.spawn().with_context(|| format!("cannot run {name}"))?;
+        let spawned = host::counters::with_original_limit(|| command.spawn());
+        let child = spawned.with_context(|| format!("cannot run {name}"))?;
         Ok(Workload { name, child })
     }
 

@@ -80,9 +80,9 @@ impl<'a> Books<'a> {
         let interruptions =
             interruptions(evidence, &premises.accounting, &premises.counted, cpu, wall_ns);
         let gross_idle = idle_time(&evidence.interval, &evidence.traced_on(cpu), cpu, wall_ns);
-        let gross = gross_tasks(evidence, premises, cpu, wall_ns);
         let idle_ns = gross_idle.as_ref().map_or(0, |it| it.amount.ns);
         let stolen_ns = stolen.as_ref().map_or(0, |it| it.ns);
+        let gross = gross_tasks(evidence, premises, cpu, wall_ns, stolen_ns);
 
         let mut from_idle = 0;
         let tasks = gross.map(|(tasks, is_traced)| {
@@ -177,17 +177,21 @@ fn gross_tasks(
     premises: &Premises<'_>,
     cpu: u32,
     wall_ns: u64,
+    stolen_ns: u64,
 ) -> Fact<(TaskTimes, bool)> {
     let index = premises.tasks.as_ref().map_err(Missing::clone)?;
-    let traced = evidence.traced_on(cpu).and_then(|it| index.traced(it, wall_ns));
-    Ok(traced.map_or_else(
-        |_| {
-            let seen = index.on(cpu, wall_ns);
-            let accounting = &premises.accounting;
-            (run_time::settle(seen, evidence, accounting, cpu, index.stranger), false)
-        },
-        |it| (it, true),
-    ))
+    let (accounting, stranger) = (&premises.accounting, index.stranger);
+    let traced = evidence.traced_on(cpu);
+    let by_trace = traced.clone().and_then(|it| index.traced(it, wall_ns));
+    if let (Ok(totals), Ok(times)) = (traced, by_trace) {
+        let in_tasks =
+            totals.causes.values().fold(0u64, |sum, it| sum.saturating_add(it.in_task_ns));
+        let known = (totals.unknown_ns, in_tasks, stolen_ns);
+        let settled = run_time::settle_traced(times, evidence, accounting, cpu, known, stranger);
+        return Ok((settled, true));
+    }
+    let seen = index.on(cpu, wall_ns);
+    Ok((run_time::settle(seen, evidence, accounting, cpu, stranger), false))
 }
 
 /// The part of all interruptions that came in tasks: what a trace says, else by how much of the time was theirs.

@@ -13,6 +13,9 @@ use facts::counters::Family;
 /// Tasks that the samples do not show, as a part of a line.
 const UNSEEN: &str = "tasks that ended or moved";
 
+/// Tasks of which a trace lost sight, as a part of a line.
+const UNTRACED: &str = "tasks that no trace shows";
+
 /// `times` with what the sum over all tasks of `cpu` says: more is that of tasks which nobody has seen and which
 /// `owner` answers for; less takes from everybody alike, for some of their time was spent elsewhere.
 pub(crate) fn settle(
@@ -38,6 +41,32 @@ pub(crate) fn settle(
     times
 }
 
+/// `times` of a trace that lost sight of who ran for `unknown_ns`, with what the sum over all tasks of `cpu` says of
+/// them: tasks of some machines switch without being traced.
+///
+/// `interrupted_ns` came in tasks, and is in the sum; so is stolen time, unless the tasks' clock leaves it out.
+pub(crate) fn settle_traced(
+    mut times: TaskTimes,
+    evidence: &Evidence<'_>,
+    accounting: &Accounting,
+    cpu: u32,
+    (unknown_ns, interrupted_ns, stolen_ns): (u64, u64, u64),
+    owner: Owner,
+) -> TaskTimes {
+    let Some(total_ns) = total(evidence, accounting, cpu) else { return times };
+    let is_left_out = |left_out: &facts::Fact<bool>| matches!(left_out, Ok(true));
+    let stolen_ns = if is_left_out(&accounting.leaves_out_steal) { stolen_ns } else { 0 };
+    let interrupted_ns =
+        if is_left_out(&accounting.leaves_out_interrupts) { 0 } else { interrupted_ns };
+    let expected_ns = total_ns.saturating_add(stolen_ns);
+    let seen_ns = times.ns().saturating_add(interrupted_ns);
+    let ns = expected_ns.saturating_sub(seen_ns).min(unknown_ns);
+    if ns > 0 {
+        times.shares.push(Share { owner, name: UNTRACED.to_owned(), ns });
+    }
+    times
+}
+
 fn total(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32) -> Option<u64> {
     let interval = &evidence.interval;
     let table = interval.after.table(Family::RunTime).ok()?;
@@ -49,4 +78,55 @@ fn total(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32) -> Option<u
     let rise = interval.rise(Family::RunTime, cpu, "run").ok()?;
     let wall_ns = interval.elapsed_ns().ok()?;
     Some((rise.by as f64 * wall_ns as f64 / rise.over_ns as f64) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::books::{SECOND, loss, replaced, untraced};
+
+    /// The text with the run time of all tasks at both ends, on a host whose two clocks are the same.
+    fn with_sum(text: &str, ns: &str) -> String {
+        replaced(
+            text,
+            &[
+                ("groups\n//- after", "RunTime run\n0 0\n1 0\ngroups\n//- after"),
+                ("groups\n//- seen", &format!("RunTime run\n0 {ns}\n1 0\ngroups\n//- seen")),
+                ("CONFIG_HZ=250", "CONFIG_HZ=250\n# CONFIG_PARAVIRT_TIME_ACCOUNTING is not set"),
+            ],
+        )
+    }
+
+    #[test]
+    fn what_no_task_accounts_for_is_that_of_tasks_that_ended_or_moved() {
+        let useful = loss("useful", &with_sum(&untraced(), "700000000"));
+        assert!(useful.contains("tasks that ended or moved"), "{useful}");
+        assert!(!loss("useful", &untraced()).contains("tasks that ended or moved"));
+    }
+
+    #[test]
+    fn more_than_all_tasks_ran_is_taken_from_everybody_alike() {
+        // The tasks' own counts add up to 688 ms.
+        let text = with_sum(&untraced(), "344000000");
+        assert!(loss("kernel-threads", &text).starts_with("kipmi0 50.0 ms"));
+    }
+
+    #[test]
+    fn a_trace_that_lost_sight_of_a_task_is_told_of_its_time_and_of_no_more() {
+        let lost = replaced(
+            SECOND,
+            &[("task 10 postgres 560000000", "task 10 postgres 460000000\nlost 1 100000000")],
+        );
+        let part = |ns: &str| loss("useful", &with_sum(&lost, ns));
+        assert!(part("687000000").contains("tasks that no trace shows"), "{}", part("687000000"));
+        assert!(!part("587000000").contains("tasks that no trace shows"));
+    }
+
+    #[test]
+    fn a_sum_on_another_clock_is_left_alone() {
+        let text = replaced(
+            &with_sum(&untraced(), "700000000"),
+            &[("# CONFIG_IRQ_TIME_ACCOUNTING is not set", "CONFIG_IRQ_TIME_ACCOUNTING=y")],
+        );
+        assert!(!loss("useful", &text).contains("ended or moved"));
+    }
 }
