@@ -41,10 +41,18 @@ fn suspended(evidence: &Evidence<'_>) -> Option<String> {
 }
 
 fn lost_events(evidence: &Evidence<'_>, cpus: &CpuSet) -> Option<String> {
-    let lost = evidence.traced.known().filter(|(cpu, _)| cpus.contains(*cpu));
-    let lost = lost.fold(0u64, |sum, (_, it)| sum.saturating_add(it.lost));
-    (lost > 0)
-        .then(|| format!("{lost} trace events were lost; the time around them is unexplained"))
+    let traced = || evidence.traced.known().filter(|(cpu, _)| cpus.contains(*cpu));
+    let sum = |of: fn(&CpuTotals) -> u64| {
+        traced().fold(0u64, |sum, (_, totals)| sum.saturating_add(of(totals)))
+    };
+    let (lost, unknown_ns) = (sum(|it| it.lost), sum(|it| it.unknown_ns));
+    if lost == 0 && unknown_ns == 0 {
+        return None;
+    }
+    let ms = unknown_ns as f64 / 1e6;
+    Some(format!(
+        "the trace does not tell whose {ms:.1} ms were, with {lost} events lost: they are unexplained"
+    ))
 }
 
 fn ended_tasks(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {

@@ -76,7 +76,7 @@ fn lost_events_leave_their_time_unexplained() {
     assert_eq!(unexplained(&lost), "30.000");
     assert_eq!(
         ledger(&lost).notes,
-        ["12 trace events were lost; the time around them is unexplained"]
+        ["the trace does not tell whose 30.0 ms were, with 12 events lost: they are unexplained"]
     );
 }
 

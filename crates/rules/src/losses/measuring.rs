@@ -46,6 +46,18 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_of_its_own_that_came_and_went_is_its_cost_too() {
+        let text = replaced(
+            SECOND,
+            &[(
+                "task 20 fullclock 10000000",
+                "task 20 fullclock 4000000\ntask 25 probe 6000000\nkin 25 20",
+            )],
+        );
+        assert_eq!(loss("measuring", &text), "10.0 ms by tracepoint");
+    }
+
+    #[test]
     fn without_tasks_it_is_unknown() {
         assert_eq!(
             loss("measuring", &without(SECOND, "task")),
