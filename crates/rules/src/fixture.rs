@@ -61,7 +61,7 @@ pub(crate) fn verdict(check: &Check, excerpt: &str) -> String {
 
 /// Counters from text: `at MILLISECONDS`, then tables, each `Family column column ...` and a line `row cell
 /// cell ...` for each row, `+` in a column's name standing for a space; `task tid pid name kernel|user cpu run_ns
-/// wait_ns` for each task, `born` for one that began after any sample; `groups` where control groups were read, then
+/// wait_ns` for each task; `groups` where control groups were read, then
 /// `group path throttled_ns` for each.
 pub(crate) fn counters(text: &str) -> Counters {
     let mut counters = Counters::unread();
@@ -74,12 +74,12 @@ pub(crate) fn counters(text: &str) -> Counters {
                 let ns = ms.parse::<u64>().unwrap() * 1_000_000 + 1;
                 counters.at = Moment { raw_ns: ns, boot_ns: ns, real_ns: ns };
             }
-            [word @ ("task" | "born"), tid, pid, name, kind, cpu, run, wait] => tasks.push(Task {
+            ["task", tid, pid, name, kind, cpu, run, wait] => tasks.push(Task {
                 tid: tid.parse().unwrap(),
                 pid: pid.parse().unwrap(),
                 name: Name::new(name.as_bytes()),
                 is_kernel_thread: kind == "kernel",
-                started: if word == "born" { u64::MAX / 1_000_000_000 } else { 0 },
+                started: 1,
                 cpu: cpu.parse().unwrap(),
                 run_ns: run.parse().unwrap(),
                 wait_ns: wait.parse().unwrap(),

@@ -6,8 +6,9 @@
 
 use super::amount::{part, signed};
 use super::evidence::Evidence;
+use crate::interval::TaskRise;
 use crate::loss::{Entry, Method};
-use facts::counters::{Counters, Task, Tasks};
+use facts::counters::Task;
 use facts::system::kernel_config::KernelConfig;
 use facts::trace::{Comm, CpuTotals};
 use facts::{Fact, HostView, Missing};
@@ -124,11 +125,11 @@ impl TaskIndex {
         let interval = &evidence.interval;
         let before = interval.before.tasks.as_ref()?;
         let after = interval.after.tasks.as_ref()?;
-        counts_run_time(after)?;
+        let (rises, over_ns) = interval.task_rises()?;
         let mut index = TaskIndex {
             owners: BTreeMap::new(),
             by_cpu: BTreeMap::new(),
-            over_ns: after.read_at.saturating_sub(before.read_at),
+            over_ns,
             tick_ns: tick_ns(interval.host),
             kin: evidence
                 .kin
@@ -143,14 +144,13 @@ impl TaskIndex {
             let owner = (owner_of(evidence, task), task.name.to_string());
             index.owners.insert(task.tid, owner);
         }
-        for task in &after.list {
-            let Some((ns, moved)) = ran(interval.before, before, task) else { continue };
-            // A thread cannot run longer than has passed: such a count is none.
-            if ns > index.over_ns.saturating_add(index.tick_ns) {
-                continue;
-            }
+        // A thread cannot run longer than has passed: such a count is none.
+        let longest = over_ns.saturating_add(index.tick_ns);
+        for TaskRise { task, run_ns, .. } in rises.into_iter().filter(|it| it.run_ns <= longest) {
             let (owner, name) = (owner_of(evidence, task), task.name.to_string());
-            index.by_cpu.entry(task.cpu).or_default().push(Run { owner, name, ns, moved });
+            let moved =
+                before.get(task.tid).is_some_and(|it| it.is_same(task) && it.cpu != task.cpu);
+            index.by_cpu.entry(task.cpu).or_default().push(Run { owner, name, ns: run_ns, moved });
         }
         Ok(index)
     }
@@ -247,31 +247,6 @@ fn owner_of_process(evidence: &Evidence<'_>, pid: u32) -> Owner {
     } else {
         Owner::Other
     }
-}
-
-/// How long a task ran since the first sample, and whether it changed CPUs; `None` where nobody knows.
-fn ran(first: &Counters, before: &Tasks, task: &Task) -> Option<(u64, bool)> {
-    match before.get(task.tid).filter(|it| it.is_same(task)) {
-        Some(earlier) => Some((task.run_ns.checked_sub(earlier.run_ns)?, earlier.cpu != task.cpu)),
-        None => is_born_after(first, task).then_some((task.run_ns, false)),
-    }
-}
-
-/// A task that the first sample does not show may only not have been asked for.
-fn is_born_after(first: &Counters, task: &Task) -> bool {
-    task.started.saturating_mul(super::idle_time::USER_TICK_NS) >= first.at.boot_ns
-}
-
-/// Without CONFIG_SCHED_INFO the file reads `0 0 0` (fs/proc/base.c).
-fn counts_run_time(tasks: &Tasks) -> Fact<()> {
-    if tasks.list.is_empty() || tasks.list.iter().any(|it| it.run_ns > 0) {
-        return Ok(());
-    }
-    Err(Missing::malformed(
-        "/proc/PID/schedstat",
-        "0 of every task",
-        "a time that some task has run",
-    ))
 }
 
 /// What a run time may lag behind: the scheduler counts at switches and ticks. HZ is at least 100.
