@@ -3,6 +3,7 @@
 use super::books::Books;
 use super::evidence::Evidence;
 use crate::loss::Method;
+use facts::msr::intel::CLOCK_MODULATION;
 use facts::trace::CpuTotals;
 use facts::{CpuSet, Missing};
 
@@ -22,6 +23,7 @@ pub(super) fn notes(
     notes.extend(unknown_accounting(evidence, books));
     notes.extend(uncounted_interrupts(books));
     notes.extend(unseen_quota(books));
+    notes.extend(unseen_stops(evidence, books));
     notes
 }
 
@@ -94,4 +96,12 @@ fn unseen_quota(books: &[Books<'_>]) -> Option<String> {
     // A kernel without control groups has no quotas.
     (!missing.is_absence())
         .then(|| format!("idle time may hold time that a quota forced: {missing}"))
+}
+
+fn unseen_stops(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
+    let is_probed = |it: &Books<'_>| it.clock.as_ref().is_ok_and(|it| it.counted_ns.is_none());
+    let is_hidden = evidence.interval.host.msrs.of(&CLOCK_MODULATION).is_err();
+    (is_hidden && books.iter().any(is_probed)).then(|| {
+        "a stopped clock is part of the slow clock: the probe cannot tell them apart".to_owned()
+    })
 }

@@ -27,8 +27,9 @@ that is forced on a CPU to cool it.
 ## How it is measured
 By what MPERF lacks of the time that the CPU was busy, beyond 1 %, by which the two clocks may differ. Which evidence
 names it: MSR 0x19A (clock modulation), a cooling device (T-states), the count of SMIs. Some processors go on counting
-MPERF while the clock is stopped: there the register alone names it, and its duty says how much of the slow clock it
-is. The time of idle_inject threads is idle time by force. A spinner (`--spin`)
+MPERF while the clock is stopped, and the probe, which stands in for the counters, sees cycles over wall time: there the
+register alone names it, and its duty says how much of the slow clock it is; without the register it stays part of the
+slow clock. The time of idle_inject threads is idle time by force. A spinner (`--spin`)
 sees system management mode as gaps.
 
 ## What mends it
@@ -122,7 +123,7 @@ fn forced_idle(books: &Books<'_>) -> Vec<Entry> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::books::{SECOND, loss, replaced, unexplained, without};
+    use crate::fixture::books::{SECOND, ledger, loss, replaced, unexplained, without};
 
     /// MPERF counted 500 ms of the 690 ms that CPU 0 was busy.
     const STOPPED: &[(&str, &str)] =
@@ -195,5 +196,7 @@ mod tests {
             &[("observer 20", "observer 20\nclock 0 1600\nclock 1 1600")],
         );
         assert_eq!(loss("stopped-clock", &text), "unknown: /dev/cpu/0/msr 0x19a does not exist");
+        let note = "a stopped clock is part of the slow clock: the probe cannot tell them apart";
+        assert!(ledger(&text).notes.contains(&note.to_owned()));
     }
 }
