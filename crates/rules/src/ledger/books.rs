@@ -172,6 +172,9 @@ fn stolen(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Amount> {
 }
 
 /// The tasks of a CPU by the best source, and whether that is a trace.
+///
+/// A trace shows every nanosecond, unless the kernel keeps switches from it; the tasks' own counts are better than one
+/// that lost sight of more than they are unsure of.
 fn gross_tasks(
     evidence: &Evidence<'_>,
     premises: &Premises<'_>,
@@ -181,17 +184,22 @@ fn gross_tasks(
 ) -> Fact<(TaskTimes, bool)> {
     let index = premises.tasks.as_ref().map_err(Missing::clone)?;
     let (accounting, stranger) = (&premises.accounting, index.stranger);
+    let by_counts = || {
+        let seen = index.on(cpu, wall_ns);
+        run_time::settle(seen, evidence, accounting, cpu, stranger)
+    };
     let traced = evidence.traced_on(cpu);
     let by_trace = traced.clone().and_then(|it| index.traced(it, wall_ns));
-    if let (Ok(totals), Ok(times)) = (traced, by_trace) {
-        let in_tasks =
-            totals.causes.values().fold(0u64, |sum, it| sum.saturating_add(it.in_task_ns));
-        let known = (totals.unknown_ns, in_tasks, stolen_ns);
-        let settled = run_time::settle_traced(times, evidence, accounting, cpu, known, stranger);
-        return Ok((settled, true));
+    let (Ok(totals), Ok(times)) = (traced, by_trace) else { return Ok((by_counts(), false)) };
+    if totals.unknown_ns > 0 {
+        let counted = by_counts();
+        if counted.without_users.is_none() && counted.uncertainty_ns < times.uncertainty_ns {
+            return Ok((counted, false));
+        }
     }
-    let seen = index.on(cpu, wall_ns);
-    Ok((run_time::settle(seen, evidence, accounting, cpu, stranger), false))
+    let in_tasks = totals.causes.values().fold(0u64, |sum, it| sum.saturating_add(it.in_task_ns));
+    let known = (totals.unknown_ns, in_tasks, stolen_ns);
+    Ok((run_time::settle_traced(times, evidence, accounting, cpu, known, stranger), true))
 }
 
 /// The part of all interruptions that came in tasks: what a trace says, else by how much of the time was theirs.

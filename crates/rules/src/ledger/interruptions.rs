@@ -49,7 +49,11 @@ pub(crate) fn interruptions(
     if let Ok(totals) = traced
         && !totals.causes.is_empty()
     {
-        return from_trace(evidence, totals, wall_ns);
+        let mut traced = from_trace(evidence, totals, wall_ns);
+        if let Ok([tick]) = traced.ticks.as_deref_mut() {
+            add_untraced(tick, evidence, totals, cpu);
+        }
+        return traced;
     }
     let is_tick = |cause| cause == Cause::LocalTimer;
     let ticks = counted.times(cpu, wall_ns, is_tick, |it| &it.tick);
@@ -102,6 +106,23 @@ fn from_trace(evidence: &Evidence<'_>, totals: &CpuTotals, wall_ns: u64) -> Inte
         list.push(of_cause(name, time, totals.wall_ns, wall_ns));
     }
     Interruptions { ticks: Ok(ticks), interrupts: Ok(interrupts), softirqs: Ok(softirqs) }
+}
+
+/// Ticks that were counted and not traced, at what the traced ones took: some kernels keep those of an idle CPU from a
+/// trace.
+fn add_untraced(tick: &mut Interruption, evidence: &Evidence<'_>, totals: &CpuTotals, cpu: u32) {
+    /// The two readings of a count do not lie at the ends of the trace.
+    const SLACK: u64 = 10;
+    let Some(traced) = totals.causes.get(&Cause::LocalTimer) else { return };
+    let Ok(counted) = evidence.interval.rise(Family::Interrupts, cpu, "LOC") else { return };
+    let missed = counted.by.saturating_sub(traced.count);
+    if missed > SLACK.max(traced.count / 50) && traced.count > 0 {
+        let ns = part(tick.amount.ns, missed, traced.count);
+        tick.amount.ns = tick.amount.ns.saturating_add(ns);
+        tick.amount.uncertainty_ns = tick.amount.uncertainty_ns.saturating_add(ns);
+        tick.amount.method = Method::Derived;
+        tick.amount.source = "tracepoints irq_vectors:local_timer_*, and LOC for those not traced";
+    }
 }
 
 /// Which line an interruption belongs to.
