@@ -81,7 +81,7 @@ pub(crate) enum Command {
 /// What is accounted for, and how.
 #[derive(Args, Debug)]
 pub(crate) struct LedgerArguments {
-    /// How long to measure: 500ms, 5s, 2m [default: 5s, or until COMMAND ends]
+    /// How long to measure: 500ms, 5s, 2m; asks a COMMAND that still runs then to end [default: 5s, or until it ends]
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) duration: Option<Duration>,
     /// The CPUs to account for, a list like 0-3,8 [default: all that are online]
@@ -120,11 +120,11 @@ fn cpu_list(text: &str) -> Result<CpuSet, String> {
 const LEDGER_EXAMPLES: &str = "\
 Examples:
   fullclock ledger                            five seconds of the whole machine
-  fullclock ledger -d 30s --pid $(pgrep -o postgres)
+  fullclock ledger -d 30s --pid 4711          one process; its children are others
   fullclock ledger -- pgbench -T 60           until the command ends
   fullclock ledger --cpus 4-7 --verbose       every part, source and uncertainty
   fullclock ledger --cpus 4-7 --spin          what one task could get; occupies the CPUs
-  fullclock ledger --from friday.samples      of a recording";
+  fullclock ledger --from friday.tape      of a recording";
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:

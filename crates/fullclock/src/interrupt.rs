@@ -7,12 +7,15 @@ use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use std::cell::Cell;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 /// Listens for the user's wish to stop.
 pub(crate) struct Interrupt {
     signals: Receiver<()>,
+    /// A wish stays one, whoever was waiting when it came.
+    is_wanted: Cell<bool>,
 }
 
 impl Interrupt {
@@ -33,19 +36,19 @@ impl Interrupt {
             .name("signals".to_owned())
             .spawn(listen)
             .context("cannot start a thread that listens for signals")?;
-        Ok(Interrupt { signals: receiver })
+        Ok(Interrupt { signals: receiver, is_wanted: Cell::new(false) })
     }
 
-    /// Waits that long; true as soon as the user wants to stop.
+    /// Waits that long, or until the user wants to stop; whether that is so. Once it is, it only waits.
     pub(crate) fn wait(&self, time: Duration) -> bool {
         match self.signals.recv_timeout(time) {
-            Ok(()) => true,
-            Err(RecvTimeoutError::Timeout) => false,
+            Ok(()) => self.is_wanted.set(true),
+            Err(RecvTimeoutError::Timeout) => {}
             // Nobody listens any more, which no signal brings about; the wait is as long as it was meant to be.
             Err(RecvTimeoutError::Disconnected) => {
                 std::thread::sleep(time);
-                false
             }
         }
+        self.is_wanted.get()
     }
 }

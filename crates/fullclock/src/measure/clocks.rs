@@ -7,7 +7,7 @@ use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::probe::{Windows, clock, pinned};
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
@@ -30,6 +30,9 @@ impl<'scope> Clocks<'scope> {
             let mut readings: BTreeMap<u32, Fact<Vec<ClockReading>>> = BTreeMap::new();
             loop {
                 for cpu in cpus.iter() {
+                    if stop.try_recv() == Err(TryRecvError::Disconnected) {
+                        break;
+                    }
                     add(&mut readings, cpu, visit(cpu));
                 }
                 if stop.recv_timeout(PAUSE) != Err(RecvTimeoutError::Timeout) {

@@ -62,23 +62,46 @@ impl Workload {
     }
 
     /// How it ended; waits for that.
-    pub(crate) fn outcome(mut self) -> Result<ExitStatus> {
+    pub(crate) fn outcome(&mut self) -> Result<ExitStatus> {
         self.child.wait().with_context(|| format!("cannot wait for {}", self.name))
     }
 
-    /// Makes it end, where the measurement is over before it: with the signal that Ctrl-C at a terminal sends it
-    /// anyway, and without a choice where a second passes.
+    /// Asks it to end, where the measurement is over before it, and waits until it has: with the signal that Ctrl-C at a
+    /// terminal sends it anyway, and with SIGTERM after a while. It may be a server that shuts down, so it is never
+    /// killed; whoever does not want to wait presses Ctrl-C once more.
     pub(crate) fn stop(&mut self, interrupt: &Interrupt) -> Result<()> {
-        let pid = Pid::from_child(&self.child);
-        for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
-            if self.has_ended()? {
-                return Ok(());
+        for signal in [Signal::INT, Signal::TERM] {
+            self.signal(signal)?;
+            for _ in 0..N_POLLS {
+                if self.has_ended()? {
+                    return Ok(());
+                }
+                interrupt.wait(POLL);
             }
-            // It may end just then; no other process can have its number before it is waited for.
-            kill_process(pid, signal).ok();
-            interrupt.wait(Duration::from_millis(500));
+        }
+        while !self.has_ended()? {
+            interrupt.wait(POLL);
         }
         Ok(())
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        if !self.has_ended()? {
+            // It may end just then; no other process can have its number before it is waited for.
+            kill_process(Pid::from_child(&self.child), signal).ok();
+        }
+        Ok(())
+    }
+}
+
+/// How often an ending command is looked at, and for how long after each signal: five seconds.
+const POLL: Duration = Duration::from_millis(10);
+const N_POLLS: u32 = 500;
+
+/// A command does not outlive a measurement that failed.
+impl Drop for Workload {
+    fn drop(&mut self) {
+        self.signal(Signal::TERM).ok();
     }
 }
 

@@ -37,7 +37,7 @@ const MOST_GAPS: usize = 1 << 20;
 const MOST_EVENTS: usize = 1 << 22;
 
 /// A ring of events lasts for seconds of a spinning CPU, and emptying it takes time from the spinners.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Spins on `cpus` for `length`, or until `wait` returns.
 pub(crate) fn spin(
@@ -70,10 +70,11 @@ pub(crate) fn spin(
         stop.store(true, Ordering::Relaxed);
         let seen: Vec<(u32, Fact<Visit>)> =
             spinners.into_iter().map(|(cpu, spinner)| (cpu, joined(spinner.join()))).collect();
+        // What was counted has to be counted of the time that was watched.
+        sampler.sample(&mut after);
         done.store(true, Ordering::Relaxed);
         (seen, joined(collecting.join()))
     });
-    sampler.sample(&mut after);
     let (mut gaps, mut clocks) = (Vec::new(), Vec::new());
     for (cpu, visit) in seen {
         let (timeline, readings) = match visit {

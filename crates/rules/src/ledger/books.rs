@@ -191,7 +191,7 @@ fn gross_tasks(
     let traced = evidence.traced_on(cpu);
     let by_trace = traced.clone().and_then(|it| index.traced(it, wall_ns));
     let (Ok(totals), Ok(times)) = (traced, by_trace) else { return Ok((by_counts(), false)) };
-    if totals.unknown_ns > 0 {
+    if totals.unknown_ns > 0 && run_time::is_known(evidence, accounting, cpu) {
         let counted = by_counts();
         if counted.without_users.is_none() && counted.uncertainty_ns < times.uncertainty_ns {
             return Ok((counted, false));

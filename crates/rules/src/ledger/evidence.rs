@@ -47,7 +47,10 @@ impl<'a> Evidence<'a> {
             traced: PerCpu::default(),
             clocks: PerCpu::default(),
             spun: PerCpu::default(),
-            costs: Err(Missing::not_collected("the cost of an event")),
+            costs: Err(Missing::not_here(
+                "cost of an event",
+                "nothing was traced, and no event was timed",
+            )),
             chosen: Vec::new(),
             observer: 0,
             kin: BTreeMap::new(),

@@ -81,6 +81,8 @@ pub(super) fn turbo_ratio(host: &HostView, cpu: u32, n_active: usize) -> Option<
     let ratios = value(&TURBO_RATIO_LIMIT)?.to_le_bytes();
     let counts = if counts_by_bucket(info.family, info.model) {
         value(&TURBO_RATIO_LIMIT1)?.to_le_bytes()
+    } else if n_active > 8 && has_more_registers(info.family, info.model) {
+        return None;
     } else {
         [1, 2, 3, 4, 5, 6, 7, 8]
     };
@@ -94,7 +96,13 @@ pub(super) fn turbo_ratio(host: &HostView, cpu: u32, n_active: usize) -> Option<
 
 /// Models whose MSR 0x1AE holds the cores of each bucket: Skylake-SP and later servers (Intel SDM vol. 4).
 fn counts_by_bucket(family: u32, model: u32) -> bool {
-    family == 6 && matches!(model, 0x55 | 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae)
+    family == 6 && matches!(model, 0x55 | 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae | 0xaf)
+}
+
+/// Models that go on with the ratios for more than eight cores in MSRs 0x1AE and 0x1AF: Ivy Bridge, Haswell and Broadwell
+/// servers (Intel SDM vol. 4).
+fn has_more_registers(family: u32, model: u32) -> bool {
+    family == 6 && matches!(model, 0x3e | 0x3f | 0x4f)
 }
 
 fn cpufreq(host: &HostView, cpu: u32) -> Option<Reference> {

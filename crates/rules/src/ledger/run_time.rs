@@ -13,6 +13,8 @@ use facts::counters::Family;
 /// Tasks that the samples do not show, as a part of a line.
 const UNSEEN: &str = "tasks that ended or moved";
 
+/// Tasks of users, where only threads of the kernel were sampled.
+const NOT_SAMPLED: &str = "tasks of users, not recorded";
 /// Tasks of which a trace lost sight, as a part of a line.
 const UNTRACED: &str = "tasks that no trace shows";
 
@@ -31,7 +33,8 @@ pub(crate) fn settle(
     if seen_ns > total_ns {
         times = times.without(apart);
     } else if apart > 0 {
-        times.shares.push(Share { owner, name: UNSEEN.to_owned(), ns: apart });
+        let name = if times.without_users.is_some() { NOT_SAMPLED } else { UNSEEN };
+        times.shares.push(Share { owner, name: name.to_owned(), ns: apart });
     }
     // The sum is sure, and whose it is, is not.
     times.uncertainty_ns = times.uncertainty_ns.max(apart);
@@ -65,6 +68,11 @@ pub(crate) fn settle_traced(
         times.shares.push(Share { owner, name: UNTRACED.to_owned(), ns });
     }
     times
+}
+
+/// Whether the sum over all tasks of `cpu` is known.
+pub(crate) fn is_known(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32) -> bool {
+    total(evidence, accounting, cpu).is_some()
 }
 
 fn total(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32) -> Option<u64> {
@@ -110,15 +118,25 @@ mod tests {
         assert!(loss("kernel-threads", &text).starts_with("kipmi0 50.0 ms"));
     }
 
+    const LOST: &[(&str, &str)] =
+        &[("task 10 postgres 560000000", "task 10 postgres 460000000\nlost 1 100000000")];
+
     #[test]
     fn a_trace_that_lost_sight_of_a_task_is_told_of_its_time_and_of_no_more() {
-        let lost = replaced(
-            SECOND,
-            &[("task 10 postgres 560000000", "task 10 postgres 460000000\nlost 1 100000000")],
-        );
+        // Tasks ended, so that their own counts lack more than the trace does.
+        let ended = ("postgres user 0 578000000", "postgres user 0 78000000");
+        let lost = replaced(SECOND, &[LOST, &[ended]].concat());
         let part = |ns: &str| loss("useful", &with_sum(&lost, ns));
         assert!(part("687000000").contains("tasks that no trace shows"), "{}", part("687000000"));
         assert!(!part("587000000").contains("tasks that no trace shows"));
+    }
+
+    #[test]
+    fn the_tasks_own_counts_are_better_than_a_trace_that_lost_sight_of_more() {
+        let useful = loss("useful", &with_sum(&replaced(SECOND, LOST), "688000000"));
+        assert!(useful.contains("by counter"), "{useful}");
+        let useful = loss("useful", &replaced(SECOND, LOST));
+        assert!(!useful.contains("by counter"), "{useful}");
     }
 
     #[test]

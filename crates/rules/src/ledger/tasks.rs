@@ -180,8 +180,12 @@ impl TaskIndex {
         if !totals.shows_switches() {
             return Err(Missing::not_collected("tracepoint sched:sched_switch"));
         }
-        let known = |tid: &&i32| u32::try_from(**tid).is_ok_and(|it| self.owners.contains_key(&it));
-        if !totals.tasks.is_empty() && !totals.tasks.keys().any(|it| known(&it)) {
+        // A number may be known by chance in another namespace; its name is not.
+        let known = |tid: i32| u32::try_from(tid).ok().and_then(|it| self.owners.get(&it));
+        let found = totals.tasks.iter().filter_map(|(tid, it)| Some((known(*tid)?, it.comm)));
+        let (same, other): (Vec<_>, Vec<_>) =
+            found.partition(|((_, name), comm)| comm.is_empty() || *name == comm.to_string());
+        if !totals.tasks.is_empty() && same.len() <= other.len() {
             let found = "none of the traced tasks";
             return Err(Missing::malformed("/proc", found, "the tasks of the first pid namespace"));
         }

@@ -35,16 +35,16 @@ idle-exits: 0.0 ms ±152.0 by bound
 stolen: 0.0 ms ±14.1 by counter, hypervisor
 stopped-clock: 0.0 ms ±9.1 by counter
 slow-clock: cause not visible 115.6 ms ±8.0 by counter
-ticks: unknown: the cost of an event is not in this copy of the host
-interrupts: unknown: the cost of an event is not in this copy of the host
-softirqs: unknown: the cost of an event is not in this copy of the host
+ticks: unknown: no cost of an event here: nothing was traced, and no event was timed
+interrupts: unknown: no cost of an event here: nothing was traced, and no event was timed
+softirqs: unknown: no cost of an event here: nothing was traced, and no event was timed
 kernel-threads: kipmi0 100.0 ms ±0.6 by counter, management controller
 other-tasks: 0.0 ms by counter
 measuring: 10.0 ms by counter
 useful: postgres 462.4 ms ±8.0 by counter
 unexplained 22.000"
     );
-    let note = "ticks and interrupts are part of what they interrupted: the cost of an event is not in this copy of the host";
+    let note = "ticks and interrupts are part of what they interrupted: no cost of an event here: nothing was traced, and no event was timed";
     assert_eq!(ledger(&untraced()).notes, [note]);
 }
 

@@ -59,7 +59,7 @@ mod tests {
         let text = replaced(&untraced(), &[("0 31 0 0 0 0", "0 31 0 3 0 0")]);
         assert_eq!(
             loss("interrupts", &text),
-            "unknown: the cost of an event is not in this copy of the host"
+            "unknown: no cost of an event here: nothing was traced, and no event was timed"
         );
     }
 

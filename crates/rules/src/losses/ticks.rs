@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(loss("ticks", &text), "4.0 ms by derived");
         assert_eq!(
             loss("interrupts", &text),
-            "unknown: the cost of an event is not in this copy of the host"
+            "unknown: no cost of an event here: nothing was traced, and no event was timed"
         );
     }
 
@@ -70,7 +70,7 @@ mod tests {
     fn with_neither_they_are_unknown() {
         assert_eq!(
             loss("ticks", &untraced()),
-            "unknown: the cost of an event is not in this copy of the host"
+            "unknown: no cost of an event here: nothing was traced, and no event was timed"
         );
     }
 

@@ -14,6 +14,7 @@ use crate::render;
 use anyhow::{Context, Result, bail};
 use facts::counters::Family;
 use facts::probe::EventCosts;
+use facts::system::process::Process;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::counters::{Sampler, Wanted};
 use host::{Live, Source};
@@ -40,11 +41,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     if options.spin {
         return spun::run(arguments, options, &host, cpus);
     }
-    for &pid in &options.pids {
-        if source.list(&format!("/proc/{pid}")).is_err() {
-            bail!("there is no process {pid}");
-        }
-    }
+    options.pids.iter().try_for_each(|&pid| is_process(&source, pid))?;
     let interrupt = Interrupt::listen()?;
     let chosen = options.pids.clone();
     let mut session = Session {
@@ -55,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         interrupt,
         chosen,
         command: None,
-        costs: Err(Missing::not_collected("the cost of an event")),
+        costs: Err(Missing::not_here("cost of an event", "interrupts were traced")),
     };
     let (measured, status) = session.measure(&cpus)?;
     let audit = rules::audit::audit(&host);
@@ -77,6 +74,13 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
 }
 
+/// The threads that a process has.
+fn threads(source: &Live, pid: u32) -> Vec<u32> {
+    let folder = format!("/proc/{pid}/task");
+    let names = source.list(&folder).unwrap_or_default();
+    names.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
 /// Tasks that descend from the command that was run, each with it; and the threads of this program.
 fn descendants(forks: &[Fork], command: Option<u32>) -> BTreeMap<u32, u32> {
     let observer = std::process::id();
@@ -94,6 +98,25 @@ fn within(asked: Option<&CpuSet>, online: &CpuSet) -> Result<CpuSet> {
         bail!("--cpus names {offline}, and only {online} are online");
     }
     Ok(asked.clone())
+}
+
+/// Refuses what is no process of a user: its cycles would be nobody's.
+fn is_process(source: &Live, pid: u32) -> Result<()> {
+    let source: &dyn Source = source;
+    let Ok(process) = source.parsed(&format!("/proc/{pid}/stat"), Process::parse) else {
+        bail!("there is no process {pid}");
+    };
+    if process.is_kernel_thread {
+        bail!("{pid} is the kernel thread {}, which has a line of its own", process.name);
+    }
+    let status = source.text(&format!("/proc/{pid}/status")).unwrap_or_default();
+    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    match group.map(str::trim) {
+        Some(group) if group != pid.to_string() => {
+            bail!("{pid} is a thread of process {group}: name that")
+        }
+        _ => Ok(()),
+    }
 }
 
 struct Session<'a> {
@@ -121,7 +144,7 @@ impl Session<'_> {
             cpus: cpus.clone(),
             tracer,
             probes_clocks: !counts_cycles(&mut sampler),
-            followed: self.chosen.clone(),
+            followed: self.chosen.iter().flat_map(|pid| threads(self.source, *pid)).collect(),
         };
         let mut workload = None;
         let Session { arguments, options, interrupt, chosen, command, .. } = self;
@@ -136,7 +159,12 @@ impl Session<'_> {
             }
             Ok(())
         })?;
-        Ok((measured, workload.map(Workload::outcome).transpose()?))
+        let Some(mut command) = workload else { return Ok((measured, None)) };
+        // What it does to end is no part of the interval.
+        let ended_by_itself = command.has_ended()?;
+        command.stop(interrupt)?;
+        let status = command.outcome()?;
+        Ok((measured, ended_by_itself.then_some(status)))
     }
 }
 
@@ -159,13 +187,13 @@ fn wait(arguments: &Arguments, interrupt: &Interrupt, length: Duration) {
     }
 }
 
-/// Waits until the command ends, the time is over or Ctrl-C; then the command has ended.
-fn watch(command: &mut Workload, options: &LedgerArguments, interrupt: &Interrupt) -> Result<()> {
+/// Waits until the command ends, the time is over or Ctrl-C.
+fn watch(command: &Workload, options: &LedgerArguments, interrupt: &Interrupt) -> Result<()> {
     let started = Instant::now();
     let is_over = |elapsed: Duration| options.duration.is_some_and(|length| elapsed >= length);
     while !command.has_ended()? {
         if interrupt.wait(Duration::from_millis(10)) || is_over(started.elapsed()) {
-            return command.stop(interrupt);
+            break;
         }
     }
     Ok(())

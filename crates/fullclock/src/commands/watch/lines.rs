@@ -34,7 +34,7 @@ pub(super) fn live(
     if let Some(workload) = &mut workload {
         workload.stop(interrupt)?;
     }
-    workload.map(Workload::outcome).transpose()
+    workload.as_mut().map(Workload::outcome).transpose()
 }
 
 /// Prints each interval of a recording.

@@ -55,7 +55,7 @@ pub(super) fn live(
         feed::sample(watched, &effects, news)
     })?;
     let session = Session { effect, interrupt, workload, announced: false };
-    let (shown, workload) = session.run(state(arguments, machine, feed)?, tell, &told);
+    let (shown, mut workload) = session.run(state(arguments, machine, feed)?, tell, &told);
     let sampled = sampling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if let Some(file) = &mut printed {
         file.rewind()?;
@@ -63,7 +63,7 @@ pub(super) fn live(
         std::io::stdout().flush()?;
     }
     shown.and(sampled)?;
-    let status = workload.map(Workload::outcome).transpose()?;
+    let status = workload.as_mut().map(Workload::outcome).transpose()?;
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
 }
 

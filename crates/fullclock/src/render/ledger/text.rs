@@ -5,7 +5,7 @@ use super::{Group, capacity_ns, groups};
 use crate::output::Style;
 use crate::render::page::{BOLD, DIM, Page};
 use anstyle::{AnsiColor, Style as Paint};
-use facts::HostView;
+use facts::{CpuSet, HostView};
 use rules::ledger::{Explanation, Ledger, Line};
 use rules::loss::{Kind, Method, Party};
 
@@ -102,6 +102,13 @@ impl Waterfall<'_> {
             let name = format!("  {part}");
             self.row(&name, ns.map(|ns| share(*ns, whole)), "", party.trim_start());
         }
+        let known = group.lines.iter().filter(|line| line.ns.as_ref().is_ok_and(|ns| *ns != 0));
+        let n_left = known.count().saturating_sub(shown.len());
+        if n_left > 0 && !shown.is_empty() {
+            let left =
+                group.ns() - shown.iter().filter_map(|line| line.ns.as_ref().ok()).sum::<i64>();
+            self.row(&format!("  {n_left} others"), Some(share(left, whole)), "", "");
+        }
     }
 
     /// One row of the table. The name is cut where it does not fit.
@@ -131,10 +138,15 @@ impl Waterfall<'_> {
     fn beside(&mut self) {
         let Some(waiting) = &self.ledger.waiting else { return };
         let text = match waiting {
-            Ok(waiting) => format!(
-                "{:.3} s runnable and waiting for a CPU, of all its threads together",
-                waiting.ns as f64 / 1e9
-            ),
+            Ok(waiting) => {
+                let waited = waiting.ns as f64 / 1e9;
+                let stopped = waiting.stopped_ns.filter(|ns| *ns > 0).map_or(String::new(), |ns| {
+                    format!(", {:.3} s stopped by a signal", ns as f64 / 1e9)
+                });
+                format!(
+                    "{waited:.3} s runnable and waiting for a CPU{stopped}, of all its threads together"
+                )
+            }
             Err(missing) => format!("time runnable and waiting is unknown: {missing}"),
         };
         self.page.labelled(10, "beside", &text);
@@ -150,9 +162,10 @@ impl Waterfall<'_> {
                     seen.push(explanation);
                 }
             }
-            for Explanation { check, cpus, fix } in seen {
+            for explanation in seen {
+                let Explanation { check, cpus, fix } = explanation;
                 let on = cpus.as_ref().map_or(String::new(), |it| format!(" on CPUs {it}"));
-                let share = share(group.ns(), whole) * 100.0;
+                let share = share(lost_with(&group, explanation), whole) * 100.0;
                 let title = group.title;
                 let line = format!(
                     "{title} {share:.1} % <- {check}{on}; `fullclock explain {check}` says more"
@@ -167,10 +180,11 @@ impl Waterfall<'_> {
 
     fn unknown(&mut self) {
         let unknown: Vec<&Line> = self.ledger.lines.iter().filter(|it| it.ns.is_err()).collect();
+        self.unknown_cpus();
         if unknown.is_empty() {
             return;
         }
-        self.page.line(&self.page.paint(BOLD, "Not known, and so part of what is unexplained"));
+        self.page.line(&self.page.paint(BOLD, "Not known"));
         for line in unknown {
             if let Err(missing) = &line.ns {
                 let remedy = missing.remedy().map_or(String::new(), |it| format!(" ({it})"));
@@ -180,6 +194,17 @@ impl Waterfall<'_> {
             }
         }
         self.page.line("");
+    }
+
+    /// Lines that are known of some CPUs only.
+    fn unknown_cpus(&mut self) {
+        for line in self.ledger.lines.iter().filter(|it| it.ns.is_ok()) {
+            if let Some((_, why)) = line.missing.first() {
+                let cpus: CpuSet = line.missing.iter().map(|(cpu, _)| *cpu).collect();
+                let title = line.loss.title;
+                self.page.paragraph(0, &format!("{title}: not known on CPUs {cpus}: {why}"));
+            }
+        }
     }
 
     fn notes(&mut self) {
@@ -205,6 +230,14 @@ impl Waterfall<'_> {
         }
         self.page.line("");
     }
+}
+
+/// What the CPUs that have a finding lost to the lines that it explains.
+fn lost_with(group: &Group, explanation: &Explanation) -> i64 {
+    let is_on = |cpu: u32| explanation.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu));
+    let lines = group.lines.iter().filter(|line| line.findings.contains(explanation));
+    let lost = lines.flat_map(|line| &line.cpus).filter(|(cpu, _)| is_on(*cpu));
+    lost.fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
 }
 
 fn share(ns: i64, whole: i64) -> f64 {
