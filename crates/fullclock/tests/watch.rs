@@ -77,6 +77,7 @@ fn what_makes_no_sense_is_refused_in_plain_words() {
     assert!(refusal(&["--once", "--cpus", "60000"]).contains("--cpus names 60000, and only"));
     assert!(refusal(&["--once", "--cpus", "abc"]).contains("a list of CPUs like 0-3,8"));
     assert!(refusal(&["--csv", "--json", "--once"]).contains("two formats"));
+    assert!(refusal(&["--once", "--", "true"]).contains("cannot be used with"));
     assert!(refusal(&["--root", "/", "--once"]).contains("the machine it runs on"));
     assert!(refusal(&["--replay", "/nowhere"]).contains("/nowhere"));
     assert!(refusal(&["--replay", "/dev/null"]).contains("/dev/null"));

@@ -15,10 +15,10 @@ pub(crate) struct WatchArguments {
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
     pub(crate) interval: Duration,
     /// Print one interval and exit
-    #[arg(long, conflicts_with = "count")]
+    #[arg(long, conflicts_with_all = ["count", "command"])]
     pub(crate) once: bool,
     /// Print that many intervals and exit
-    #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "command", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
     /// The metrics to show, by id: busy,busy-mhz,interrupts:LOC [default: all that are known here]
     #[arg(long, value_name = "IDS", value_delimiter = ',')]

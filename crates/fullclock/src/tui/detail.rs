@@ -4,8 +4,7 @@ use super::spark::{self, Scale};
 use super::state::State;
 use super::theme::ASIDE;
 use super::width::{cut, left, width};
-use crate::watch::{Cell, Reading, Row, Shown, number};
-use facts::Missing;
+use crate::watch::{Cell, Reading, Row, Shown, number, reason};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -49,12 +48,6 @@ fn words(state: &State, reading: &Reading, column: &Shown, row: Row) -> [String;
         Cell::Missing(missing) => [format!("{name} of {of}: not known"), reason(&missing)],
         Cell::Blank => [format!("{name} of {of}: none"), elsewhere(row)],
     }
-}
-
-/// Why there is no value, and what would give one.
-fn reason(missing: &Missing) -> String {
-    let remedy = missing.remedy().map(|it| format!(" ({it})")).unwrap_or_default();
-    format!("{missing}{remedy}")
 }
 
 fn elsewhere(row: Row) -> String {

@@ -3,7 +3,7 @@
 use super::message::Page;
 use super::state::State;
 use super::width::{left, right};
-use crate::watch::{Column, Reading, Share};
+use crate::watch::{Column, Reading, Share, reason};
 use facts::Missing;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -56,9 +56,8 @@ fn missing(reading: &Reading) -> Vec<String> {
     }
     let mut lines = vec!["Metrics without a value on this machine".to_owned(), String::new()];
     for (missing, names) in reasons {
-        let remedy = missing.remedy().map(|it| format!(" ({it})")).unwrap_or_default();
         lines.push(names.join(", "));
-        lines.push(format!("    {missing}{remedy}"));
+        lines.push(format!("    {}", reason(missing)));
     }
     lines
 }
@@ -75,12 +74,17 @@ fn ledger(reading: &Reading) -> Vec<String> {
     };
     let mut text = vec!["Where the time of all CPUs went, in % of it".to_owned(), String::new()];
     let percent = |ns: i64| right(&format!("{:.2}", shares.percent(ns)), 7);
-    for Share { title, part, ns, uncertainty_ns, method, source, .. } in &shares.lines {
+    // Parts come largest first; those that round to nothing are many.
+    let is_shown = |it: &&Share| {
+        it.part.is_empty() || it.ns.as_ref().is_ok_and(|ns| shares.percent(*ns).abs() >= 0.005)
+    };
+    let shown = shares.lines.iter().filter(is_shown);
+    for Share { title, part, ns, uncertainty_ns, method, source, .. } in shown {
         let part = if part.is_empty() { String::new() } else { format!(": {part}") };
         let title = left(&format!("{title}{part}"), TITLE);
         let uncertainty = shares.percent(i64::try_from(*uncertainty_ns).unwrap_or(i64::MAX));
         text.push(match ns {
-            Err(missing) => format!("{title} {}  {missing}", right("-", 7)),
+            Err(missing) => format!("{title} {}  {}", right("-", 7), reason(missing)),
             Ok(ns) if source.is_empty() => format!("{title} {}", percent(*ns)),
             Ok(ns) => {
                 format!("{title} {} +-{uncertainty:.2}  {}: {source}", percent(*ns), method.name())
@@ -89,6 +93,10 @@ fn ledger(reading: &Reading) -> Vec<String> {
     }
     text.push(format!("{} {}", left("unexplained", TITLE), percent(shares.unexplained_ns)));
     text.push(String::new());
+    let n_hidden = shares.lines.len() - shares.lines.iter().filter(is_shown).count();
+    if n_hidden > 0 {
+        text.push(format!("{n_hidden} parts of less than 0.005 % are left out"));
+    }
     text.extend(shares.notes.iter().cloned());
     text
 }

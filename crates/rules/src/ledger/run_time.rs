@@ -36,8 +36,10 @@ pub(crate) fn settle(
         let name = if times.without_users.is_some() { NOT_SAMPLED } else { UNSEEN };
         times.shares.push(Share { owner, name: name.to_owned(), ns: apart });
     }
-    // The sum is sure, and whose it is, is not.
-    times.uncertainty_ns = times.uncertainty_ns.max(apart);
+    // The sum is sure, and whose it is, is not; unless all of the kernel's threads were sampled, and no others.
+    if times.without_users.is_none() {
+        times.uncertainty_ns = times.uncertainty_ns.max(apart);
+    }
     if owner == Owner::Asked {
         times.without_users = None;
     }

@@ -48,6 +48,9 @@ pub(super) fn of_machine(interval: Duration, probing: Probing) -> Feed {
 /// The feed of a recording at its beginning.
 pub(super) const OF_RECORDING: Feed = Feed::Replay { paused: false, speed: 1.0, ended: false };
 
+/// Recordings have gaps of hours, where the machine slept: nobody waits for those.
+const LONGEST: Duration = Duration::from_secs(10);
+
 /// Plays a recording until nobody listens any more.
 pub(super) struct Player<T> {
     replay: Replay,
@@ -103,7 +106,7 @@ impl<T: FnMut(News) -> bool> Player<T> {
             return self.say() && (damage.is_empty() || (self.tell)(News::Notice(damage)));
         };
         let elapsed = Duration::from_nanos(*reading.elapsed_ns.as_ref().unwrap_or(&0));
-        *pause = elapsed.div_f64(self.speed);
+        *pause = elapsed.div_f64(self.speed).min(LONGEST);
         (self.tell)(News::Reading(Arc::new(reading)))
     }
 

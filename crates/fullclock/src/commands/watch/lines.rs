@@ -24,7 +24,12 @@ pub(super) fn live(
         let end = wait(&watched, workload.as_ref(), interrupt)?;
         // What has begun is over before its time; that there was nothing at all would be worse.
         if end != End::Interrupted || lines.n == 0 {
-            lines.print(&watched.sample())?;
+            let printed = lines.print(&watched.sample());
+            if printed.is_err() {
+                // Nobody reads any more; the command is still somebody's.
+                workload.as_mut().map(Workload::outcome).transpose()?;
+                return printed.map(|()| None);
+            }
         }
         if end != End::Interval || lines.is_enough() {
             break;

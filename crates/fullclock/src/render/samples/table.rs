@@ -3,7 +3,7 @@
 
 use super::selection::{Key, Selection};
 use crate::output::harmless;
-use crate::watch::{Cell, Machine, Part, Reading, Row, Shown, clock_time, number};
+use crate::watch::{Cell, Machine, Part, Reading, Row, Shown, clock_time, number, reason};
 use facts::Missing;
 
 /// A table that grows by an interval at a time. Its columns are those of the first.
@@ -61,8 +61,7 @@ impl Table {
             }
         }
         let line = |(missing, ids): (&Missing, Vec<&str>)| {
-            let remedy = missing.remedy().map(|it| format!(" ({it})")).unwrap_or_default();
-            format!("not known here: {}: {missing}{remedy}", ids.join(", "))
+            format!("not known here: {}: {}", ids.join(", "), reason(missing))
         };
         reasons.into_iter().map(line).collect()
     }
