@@ -53,7 +53,7 @@ fn lost_events(evidence: &Evidence<'_>, cpus: &CpuSet) -> Option<String> {
     }
     let ms = unknown_ns as f64 / 1e6;
     Some(format!(
-        "the trace does not tell whose {ms:.1} ms were, with {lost} events lost: they are unexplained"
+        "the trace does not tell whose {ms:.1} ms were, with {lost} events lost: the kernel's count of all tasks does, or else they are unexplained"
     ))
 }
 
