@@ -1,5 +1,5 @@
 //! `cargo xtask guest`: a shell script in one of the test bench's machines, with the release builds of
-//! fullclock and of the thief at hand.
+//! fullclock and of the thief at hand, and any other program of this machine to compare with.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,11 +13,12 @@ use crate::cargo::{binaries, build_binaries};
 /// Boots the machine that the arguments name, runs their script in it, prints what it printed and
 /// exits as it did.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let Some((machine, script)) = parse(arguments) else {
+    let Some((machine, others, script)) = parse(arguments) else {
         bail!("{}", usage());
     };
     build_binaries()?;
-    let bench = Bench::new(&binaries().each_ref().map(PathBuf::as_path))?;
+    let programs: Vec<PathBuf> = binaries().into_iter().chain(others).collect();
+    let bench = Bench::new(&programs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let transcript = bench.run(&(machine.boot)(), &[Step::new("script", &script)])?;
     let output = transcript.step("script")?;
     print!("{}", output.stdout);
@@ -25,16 +26,23 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(u8::try_from(output.status).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// `--boot MACHINE -- SCRIPT`, the script in one word or several.
-fn parse(arguments: &[String]) -> Option<(&'static Machine, String)> {
-    let [option, name, separator, script @ ..] = arguments else {
+/// `--boot MACHINE [--with PROGRAM]... -- SCRIPT`, the script in one word or several.
+fn parse(arguments: &[String]) -> Option<(&'static Machine, Vec<PathBuf>, String)> {
+    let [option, name, rest @ ..] = arguments else {
         return None;
     };
-    if option != "--boot" || separator != "--" || script.is_empty() {
+    let separator = rest.iter().position(|word| word == "--")?;
+    let (options, script) = (rest.get(..separator)?, rest.get(separator + 1..)?);
+    if option != "--boot" || script.is_empty() {
         return None;
     }
+    let with = |pair: &[String]| match pair {
+        [option, program] if option == "--with" => Some(PathBuf::from(program)),
+        _ => None,
+    };
+    let others = options.chunks(2).map(with).collect::<Option<Vec<_>>>()?;
     let machine = MACHINES.iter().find(|machine| machine.name == name)?;
-    Some((machine, script.join(" ")))
+    Some((machine, others, script.join(" ")))
 }
 
 fn usage() -> String {
@@ -43,7 +51,7 @@ fn usage() -> String {
         .map(|machine| format!("\n  {:<15}{}", machine.name, machine.about))
         .collect();
     format!(
-        "expected: cargo xtask guest --boot MACHINE -- SCRIPT\n\n\
+        "expected: cargo xtask guest --boot MACHINE [--with PROGRAM]... -- SCRIPT\n\n\
          A script can call the functions of crates/testbench/guest/faults.sh. \
          Machines:{machines}"
     )
@@ -59,7 +67,9 @@ mod tests {
 
     #[test]
     fn script_of_several_words_is_one_script() {
-        let (machine, script) = parse(&words("--boot sound -- fullclock audit")).unwrap();
+        let (machine, others, script) =
+            parse(&words("--boot sound --with /bin/a --with /bin/b -- fullclock audit")).unwrap();
+        assert_eq!(others, ["/bin/a", "/bin/b"].map(PathBuf::from));
         assert_eq!((machine.name, &*script), ("sound", "fullclock audit"));
     }
 
