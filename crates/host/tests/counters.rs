@@ -50,8 +50,13 @@ fn every_cpu_of_this_machine_has_its_row_and_no_counter_goes_backwards() {
 
 #[test]
 fn a_family_that_was_not_asked_for_is_not_collected() {
-    let wanted =
-        Wanted { families: vec![Family::Softirqs], tasks: None, groups: false, wake: false };
+    let wanted = Wanted {
+        families: vec![Family::Softirqs],
+        tasks: None,
+        groups: false,
+        groups_of: Vec::new(),
+        wake: false,
+    };
     let counters = sampled(&mut of_this_machine(wanted));
     let read: Vec<Family> =
         counters.tables().filter(|(_, it)| it.is_ok()).map(|(it, _)| it).collect();
@@ -66,6 +71,7 @@ fn threads_of_a_chosen_process_come_and_go() {
         families: Vec::new(),
         tasks: Some(Processes::Chosen(vec![own])),
         groups: false,
+        groups_of: Vec::new(),
         wake: false,
     };
     let mut sampler = of_this_machine(wanted);

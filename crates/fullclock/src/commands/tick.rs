@@ -118,7 +118,7 @@ fn sampler(host: &HostView, families: &[Family]) -> Sampler {
 }
 
 fn nothing() -> Wanted {
-    Wanted { families: Vec::new(), tasks: None, groups: false, wake: false }
+    Wanted { families: Vec::new(), tasks: None, groups: false, groups_of: Vec::new(), wake: false }
 }
 
 fn measure(mut probe: Probe, time: Duration, interrupt: &Interrupt) -> Measured {

@@ -32,7 +32,8 @@ pub(crate) fn costs(host: &HostView, cpus: &CpuSet) -> Fact<EventCosts> {
 
 fn on(host: &HostView, cpu: u32) -> Fact<EventCosts> {
     let families = vec![Family::Interrupts, Family::CpuTimes, Family::Clocks];
-    let wanted = Wanted { families, tasks: None, groups: false, wake: false };
+    let wanted =
+        Wanted { families, tasks: None, groups: false, groups_of: Vec::new(), wake: false };
     let mut sampler = Sampler::open(Live::this_machine(), host, wanted);
     let (mut before, mut after) = (Counters::unread(), Counters::unread());
     let watch = Watch { length: LENGTH, room: ROOM };

@@ -125,5 +125,6 @@ impl Watched {
 
 /// What a screen shows, and this program's own tasks: what it takes is in the books.
 fn wanted() -> Wanted {
-    Wanted { tasks: Some(Processes::Chosen(vec![std::process::id()])), ..Wanted::watch() }
+    let own = vec![std::process::id()];
+    Wanted { tasks: Some(Processes::Chosen(own.clone())), groups_of: own, ..Wanted::watch() }
 }

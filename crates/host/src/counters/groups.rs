@@ -5,7 +5,6 @@
 
 use super::clock;
 use super::files::{File, Files};
-use super::wanted::Processes;
 use crate::Source;
 use facts::counters::{Counters, Group};
 use facts::system::cgroup::{Mounts, Throttling, Version};
@@ -24,15 +23,8 @@ struct Quota {
 }
 
 impl Quotas {
-    pub(super) fn of(
-        source: &dyn Source,
-        host: &HostView,
-        processes: Option<&Processes>,
-    ) -> Quotas {
-        let chosen = match processes {
-            Some(Processes::Chosen(pids)) => &**pids,
-            _ => &[],
-        };
+    /// Those that the host is known to limit, and those of the processes `chosen`.
+    pub(super) fn of(source: &dyn Source, host: &HostView, chosen: &[u32]) -> Quotas {
         Quotas { groups: find(source, host, chosen) }
     }
 

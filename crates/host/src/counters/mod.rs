@@ -62,7 +62,7 @@ impl Sampler {
     /// the samples. Raises this process's limit of open files: see [`with_original_limit`].
     pub fn open(live: Live, host: &HostView, wanted: Wanted) -> Sampler {
         let tasks = wanted.tasks.clone().map(|processes| Sampled::new(processes, host));
-        let groups = wanted.groups.then(|| Quotas::of(&live, host, wanted.tasks.as_ref()));
+        let groups = wanted.groups.then(|| Quotas::of(&live, host, &wanted.groups_of));
         let run_time = RunTime::of(&live, &host.topology.possible);
         let mut files = Files::of(live);
         let by_cpu = ByCpu::of(&mut files, host, &wanted);

@@ -9,8 +9,10 @@ pub struct Wanted {
     pub families: Vec<Family>,
     /// The tasks; `None` for no task at all.
     pub tasks: Option<Processes>,
-    /// Whether to read the control groups of the chosen processes and those that have a quota.
+    /// Whether to read control groups: those that the host is known to limit, and those of [`Wanted::groups_of`].
     pub groups: bool,
+    /// The processes whose control groups are read too, by number.
+    pub groups_of: Vec<u32>,
     /// Whether to visit every CPU, which wakes it: the kernel writes the time in an idle state when the state is
     /// left, and the time of a task when something else runs (kernel/sched/stats.h). Costs every CPU an
     /// interrupt and a context switch.
@@ -36,6 +38,7 @@ impl Wanted {
             families: Family::ALL.iter().filter(is_cheap).copied().collect(),
             tasks: Some(Processes::KernelThreads),
             groups: true,
+            groups_of: Vec::new(),
             wake: false,
         }
     }
@@ -47,6 +50,7 @@ impl Wanted {
             families: Family::ALL.iter().filter(is_sampled).copied().collect(),
             tasks: Some(Processes::All),
             groups: true,
+            groups_of: Vec::new(),
             wake: true,
         }
     }

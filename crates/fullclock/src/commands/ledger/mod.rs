@@ -139,7 +139,8 @@ impl Session<'_> {
         if tracer.is_err() {
             self.costs = costs::costs(self.host, cpus);
         }
-        let mut sampler = Sampler::open(Live::this_machine(), self.host, Wanted::ledger());
+        let wanted = Wanted { groups_of: self.chosen.clone(), ..Wanted::ledger() };
+        let mut sampler = Sampler::open(Live::this_machine(), self.host, wanted);
         let plan = Plan {
             cpus: cpus.clone(),
             tracer,
