@@ -30,7 +30,7 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// Tries every theft and writes the page.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let (n_rounds, seconds) = match arguments {
-        [] => (5, 5),
+        [] => (3, 4),
         [quick] if quick == "--quick" => (1, 2),
         _ => bail!("expected: cargo xtask injection [--quick]"),
     };
