@@ -119,6 +119,16 @@ fn references(references: &[Reference]) -> Vec<Value> {
     references.iter().map(reference).collect()
 }
 
+/// Why there is no value, as every schema has it.
+pub(super) fn reason(missing: &Missing) -> Value {
+    json!({
+        "source": missing.what,
+        "reason": missing.reason(),
+        "text": missing.to_string(),
+        "remedy": missing.remedy(),
+    })
+}
+
 pub(super) fn pretty(value: &Value) -> Result<String> {
     serde_json::to_string_pretty(value).map(|text| text + "\n")
 }

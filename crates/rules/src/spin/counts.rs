@@ -47,7 +47,7 @@ fn interrupts(interval: &Interval, cpu: u32) -> Fact<BTreeMap<Cause, u64>> {
     let (from, to) = (before.row(cpu)?, after.row(cpu)?);
     let mut causes = BTreeMap::new();
     for (column, name) in after.columns().iter().enumerate() {
-        let Some(cause) = cause_of(name) else { continue };
+        let Some(cause) = Cause::of_line(name) else { continue };
         let was = match before.columns().get(column) {
             Some(same) if same == name => before.cell(from, column),
             // A line that was not there before counts from nothing.
@@ -64,25 +64,6 @@ fn interrupts(interval: &Interval, cpu: u32) -> Fact<BTreeMap<Cause, u64>> {
     }
     causes.retain(|_, count| *count > 0);
     Ok(causes)
-}
-
-/// The cause behind a line of /proc/interrupts (arch/x86/kernel/irq.c).
-///
-/// `TLB` is left out: those flushes arrive as function calls, which `CAL` counts too since Linux 4.8.
-fn cause_of(line: &str) -> Option<Cause> {
-    let name = line.split_whitespace().next()?;
-    Some(match name {
-        "LOC" => Cause::LocalTimer,
-        "RES" => Cause::Reschedule,
-        "CAL" => Cause::CallFunction,
-        "IWI" => Cause::IrqWork,
-        "PLT" => Cause::PlatformIpi,
-        "TRM" => Cause::Thermal,
-        "THR" => Cause::Threshold,
-        "DFR" => Cause::DeferredError,
-        "SPU" => Cause::Spurious,
-        number => Cause::Device(number.parse().ok()?),
-    })
 }
 
 fn tasks(interval: &Interval, cpu: u32, spinner: u32) -> Fact<Vec<(i32, Comm, u64)>> {

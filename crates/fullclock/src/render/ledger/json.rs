@@ -2,8 +2,8 @@
 
 use super::capacity_ns;
 use super::text::{name_of, party_name};
-use crate::render::json::{SCHEMA_VERSION, describe, pretty};
-use facts::{Fact, HostView, Missing};
+use crate::render::json::{SCHEMA_VERSION, describe, pretty, reason};
+use facts::{Fact, HostView};
 use rules::ledger::{Explanation, Ledger, Line};
 use rules::loss::Kind;
 use serde_json::{Result, Value, json};
@@ -65,13 +65,4 @@ fn share(ns: i64, capacity: i64) -> f64 {
 /// The value, or why there is none.
 fn known<T>(fact: &Fact<T>, value: impl Fn(&T) -> Value) -> Value {
     fact.as_ref().map_or_else(|missing| json!({ "missing": reason(missing) }), value)
-}
-
-fn reason(missing: &Missing) -> Value {
-    json!({
-        "source": missing.what,
-        "reason": missing.reason(),
-        "text": missing.to_string(),
-        "remedy": missing.remedy(),
-    })
 }

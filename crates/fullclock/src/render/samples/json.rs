@@ -1,6 +1,6 @@
 //! One reading as one line of JSON: `schemas/sample-1.json`.
 
-use crate::render::json::SCHEMA_VERSION;
+use crate::render::json::{SCHEMA_VERSION, reason};
 use crate::watch::{Column, Reading, Share, Shares, timestamp};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
@@ -88,15 +88,6 @@ fn reason_of(missing: &Missing, cpus: &CpuSet) -> Value {
     let mut value = reason(missing);
     value["cpus"] = if cpus.is_empty() { Value::Null } else { cpus.to_string().into() };
     value
-}
-
-fn reason(missing: &Missing) -> Value {
-    json!({
-        "source": missing.what,
-        "reason": missing.reason(),
-        "text": missing.to_string(),
-        "remedy": missing.remedy(),
-    })
 }
 
 /// As `schemas/ledger-1.json` has it, without what only `fullclock ledger` finds out.
