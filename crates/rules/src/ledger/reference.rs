@@ -29,7 +29,7 @@ const CLOSE: f64 = 1.005;
 /// Enters the reference clock of each CPU.
 pub(super) fn enter(evidence: &Evidence<'_>, books: &mut [Books<'_>]) {
     let host = evidence.interval.host;
-    let packages = by_package(host, books);
+    let packages = by_package(evidence, books);
     let seen = highest_seen(evidence);
     for books in books {
         books.activity = packages.get(&host.topology.package_leader(books.cpu)).copied();
@@ -90,7 +90,8 @@ pub(super) fn turbo_ratio(host: &HostView, cpu: u32, n_active: usize) -> Option<
     let enough = buckets.clone().find(|(count, _)| usize::from(*count) >= n_active);
     let (_, ratio) = enough.or_else(|| buckets.next_back())?;
     let clock = Hertz(bus_clock(info)?.0.saturating_mul(ratio.into()));
-    let source = format!("{TURBO_RATIO_LIMIT} for {n_active} active cores");
+    let cores = if n_active == 1 { "core" } else { "cores" };
+    let source = format!("{TURBO_RATIO_LIMIT} for {n_active} active {cores} of the package");
     Some(Reference { clock, source })
 }
 

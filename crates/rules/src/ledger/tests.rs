@@ -127,7 +127,25 @@ fn turbo_ratios_promise_by_the_cores_that_are_active() {
     );
     let reference = ledger(&ratios).reference.unwrap();
     assert_eq!(reference.clock.to_string(), "3600 MHz");
-    assert_eq!(reference.source, "MSR 0x1ad MSR_TURBO_RATIO_LIMIT for 1 active cores");
+    assert_eq!(reference.source, "MSR 0x1ad MSR_TURBO_RATIO_LIMIT for 1 active core of the package");
+}
+
+#[test]
+fn cores_that_nobody_asked_about_take_their_share_of_turbo_all_the_same() {
+    let registers = "//- /sys/devices/system/cpu/cpu0/topology/package_cpus_list\n0-1\n\
+                     //- /dev/cpu/0/msr 0xce\n0xa0080001800\n\
+                     //- /dev/cpu/0/msr 0x1ad\n0x2020202020202024\n\
+                     //- /dev/cpu/0/msr 0x1ae\n0x1c1814100c080401\n";
+    let both_busy = replaced(
+        &format!("{SECOND}{registers}"),
+        &[("observer 20", "observer 20\ncpus 0"), ("1 0 0 985000", "1 0 0 5000"), ("1 99 0", "1 0 0")],
+    );
+    let reference = ledger(&both_busy).reference.unwrap();
+    assert_eq!(reference.clock.to_string(), "3200 MHz");
+    assert_eq!(
+        reference.source,
+        "MSR 0x1ad MSR_TURBO_RATIO_LIMIT for 2 active cores of the package"
+    );
 }
 
 #[test]
