@@ -50,8 +50,7 @@ pub(super) fn by_package(evidence: &Evidence<'_>, books: &[Books<'_>]) -> BTreeM
 
 fn activity(host: &HostView, cpus: &[Shares]) -> Activity {
     let busy: Vec<(u32, f64)> = cpus.iter().map(|it| (it.cpu, it.busy)).collect();
-    let awake: Option<Vec<(u32, f64)>> =
-        cpus.iter().map(|it| Some((it.cpu, it.awake?))).collect();
+    let awake: Option<Vec<(u32, f64)>> = cpus.iter().map(|it| Some((it.cpu, it.awake?))).collect();
     let is_steady = |it: &Shares| it.busy.min(1.0 - it.busy) < NEXT_TO_NOTHING;
     Activity {
         n_busy: n_cores(host, &busy),

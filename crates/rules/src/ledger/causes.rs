@@ -1,9 +1,10 @@
 //! Why a clock is below its reference, as far as evidence shows.
 //!
 //! Each cause explains the clock down to some height: a request down to what was requested, turbo that is off down to
-//! the nominal clock, heat as far as the clock went. They are asked in the order in which hardware obeys them, and what
-//! none explains stays without a cause. Registers and settings are those of the moment of the audit, counts those of the
-//! interval.
+//! the nominal clock; or for some time: heat for as long as the kernel counted it. They are asked in the order in which
+//! hardware obeys them, and what none explains stays without a cause. Settings and registers are looked at, where
+//! possible at both ends, and counts are those of the interval. What was there at one end only, or was counted without
+//! its time, is a perhaps: it may explain any part of the rest, and nothing says which.
 
 use super::books::Books;
 use super::reference::turbo_ratio;
@@ -23,24 +24,74 @@ pub(crate) struct Cause {
     pub(crate) party: Option<Party>,
     /// How far down it explains the clock.
     pub(crate) down_to: Hertz,
+    /// For how long it was there at most, in nanoseconds, where that was counted.
+    pub(crate) at_most_ns: Option<u64>,
+}
+
+/// Why a clock was low.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reasons {
+    /// What explains it, in the order in which they are asked.
+    pub(crate) causes: Vec<Cause>,
+    /// What else was there, and may explain any part of the rest.
+    pub(crate) perhaps: Vec<String>,
+}
+
+impl Reasons {
+    /// What the rest is called that no cause explains.
+    pub(crate) fn rest(&self) -> String {
+        if self.perhaps.is_empty() {
+            return NOT_VISIBLE.to_owned();
+        }
+        format!("{PERHAPS}{}", self.perhaps.join(", "))
+    }
 }
 
 /// What the ledger says where nothing names a cause.
 pub(crate) const NOT_VISIBLE: &str = "cause not visible";
 
-/// The causes on one CPU whose clock was `running`, in the order in which they are asked.
-pub(crate) fn causes(books: &Books<'_>, running: Hertz) -> Vec<Cause> {
+/// What a part's name begins with that may be a cause of it.
+pub(crate) const PERHAPS: &str = "perhaps ";
+
+/// The reasons on one CPU whose clock was `running`.
+pub(crate) fn reasons(books: &Books<'_>, running: Hertz) -> Reasons {
     let host = books.evidence.interval.host;
-    let all = [
-        request(host, books.cpu, running),
+    let looks = || [Some(host), books.evidence.host_after].into_iter().flatten();
+    let (requested, once_requested) = agreed(looks().map(|it| request(it, books.cpu)).collect());
+    let limits: Vec<_> = looks().map(|it| limit_reason(books, it, running)).collect();
+    // A register that was read once shows a moment.
+    let is_one_look = limits.len() < 2;
+    let (limited, once_limited) = match agreed(limits) {
+        (Some(cause), _) if is_one_look => (None, Some(cause.name)),
+        both => both,
+    };
+    let (hot, once_hot) = heat(books, running);
+    let causes = [
+        requested,
         turbo_off(host, running),
-        heat(books, running),
-        limit_reason(books, running),
+        hot,
+        limited,
         headroom(books),
         preference(host, books.cpu, running),
-        hypervisor(host, running),
+        hypervisor(books, running),
     ];
-    all.into_iter().flatten().collect()
+    let load_governor = looks().find_map(|it| load_governor(it, books.cpu));
+    let perhaps = [once_requested, load_governor, once_hot, once_limited];
+    Reasons {
+        causes: causes.into_iter().flatten().collect(),
+        perhaps: perhaps.into_iter().flatten().collect(),
+    }
+}
+
+/// The cause that all looks show, as far down as the least of them explains; else the name of one that some do.
+fn agreed(looks: Vec<Option<Cause>>) -> (Option<Cause>, Option<String>) {
+    let n_looks = looks.len();
+    let seen: Vec<Cause> = looks.into_iter().flatten().collect();
+    let Some(first) = seen.first() else { return (None, None) };
+    if seen.len() < n_looks || seen.iter().any(|it| it.name != first.name) {
+        return (None, Some(first.name.clone()));
+    }
+    (seen.into_iter().max_by_key(|it| it.down_to), None)
 }
 
 fn policy(host: &HostView, cpu: u32) -> Option<&Policy> {
@@ -51,29 +102,42 @@ fn policy(host: &HostView, cpu: u32) -> Option<&Policy> {
 const SAME: f64 = 0.98;
 
 /// A governor or a limit that asks for less than there is.
-fn request(host: &HostView, cpu: u32, running: Hertz) -> Option<Cause> {
+fn request(host: &HostView, cpu: u32) -> Option<Cause> {
     let policy = policy(host, cpu)?;
-    let highest = host.highest_request(policy).ok()?;
-    let system =
-        |name: String, down_to| Cause { name, party: Some(Party::OperatingSystem), down_to };
-    let is_low = |clock: Hertz| clock.0 > 0 && clock.share_of(highest) < SAME;
     let governor = policy.governor.as_deref().unwrap_or_default();
     if policy.drives_itself() == Ok(false) {
         let request = match governor {
-            "powersave" => policy.scaling_min.as_ref().ok().copied(),
-            "userspace" => policy.scaling_cur.as_ref().ok().copied(),
-            // These follow the load: what was asked for when somebody looked stands for the rest.
-            "ondemand" | "conservative" | "schedutil" => {
-                policy.scaling_cur.as_ref().ok().filter(|it| is_low(**it)).map(|_| running)
-            }
+            "powersave" => policy.scaling_min.as_ref().ok(),
+            "userspace" => policy.scaling_cur.as_ref().ok(),
             _ => None,
         };
-        if let Some(down_to) = request.filter(|it| is_low(*it)) {
-            return Some(system(format!("governor {governor}"), down_to));
+        if let Some(down_to) = request.filter(|it| is_low(host, policy, **it)) {
+            return Some(system(format!("governor {governor}"), *down_to));
         }
     }
     let limit = *policy.scaling_max.as_ref().ok()?;
-    is_low(limit).then(|| system("limit scaling_max_freq".to_owned(), limit))
+    is_low(host, policy, limit).then(|| system("limit scaling_max_freq".to_owned(), limit))
+}
+
+/// A governor that follows the load, where the clock was low when somebody looked. What it asked for in between nobody
+/// kept, and `scaling_cur_freq` on x86 is what the CPU had, not what was asked for (show_scaling_cur_freq in
+/// drivers/cpufreq/cpufreq.c).
+fn load_governor(host: &HostView, cpu: u32) -> Option<String> {
+    let policy = policy(host, cpu)?;
+    let governor = policy.governor.as_deref().unwrap_or_default();
+    let follows_load = matches!(governor, "ondemand" | "conservative" | "schedutil");
+    let was_low = policy.scaling_cur.as_ref().is_ok_and(|it| is_low(host, policy, *it));
+    let asks = follows_load && was_low && policy.drives_itself() == Ok(false);
+    asks.then(|| format!("governor {governor}"))
+}
+
+fn is_low(host: &HostView, policy: &Policy, clock: Hertz) -> bool {
+    let highest = host.highest_request(policy);
+    highest.is_ok_and(|highest| clock.0 > 0 && clock.share_of(highest) < SAME)
+}
+
+fn system(name: String, down_to: Hertz) -> Cause {
+    Cause { name, party: Some(Party::OperatingSystem), down_to, at_most_ns: None }
 }
 
 /// Turbo that is switched off: by the kernel, or by firmware, which takes the flag away. In a guest, flag and switches are
@@ -85,22 +149,32 @@ fn turbo_off(host: &HostView, running: Hertz) -> Option<Cause> {
     }
     let has_flag = host.cpuinfo.as_ref().is_ok_and(CpuInfo::has_turbo);
     let party = if has_flag { Party::OperatingSystem } else { Party::Firmware };
-    Some(Cause { name: "turbo off".to_owned(), party: Some(party), down_to })
+    let name = "turbo off".to_owned();
+    Some(Cause { name, party: Some(party), down_to, at_most_ns: None })
 }
 
-/// Thermal events that the kernel counted in the interval.
-fn heat(books: &Books<'_>, running: Hertz) -> Option<Cause> {
-    let rose = |column| {
+/// Heat that the kernel counted in the interval: for as long as it counted, or, where it counted events alone, perhaps.
+///
+/// The kernel adds the time of an event when it ends and leaves out short ones (therm_throt_process in
+/// drivers/thermal/intel/therm_throt.c): events without any time are no less true.
+fn heat(books: &Books<'_>, running: Hertz) -> (Option<Cause>, Option<String>) {
+    const NAME: &str = "heat";
+    let rise = |column| {
         let rise = books.evidence.interval.rise(Family::Throttling, books.cpu, column);
-        rise.is_ok_and(|it| it.by > 0)
+        rise.map_or(0, |it| it.by)
     };
-    let is_hot = rose("core_throttle_count") || rose("package_throttle_count");
-    is_hot.then(|| Cause { name: "heat".to_owned(), party: Some(Party::Physics), down_to: running })
+    let ms = rise("core_throttle_total_time_ms").max(rise("package_throttle_total_time_ms"));
+    if ms > 0 {
+        let at_most_ns = Some(ms.saturating_mul(1_000_000).min(books.wall_ns));
+        let (name, party) = (NAME.to_owned(), Some(Party::Physics));
+        return (Some(Cause { name, party, down_to: running, at_most_ns }), None);
+    }
+    let n_events = rise("core_throttle_count").max(rise("package_throttle_count"));
+    (None, (n_events > 0).then(|| NAME.to_owned()))
 }
 
 /// What the processor says holds its clock down.
-fn limit_reason(books: &Books<'_>, running: Hertz) -> Option<Cause> {
-    let host = books.evidence.interval.host;
+fn limit_reason(books: &Books<'_>, host: &HostView, running: Hertz) -> Option<Cause> {
     let layout = Layout::of(host.cpuinfo.as_ref().ok()?)?;
     let values = host.msrs.of(layout.register).ok()?;
     let value = *values.get(host.topology.package_leader(books.cpu))?.as_ref().ok()?;
@@ -113,15 +187,14 @@ fn limit_reason(books: &Books<'_>, running: Hertz) -> Option<Cause> {
         Kind::Heat | Kind::Power | Kind::Current => Some(Party::Physics),
         Kind::Normal => None,
     };
-    Some(Cause { name: reason.name.to_owned(), party, down_to: running })
+    Some(Cause { name: reason.name.to_owned(), party, down_to: running, at_most_ns: None })
 }
 
 /// Cores that idle in a shallow state, and take from the others the turbo of a smaller number.
 fn headroom(books: &Books<'_>) -> Option<Cause> {
     let n_awake = books.activity?.n_awake?;
     let down_to = turbo_ratio(books.evidence.interval.host, books.cpu, n_awake)?.clock;
-    let name = "no turbo headroom: idle cores stay in shallow states".to_owned();
-    Some(Cause { name, party: Some(Party::OperatingSystem), down_to })
+    Some(system("no turbo headroom: idle cores stay in shallow states".to_owned(), down_to))
 }
 
 /// A preference for saving power, where the processor chooses the clock by itself.
@@ -129,22 +202,28 @@ fn preference(host: &HostView, cpu: u32, running: Hertz) -> Option<Cause> {
     let policy = policy(host, cpu)?;
     let preference = policy.preference.as_deref().ok()?;
     let saves = matches!(preference, "power" | "balance_power");
-    (saves && policy.drives_itself() == Ok(true)).then(|| Cause {
-        name: format!("energy_performance_preference {preference}"),
-        party: Some(Party::OperatingSystem),
-        down_to: running,
-    })
+    (saves && policy.drives_itself() == Ok(true))
+        .then(|| system(format!("energy_performance_preference {preference}"), running))
 }
 
-/// In a guest without a frequency driver of its own nobody else can move the clock.
-fn hypervisor(host: &HostView, running: Hertz) -> Option<Cause> {
+/// In a guest without a frequency driver, whose own CPUs did the same all the time, nobody else can move a clock that
+/// moved. One whose own load came and went may have taken its turbo away itself.
+fn hypervisor(books: &Books<'_>, running: Hertz) -> Option<Cause> {
+    let host = books.evidence.interval.host;
     let has_no_driver = host.cpufreq.policies.as_ref().is_err_and(Missing::is_absence);
-    (host.platform.is_guest() && has_no_driver).then(|| Cause {
+    let is_steady = books.activity.is_some_and(|it| it.is_steady);
+    let (lowest, highest) = books.clock.as_ref().ok()?.range;
+    let has_moved = lowest.share_of(highest) < STILL;
+    (host.platform.is_guest() && has_no_driver && is_steady && has_moved).then(|| Cause {
         name: "the clock under this guest".to_owned(),
         party: Some(Party::Hypervisor),
         down_to: running,
+        at_most_ns: None,
     })
 }
+
+/// Readings of the probe within this share of each other are of one clock: so far apart are those of one moment.
+const STILL: f64 = 0.995;
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use crate::interval::Interval;
 use facts::probe::{ClockReading, EventCosts};
 use facts::trace::CpuTotals;
 use facts::trace::waits::Wait;
-use facts::{CpuSet, Fact, Missing, PerCpu};
+use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
 use std::collections::BTreeMap;
 
 /// Everything that a ledger is made from.
@@ -34,6 +34,8 @@ pub struct Evidence<'a> {
     pub kin: BTreeMap<u32, u32>,
     /// How long the chosen tasks were kept from running, added up, where that was traced.
     pub kept_off: Option<Wait>,
+    /// The host at the end, where it was looked at again; the interval has that of the beginning.
+    pub host_after: Option<&'a HostView>,
     /// What the audit of the host found.
     pub findings: &'a [(&'static Check, Finding)],
 }
@@ -55,6 +57,7 @@ impl<'a> Evidence<'a> {
             observer: 0,
             kin: BTreeMap::new(),
             kept_off: None,
+            host_after: None,
             findings: &[],
         }
     }

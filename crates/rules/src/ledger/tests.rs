@@ -127,7 +127,10 @@ fn turbo_ratios_promise_by_the_cores_that_are_active() {
     );
     let reference = ledger(&ratios).reference.unwrap();
     assert_eq!(reference.clock.to_string(), "3600 MHz");
-    assert_eq!(reference.source, "MSR 0x1ad MSR_TURBO_RATIO_LIMIT for 1 active core of the package");
+    assert_eq!(
+        reference.source,
+        "MSR 0x1ad MSR_TURBO_RATIO_LIMIT for 1 active core of the package"
+    );
 }
 
 #[test]
@@ -138,7 +141,11 @@ fn cores_that_nobody_asked_about_take_their_share_of_turbo_all_the_same() {
                      //- /dev/cpu/0/msr 0x1ae\n0x1c1814100c080401\n";
     let both_busy = replaced(
         &format!("{SECOND}{registers}"),
-        &[("observer 20", "observer 20\ncpus 0"), ("1 0 0 985000", "1 0 0 5000"), ("1 99 0", "1 0 0")],
+        &[
+            ("observer 20", "observer 20\ncpus 0"),
+            ("1 0 0 985000", "1 0 0 5000"),
+            ("1 99 0", "1 0 0"),
+        ],
     );
     let reference = ledger(&both_busy).reference.unwrap();
     assert_eq!(reference.clock.to_string(), "3200 MHz");

@@ -5,7 +5,7 @@
 
 use crate::ledger::Books;
 use crate::ledger::amount::{part, signed};
-use crate::ledger::causes::{NOT_VISIBLE, causes};
+use crate::ledger::causes::reasons;
 use crate::ledger::work::work;
 use crate::loss::{Entry, Kind, Loss};
 use facts::{Fact, Hertz, Missing};
@@ -23,9 +23,12 @@ that was measured, and the ledger says so.
 ## How it is measured
 By APERF / MPERF times the rate of the TSC; without them, by the chain probe, which times a chain of dependent
 instructions on the CPU between the samples. Only evidence names a cause: a governor or limit that asked for less, turbo
-that is off, thermal events in the interval, the processor's own limit reasons, idle cores that stay in shallow states and
-so leave fewer turbo ratios, a preference for saving power, in a guest
-the hypervisor. Each explains the clock as far down as it can have pushed it; the rest is 'cause not visible'.
+that is off, time throttled by heat in the interval, the processor's own limit reasons, idle cores that stay in shallow
+states and so leave fewer turbo ratios, a preference for saving power; in a guest the hypervisor, where the clock moved
+while the guest's own load did not. Each explains the clock as far down as it can have pushed it, and for no longer than
+it was counted. The rest is 'cause not visible', or 'perhaps' something: that was there at a moment, or was counted
+without its time, and may explain any part of it. Thermal events, a governor that follows the load, and a limit reason
+that was seen at one end only are of this kind.
 
 ## What mends it
 What the findings beside the line say. The party is who can change it: operating system, firmware, management controller,
@@ -53,28 +56,33 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
     let work = work(books)?;
     let clock = books.clock.as_ref()?;
     let reference = books.reference.as_ref().ok_or_else(|| Missing::absent("a reference clock"))?;
-    let entry = |name: &str, party, ns| Entry {
-        part: name.to_owned(),
+    let entry = |name: String, party, ns, more_ns| Entry {
+        part: name,
         ns: signed(ns),
         method: clock.method,
         source: clock.source,
-        uncertainty_ns: part(work.uncertainty_ns, ns, work.slow_ns),
+        uncertainty_ns: part(work.uncertainty_ns, ns, work.slow_ns).saturating_add(more_ns),
         party,
     };
     let depth = reference.clock.0.saturating_sub(clock.running.0);
     let mut entries = Vec::new();
     let (mut height, mut left) = (reference.clock, work.slow_ns);
-    for cause in causes(books, clock.running) {
+    let reasons = reasons(books, clock.running);
+    let rest = reasons.rest();
+    for cause in reasons.causes {
         let foot = Hertz(cause.down_to.0.clamp(clock.running.0, height.0.max(clock.running.0)));
-        let ns = part(work.slow_ns, height.0.saturating_sub(foot.0), depth).min(left);
+        let explained = part(work.slow_ns, height.0.saturating_sub(foot.0), depth).min(left);
+        let ns = explained.min(cause.at_most_ns.unwrap_or(u64::MAX));
         if ns > 0 {
-            entries.push(entry(&cause.name, cause.party, ns));
+            // What is known to have been there for a part of the time may have taken less in it, unless it was all.
+            let apart = cause.at_most_ns.map_or(0, |at_most| books.wall_ns.saturating_sub(at_most));
+            entries.push(entry(cause.name, cause.party, ns, ns.min(apart)));
             left = left.saturating_sub(ns);
-            height = foot;
+            height = Hertz(height.0.saturating_sub(part(depth, ns, work.slow_ns)).max(foot.0));
         }
     }
     if left > 0 {
-        entries.push(entry(NOT_VISIBLE, None, left));
+        entries.push(entry(rest, None, left, 0));
     }
     Ok(entries)
 }
@@ -109,14 +117,62 @@ mod tests {
     }
 
     #[test]
-    fn heat_that_the_kernel_counted_is_physics() {
+    fn thermal_events_without_their_time_are_a_perhaps_of_nobody() {
         assert_eq!(
             with((
                 "package_throttle_count\n0 0 0\n1 0 0\ntask 2 2 kipmi0 kernel 0 1",
                 "package_throttle_count\n0 3 0\n1 0 0\ntask 2 2 kipmi0 kernel 0 1"
             )),
-            "heat 112.0 ms ±4.5 by counter, physics"
+            "perhaps heat 112.0 ms ±4.5 by counter"
         );
+    }
+
+    /// The second, of which heat throttled CPU 0 for so many milliseconds.
+    fn hot(ms: &str) -> String {
+        let columns = "Throttling core_throttle_count package_throttle_count\n";
+        let text =
+            SECOND.replace(columns, "Throttling core_throttle_count core_throttle_total_time_ms\n");
+        replaced(
+            &text,
+            &[(
+                "total_time_ms\n0 0 0\n1 0 0\ntask 2 2 kipmi0 kernel 0 1",
+                &format!("total_time_ms\n0 1 {ms}\n1 0 0\ntask 2 2 kipmi0 kernel 0 1"),
+            )],
+        )
+    }
+
+    #[test]
+    fn heat_explains_no_more_than_the_time_for_which_the_kernel_counted_it() {
+        assert_eq!(
+            loss("slow-clock", &hot("40")),
+            "cause not visible 72.0 ms ±2.9 by counter\nheat 40.0 ms ±41.6 by counter, physics"
+        );
+        assert_eq!(loss("slow-clock", &hot("1000")), "heat 112.0 ms ±4.5 by counter, physics");
+    }
+
+    #[test]
+    fn a_governor_that_follows_the_load_and_was_seen_at_a_low_clock_is_a_perhaps() {
+        let text = replaced(
+            SECOND,
+            &[
+                ("scaling_governor\nperformance", "scaling_governor\nondemand"),
+                ("scaling_cur_freq\n2000000", "scaling_cur_freq\n1600000"),
+            ],
+        );
+        let found = loss("slow-clock", &text);
+        assert!(found.starts_with("perhaps governor ondemand 112.0 ms ±4.5 by counter"), "{found}");
+        assert!(!found.contains("operating system"), "{found}");
+    }
+
+    #[test]
+    fn a_governor_that_was_another_one_at_the_end_is_a_perhaps() {
+        let slow = ("scaling_governor\nperformance", "scaling_governor\npowersave");
+        let changed = replaced(
+            &replaced(SECOND, &[slow]),
+            &[("observer 20", "observer 20\nafter scaling_governor performance")],
+        );
+        let found = loss("slow-clock", &changed);
+        assert!(found.starts_with("perhaps governor powersave 112.0 ms"), "{found}");
     }
 
     #[test]
@@ -135,20 +191,42 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_probe_speaks_where_no_counter_does_and_the_hypervisor_is_named_in_a_guest() {
+    /// A guest with a probe that moves, and its CPU 0 idle for so many milliseconds.
+    fn guest(idle: &str) -> String {
         let guest = without(SECOND, "Clocks");
         let guest = replaced(
             &guest,
-            &[("observer 20", "observer 20\nclock 0 4200 4300 4400\nclock 1 4500")],
+            &[
+                ("observer 20", "observer 20\nclock 0 4200 4300 4400\nclock 1 4500"),
+                ("trace 0 idle 310000000", &format!("trace 0 idle {idle}000000")),
+                ("0 5000 100000 200000", &format!("0 0 0 {idle}000")),
+                ("0 31 0 0 0 0", &format!("0 {} 0 0 0 0", &idle[..idle.len() - 1])),
+            ],
         );
         let (counted, _) =
             guest.split_at(guest.find("//- /sys/devices/system/cpu/cpufreq").unwrap());
-        let text = format!("{counted}//- /sys/class/dmi/id/sys_vendor\nQEMU\n");
+        format!("{counted}//- /sys/class/dmi/id/sys_vendor\nQEMU\n")
+    }
+
+    #[test]
+    fn a_probe_speaks_where_no_counter_does_and_the_hypervisor_is_named_in_a_guest_of_steady_load()
+    {
         assert_eq!(
-            loss("slow-clock", &text),
+            loss("slow-clock", &guest("10")),
             "the clock under this guest 24.9 ms ±12.4 by probe, hypervisor"
         );
+    }
+
+    #[test]
+    fn a_guest_whose_own_load_came_and_went_may_have_moved_the_clock_itself() {
+        assert_eq!(loss("slow-clock", &guest("310")), "cause not visible 24.9 ms ±12.4 by probe");
+    }
+
+    #[test]
+    fn a_clock_that_stood_lower_on_one_cpu_than_on_another_has_not_moved() {
+        let still = replaced(&guest("10"), &[("4200 4300 4400", "4300 4300 4300")]);
+        let found = loss("slow-clock", &still);
+        assert!(found.starts_with("cause not visible"), "{found}");
     }
 
     #[test]

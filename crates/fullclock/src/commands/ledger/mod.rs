@@ -56,6 +56,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     };
     let (measured, status) = session.measure(&cpus)?;
     let audit = rules::audit::audit(&host);
+    let host_after = host::view(&source);
     let traced = measured.traced;
     let evidence = Evidence {
         cpus,
@@ -66,6 +67,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         kin: descendants(&traced.forks, session.command),
         observer: std::process::id(),
         kept_off: traced.kept_off,
+        host_after: Some(&host_after),
         findings: &audit.findings,
         ..Evidence::of(Interval { host: &host, before: &measured.before, after: &measured.after })
     };

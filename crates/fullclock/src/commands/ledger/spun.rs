@@ -37,11 +37,13 @@ pub(super) fn run(
         (cpu, gaps.as_ref().map(of).map_err(Missing::clone))
     };
     let audit = rules::audit::audit(host);
+    let host_after = host::view(&source);
     let evidence = Evidence {
         cpus,
         clocks: seen.clocks.clone(),
         observer: std::process::id(),
         spun: seen.gaps.iter().map(spun).collect(),
+        host_after: Some(&host_after),
         findings: &audit.findings,
         ..Evidence::of(interval)
     };
