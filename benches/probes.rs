@@ -5,14 +5,14 @@
 
 use facts::counters::Counters;
 use facts::probe::{ClockReading, EventCosts, Gaps};
-use facts::trace::{Cause, Event, What, tracepoint};
+use facts::trace::{Event, What, tracepoint};
 use facts::{CpuSet, Fact, Missing};
 use host::Live;
 use host::counters::{Sampler, Wanted};
 use host::perf::Tracer;
 use host::probe::{Watch, Windows, allowed, clock, pinned, spin_on};
 use rules::interval::Interval;
-use rules::spin::{Counts, GapBooks, Untraced, by_counts, costs, costs_by_counts, join};
+use rules::spin::{Counts, GapBooks, Untraced, by_counts, costs, costs_by_counts, join, tick};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -87,7 +87,7 @@ fn gaps(cpu: u32) -> Fact<()> {
             tracer.lacking().iter().for_each(|it| println!("  not traced: {it}"));
             let join = join(&seen, &events);
             let untraced = Untraced::of(&join, &counts, host.platform.is_guest());
-            show(&seen, &join.books(untraced), &costs(&[join], Cause::LocalTimer));
+            show(&seen, &join.books(untraced), &costs(&[join], tick(&interval)));
         }
         Err(missing) => println!("  no trace: {missing}"),
     }

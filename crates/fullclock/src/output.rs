@@ -121,7 +121,8 @@ pub(crate) fn with_progress<T>(
 
 /// A line on standard error that says how far a measurement is, for whoever watches.
 pub(crate) struct Progress {
-    length: Duration,
+    /// How long it takes; `None` where that is not known.
+    length: Option<Duration>,
     is_wanted: bool,
     is_shown: bool,
 }
@@ -130,13 +131,19 @@ impl Progress {
     /// The time between two updates that an eye can follow.
     pub(crate) const STEP: Duration = Duration::from_millis(200);
 
-    /// Of something that begins now and takes `length`; nothing is shown of what is over in a second. Who does not
-    /// watch a terminal is told once, where `verbose` asks for it.
-    pub(crate) fn new(arguments: &OutputArguments, verbose: bool, length: Duration) -> Progress {
-        let is_long = length > Duration::from_secs(1);
+    /// Of something that begins now and takes `length`, or nobody knows how long; nothing is shown of what is over in a
+    /// second. Who does not watch a terminal is told once, where `verbose` asks for it.
+    pub(crate) fn new(
+        arguments: &OutputArguments,
+        verbose: bool,
+        length: Option<Duration>,
+    ) -> Progress {
+        let is_long = length.is_none_or(|it| it > SOON);
         let is_terminal = io::stderr().is_terminal();
         if is_long && verbose && !is_terminal {
-            note(arguments, &format!("measuring for {} s, SIGINT ends it", length.as_secs_f64()));
+            let until = length
+                .map_or("until it ends".to_owned(), |it| format!("for {} s", it.as_secs_f64()));
+            note(arguments, &format!("measuring {until}, SIGINT ends it"));
         }
         let is_wanted = is_long && is_terminal && !arguments.quiet;
         Progress { length, is_wanted, is_shown: false }
@@ -144,15 +151,19 @@ impl Progress {
 
     /// Says that `elapsed` of it is over.
     pub(crate) fn show(&mut self, elapsed: Duration) {
-        if self.is_wanted {
-            let (elapsed, length) = (elapsed.as_secs_f64(), self.length.as_secs_f64());
-            rewrite_line(&format!(
-                "\rfullclock: measured {elapsed:.1} of {length:.1} s, Ctrl-C ends it"
-            ));
+        let is_early = self.length.is_none() && elapsed < SOON;
+        if self.is_wanted && !is_early {
+            let of = self.length.map_or(String::new(), |it| format!("of {:.1} ", it.as_secs_f64()));
+            let elapsed = elapsed.as_secs_f64();
+            // Behind it the cursor goes back, so that what a command prints begins a line all the same.
+            rewrite_line(&format!("fullclock: measured {elapsed:.1} {of}s, Ctrl-C ends it\r"));
             self.is_shown = true;
         }
     }
 }
+
+/// What is over by then needs no progress.
+const SOON: Duration = Duration::from_secs(1);
 
 #[expect(
     clippy::let_underscore_must_use,
@@ -166,7 +177,7 @@ fn rewrite_line(text: &str) {
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.is_shown {
-            rewrite_line("\r\x1b[K");
+            rewrite_line("\x1b[K");
         }
     }
 }

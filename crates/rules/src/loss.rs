@@ -15,8 +15,19 @@ pub struct Loss {
     pub help: &'static str,
     /// The checks whose findings explain it, by id.
     pub checks: &'static [&'static str],
+    /// Those of them that explain only some of its parts, each with how the names of these begin.
+    pub of_parts: &'static [(&'static str, &'static str)],
     /// What one CPU has lost to it.
     pub measure: fn(&Books<'_>) -> Fact<Vec<Entry>>,
+}
+
+impl Loss {
+    /// Whether the findings of a check explain a part.
+    pub(crate) fn is_explained_by(&self, check: &str, part: &str) -> bool {
+        let mut names = self.of_parts.iter().filter(|it| it.0 == check).map(|it| it.1).peekable();
+        let is_of_all = names.peek().is_none();
+        self.checks.contains(&check) && (is_of_all || names.any(|name| part.starts_with(name)))
+    }
 }
 
 /// What a line means for the capacity of a CPU.

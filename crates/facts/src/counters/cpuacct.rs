@@ -8,7 +8,7 @@
 use super::Table;
 use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
-use crate::{CpuSet, Fact, Missing};
+use crate::{CpuSet, Fact};
 
 /// The CPUs that stand in the file, and those of them that run.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct Cpus<'a> {
 
 /// Writes the times of the CPUs: [`Family::RunTime`](super::Family::RunTime), without waiting time.
 pub fn fill(path: &str, text: &[u8], read_at: u64, cpus: Cpus<'_>, into: &mut Fact<Table>) {
-    let write = |text, table: &mut Table| write(path, text, cpus, table);
+    let write = |text, table: &mut Table| write(text, cpus, table);
     let make = |_| Ok(Table::new(cpus.rows().collect(), ["run".into()].into()));
     Source { path, text, read_at }.refill(into, write, make);
 }
@@ -32,12 +32,7 @@ impl Cpus<'_> {
     }
 }
 
-fn write<'t>(
-    path: &str,
-    text: &'t [u8],
-    cpus: Cpus<'_>,
-    table: &mut Table,
-) -> Result<Shape, Unfit<'t>> {
+fn write<'t>(text: &'t [u8], cpus: Cpus<'_>, table: &mut Table) -> Result<Shape, Unfit<'t>> {
     let is_ours = table.columns().iter().map(|it| &**it).eq(["run"]);
     if !is_ours || !cpus.rows().eq(table.rows().iter().copied()) {
         return Ok(Shape::Other);
@@ -56,7 +51,6 @@ fn write<'t>(
     if !rest.0.trim_ascii().is_empty() {
         return Err(unfit());
     }
-    table.blank_column("wait", Missing::absent(format!("waiting time in {path}")));
     Ok(Shape::Same)
 }
 
@@ -74,10 +68,7 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_possible_cpus() {
-        assert_eq!(
-            filled("1,3", &["5 6 7 8 \n", "10 20 30 40 \n"]),
-            "run\n1: 20\n3: 40\nwait: waiting time in /usage does not exist\n"
-        );
+        assert_eq!(filled("1,3", &["5 6 7 8 \n", "10 20 30 40 \n"]), "run\n1: 20\n3: 40\n");
     }
 
     #[test]

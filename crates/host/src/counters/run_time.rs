@@ -32,12 +32,14 @@ impl RunTime {
         match (files.read(&mut self.schedstat), &mut self.usage) {
             (Ok(text), _) => schedstat::fill(text, read_at, table),
             (Err(missing), Err(_)) => *table = Err(missing),
-            (Err(_), Ok((file, possible))) => match files.read(file) {
+            (Err(no_schedstat), Ok((file, possible))) => match files.read(file) {
                 Ok(text) => {
                     let cpus = cpuacct::Cpus { possible, online };
                     cpuacct::fill(&file.path, text, read_at, cpus, table);
                     if let Ok(table) = table {
                         table.set_source("cpuacct.usage_percpu of the root control group");
+                        // Waiting time is in the first source alone.
+                        table.blank_column("wait", no_schedstat);
                     }
                 }
                 Err(missing) => *table = Err(missing),

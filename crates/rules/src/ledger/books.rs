@@ -163,7 +163,8 @@ impl Premises<'_> {
     }
 }
 
-fn stolen(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Amount> {
+/// What the hypervisor says that it took.
+pub(super) fn stolen(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Amount> {
     let rise = evidence.interval.rise(Family::CpuTimes, cpu, "steal")?;
     if rise.by == 0 {
         evidence.interval.host.platform.tells_of_steal()?;

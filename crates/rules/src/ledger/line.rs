@@ -145,7 +145,7 @@ impl Line {
         let losers: CpuSet =
             self.cpus.iter().filter(|(_, ns)| *ns > 0).map(|(cpu, _)| *cpu).collect();
         for (check, finding) in
-            findings.iter().filter(|(check, _)| self.loss.checks.contains(&check.id))
+            findings.iter().filter(|(check, _)| self.loss.is_explained_by(check.id, &self.part))
         {
             let cpus = finding.cpus.as_ref().map(|it| it.cpus.and(&losers));
             if cpus.as_ref().is_some_and(CpuSet::is_empty) {

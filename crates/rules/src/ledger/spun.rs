@@ -2,9 +2,13 @@
 //!
 //! The spinner is the only task that was asked for, its time is what lies between the gaps, and each gap is entered on the
 //! line of whoever had the CPU meanwhile. Gaps that nobody explains are not entered, and so are unexplained.
+//!
+//! The spinner watches for a little less than the interval lasts. What it saw stands for the rest as well, which is as
+//! uncertain as it is long. What a hypervisor took no event marks: it is what no event of this guest explains, and is as
+//! far off as /proc/stat says otherwise.
 
 use super::amount::{Amount, part};
-use super::books::{Books, Premises};
+use super::books::{self, Books, Premises};
 use super::clock;
 use super::evidence::Evidence;
 use super::interruptions::{Interruption, Interruptions, Kind, kind_of};
@@ -38,7 +42,7 @@ pub(super) fn books<'a>(
         evidence,
         cpu,
         wall_ns,
-        stolen: known(Thief::Hypervisor),
+        stolen: known(Thief::Hypervisor).map(|it| against_steal(it, evidence, cpu)),
         interruptions: Interruptions {
             ticks: interruptions(Kind::Tick),
             interrupts: interruptions(Kind::Interrupt),
@@ -55,18 +59,45 @@ pub(super) fn books<'a>(
     }
 }
 
+/// What a hypervisor took, with how far that is from what it says itself; a count of steal alone tells of no time that
+/// it spent on this guest's own exits, and of none below 10 ms.
+fn against_steal(inferred: Amount, evidence: &Evidence<'_>, cpu: u32) -> Amount {
+    if inferred.ns == 0 {
+        return inferred;
+    }
+    let told_ns = books::stolen(evidence, cpu, wall_ns(evidence)).map_or(0, |it| it.ns);
+    let apart_ns = inferred.ns.abs_diff(told_ns);
+    Amount {
+        uncertainty_ns: inferred.uncertainty_ns.max(apart_ns),
+        method: Method::Derived,
+        source: "gaps of a spinner that no event of this guest explains, against /proc/stat steal",
+        ..inferred
+    }
+}
+
+fn wall_ns(evidence: &Evidence<'_>) -> u64 {
+    evidence.interval.elapsed_ns().unwrap_or(0)
+}
+
 impl Spun {
     /// What one thief took of `wall_ns`.
     fn amount(&self, thief: Thief, wall_ns: u64) -> Amount {
         self.amount_of(self.gaps.of(thief).ns, wall_ns)
     }
 
-    fn amount_of(&self, ns: u64, wall_ns: u64) -> Amount {
-        let ns = part(ns, wall_ns, self.wall_ns);
+    fn amount_of(&self, seen_ns: u64, wall_ns: u64) -> Amount {
+        let ns = part(seen_ns, wall_ns, self.wall_ns);
+        // Nothing is seen as nothing, for however long.
+        let unwatched_ns = if ns == 0 { 0 } else { self.wall_ns.abs_diff(wall_ns) };
         let (method, source, uncertainty_ns) = match self.gaps.method {
-            spin::Method::Trace => (Method::Tracepoint, "gaps of a spinner, by traced events", 0),
+            spin::Method::Trace => {
+                (Method::Tracepoint, "gaps of a spinner, by traced events", unwatched_ns)
+            }
             // Which gap was whose rests on their lengths alone: any of it may be somebody else's.
-            spin::Method::Counts => (Method::Derived, "gaps of a spinner, by counts", ns),
+            spin::Method::Counts => {
+                let uncertainty_ns = ns.saturating_add(unwatched_ns);
+                (Method::Derived, "gaps of a spinner, by counts", uncertainty_ns)
+            }
         };
         Amount { ns, uncertainty_ns, method, source }
     }
@@ -158,7 +189,7 @@ cpus 0";
 idle: 100.0 ms by tracepoint
 cgroup-quota: 0.0 ms by counter, operating system
 idle-exits: unknown: no time of the idle loop here: a spinner keeps the CPU from idling
-stolen: 20.0 ms by tracepoint, hypervisor
+stolen: 20.0 ms ±20.0 by derived, hypervisor
 stopped-clock: system management mode 4.0 ms by tracepoint, firmware
 slow-clock: cause not visible 158.4 ms ±6.3 by counter
 ticks: 3.0 ms by tracepoint
@@ -179,6 +210,21 @@ unexplained 1.500"
         let counted = replaced(&spun(), &[("spun 0 trace", "spun 0 counts")]);
         assert_eq!(loss("ticks", &counted), "3.0 ms ±3.0 by derived");
         assert_eq!(unexplained(&counted), "1.500");
+    }
+
+    #[test]
+    fn stolen_time_is_as_far_off_as_the_hypervisor_says() {
+        let told = replaced(&spun(), &[("0 31 0 0 0 0", "0 31 0 0 0 1")]);
+        assert_eq!(loss("stolen", &spun()), "20.0 ms ±20.0 by derived, hypervisor");
+        assert_eq!(loss("stolen", &told), "20.0 ms ±10.0 by derived, hypervisor");
+    }
+
+    #[test]
+    fn time_that_the_spinner_did_not_watch_is_uncertain() {
+        let shorter = replaced(&spun(), &[("spun 0 trace 1000000000", "spun 0 trace 990000000")]);
+        assert_eq!(loss("ticks", &shorter), "3.0 ms ±10.0 by tracepoint");
+        let counted = replaced(&shorter, &[("spun 0 trace", "spun 0 counts")]);
+        assert_eq!(loss("ticks", &counted), "3.0 ms ±13.0 by derived");
     }
 
     #[test]

@@ -26,6 +26,7 @@ sample is taken is not in it.
 A higher quota or none, or fewer threads: a group with many threads uses its quota up early in each period.
 ",
     checks: &["cgroup-quota-throttling"],
+    of_parts: &[],
     measure,
 };
 

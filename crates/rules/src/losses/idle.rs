@@ -25,6 +25,7 @@ of the kernel forces to cool the machine are entered elsewhere.
 Nothing: it is capacity to spare. Tasks that wait although CPUs are idle are shown beside the ledger, with `--pid`.
 ",
     checks: &[],
+    of_parts: &[],
     measure,
 };
 

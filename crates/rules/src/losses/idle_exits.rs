@@ -30,6 +30,7 @@ Shallower idle states, for as long as latency matters: a limit in /dev/cpu_dma_l
 latency-performance. It costs power, and turbo of the other cores.
 ",
     checks: &["slow-idle-governor"],
+    of_parts: &[],
     measure,
 };
 

@@ -24,6 +24,7 @@ what one costs by the gap probe, softirqs included. With none of these, they sta
 Interrupts of a device can be sent to other CPUs (/proc/irq/N/smp_affinity_list) and put together (ethtool -C).
 ",
     checks: &["irqs-on-isolated", "split-lock-penalty"],
+    of_parts: &[],
     measure,
 };
 

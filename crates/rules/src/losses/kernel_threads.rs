@@ -23,6 +23,12 @@ CPU it last ran on. Work that the kernel does in a task's name (system calls, pa
 kipmi0: `fullclock explain kipmid-busy`. Others can often be kept off CPUs: `isolcpus=`, or their affinity.
 ",
     checks: &["kipmid-busy", "ipmi-without-interrupt", "vmstat-tick"],
+    of_parts: &[
+        ("kipmid-busy", "kipmi"),
+        ("ipmi-without-interrupt", "kipmi"),
+        // vmstat_update runs in a kworker (mm/vmstat.c).
+        ("vmstat-tick", "kworker/"),
+    ],
     measure,
 };
 
@@ -50,6 +56,23 @@ mod tests {
         assert_eq!(
             loss("kernel-threads", &untraced()),
             "kipmi0 100.0 ms ±0.6 by counter, management controller"
+        );
+    }
+
+    #[test]
+    fn a_finding_about_one_thread_stands_beside_no_other() {
+        let since_boot = "//- /proc/uptime\n36000.10 70000.00\n\
+                          //- /proc/412/stat\n412 (kipmi0) S 2 0 0 0 -1 2129984 \
+                          0 0 0 0 0 0 0 0 39 19 1 0 10 0 0\n\
+                          //- /proc/412/schedstat\n15480000000000 0 1\n";
+        let text = replaced(
+            &format!("{SECOND}{since_boot}"),
+            &[("task 2 kipmi0 100000000", "task 2 kipmi0 60000000\ntask 77 kworker/0:9 40000000")],
+        );
+        assert_eq!(
+            loss("kernel-threads", &text),
+            "kipmi0 60.0 ms by tracepoint, management controller <- kipmid-busy  <- ipmi-without-interrupt\n\
+             kworker/0:9 40.0 ms by tracepoint"
         );
     }
 

@@ -22,6 +22,7 @@ As that of any task. What tracepoints cost is in whatever was traced.
 A longer interval, or fewer CPUs (`--cpus`).
 ",
     checks: &[],
+    of_parts: &[],
     measure,
 };
 

@@ -24,6 +24,7 @@ that came and went between the samples shows in a trace only, and counts as some
 Other hours, other CPUs (cpusets, taskset), or a lower weight of their control group.
 ",
     checks: &[],
+    of_parts: &[],
     measure,
 };
 

@@ -49,6 +49,7 @@ hypervisor, or nobody but a better cooler.
         "clock-below-minimum",
         "known-bad-firmware",
     ],
+    of_parts: &[],
     measure,
 };
 

@@ -23,6 +23,7 @@ stays part of what they interrupt.
 NET_RX: spread a network card's queues, or keep them off the CPUs of the database. RCU: `rcu_nocbs=`.
 ",
     checks: &["rcu-callbacks-on-isolated", "irqs-on-isolated"],
+    of_parts: &[],
     measure,
 };
 

@@ -23,6 +23,7 @@ done so itself (CONFIG_PARAVIRT_TIME_ACCOUNTING), and what is more than their ti
 A dedicated or larger instance, pinned virtual CPUs, or fewer of them on that host.
 ",
     checks: &["stolen-time"],
+    of_parts: &[],
     measure,
 };
 

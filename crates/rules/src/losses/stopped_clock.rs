@@ -37,6 +37,7 @@ sees system management mode as gaps.
 machine may be too hot.
 ",
     checks: &["clock-modulation", "forced-idle", "smi-storm", "known-bad-firmware"],
+    of_parts: &[],
     measure,
 };
 

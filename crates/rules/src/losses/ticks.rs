@@ -32,6 +32,7 @@ CONFIG_HZ.
         "isolated-without-nohz-full",
         "nohz-full-ineffective",
     ],
+    of_parts: &[],
     measure,
 };
 

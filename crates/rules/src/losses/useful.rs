@@ -27,6 +27,7 @@ leave.
 Nothing: more of it is what all other lines are about.
 ",
     checks: &[],
+    of_parts: &[],
     measure,
 };
 

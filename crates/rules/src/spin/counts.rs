@@ -2,6 +2,7 @@
 
 use crate::interval::Interval;
 use facts::counters::{Family, Task};
+use facts::system::interrupts::may_be_tick_timer;
 use facts::trace::{Cause, Comm};
 use facts::{Fact, Missing};
 use std::collections::BTreeMap;
@@ -40,6 +41,19 @@ impl Counts {
             n_smi: rise(Family::Clocks, "smi"),
         }
     }
+}
+
+/// The cause of the CPUs' own ticks: [`Cause::LocalTimer`] on x86, elsewhere the number of the timer that came most often,
+/// for an Arm core has several.
+pub fn tick(interval: &Interval) -> Cause {
+    let Ok(table) = interval.after.table(Family::Interrupts) else { return Cause::LocalTimer };
+    let total = |column| {
+        let rows = 0..table.rows().len();
+        rows.fold(0u64, |sum, row| sum.saturating_add(table.cell(row, column)))
+    };
+    let timers = table.columns().iter().enumerate().filter(|(_, it)| may_be_tick_timer(it));
+    let most = timers.max_by_key(|(column, _)| total(*column));
+    most.and_then(|(_, name)| Cause::of_line(name)).unwrap_or(Cause::LocalTimer)
 }
 
 fn interrupts(interval: &Interval, cpu: u32) -> Fact<BTreeMap<Cause, u64>> {
@@ -120,6 +134,17 @@ task 9 9 spinner user 1 900000 0
         assert_eq!((counts.n_nmi, counts.stolen_ns), (Ok(1), Ok(20_000_000)));
         assert_eq!(counts.tasks, Ok(vec![(7, Comm::new("kworker/1:0"), 5000)]));
         assert!(counts.n_smi.is_err());
+    }
+
+    #[test]
+    fn the_tick_is_the_local_timer_or_the_number_of_the_timer_that_comes() {
+        let cause = |table: &str| {
+            let (host, sample) = (host_of(""), counters(table));
+            tick(&Interval { host: &host, before: &sample, after: &sample })
+        };
+        assert_eq!(cause("at 0\nInterrupts 24+eth0 LOC\n0 9 5\n"), Cause::LocalTimer);
+        let arm = "at 0\nInterrupts 10+arch_timer 11+arch_timer 24+eth0\n0 0 5 9\n";
+        assert_eq!(cause(arm), Cause::Device(11));
     }
 
     #[test]

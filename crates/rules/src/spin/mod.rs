@@ -14,7 +14,7 @@ mod properties;
 mod walk;
 
 pub use counted::{by_counts, costs_by_counts};
-pub use counts::Counts;
+pub use counts::{Counts, tick};
 pub use joined::{Join, Untraced, costs, join};
 
 use facts::trace::{Cause, Comm};

@@ -158,7 +158,7 @@ impl Session<'_> {
                 let started = Workload::start(&options.command, arguments.output.json)?;
                 *command = Some(started.pid());
                 chosen.push(started.pid());
-                watch(workload.insert(started), options, interrupt)?;
+                watch(workload.insert(started), arguments, options, interrupt)?;
             }
             Ok(())
         })?;
@@ -180,7 +180,7 @@ fn counts_cycles(sampler: &mut Sampler) -> bool {
 
 /// Waits that long, or until Ctrl-C.
 fn wait(arguments: &Arguments, interrupt: &Interrupt, length: Duration) {
-    let mut progress = Progress::new(&arguments.output, arguments.audit.verbose, length);
+    let mut progress = Progress::new(&arguments.output, arguments.audit.verbose, Some(length));
     let started = Instant::now();
     while let Some(left) = length.checked_sub(started.elapsed()).filter(|it| !it.is_zero()) {
         progress.show(started.elapsed());
@@ -191,11 +191,22 @@ fn wait(arguments: &Arguments, interrupt: &Interrupt, length: Duration) {
 }
 
 /// Waits until the command ends, the time is over or Ctrl-C.
-fn watch(command: &Workload, options: &LedgerArguments, interrupt: &Interrupt) -> Result<()> {
-    let started = Instant::now();
-    let is_over = |elapsed: Duration| options.duration.is_some_and(|length| elapsed >= length);
+fn watch(
+    command: &Workload,
+    arguments: &Arguments,
+    options: &LedgerArguments,
+    interrupt: &Interrupt,
+) -> Result<()> {
+    let mut progress = Progress::new(&arguments.output, arguments.audit.verbose, options.duration);
+    let (started, mut shown) = (Instant::now(), Duration::ZERO);
     while !command.has_ended()? {
-        if interrupt.wait(Duration::from_millis(10)) || is_over(started.elapsed()) {
+        let elapsed = started.elapsed();
+        if elapsed.saturating_sub(shown) >= Progress::STEP {
+            progress.show(elapsed);
+            shown = elapsed;
+        }
+        let is_over = options.duration.is_some_and(|length| elapsed >= length);
+        if interrupt.wait(Duration::from_millis(10)) || is_over {
             break;
         }
     }
