@@ -54,6 +54,9 @@ pub struct Entry {
     pub source: &'static str,
     /// How far off it may be either way, in nanoseconds.
     pub uncertainty_ns: u64,
+    /// Of time that tasks ran: interrupts and softirqs that came meanwhile, in nanoseconds. They are not in `ns`, and
+    /// have lines of their own. `None` where that is not known, and of what is no such time.
+    pub interrupted_ns: Option<u64>,
     /// Who is responsible, where evidence shows it.
     pub party: Option<Party>,
 }

@@ -30,17 +30,34 @@ pub struct EventCost {
 impl EventCost {
     /// The mean of events that took this long each, give or take half of what the middle four fifths of them span;
     /// missing where they are fewer than ten. `what` names them.
-    pub fn of_events(what: &str, mut lengths_ns: Vec<u64>) -> Fact<EventCost> {
-        if lengths_ns.len() < FEWEST_EVENTS {
-            let found = format!("{} events", lengths_ns.len());
-            return Err(Missing::malformed(format!("the cost of {what}"), &found, "ten or more"));
-        }
-        lengths_ns.sort_unstable();
+    pub fn of_events(what: &str, lengths_ns: Vec<u64>) -> Fact<EventCost> {
+        let lengths_ns = enough(what, lengths_ns)?;
         let sum: u128 = lengths_ns.iter().copied().map(u128::from).sum();
         let mean = sum / lengths_ns.len() as u128;
-        let span_ns = rank(&lengths_ns, 0.9).saturating_sub(rank(&lengths_ns, 0.1));
-        Ok(EventCost { ns: u64::try_from(mean).unwrap_or(u64::MAX), uncertainty_ns: span_ns / 2 })
+        let ns = u64::try_from(mean).unwrap_or(u64::MAX);
+        Ok(EventCost { ns, uncertainty_ns: half_span(&lengths_ns) })
     }
+
+    /// The median instead of the mean, for what something else may have lengthened.
+    pub fn typical(what: &str, lengths_ns: Vec<u64>) -> Fact<EventCost> {
+        let lengths_ns = enough(what, lengths_ns)?;
+        Ok(EventCost { ns: rank(&lengths_ns, 0.5), uncertainty_ns: half_span(&lengths_ns) })
+    }
+}
+
+/// The lengths in ascending order, where there are enough of them.
+fn enough(what: &str, mut lengths_ns: Vec<u64>) -> Fact<Vec<u64>> {
+    if lengths_ns.len() < FEWEST_EVENTS {
+        let found = format!("{} events", lengths_ns.len());
+        return Err(Missing::malformed(format!("the cost of {what}"), &found, "ten or more"));
+    }
+    lengths_ns.sort_unstable();
+    Ok(lengths_ns)
+}
+
+/// Half of what the middle four fifths span.
+fn half_span(ascending: &[u64]) -> u64 {
+    rank(ascending, 0.9).saturating_sub(rank(ascending, 0.1)) / 2
 }
 
 #[cfg(test)]

@@ -83,13 +83,17 @@ pub(super) fn put_totals(out: &mut Vec<u8>, totals: &CpuTotals) {
     put_number(out, totals.tasks.len() as u64);
     for (tid, task) in &totals.tasks {
         put_number(out, difference(0, i64::from(*tid) as u64));
-        put_number(out, task.run_ns);
+        [task.run_ns, task.interrupts, task.interrupted_ns]
+            .iter()
+            .for_each(|it| put_number(out, *it));
         put_comm(out, task.comm);
     }
     put_number(out, totals.causes.len() as u64);
     for (cause, time) in &totals.causes {
         put_cause(out, *cause);
-        [time.count, time.in_idle_ns, time.in_task_ns].iter().for_each(|it| put_number(out, *it));
+        [time.count, time.from_tasks, time.in_idle_ns, time.in_task_ns]
+            .iter()
+            .for_each(|it| put_number(out, *it));
     }
     put_number(out, totals.tick_stops.len() as u64);
     for (stop, count) in &totals.tick_stops {
@@ -122,12 +126,19 @@ fn take_map<K: Ord, V>(
 fn take_task(bytes: &mut Bytes) -> Result<(i32, TaskTime), Expected> {
     let tid = i32::try_from(at_difference(0, bytes.number()?) as i64);
     let tid = tid.map_err(|_| Expected("a thread's number"))?;
-    Ok((tid, TaskTime { run_ns: bytes.number()?, comm: take_comm(bytes)? }))
+    let mut number = || bytes.number();
+    let (run_ns, interrupts, interrupted_ns) = (number()?, number()?, number()?);
+    Ok((tid, TaskTime { comm: take_comm(bytes)?, run_ns, interrupts, interrupted_ns }))
 }
 
 fn take_cause_time(bytes: &mut Bytes) -> Result<CauseTime, Expected> {
     let mut number = || bytes.number();
-    Ok(CauseTime { count: number()?, in_idle_ns: number()?, in_task_ns: number()? })
+    Ok(CauseTime {
+        count: number()?,
+        from_tasks: number()?,
+        in_idle_ns: number()?,
+        in_task_ns: number()?,
+    })
 }
 
 fn take_tick_stop(bytes: &mut Bytes) -> Result<(TickStop, u64), Expected> {

@@ -134,11 +134,22 @@ fn totals() -> impl Strategy<Value = CpuTotals> {
         idle_ns: 2,
         tasks: tasks
             .into_iter()
-            .map(|(tid, (comm, run_ns))| (tid, TaskTime { comm: Comm(comm), run_ns }))
+            .map(|(tid, (comm, run_ns))| {
+                let time = TaskTime {
+                    comm: Comm(comm),
+                    run_ns,
+                    interrupts: 6,
+                    interrupted_ns: run_ns / 2,
+                };
+                (tid, time)
+            })
             .collect(),
         causes: causes
             .into_iter()
-            .map(|(cause, count)| (cause, CauseTime { count, in_idle_ns: ns, in_task_ns: 3 }))
+            .map(|(cause, count)| {
+                let from_tasks = count / 2;
+                (cause, CauseTime { count, from_tasks, in_idle_ns: ns, in_task_ns: 3 })
+            })
             .collect(),
         switches: 4,
         tick_stops: [(TickStop { dependency: 2, success: ns > 9 }, ns)].into(),

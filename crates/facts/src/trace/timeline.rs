@@ -112,13 +112,25 @@ impl Timeline {
     }
 
     fn enter(&mut self, cause: Cause) {
+        let left = if self.causes.is_empty() && !cause.is_softirq() { self.task() } else { None };
         if self.causes.len() < DEEPEST {
             self.causes.push(cause);
         }
-        if self.counting {
-            let time = self.totals.causes.entry(cause).or_default();
-            time.count = time.count.saturating_add(1);
+        if !self.counting {
+            return;
         }
+        let time = self.totals.causes.entry(cause).or_default();
+        time.count = time.count.saturating_add(1);
+        if let Some(task) = left {
+            time.from_tasks = time.from_tasks.saturating_add(1);
+            let time = self.totals.tasks.entry(task.tid).or_default();
+            time.interrupts = time.interrupts.saturating_add(1);
+        }
+    }
+
+    /// The task that has the CPU, where switches tell and it is not the idle task.
+    fn task(&self) -> Option<Task> {
+        self.running.filter(|it| self.sees_switches && it.tid != IDLE)
     }
 
     /// Ends `cause` and whatever is on top of it, whose exit was not seen. An exit without its entry began
@@ -165,7 +177,12 @@ impl Timeline {
         if elapsed_ns == 0 || !self.counting {
             return;
         }
+        let interrupted = self.task().filter(|_| !self.causes.is_empty());
         let totals = &mut self.totals;
+        if let Some(task) = interrupted {
+            let time = totals.tasks.entry(task.tid).or_default();
+            time.interrupted_ns = time.interrupted_ns.saturating_add(elapsed_ns);
+        }
         let account = match (self.running, self.causes.last()) {
             (None, _) => &mut totals.unknown_ns,
             (Some(task), Some(&cause)) => {

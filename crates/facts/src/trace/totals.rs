@@ -33,6 +33,10 @@ pub struct TaskTime {
     pub comm: Comm,
     /// Time on the CPU less interrupts and softirqs, in ns.
     pub run_ns: u64,
+    /// How many interrupts came while it ran; softirqs, which run on their way out, are not counted.
+    pub interrupts: u64,
+    /// What they took, softirqs included, in ns.
+    pub interrupted_ns: u64,
 }
 
 /// One kind of interrupt's, or one softirq's, time on one CPU.
@@ -40,6 +44,8 @@ pub struct TaskTime {
 pub struct CauseTime {
     /// How often it began.
     pub count: u64,
+    /// How often it was an interrupt that a task was left for: not the idle task, a softirq or another interrupt.
+    pub from_tasks: u64,
     /// Time it took while the idle task had the CPU, in ns.
     pub in_idle_ns: u64,
     /// Time it took while another task had the CPU, in ns.
@@ -90,6 +96,8 @@ impl CpuTotals {
         for (&tid, task) in &next.tasks {
             let sum = self.tasks.entry(tid).or_default();
             add(&mut sum.run_ns, task.run_ns);
+            add(&mut sum.interrupts, task.interrupts);
+            add(&mut sum.interrupted_ns, task.interrupted_ns);
             if !task.comm.is_empty() {
                 sum.comm = task.comm;
             }
@@ -97,6 +105,7 @@ impl CpuTotals {
         for (&cause, time) in &next.causes {
             let sum = self.causes.entry(cause).or_default();
             add(&mut sum.count, time.count);
+            add(&mut sum.from_tasks, time.from_tasks);
             add(&mut sum.in_idle_ns, time.in_idle_ns);
             add(&mut sum.in_task_ns, time.in_task_ns);
         }
@@ -112,13 +121,17 @@ mod tests {
 
     #[test]
     fn two_intervals_in_a_row_are_one() {
-        let of = |comm: &str, ns: u64| CpuTotals {
-            wall_ns: 10 * ns,
-            idle_ns: ns,
-            tasks: [(7, TaskTime { comm: Comm::new(comm), run_ns: ns })].into(),
-            causes: [(Cause::LocalTimer, CauseTime { count: 1, in_idle_ns: 0, in_task_ns: ns })]
-                .into(),
-            ..CpuTotals::default()
+        let of = |comm: &str, ns: u64| {
+            let task =
+                TaskTime { comm: Comm::new(comm), run_ns: ns, interrupts: 1, interrupted_ns: ns };
+            let cause = CauseTime { count: 1, from_tasks: 1, in_idle_ns: 0, in_task_ns: ns };
+            CpuTotals {
+                wall_ns: 10 * ns,
+                idle_ns: ns,
+                tasks: [(7, task)].into(),
+                causes: [(Cause::LocalTimer, cause)].into(),
+                ..CpuTotals::default()
+            }
         };
         let mut both = of("postgres", 2);
         both.extend(&of("", 3));
@@ -127,6 +140,8 @@ mod tests {
             (50, 5, 5, 5)
         );
         assert_eq!(both.tasks[&7].comm, Comm::new("postgres"));
-        assert_eq!(both.causes[&Cause::LocalTimer].count, 2);
+        assert_eq!((both.tasks[&7].interrupts, both.tasks[&7].interrupted_ns), (2, 5));
+        let ticks = both.causes[&Cause::LocalTimer];
+        assert_eq!((ticks.count, ticks.from_tasks), (2, 2));
     }
 }

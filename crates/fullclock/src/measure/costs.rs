@@ -1,13 +1,18 @@
-//! What an interrupt costs here, for books that count interrupts and may not trace them.
+//! What an interrupt costs here: all of it for books that count interrupts and may not trace them, its edges for books
+//! that trace what lies between.
+//!
+//! A thread of ours occupies one CPU for a moment, before the interval that is accounted for, and watches what
+//! interrupts it. It keeps off CPUs that somebody has cleared of other work.
 
 use facts::counters::{Counters, Family};
-use facts::probe::EventCosts;
+use facts::probe::{EventCost, EventCosts};
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::Live;
 use host::counters::{Sampler, Wanted};
-use host::probe::{Watch, pinned, spin};
+use host::perf::Tracer;
+use host::probe::{Timers, Watch, allowed, anchor, pinned, spin};
 use rules::interval::Interval;
-use rules::spin::{Counts, costs_by_counts};
+use rules::spin::{Counts, costs_by_counts, join};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -15,14 +20,16 @@ use std::time::Duration;
 const LENGTH: Duration = Duration::from_millis(200);
 /// More gaps than that many milliseconds have.
 const ROOM: usize = 20_000;
+/// On a CPU that others use as well, the thread sees a small part of them.
+const TIMERS: u32 = 200;
 /// CPUs that are tried: a busy one lets nobody watch it in peace.
 const MOST_TRIES: usize = 2;
 
-/// Occupies one of `cpus` for a moment and watches what interrupts it.
+/// What an interrupt takes on one of `cpus`.
 pub(crate) fn costs(host: &HostView, cpus: &CpuSet) -> Fact<EventCosts> {
-    let mut outcome = Err(Missing::not_collected("the cost of an event"));
-    for cpu in cpus.iter().take(MOST_TRIES) {
-        outcome = on(host, cpu);
+    let mut outcome = Err(nowhere());
+    for cpu in open_to_us(host, cpus)?.iter().take(MOST_TRIES) {
+        outcome = costs_on(host, cpu);
         if outcome.as_ref().is_ok_and(|costs| costs.tick.is_ok()) {
             break;
         }
@@ -30,7 +37,49 @@ pub(crate) fn costs(host: &HostView, cpus: &CpuSet) -> Fact<EventCosts> {
     outcome
 }
 
-fn on(host: &HostView, cpu: u32) -> Fact<EventCosts> {
+/// What the kernel takes on the way into an interrupt that `tracer` shows and out of it, on one of its CPUs. What was
+/// traced until then is gone.
+pub(crate) fn edge(host: &HostView, tracer: &mut Tracer) -> Fact<EventCost> {
+    let mut outcome = Err(nowhere());
+    for cpu in open_to_us(host, &tracer.cpus())?.iter().take(MOST_TRIES) {
+        outcome = edge_on(cpu, tracer);
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome
+}
+
+/// Those of `cpus` that this process may use and nobody has cleared of other work.
+fn open_to_us(host: &HostView, cpus: &CpuSet) -> Fact<CpuSet> {
+    let cleared = host.isolation.kept_free().or_else(|why| match why.is_absence() {
+        true => Ok(CpuSet::default()),
+        false => Err(why),
+    })?;
+    Ok(cpus.and(&allowed()?).minus(&cleared))
+}
+
+fn nowhere() -> Missing {
+    Missing::not_here("the cost of an interrupt", "no CPU may be occupied to measure it")
+}
+
+fn edge_on(cpu: u32, tracer: &mut Tracer) -> Fact<EventCost> {
+    let watch = Watch { length: LENGTH, room: ROOM };
+    tracer.drain(anchor().raw_ns, |_| ());
+    let gaps = pinned(cpu, || {
+        let _timers = Timers::set(TIMERS, LENGTH / TIMERS);
+        spin(watch, &AtomicBool::new(false))
+    })??;
+    let mut events = Vec::new();
+    tracer.drain(anchor().raw_ns, |event| {
+        if event.cpu == cpu {
+            events.push(*event);
+        }
+    });
+    rules::spin::edge(&[join(&gaps, &events)])
+}
+
+fn costs_on(host: &HostView, cpu: u32) -> Fact<EventCosts> {
     let families = vec![Family::Interrupts, Family::CpuTimes, Family::Clocks];
     let wanted =
         Wanted { families, tasks: None, groups: false, groups_of: Vec::new(), wake: false };

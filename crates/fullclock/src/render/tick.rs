@@ -112,11 +112,21 @@ fn cpu(ticks: &CpuTicks) -> Value {
         "cpu": ticks.cpu,
         "role": ticks.role.name(),
         "per_second": ticks.rise().ok().map(Rise::per_second),
-        "perf": count(&ticks.entries),
+        "perf": entries(ticks),
         "interrupts": count(&ticks.interrupts),
         "busy_percent": ticks.busy.as_ref().ok(),
         "verdict": ticks.verdict.as_ref().map(verdict),
     })
+}
+
+/// With the times of the readings, so that a trace can be cut to what was counted.
+fn entries(ticks: &CpuTicks) -> Value {
+    let mut value = count(&ticks.entries);
+    if let (Ok(_), Some((from, to))) = (&ticks.entries, ticks.entries_read_ns) {
+        value["from_ns"] = from.into();
+        value["to_ns"] = to.into();
+    }
+    value
 }
 
 fn count(rise: &Fact<Rise>) -> Value {
@@ -160,7 +170,15 @@ mod tests {
     fn ticks(cpu: u32, role: Role, verdict: Option<Verdict>) -> CpuTicks {
         let rise = Ok(Rise { by: 1250, over_ns: 5_000_000_000 });
         let entries = Err(Missing::denied("perf event irq_vectors:local_timer_entry"));
-        CpuTicks { cpu, role, interrupts: rise, entries, busy: Ok(99.8), verdict }
+        CpuTicks {
+            cpu,
+            role,
+            interrupts: rise,
+            entries,
+            entries_read_ns: None,
+            busy: Ok(99.8),
+            verdict,
+        }
     }
 
     fn shown(ticks: &[CpuTicks]) -> String {

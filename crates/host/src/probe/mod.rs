@@ -9,9 +9,11 @@ mod arch;
 mod clock;
 mod rusage;
 mod spin;
+mod timers;
 
 pub use affinity::{allowed, pinned};
 pub use anchor::anchor;
 pub(crate) use anchor::raw_ns;
 pub use clock::{Windows, clock};
 pub use spin::{Watch, spin, spin_on};
+pub use timers::Timers;

@@ -68,6 +68,7 @@ impl Amount {
             method: self.method,
             source: self.source,
             uncertainty_ns: self.uncertainty_ns,
+            interrupted_ns: None,
             party,
         }
     }

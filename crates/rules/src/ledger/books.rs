@@ -86,6 +86,10 @@ impl<'a> Books<'a> {
 
         let mut from_idle = 0;
         let tasks = gross.map(|(tasks, is_traced)| {
+            let tasks = match &evidence.edge {
+                Ok(edge) if is_traced => tasks.without_edges(*edge),
+                _ => tasks,
+            };
             let (net, surplus) = premises.net(tasks, is_traced, &interruptions, stolen_ns, idle_ns);
             from_idle = surplus;
             net
@@ -138,7 +142,7 @@ impl Premises<'_> {
         // A trace has taken out the interrupts that it shows; others came on top of them.
         let interrupted = match leaves_out.leaves_out_interrupts {
             _ if is_traced => 0,
-            Ok(true) => 0,
+            Ok(true) => interruptions.all().fold(0, |sum: u64, it| sum.saturating_add(it.edges_ns)),
             Ok(false) => interrupted,
             Err(_) => {
                 tasks.uncertainty_ns = tasks.uncertainty_ns.saturating_add(interrupted);
@@ -157,7 +161,7 @@ impl Premises<'_> {
         // A guest that is woken late calls the wait idle, and the hypervisor calls it stolen.
         let maybe_idle = stolen_ns.min(idle_ns);
         tasks.uncertainty_ns = tasks.uncertainty_ns.saturating_add(maybe_idle);
-        let left = tasks.without(interrupted);
+        let left = tasks.without_interrupts(interrupted);
         let surplus = stolen_ns.saturating_sub(left.ns());
         (left.without(stolen_ns), surplus)
     }

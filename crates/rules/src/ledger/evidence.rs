@@ -4,7 +4,7 @@ use super::spun::Spun;
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::interval::Interval;
-use facts::probe::{ClockReading, EventCosts};
+use facts::probe::{ClockReading, EventCost, EventCosts};
 use facts::trace::CpuTotals;
 use facts::trace::waits::Wait;
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
@@ -25,6 +25,9 @@ pub struct Evidence<'a> {
     pub spun: PerCpu<Spun>,
     /// What an event costs on this machine, as the gap probe found.
     pub costs: Fact<EventCosts>,
+    /// What the kernel takes on the way into a traced interrupt and out of it, which no tracepoint marks, as the gap
+    /// probe found.
+    pub edge: Fact<EventCost>,
     /// The processes whose cycles are asked for; without any, every task of a user is useful.
     pub chosen: Vec<u32>,
     /// The process that measures.
@@ -52,6 +55,10 @@ impl<'a> Evidence<'a> {
             costs: Err(Missing::not_here(
                 "cost of an event",
                 "nothing was traced, and no event was timed",
+            )),
+            edge: Err(Missing::not_here(
+                "time of entry and exit of an interrupt",
+                "no interrupt was timed as a whole",
             )),
             chosen: Vec::new(),
             observer: 0,

@@ -2,7 +2,9 @@
 //!
 //! Traced durations where there are any. Else the kernel's own account, where it keeps one
 //! (CONFIG_IRQ_TIME_ACCOUNTING; elsewhere /proc/stat's fields are samples of the tick and nearly blind). Else counts
-//! times the measured cost of one event. Entry and exit of the kernel are in the cost, and not in traced durations.
+//! times the measured cost of one event. Entry and exit of the kernel are in that cost, and not in traced durations: to
+//! those of interrupts that tasks were left for, the measured edge of one is added. Around an idle CPU's interrupts they
+//! are part of its leaving and entering idle states. A device line that several handlers share has an edge for each.
 
 use super::accounting::Accounting;
 use super::amount::{Amount, part};
@@ -24,6 +26,8 @@ pub(crate) struct Interruption {
     pub(crate) amount: Amount,
     /// The part of it that was taken from tasks, where that is known.
     pub(crate) in_tasks_ns: Option<u64>,
+    /// The part of that which entry and exit took: the kernel counts it as the tasks', whatever else it leaves out.
+    pub(crate) edges_ns: u64,
 }
 
 /// All interruptions of one CPU.
@@ -49,11 +53,7 @@ pub(crate) fn interruptions(
     if let Ok(totals) = traced
         && !totals.causes.is_empty()
     {
-        let mut traced = from_trace(evidence, totals, wall_ns);
-        if let Ok([tick]) = traced.ticks.as_deref_mut() {
-            add_untraced(tick, evidence, totals, cpu);
-        }
-        return traced;
+        return from_trace(evidence, totals, cpu, wall_ns);
     }
     let is_tick = |cause| cause == Cause::LocalTimer;
     let ticks = counted.times(cpu, wall_ns, is_tick, |it| &it.tick);
@@ -94,7 +94,12 @@ fn total_ns(list: &[Interruption]) -> u64 {
     list.iter().fold(0, |sum, it| sum.saturating_add(it.amount.ns))
 }
 
-fn from_trace(evidence: &Evidence<'_>, totals: &CpuTotals, wall_ns: u64) -> Interruptions {
+fn from_trace(
+    evidence: &Evidence<'_>,
+    totals: &CpuTotals,
+    cpu: u32,
+    wall_ns: u64,
+) -> Interruptions {
     let (mut ticks, mut interrupts, mut softirqs) = (Vec::new(), Vec::new(), Vec::new());
     for (&cause, time) in &totals.causes {
         let (kind, name) = kind_of(evidence, cause);
@@ -103,7 +108,14 @@ fn from_trace(evidence: &Evidence<'_>, totals: &CpuTotals, wall_ns: u64) -> Inte
             Kind::Interrupt => &mut interrupts,
             Kind::Softirq => &mut softirqs,
         };
-        list.push(of_cause(name, time, totals.wall_ns, wall_ns));
+        let mut one = of_cause(name, time, totals.wall_ns, wall_ns);
+        if cause == Cause::LocalTimer {
+            add_untraced(&mut one, evidence, totals, cpu);
+        }
+        if let Ok(edge) = &evidence.edge {
+            one.add_edges(time.from_tasks, *edge);
+        }
+        list.push(one);
     }
     Interruptions { ticks: Ok(ticks), interrupts: Ok(interrupts), softirqs: Ok(softirqs) }
 }
@@ -153,7 +165,27 @@ fn of_cause(name: String, time: &CauseTime, over_ns: u64, wall_ns: u64) -> Inter
     let mut amount = Amount::of(rise, 1, wall_ns, "tracepoints irq:* and irq_vectors:*");
     amount.method = Method::Tracepoint;
     amount.uncertainty_ns = amount.ns.min(amount.uncertainty_ns);
-    Interruption { name, amount, in_tasks_ns: Some(part(time.in_task_ns, wall_ns, over_ns)) }
+    let in_tasks_ns = Some(part(time.in_task_ns, wall_ns, over_ns));
+    Interruption { name, amount, in_tasks_ns, edges_ns: 0 }
+}
+
+impl Interruption {
+    /// Adds what entry and exit took when tasks were left for it `count` times.
+    fn add_edges(&mut self, count: u64, edge: EventCost) {
+        let ns = count.saturating_mul(edge.ns);
+        if ns == 0 {
+            return;
+        }
+        let off = count.saturating_mul(edge.uncertainty_ns);
+        self.amount = Amount {
+            ns: self.amount.ns.saturating_add(ns),
+            uncertainty_ns: self.amount.uncertainty_ns.saturating_add(off),
+            method: Method::Derived,
+            source: "tracepoints irq:* and irq_vectors:*, and entry and exit by the gap probe",
+        };
+        self.in_tasks_ns = self.in_tasks_ns.map(|it| it.saturating_add(ns));
+        self.edges_ns = ns;
+    }
 }
 
 /// The kernel's name of a cause; of a device's number, the device behind it.
@@ -176,7 +208,7 @@ fn accounted(
     let amount =
         Amount::of(rise, USER_TICK_NS, wall_ns, "/proc/stat, with CONFIG_IRQ_TIME_ACCOUNTING");
     let amount = amount.within(wall_ns)?;
-    Ok(vec![Interruption { name: String::new(), amount, in_tasks_ns: None }])
+    Ok(vec![Interruption { name: String::new(), amount, in_tasks_ns: None, edges_ns: 0 }])
 }
 
 /// Interrupts by number, for where nothing was traced, matched once for all CPUs.
@@ -225,7 +257,12 @@ fn at_cost(name: &str, rise: Rise, cost: &EventCost, wall_ns: u64) -> Fact<Inter
     let mut amount = Amount::of(rise, cost.ns, wall_ns, SOURCE);
     amount.method = Method::Derived;
     amount.uncertainty_ns = rise.by.saturating_mul(cost.uncertainty_ns);
-    Ok(Interruption { name: name.to_owned(), amount: amount.within(wall_ns)?, in_tasks_ns: None })
+    Ok(Interruption {
+        name: name.to_owned(),
+        amount: amount.within(wall_ns)?,
+        in_tasks_ns: None,
+        edges_ns: 0,
+    })
 }
 
 /// The cause behind a line of /proc/interrupts; the architecture's timer ticks, whatever its number.

@@ -24,6 +24,9 @@ pub struct Line {
     pub source: String,
     /// How far off it may be either way, in nanoseconds; see [`Method::adds_up`].
     pub uncertainty_ns: u64,
+    /// Of time that tasks ran: interrupts and softirqs that came meanwhile, in nanoseconds of all CPUs. They have lines
+    /// of their own, and with them it is what the scheduler counts. `None` where that is not known.
+    pub interrupted_ns: Option<u64>,
     /// Who is responsible, where evidence shows it.
     pub party: Option<Party>,
     /// What each CPU has lost to it.
@@ -109,6 +112,7 @@ impl Line {
             method: Method::Counter,
             source: String::new(),
             uncertainty_ns: 0,
+            interrupted_ns: None,
             party: None,
             cpus: Vec::new(),
             missing: Vec::new(),
@@ -130,6 +134,9 @@ impl Line {
             }
             self.source.push_str(entry.source);
         }
+        let interrupted_ns = if self.cpus.is_empty() { Some(0) } else { self.interrupted_ns };
+        let sum = interrupted_ns.zip(entry.interrupted_ns);
+        self.interrupted_ns = sum.map(|(sum, ns)| sum.saturating_add(ns));
         self.party = self.party.or(entry.party);
         match self.cpus.last_mut() {
             Some((last, ns)) if *last == cpu => *ns = ns.saturating_add(entry.ns),

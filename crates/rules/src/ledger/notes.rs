@@ -22,6 +22,7 @@ pub(super) fn notes(
     notes.extend(ended_tasks(evidence, books));
     notes.extend(unknown_accounting(evidence, books));
     notes.extend(uncounted_interrupts(books));
+    notes.extend(uncounted_edges(evidence, books));
     notes.extend(unseen_quota(books));
     notes.extend(unseen_stops(evidence, books));
     notes
@@ -88,6 +89,17 @@ fn uncounted_interrupts(books: &[Books<'_>]) -> Option<String> {
     let is_unknown = |it: &&Books<'_>| it.interruptions.ticks.is_err();
     let missing = books.iter().find(is_unknown)?.interruptions.ticks.as_ref().err()?;
     Some(format!("ticks and interrupts are part of what they interrupted: {missing}"))
+}
+
+fn uncounted_edges(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
+    let missing = evidence.edge.as_ref().err()?;
+    let is_traced = |it: &Books<'_>| {
+        let traced = evidence.traced_on(it.cpu);
+        traced.is_ok_and(|it| it.causes.values().any(|it| it.from_tasks > 0))
+    };
+    books.iter().any(is_traced).then(|| {
+        format!("entry and exit of interrupts are part of what they interrupted: {missing}")
+    })
 }
 
 fn unseen_quota(books: &[Books<'_>]) -> Option<String> {

@@ -34,7 +34,7 @@ pub(crate) fn settle(
         times = times.without(apart);
     } else if apart > 0 {
         let name = if times.without_users.is_some() { NOT_SAMPLED } else { UNSEEN };
-        times.shares.push(Share { owner, name: name.to_owned(), ns: apart });
+        times.shares.push(unattributed(owner, name, apart));
     }
     // The sum is sure, and whose it is, is not; unless all of the kernel's threads were sampled, and no others.
     if times.without_users.is_none() {
@@ -67,9 +67,14 @@ pub(crate) fn settle_traced(
     let seen_ns = times.ns().saturating_add(interrupted_ns);
     let ns = expected_ns.saturating_sub(seen_ns).min(unknown_ns);
     if ns > 0 {
-        times.shares.push(Share { owner, name: UNTRACED.to_owned(), ns });
+        times.shares.push(unattributed(owner, UNTRACED, ns));
     }
     times
+}
+
+/// Time of tasks that nobody knows more of.
+fn unattributed(owner: Owner, name: &str, ns: u64) -> Share {
+    Share { owner, name: name.to_owned(), ns, interrupted: None }
 }
 
 /// Whether the sum over all tasks of `cpu` is known.

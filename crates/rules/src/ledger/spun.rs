@@ -116,7 +116,7 @@ impl Spun {
             };
             let amount = self.amount_of(taken.ns, wall_ns);
             let in_tasks_ns = Some(amount.ns);
-            (its_kind == kind).then_some(Interruption { name, amount, in_tasks_ns })
+            (its_kind == kind).then_some(Interruption { name, amount, in_tasks_ns, edges_ns: 0 })
         };
         self.gaps.taken.iter().filter_map(of).collect()
     }
@@ -128,6 +128,7 @@ impl Spun {
             owner: Owner::Asked,
             name: "spinner".to_owned(),
             ns: part(spinner, wall_ns, self.wall_ns),
+            interrupted: None,
         };
         let others = self.gaps.taken.iter().filter_map(|(thief, taken)| {
             let Thief::Task(tid, comm) = thief else { return None };
@@ -139,7 +140,8 @@ impl Spun {
                 None if comm.is_empty() => (Owner::Other, "another task".to_owned()),
                 None => (Owner::Other, comm.to_string()),
             };
-            Some(Share { owner, name, ns: part(taken.ns, wall_ns, self.wall_ns) })
+            let ns = part(taken.ns, wall_ns, self.wall_ns);
+            Some(Share { owner, name, ns, interrupted: None })
         });
         TaskTimes {
             shares: others.chain([spinner]).collect(),

@@ -9,6 +9,7 @@ use super::evidence::Evidence;
 use crate::interval::TaskRise;
 use crate::loss::{Entry, Method};
 use facts::counters::Task;
+use facts::probe::EventCost;
 use facts::system::kernel_config::KernelConfig;
 use facts::trace::{Comm, CpuTotals};
 use facts::{Fact, HostView, Missing};
@@ -38,6 +39,26 @@ pub(crate) struct Share {
     pub(crate) name: String,
     /// Nanoseconds.
     pub(crate) ns: u64,
+    /// What came while they ran and is not in that; `None` where nobody has seen it.
+    pub(crate) interrupted: Option<Interrupted>,
+}
+
+/// Interrupts that came while tasks ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Interrupted {
+    /// How many a trace has shown.
+    pub(crate) count: u64,
+    /// What they took, softirqs included, in nanoseconds.
+    pub(crate) ns: u64,
+}
+
+impl Share {
+    /// Notes that `ns` of interrupts are not in its time any more.
+    fn take_note(&mut self, ns: u64) {
+        if let Some(interrupted) = &mut self.interrupted {
+            interrupted.ns = interrupted.ns.saturating_add(ns);
+        }
+    }
 }
 
 /// All tasks of one CPU.
@@ -79,6 +100,7 @@ impl TaskTimes {
             method: self.method,
             source: self.source,
             uncertainty_ns: self.uncertainty_of(share.ns),
+            interrupted_ns: share.interrupted.map(|it| it.ns),
             party: None,
         };
         self.of(owner).map(entry).collect()
@@ -94,6 +116,31 @@ impl TaskTimes {
         let all = self.ns();
         let left = all.saturating_sub(ns);
         self.shares.iter_mut().for_each(|it| it.ns = part(it.ns, left, all));
+        self
+    }
+
+    /// The same without `ns` of interrupts, taken from everybody alike.
+    pub(crate) fn without_interrupts(self, ns: u64) -> TaskTimes {
+        let with: Vec<u64> = self.shares.iter().map(|it| it.ns).collect();
+        let mut without = self.without(ns);
+        for (share, with) in without.shares.iter_mut().zip(with) {
+            share.take_note(with.saturating_sub(share.ns));
+        }
+        without
+    }
+
+    /// The same without what the kernel took on the way into each traced interrupt and out of it.
+    pub(crate) fn without_edges(mut self, edge: EventCost) -> TaskTimes {
+        let mut n_interrupts = 0u64;
+        for share in &mut self.shares {
+            let count = share.interrupted.map_or(0, |it| it.count);
+            let ns = count.saturating_mul(edge.ns).min(share.ns);
+            share.ns -= ns;
+            share.take_note(ns);
+            n_interrupts = n_interrupts.saturating_add(count);
+        }
+        let off = n_interrupts.saturating_mul(edge.uncertainty_ns);
+        self.uncertainty_ns = self.uncertainty_ns.saturating_add(off);
         self
     }
 }
@@ -167,7 +214,12 @@ impl TaskIndex {
         let moved = runs.iter().filter(|it| it.moved).map(scaled);
         let skew = self.over_ns.abs_diff(wall_ns);
         TaskTimes {
-            shares: shares(runs.iter().map(|it| (it.owner, it.name.clone(), scaled(it)))),
+            shares: shares(runs.iter().map(|it| Share {
+                owner: it.owner,
+                name: it.name.clone(),
+                ns: scaled(it),
+                interrupted: Some(Interrupted::default()),
+            })),
             uncertainty_ns: moved.fold(self.tick_ns.saturating_add(skew), u64::saturating_add),
             method: Method::Counter,
             source: "/proc/PID/task/TID/schedstat",
@@ -192,7 +244,10 @@ impl TaskIndex {
         let named = totals.tasks.iter().map(|(&tid, time)| {
             let found = u32::try_from(tid).ok().and_then(|it| self.owners.get(&it));
             let (owner, name) = found.cloned().unwrap_or_else(|| self.unknown(tid, &time.comm));
-            (owner, name, part(time.run_ns, wall_ns, totals.wall_ns))
+            let scaled = |ns| part(ns, wall_ns, totals.wall_ns);
+            let interrupted =
+                Interrupted { count: time.interrupts, ns: scaled(time.interrupted_ns) };
+            Share { owner, name, ns: scaled(time.run_ns), interrupted: Some(interrupted) }
         });
         Ok(TaskTimes {
             shares: shares(named),
@@ -220,13 +275,21 @@ impl TaskIndex {
 }
 
 /// Adds up what has the same owner and name.
-fn shares(runs: impl Iterator<Item = (Owner, String, u64)>) -> Vec<Share> {
-    let mut sums: BTreeMap<(Owner, String), u64> = BTreeMap::new();
-    for (owner, name, ns) in runs {
-        let sum = sums.entry((owner, name)).or_default();
+fn shares(runs: impl Iterator<Item = Share>) -> Vec<Share> {
+    let mut sums: BTreeMap<(Owner, String), (u64, Interrupted)> = BTreeMap::new();
+    for Share { owner, name, ns, interrupted } in runs {
+        let (sum, all) = sums.entry((owner, name)).or_default();
+        let interrupted = interrupted.unwrap_or_default();
         *sum = sum.saturating_add(ns);
+        all.count = all.count.saturating_add(interrupted.count);
+        all.ns = all.ns.saturating_add(interrupted.ns);
     }
-    let share = |((owner, name), ns)| Share { owner, name, ns };
+    let share = |((owner, name), (ns, interrupted))| Share {
+        owner,
+        name,
+        ns,
+        interrupted: Some(interrupted),
+    };
     sums.into_iter().map(share).filter(|it| it.ns > 0).collect()
 }
 

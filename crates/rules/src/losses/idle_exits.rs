@@ -51,6 +51,7 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
         method: Method::Bound,
         source: "cpuidle usage x latency",
         uncertainty_ns: ns,
+        interrupted_ns: None,
         party: None,
     }])
 }

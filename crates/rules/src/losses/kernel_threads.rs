@@ -17,7 +17,8 @@ The time of the kernel's own threads, by name: kipmi0 (the management controller
 
 ## How it is measured
 By traced switches, less interrupts and stolen time; else by the threads' run time in /proc/PID/schedstat, each on the
-CPU it last ran on. Work that the kernel does in a task's name (system calls, page faults) is that task's.
+CPU it last ran on. The scheduler counts interrupts that come while a thread runs as the thread's; here they have lines
+of their own, and what a thread took with them is shown beside the ledger. Work that the kernel does in a task's name (system calls, page faults) is that task's.
 
 ## What mends it
 kipmi0: `fullclock explain kipmid-busy`. Others can often be kept off CPUs: `isolcpus=`, or their affinity.
@@ -45,7 +46,7 @@ fn party(name: &str) -> Option<Party> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::books::{SECOND, loss, replaced, untraced, without};
+    use crate::fixture::books::{SECOND, ledger, loss, replaced, untraced, without};
 
     #[test]
     fn threads_of_the_kernel_are_shown_by_name() {
@@ -57,6 +58,28 @@ mod tests {
             loss("kernel-threads", &untraced()),
             "kipmi0 100.0 ms ±0.6 by counter, management controller"
         );
+    }
+
+    /// What came while kipmi0 ran and has lines of its own.
+    fn interrupted_ns(text: &str) -> Option<u64> {
+        let ledger = ledger(text);
+        let line = ledger.lines.iter().find(|it| it.part == "kipmi0");
+        line.unwrap().interrupted_ns
+    }
+
+    #[test]
+    fn what_came_while_a_thread_ran_is_known_besides() {
+        let task = ("task 2 kipmi0 100000000", "task 2 kipmi0 100000000 interrupts 100 5000000");
+        let traced = replaced(SECOND, &[task]);
+        assert_eq!(interrupted_ns(&traced), Some(5_000_000));
+        // What entry and exit took goes from one to the other: their sum is what the scheduler counts.
+        let with_edge = replaced(&traced, &[("edge 0 0", "edge 4000 500")]);
+        assert_eq!(interrupted_ns(&with_edge), Some(5_400_000));
+        assert!(loss("kernel-threads", &with_edge).starts_with("kipmi0 99.6 ms"));
+        let counted = replaced(&untraced(), &[("observer 20", "observer 20\ncost tick 40000")]);
+        // 10 ms of ticks, of which 688/993 came in the tasks of CPU 0, and 100/688 of those in this one.
+        assert_eq!(interrupted_ns(&counted).map(|ns| ns / 1000), Some(1007));
+        assert!(loss("kernel-threads", &counted).starts_with("kipmi0 99.0 ms"));
     }
 
     #[test]

@@ -63,6 +63,7 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
         method: clock.method,
         source: clock.source,
         uncertainty_ns: part(work.uncertainty_ns, ns, work.slow_ns).saturating_add(more_ns),
+        interrupted_ns: None,
         party,
     };
     let depth = reference.clock.0.saturating_sub(clock.running.0);

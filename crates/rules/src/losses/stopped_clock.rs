@@ -83,6 +83,7 @@ fn known(books: &Books<'_>, work: &Work) -> Fact<Entry> {
         method: if is_register { clock.method.max(Method::Derived) } else { clock.method },
         source: if is_register { "MSR 0x19A duty" } else { "busy time less MPERF / TSC rate" },
         uncertainty_ns: if is_register { work.uncertainty_ns } else { work.stop_uncertainty_ns },
+        interrupted_ns: None,
         party,
     })
 }

@@ -17,8 +17,7 @@ The time in handlers of the CPU's own timer interrupt: the scheduler's tick, and
 interrupt.
 
 ## How it is measured
-By tracepoints on entry and exit; what the kernel does before the first and after the second stays in the interrupted
-task. Else by how many there were (`LOC` in /proc/interrupts) times what one costs by the gap probe, which is the whole
+By tracepoints on entry and exit, and what the kernel takes before and after those, as for `interrupts`. Else by how many there were (`LOC` in /proc/interrupts) times what one costs by the gap probe, which is the whole
 interruption, softirqs included. With neither, they stay part of what they interrupt.
 
 ## What mends it

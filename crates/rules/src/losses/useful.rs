@@ -41,6 +41,8 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
         ns: crate::ledger::amount::signed(part(work.useful_ns, share.ns, all)),
         method: entry.method.max(clock.method),
         uncertainty_ns: part(work.uncertainty_ns, share.ns, all),
+        // That would be time at another clock.
+        interrupted_ns: None,
         ..entry
     };
     Ok(entries.map(at_reference).collect())

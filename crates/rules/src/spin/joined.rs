@@ -10,6 +10,7 @@
 
 use super::walk::{Owner, Walk};
 use super::{Counts, GapBooks, Method, Thief};
+use facts::Fact;
 use facts::probe::{EventCost, EventCosts, Gaps, NotKept};
 use facts::trace::{Cause, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,6 +152,15 @@ pub fn costs(joins: &[Join], tick: Cause) -> EventCosts {
         tick: of("a tick", &|cause| cause == tick),
         interrupt: of("an interrupt that is no tick", &|cause| cause != tick),
     }
+}
+
+/// What the kernel takes on the way into an interrupt and out of it, around its events, on the CPUs that were watched:
+/// the edges of gaps that one interrupt made. Missing where they are fewer than ten.
+pub fn edge(joins: &[Join]) -> Fact<EventCost> {
+    let of_one =
+        |walk: &Walk| the_only_interrupt(walk).map(|_| edges(std::slice::from_ref(walk)).sum());
+    let all = joins.iter().flat_map(|join| join.walks.iter().filter_map(of_one));
+    EventCost::typical("the way into an interrupt and out of it", all.collect())
 }
 
 /// For each gap its events. An event may lie outside of its gap by what the two clocks differ.

@@ -15,7 +15,7 @@ mod walk;
 
 pub use counted::{by_counts, costs_by_counts};
 pub use counts::{Counts, tick};
-pub use joined::{Join, Untraced, costs, join};
+pub use joined::{Join, Untraced, costs, edge, join};
 
 use facts::trace::{Cause, Comm};
 use std::collections::BTreeMap;

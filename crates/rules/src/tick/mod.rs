@@ -18,7 +18,7 @@ pub use verdict::{Kept, Verdict};
 use crate::interval::{Interval, Rise};
 use crate::metrics;
 use crate::tick_rate::Pace;
-use facts::counters::Family;
+use facts::counters::{Family, Table};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 
 /// What was counted of the ticks of a host.
@@ -42,6 +42,8 @@ pub struct CpuTicks {
     pub interrupts: Fact<Rise>,
     /// The same by the tracepoint, as `perf stat -e irq_vectors:local_timer_entry` counts them.
     pub entries: Fact<Rise>,
+    /// When that count was read, first and last, in nanoseconds of CLOCK_MONOTONIC_RAW.
+    pub entries_read_ns: Option<(u64, u64)>,
     /// The share of the time in which it was busy, in percent.
     pub busy: Fact<f64>,
     /// What to think of it; `None` of a CPU that may tick.
@@ -98,6 +100,7 @@ pub fn ticks(samples: &Samples, cpus: &CpuSet) -> Fact<Vec<CpuTicks>> {
             role: role(counted, cpu),
             interrupts: of(&interrupts, cpu),
             entries: of(&entries, cpu),
+            entries_read_ns: entries_read_ns(counted, cpu),
             busy: busy.get(cpu).cloned().unwrap_or_else(|| Err(no_count(cpu))),
             verdict: None,
         };
@@ -121,6 +124,12 @@ pub fn full_rate(counted: &Interval) -> Fact<f64> {
     let host = counted.host;
     let tickless = host.isolation.tickless()?;
     Ok(Pace::of(host, &tickless)?.per_second)
+}
+
+fn entries_read_ns(interval: &Interval, cpu: u32) -> Option<(u64, u64)> {
+    let (before, after) = interval.tables(Family::TimerEntries).ok()?;
+    let read_at = |table: &Table| Some(table.read_at(table.row(cpu).ok()?));
+    read_at(before).zip(read_at(after))
 }
 
 fn timer_interrupts(interval: &Interval) -> Fact<PerCpu<Rise>> {

@@ -134,6 +134,22 @@ fn without_switches_only_interrupts_are_known() {
 }
 
 #[test]
+fn a_task_knows_what_came_while_it_ran_and_the_idle_task_does_not() {
+    let mut timeline = Timeline::new();
+    timeline.begin(0);
+    let events = "100:5 +timer, 130:5 -timer, 140:5 +net, 150:5 +29, 160:5 -29, 200:5 -net, \
+                  300:5 >0, 400:0 +timer, 410:0 -timer";
+    events.split(", ").for_each(|it| timeline.push(&event(it)));
+    let totals = timeline.end(1000);
+    let task = totals.tasks[&5];
+    assert_eq!((task.run_ns, task.interrupts, task.interrupted_ns), (210, 1, 90));
+    assert!(!totals.tasks.contains_key(&0));
+    let from_tasks = |cause| totals.causes[&cause].from_tasks;
+    assert_eq!(from_tasks(Cause::LocalTimer), 1);
+    assert_eq!((from_tasks(Cause::Device(29)), from_tasks(Cause::Softirq(3))), (0, 0));
+}
+
+#[test]
 fn what_came_before_the_interval_sets_the_state_and_is_not_counted() {
     let mut timeline = Timeline::new();
     timeline.push(&event("50:5 >6"));

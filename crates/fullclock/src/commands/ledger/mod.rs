@@ -13,7 +13,7 @@ use crate::output::{self, Progress, Style};
 use crate::render;
 use anyhow::{Context, Result, bail};
 use facts::counters::Family;
-use facts::probe::EventCosts;
+use facts::probe::{EventCost, EventCosts};
 use facts::system::process::Process;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::counters::{Sampler, Wanted};
@@ -53,6 +53,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         chosen,
         command: None,
         costs: Err(Missing::not_here("cost of an event", "interrupts were traced")),
+        edge: Err(Missing::not_here("edge of an interrupt", "nothing was traced")),
     };
     let (measured, status) = session.measure(&cpus)?;
     let audit = rules::audit::audit(&host);
@@ -63,6 +64,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         traced: traced.totals,
         clocks: measured.clocks,
         costs: session.costs,
+        edge: session.edge,
         chosen: session.chosen,
         kin: descendants(&traced.forks, session.command),
         observer: std::process::id(),
@@ -132,14 +134,17 @@ struct Session<'a> {
     command: Option<u32>,
     /// What an interrupt costs, where they cannot be traced.
     costs: Fact<EventCosts>,
+    /// What of an interrupt a trace does not show.
+    edge: Fact<EventCost>,
 }
 
 impl Session<'_> {
     fn measure(&mut self, cpus: &CpuSet) -> Result<(Measured, Option<ExitStatus>)> {
-        let tracer =
+        let mut tracer =
             choice::tracer(self.source, self.host, self.options.trace, cpus, &self.interrupt);
-        if tracer.is_err() {
-            self.costs = costs::costs(self.host, cpus);
+        match &mut tracer {
+            Ok(tracer) => self.edge = costs::edge(self.host, tracer),
+            Err(_) => self.costs = costs::costs(self.host, cpus),
         }
         let wanted = Wanted { groups_of: self.chosen.clone(), ..Wanted::ledger() };
         let mut sampler = Sampler::open(Live::this_machine(), self.host, wanted);

@@ -51,6 +51,7 @@ fn line(line: &Line, capacity: i64) -> Value {
         "method": name_of(line.method),
         "source": line.source,
         "uncertainty_ns": line.uncertainty_ns,
+        "interrupted_ns": line.interrupted_ns,
         "missing_cpus": line.missing.iter().map(|(cpu, why)| json!({ "cpu": cpu, "missing": reason(why) })).collect::<Vec<_>>(),
         "party": line.party.map(party_name),
         "cpus": line.cpus.iter().map(|(cpu, ns)| json!({ "cpu": cpu, "ns": ns })).collect::<Vec<_>>(),

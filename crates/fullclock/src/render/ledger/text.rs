@@ -134,8 +134,30 @@ impl Waterfall<'_> {
         self.width.saturating_sub(NAME + 9 + BEHIND).clamp(10, 50)
     }
 
-    /// Demand that is no capacity.
+    /// What is known besides, and no part of the sum.
     fn beside(&mut self) {
+        self.waiting();
+        self.interrupted();
+    }
+
+    /// What kernel threads took with the interrupts that came while they ran: the figure that other tools show.
+    fn interrupted(&mut self) {
+        let whole = capacity_ns(self.ledger);
+        for line in self.ledger.lines.iter().filter(|it| it.loss.id == "kernel-threads") {
+            let (Ok(ns), Some(interrupted)) = (&line.ns, line.interrupted_ns) else { continue };
+            let interrupted = i64::try_from(interrupted).unwrap_or(i64::MAX);
+            if interrupted == 0 || (share(interrupted, whole) < SMALLEST_PART && !self.verbose) {
+                continue;
+            }
+            let with = share(ns.saturating_add(interrupted), whole) * 100.0;
+            let text =
+                format!("{} {with:.2} % with the interrupts that came while it ran", line.part);
+            self.page.labelled(10, "beside", &text);
+        }
+    }
+
+    /// Demand that is no capacity.
+    fn waiting(&mut self) {
         let Some(waiting) = &self.ledger.waiting else { return };
         let text = match waiting {
             Ok(waiting) => {

@@ -76,6 +76,22 @@ fn a_softirq_takes_its_time_and_leaves_the_edges_to_the_interrupt() {
 }
 
 #[test]
+fn the_way_in_and_out_is_told_by_gaps_that_one_interrupt_made() {
+    let gap = |n: u64| (1000 * n, 500);
+    let tick = |n: u64| format!("{} +tick, {} -tick", 1000 * n + 100 + n, 1000 * n + 400);
+    let all: Vec<String> = (1..=11).map(tick).collect();
+    let gaps_of = |n: u64| gaps(&(1..=n).map(gap).collect::<Vec<_>>());
+    let edge_of = |n: u64, text: &str| edge(&[join(&gaps_of(n), &events(text))]);
+    assert_eq!(edge_of(11, &all.join(",")), Ok(EventCost { ns: 206, uncertainty_ns: 4 }));
+    // A softirq is no interrupt of its own; a gap in which a task ran as well tells nothing.
+    let softirq = format!("{}, 12450 +rcu, 12470 -rcu", "12150 +tick, 12400 -tick");
+    let task = "13100 +tick, 13300 -tick, 13310 9>7, 13450 7>9";
+    let text = format!("{},{softirq},{task}", all.join(","));
+    assert_eq!(edge_of(13, &text), Ok(EventCost { ns: 207, uncertainty_ns: 4 }));
+    assert!(edge_of(9, &all[..9].join(",")).is_err());
+}
+
+#[test]
 fn a_task_takes_what_it_ran_and_interrupts_carve_theirs_out_of_it() {
     assert_eq!(
         joined(&[(1000, 1000)], "1100 9>7, 1300 +24, 1400 -24, 1900 7>9"),
