@@ -27,4 +27,4 @@ pub use host_view::{HostView, Origin};
 pub use missing::{Fact, IfPresent, Missing, Why};
 pub use parse::Expected;
 pub use per_cpu::PerCpu;
-pub use units::{Hertz, Microwatts};
+pub use units::{Hertz, Microwatts, USER_TICK_NS};

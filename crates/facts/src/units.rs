@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+/// One tick of USER_HZ, in which /proc/stat and /proc/PID/stat count time: 100 a second whatever the kernel's own HZ, on
+/// every architecture that databases run on (include/asm-generic/param.h).
+pub const USER_TICK_NS: u64 = 10_000_000;
+
 /// A frequency in Hz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hertz(pub u64);

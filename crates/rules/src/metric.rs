@@ -4,7 +4,7 @@ mod summary;
 
 pub use summary::Summary;
 
-use crate::interval::Interval;
+use crate::interval::{Column, Interval, Rows};
 use facts::{Fact, Missing, PerCpu};
 
 /// One quantity of a host over an interval.
@@ -104,6 +104,17 @@ impl Series {
     /// The only series of a metric that is one thing.
     pub(crate) fn whole(values: Values) -> Vec<Series> {
         vec![Series { part: String::new(), values }]
+    }
+
+    /// A series for each column: how often it counted in a second.
+    pub(crate) fn rates<'a>(
+        rows: &Rows,
+        columns: impl IntoIterator<Item = (&'a str, Column)>,
+    ) -> impl Iterator<Item = Series> {
+        columns.into_iter().map(|(name, column)| {
+            let rates = each(&rows.rises(column), |rise| Ok(rise.per_second()));
+            Series::part(name, Values::Cpus(rates))
+        })
     }
 
     /// The series of one part.

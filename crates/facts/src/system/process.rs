@@ -4,7 +4,7 @@
 //! Documentation/scheduler/sched-stats.rst.
 
 use crate::parse::{Expected, trimmed};
-use crate::{Fact, Missing};
+use crate::{Fact, Missing, USER_TICK_NS};
 use std::time::Duration;
 
 /// One process or kernel thread.
@@ -24,10 +24,6 @@ pub struct Process {
 
 const PF_KTHREAD: u64 = 0x0020_0000;
 
-/// USER_HZ, the unit of times in /proc/PID/stat: 100 whatever the kernel's own HZ, on every architecture that
-/// databases run on (include/asm-generic/param.h).
-const TICKS_PER_SECOND: f64 = 100.0;
-
 impl Process {
     /// Parses a /proc/PID/stat line. The name stands in parentheses and may hold spaces and parentheses.
     pub fn parse(text: &str) -> Result<Process, Expected> {
@@ -40,8 +36,8 @@ impl Process {
         let parent = fields.nth(1).and_then(|it| it.parse().ok()).ok_or(STAT)?;
         let flags: u64 = fields.nth(4).and_then(|it| it.parse().ok()).ok_or(STAT)?;
         let started = fields.nth(12).and_then(|it| it.parse::<u64>().ok());
-        let started = started
-            .and_then(|ticks| Duration::try_from_secs_f64(ticks as f64 / TICKS_PER_SECOND).ok());
+        let started = started.and_then(|ticks| ticks.checked_mul(USER_TICK_NS));
+        let started = started.map(Duration::from_nanos);
         Ok(Process {
             pid,
             parent,

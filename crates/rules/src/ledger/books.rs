@@ -9,14 +9,14 @@ use super::activity::Activity;
 use super::amount::{Amount, part};
 use super::clock::{self, Clock};
 use super::evidence::Evidence;
-use super::idle_time::{USER_TICK_NS, idle_time};
+use super::idle_time::idle_time;
 use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
 use super::reference::Reference;
 use super::run_time;
 use super::spun;
 use super::tasks::{Owner, TaskIndex, TaskTimes};
 use facts::counters::Family;
-use facts::{Fact, Missing};
+use facts::{Fact, Missing, USER_TICK_NS};
 
 /// The books of one CPU.
 pub struct Books<'a> {

@@ -11,10 +11,7 @@ use crate::interval::{Interval, Rise};
 use crate::loss::Method;
 use facts::counters::Family;
 use facts::trace::CpuTotals;
-use facts::{Fact, HostView, Missing};
-
-/// USER_HZ is 100 on every architecture that databases run on (include/asm-generic/param.h).
-pub(crate) const USER_TICK_NS: u64 = 10_000_000;
+use facts::{Fact, HostView, Missing, USER_TICK_NS};
 
 /// No idle loop takes longer than this around one sleep. What is missing beyond it is a sleep that was not written
 /// when a sample was taken.

@@ -9,13 +9,12 @@
 use super::accounting::Accounting;
 use super::amount::{Amount, part};
 use super::evidence::Evidence;
-use super::idle_time::USER_TICK_NS;
 use crate::interval::Rise;
 use crate::loss::Method;
 use facts::counters::Family;
 use facts::probe::{EventCost, EventCosts};
 use facts::trace::{Cause, CauseTime, CpuTotals};
-use facts::{Fact, Missing, PerCpu};
+use facts::{Fact, Missing, PerCpu, USER_TICK_NS};
 
 /// One kind of interruption of one CPU.
 #[derive(Clone, Debug, PartialEq)]

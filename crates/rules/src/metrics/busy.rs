@@ -5,8 +5,8 @@
 
 use crate::interval::Interval;
 use crate::metric::{Kind, Metric, Series, Unit, Values, each};
-use facts::Fact;
 use facts::counters::Family;
+use facts::{Fact, USER_TICK_NS};
 
 pub(super) const METRIC: Metric = Metric {
     id: "busy",
@@ -22,9 +22,6 @@ pub(super) const METRIC: Metric = Metric {
     measure,
 };
 
-/// USER_HZ is 100 on every architecture that databases run on (include/asm-generic/param.h).
-const TICK_NS: u64 = 10_000_000;
-
 fn measure(interval: &Interval) -> Fact<Vec<Series>> {
     let rows = interval.rows(Family::CpuTimes)?;
     // The kernel adds the sleep that goes on to one or the other, as tasks wait for a disk at the moment of
@@ -38,7 +35,8 @@ fn measure(interval: &Interval) -> Fact<Vec<Series>> {
             rows.nonsense("idle and iowait", &found, "a counter that does not go backwards")
         })
     });
-    let busy = each(&free, |free| Ok(100.0 - free.percent(TICK_NS, "idle time of /proc/stat")?));
+    let busy =
+        each(&free, |free| Ok(100.0 - free.percent(USER_TICK_NS, "idle time of /proc/stat")?));
     Ok(Series::whole(Values::Cpus(busy)))
 }
 

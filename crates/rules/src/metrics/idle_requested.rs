@@ -6,7 +6,7 @@
 use crate::interval::{Interval, Rise};
 use crate::metric::{Kind, Metric, Series, Unit, Values};
 use facts::counters::Family;
-use facts::{Fact, Missing, PerCpu};
+use facts::{Fact, Missing, PerCpu, USER_TICK_NS};
 
 pub(super) const METRIC: Metric = Metric {
     id: "idle-requested",
@@ -22,8 +22,6 @@ pub(super) const METRIC: Metric = Metric {
 };
 
 const US: u64 = 1000;
-/// USER_HZ is 100 on every architecture that databases run on (include/asm-generic/param.h).
-const TICK_NS: u64 = 10_000_000;
 /// The share of the interval by which idle time and the states' time may be apart, beyond two ticks: entering
 /// and leaving a state is in one and not in the other.
 const APART: f64 = 0.05;
@@ -57,13 +55,13 @@ fn closed(sums: &PerCpu<Rise>, interval: &Interval) -> PerCpu<()> {
             let sum = sum.clone()?;
             let idle = times.as_ref().and_then(|it| it.get(cpu)?.as_ref().ok());
             let idle_ns = match idle {
-                Some(idle) => idle.by.saturating_mul(TICK_NS),
+                Some(idle) => idle.by.saturating_mul(USER_TICK_NS),
                 None if sum.by > 0 => return Ok(()),
                 None => sum.over_ns,
             };
             let states_ns = sum.by.saturating_mul(US);
             let apart = idle_ns.abs_diff(states_ns) as f64;
-            if apart <= APART * sum.over_ns as f64 + 2.0 * TICK_NS as f64 {
+            if apart <= APART * sum.over_ns as f64 + 2.0 * USER_TICK_NS as f64 {
                 return Ok(());
             }
             let ms = |ns: u64| ns as f64 / 1e6;

@@ -31,10 +31,7 @@ fn measure(interval: &Interval) -> Fact<Vec<Series>> {
         let rates = each(&rows.sums(&devices), |rise| Ok(rise.per_second()));
         series.push(Series::part("devices", Values::Cpus(rates)));
     }
-    for (name, column) in kinds {
-        let rates = each(&rows.rises(column), |rise| Ok(rise.per_second()));
-        series.push(Series::part(name, Values::Cpus(rates)));
-    }
+    series.extend(Series::rates(&rows, kinds));
     Ok(series)
 }
 

@@ -3,7 +3,7 @@
 //! Source: /proc/softirqs (fs/proc/softirqs.c); the kinds are those of include/linux/interrupt.h.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Metric, Series, Unit};
 use facts::Fact;
 use facts::counters::Family;
 
@@ -21,11 +21,7 @@ pub(super) const METRIC: Metric = Metric {
 
 fn measure(interval: &Interval) -> Fact<Vec<Series>> {
     let rows = interval.rows(Family::Softirqs)?;
-    let series = rows.moved_columns().into_iter().map(|(name, column)| {
-        let rates = each(&rows.rises(column), |rise| Ok(rise.per_second()));
-        Series::part(name, Values::Cpus(rates))
-    });
-    Ok(series.collect())
+    Ok(Series::rates(&rows, rows.moved_columns()).collect())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use crate::interval::Interval;
 use crate::metric::{Kind, Metric, Series, Unit, Values, each};
 use facts::counters::Family;
-use facts::{Fact, Missing};
+use facts::{Fact, Missing, USER_TICK_NS};
 
 pub(super) const METRIC: Metric = Metric {
     id: "steal",
@@ -19,9 +19,6 @@ pub(super) const METRIC: Metric = Metric {
     measure,
 };
 
-/// USER_HZ is 100 on every architecture that databases run on (include/asm-generic/param.h).
-const TICK_NS: u64 = 10_000_000;
-
 fn measure(interval: &Interval) -> Fact<Vec<Series>> {
     let host = interval.host;
     if host.platform.is_bare_metal() {
@@ -32,7 +29,8 @@ fn measure(interval: &Interval) -> Fact<Vec<Series>> {
     if rows.total(column) == 0 {
         host.platform.tells_of_steal()?;
     }
-    let shares = each(&rows.rises(column), |rise| rise.percent(TICK_NS, "steal of /proc/stat"));
+    let shares =
+        each(&rows.rises(column), |rise| rise.percent(USER_TICK_NS, "steal of /proc/stat"));
     Ok(Series::whole(Values::Cpus(shares)))
 }
 

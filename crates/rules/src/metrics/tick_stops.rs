@@ -4,7 +4,7 @@
 //! kernel/time/tick-sched.c reports the first dependency that it finds, not all of them.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Metric, Series, Unit};
 use facts::Fact;
 use facts::counters::Family;
 
@@ -23,11 +23,7 @@ pub(super) const METRIC: Metric = Metric {
 
 fn measure(interval: &Interval) -> Fact<Vec<Series>> {
     let rows = interval.rows(Family::TickStops)?;
-    let series = rows.moved_columns().into_iter().map(|(name, column)| {
-        let rates = each(&rows.rises(column), |rise| Ok(rise.per_second()));
-        Series::part(name, Values::Cpus(rates))
-    });
-    Ok(series.collect())
+    Ok(Series::rates(&rows, rows.moved_columns()).collect())
 }
 
 #[cfg(test)]

@@ -4,11 +4,8 @@ use crate::interval::Interval;
 use facts::counters::{Family, Task};
 use facts::system::interrupts::may_be_tick_timer;
 use facts::trace::{Cause, Comm};
-use facts::{Fact, Missing};
+use facts::{Fact, Missing, USER_TICK_NS};
 use std::collections::BTreeMap;
-
-/// USER_HZ is 100 on every architecture that databases run on (include/asm-generic/param.h).
-const NS_PER_TICK: u64 = 10_000_000;
 
 /// How far the counters of one CPU went. What is missing here stays unexplained in the gaps.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +34,7 @@ impl Counts {
             interrupts: interrupts(interval, cpu),
             n_nmi: rise(Family::Interrupts, "NMI"),
             tasks: tasks(interval, cpu, spinner),
-            stolen_ns: stolen.map(|ticks| ticks.saturating_mul(NS_PER_TICK)),
+            stolen_ns: stolen.map(|ticks| ticks.saturating_mul(USER_TICK_NS)),
             n_smi: rise(Family::Clocks, "smi"),
         }
     }
