@@ -38,7 +38,7 @@ fn readings() {
     };
     each("clock, best of ten windows", "MHz", &|it| it.best.mhz());
     each("lengths and kinds disagree by", "%", &|it| it.disagreement * 100.0);
-    each("windows without an interrupt spread by", "%", &|it| it.spread * 100.0);
+    each("its windows spread by", "%", &|it| it.spread * 100.0);
     each("a reading takes", "ms", &|it| it.took_ns as f64 / 1e6);
 }
 
@@ -47,7 +47,7 @@ fn windows() {
     match clock(Windows { count: 200, ..Windows::SHORT }) {
         Err(missing) => println!("200 windows: {missing}"),
         Ok(it) => println!(
-            "200 windows of 0.1 ms: best {:.1}, median {:.1}, mean {:.1} MHz; p10 to p90 {:.3} %; {} left out",
+            "200 windows of 0.1 ms: best {:.1}, median {:.1}, mean {:.1} MHz; p10 to p90 {:.3} %; {} left out for tasks or interrupts",
             it.best.mhz(),
             it.median.mhz(),
             it.mean.mhz(),

@@ -66,19 +66,18 @@ pub struct ClockReading {
     pub cpu: u32,
     /// What the CPU is capable of: the clock in the best window.
     pub best: Hertz,
-    /// What a task experiences: the clock in the median window, interrupts included.
+    /// What a task experiences while nothing interrupts it: the clock in the median window.
     pub median: Hertz,
     /// The clock over all windows together.
     pub mean: Hertz,
-    /// How far windows without an interrupt lie apart: the 90th percentile less the 10th, as a share of the median.
-    /// Of all windows, where most seem to have had one.
+    /// How far the windows lie apart: the 90th percentile less the 10th, as a share of the median.
     pub spread: f64,
     /// How far two kinds of instruction in two lengths contradict each other, as a share of the clock. Above some
     /// tenths of a percent something is slower for one of them, and the reading deserves no more trust than that.
     pub disagreement: f64,
     /// How many windows the reading rests on.
     pub windows: u32,
-    /// How many were left out because something else ran in them.
+    /// How many were left out because something else ran in them, be it an interrupt.
     pub rejected: u32,
     /// When it was taken, CLOCK_MONOTONIC_RAW in nanoseconds.
     pub at_ns: u64,
@@ -89,8 +88,12 @@ pub struct ClockReading {
 impl ClockReading {
     /// Judges the windows of one sample on `cpu`.
     ///
+    /// Windows that an interrupt hit are left out. Where most windows are uneven that is no interrupts but the clock,
+    /// as with clock modulation, and all of them count.
+    ///
     /// `overhead_ticks` is what timing a chain of no length takes. Missing where less than half of the windows, or
-    /// less than three, were left alone, and where the clock is none that a processor can have, as in an emulator.
+    /// less than three, were left alone by other tasks, and where the clock is none that a processor can have, as in
+    /// an emulator.
     pub fn judge(
         cpu: u32,
         windows: &[Window],
@@ -103,10 +106,8 @@ impl ClockReading {
 
         let segments: Vec<[Segment; N_SERIES]> =
             kept.iter().map(|it| it.segments.map(net)).collect();
+        let segments = uninterrupted(segments);
         let clocks = sorted(segments.iter().map(|it| clock(sum(*it))));
-        let even = segments.iter().filter(|it| disagreement(it.map(clock)) <= EVEN);
-        let even = sorted(even.map(|it| clock(sum(*it))));
-        let alike = if even.len() * 2 >= clocks.len() { &even } else { &clocks };
         let best_of = |series: usize| {
             let all = segments.iter().filter_map(|it| it.get(series).copied());
             all.map(clock).fold(0.0, f64::max)
@@ -117,10 +118,10 @@ impl ClockReading {
             best: hertz(rank(&clocks, 1.0)),
             median: hertz(rank(&clocks, 0.5)),
             mean: hertz(clock(sum(segments.iter().flatten().copied()))),
-            spread: share(rank(alike, 0.9) - rank(alike, 0.1), rank(alike, 0.5)),
+            spread: share(rank(&clocks, 0.9) - rank(&clocks, 0.1), rank(&clocks, 0.5)),
             disagreement: disagreement(std::array::from_fn(best_of)),
-            windows: count(kept.len()),
-            rejected: count(windows.len().saturating_sub(kept.len())),
+            windows: count(segments.len()),
+            rejected: count(windows.len().saturating_sub(segments.len())),
             at_ns: ticks.started_ns(),
             took_ns: ticks.span_ns(),
         })
@@ -157,6 +158,13 @@ fn undisturbed(cpu: u32, windows: &[Window]) -> Fact<Vec<&Window>> {
         kept.len(),
     );
     Err(Missing { what: format!("the clock of CPU {cpu}"), why: Why::Failed(text) })
+}
+
+/// The windows whose chains all ran at one clock; every window, where those are too few.
+fn uninterrupted(windows: Vec<[Segment; N_SERIES]>) -> Vec<[Segment; N_SERIES]> {
+    let is_even = |it: &&[Segment; N_SERIES]| disagreement(it.map(clock)) <= EVEN;
+    let even: Vec<[Segment; N_SERIES]> = windows.iter().filter(is_even).copied().collect();
+    if even.len() >= FEWEST_WINDOWS && even.len() * 2 >= windows.len() { even } else { windows }
 }
 
 fn sum(segments: impl IntoIterator<Item = Segment>) -> Segment {
@@ -236,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_slow_the_median_and_the_mean_but_not_the_best() {
+    fn where_every_window_but_one_is_uneven_that_is_the_clock_of_the_others() {
         let mut windows = [window(20_000); 10];
         windows[4] = window(0);
         let reading = judged(&windows);
@@ -252,12 +260,17 @@ mod tests {
     }
 
     #[test]
-    fn windows_with_an_interrupt_do_not_spread_those_without() {
+    fn windows_with_an_interrupt_are_left_out_of_everything() {
         let mut windows = [window(0); 10];
         windows[..4].fill(window(10_000));
-        assert_eq!(judged(&windows).spread, 0.0);
+        let reading = judged(&windows);
+        assert_eq!((reading.windows, reading.rejected), (6, 4));
+        assert_eq!((reading.median, reading.mean), (Hertz::from_mhz(5000), Hertz::from_mhz(5000)));
+        assert_eq!((reading.spread, reading.disagreement), (0.0, 0.0));
         windows[..6].fill(window(10_000));
-        assert!((0.12..0.13).contains(&judged(&windows).spread));
+        let reading = judged(&windows);
+        assert_eq!((reading.windows, reading.rejected), (10, 0));
+        assert!((0.12..0.13).contains(&reading.spread));
     }
 
     #[test]

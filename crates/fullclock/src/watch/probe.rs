@@ -38,7 +38,7 @@ pub(crate) static METRIC: Metric = Metric {
     unit: Unit::Megahertz,
     kind: Kind::Peak,
     help: "The median of ten windows of 0.1 ms in which a chain of dependent one-cycle instructions ran on the CPU, at \
-           the end of the interval. It needs no counter and no privilege; a busy sibling thread makes it lower.",
+           the end of the interval; those that an interrupt hit are left out. It needs no counter and no privilege; a busy sibling thread makes it lower.",
     measure,
 };
 
