@@ -1,7 +1,9 @@
 //! The command line.
 
+mod foreign;
 mod watch;
 
+pub(crate) use foreign::parse;
 pub(crate) use watch::{Probe, WatchArguments};
 
 use crate::duration;
@@ -174,7 +176,8 @@ pub(crate) struct AuditArguments {
     /// Exit with 1 when a finding is at least this severe
     #[arg(long, value_name = "LEVEL", global = true)]
     pub(crate) fail_on: Option<Level>,
-    /// List the clean checks and the reasons of the others too
+    /// Leave nothing out: of an audit the clean checks and why others have no verdict, of a ledger the smallest part
+    /// and the source of each line
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
@@ -185,7 +188,7 @@ pub(crate) struct OutputArguments {
     /// Print JSON (schemas/ in the source tree describe it)
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Print findings only, and no progress
+    /// Print results only: no progress and no notes, and of an audit nothing but its findings
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// When to use colour; NO_COLOR=1 has the same effect as never

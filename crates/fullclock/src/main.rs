@@ -13,13 +13,12 @@ mod render;
 mod tui;
 mod watch;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 /// Exit codes: 0 clean, 1 findings at or above `--fail-on`, 2 could not run, 3 a change was refused or
 /// did not stick; that of the command, where one was measured.
 fn main() -> ExitCode {
-    let arguments = cli::Arguments::parse();
+    let arguments = cli::parse();
     match commands::run(&arguments) {
         Ok(code) => code,
         // The reader of a pipe that has seen enough (`| head`) is no failure of ours.

@@ -150,6 +150,30 @@ fn ticks_of_what_cannot_be_measured_are_refused() {
 }
 
 #[test]
+fn an_option_that_means_nothing_to_a_command_is_not_listed_and_says_what_to_use() {
+    for command in ["ledger", "watch", "tick"] {
+        let help = stdout(&[command, "--help"]);
+        for option in ["--fail-on", "--root", "--host"] {
+            assert!(!help.contains(option), "{command}: {help}");
+            for order in [[command, option, "high"], [option, "high", command]] {
+                let refusal = stderr(&order);
+                assert_eq!(code(&order), 2, "{order:?}");
+                assert!(refusal.contains("tip: ") && refusal.contains("Usage: "), "{refusal}");
+            }
+        }
+    }
+    assert!(stderr(&["watch", "--verbose"]).contains("`--columns`"));
+    assert!(stderr(&["--json", "capture"]).contains("`fullclock audit --json`"));
+    assert!(stdout(&["ledger", "--help"]).contains("--verbose"));
+}
+
+#[test]
+fn options_of_all_commands_may_stand_before_the_name_of_one() {
+    assert!(stdout(&["--json", "tick", "-d", "1ms"]).starts_with('{'));
+    assert_eq!(stdout(&["--host", TWO_GOVERNORS, "audit"]), stdout(&["--host", TWO_GOVERNORS]));
+}
+
+#[test]
 fn ids_of_every_list_are_explained() {
     assert!(stdout(&["explain", "slow-governor"]).contains("References"));
     let metric = stdout(&["explain", "busy-mhz"]);

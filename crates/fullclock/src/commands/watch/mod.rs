@@ -18,9 +18,6 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<ExitCode> {
-    if arguments.host.root.is_some() || arguments.host.host.is_some() {
-        bail!("watch is of the machine it runs on; --replay shows a recording of another");
-    }
     if options.csv && arguments.output.json {
         bail!("--csv and --json are two formats; give one of them");
     }
