@@ -100,6 +100,19 @@ impl Missing {
         self.why == Why::Absent && self.what.starts_with("/dev/cpu/")
     }
 
+    /// Who may count an event of perf is decided by a capability of its own (perf_event_open(2)).
+    fn needs_perf(&self) -> bool {
+        self.what.starts_with("perf event ")
+    }
+
+    /// The reason in words, with the remedy where there is one.
+    pub fn advice(&self) -> String {
+        match self.remedy() {
+            Some(remedy) => format!("{self} ({remedy})"),
+            None => self.to_string(),
+        }
+    }
+
     /// One word for the reason, as `--json` prints it.
     pub fn reason(&self) -> &'static str {
         match self.why {
@@ -118,6 +131,7 @@ impl Missing {
     /// Unknown checks are grouped by this text.
     pub fn remedy(&self) -> Option<&'static str> {
         match &self.why {
+            Why::Denied if self.needs_perf() => Some("run as root or with CAP_PERFMON"),
             Why::Denied => Some("run as root"),
             Why::Absent if self.needs_msr_module() => Some("modprobe msr"),
             Why::Hidden(_) => Some("audit the machine under this guest"),
@@ -186,6 +200,17 @@ mod tests {
         let missing = Missing::absent("/dev/cpu/0/msr 0x19a");
         assert!(!missing.is_absence());
         assert_eq!(missing.remedy(), Some("modprobe msr"));
+    }
+
+    #[test]
+    fn a_reason_comes_with_what_mends_it_where_something_does() {
+        let event = Missing::denied("perf event msr/tsc/");
+        assert_eq!(
+            event.advice(),
+            "perf event msr/tsc/ may not be read (run as root or with CAP_PERFMON)"
+        );
+        assert_eq!(Missing::denied("/a").advice(), "/a may not be read (run as root)");
+        assert_eq!(Missing::absent("/a").advice(), "/a does not exist");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The first SIGINT or SIGTERM is remembered and ends a wait; a second one ends the program, for whoever has
 //! waited long enough.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -35,7 +35,7 @@ impl Interrupt {
         std::thread::Builder::new()
             .name("signals".to_owned())
             .spawn(listen)
-            .context("cannot start a thread that listens for signals")?;
+            .map_err(|error| anyhow!(host::thread::refusal(&error)))?;
         Ok(Interrupt { signals: receiver, is_wanted: Cell::new(false) })
     }
 

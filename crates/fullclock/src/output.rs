@@ -1,6 +1,7 @@
 //! Standard output and standard error: results on one, talk on the other.
 
 use crate::cli::{Color, OutputArguments};
+use anyhow::{Context, Result};
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc;
@@ -57,10 +58,10 @@ fn width() -> usize {
 }
 
 /// Prints a result.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    stdout.flush()
+    let printed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    printed.context("cannot write to standard output")
 }
 
 /// `text` with everything that a terminal would obey made visible.
@@ -107,12 +108,14 @@ pub(crate) fn with_progress<T>(
     }
     let (done, waiting) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let wait = move || {
             if waiting.recv_timeout(Duration::from_secs(1)) == Err(mpsc::RecvTimeoutError::Timeout)
             {
                 note(arguments, what);
             }
-        });
+        };
+        // Where no thread can be had, the work goes on without a word.
+        std::thread::Builder::new().name("progress".to_owned()).spawn_scoped(scope, wait).ok();
         let result = work();
         drop(done);
         result

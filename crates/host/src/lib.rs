@@ -11,6 +11,7 @@ mod readers;
 mod redact;
 mod source;
 pub mod tape;
+pub mod thread;
 
 pub use readers::view;
 pub use source::Source;

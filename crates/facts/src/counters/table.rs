@@ -119,7 +119,11 @@ impl Table {
             return Ok(at);
         }
         let blank = self.blank_columns.iter().find(|(column, _)| &**column == name);
-        Err(blank.map_or_else(|| Missing::absent(name), |(_, why)| why.clone()))
+        let what = || match &self.source {
+            Some(source) => format!("{name} of {source}"),
+            None => name.to_owned(),
+        };
+        Err(blank.map_or_else(|| Missing::absent(what()), |(_, why)| why.clone()))
     }
 
     /// Where a row stands, or why it is not there.

@@ -6,6 +6,7 @@
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::probe::{Windows, clock, pinned};
+use host::thread;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -16,7 +17,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Visits that go on.
 pub(super) struct Clocks<'scope> {
-    thread: ScopedJoinHandle<'scope, PerCpu<Vec<ClockReading>>>,
+    cpus: CpuSet,
+    thread: Fact<ScopedJoinHandle<'scope, PerCpu<Vec<ClockReading>>>>,
 }
 
 impl<'scope> Clocks<'scope> {
@@ -26,10 +28,11 @@ impl<'scope> Clocks<'scope> {
         cpus: CpuSet,
         stop: Receiver<()>,
     ) -> Clocks<'scope> {
+        let visited = cpus.clone();
         let work = move || {
             let mut readings: BTreeMap<u32, Fact<Vec<ClockReading>>> = BTreeMap::new();
             loop {
-                for cpu in cpus.iter() {
+                for cpu in visited.iter() {
                     if stop.try_recv() == Err(TryRecvError::Disconnected) {
                         break;
                     }
@@ -40,12 +43,15 @@ impl<'scope> Clocks<'scope> {
                 }
             }
         };
-        Clocks { thread: scope.spawn(work) }
+        Clocks { cpus, thread: thread::scoped(scope, "clocks", "the clock by the probe", work) }
     }
 
-    /// What was read, once the thread has been told to stop.
+    /// What was read, once the thread has been told to stop, or why none could be started.
     pub(super) fn finish(self) -> PerCpu<Vec<ClockReading>> {
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        match self.thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(why) => self.cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect(),
+        }
     }
 }
 

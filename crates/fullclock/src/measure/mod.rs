@@ -61,7 +61,7 @@ pub(crate) fn observe(
     std::thread::scope(|scope| {
         let stopping = Stopping(&stop);
         let begins_ns = before.at.raw_ns;
-        let tracing = tracer.map(|it| Tracing::start(scope, it, begins_ns, &followed, &stop));
+        let tracing = tracer.and_then(|it| Tracing::start(scope, it, begins_ns, &followed, &stop));
         let (running, ended) = mpsc::channel::<()>();
         let visited = if probes_clocks { cpus.clone() } else { CpuSet::default() };
         let clocks = Clocks::start(scope, visited, ended);

@@ -10,7 +10,9 @@ use facts::{CpuSet, Fact, Missing, PerCpu, Why};
 use host::counters::Sampler;
 use host::perf::Tracer;
 use host::probe::{Watch, Windows, anchor, clock, pinned};
+use host::thread;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 /// What was measured.
@@ -53,27 +55,28 @@ pub(crate) fn spin(
     let (stop, done) = (AtomicBool::new(false), AtomicBool::new(false));
     sampler.sample(&mut before);
     let (seen, (events, tracer)) = std::thread::scope(|scope| {
-        let collecting = scope.spawn(|| collect(tracer, &done));
-        let spinners: Vec<_> = cpus
-            .iter()
-            .map(|cpu| {
-                (
-                    cpu,
-                    scope.spawn({
-                        let stop = &stop;
-                        move || visit(cpu, watch, stop)
-                    }),
-                )
-            })
-            .collect();
+        let collecting =
+            thread::scoped(scope, "trace", "trace of the spinning CPUs", || collect(tracer, &done));
+        let start = |cpu| {
+            let (name, what) = (format!("spinner/{cpu}"), format!("the time line of CPU {cpu}"));
+            let stop = &stop;
+            (cpu, thread::scoped(scope, &name, what, move || visit(cpu, watch, stop)))
+        };
+        let spinners: Vec<_> = cpus.iter().map(start).collect();
         wait();
         stop.store(true, Ordering::Relaxed);
-        let seen: Vec<(u32, Fact<Visit>)> =
-            spinners.into_iter().map(|(cpu, spinner)| (cpu, joined(spinner.join()))).collect();
+        let end = |(cpu, spinner): (u32, Fact<ScopedJoinHandle<'_, Fact<Visit>>>)| {
+            (cpu, spinner.and_then(|it| joined(it.join())))
+        };
+        let seen: Vec<(u32, Fact<Visit>)> = spinners.into_iter().map(end).collect();
         // What was counted has to be counted of the time that was watched.
         sampler.sample(&mut after);
         done.store(true, Ordering::Relaxed);
-        (seen, joined(collecting.join()))
+        let collected = match collecting {
+            Ok(collecting) => joined(collecting.join()),
+            Err(why) => (Err(why), None),
+        };
+        (seen, collected)
     });
     let (mut gaps, mut clocks) = (Vec::new(), Vec::new());
     for (cpu, visit) in seen {
@@ -97,7 +100,7 @@ struct Visit {
 fn visit(cpu: u32, watch: Watch, stop: &AtomicBool) -> Fact<Visit> {
     pinned(cpu, || {
         let first = clock(Windows::SHORT);
-        let gaps = host::probe::spin(watch, stop);
+        let gaps = host::probe::spin(watch, stop).and_then(|gaps| ran(cpu, gaps));
         let last = clock(Windows::SHORT);
         let readings: Vec<ClockReading> = [&first, &last].into_iter().flatten().copied().collect();
         let clocks = match first {
@@ -106,6 +109,15 @@ fn visit(cpu: u32, watch: Watch, stop: &AtomicBool) -> Fact<Visit> {
         };
         Visit { gaps, clocks }
     })
+}
+
+/// A spinner that the time was over for before its first reading has seen nothing, which is not the same as no gaps.
+fn ran(cpu: u32, gaps: Gaps) -> Fact<Gaps> {
+    if gaps.wall_ns() > 0 {
+        return Ok(gaps);
+    }
+    let text = "other tasks kept its spinner from running: spin for longer".to_owned();
+    Err(Missing { what: format!("the time line of CPU {cpu}"), why: Why::Failed(text) })
 }
 
 /// Keeps what is traced until `done` is set.

@@ -4,8 +4,9 @@ use super::accounts::Accounts;
 use super::kin::Fork;
 use facts::trace::waits::{Wait, Waits};
 use facts::trace::{CpuTotals, Event, What};
-use facts::{CpuSet, Missing, PerCpu};
+use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::perf::Tracer;
+use host::thread;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
@@ -32,14 +33,14 @@ pub(super) struct Traced {
 
 impl<'scope> Tracing<'scope> {
     /// Begins to account for what `tracer` traces, from `begins_ns` of CLOCK_MONOTONIC_RAW on, and to follow the
-    /// tasks `followed`; until `stop` is set.
+    /// tasks `followed`; until `stop` is set. Error: no thread can be had.
     pub(super) fn start(
         scope: &'scope Scope<'scope, '_>,
         tracer: Tracer,
         begins_ns: u64,
         followed: &[u32],
         stop: &'scope AtomicBool,
-    ) -> Tracing<'scope> {
+    ) -> Fact<Tracing<'scope>> {
         let mut waits = Waits::default();
         for &tid in followed {
             waits.follow(tid.cast_signed());
@@ -53,7 +54,8 @@ impl<'scope> Tracing<'scope> {
             }
             traced
         };
-        Tracing { thread: scope.spawn(work) }
+        let thread = thread::scoped(scope, "trace", "trace of the CPUs", work)?;
+        Ok(Tracing { thread })
     }
 
     /// Waits for the thread, which has been told to stop.

@@ -27,7 +27,7 @@ pub(crate) fn text(report: &Report, style: Style) -> String {
     let seconds = report.elapsed_ns as f64 / 1e9;
     let pace = match &report.full_rate {
         Ok(rate) => format!("a CPU that ticks has {rate:.0} ticks/s"),
-        Err(missing) => format!("the rate of a CPU that ticks is not known ({missing})"),
+        Err(missing) => format!("the rate of a CPU that ticks is not known: {}", missing.advice()),
     };
     page.paragraph(0, &format!("Timer interrupts within {seconds:.2} s; {pace}."));
     page.line("");
@@ -84,10 +84,10 @@ fn notes(page: &mut Page, report: &Report) {
             0,
             "perf counts as `perf stat -a -A -e irq_vectors:local_timer_entry` does; it is read around LOC, and may count a few more.",
         ),
-        Some(missing) => page.paragraph(0, &format!("perf: {missing}.")),
+        Some(missing) => page.paragraph(0, &format!("perf: {}.", missing.advice())),
     }
     if let Some(missing) = reason(|it| &it.interrupts) {
-        page.paragraph(0, &format!("LOC: {missing}."));
+        page.paragraph(0, &format!("LOC: {}.", missing.advice()));
     }
     if report.ticks.iter().any(|it| it.role == Role::Tickless) {
         let text = "The tick of a nohz_full CPU stops while it runs one task; about one a second stays, and timers of \
@@ -203,7 +203,7 @@ What would let go
   perf_events   end `perf record -F` and its like anywhere on the host, or sample every so many
                 events (`-c`)
 
-perf: perf event irq_vectors:local_timer_entry may not be read.
+perf: perf event irq_vectors:local_timer_entry may not be read (run as root or with CAP_PERFMON).
 The tick of a nohz_full CPU stops while it runs one task; about one a second stays, and timers of
 programs count too.
 ";

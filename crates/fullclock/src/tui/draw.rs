@@ -5,7 +5,7 @@ use super::state::State;
 use super::theme::{ASIDE, HEADING};
 use super::width::{cut, left, width};
 use super::{bar, detail, pages, table};
-use crate::watch::{Probing, Reading, clock_time};
+use crate::watch::{Probing, Reading, clock_time, reason};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
@@ -90,7 +90,7 @@ fn draw_table(state: &State, reading: &Reading, area: Rect, frame: &mut Frame) {
             }
         }
         Err(missing) => {
-            let text = cut(&format!("no ledger: {missing}"), columns);
+            let text = cut(&format!("no ledger: {}", reason(missing)), columns);
             line(&Line::raw(text), bar_area, frame);
         }
     }
@@ -140,14 +140,14 @@ fn status_of(state: &State, reading: &Reading) -> Line<'static> {
             match probing {
                 Probing::Needless => None,
                 Probing::Off => Some("clock not probed (p)"),
-                Probing::Busy => Some("clock of busy CPUs probed, 1 ms of each (p)"),
-                Probing::All => Some("clock of ALL CPUs probed, 1 ms of each (p)"),
+                Probing::Busy => Some("clock of busy CPUs probed (p)"),
+                Probing::All => Some("clock of ALL CPUs probed (p)"),
             }
             .map(str::to_owned),
         );
     }
     let n_missing = reading.columns.iter().filter(|it| it.missing().is_some()).count();
-    words.extend((n_missing > 0).then(|| format!("{n_missing} columns not known here (m)")));
+    words.extend((n_missing > 0).then(|| format!("{n_missing} columns not known (m)")));
     Line::styled(cut(&words.join(", "), columns), ASIDE)
 }
 

@@ -31,8 +31,10 @@ fn wrapped(state: &State, columns: usize) -> Vec<String> {
         Page::Missing => reading.map(missing).unwrap_or_default(),
         Page::Ledger => reading.map(ledger).unwrap_or_default(),
     };
+    // A line of the books is a row of its own, which what is left of it must not look like.
+    let hanging = if state.page == Page::Ledger { 4 } else { 0 };
     let wrap = |line: &String| -> Vec<String> {
-        let indent = line.len() - line.trim_start().len();
+        let indent = line.len() - line.trim_start().len() + hanging;
         let indent = " ".repeat(indent.min(columns / 2));
         let options = textwrap::Options::new(columns.max(1)).subsequent_indent(&indent);
         textwrap::wrap(line, options).into_iter().map(std::borrow::Cow::into_owned).collect()
@@ -70,7 +72,7 @@ fn name(column: &Column) -> String {
 fn ledger(reading: &Reading) -> Vec<String> {
     let shares = match &reading.shares {
         Ok(shares) => shares,
-        Err(missing) => return vec![format!("No ledger: {missing}")],
+        Err(missing) => return vec![format!("No ledger: {}", reason(missing))],
     };
     let mut text = vec!["Where the time of all CPUs went, in % of it".to_owned(), String::new()];
     let percent = |ns: i64| right(&format!("{:.2}", shares.percent(ns)), 7);

@@ -13,9 +13,9 @@ pub(super) fn missing(event: &str, cpu: u32, paranoid: i32, error: Errno) -> Mis
     let name = format!("perf event {event}");
     let failed = |text: String| Missing { what: name.clone(), why: Why::Failed(text) };
     match error {
-        Errno::ACCESS | Errno::PERM => Missing::denied(format!(
-            "{name} (it needs root, CAP_PERFMON or kernel.perf_event_paranoid at most {paranoid})"
-        )),
+        Errno::ACCESS | Errno::PERM => {
+            Missing::denied(format!("{name}, with kernel.perf_event_paranoid above {paranoid},"))
+        }
         Errno::NODEV if !is_online(cpu) => failed(format!("CPU {cpu} is offline")),
         Errno::NOENT | Errno::NODEV | Errno::OPNOTSUPP => Missing::absent(name),
         Errno::NOSYS => failed("no perf events in this kernel, or a sandbox hides them".into()),
@@ -43,7 +43,7 @@ mod tests {
     fn a_refusal_says_what_to_do() {
         assert_eq!(
             said("msr/aperf/", 0, Errno::ACCESS),
-            "perf event msr/aperf/ (it needs root, CAP_PERFMON or kernel.perf_event_paranoid at most 0) may not be read"
+            "perf event msr/aperf/, with kernel.perf_event_paranoid above 0, may not be read"
         );
         assert!(said("msr/smi/", 0, Errno::MFILE).ends_with("raise `ulimit -Hn`"));
     }

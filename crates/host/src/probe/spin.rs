@@ -4,6 +4,7 @@
 //! what makes a step long is not the probe. The floor is calibrated at the start, on this CPU, from ordinary steps.
 
 use super::{anchor, arch, pinned, rusage};
+use crate::thread;
 use facts::probe::{Anchor, Gap, Gaps, NotKept, TickClock};
 use facts::{CpuSet, Fact, Missing, PerCpu, Why};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,20 +73,20 @@ pub fn spin(watch: Watch, stop: &AtomicBool) -> Fact<Gaps> {
 pub fn spin_on(cpus: &CpuSet, watch: Watch, stop: &AtomicBool) -> PerCpu<Gaps> {
     let spinner = |cpu| pinned(cpu, || spin(watch, stop)).flatten();
     std::thread::scope(|scope| {
+        let what = |cpu| format!("the time line of CPU {cpu}");
         let start = |cpu| {
-            let name = std::thread::Builder::new().name(format!("spinner/{cpu}"));
-            (cpu, name.spawn_scoped(scope, move || spinner(cpu)))
+            let name = format!("spinner/{cpu}");
+            (cpu, thread::scoped(scope, &name, what(cpu), move || spinner(cpu)))
         };
         let started: Vec<_> = cpus.iter().map(start).collect();
         let ended = started.into_iter().map(|(cpu, spinner)| {
-            let failed = |text: String| Missing {
-                what: format!("the time line of CPU {cpu}"),
-                why: Why::Failed(text),
-            };
             let gaps = match spinner.map(ScopedJoinHandle::join) {
                 Ok(Ok(gaps)) => gaps,
-                Ok(Err(_panic)) => Err(failed("the spinner panicked".to_owned())),
-                Err(error) => Err(failed(error.to_string())),
+                Ok(Err(_panic)) => {
+                    let why = Why::Failed("the spinner panicked".to_owned());
+                    Err(Missing { what: what(cpu), why })
+                }
+                Err(missing) => Err(missing),
             };
             (cpu, gaps)
         });

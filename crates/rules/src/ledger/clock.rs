@@ -33,7 +33,10 @@ pub(crate) const COUNTER_SLACK: f64 = 0.01;
 /// The clock of `cpu`, from counters or from the probe.
 pub(crate) fn clock(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Clock> {
     let counters = by_counters(evidence, cpu, wall_ns);
-    counters.or_else(|missing| by_probe(evidence, cpu).ok_or(missing))
+    counters.or_else(|missing| match evidence.clocks.get(cpu) {
+        Some(readings) => by_probe(readings.as_ref()?).ok_or(missing),
+        None => Err(missing),
+    })
 }
 
 /// The highest clock that a probe has seen on any CPU.
@@ -70,8 +73,7 @@ fn not_in_a_guest(host: &HostView) -> Result<(), Missing> {
     host.platform.hides("APERF and MPERF")
 }
 
-fn by_probe(evidence: &Evidence<'_>, cpu: u32) -> Option<Clock> {
-    let readings: &[ClockReading] = evidence.clocks.get(cpu)?.as_ref().ok()?;
+fn by_probe(readings: &[ClockReading]) -> Option<Clock> {
     let seen = || readings.iter().map(|it| it.median).filter(|it| it.0 > 0);
     let (low, high) = (seen().min()?, seen().max()?);
     let n_seen = seen().count() as f64;

@@ -126,7 +126,7 @@ fn without_a_name_it_is_a_timer_of_a_program() {
 fn without_the_tracepoint_the_reason_is_not_known() {
     assert_eq!(
         verdict(&after(100, 250), None),
-        "kept 250 ticks/s: why is not known: /sys/kernel/tracing may not be read"
+        "kept 250 ticks/s: why is not known: /sys/kernel/tracing may not be read (run as root)"
     );
 }
 

@@ -4,7 +4,7 @@
 mod recorded;
 mod spun;
 
-use crate::cli::{Arguments, LedgerArguments};
+use crate::cli::{Arguments, LedgerArguments, Trace};
 use crate::interrupt::Interrupt;
 use crate::measure::command::{Workload, exit_code};
 use crate::measure::kin::{Fork, kin};
@@ -28,9 +28,6 @@ use std::time::{Duration, Instant};
 const DEFAULT: Duration = Duration::from_secs(5);
 
 pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<ExitCode> {
-    if arguments.host.root.is_some() || arguments.host.host.is_some() {
-        bail!("a ledger measures the machine it runs on; --from reads a recording of another");
-    }
     if let Some(file) = &options.from {
         return recorded::run(arguments, options, file);
     }
@@ -73,9 +70,17 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         findings: &audit.findings,
         ..Evidence::of(Interval { host: &host, before: &measured.before, after: &measured.after })
     };
-    print(arguments, "this machine", &host, &close(&evidence))?;
+    let mut ledger = close(&evidence);
+    ledger.notes.extend(untraced(options, evidence.traced.missing()));
+    print(arguments, "this machine", &host, &ledger)?;
     drop(traced.tracer);
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// What has to be said where something that was to be traced was counted instead.
+fn untraced(options: &LedgerArguments, why: Option<&Missing>) -> Option<String> {
+    let why = why.filter(|_| options.trace != Trace::Never)?;
+    Some(format!("tasks and interrupts were counted, not traced: {}", why.advice()))
 }
 
 /// The threads that a process has.
@@ -225,5 +230,5 @@ fn print(arguments: &Arguments, name: &str, host: &HostView, ledger: &Ledger) ->
         let style = Style::of_stdout(&arguments.output);
         render::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
     };
-    Ok(output::print(&text)?)
+    output::print(&text)
 }

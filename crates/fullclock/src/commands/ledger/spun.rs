@@ -1,6 +1,6 @@
 //! `fullclock ledger --spin`: how much of each CPU one task could get.
 
-use super::{DEFAULT, print, wait};
+use super::{DEFAULT, print, untraced, wait};
 use crate::cli::{Arguments, LedgerArguments};
 use crate::interrupt::Interrupt;
 use crate::measure::{choice, spin};
@@ -47,7 +47,9 @@ pub(super) fn run(
         findings: &audit.findings,
         ..Evidence::of(interval)
     };
-    print(arguments, "this machine", host, &close(&evidence))?;
+    let mut ledger = close(&evidence);
+    ledger.notes.extend(untraced(options, events.err()));
+    print(arguments, "this machine", host, &ledger)?;
     drop(seen.tracer);
     Ok(ExitCode::SUCCESS)
 }

@@ -137,7 +137,7 @@ impl<'a> Lines<'a> {
             }
         };
         self.n += 1;
-        Ok(output::print(&text)?)
+        output::print(&text)
     }
 
     /// Whether there are as many intervals as were asked for.

@@ -7,7 +7,7 @@ use crate::measure::command::{Workload, exit_code};
 use crate::output::{self, Style};
 use crate::tui::{Effect, Feed, Message, Screen, State, Theme, message};
 use crate::watch::{Machine, Replay, Watched};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use ratatui::crossterm::event::{self, Event};
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -130,7 +130,7 @@ fn thread(
     work: impl FnOnce() -> Result<()> + Send + 'static,
 ) -> Result<JoinHandle<Result<()>>> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.with_context(|| format!("cannot start the thread {name}"))
+    thread.map_err(|error| anyhow!(host::thread::refusal(&error)))
 }
 
 /// A screen and what runs behind it.

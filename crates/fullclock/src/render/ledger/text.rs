@@ -54,7 +54,7 @@ impl Waterfall<'_> {
         self.page.paragraph(0, &super::super::text::describe(host));
         let clock = match &ledger.reference {
             Ok(reference) => format!("{} ({})", reference.clock, reference.source),
-            Err(missing) => format!("an unknown clock ({missing})"),
+            Err(missing) => format!("an unknown clock: {}", missing.advice()),
         };
         let n_cpus = ledger.cpus.len();
         let times = if n_cpus == 1 { "1 CPU".to_owned() } else { format!("{n_cpus} CPUs") };
@@ -107,7 +107,9 @@ impl Waterfall<'_> {
         if n_left > 0 && !shown.is_empty() {
             let left =
                 group.ns() - shown.iter().filter_map(|line| line.ns.as_ref().ok()).sum::<i64>();
-            self.row(&format!("  {n_left} others"), Some(share(left, whole)), "", "");
+            let others =
+                if n_left == 1 { "1 other".to_owned() } else { format!("{n_left} others") };
+            self.row(&format!("  {others}"), Some(share(left, whole)), "", "");
         }
     }
 
@@ -169,7 +171,7 @@ impl Waterfall<'_> {
                     "{waited:.3} s runnable and waiting for a CPU{stopped}, of all its threads together"
                 )
             }
-            Err(missing) => format!("time runnable and waiting is unknown: {missing}"),
+            Err(missing) => format!("time runnable and waiting is unknown: {}", missing.advice()),
         };
         self.page.labelled(10, "beside", &text);
     }
@@ -209,10 +211,9 @@ impl Waterfall<'_> {
         self.page.line(&self.page.paint(BOLD, "Not known"));
         for line in unknown {
             if let Err(missing) = &line.ns {
-                let remedy = missing.remedy().map_or(String::new(), |it| format!(" ({it})"));
                 let part = if line.part.is_empty() { "" } else { ", " };
                 let title = format!("{}{part}{}", line.loss.title, line.part);
-                self.page.labelled(4, "", &format!("{title}: {missing}{remedy}"));
+                self.page.labelled(4, "", &format!("{title}: {}", missing.advice()));
             }
         }
         self.page.line("");
@@ -224,7 +225,8 @@ impl Waterfall<'_> {
             if let Some((_, why)) = line.missing.first() {
                 let cpus: CpuSet = line.missing.iter().map(|(cpu, _)| *cpu).collect();
                 let title = line.loss.title;
-                self.page.paragraph(0, &format!("{title}: not known on CPUs {cpus}: {why}"));
+                self.page
+                    .paragraph(0, &format!("{title}: not known on CPUs {cpus}: {}", why.advice()));
             }
         }
     }
@@ -241,7 +243,9 @@ impl Waterfall<'_> {
     fn sources(&mut self) {
         self.page.line(&self.page.paint(BOLD, "Where the lines come from"));
         for group in groups(self.ledger) {
-            let Some(line) = group.lines.iter().find(|line| line.ns.is_ok()) else { continue };
+            // A line that found nothing names no source.
+            let has_source = |line: &&&Line| line.ns.is_ok() && !line.source.is_empty();
+            let Some(line) = group.lines.iter().find(has_source) else { continue };
             let uncertainty: u64 = group.lines.iter().map(|line| line.uncertainty_ns).sum();
             let uncertainty =
                 share(i64::try_from(uncertainty).unwrap_or(i64::MAX), capacity_ns(self.ledger));
