@@ -13,6 +13,9 @@ use facts::{Fact, HostView, IfPresent, Missing};
 #[derive(Debug)]
 pub(super) struct Quotas {
     groups: Fact<Vec<Quota>>,
+    mounts: Mounts,
+    /// Processes whose groups are looked up at each sample, for they may move.
+    chosen: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -25,10 +28,32 @@ struct Quota {
 impl Quotas {
     /// Those that the host is known to limit, and those of the processes `chosen`.
     pub(super) fn of(source: &dyn Source, host: &HostView, chosen: &[u32]) -> Quotas {
-        Quotas { groups: find(source, host, chosen) }
+        let (groups, mounts) = match find(source, host, chosen) {
+            Ok((groups, mounts)) => (Ok(groups), mounts),
+            Err(missing) => (Err(missing), Mounts::default()),
+        };
+        Quotas { groups, mounts, chosen: chosen.to_vec() }
+    }
+
+    /// Takes in the groups that the chosen processes have moved to.
+    fn follow(&mut self, files: &mut Files) {
+        let Ok(quotas) = &mut self.groups else { return };
+        for pid in &self.chosen {
+            // A process that has ended is in no group.
+            let Ok(text) = files.read_once(&format!("/proc/{pid}/cgroup")) else { continue };
+            let text = String::from_utf8_lossy(text);
+            let folders = self.mounts.folders(&text).unwrap_or_default();
+            for quota in folders.into_iter().filter_map(|it| Quota::of(&self.mounts, it)) {
+                let is_known = |it: &Quota| it.path == quota.path && it.version == quota.version;
+                if !quotas.iter().any(is_known) {
+                    quotas.push(quota);
+                }
+            }
+        }
     }
 
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Counters) {
+        self.follow(files);
         let quotas = match &mut self.groups {
             Ok(quotas) => quotas,
             Err(missing) => {
@@ -59,6 +84,12 @@ impl Quotas {
 }
 
 impl Quota {
+    /// Of the group with this folder; `None` where no mount holds it.
+    fn of(mounts: &Mounts, (version, folder): (Version, String)) -> Option<Quota> {
+        let path = mounts.group_of(version, &folder)?;
+        Some(Quota { path, version, stat: File::new(format!("{folder}/cpu.stat")) })
+    }
+
     /// `None` for a group that was removed, or has no CPU controller.
     fn throttling(&mut self, files: &mut Files) -> Option<Throttling> {
         let text = std::str::from_utf8(files.read(&mut self.stat).ok()?).ok()?;
@@ -66,7 +97,7 @@ impl Quota {
     }
 }
 
-fn find(source: &dyn Source, host: &HostView, chosen: &[u32]) -> Fact<Vec<Quota>> {
+fn find(source: &dyn Source, host: &HostView, chosen: &[u32]) -> Fact<(Vec<Quota>, Mounts)> {
     let mounts = source.parsed("/proc/self/mountinfo", Mounts::parse)?;
     let limited = host.limited_groups.as_ref()?;
     let mut folders: Vec<_> = limited.iter().map(|it| (it.version, it.folder.clone())).collect();
@@ -77,9 +108,6 @@ fn find(source: &dyn Source, host: &HostView, chosen: &[u32]) -> Fact<Vec<Quota>
     }
     folders.sort_unstable();
     folders.dedup();
-    let quotas = folders.into_iter().filter_map(|(version, folder)| {
-        let path = mounts.group_of(version, &folder)?;
-        Some(Quota { path, version, stat: File::new(format!("{folder}/cpu.stat")) })
-    });
-    Ok(quotas.collect())
+    let quotas = folders.into_iter().filter_map(|it| Quota::of(&mounts, it)).collect();
+    Ok((quotas, mounts))
 }

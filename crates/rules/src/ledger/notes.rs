@@ -2,10 +2,12 @@
 
 use super::books::Books;
 use super::evidence::Evidence;
+use super::quota;
 use crate::loss::Method;
 use facts::msr::intel::CLOCK_MODULATION;
 use facts::trace::CpuTotals;
 use facts::{CpuSet, Missing};
+use std::collections::BTreeSet;
 
 /// Sentences without a full stop, the weightiest first.
 pub(super) fn notes(
@@ -19,11 +21,13 @@ pub(super) fn notes(
     notes.extend(away(evidence, cpus));
     notes.extend(suspended(evidence));
     notes.extend(lost_events(evidence, cpus));
+    notes.extend(children(evidence));
     notes.extend(ended_tasks(evidence, books));
     notes.extend(unknown_accounting(evidence, books));
     notes.extend(uncounted_interrupts(books));
     notes.extend(uncounted_edges(evidence, books));
     notes.extend(unseen_quota(books));
+    notes.extend(quota::notes(evidence, cpus));
     notes.extend(unseen_stops(evidence, books));
     notes
 }
@@ -56,6 +60,28 @@ fn lost_events(evidence: &Evidence<'_>, cpus: &CpuSet) -> Option<String> {
     Some(format!(
         "the trace does not tell whose {ms:.1} ms were, with {lost} events lost: the kernel's count of all tasks does, or else they are unexplained"
     ))
+}
+
+/// Processes that descend from those that were asked for, at either end, and count as somebody else's.
+fn children(evidence: &Evidence<'_>) -> Option<String> {
+    let looks = [Some(evidence.interval.host), evidence.host_after].into_iter().flatten();
+    let processes: Vec<_> = looks.filter_map(|it| it.processes.as_ref().ok()).flatten().collect();
+    let mut family: BTreeSet<u32> = evidence.chosen.iter().copied().collect();
+    let mut n_known = 0;
+    // A list is in no order of descent; each turn finds a generation.
+    while family.len() > n_known {
+        n_known = family.len();
+        let born = processes.iter().filter(|it| family.contains(&it.parent)).map(|it| it.pid);
+        family.extend(born.collect::<Vec<_>>());
+    }
+    let is_left_out = |pid: &&u32| {
+        let counts_for = evidence.kin.get(pid).unwrap_or(pid);
+        !evidence.chosen.contains(counts_for) && *counts_for != evidence.observer
+    };
+    let n_left_out = family.iter().filter(is_left_out).count();
+    (n_left_out > 0).then(|| {
+        format!("processes that descend from those that were asked for, and count as others: {n_left_out}")
+    })
 }
 
 fn ended_tasks(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {

@@ -1,14 +1,19 @@
 //! What CPU quotas of control groups took: idle time in which somebody was not allowed to run.
 //!
-//! `cpu.stat` adds up the time for which the run queues of a group were stopped, over all CPUs, when they go on again.
-//! It is no more than the CPUs were idle, for who runs is not kept from running; and it is shared among the CPUs as
-//! their idle time is, because the kernel does not say where it happened.
+//! `cpu.stat` adds up the time for which the run queues of a group were stopped with somebody in them, over all CPUs, when
+//! they go on again (unthrottle_cfs_rq in kernel/sched/fair.c); before Linux 6.6 also while nobody was in them. It does
+//! not say where that was, and a CPU may run somebody else meanwhile. So the time is shared among all CPUs as their idle
+//! time is, and is no more than that; on a choice of CPUs it may be all or nothing, and what others ran may be part of
+//! it.
 
 use super::amount::{Amount, part};
 use super::books::Books;
 use super::evidence::Evidence;
+use super::idle_time::idle_time;
+use super::tasks::{Owner, TaskTimes};
 use crate::loss::Method;
-use facts::{Fact, Missing};
+use facts::counters::Groups;
+use facts::{CpuSet, Fact, Missing};
 
 /// The kernel's own period of a quota, which most groups keep (Documentation/scheduler/sched-bwc.rst): the time of a
 /// queue that is stopped when a sample is taken is not yet counted.
@@ -19,20 +24,77 @@ const SOURCE: &str = "cpu.stat of control groups";
 /// Enters the quota of each CPU.
 pub(super) fn enter(evidence: &Evidence<'_>, books: &mut [Books<'_>]) {
     let throttled = throttled(evidence);
-    let idle_ns = |books: &Books<'_>| books.idle.as_ref().map_or(0, |it| it.ns);
-    let all = books.iter().map(idle_ns).fold(0, u64::saturating_add);
+    let here = books.iter().map(idle_ns).fold(0, u64::saturating_add);
+    let elsewhere = idle_elsewhere(evidence, books);
+    let all = here.saturating_add(elsewhere);
+    let others = books.iter().map(others_ns).fold(0, u64::saturating_add);
     for books in books {
         let quota = match (&throttled, &books.idle) {
             (Err(missing), _) | (Ok(1..), Err(missing)) => Err(missing.clone()),
             (Ok(throttled), _) => {
                 let idle = idle_ns(books);
                 let ns = part((*throttled).min(all), idle, all);
-                let uncertainty_ns = if *throttled == 0 { 0 } else { PERIOD_NS.min(idle) };
+                let busy_ns = part(others, idle, here).min(ns);
+                let by_place_ns = if elsewhere > 0 { ns.max(idle.min(*throttled) - ns) } else { 0 };
+                let off = PERIOD_NS.min(idle).saturating_add(busy_ns.max(by_place_ns));
+                let uncertainty_ns = if *throttled == 0 { 0 } else { off.min(idle) };
                 Ok(Amount { ns, uncertainty_ns, method: Method::Counter, source: SOURCE })
             }
         };
         books.enter_quota(quota);
     }
+}
+
+fn idle_ns(books: &Books<'_>) -> u64 {
+    books.idle.as_ref().map_or(0, |it| it.ns)
+}
+
+/// What tasks ran that were not asked for: a queue may have been stopped meanwhile.
+fn others_ns(books: &Books<'_>) -> u64 {
+    let owners = [Owner::Kernel, Owner::Observer, Owner::Other];
+    let ran = |tasks: &TaskTimes| {
+        owners.iter().fold(0u64, |sum, owner| sum.saturating_add(tasks.ns_of(*owner)))
+    };
+    books.tasks.as_ref().map_or(0, ran)
+}
+
+/// The idle time of the CPUs that are not accounted for, in nanoseconds.
+fn idle_elsewhere(evidence: &Evidence<'_>, books: &[Books<'_>]) -> u64 {
+    let wall_ns = evidence.interval.elapsed_ns().unwrap_or(0);
+    let here: CpuSet = books.iter().map(|it| it.cpu).collect();
+    let idle = |cpu| {
+        let idle = idle_time(&evidence.interval, &evidence.traced_on(cpu), cpu, wall_ns);
+        idle.map_or(0, |it| it.amount.ns)
+    };
+    evidence.interval.cpus().minus(&here).iter().map(idle).fold(0, u64::saturating_add)
+}
+
+/// What has to be said of quotas that were counted.
+pub(super) fn notes(evidence: &Evidence<'_>, cpus: &CpuSet) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (Ok(before), Ok(after)) =
+        (&evidence.interval.before.groups, &evidence.interval.after.groups)
+    else {
+        return notes;
+    };
+    let lacks = |groups: &Groups, path: &str| !groups.list.iter().any(|it| it.path == path);
+    let of_one_end = |these: &Groups, others: &Groups| -> Vec<String> {
+        these.list.iter().map(|it| it.path.clone()).filter(|it| lacks(others, it)).collect()
+    };
+    let once = [of_one_end(before, after), of_one_end(after, before)].concat();
+    if !once.is_empty() {
+        let groups = once.join(", ");
+        notes.push(format!(
+            "control groups that could be read at one end only: {groups}: what their quota took is not known, and part of idle"
+        ));
+    }
+    let elsewhere = evidence.interval.cpus().minus(cpus);
+    if !elsewhere.is_empty() && throttled(evidence).is_ok_and(|it| it > 0) {
+        notes.push(format!(
+            "the kernel does not say where a quota stopped a group: some of its time may belong to CPUs {elsewhere}, or some of theirs here"
+        ));
+    }
+    notes
 }
 
 /// For how long quotas stopped run queues, in nanoseconds.

@@ -177,3 +177,19 @@ fn a_ledger_lists_nothing_twice() {
     assert_eq!(names.len(), n_lines);
     assert_eq!(without(SECOND, "Clocks").matches("Clocks").count(), 0);
 }
+
+#[test]
+fn children_that_were_not_asked_for_are_told_of() {
+    let family = "//- /proc/10/stat\n10 (postgres) S 1 0 0 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n\
+                  //- /proc/11/stat\n11 (postgres) S 10 0 0 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n\
+                  //- /proc/12/stat\n12 (sh) S 11 0 0 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n";
+    let text = format!("{SECOND}{family}");
+    let note = |n: u32| {
+        format!("processes that descend from those that were asked for, and count as others: {n}")
+    };
+    let chosen = replaced(&text, &[("observer 20", "observer 20\nchosen 10")]);
+    assert!(ledger(&chosen).notes.contains(&note(2)), "{:?}", ledger(&chosen).notes);
+    let kin = replaced(&chosen, &[("chosen 10", "chosen 10\nkin 11 10\nkin 12 10")]);
+    assert_eq!(ledger(&kin).notes, [""; 0]);
+    assert_eq!(ledger(&text).notes, [""; 0]);
+}
