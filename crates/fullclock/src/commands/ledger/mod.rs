@@ -27,6 +27,10 @@ use std::time::{Duration, Instant};
 /// Long enough for sources that count in steps of 10 ms to be within half a percent.
 const DEFAULT: Duration = Duration::from_secs(5);
 
+/// What a ledger of a command says where nobody saw whom it made.
+const UNSEEN_CHILDREN: &str = "nothing was traced: of the command's children only those that ran on at its end count as \
+                               its own; others are among other tasks, or unexplained";
+
 pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<ExitCode> {
     if let Some(file) = &options.from {
         return recorded::run(arguments, options, file);
@@ -49,6 +53,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         interrupt,
         chosen,
         command: None,
+        family: Vec::new(),
         costs: Err(Missing::not_here("cost of an event", "interrupts were traced")),
         edge: Err(Missing::not_here("edge of an interrupt", "nothing was traced")),
     };
@@ -63,7 +68,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         costs: session.costs,
         edge: session.edge,
         chosen: session.chosen,
-        kin: descendants(&traced.forks, session.command),
+        kin: descendants(&[traced.forks, session.family].concat(), session.command),
         observer: std::process::id(),
         kept_off: traced.kept_off,
         host_after: Some(&host_after),
@@ -72,6 +77,9 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     };
     let mut ledger = close(&evidence);
     ledger.notes.extend(untraced(options, evidence.traced.missing()));
+    if session.command.is_some() && traced.tracer.is_none() {
+        ledger.notes.push(UNSEEN_CHILDREN.to_owned());
+    }
     print(arguments, "this machine", &host, &ledger)?;
     drop(traced.tracer);
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
@@ -97,6 +105,18 @@ fn descendants(forks: &[Fork], command: Option<u32>) -> BTreeMap<u32, u32> {
     let own = (kin(forks, observer, command.as_slice()), observer);
     let belong = |(tasks, pid): (BTreeSet<u32>, u32)| tasks.into_iter().map(move |tid| (tid, pid));
     of_command.into_iter().chain([own]).flat_map(belong).collect()
+}
+
+/// Who descends from the command by the processes and threads that there are, as if each had been seen to come.
+fn family(source: &Live, command: u32) -> Vec<Fork> {
+    let processes = host::view(source).processes.unwrap_or_default();
+    let mut forks: Vec<Fork> =
+        processes.iter().map(|it| Fork { parent: it.parent, child: it.pid }).collect();
+    for pid in kin(&forks, command, &[]) {
+        let of_process = threads(source, pid).into_iter().filter(|tid| *tid != pid);
+        forks.extend(of_process.map(|tid| Fork { parent: pid, child: tid }));
+    }
+    forks
 }
 
 /// The CPUs to account for: those that were asked for, all of which have to be online.
@@ -137,6 +157,8 @@ struct Session<'a> {
     chosen: Vec<u32>,
     /// The command that was run.
     command: Option<u32>,
+    /// Who descended from whom when the command was over, where forks could not be traced.
+    family: Vec<Fork>,
     /// What an interrupt costs, where they cannot be traced.
     costs: Fact<EventCosts>,
     /// What of an interrupt a trace does not show.
@@ -153,6 +175,7 @@ impl Session<'_> {
         }
         let wanted = Wanted { groups_of: self.chosen.clone(), ..Wanted::ledger() };
         let mut sampler = Sampler::open(Live::this_machine(), self.host, wanted);
+        let is_traced = tracer.is_ok();
         let plan = Plan {
             cpus: cpus.clone(),
             tracer,
@@ -160,15 +183,19 @@ impl Session<'_> {
             followed: self.chosen.iter().flat_map(|pid| threads(self.source, *pid)).collect(),
         };
         let mut workload = None;
-        let Session { arguments, options, interrupt, chosen, command, .. } = self;
+        let Session { source, arguments, options, interrupt, chosen, command, family, .. } = self;
         let measured = measure::observe(plan, &mut sampler, || {
             if options.command.is_empty() {
                 wait(arguments, interrupt, options.duration.unwrap_or(DEFAULT));
             } else {
                 let started = Workload::start(&options.command, arguments.output.json)?;
-                *command = Some(started.pid());
-                chosen.push(started.pid());
+                let pid = started.pid();
+                *command = Some(pid);
+                chosen.push(pid);
                 watch(workload.insert(started), arguments, options, interrupt)?;
+                if !is_traced {
+                    *family = self::family(source, pid);
+                }
             }
             Ok(())
         })?;
