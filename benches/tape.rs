@@ -122,6 +122,8 @@ fn pace(family: Family) -> u64 {
         Family::RunTime | Family::IdleSleep => 1_000_000_000,
         Family::Clocks | Family::CoreResidency | Family::PackageResidency => 3_000_000_000,
         Family::Throttling | Family::TickStops => 2,
+        Family::CoreLimits | Family::PackageLimits => 1,
+        Family::PowerLimited => 1000,
         Family::Temperature | Family::Energy | Family::Pressure => 1000,
         Family::Totals | Family::Interrupts | Family::Softirqs | Family::IdleUsage => 1000,
         Family::ContextSwitches | Family::TimerEntries => 10_000,

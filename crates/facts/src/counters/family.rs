@@ -50,6 +50,16 @@ pub enum Family {
     TickStops,
     /// Rows: CPUs. Column `local_timer`: interrupts of the CPU's own timer, by tracepoint.
     TimerEntries,
+    /// Rows: the CPU that was asked for its core. Column `therm_status`: the register 0x19C as read, whose logs
+    /// [`thermal_status`](crate::msr::thermal_status) tells apart. A reading, not a count: what is of the time
+    /// between two of them is a log that is set in the later one only.
+    CoreLimits,
+    /// Rows: the CPU that was asked for its package. Columns `therm_status` (0x1B1) and `limit_reasons` (0x64F or
+    /// 0x690, see [`limit_reasons`](crate::msr::limit_reasons)), each where the processor has it: as read, as above.
+    PackageLimits,
+    /// Rows: the CPU that was asked for its package. Columns `package` and `dram`: for how long a power limit has held
+    /// it back, in microseconds.
+    PowerLimited,
 }
 
 impl Family {
@@ -73,6 +83,9 @@ impl Family {
         Family::Pressure,
         Family::TickStops,
         Family::TimerEntries,
+        Family::CoreLimits,
+        Family::PackageLimits,
+        Family::PowerLimited,
     ];
 
     /// Whether its counts come from tracepoints, which are opened only when somebody asks.
@@ -96,6 +109,9 @@ impl Family {
             Family::PackageResidency => "residency counters of package C-states",
             Family::Energy => "RAPL energy counters",
             Family::Temperature => "temperature of the cores",
+            Family::CoreLimits => "log of what limited a core",
+            Family::PackageLimits => "log of what limited a package",
+            Family::PowerLimited => "time below a power limit",
             Family::Pressure => "/proc/pressure",
             Family::TickStops => "tracepoint timer:tick_stop",
             Family::TimerEntries => "tracepoint irq_vectors:local_timer_entry",

@@ -61,6 +61,9 @@ pub const PKG_POWER_LIMIT: Register =
 /// Time that the package was held back by its power limit.
 pub const PKG_PERF_STATUS: Register =
     register(0x613, "MSR_PKG_PERF_STATUS", Package, |it| it.model_of(PACKAGE_THROTTLE_TIME));
+/// Time that memory was held back by its power limit. Not for the audit: a time says nothing without a second one.
+pub const DRAM_PERF_STATUS: Register =
+    register(0x61b, "MSR_DRAM_PERF_STATUS", Package, |it| it.model_of(PACKAGE_THROTTLE_TIME));
 /// The package's thermal design power.
 pub const PKG_POWER_INFO: Register =
     register(0x614, "MSR_PKG_POWER_INFO", Package, sandy_bridge_or_later);
@@ -94,7 +97,7 @@ pub const HWP_STATUS: Register = register(0x777, "IA32_HWP_STATUS", Thread, |it|
 pub const PKG_HDC_CTL: Register =
     register(0xdb0, "IA32_PKG_HDC_CTL", Package, |it| it.leaf6_eax(13));
 
-/// Every register above, in order of addresses.
+/// Those above that an audit reads, in order of addresses.
 pub const REGISTERS: &[&Register] = &[
     &SMI_COUNT,
     &PLATFORM_INFO,
@@ -137,7 +140,7 @@ const MORE_TURBO_RATIOS: &[u32] = &[
     0x5c, 0x5f, 0x7a, 0x86, 0x96, 0x9c, 0xb6,
 ];
 
-/// Servers from Sandy Bridge-EP on (turbostat.c, RAPL_PKG_PERF_STATUS).
+/// Servers from Sandy Bridge-EP on (turbostat.c, RAPL_PKG_PERF_STATUS and RAPL_DRAM_PERF_STATUS).
 const PACKAGE_THROTTLE_TIME: &[u32] =
     &[0x2d, 0x3e, 0x3f, 0x4f, 0x56, 0x55, 0x57, 0x85, 0x6a, 0x6c, 0x8f, 0xcf, 0xad, 0xae, 0xaf];
 

@@ -64,6 +64,10 @@ impl Layout {
     pub fn logged(&self, value: u64) -> impl Iterator<Item = &'static Reason> {
         self.active(value >> 16)
     }
+    /// What began to between two readings, the earlier first. Of a reason whose log was set before, nobody can tell.
+    pub fn rose(&self, before: u64, after: u64) -> impl Iterator<Item = &'static Reason> {
+        self.logged(after & !before)
+    }
 }
 
 const fn reason(bit: u32, name: &'static str, kind: Kind) -> Reason {
@@ -142,6 +146,15 @@ mod tests {
         assert_eq!(active(0x55, 0x0c00_0000), [""; 0]);
         let log: Vec<_> = SKYLAKE.logged(0x0c00_0000).map(|it| it.name).collect();
         assert_eq!(log, ["power limit PL1", "power limit PL2"]);
+    }
+
+    #[test]
+    fn a_reason_rose_whose_log_was_clear_before() {
+        let rose = |before, after| {
+            SKYLAKE.rose(before, after).map(|it| it.name).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(rose(0x0400_0000, 0x0c00_0800), "power limit PL2");
+        assert_eq!(rose(0x0c00_0000, 0x0000_0800), "");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod amd;
 pub mod clock_modulation;
+pub mod energy;
 pub mod hwp;
 pub mod intel;
 pub mod limit_reasons;
@@ -13,6 +14,7 @@ pub mod package_idle;
 pub mod rapl;
 pub mod ratios;
 mod register;
+pub mod residency;
 pub mod thermal_status;
 
 pub use register::{Processor, Register, Scope, path};
@@ -81,7 +83,12 @@ impl Msrs {
     }
 
     /// Whether a register that cannot be 0 is not, and so this is a real processor's register file.
-    fn vouched_for(&self) -> Result<(), Missing> {
+    ///
+    /// Errors: the reason there are no registers, or the register that speaks against them.
+    pub fn vouched_for(&self) -> Fact<()> {
+        if self.answers.is_empty() {
+            return Err(self.otherwise.clone());
+        }
         let mut doubt = None;
         for &(register, mask) in NEVER_ZERO {
             match self.of(register) {

@@ -1,4 +1,4 @@
-//! Power limits of a package, in its registers.
+//! Power limits of a package, in its registers, and the units of everything that RAPL counts.
 //!
 //! Intel SDM vol. 3B, "Platform Specific Power Management Support", RAPL interfaces.
 
@@ -21,6 +21,16 @@ impl Units {
     /// The power of so many of the register's steps: bits 3:0 are the power of two that a watt is divided by.
     fn power(self, steps: u64) -> Microwatts {
         Microwatts((steps * 1_000_000) >> (self.0 & 0xf))
+    }
+
+    /// The power of two that a joule is divided by, bits 12:8.
+    pub fn energy(self) -> u32 {
+        (self.0 >> 8 & 0x1f) as u32
+    }
+
+    /// The microseconds in so many steps of a count of time; bits 19:16 are the power of two that a second is divided by.
+    pub fn microseconds(self, steps: u32) -> u64 {
+        (u64::from(steps) * 1_000_000) >> (self.0 >> 16 & 0xf)
     }
 
     /// The long-term and the short-term limit in a value of MSR_PKG_POWER_LIMIT.
@@ -55,5 +65,12 @@ mod tests {
         assert_eq!(units.limits(0x0000_0570_0000_0488), [watts(145, false), watts(174, false)]);
         assert_eq!(units.design_power(0x2f_0910_01f0_0488), Microwatts(145_000_000));
         assert!(is_locked(0x8006_8570_005a_8488));
+    }
+
+    #[test]
+    fn energy_and_time_have_units_of_their_own() {
+        let units = Units(0x000a_0e03);
+        assert_eq!((units.energy(), units.microseconds(2048)), (14, 2_000_000));
+        assert_eq!(units.microseconds(u32::MAX), 4_194_303_999_023);
     }
 }

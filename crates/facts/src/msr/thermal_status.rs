@@ -41,10 +41,26 @@ impl Cause {
         value >> (self.bit + 1) & 1 == 1
     }
 
+    /// Whether it began to between two readings, the earlier first. Where the log was set before, nobody can tell.
+    pub fn rose(&self, before: u64, after: u64) -> bool {
+        self.was_logged(after) && !self.was_logged(before)
+    }
+
     /// Whether the processor defines this pair.
     pub fn exists(&self, cpuinfo: &CpuInfo) -> bool {
         cpuinfo.has(self.flag)
     }
+}
+
+/// The temperature in a value of 0x19C or 0x1B1, in degrees Celsius, where `target` is what
+/// [`intel::TEMPERATURE_TARGET`](super::intel::TEMPERATURE_TARGET) holds. The limit that can be set lower, bits 29:24
+/// of the target, does not move the scale (drivers/thermal/intel/intel_tcc.c, intel_tcc_get_temp).
+///
+/// `None`: the sensor is out of its range (bit 31 is 0), the target is 0, or below the sensor's distance from it.
+pub fn temperature(value: u64, target: u64) -> Option<u64> {
+    let (limit, below) = (target >> 16 & 0xff, value >> 16 & 0x7f);
+    let is_valid = value >> 31 & 1 == 1 && limit > 0;
+    limit.checked_sub(below).filter(|_| is_valid)
 }
 
 #[cfg(test)]
@@ -60,5 +76,20 @@ mod tests {
         assert!(PROCHOT.is_active(PULLED) && PROCHOT.was_logged(PULLED));
         assert!(!PROCHOT.is_active(LOGGED) && PROCHOT.was_logged(LOGGED));
         assert!(!TOO_HOT.is_active(PULLED));
+    }
+
+    #[test]
+    fn a_log_that_was_set_before_tells_nothing_of_what_came_after() {
+        assert!(PROCHOT.rose(LOGGED & !8, LOGGED));
+        assert!(!PROCHOT.rose(LOGGED, PULLED) && !PROCHOT.rose(LOGGED, LOGGED & !8));
+    }
+
+    #[test]
+    fn degrees_count_down_from_the_target() {
+        assert_eq!(temperature(0x8845_0000, 0x0064_0000), Some(100 - 69));
+        assert_eq!(temperature(0x8845_0000, 0x0a64_0000), Some(100 - 69));
+        assert_eq!(temperature(0x0845_0000, 0x0064_0000), None);
+        assert_eq!(temperature(0x8845_0000, 0), None);
+        assert_eq!(temperature(0x887f_0000, 0x0064_0000), None);
     }
 }

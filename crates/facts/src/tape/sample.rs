@@ -57,6 +57,9 @@ fn tag(family: Family) -> u64 {
         Family::Pressure => 31,
         Family::TickStops => 32,
         Family::TimerEntries => 33,
+        Family::CoreLimits => 34,
+        Family::PackageLimits => 35,
+        Family::PowerLimited => 36,
     }
 }
 

@@ -5,7 +5,7 @@ use super::files::{File, Files};
 use super::idle::Idle;
 use super::perf_counts::PerfCounts;
 use super::registers::Registers;
-use super::temperature::Temperature;
+use super::temperature::{self, Temperature};
 use super::throttling::Throttling;
 use super::wanted::Wanted;
 use crate::probe;
@@ -32,6 +32,8 @@ pub(super) struct ByCpu {
     idle: Fact<Idle>,
     throttling: Fact<Throttling>,
     temperature: Fact<Temperature>,
+    /// The other way to the temperature, where no driver reads the sensors.
+    sensors: Fact<temperature::Registers>,
     perf: PerfCounts,
     /// The other way to the clocks, where perf has none that tell how fast a CPU ran.
     registers: Option<Registers>,
@@ -50,6 +52,10 @@ impl ByCpu {
             }
         }
         let unread = || Missing::not_collected(ONLINE);
+        let sensors = match wanted.has(Family::Temperature) {
+            true => temperature::Registers::open(&files.live, host, &online),
+            false => Err(unread()),
+        };
         ByCpu {
             topology: host.topology.clone(),
             cpuidle: host.cpuidle.clone(),
@@ -59,6 +65,7 @@ impl ByCpu {
             idle: Err(unread()),
             throttling: Err(unread()),
             temperature: Err(unread()),
+            sensors,
             perf,
             registers,
         }
@@ -126,9 +133,16 @@ impl ByCpu {
             }
         }
         if wanted.has(Family::Temperature) {
-            match &mut self.temperature {
-                Ok(temperature) => temperature.sample(files, into),
-                Err(missing) => *into.table_mut(Family::Temperature) = Err(missing.clone()),
+            match (&mut self.temperature, &mut self.sensors) {
+                (Ok(temperature), _) => temperature.sample(files, into),
+                (Err(_), Ok(sensors)) => sensors.sample(
+                    &self.online,
+                    &mut |cpu, address| files.register(cpu, address),
+                    into.table_mut(Family::Temperature),
+                ),
+                (Err(missing), Err(_)) => {
+                    *into.table_mut(Family::Temperature) = Err(missing.clone());
+                }
             }
         }
     }

@@ -6,9 +6,10 @@
 //! folder that was removed ENODEV, and neither ever shows its successor.
 
 use super::limit;
-use crate::Live;
+use super::msr_devices::MsrDevices;
 use crate::source::{LARGEST_FILE, live};
-use facts::{Fact, Missing, Why};
+use crate::{Live, Source};
+use facts::{Fact, Missing, Origin, Why};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
@@ -22,6 +23,7 @@ pub(super) struct Files {
     buffer: Vec<u8>,
     /// How many more descriptors may be kept.
     n_left: usize,
+    msr_devices: MsrDevices,
 }
 
 /// A file, and its descriptor once it was read.
@@ -72,7 +74,8 @@ impl Files {
     /// Files of `live`. Raises this process's limit of open files as far as it may.
     pub(super) fn of(live: Live) -> Files {
         let n_left = limit::raise().saturating_sub(RESERVED);
-        Files { live, buffer: Vec::with_capacity(1 << 16), n_left }
+        let buffer = Vec::with_capacity(1 << 16);
+        Files { live, buffer, n_left, msr_devices: MsrDevices::default() }
     }
 
     /// What the file holds. A descriptor that no longer answers is opened once more: its folder may be back.
@@ -118,6 +121,30 @@ impl Files {
         read_all(&opened, &mut self.buffer, Ends::AtShortRead)
             .map_err(|error| live::missing(path, error))?;
         Ok(&self.buffer)
+    }
+
+    /// A model-specific register of one CPU. The device is kept open as long as it answers.
+    ///
+    /// Errors: those of [`Source::msr`].
+    pub(super) fn register(&mut self, cpu: u32, address: u32) -> Fact<u64> {
+        if self.live.origin() == Origin::Live
+            && !self.msr_devices.has(cpu)
+            && self.n_left > 0
+            && let Ok(device) = self.live.file(&live::msr_device(cpu))
+        {
+            self.n_left -= 1;
+            self.msr_devices.keep(cpu, device);
+        }
+        match self.msr_devices.read(cpu, address) {
+            Some(Err(missing)) if missing.why == Why::Absent => {
+                // The CPU went offline. Should it be back, its device is another one.
+                self.msr_devices.close(cpu);
+                self.n_left += 1;
+                Err(missing)
+            }
+            Some(read) => read,
+            None => self.live.msr(cpu, address),
+        }
     }
 
     /// What was read last makes no sense.

@@ -12,14 +12,18 @@ mod grid;
 mod groups;
 mod idle;
 mod limit;
+mod limits;
 mod listing;
+mod msr_devices;
 mod once;
 mod perf_counts;
 mod pressure;
+mod register_table;
 mod registers;
 mod residency;
 mod run_time;
 mod shape;
+mod sharing;
 mod slot;
 mod tasks;
 mod temperature;
@@ -36,6 +40,7 @@ use facts::counters::{Counters, Family};
 use facts::{Fact, HostView, Missing};
 use files::Files;
 use groups::Quotas;
+use limits::Limits;
 use once::Once;
 use pressure::Pressure;
 use residency::Residency;
@@ -55,6 +60,7 @@ pub struct Sampler {
     groups: Option<Quotas>,
     residency: [(Family, Fact<Residency>); 2],
     energy: Fact<Energy>,
+    limits: Limits,
 }
 
 impl Sampler {
@@ -68,15 +74,16 @@ impl Sampler {
         let by_cpu = ByCpu::of(&mut files, host, &wanted);
         let residency = [Family::CoreResidency, Family::PackageResidency].map(|family| {
             let residency = match wanted.has(family) {
-                true => Residency::open(&mut files, family, by_cpu.online()),
+                true => Residency::open(&mut files, host, family, by_cpu.online()),
                 false => unasked(family),
             };
             (family, residency)
         });
         let energy = match wanted.has(Family::Energy) {
-            true => Energy::open(&mut files),
+            true => Energy::open(&mut files, host, by_cpu.online()),
             false => unasked(Family::Energy),
         };
+        let limits = Limits::open(&files.live, host, &wanted, by_cpu.online());
         let (once, pressure) = (Once::new(), Pressure::new());
         Sampler {
             wanted,
@@ -89,6 +96,7 @@ impl Sampler {
             groups,
             residency,
             energy,
+            limits,
         }
     }
 
@@ -121,14 +129,15 @@ impl Sampler {
         }
         for (family, residency) in &mut self.residency {
             match residency {
-                Ok(residency) => residency.sample(into, *family),
+                Ok(residency) => residency.sample(files, self.by_cpu.online(), into, *family),
                 Err(missing) => *into.table_mut(*family) = Err(missing.clone()),
             }
         }
         match &mut self.energy {
-            Ok(energy) => energy.sample(files, into),
+            Ok(energy) => energy.sample(files, self.by_cpu.online(), into),
             Err(missing) => *into.table_mut(Family::Energy) = Err(missing.clone()),
         }
+        self.limits.sample(files, self.by_cpu.online(), into);
     }
 }
 

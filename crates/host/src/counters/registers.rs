@@ -12,11 +12,12 @@ mod rdpru;
 use super::clock;
 use super::files::{Files, failed};
 use super::shape::Shape;
+use crate::source::live::{msr_device, read_register};
 use crate::{Source, probe};
 use facts::counters::{Counters, Family};
 use facts::msr::{intel, path};
 use facts::{CpuSet, Fact, HostView, Missing, Origin};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 
 /// IA32_TIME_STAMP_COUNTER, IA32_MPERF and IA32_APERF, of Intel's and AMD's processors alike.
 const TSC: u32 = 0x10;
@@ -59,7 +60,7 @@ impl Registers {
         let has_smi = host.msrs.of(&intel::SMI_COUNT).is_ok_and(|it| it.all_known().is_ok());
         let devices = || Way::Devices(Vec::new());
         let first = online.first().unwrap_or(0);
-        let device = live.file(&device(first));
+        let device = live.file(&msr_device(first));
         #[cfg(target_arch = "x86_64")]
         let way =
             if device.is_err() && rdpru::is_here(live, host) { Way::Rdpru } else { devices() };
@@ -82,7 +83,7 @@ impl Registers {
         if let Way::Devices(devices) = &mut self.way {
             files.give_back(devices.iter().filter(|it| it.is_ok()).count());
             let open = |cpu| {
-                let device = files.live.file(&device(cpu))?;
+                let device = files.live.file(&msr_device(cpu))?;
                 files.take(1).map(|()| device)
             };
             *devices = online.iter().map(open).collect();
@@ -165,14 +166,7 @@ impl Registers {
             Way::Devices(devices) => {
                 let cpu = self.shape.rows.get(row).copied().unwrap_or_default();
                 let device = devices.get(row).ok_or_else(|| Missing::absent(path(cpu, address)))?;
-                let mut value = [0; 8];
-                match rustix::io::pread(device.as_ref()?, &mut value, u64::from(address)) {
-                    Ok(8) => Ok(u64::from_ne_bytes(value)),
-                    Ok(_) => {
-                        Err(Missing::malformed(path(cpu, address), "a short answer", "8 bytes"))
-                    }
-                    Err(error) => Err(crate::source::live::missing(&path(cpu, address), error)),
-                }
+                read_register(device.as_ref()?.as_fd(), cpu, address)
             }
             #[cfg(target_arch = "x86_64")]
             Way::Rdpru => match address {
@@ -183,10 +177,6 @@ impl Registers {
             },
         }
     }
-}
-
-fn device(cpu: u32) -> String {
-    format!("/dev/cpu/{cpu}/msr")
 }
 
 const COLUMNS: [&str; 3] = ["tsc", "aperf", "mperf"];

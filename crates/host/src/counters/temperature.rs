@@ -1,8 +1,12 @@
-//! Temperatures of cores and packages, as the kernel's drivers read them.
+//! Temperatures of cores and packages, as the kernel's drivers read them; without drivers, by register.
 //!
 //! Sources: Documentation/hwmon/{coretemp,k10temp}.rst, drivers/thermal/intel/x86_pkg_temp_thermal.c. coretemp
 //! labels each sensor with its core or package. The others do not say whose they are, and are taken where there
 //! is only one package.
+
+mod registers;
+
+pub(super) use registers::Registers;
 
 use super::clock;
 use super::files::{File, Files};

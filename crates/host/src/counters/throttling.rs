@@ -6,27 +6,23 @@
 
 use super::files::{File, Files};
 use super::grid::{Cell, Grid};
+use super::sharing::groups;
 use crate::Source;
 use facts::counters::{Counters, Family};
 use facts::cpu::topology::Topology;
+use facts::msr::Scope;
 use facts::{CpuSet, Fact, Missing};
 use std::sync::Arc;
 
 /// Whose count a file is, and its name. The times came with Linux 5.6.
 const FILES: [LevelFile; 4] = [
-    (Level::Core, "core_throttle_count"),
-    (Level::Core, "core_throttle_total_time_ms"),
-    (Level::Package, "package_throttle_count"),
-    (Level::Package, "package_throttle_total_time_ms"),
+    (Scope::Core, "core_throttle_count"),
+    (Scope::Core, "core_throttle_total_time_ms"),
+    (Scope::Package, "package_throttle_count"),
+    (Scope::Package, "package_throttle_total_time_ms"),
 ];
 
-type LevelFile = (Level, &'static str);
-
-#[derive(Clone, Copy)]
-enum Level {
-    Core,
-    Package,
-}
+type LevelFile = (Scope, &'static str);
 
 /// The files of every core and package.
 #[derive(Debug)]
@@ -54,8 +50,8 @@ impl Throttling {
         }
         let rows: Arc<[u32]> = online.iter().collect();
         let mut cells = Vec::new();
-        for (column, (level, file)) in here.iter().enumerate() {
-            for cpus in groups(*level, topology, online) {
+        for (column, (scope, file)) in here.iter().enumerate() {
+            for cpus in groups(*scope, topology, online) {
                 let places = cpus.iter().filter_map(|cpu| rows.binary_search(&cpu).ok()).collect();
                 let path = format!("{}/{file}", folder(cpus.first().unwrap_or(0)));
                 cells.push(Cell { file: File::new(path), column, rows: places });
@@ -81,19 +77,4 @@ impl Throttling {
     pub(super) fn close(&mut self, files: &mut Files) {
         self.grid.close(files);
     }
-}
-
-/// The online CPUs, by core or by package; each by itself where that is not known.
-fn groups(level: Level, topology: &Topology, online: &CpuSet) -> Vec<CpuSet> {
-    let mut left = online.clone();
-    let mut groups = Vec::new();
-    while let Some(cpu) = left.first() {
-        let group = match level {
-            Level::Core => topology.core_of(cpu),
-            Level::Package => topology.package_of(cpu),
-        };
-        groups.push(group.and(&left));
-        left = left.minus(&group);
-    }
-    groups
 }

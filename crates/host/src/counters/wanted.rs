@@ -31,9 +31,11 @@ pub enum Processes {
 }
 
 impl Wanted {
-    /// What a screen shows every second: everything that is cheap, and the kernel's threads.
+    /// What a screen shows every second: everything that is cheap, and the kernel's threads. The registers of every
+    /// core would cost each of them an interrupt.
     pub fn watch() -> Wanted {
-        let is_cheap = |it: &&Family| **it != Family::IdleSleep && !it.is_traced();
+        let is_dear = |it: &Family| matches!(it, Family::IdleSleep | Family::CoreLimits);
+        let is_cheap = |it: &&Family| !is_dear(it) && !it.is_traced();
         Wanted {
             families: Family::ALL.iter().filter(is_cheap).copied().collect(),
             tasks: Some(Processes::KernelThreads),

@@ -122,22 +122,15 @@ impl Source for Live {
         if self.copy.is_some() {
             return Err(Missing::not_collected(name));
         }
-        let mut value = [0; 8];
         let mut opened = self.msr_device.borrow_mut();
         let device = match opened.take() {
-            Some((of, device)) if of == cpu => Ok(device),
-            _ => self.open(&format!("/dev/cpu/{cpu}/msr"), OFlags::RDONLY),
+            Some((of, device)) if of == cpu => device,
+            _ => self
+                .open(&msr_device(cpu), OFlags::RDONLY)
+                .map_err(|error| missing(&name, error))?,
         };
-        device
-            .and_then(|device| {
-                let (_, device) = opened.insert((cpu, device));
-                rustix::io::pread(device, &mut value, u64::from(register))
-            })
-            .map_err(|error| missing(&name, error))
-            .and_then(|n_read| match n_read {
-                8 => Ok(u64::from_ne_bytes(value)),
-                _ => Err(Missing::malformed(name.as_str(), "a short answer", "8 bytes")),
-            })
+        let (_, device) = opened.insert((cpu, device));
+        read_register(device.as_fd(), cpu, register)
     }
 
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -192,6 +185,22 @@ fn read_all(file: BorrowedFd<'_>, path: &str, size: usize) -> Fact<Vec<u8>> {
     }
     bytes.shrink_to_fit();
     Ok(bytes)
+}
+
+/// The msr device of a CPU.
+pub(crate) fn msr_device(cpu: u32) -> String {
+    format!("/dev/cpu/{cpu}/msr")
+}
+
+/// A register, by the opened device of its CPU.
+pub(crate) fn read_register(device: BorrowedFd<'_>, cpu: u32, register: u32) -> Fact<u64> {
+    let mut value = [0; 8];
+    let name = || msr::path(cpu, register);
+    match rustix::io::pread(device, &mut value, u64::from(register)) {
+        Ok(8) => Ok(u64::from_ne_bytes(value)),
+        Ok(_) => Err(Missing::malformed(name(), "a short answer", "8 bytes")),
+        Err(error) => Err(missing(&name(), error)),
+    }
 }
 
 /// What an error number says about a fact.

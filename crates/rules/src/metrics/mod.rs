@@ -12,6 +12,7 @@ mod interrupts;
 mod kernel_threads;
 mod package_residency;
 mod pressure;
+mod productive_cycles;
 mod run_queue_wait;
 mod smi;
 mod softirqs;
@@ -34,6 +35,7 @@ pub const METRICS: &[&Metric] = &[
     &c0::METRIC,
     &busy_mhz::METRIC,
     &tsc_mhz::METRIC,
+    &productive_cycles::METRIC,
     &steal::METRIC,
     &ticks::METRIC,
     &smi::METRIC,
