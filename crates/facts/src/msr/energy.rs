@@ -99,10 +99,7 @@ mod tests {
     fn memory_of_a_server_has_a_unit_of_its_own() {
         let domains = "0x606: package 0x611 2^-14, dram 0x619 2^-16";
         assert_eq!(shown("GenuineIntel", 6, 0x55), domains);
-        assert_eq!(
-            shown("GenuineIntel", 6, 0x8f),
-            "0x606: package 0x611 2^-14, dram 0x619 2^-14"
-        );
+        assert_eq!(shown("GenuineIntel", 6, 0x8f), "0x606: package 0x611 2^-14, dram 0x619 2^-14");
     }
 
     #[test]

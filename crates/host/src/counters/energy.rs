@@ -29,7 +29,7 @@ const MOST_MICROWATTS: u64 = 2_000_000_000;
 pub(super) enum Energy {
     Powercap(Powercap),
     Perf(Groups),
-    Registers(Registers),
+    Registers(Box<Registers>),
 }
 
 /// One group of the PMU's events for each package.
@@ -47,9 +47,14 @@ impl Energy {
     pub(super) fn open(files: &mut Files, host: &HostView, online: &CpuSet) -> Fact<Energy> {
         Powercap::open(files).map(Energy::Powercap).or_else(|missing| {
             let groups = Groups::open(files).map(Energy::Perf);
-            let registers = || Registers::open(&files.live, host, online).map(Energy::Registers);
-            groups.or_else(|_| registers()).map_err(|_| missing)
+            groups
+                .or_else(|_| Registers::open(&files.live, host, online).map(Energy::registers))
+                .map_err(|_| missing)
         })
+    }
+
+    fn registers(registers: Registers) -> Energy {
+        Energy::Registers(Box::new(registers))
     }
 
     /// Reads every domain.
@@ -58,11 +63,9 @@ impl Energy {
         let read = match self {
             Energy::Powercap(powercap) => powercap.sample(files, table),
             Energy::Perf(groups) => groups.sample(table),
-            Energy::Registers(registers) => registers.sample(
-                online,
-                &mut |cpu, address| files.register(cpu, address),
-                table,
-            ),
+            Energy::Registers(registers) => {
+                registers.sample(online, &mut |cpu, address| files.register(cpu, address), table)
+            }
         };
         if let Err(missing) = read {
             *table = Err(missing);

@@ -22,7 +22,7 @@ use facts::{CpuSet, Fact, HostView, Missing, Origin};
 #[derive(Debug)]
 pub(super) enum Residency {
     Perf(Groups),
-    Registers(RegisterTable),
+    Registers(Box<RegisterTable>),
 }
 
 /// One group of the PMU's events for each core or package.
@@ -47,7 +47,7 @@ impl Residency {
         groups.or_else(|of_pmu| {
             let registers = registers(&files.live, host, family, online);
             let reason = |missing| if of_pmu.is_absence() { missing } else { of_pmu };
-            registers.map(Residency::Registers).map_err(reason)
+            registers.map(|it| Residency::Registers(Box::new(it))).map_err(reason)
         })
     }
 

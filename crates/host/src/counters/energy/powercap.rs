@@ -42,9 +42,8 @@ impl Powercap {
             })
         };
         let mut zones: Vec<Zone> = names.iter().map(zone).collect::<Fact<_>>()?;
-        let first = zones
-            .first_mut()
-            .ok_or_else(|| Missing::absent(format!("{POWERCAP}/intel-rapl:0")))?;
+        let first =
+            zones.first_mut().ok_or_else(|| Missing::absent(format!("{POWERCAP}/intel-rapl:0")))?;
         files.number(&mut first.file)?;
         Ok(Powercap { shape: Shape::new([0], names.iter().map(|(name, _)| name.as_str())), zones })
     }

@@ -205,9 +205,7 @@ mod tests {
         };
         let (first, last) = (read(was), read(is));
         let names = last.columns().iter().enumerate();
-        names
-            .map(|(at, name)| (name.to_string(), last.cell(0, at) - first.cell(0, at)))
-            .collect()
+        names.map(|(at, name)| (name.to_string(), last.cell(0, at) - first.cell(0, at))).collect()
     }
 
     #[test]
@@ -215,8 +213,12 @@ mod tests {
         let mut registers = open(&xeons(OF_PACKAGES)).unwrap();
         let was = [(0, 0x611, 0xffff_fff0), (0, 0x619, 0), (2, 0x611, 7), (2, 0x619, 9)];
         let is = [(0, 0x611, 0x3ff0), (0, 0x619, 1 << 16), (2, 0x611, 7), (2, 0x619, 9)];
-        let expected =
-            [("package-0", 1_000_000), ("package-0/dram", 1_000_000), ("package-1", 0), ("package-1/dram", 0)];
+        let expected = [
+            ("package-0", 1_000_000),
+            ("package-0/dram", 1_000_000),
+            ("package-1", 0),
+            ("package-1/dram", 0),
+        ];
         let expected = expected.map(|(name, risen)| (name.to_owned(), risen));
         assert_eq!(risen(&mut registers, &was, &is), expected);
     }
@@ -235,14 +237,15 @@ mod tests {
             .replace("GenuineIntel", "AuthenticAMD")
             .replace("family : 6", "family : 25")
             .replace("flags :", "flags : hw_pstate");
-        let mut registers = String::new();
-        for cpu in 0..5 {
-            registers += &format!(
+        let of_cpu = |cpu: u32| {
+            format!(
                 "//- /dev/cpu/{cpu}/msr 0xc0010064\n0x8000000000000000\n\
                  //- /dev/cpu/{cpu}/msr 0xc0010299\n0xa1003\n\
                  //- /dev/cpu/{cpu}/msr 0xc001029a\n0x1\n//- /dev/cpu/{cpu}/msr 0xc001029b\n0x1\n"
-            );
-        }
+            )
+        };
+        let registers: Vec<String> = (0..5).map(of_cpu).collect();
+        let registers = registers.concat();
         let source = Captured::excerpt(&format!("{epyc}{registers}")).unwrap();
         let mut registers = open(&source).unwrap();
         // CPU 4 shares its core with CPU 0, and is not asked: its count is not there.
@@ -280,9 +283,6 @@ mod tests {
         };
         let read = registers.sample(&online, read, &mut table);
         table = read.and(table);
-        assert_eq!(
-            shown(&table),
-            "/dev/cpu/2/msr 0x611 may not be read"
-        );
+        assert_eq!(shown(&table), "/dev/cpu/2/msr 0x611 may not be read");
     }
 }
