@@ -26,11 +26,26 @@ peak_memory() {
   fi
 }
 
+# CPU time in milliseconds of one interval of `watch` with the options given: 520 intervals less 20.
+of_an_interval() {
+  local few many
+  few=$(cpu_time 1 "$program" watch -i 10ms -n 20 "$@")
+  many=$(cpu_time 1 "$program" watch -i 10ms -n 520 "$@")
+  awk "BEGIN { printf \"%.2f\", ($many - $few) / 500 }"
+}
+
 report() { printf '%-34s %12s   %s\n' "$@"; }
+
+# What turbostat prints, too.
+turbostat=average-mhz,c0,busy-mhz,tsc-mhz,interrupts,smi,temperature,throttle-events
+turbostat+=,core-residency,package-residency,idle-requested,watts
 
 report figure measured goal
 report "live audit, CPU time" "$(cpu_time 50 "$program" audit) ms" "10 ms"
 report "live audit, peak memory" "$(peak_memory "$program" audit)" "30 MB"
+report "watch, an interval" "$(of_an_interval --probe never) ms" "0.4 ms"
+report "watch, columns of turbostat's" "$(of_an_interval --columns "$turbostat") ms" ""
+report "watch, an interval with ledger" "$(of_an_interval --probe never --json) ms" ""
 for n_cpus in 1024 4096; do
   cargo xtask tree --cpus "$n_cpus" "$hosts/$n_cpus" > /dev/null
 done

@@ -5,6 +5,7 @@ mod summary;
 pub use summary::Summary;
 
 use crate::interval::{Column, Interval, Rows};
+use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
 
 /// One quantity of a host over an interval.
@@ -22,6 +23,10 @@ pub struct Metric {
     pub unit: Unit,
     /// How values of several CPUs or intervals go together.
     pub kind: Kind,
+    /// The families it is made of: it is the same in a sample that has no other.
+    pub families: &'static [Family],
+    /// Whether it is made of the times of tasks, too.
+    pub tasks: bool,
     /// Markdown: what it is, where it comes from, what it cannot know.
     pub help: &'static str,
     /// Makes it of an interval.

@@ -15,6 +15,8 @@ const fn metric(id: &'static str, column: &'static str, unit: Unit, kind: Kind) 
         column,
         unit,
         kind,
+        families: &[],
+        tasks: false,
         help: "Where it comes from.",
         measure,
     }

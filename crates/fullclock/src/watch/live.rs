@@ -3,15 +3,28 @@
 
 use super::pace::Pace;
 use super::probe::{self, Probing};
-use super::{Machine, Reading};
+use super::{Machine, Reading, View};
 use facts::counters::{Counters, Family};
+use facts::probe::ClockReading;
 use facts::tape::Sample;
-use facts::{CpuSet, HostView};
-use host::counters::{Processes, Sampler, Wanted};
-use host::tape::Writer;
+use facts::{CpuSet, HostView, PerCpu};
+use host::counters::Sampler;
+use host::tape::{RecordError, Writer};
 use host::{Live, Source};
-use std::sync::Arc;
+use rules::interval::Interval;
 use std::time::{Duration, Instant};
+
+/// How this machine is watched.
+pub(crate) struct Plan {
+    /// The time between two samples.
+    pub(crate) interval: Duration,
+    /// Which CPUs are shown; all without.
+    pub(crate) cpus: Option<CpuSet>,
+    /// What of them.
+    pub(crate) view: View,
+    /// Which CPUs have their clock probed.
+    pub(crate) probing: Probing,
+}
 
 /// Samples of this machine, and what each interval between two of them showed.
 pub(crate) struct Watched {
@@ -20,29 +33,33 @@ pub(crate) struct Watched {
     sampler: Sampler,
     started: Instant,
     pace: Pace,
-    /// Which CPUs are shown; all without.
     cpus: Option<CpuSet>,
+    view: View,
     /// Which CPUs have their clock probed.
     pub(crate) probing: Probing,
     tape: Option<Writer>,
     before: Sample,
     after: Sample,
-    last: Option<Arc<Reading>>,
+    /// The CPUs that were busy in the last interval, where the probe has to know.
+    busy: CpuSet,
     turn: usize,
 }
 
 impl Watched {
-    /// Takes the first sample.
+    /// Takes the first sample. With a tape, that one and all that follow hold everything, whatever is shown.
     pub(crate) fn begin(
         live: Live,
         host: HostView,
-        interval: Duration,
-        cpus: Option<CpuSet>,
-        probing: Probing,
-    ) -> Watched {
+        plan: Plan,
+        tape: Option<Writer>,
+    ) -> Result<Watched, RecordError> {
+        let Plan { interval, cpus, view, probing } = plan;
         let name = live.read("/proc/sys/kernel/hostname").unwrap_or_default();
         let name = String::from_utf8_lossy(&name).trim().to_owned();
-        let sampler = Sampler::open(live, &host, wanted());
+        let everything = View::everything();
+        let sampled = if tape.is_some() { &everything } else { &view };
+        let sampler = Sampler::open(live, &host, sampled.wanted());
+        let probing = if sampled.clock_probe || view.ledger { probing } else { Probing::Off };
         let mut watched = Watched {
             name,
             host,
@@ -50,25 +67,22 @@ impl Watched {
             started: Instant::now(),
             pace: Pace::new(interval),
             cpus,
+            view,
             probing,
-            tape: None,
+            tape,
             before: Counters::unread().into(),
             after: Counters::unread().into(),
-            last: None,
+            busy: CpuSet::default(),
             turn: 0,
         };
         watched.sampler.sample(&mut watched.after.counters);
         if probing == Probing::Busy && watched.shows_clock() {
             watched.probing = Probing::Needless;
         }
-        watched
-    }
-
-    /// Keeps every sample from the first one on.
-    pub(crate) fn record(&mut self, mut tape: Writer) -> Result<(), host::tape::RecordError> {
-        tape.append(&self.after)?;
-        self.tape = Some(tape);
-        Ok(())
+        if let Some(tape) = &mut watched.tape {
+            tape.append(&watched.after)?;
+        }
+        Ok(watched)
     }
 
     /// What the machine is called, and which CPUs belong together.
@@ -82,28 +96,36 @@ impl Watched {
     }
 
     /// Samples, and says what the interval since the sample before showed.
-    pub(crate) fn sample(&mut self) -> Arc<Reading> {
+    pub(crate) fn sample(&mut self) -> Reading {
         let started = Instant::now();
-        let wanted = probe::wanted(self.probing, self.last.as_deref(), &self.shown_cpus());
-        let clocks = probe::probe(&wanted, self.turn);
-        self.turn = self.turn.wrapping_add(1);
+        let clocks = self.probe();
         std::mem::swap(&mut self.before, &mut self.after);
         let sampling = Instant::now();
         self.sampler.sample(&mut self.after.counters);
         let took = sampling.elapsed();
         self.after.clocks = clocks;
-        let mut reading =
-            Reading::between(&self.host, &self.before, &self.after, self.cpus.as_ref());
-        if self.probing != Probing::Needless {
-            reading.insert_clocks(&self.after.clocks);
+        let Watched { host, before, after, .. } = self;
+        if self.probing == Probing::Busy {
+            let (before, after) = (&before.counters, &after.counters);
+            self.busy = probe::busy(&Interval { host, before, after });
+        }
+        let mut reading = Reading::between(host, before, after, self.cpus.as_ref(), &self.view);
+        if self.view.clock_probe && self.probing != Probing::Needless {
+            reading.insert_clocks(&after.clocks);
         }
         reading.took = Some(took);
         let refused = self.tape.as_mut().and_then(|tape| tape.append(&self.after).err());
         reading.notes.extend(refused.map(|error| error.to_string()));
         reading.notes.extend(self.pace.sampled(started.elapsed(), self.started.elapsed()));
-        let reading = Arc::new(reading);
-        self.last = Some(Arc::clone(&reading));
         reading
+    }
+
+    /// Probes the CPUs that are due.
+    fn probe(&mut self) -> PerCpu<ClockReading> {
+        let online = &self.after.counters.online;
+        let shown = self.cpus.as_ref().map_or_else(|| online.clone(), |it| it.and(online));
+        self.turn = self.turn.wrapping_add(1);
+        probe::probe(&probe::due(self.probing, &self.busy, &shown), self.turn)
     }
 
     /// Whether the processor counts its cycles, so that nobody has to be probed.
@@ -112,19 +134,8 @@ impl Watched {
         clocks.is_ok_and(|it| it.column("aperf").is_ok() && it.blank_rows().is_empty())
     }
 
-    fn shown_cpus(&self) -> CpuSet {
-        let online = &self.after.counters.online;
-        self.cpus.as_ref().map_or_else(|| online.clone(), |it| it.and(online))
-    }
-
     /// Waits until the recording, if there is one, is on disk.
-    pub(crate) fn finish(self) -> Result<(), host::tape::RecordError> {
+    pub(crate) fn finish(self) -> Result<(), RecordError> {
         self.tape.map_or(Ok(()), Writer::finish)
     }
-}
-
-/// What a screen shows, and this program's own tasks: what it takes is in the books.
-fn wanted() -> Wanted {
-    let own = vec![std::process::id()];
-    Wanted { tasks: Some(Processes::Chosen(own.clone())), groups_of: own, ..Wanted::watch() }
 }

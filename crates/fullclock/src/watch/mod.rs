@@ -14,21 +14,23 @@ mod row;
 mod shares;
 mod shown;
 mod utc;
+mod view;
 
 #[cfg(test)]
 pub(crate) mod fake;
 
 pub(crate) use cell::Cell;
-pub(crate) use live::Watched;
+pub(crate) use live::{Plan, Watched};
 pub(crate) use number::number;
 pub(crate) use probe::Probing;
 pub(crate) use reading::{Column, Reading};
-pub(crate) use reason::reason;
+pub(crate) use reason::{reason, remedy, text};
 pub(crate) use replay::Replay;
 pub(crate) use row::{Machine, Row};
 pub(crate) use shares::{Share, Shares};
 pub(crate) use shown::{Expanded, Part, Shown, parts_add_up, see_parts, shown_columns};
 pub(crate) use utc::{clock_time, timestamp};
+pub(crate) use view::View;
 
 use rules::metric::Metric;
 

@@ -3,7 +3,8 @@
 //! A probe takes a millisecond of the CPU it runs on, so only CPUs that are busy anyway are probed unless somebody
 //! asks for all of them: an idle one would be woken, and shows the clock of waking up.
 
-use super::{Column, Reading};
+use super::Column;
+use facts::counters::Family;
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::probe::{Windows, clock, pinned};
@@ -37,6 +38,9 @@ pub(crate) static METRIC: Metric = Metric {
     column: "Prb_MHz",
     unit: Unit::Megahertz,
     kind: Kind::Peak,
+    // Which CPUs are busy.
+    families: &[Family::CpuTimes, Family::Clocks],
+    tasks: false,
     help: "The median of ten windows of 0.1 ms in which a chain of dependent one-cycle instructions ran on the CPU, at \
            the end of the interval; those that an interrupt hit are left out. It needs no counter and no privilege; a busy sibling thread makes it lower.",
     measure,
@@ -56,22 +60,20 @@ pub(crate) fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
     due.map(|&cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
 }
 
-/// The CPUs to probe, by what the interval before showed.
-pub(crate) fn wanted(probing: Probing, last: Option<&Reading>, cpus: &CpuSet) -> CpuSet {
+/// The CPUs to probe, of which `busy` were busy in the interval before.
+pub(crate) fn due(probing: Probing, busy: &CpuSet, cpus: &CpuSet) -> CpuSet {
     match probing {
         Probing::Needless | Probing::Off => CpuSet::default(),
         Probing::All => cpus.clone(),
-        Probing::Busy => last.map(|it| busy(it).and(cpus)).unwrap_or_default(),
+        Probing::Busy => busy.and(cpus),
     }
 }
 
-/// The CPUs that were busy.
-fn busy(reading: &Reading) -> CpuSet {
-    let shares = reading.columns.iter().find(|it| it.metric.id == "busy");
-    match shares.and_then(|it| it.series.as_ref().ok()).map(|it| &it.values) {
-        Some(Values::Cpus(shares)) => shares.cpus_where(|share| *share >= BUSY),
-        _ => CpuSet::default(),
-    }
+/// The CPUs that were busy in an interval, as far as that is known.
+pub(crate) fn busy(interval: &Interval) -> CpuSet {
+    let measured = rules::metrics::find("busy").and_then(|it| (it.measure)(interval).ok());
+    let shares = measured.as_deref().and_then(|it| it.first()?.values.rows());
+    shares.map(|it| it.cpus_where(|share| *share >= BUSY)).unwrap_or_default()
 }
 
 /// What the probe saw, as a column.

@@ -1,13 +1,12 @@
 //! What one interval showed.
 
-use super::{Shares, parts_add_up, probe};
+use super::{Shares, View, parts_add_up, probe};
 use facts::counters::Moment;
 use facts::probe::ClockReading;
 use facts::tape::Sample;
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu, Why};
 use rules::interval::Interval;
 use rules::metric::{Metric, Series, Unit, Values};
-use rules::metrics::METRICS;
 use std::time::Duration;
 
 /// The values of every metric over one interval.
@@ -21,9 +20,9 @@ pub(crate) struct Reading {
     pub(crate) suspended_ns: u64,
     /// The CPUs that were online at its end.
     pub(crate) cpus: CpuSet,
-    /// Every metric, or part of one, in the order of [`METRICS`].
+    /// Every metric of the view, or part of one, in the order of [`METRICS`](rules::metrics::METRICS).
     pub(crate) columns: Vec<Column>,
-    /// Where the time of all CPUs went.
+    /// Where the time of all CPUs went, where the view has that.
     pub(crate) shares: Fact<Shares>,
     /// How long reading the counters at the interval's end took; nothing where they come from a recording.
     pub(crate) took: Option<Duration>,
@@ -41,22 +40,27 @@ pub(crate) struct Column {
 }
 
 impl Reading {
-    /// What happened between two samples of `host`: of all its CPUs, or of some.
+    /// What happened between two samples of `host`, on all its CPUs or on some, as far as `view` wants to know.
     pub(crate) fn between(
         host: &HostView,
         before: &Sample,
         after: &Sample,
         cpus: Option<&CpuSet>,
+        view: &View,
     ) -> Reading {
         let interval = Interval { host, before: &before.counters, after: &after.counters };
+        let unasked = || Err(Missing::not_collected("the ledger"));
         let online = &interval.after.online;
         let cpus = cpus.map_or_else(|| online.clone(), |it| it.and(online));
         Reading {
             at: interval.after.at,
             elapsed_ns: interval.elapsed_ns(),
             suspended_ns: interval.suspended_ns(),
-            columns: METRICS.iter().flat_map(|metric| columns(metric, &interval)).collect(),
-            shares: Shares::of(&interval, &cpus, &after.clocks),
+            columns: view.metrics.iter().flat_map(|metric| columns(metric, &interval)).collect(),
+            shares: match view.ledger {
+                true => Shares::of(&interval, &cpus, &after.clocks),
+                false => unasked(),
+            },
             took: None,
             notes: notes(&interval),
             cpus,

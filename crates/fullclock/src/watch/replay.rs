@@ -1,6 +1,6 @@
 //! A recording, read as if its machine were watched again.
 
-use super::{Machine, Reading};
+use super::{Machine, Reading, View};
 use anyhow::{Context, Result};
 use facts::tape::Sample;
 use facts::{CpuSet, HostView};
@@ -14,6 +14,7 @@ pub(crate) struct Replay {
     host: HostView,
     reader: Reader<File>,
     cpus: Option<CpuSet>,
+    view: View,
     before: Option<Sample>,
     /// What was wrong with the recording since the last reading.
     damage: Vec<String>,
@@ -21,17 +22,19 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Opens a recording; fails where it is none.
-    pub(crate) fn open(path: &Path, cpus: Option<CpuSet>) -> Result<Replay> {
+    pub(crate) fn open(path: &Path, cpus: Option<CpuSet>, view: View) -> Result<Replay> {
         let reader = Reader::open(path)?;
         let host = host::view(reader.host());
+        let path = path.to_owned();
         let mut replay =
-            Replay { path: path.to_owned(), host, reader, cpus, before: None, damage: Vec::new() };
+            Replay { path, host, reader, cpus, view, before: None, damage: Vec::new() };
         if !replay.reader.has_host() {
             let lost = "the description of the host is damaged: every fact about it is missing";
             replay.damage.push(lost.to_owned());
         }
         replay.before = replay.sample();
-        replay.before.as_ref().with_context(|| format!("{} holds no sample", path.display()))?;
+        let path = replay.path.display();
+        replay.before.as_ref().with_context(|| format!("{path} holds no sample"))?;
         Ok(replay)
     }
 
@@ -44,8 +47,9 @@ impl Replay {
     pub(crate) fn next(&mut self) -> Option<Reading> {
         let after = self.sample()?;
         let before = self.before.as_ref()?;
-        let mut reading = Reading::between(&self.host, before, &after, self.cpus.as_ref());
-        if !after.clocks.is_empty() {
+        let cpus = self.cpus.as_ref();
+        let mut reading = Reading::between(&self.host, before, &after, cpus, &self.view);
+        if self.view.clock_probe && !after.clocks.is_empty() {
             reading.insert_clocks(&after.clocks);
         }
         reading.notes.append(&mut self.damage);
@@ -55,7 +59,7 @@ impl Replay {
 
     /// The same recording from its beginning.
     pub(crate) fn restart(&mut self) -> Result<()> {
-        *self = Replay::open(&self.path, self.cpus.take())?;
+        *self = Replay::open(&self.path, self.cpus.clone(), self.view.clone())?;
         Ok(())
     }
 

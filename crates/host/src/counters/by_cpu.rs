@@ -108,7 +108,7 @@ impl ByCpu {
             temperature.close(files);
         }
         if wanted.has(Family::IdleTime) || wanted.has(Family::IdleUsage) {
-            self.idle = Idle::of(&self.cpuidle, &self.online);
+            self.idle = Idle::of(&self.cpuidle, &self.online, wanted);
         }
         if wanted.has(Family::Throttling) {
             self.throttling = Throttling::of(&files.live, &self.topology, &self.online);
@@ -154,7 +154,7 @@ impl ByCpu {
                 self.perf.begin(into, family, clock::now_ns());
             }
             _ => match &self.idle {
-                Ok(idle) => idle.begin(into, clock::now_ns()),
+                Ok(idle) => idle.begin(into, family, clock::now_ns()),
                 Err(missing) => *into.table_mut(family) = Err(missing.clone()),
             },
         }

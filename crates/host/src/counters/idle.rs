@@ -5,39 +5,46 @@
 
 use super::files::{File, Files};
 use super::grid::{Cell, Grid};
+use super::wanted::Wanted;
 use facts::counters::{Counters, Family};
 use facts::cpu::cpuidle::{Cpuidle, StateTable};
 use facts::{CpuSet, Fact, Missing};
 use std::sync::Arc;
 
-/// The files of every CPU that is online.
+/// The files of every CPU that is online, by family.
 #[derive(Debug)]
 pub(super) struct Idle {
-    usage: Grid,
-    time: Grid,
+    grids: Vec<(Family, Grid)>,
 }
 
+/// What each family is called in a state's folder.
+const FILES: [(Family, &str); 2] = [(Family::IdleUsage, "usage"), (Family::IdleTime, "time")];
+
 impl Idle {
-    /// Finds the files of the states that `cpuidle` knows. A CPU that came online since has those of the first
-    /// kind of core.
+    /// Finds the files of the wanted families for the states that `cpuidle` knows. A CPU that came online since has
+    /// those of the first kind of core.
     ///
     /// Errors: the host has no idle states, or does not show them.
-    pub(super) fn of(cpuidle: &Cpuidle, online: &CpuSet) -> Fact<Idle> {
+    pub(super) fn of(cpuidle: &Cpuidle, online: &CpuSet, wanted: &Wanted) -> Fact<Idle> {
         let tables = cpuidle.tables.as_ref()?;
         let columns = columns(tables);
         if columns.is_empty() {
             return Err(Missing::absent("/sys/devices/system/cpu/cpu0/cpuidle/state0"));
         }
         let rows: Arc<[u32]> = online.iter().collect();
-        let grid =
-            |file| Grid::new(rows.clone(), columns.clone(), cells(tables, &rows, &columns, file));
-        Ok(Idle { usage: grid("usage"), time: grid("time") })
+        let grid = |(family, file)| {
+            let cells = cells(tables, &rows, &columns, file);
+            (family, Grid::new(rows.clone(), columns.clone(), cells))
+        };
+        let is_wanted = |(family, _): &(Family, &str)| wanted.has(*family);
+        Ok(Idle { grids: FILES.into_iter().filter(is_wanted).map(grid).collect() })
     }
 
-    /// Begins both tables.
-    pub(super) fn begin(&self, into: &mut Counters, read_at: u64) {
-        self.usage.begin(into.table_mut(Family::IdleUsage), read_at);
-        self.time.begin(into.table_mut(Family::IdleTime), read_at);
+    /// Begins the table of one of its families.
+    pub(super) fn begin(&self, into: &mut Counters, family: Family, read_at: u64) {
+        for (_, grid) in self.grids.iter().filter(|(of, _)| *of == family) {
+            grid.begin(into.table_mut(family), read_at);
+        }
     }
 
     /// Reads the CPU in one row, after [`Idle::begin`].
@@ -48,10 +55,8 @@ impl Idle {
         row: usize,
         now: u64,
     ) {
-        for (family, grid) in
-            [(Family::IdleUsage, &mut self.usage), (Family::IdleTime, &mut self.time)]
-        {
-            if let Ok(table) = into.table_mut(family) {
+        for (family, grid) in &mut self.grids {
+            if let Ok(table) = into.table_mut(*family) {
                 grid.read_row(files, table, row, now);
             }
         }
@@ -59,8 +64,7 @@ impl Idle {
 
     /// Closes every file.
     pub(super) fn close(&mut self, files: &mut Files) {
-        self.usage.close(files);
-        self.time.close(files);
+        self.grids.iter_mut().for_each(|(_, grid)| grid.close(files));
     }
 }
 

@@ -7,6 +7,7 @@ use crate::cycles::cycles;
 use crate::interval::Interval;
 use crate::metric::{Kind, Metric, Series, Unit, Values, each};
 use facts::Fact;
+use facts::counters::Family;
 
 pub(super) const METRIC: Metric = Metric {
     id: "average-mhz",
@@ -14,6 +15,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Avg_MHz",
     unit: Unit::Megahertz,
     kind: Kind::Mean,
+    families: &[Family::Clocks],
+    tasks: false,
     help: "Cycles of APERF by the time that passed: what the CPU did. It falls with idle time and with anything \
            that stops the clock, clock modulation included. Of a CPU that is busy all the time it is the effective \
            clock, and the most trustworthy of the three. Hidden from most guests.",

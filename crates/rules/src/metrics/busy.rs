@@ -14,6 +14,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Busy%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    families: &[Family::CpuTimes],
+    tasks: false,
     help: "The time in which a CPU was not in its idle task, of the time that passed: 100 % less `idle` and \
            `iowait` of /proc/stat. That is exact on a tickless kernel, in steps of 10 ms. Time stolen by a \
            hypervisor counts as busy: somebody wanted the CPU. It is the scheduler's view and works \

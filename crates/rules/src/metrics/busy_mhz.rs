@@ -6,6 +6,7 @@
 use crate::cycles::cycles;
 use crate::interval::{Interval, Rise};
 use crate::metric::{Kind, Metric, Series, Unit, Values};
+use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
 
 pub(super) const METRIC: Metric = Metric {
@@ -14,6 +15,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Bzy_MHz",
     unit: Unit::Megahertz,
     kind: Kind::Peak,
+    families: &[Family::Clocks],
+    tasks: false,
     help: "MHz of the time-stamp counter times APERF to MPERF: the mean clock over the time in C0. Shown of no CPU \
            that was in C0 for less than 5 % of the interval or less than 1 ms: its clock is that of waking up, and of \
            being measured, and says nothing about its speed under load. Clock modulation and forced idle show \

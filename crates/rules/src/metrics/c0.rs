@@ -6,6 +6,7 @@
 use crate::cycles::cycles;
 use crate::interval::Interval;
 use crate::metric::{Kind, Metric, Series, Unit, Values};
+use facts::counters::Family;
 use facts::{Fact, Missing};
 
 pub(super) const METRIC: Metric = Metric {
@@ -14,6 +15,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "C0%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    families: &[Family::Clocks],
+    tasks: false,
     help: "Cycles of MPERF to those of the time-stamp counter: the time in which the CPU was in C0, of the time \
            that passed. turbostat calls this Busy%. Polling in the idle task counts here and not in `busy`. \
            Whether MPERF stands still while the clock is modulated depends on the processor's model. Hidden \

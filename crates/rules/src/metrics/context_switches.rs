@@ -14,6 +14,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Csw/s",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    families: &[Family::ContextSwitches, Family::Totals],
+    tasks: false,
     help: "How often the scheduler put another task on the CPU, the idle task included. Of each CPU where perf events \
            may be read; else one number for the whole host, from /proc/stat.",
     measure,

@@ -15,6 +15,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "DevIRQ",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    families: &[Family::Interrupts],
+    tasks: false,
     help: "A part for each interrupt of a device that came at least once in the interval, by its number in /proc/irq \
            and its device: `24 nvme0q1`. All CPUs together; `interrupts` says how many each CPU took.",
     measure,

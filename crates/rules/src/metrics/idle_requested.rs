@@ -14,6 +14,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Req%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    families: &[Family::IdleTime, Family::CpuTimes],
+    tasks: false,
     help: "A part for each idle state: the time that the kernel (cpuidle) spent in it. It is what was *requested*: \
            the hardware may have gone to a shallower state (`core-residency` says which it reached), and a \
            core goes no deeper than the shallower of its threads. The kernel adds a sleep's time when it ends; \

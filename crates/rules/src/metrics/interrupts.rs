@@ -14,6 +14,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "IRQ",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    families: &[Family::Interrupts],
+    tasks: false,
     help: "A part for each kind of /proc/interrupts that came at least once in the interval: `LOC` timer, `RES` and \
            `CAL` from other CPUs, `TLB` shootdowns, `NMI`, `PMI` performance counters, `MCE` and `THR` faults of \
            the hardware, `TRM` thermal events. `devices` is all that come from devices; `device-interrupts` \

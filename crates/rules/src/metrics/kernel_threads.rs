@@ -13,6 +13,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Kthr%",
     unit: Unit::Percent,
     kind: Kind::Sum,
+    families: &[],
+    tasks: true,
     help: "A part for each name of kernel threads that ran in the interval: their time, of one CPU. Threads that the \
            kernel has one of for each CPU or queue are one part: `kworker/3:1` counts as `kworker`, \
            `ksoftirqd/7` as `ksoftirqd`, `irq/24-nvme0q1` as `irq`, `vhost-1234` as `vhost`; others keep their name, \

@@ -14,6 +14,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Pkg%p",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    families: &[Family::PackageResidency, Family::Clocks],
+    tasks: false,
     help: "A part for each C-state of the package that the processor counts: the time in which all of its cores and its uncore slept that deep. A package that never gets beyond C2 has a core, a device or a limit that keeps it awake.",
     measure,
 };

@@ -6,6 +6,7 @@
 use crate::cycles::cycles;
 use crate::interval::{Interval, Rise};
 use crate::metric::{Kind, Metric, Series, Unit, Values};
+use facts::counters::Family;
 use facts::{Fact, Missing};
 
 pub(super) const METRIC: Metric = Metric {
@@ -14,6 +15,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Prod%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    families: &[Family::Clocks],
+    tasks: false,
     help: "PPERF to APERF: of the cycles in which the CPU's clock ran, those that the processor itself holds to be \
            productive, because they were not stalled. It is what the processor goes by when it chooses its own clock: \
            work with a low share gains little from a higher one. What counts as a stall, Intel does not say. Only \

@@ -15,6 +15,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Wait_ms",
     unit: Unit::MillisecondsPerSecond,
     kind: Kind::Sum,
+    families: &[Family::RunTime],
+    tasks: true,
     help: "Milliseconds of waiting in each second, all tasks together: 1000 means that one task was waiting all the \
            time. By /proc/schedstat where the kernel has it, else by the waiting times of all tasks, counted on \
            the CPU that each ran on last. A wait is added when it ends. Waiting for a cgroup quota counts, too.",

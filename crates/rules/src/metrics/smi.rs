@@ -14,6 +14,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "SMI/s",
     unit: Unit::PerSecond,
     kind: Kind::Peak,
+    families: &[Family::Clocks],
+    tasks: false,
     help: "How often the CPU was in system management mode, where the firmware does what it likes and the kernel sees \
            nothing. Each costs tens of microseconds to milliseconds, and usually stops every CPU of the package at \
            once: so the highest rate is shown for several CPUs, and no sum. Hidden from guests, whose own \

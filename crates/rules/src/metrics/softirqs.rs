@@ -13,6 +13,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "SIRQ",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    families: &[Family::Softirqs],
+    tasks: false,
     help: "A part for each kind of /proc/softirqs that ran at least once in the interval: `NET_RX` received packets, \
            `BLOCK` finished I/O, `TIMER`, `SCHED`, `RCU`. Counted, not timed: one may take a microsecond or \
            milliseconds.",

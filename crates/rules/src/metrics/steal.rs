@@ -13,6 +13,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Steal%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    families: &[Family::CpuTimes],
+    tasks: false,
     help: "The time in which the virtual CPU had work and its hypervisor did not run it, by `steal` of /proc/stat, in \
            steps of 10 ms. Shown in guests only. Most guests of VMware and Hyper-V read 0 whatever happens, so there \
            0 since boot is no answer; QEMU without KVM reports none either.",

@@ -13,6 +13,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "CoreTmp",
     unit: Unit::Celsius,
     kind: Kind::Peak,
+    families: &[Family::Temperature],
+    tasks: false,
     help: "The core's sensor at the end of the interval: a reading and no mean. Far from its limit the sensor may be \
            several degrees off. Of several cores the hottest is shown.",
     measure,

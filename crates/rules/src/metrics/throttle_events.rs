@@ -7,6 +7,7 @@ use crate::interval::Interval;
 use crate::metric::{Kind, Metric, Series, Unit};
 use crate::throttling::throttling;
 use facts::Fact;
+use facts::counters::Family;
 
 pub(super) const METRIC: Metric = Metric {
     id: "throttle-events",
@@ -14,6 +15,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Thrt/s",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    families: &[Family::Throttling],
+    tasks: false,
     help: "How often the kernel was told that a core, or the package, reached its temperature limit. Only heat of the \
            processor itself counts: a clock held down by PROCHOT# from the board, by a power or current limit or \
            by clock modulation shows 0 here. Intel only, and absent where firmware keeps the thermal interrupt \

@@ -7,6 +7,7 @@ use crate::interval::Interval;
 use crate::metric::{Kind, Metric, Series, Unit};
 use crate::throttling::throttling;
 use facts::Fact;
+use facts::counters::Family;
 
 pub(super) const METRIC: Metric = Metric {
     id: "throttle-time",
@@ -14,6 +15,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Thrt_ms",
     unit: Unit::MillisecondsPerSecond,
     kind: Kind::Peak,
+    families: &[Family::Throttling],
+    tasks: false,
     help: "Milliseconds of each second in which a core, or the package, held its clock down at its temperature limit, \
            by the kernel's count (Linux 5.6 and later). The kernel adds an event's time when it ends. What it \
            does not count is said at `throttle-events`.",

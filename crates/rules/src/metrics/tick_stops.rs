@@ -14,6 +14,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "TStop",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    families: &[Family::TickStops],
+    tasks: false,
     help: "A part for each outcome of the kernel's attempts to stop the tick of a CPU: `none` is a tick that stopped, \
            also that of a CPU that went idle; the others name what kept it: `posix_timer`, `perf_events`, \
            `sched`, `clock_unstable`, `rcu`, `rcu_exp`. The kernel names the first that it finds. Counted only \

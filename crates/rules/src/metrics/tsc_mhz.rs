@@ -6,6 +6,7 @@ use crate::cycles::cycles;
 use crate::interval::Interval;
 use crate::metric::{Kind, Metric, Series, Unit, Values, each};
 use facts::Fact;
+use facts::counters::Family;
 
 pub(super) const METRIC: Metric = Metric {
     id: "tsc-mhz",
@@ -13,6 +14,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "TSC_MHz",
     unit: Unit::Megahertz,
     kind: Kind::Peak,
+    families: &[Family::Clocks],
+    tasks: false,
     help: "Steps of the time-stamp counter by the time that passed on CLOCK_MONOTONIC_RAW. It is about the nominal \
            clock, always, whatever the CPU does: a yardstick, not a speed. One that differs between CPUs or moves \
            over time is broken.",

@@ -14,6 +14,8 @@ pub(super) const METRIC: Metric = Metric {
     column: "Watt",
     unit: Unit::Watts,
     kind: Kind::Sum,
+    families: &[Family::Energy],
+    tasks: false,
     help: "A part for each domain that RAPL counts: `package-0` is the whole package, and what stands behind a slash \
            (`package-0/core`, `/dram`) a part of it or beside it: do not add them. An energy counter that stood \
            still measures nothing, and has no watts.",

@@ -30,7 +30,7 @@ pub(super) fn sample(
             Ok(Effect::Probe(probing)) => watched.probing = probing,
             Ok(_) => {}
             Err(RecvTimeoutError::Timeout) => {
-                if !tell(News::Reading(watched.sample())) {
+                if !tell(News::Reading(Arc::new(watched.sample()))) {
                     break;
                 }
             }

@@ -16,30 +16,34 @@ pub(super) fn live(
     options: &WatchArguments,
     selection: Selection,
     mut watched: Watched,
-    mut workload: Option<Workload>,
     interrupt: &Interrupt,
 ) -> Result<Option<ExitStatus>> {
     let mut lines = Lines::new(arguments, options, selection, watched.machine());
-    loop {
-        let end = wait(&watched, workload.as_ref(), interrupt)?;
-        // What has begun is over before its time; that there was nothing at all would be worse.
-        if end != End::Interrupted || lines.n == 0 {
-            let printed = lines.print(&watched.sample());
-            if printed.is_err() {
-                // Nobody reads any more; the command is still somebody's.
-                workload.as_mut().map(Workload::outcome).transpose()?;
-                return printed.map(|()| None);
-            }
-        }
-        if end != End::Interval || lines.is_enough() {
-            break;
-        }
-    }
-    watched.finish()?;
-    if let Some(workload) = &mut workload {
+    let mut workload = None;
+    let shown = start(options).and_then(|started| {
+        workload = started;
+        lines.show(&mut watched, workload.as_ref(), interrupt)
+    });
+    // Whatever has gone wrong, what was recorded is on disk.
+    let finished = watched.finish();
+    let ended = workload.map(|it| end(it, shown.is_ok(), interrupt)).transpose();
+    shown?;
+    finished?;
+    ended
+}
+
+/// Starts the command, if there is one. Samples are the results; what the command prints goes where talk goes.
+fn start(options: &WatchArguments) -> Result<Option<Workload>> {
+    let command = &options.command;
+    (!command.is_empty()).then(|| Workload::start(command, true)).transpose()
+}
+
+/// Ends the command. Where nobody reads what it is watched for, it is still somebody's, and ends by itself.
+fn end(mut workload: Workload, is_read: bool, interrupt: &Interrupt) -> Result<ExitStatus> {
+    if is_read {
         workload.stop(interrupt)?;
     }
-    workload.as_mut().map(Workload::outcome).transpose()
+    workload.outcome()
 }
 
 /// Prints each interval of a recording.
@@ -116,6 +120,25 @@ impl<'a> Lines<'a> {
             Format::Table(Table::new(machine, selection))
         };
         Lines { arguments, options, format, n: 0 }
+    }
+
+    /// Prints interval after interval.
+    fn show(
+        &mut self,
+        watched: &mut Watched,
+        workload: Option<&Workload>,
+        interrupt: &Interrupt,
+    ) -> Result<()> {
+        loop {
+            let end = wait(watched, workload, interrupt)?;
+            // What has begun is over before its time; that there was nothing at all would be worse.
+            if end != End::Interrupted || self.n == 0 {
+                self.print(&watched.sample())?;
+            }
+            if end != End::Interval || self.is_enough() {
+                return Ok(());
+            }
+        }
     }
 
     fn print(&mut self, reading: &Reading) -> Result<()> {

@@ -8,9 +8,9 @@ mod screen;
 
 use crate::cli::{Arguments, Probe, WatchArguments};
 use crate::interrupt::Interrupt;
-use crate::measure::command::{Workload, exit_code};
+use crate::measure::command::exit_code;
 use crate::render::samples::Selection;
-use crate::watch::{Probing, Replay, Watched};
+use crate::watch::{Plan, Probing, Replay, View, Watched};
 use anyhow::{Result, bail};
 use host::Live;
 use host::tape::{Existing, Writer};
@@ -23,8 +23,9 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
     }
     let selection = Selection::parse(&options.columns)?;
     let is_screen = is_screen(arguments, options);
+    let view = if is_screen { View::everything() } else { selection.view(arguments.output.json) };
     if let Some(path) = &options.replay {
-        let replay = Replay::open(path, options.cpus.clone())?;
+        let replay = Replay::open(path, options.cpus.clone(), view)?;
         return if is_screen {
             screen::replay(arguments, path, replay)
         } else {
@@ -32,14 +33,11 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
         };
     }
     let interrupt = Interrupt::listen()?;
-    let watched = begin(options)?;
+    let watched = begin(options, view)?;
     if is_screen {
         return screen::live(arguments, options, watched, interrupt);
     }
-    // Samples are the results; what the command prints goes where talk goes.
-    let command = &options.command;
-    let workload = (!command.is_empty()).then(|| Workload::start(command, true)).transpose()?;
-    let status = lines::live(arguments, options, selection, watched, workload, &interrupt)?;
+    let status = lines::live(arguments, options, selection, watched, &interrupt)?;
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
 }
 
@@ -52,7 +50,7 @@ fn is_screen(arguments: &Arguments, options: &WatchArguments) -> bool {
 }
 
 /// Takes the first sample.
-fn begin(options: &WatchArguments) -> Result<Watched> {
+fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
     let live = Live::this_machine();
     let host = host::view(&live);
     if let Some(cpus) = &options.cpus {
@@ -71,9 +69,6 @@ fn begin(options: &WatchArguments) -> Result<Watched> {
         Probe::Always => Probing::All,
         Probe::Never => Probing::Off,
     };
-    let mut watched = Watched::begin(live, host, options.interval, options.cpus.clone(), probing);
-    if let Some(tape) = tape {
-        watched.record(tape)?;
-    }
-    Ok(watched)
+    let (interval, cpus) = (options.interval, options.cpus.clone());
+    Ok(Watched::begin(live, host, Plan { interval, cpus, view, probing }, tape)?)
 }

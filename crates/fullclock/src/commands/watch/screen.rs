@@ -9,6 +9,7 @@ use crate::tui::{Effect, Feed, Message, Screen, State, Theme, message};
 use crate::watch::{Machine, Replay, Watched};
 use anyhow::{Context, Result, anyhow};
 use ratatui::crossterm::event::{self, Event};
+use std::fs::File;
 use std::io::{Seek, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -38,15 +39,14 @@ pub(super) fn live(
     watched: Watched,
     interrupt: Interrupt,
 ) -> Result<ExitCode> {
-    // What the command prints would go across the screen: it is kept, and printed when the screen is left.
-    let mut printed = None;
-    let mut workload = None;
-    if !options.command.is_empty() {
-        let file = printed.insert(tempfile::tempfile().context("cannot make a temporary file")?);
-        workload = Some(Workload::start_unseen(&options.command, file)?);
-    }
-    let machine = watched.machine();
-    let feed = feed::of_machine(options.interval, watched.probing);
+    let (state, unseen) = match prepare(arguments, options, &watched) {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            watched.finish()?;
+            return Err(error);
+        }
+    };
+    let (workload, mut printed) = unseen.unzip();
     let (tell, told) = mpsc::channel();
     let (effect, effects) = mpsc::channel();
     let (news, farewell) = (news_to(tell.clone()), Farewell(tell.clone()));
@@ -55,7 +55,7 @@ pub(super) fn live(
         feed::sample(watched, &effects, news)
     })?;
     let session = Session { effect, interrupt, workload, announced: false };
-    let (shown, mut workload) = session.run(state(arguments, machine, feed)?, tell, &told);
+    let (shown, mut workload) = session.run(state, tell, &told);
     let sampled = sampling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if let Some(file) = &mut printed {
         file.rewind()?;
@@ -65,6 +65,26 @@ pub(super) fn live(
     shown.and(sampled)?;
     let status = workload.as_mut().map(Workload::outcome).transpose()?;
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// A command behind the screen, and what it prints, which would go across it: that is kept, and printed when the screen
+/// is left.
+type Unseen = (Workload, File);
+
+/// Everything that may fail before the screen is there.
+fn prepare(
+    arguments: &Arguments,
+    options: &WatchArguments,
+    watched: &Watched,
+) -> Result<(State, Option<Unseen>)> {
+    let feed = feed::of_machine(options.interval, watched.probing);
+    let state = state(arguments, watched.machine(), feed)?;
+    if options.command.is_empty() {
+        return Ok((state, None));
+    }
+    let printed = tempfile::tempfile().context("cannot make a temporary file")?;
+    let workload = Workload::start_unseen(&options.command, &printed)?;
+    Ok((state, Some((workload, printed))))
 }
 
 /// Shows a recording until the user leaves.

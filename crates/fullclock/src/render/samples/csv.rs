@@ -5,7 +5,7 @@
 //! wide one; `COPY ... CSV HEADER` takes it as it is. A value that is missing is empty, and says why behind it.
 
 use crate::output::harmless;
-use crate::watch::{Column, Reading, timestamp};
+use crate::watch::{Column, Reading, text as text_of, timestamp};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ fn put_column(text: &mut String, time: &str, column: &Column, cpus: &CpuSet) {
         let (id, unit) = (column.metric.id, column.metric.unit.symbol());
         let value = value.and_then(|it| written(id, it));
         let cpu = cpu.map(|it| it.to_string()).unwrap_or_default();
-        let missing = value.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        let missing = value.as_ref().err().map(text_of).unwrap_or_default();
         let value = value.unwrap_or_default();
         let (part, missing) = (field(column.part()), field(&missing));
         text.extend([time, ",", id, ",", &part, ",", of, ",", &cpu, ",", unit]);

@@ -1,7 +1,7 @@
 //! One reading as one line of JSON: `schemas/sample-1.json`.
 
-use crate::render::json::{SCHEMA_VERSION, reason};
-use crate::watch::{Column, Reading, Share, Shares, timestamp};
+use crate::render::json::{self as common, SCHEMA_VERSION};
+use crate::watch::{self, Column, Reading, Share, Shares, timestamp};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
 use serde_json::{Map, Result, Value, json};
@@ -82,6 +82,14 @@ fn add<'a>(missing: &mut Vec<(&'a Missing, CpuSet)>, reason: &'a Missing, cpu: u
         Some((_, cpus)) => cpus.insert(cpu),
         None => missing.push((reason, [cpu].into_iter().collect())),
     }
+}
+
+/// As every schema has it, in the words for samples.
+fn reason(missing: &Missing) -> Value {
+    let mut value = common::reason(missing);
+    value["text"] = watch::text(missing).into();
+    value["remedy"] = watch::remedy(missing).into();
+    value
 }
 
 fn reason_of(missing: &Missing, cpus: &CpuSet) -> Value {

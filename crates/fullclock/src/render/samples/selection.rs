@@ -1,6 +1,6 @@
 //! Which columns a table has: those that were asked for, or those that the first reading knows.
 
-use crate::watch::{Column, Part, Reading, Shown, find_metric, shown_columns};
+use crate::watch::{Column, Part, Reading, Shown, View, find_metric, shown_columns};
 use anyhow::{Result, bail};
 use rules::metric::Metric;
 use rules::metrics::METRICS;
@@ -54,6 +54,13 @@ impl Selection {
             None => all.iter().filter(|it| it.metric.id == metric.id).map(of).collect(),
         };
         self.0.iter().flat_map(chosen).collect()
+    }
+
+    /// What has to be made of each interval for it, with the ledger or without.
+    pub(crate) fn view(&self, with_ledger: bool) -> View {
+        let is_chosen = |metric: &Metric| self.0.iter().any(|it| it.metric.id == metric.id);
+        let view = View::of_metrics(|it| self.0.is_empty() || is_chosen(it));
+        View { ledger: with_ledger, ..view }
     }
 
     /// Whether a column is one of them.

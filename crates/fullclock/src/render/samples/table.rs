@@ -10,7 +10,14 @@ use facts::Missing;
 pub(crate) struct Table {
     machine: Machine,
     selection: Selection,
-    columns: Option<Vec<Key>>,
+    columns: Option<Vec<Printed>>,
+}
+
+/// A column from one interval to the next.
+struct Printed {
+    key: Key,
+    heading: String,
+    width: usize,
 }
 
 impl Table {
@@ -21,14 +28,13 @@ impl Table {
 
     /// The lines of one more interval.
     pub(crate) fn lines(&mut self, reading: &Reading) -> String {
-        let columns = self.columns.get_or_insert_with(|| self.selection.columns(reading));
+        let printed = || self.selection.columns(reading).into_iter().map(Printed::of).collect();
+        let columns = self.columns.get_or_insert_with(printed);
         let shown: Vec<Option<Shown>> =
-            columns.iter().map(|(metric, part)| Shown::find(reading, metric, part)).collect();
-        let widths: Vec<usize> =
-            columns.iter().map(|it| heading(it).chars().count().max(7)).collect();
+            columns.iter().map(|it| Shown::find(reading, it.key.0, &it.key.1)).collect();
         let mut text = String::from("Time     CPU  ");
-        for (column, width) in columns.iter().zip(&widths) {
-            push(&mut text, &heading(column), *width);
+        for Printed { heading, width, .. } in columns.iter() {
+            push(&mut text, heading, *width);
         }
         text.push('\n');
         let time = clock_time(reading.at.real_ns);
@@ -36,11 +42,12 @@ impl Table {
         rows.extend(self.machine.packages(&reading.cpus));
         rows.extend(reading.cpus.iter().map(Row::Cpu));
         for row in rows {
-            let mut line = format!("{time} {:<5}", row.label());
-            for (column, width) in shown.iter().zip(&widths) {
-                push(&mut line, &self.cell(column.as_ref(), row, reading), *width);
+            let label = format!("{time} {:<5}", row.label());
+            text.push_str(&label);
+            for (column, it) in columns.iter().zip(&shown) {
+                push(&mut text, &cell(it.as_ref(), row, &self.machine, reading), column.width);
             }
-            text.push_str(line.trim_end());
+            text.truncate(text.trim_end().len());
             text.push('\n');
         }
         text
@@ -65,15 +72,24 @@ impl Table {
         };
         reasons.into_iter().map(line).collect()
     }
+}
 
-    fn cell(&self, column: Option<&Shown>, row: Row, reading: &Reading) -> String {
-        match column.map(|it| (it, it.cell(row, &self.machine, reading))) {
-            None | Some((_, Cell::Missing(_))) => "-".to_owned(),
-            Some((_, Cell::Blank)) => String::new(),
-            Some((column, Cell::Known { value, without })) => {
-                let mark = if without.is_some() { "*" } else { "" };
-                format!("{}{mark}", number(column.metric.unit, value))
-            }
+impl Printed {
+    fn of(key: Key) -> Printed {
+        /// As turbostat's columns are.
+        const NARROWEST: usize = 7;
+        let heading = heading(&key);
+        Printed { width: heading.chars().count().max(NARROWEST), heading, key }
+    }
+}
+
+fn cell(column: Option<&Shown>, row: Row, machine: &Machine, reading: &Reading) -> String {
+    match column.map(|it| (it, it.cell(row, machine, reading))) {
+        None | Some((_, Cell::Missing(_))) => "-".to_owned(),
+        Some((_, Cell::Blank)) => String::new(),
+        Some((column, Cell::Known { value, without })) => {
+            let mark = if without.is_some() { "*" } else { "" };
+            format!("{}{mark}", number(column.metric.unit, value))
         }
     }
 }
