@@ -1,6 +1,7 @@
 //! Files that hold more than an audit asks for: what else they hold is no part of a capture.
 
 use crate::readers::kernel_config_text;
+use facts::system::kernel_config::KernelConfig;
 use std::borrow::Cow;
 
 /// Mounts of other kinds name file servers, users and what is mounted where.
@@ -17,14 +18,19 @@ const ADDRESSES: [std::ops::RangeInclusive<usize>; 3] = [26..=30, 35..=35, 45..=
 pub(super) fn needed<'a>(name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     match name {
         "/proc/self/mountinfo" => mounts(bytes).into(),
-        // Unpacked, because a capture is read by people.
-        "/proc/config.gz" => match kernel_config_text(bytes) {
-            Some(text) => text.into_bytes().into(),
+        _ if is_kernel_config(name) => match kernel_config_text(bytes) {
+            Some(text) => KernelConfig::excerpt(&text).into_bytes().into(),
             None => bytes.into(),
         },
         _ if name.starts_with("/proc/") && name.ends_with("/stat") => without_addresses(bytes),
         _ => bytes.into(),
     }
+}
+
+/// By the places that its reader looks in.
+fn is_kernel_config(name: &str) -> bool {
+    let of_release = || name.strip_prefix("/lib/modules/")?.strip_suffix("/config");
+    name == "/proc/config.gz" || name.starts_with("/boot/config-") || of_release().is_some()
 }
 
 fn mounts(bytes: &[u8]) -> Vec<u8> {
