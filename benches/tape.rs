@@ -5,8 +5,11 @@
 #![expect(clippy::print_stdout, reason = "the results")]
 
 use facts::counters::{Counters, Family};
+use facts::probe::ClockReading;
 use facts::tape::Sample;
+use facts::{CpuSet, PerCpu};
 use host::counters::{Processes, Sampler, Wanted};
+use host::probe::{Windows, clock, pinned};
 use host::tape::{Existing, Reader, Writer};
 use host::{Live, Source, view};
 use rules::metrics::METRICS;
@@ -20,12 +23,20 @@ const SAMPLES: u64 = 60;
 fn main() -> anyhow::Result<()> {
     println!("{} metrics; {SAMPLES} samples, a second apart", METRICS.len());
     let everybody = Wanted { tasks: Some(Processes::All), ..Wanted::watch() };
-    for (name, wanted) in [("kernel threads", Wanted::watch()), ("all tasks", everybody)] {
+    let machines = [
+        ("kernel threads", Wanted::watch(), false),
+        ("kernel threads, every clock probed", Wanted::watch(), true),
+        ("all tasks", everybody, false),
+    ];
+    for (name, wanted, is_probed) in machines {
         let live = Live::this_machine();
         let mut sampler = Sampler::open(Live::this_machine(), &view(&live), wanted);
-        report(&format!("this machine, {name}"), &live, |counters, _| {
+        report(&format!("this machine, {name}"), &live, |sample, _| {
             std::thread::sleep(Duration::from_secs(1));
-            sampler.sample(counters);
+            sampler.sample(&mut sample.counters);
+            if is_probed {
+                sample.clocks = clocks(&sample.counters.online);
+            }
         })?;
     }
     let folder = tempfile::tempdir_in("/dev/shm")?;
@@ -34,34 +45,38 @@ fn main() -> anyhow::Result<()> {
     let copy = Live::copy(folder.path())?;
     let mut sampler = Sampler::open(Live::copy(folder.path())?, &view(&copy), Wanted::watch());
     let mut dice = Dice(1);
-    report("1,024 CPUs, made up", &copy, |counters, second| match second {
-        0 => sampler.sample(counters),
-        _ => advance(counters, &mut dice),
+    report("1,024 CPUs, made up", &copy, |sample, second| match second {
+        0 => sampler.sample(&mut sample.counters),
+        _ => advance(&mut sample.counters, &mut dice),
     })
+}
+
+/// What the probe finds on each CPU, as on a machine whose CPUs are all busy and count no cycles.
+fn clocks(cpus: &CpuSet) -> PerCpu<ClockReading> {
+    cpus.iter().map(|cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
 }
 
 fn report(
     name: &str,
     source: &dyn Source,
-    mut sample: impl FnMut(&mut Counters, u64),
+    mut sample: impl FnMut(&mut Sample, u64),
 ) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("tape");
     let mut writer = Writer::create(&path, Existing::Refuse, source)?;
     let label = writer.length();
-    let mut counters = Counters::unread();
+    let mut taken = Sample::from(Counters::unread());
     let (mut key, mut writing) = (0, Duration::ZERO);
     for second in 0..SAMPLES {
-        sample(&mut counters, second);
-        let sample = Sample::from(counters.clone());
+        sample(&mut taken, second);
         let before = cpu_time();
-        writer.append(&sample)?;
+        writer.append(&taken)?;
         writing += cpu_time().saturating_sub(before);
         if second == 0 {
             key = writer.length() - label;
         }
     }
-    let (n_cpus, length) = (counters.online.len() as u64, writer.length());
+    let (n_cpus, length) = (taken.counters.online.len() as u64, writer.length());
     let each = |bytes: u64| bytes as f64 / (n_cpus * SAMPLES * METRICS.len() as u64) as f64;
     println!("{name}: {n_cpus} CPUs");
     println!(

@@ -1,6 +1,7 @@
 //! Makes samples of frames.
 
-use super::frame::{Head, Kind};
+use super::frame::{Head, Kind, LARGEST_PAYLOAD};
+use super::packing::Packing;
 use super::sample::{self, Sample};
 use crate::counters::Counters;
 use crate::parse::Expected;
@@ -8,9 +9,18 @@ use crate::parse::Expected;
 /// Reads the samples of one tape, in their order.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// The number of the sample that was read last, and its counters; `None` until a key frame.
-    before: Option<(u32, Counters)>,
+    /// What was read last; `None` until a key frame.
+    before: Option<Before>,
     n_unknown: usize,
+}
+
+/// What the next frame tells the differences from.
+#[derive(Debug)]
+struct Before {
+    /// The sample's number.
+    number: u32,
+    counters: Counters,
+    packing: Packing,
 }
 
 /// Why a frame makes no sample.
@@ -33,18 +43,18 @@ impl Decoder {
     /// The sample of a frame whose payload fits its head. After an error, frames are orphans up to the next key
     /// frame.
     pub fn sample(&mut self, head: &Head, payload: &[u8]) -> Result<Sample, Undecoded> {
-        let before = match (head.kind, self.before.take()) {
-            (Kind::Key, _) => Counters::unread(),
-            (Kind::Differences, Some((number, before)))
-                if number.wrapping_add(1) == head.number =>
-            {
-                before
+        let (before, mut packing) = match (head.kind, self.before.take()) {
+            (Kind::Key, _) => (Counters::unread(), Packing::new()),
+            (Kind::Differences, Some(before)) if before.number.wrapping_add(1) == head.number => {
+                (before.counters, before.packing)
             }
             (Kind::Differences | Kind::Label, _) => return Err(Undecoded::Orphan),
         };
-        let (sample, n_unknown) = sample::take(payload, &before)?;
+        let payload = packing.unpack(payload, LARGEST_PAYLOAD)?;
+        let (sample, n_unknown) = sample::take(&payload, &before)?;
         self.n_unknown = self.n_unknown.max(n_unknown);
-        self.before = Some((head.number, sample.counters.clone()));
+        let counters = sample.counters.clone();
+        self.before = Some(Before { number: head.number, counters, packing });
         Ok(sample)
     }
 

@@ -1,7 +1,8 @@
 //! Makes frames of samples.
 
 use super::SAMPLES_PER_KEY;
-use super::frame::{Kind, frame};
+use super::frame::{Kind, LARGEST_PAYLOAD, frame};
+use super::packing::Packing;
 use super::sample::{Sample, payload};
 use crate::counters::Counters;
 
@@ -13,6 +14,7 @@ pub struct Encoder {
     /// How many samples may follow before the next key frame.
     until_key: u32,
     before: Counters,
+    packing: Packing,
 }
 
 /// A sample that no frame can hold: it is of no machine that there is.
@@ -23,7 +25,7 @@ pub struct TooLarge;
 impl Encoder {
     /// For an empty tape.
     pub fn new() -> Encoder {
-        Encoder { number: 0, until_key: 0, before: Counters::unread() }
+        Encoder { number: 0, until_key: 0, before: Counters::unread(), packing: Packing::new() }
     }
 
     /// The frame of the next sample.
@@ -34,7 +36,7 @@ impl Encoder {
         if kind == Kind::Key {
             self.restart();
         }
-        let frame = frame(kind, number, &payload(&self.before, sample)).ok_or(TooLarge);
+        let frame = self.packed(kind, number, &payload(&self.before, sample));
         self.until_key = match kind {
             _ if frame.is_err() => 0,
             Kind::Key => SAMPLES_PER_KEY - 1,
@@ -44,10 +46,18 @@ impl Encoder {
         frame
     }
 
+    fn packed(&mut self, kind: Kind, number: u32, payload: &[u8]) -> Result<Vec<u8>, TooLarge> {
+        if payload.len() > LARGEST_PAYLOAD {
+            return Err(TooLarge);
+        }
+        frame(kind, number, &self.packing.pack(payload)).ok_or(TooLarge)
+    }
+
     /// The last frame did not get onto the tape: the next one is a key frame.
     pub fn restart(&mut self) {
         self.until_key = 0;
         self.before = Counters::unread();
+        self.packing = Packing::new();
     }
 }
 

@@ -46,8 +46,8 @@ pub(super) fn put_clock(out: &mut Vec<u8>, clock: &ClockReading) {
     put_number(out, clock.best.0);
     put_number(out, difference(clock.best.0, clock.median.0));
     put_number(out, difference(clock.best.0, clock.mean.0));
-    out.extend(clock.spread.to_le_bytes());
-    out.extend(clock.disagreement.to_le_bytes());
+    out.extend((clock.spread as f32).to_le_bytes());
+    out.extend((clock.disagreement as f32).to_le_bytes());
     put_number(out, u64::from(clock.windows));
     put_number(out, u64::from(clock.rejected));
     put_number(out, clock.at_ns);
@@ -70,9 +70,10 @@ pub(super) fn take_clock(bytes: &mut Bytes, cpu: u32) -> Result<ClockReading, Ex
     })
 }
 
+/// 24 bits are more than a probe knows of its own error.
 fn share(bytes: &mut Bytes) -> Result<f64, Expected> {
-    let share = bytes.take(8)?.try_into().map(f64::from_le_bytes);
-    share.ok().filter(|it| it.is_finite()).ok_or(Expected("a share"))
+    let share = bytes.take(4)?.try_into().map(f32::from_le_bytes);
+    share.ok().map(f64::from).filter(|it| it.is_finite()).ok_or(Expected("a share"))
 }
 
 pub(super) fn put_totals(out: &mut Vec<u8>, totals: &CpuTotals) {

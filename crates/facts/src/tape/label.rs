@@ -6,7 +6,7 @@ use crate::parse::Expected;
 /// Whose samples are on the tape, and who took them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
-    /// The capture of the host, compressed with deflate (RFC 1951).
+    /// The capture of the host, compressed with LZMA, in the format of .lzma files.
     pub capture: Vec<u8>,
     /// The version of the fullclock that recorded.
     pub version: String,

@@ -11,8 +11,8 @@
 //!
 //! Users know a tape as the recording that `fullclock watch --record` makes. It is only ever appended to, so it can
 //! be cut anywhere and is whole up to the last frame. Damage costs the samples up to the next key frame. Counts are
-//! written by hand and not by a serializer, because almost all of them are zero, or nearly what they were; that is
-//! what the size comes from.
+//! written by hand and not by a serializer, because almost all of them are zero, or nearly what they were; that, and
+//! that each frame is packed by what the frames since the last key frame were like, is what the size comes from.
 //!
 //! A tape with a higher number in its first line is refused; a part of a sample that a later fullclock adds under
 //! the same number is stepped over.
@@ -24,6 +24,9 @@ mod events;
 pub mod frame;
 mod groups;
 mod label;
+mod likelihood;
+mod packing;
+mod range;
 mod reason;
 mod sample;
 mod table;

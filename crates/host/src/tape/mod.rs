@@ -13,21 +13,33 @@ mod tests;
 pub use reader::{Damage, OpenTapeError, Reader};
 pub use writer::{Existing, RecordError, Writer};
 
-use flate2::Compression;
-use flate2::read::{DeflateDecoder, DeflateEncoder};
-use std::io::{self, Read};
+use liblzma::read::XzDecoder;
+use liblzma::stream::{LzmaOptions, Stream};
+use liblzma::write::XzEncoder;
+use std::io::{self, Read, Write};
 
 /// A capture of 4,096 CPUs has some 100 MiB; bytes that unpack to more are no capture's.
 const LARGEST_CAPTURE: u64 = 512 << 20;
 
+/// How far back a repetition is found: many CPUs' worth, and little memory beside a watched database.
+const DICTIONARY: u32 = 1 << 20;
+
+/// What the dictionary and the decoder take together, at most.
+const MOST_MEMORY: u64 = 8 << 20;
+
+/// As LZMA, in the format of .lzma files, which has no more than 13 bytes around it: the frame has a checksum.
 fn packed(capture: &str) -> io::Result<Vec<u8>> {
-    let mut packed = Vec::new();
-    DeflateEncoder::new(capture.as_bytes(), Compression::default()).read_to_end(&mut packed)?;
-    Ok(packed)
+    // Text has no alignment, and its next character depends on the one before.
+    let mut options = LzmaOptions::new_preset(6)?;
+    options.dict_size(DICTIONARY).literal_context_bits(4).position_bits(0);
+    let mut encoder = XzEncoder::new_stream(Vec::new(), Stream::new_lzma_encoder(&options)?);
+    encoder.write_all(capture.as_bytes())?;
+    encoder.finish()
 }
 
 fn unpacked(packed: &[u8]) -> io::Result<String> {
     let mut capture = String::new();
-    DeflateDecoder::new(packed).take(LARGEST_CAPTURE).read_to_string(&mut capture)?;
+    let decoder = XzDecoder::new_stream(packed, Stream::new_lzma_decoder(MOST_MEMORY)?);
+    decoder.take(LARGEST_CAPTURE).read_to_string(&mut capture)?;
     Ok(capture)
 }
