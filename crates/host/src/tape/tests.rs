@@ -7,6 +7,7 @@ use facts::Missing;
 use facts::counters::{Counters, Family, Moment, Name, Table, Task, Tasks};
 use facts::tape::{FIRST_LINE, Sample};
 use std::fs::{self, File, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -236,6 +237,25 @@ fn an_existing_file_is_left_alone_unless_it_may_be_replaced() {
 fn only_its_owner_can_read_a_tape() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db7.tape");
+    let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
     create(&path, Existing::Refuse).unwrap();
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(mode(), 0o600);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let mut open_before = File::open(&path).unwrap();
+    create(&path, Existing::Replace).unwrap().append(&sample(0)).unwrap();
+    assert_eq!(mode(), 0o600);
+    let mut read_before = Vec::new();
+    open_before.read_to_end(&mut read_before).unwrap();
+    assert_eq!(Reader::new("t", &*read_before).unwrap().count(), 0);
+}
+
+#[test]
+fn a_link_to_a_tape_stays_one_when_the_tape_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, link) = (folder.path().join("db7.tape"), folder.path().join("last"));
+    create(&path, Existing::Refuse).unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    create(&link, Existing::Replace).unwrap().append(&sample(0)).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(Reader::<File>::open(&path).unwrap().count(), 1);
 }

@@ -31,7 +31,7 @@ pub struct Writer {
 pub enum Existing {
     /// Leave it alone.
     Refuse,
-    /// Empty it; it keeps its owner and mode.
+    /// Put another in its place: what has the old one open goes on with it.
     Replace,
 }
 
@@ -139,20 +139,22 @@ impl Writer {
 #[expect(clippy::disallowed_methods, reason = "the file that the user asked for")]
 fn open(path: &Path, name: &str, existing: Existing) -> Result<File, RecordError> {
     const OWNER_ONLY: u32 = 0o600;
-    let mut options = OpenOptions::new();
-    options.write(true).mode(OWNER_ONLY);
+    let create =
+        |path: &Path| OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path);
     let error = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => RecordError::Exists { path: name.to_owned() },
         _ => RecordError::Io { path: name.to_owned(), error },
     };
     match existing {
-        Existing::Refuse => options.create_new(true).open(path).map_err(error),
-        Existing::Replace => {
-            // Looked at before it is opened: opening a pipe to write waits for somebody to read.
-            if path.exists() && !path.is_file() {
+        Existing::Replace if path.exists() => {
+            if !path.is_file() {
                 return Err(RecordError::NotAFile { path: name.to_owned() });
             }
-            options.create(true).truncate(true).open(path).map_err(error)
+            // A link stays, and leads to the tape.
+            let path = path.canonicalize().map_err(error)?;
+            // Emptied, it would keep its mode, and whoever has it open could go on reading.
+            std::fs::remove_file(&path).and_then(|()| create(&path)).map_err(error)
         }
+        Existing::Refuse | Existing::Replace => create(path).map_err(error),
     }
 }
