@@ -6,6 +6,7 @@ mod watch;
 pub(crate) use foreign::parse;
 pub(crate) use watch::{Probe, WatchArguments};
 
+use crate::commands::ledger::period::{Point, point};
 use crate::duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use facts::CpuSet;
@@ -101,6 +102,12 @@ pub(crate) struct LedgerArguments {
     /// A recording made by `fullclock watch --record`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pids", "spin", "duration", "command"])]
     pub(crate) from: Option<PathBuf>,
+    /// Of a recording, the samples from then on: 90s or 5m after its start, 12:14:05 or 2026-11-20T12:14:05Z in UTC
+    #[arg(long, value_name = "WHEN", requires = "from", value_parser = point)]
+    pub(crate) since: Option<Point>,
+    /// Of a recording, the samples up to then
+    #[arg(long, value_name = "WHEN", requires = "from", value_parser = point)]
+    pub(crate) until: Option<Point>,
     /// A command to run and measure
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
@@ -126,7 +133,8 @@ Examples:
   fullclock ledger -- pgbench -T 60           until the command ends
   fullclock ledger --cpus 4-7 --verbose       every part, source and uncertainty
   fullclock ledger --cpus 4-7 --spin          what one task could get; occupies the CPUs
-  fullclock ledger --from friday.tape      of a recording";
+  fullclock ledger --from friday.tape      of a recording
+  fullclock ledger --from friday.tape --since 12:14 --until 12:20";
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:

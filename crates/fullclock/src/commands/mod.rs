@@ -3,7 +3,7 @@
 mod audit;
 mod capture;
 mod explain;
-mod ledger;
+pub(crate) mod ledger;
 mod tick;
 mod watch;
 

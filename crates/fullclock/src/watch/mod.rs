@@ -13,7 +13,7 @@ mod replay;
 mod row;
 mod shares;
 mod shown;
-mod utc;
+pub(crate) mod utc;
 mod view;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `fullclock ledger`: where the cycles of this machine went.
 #![expect(clippy::disallowed_methods, reason = "waits for as long as the user asked for")]
 
+pub(crate) mod period;
 mod recorded;
 mod spun;
 

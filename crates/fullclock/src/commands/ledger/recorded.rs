@@ -1,5 +1,6 @@
 //! `fullclock ledger --from`: the books of a recording.
 
+use super::period::Period;
 use super::{print, within};
 use crate::cli::{Arguments, LedgerArguments};
 use crate::output;
@@ -19,17 +20,19 @@ pub(super) fn run(
     let mut reader = Reader::open(file)?;
     let host = host::view(reader.host());
     let mut longest = Longest::new();
+    let mut period = Period::new(options.since.as_ref(), options.until.as_ref());
     let mut damages = Vec::new();
     for sample in &mut reader {
         match sample {
-            Ok(sample) => longest.push(sample),
+            Ok(sample) if period.has(sample.counters.at)? => longest.push(sample),
+            Ok(_) => {}
             Err(damage) => damages.push(format!("{name}: {damage}")),
         }
     }
     let Some(found) = longest.finish() else {
-        damages.push(format!(
-            "{name} holds no two samples in a row: there is no interval to account for"
-        ));
+        let nothing =
+            || "it holds no two samples in a row: there is no interval to account for".to_owned();
+        damages.push(format!("{name}: {}", period.why_empty().unwrap_or_else(nothing)));
         bail!(damages.join("; "));
     };
     let interval = found.stretch.interval(&host);
@@ -44,6 +47,7 @@ pub(super) fn run(
     };
     let mut ledger = close(&evidence);
     damages.iter().for_each(|damage| output::note(&arguments.output, damage));
+    ledger.notes.extend(period.note());
     ledger.notes.extend(damages);
     ledger.notes.extend(found.notes);
     print(arguments, &name, &host, &ledger)?;
