@@ -4,7 +4,7 @@
 //! is the lowest and the middle of many samples; the first two, which open files and make tables, are left out.
 #![expect(clippy::print_stdout, reason = "the results")]
 
-use facts::counters::Counters;
+use facts::counters::{Counters, Family};
 use host::counters::{Processes, Sampler, Wanted};
 use host::{Live, view};
 use rustix::time::{ClockId, clock_gettime};
@@ -34,10 +34,19 @@ fn main() -> anyhow::Result<()> {
         let root = folder.path().to_string_lossy().into_owned();
         xtask::tree::run(&["--cpus".to_owned(), n_cpus.to_owned(), root])?;
         tree(folder.path(), &format!("{n_cpus} CPUs, watch"), Wanted::watch())?;
+        tree(folder.path(), &format!("{n_cpus} CPUs, a table of watch"), table())?;
         let all = Wanted { tasks: Some(Processes::All), ..everybody() };
         tree(folder.path(), &format!("{n_cpus} CPUs, ledger without waking"), all)?;
     }
     Ok(())
+}
+
+/// What the table of `watch` is made of: it shows neither the ledger, which needs the rest, nor how often states were
+/// entered.
+fn table() -> Wanted {
+    let watch = Wanted::watch();
+    let families = watch.families.into_iter().filter(|it| *it != Family::IdleUsage).collect();
+    Wanted { families, groups: false, ..watch }
 }
 
 fn tree(root: &Path, name: &str, wanted: Wanted) -> anyhow::Result<()> {
