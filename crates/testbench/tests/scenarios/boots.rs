@@ -47,18 +47,21 @@ pub(crate) static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
     )
 });
 
-/// Three times: perf counts on CPU 1 for as long as fullclock runs, and half a second of ticks comes in between, with
-/// quiet before and after. The ticks are so few that fullclock does not stay to ask why.
+/// Three times: perf counts on CPU 1 for as long as fullclock runs, and writes down when each tick came; half a second of
+/// ticks comes in between, with quiet before and after. The ticks are so few that fullclock does not stay to ask why.
 const BESIDE_PERF: &str = "\
 for round in 1 2 3; do
-    perf stat -C 1 -x, -e irq_vectors:local_timer_entry -o /tmp/perf \
+    perf record -q -C 1 -c 1 -k CLOCK_MONOTONIC_RAW -e irq_vectors:local_timer_entry -o /tmp/events \
+        perf stat -C 1 -x, -e irq_vectors:local_timer_entry -o /tmp/perf \
         fullclock tick --json --cpus 1 -d 10s >/tmp/tick &
     perf=$!
+    until pidof fullclock >/dev/null; do sleep 0.2; done
     sleep 5
     busy; busy; sleep 0.5; idle
     wait $perf
     cat /tmp/tick
     grep local_timer /tmp/perf >&2
+    perf script -i /tmp/events --ns -F time >&2
 done";
 
 /// [`machines::tickless`] with perf at hand.
