@@ -82,6 +82,16 @@ impl Missing {
         }
     }
 
+    /// `what` of a CPU went unseen for a while, because the CPU was offline.
+    pub fn was_offline(what: impl Into<String>, cpu: u32) -> Missing {
+        Missing { what: what.into(), why: Why::Failed(offline_for_a_while(cpu)) }
+    }
+
+    /// Whether it is missing because this CPU was offline for a while: [`Missing::was_offline`], also from a recording.
+    pub fn tells_of_offline(&self, cpu: u32) -> bool {
+        matches!(&self.why, Why::Failed(text) if *text == offline_for_a_while(cpu))
+    }
+
     /// Whether the host itself has no such thing, as opposed to us not knowing.
     pub fn is_absence(&self) -> bool {
         match self.why {
@@ -167,6 +177,10 @@ impl fmt::Display for Missing {
     }
 }
 
+fn offline_for_a_while(cpu: u32) -> String {
+    format!("CPU {cpu} was offline for part of the interval")
+}
+
 /// Tells "the host has none" apart from "we do not know".
 pub trait IfPresent<T> {
     /// The value, `None` where the host has no such thing, or the reason it is not known.
@@ -211,6 +225,17 @@ mod tests {
         );
         assert_eq!(Missing::denied("/a").advice(), "/a may not be read (run as root)");
         assert_eq!(Missing::absent("/a").advice(), "/a does not exist");
+    }
+
+    #[test]
+    fn a_cpu_that_was_offline_is_told_from_other_failures_and_other_cpus() {
+        let missing = Missing::was_offline("a count", 1);
+        assert_eq!(
+            missing.to_string(),
+            "a count cannot be read: CPU 1 was offline for part of the interval"
+        );
+        assert!(missing.tells_of_offline(1) && !missing.tells_of_offline(11));
+        assert!(!Missing::absent("a count").tells_of_offline(1));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Two instants of one host, and what happened between them.
 
+mod away;
 mod rise;
 mod rows;
 mod tasks;

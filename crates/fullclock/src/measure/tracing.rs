@@ -7,6 +7,7 @@ use facts::trace::{CpuTotals, Event, What};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::perf::Tracer;
 use host::thread;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
@@ -89,7 +90,11 @@ impl Traced {
         self.drain(ends_ns);
         let refused = self.tracer.refused().to_vec();
         let refused = refused.into_iter().map(|(cpu, why)| (cpu, Err(why)));
-        let totals = self.accounts.end(ends_ns).map(|(cpu, totals)| (cpu, Ok(totals)));
+        let gone: BTreeMap<u32, Missing> = self.tracer.gone().into_iter().collect();
+        let totals = self.accounts.end(ends_ns).map(|(cpu, totals)| match gone.get(&cpu) {
+            Some(why) => (cpu, Err(why.clone())),
+            None => (cpu, Ok(totals)),
+        });
         let kept_off = self.waits.take().map(|(_, wait)| wait).reduce(|sum, wait| Wait {
             preempted_ns: sum.preempted_ns.saturating_add(wait.preempted_ns),
             stopped_ns: sum.stopped_ns.saturating_add(wait.stopped_ns),

@@ -36,7 +36,6 @@ impl Attributes {
         /// include/uapi/linux/time.h.
         const CLOCK_MONOTONIC_RAW: i32 = 4;
         let mut attr = Attributes::counting(tracepoint).0;
-        attr.read_format = 0;
         attr.sample_period = 1;
         attr.sample_type = (sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_RAW).into();
         attr.set_sample_id_all(1);

@@ -9,8 +9,8 @@ use facts::pmu::{Counter, Pmu};
 use facts::{Fact, Missing};
 
 /// PERF_TYPE_SOFTWARE and PERF_TYPE_TRACEPOINT, include/uapi/linux/perf_event.h.
-const SOFTWARE: u32 = 1;
-const TRACEPOINT: u32 = 2;
+pub(super) const SOFTWARE: u32 = 1;
+pub(super) const TRACEPOINT: u32 = 2;
 
 /// The `msr` PMU, less what is not a count: those of `tsc`, `aperf`, `mperf`, `pperf`, `smi` that it has, in
 /// this order. `smi` is 32 bits wide, which the kernel makes up for (msr_event_update).
@@ -39,6 +39,13 @@ pub fn context_switches() -> Counter {
     /// PERF_COUNT_SW_CONTEXT_SWITCHES.
     const CONTEXT_SWITCHES: u64 = 3;
     Counter::plain("context-switches", SOFTWARE, CONTEXT_SWITCHES)
+}
+
+/// Nothing: an event that is there and never happens.
+pub(super) fn dummy() -> Counter {
+    /// PERF_COUNT_SW_DUMMY.
+    const DUMMY: u64 = 9;
+    Counter::plain("dummy", SOFTWARE, DUMMY)
 }
 
 /// Occurrences of a tracepoint, such as `irq_vectors` `local_timer_entry`.

@@ -5,7 +5,8 @@
 //! count was counted all the time since the first reading: a group that had to share its hardware, and one
 //! whose CPU went offline, has none.
 
-use super::{attr, attr::Attributes, refusal};
+use super::refusal::{self, PARANOID_COUNTING};
+use super::{attr, attr::Attributes, witness};
 use facts::pmu::Counter;
 use facts::{Fact, Missing, Why};
 use rustix::fd::OwnedFd;
@@ -14,8 +15,8 @@ use rustix::io::Errno;
 /// The most counters of one group. The kernel limits the size of a reading, to 16 KiB.
 const MOST_COUNTERS: usize = 32;
 
-/// Everyone may count on a CPU up to this kernel.perf_event_paranoid (perf_allow_cpu).
-const PARANOID_COUNTING: i32 = 0;
+/// With a witness, there may be one more.
+const MOST_EVENTS: usize = MOST_COUNTERS + 1;
 
 /// What a reading begins with: the number of counters, time enabled, time running.
 const N_HEADERS: usize = 3;
@@ -28,8 +29,9 @@ const N_MEMBER_WORDS: usize = 3;
 pub struct Group {
     cpu: u32,
     names: String,
-    /// The leader first.
+    /// The leader first; at the end, where there would be no other, one that only shows whether the CPU stayed.
     events: Vec<OwnedFd>,
+    n_counters: usize,
     last: Option<Times>,
 }
 
@@ -59,8 +61,13 @@ impl Group {
             }
             events.push(event);
         }
+        if let ([leader], [counter]) = (events.as_slice(), counters) {
+            let witness = witness::join(cpu, counter, leader)?;
+            events.extend(witness);
+        }
+        let n_counters = counters.len();
         let names: Vec<&str> = counters.iter().map(|it| it.name.as_str()).collect();
-        let group = Group { cpu, names: names.join(","), events, last: None };
+        let group = Group { cpu, names: names.join(","), events, n_counters, last: None };
         group.start()?;
         Ok(group)
     }
@@ -89,7 +96,7 @@ impl Group {
 
     /// How many counters there are.
     pub fn n_counters(&self) -> usize {
-        self.events.len()
+        self.n_counters
     }
 
     /// Reads every counter, in the order in which they were opened, without scaling; `counts` has a place for
@@ -98,19 +105,20 @@ impl Group {
     /// Errors: the CPU went offline (for good: the group has to be opened again once it is back), or the
     /// counters did not count all the time.
     pub fn read(&mut self, counts: &mut [u64]) -> Fact<()> {
-        let mut words = [0; N_HEADERS + MOST_COUNTERS];
+        let mut words = [0; N_HEADERS + MOST_EVENTS];
         let leader = self.events.first().ok_or_else(|| self.failed("it has no counters"))?;
         let wanted = words.get_mut(..N_HEADERS + self.events.len()).unwrap_or_default();
         let n_words = read_words(leader, wanted).map_err(|error| self.failed(&text(error)))?;
         let [n_counters, enabled_ns, running_ns] = [words[0], words[1], words[2]];
-        // A CPU that goes offline leaves every counter a group of its own.
+        // A CPU that goes offline leaves every event a group of its own.
         let complete = n_words == N_HEADERS + self.events.len()
             && usize::try_from(n_counters) == Ok(self.events.len());
         if !complete {
-            return Err(self.failed("its CPU went offline"));
+            return Err(self.lost_its_cpu());
         }
         self.check(Times { enabled_ns, running_ns })?;
-        counts.iter_mut().zip(&words[N_HEADERS..]).for_each(|(to, from)| *to = *from);
+        let counted = words.iter().skip(N_HEADERS).take(self.n_counters);
+        counts.iter_mut().zip(counted).for_each(|(to, from)| *to = *from);
         Ok(())
     }
 
@@ -120,7 +128,7 @@ impl Group {
         let last = self.last.replace(times);
         let Some(last) = last else { return Ok(()) };
         if times.enabled_ns <= last.enabled_ns {
-            return Err(self.failed("it stands still: its CPU went offline"));
+            return Err(self.lost_its_cpu());
         }
         if times.missed_ns() != last.missed_ns() {
             // Counts on both sides of the gap must not be compared, however often it is read.
@@ -130,16 +138,23 @@ impl Group {
         Ok(())
     }
 
+    fn lost_its_cpu(&self) -> Missing {
+        Missing::was_offline(self.what(), self.cpu)
+    }
+
     fn failed(&self, why: &str) -> Missing {
-        let what = format!("perf group {} of CPU {}", self.names, self.cpu);
-        Missing { what, why: Why::Failed(why.to_owned()) }
+        Missing { what: self.what(), why: Why::Failed(why.to_owned()) }
+    }
+
+    fn what(&self) -> String {
+        format!("perf group {} of CPU {}", self.names, self.cpu)
     }
 }
 
 /// Reads what fits into `words`, and says how many that were.
 fn read_words(event: &OwnedFd, words: &mut [u64]) -> Result<usize, Errno> {
     const WORD: usize = size_of::<u64>();
-    let mut bytes = [0; (N_HEADERS + MOST_COUNTERS) * WORD];
+    let mut bytes = [0; (N_HEADERS + MOST_EVENTS) * WORD];
     let wanted = bytes.get_mut(..words.len().saturating_mul(WORD)).unwrap_or_default();
     let n_read = rustix::io::read(event, &mut *wanted)?;
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<WORD>().0) {
@@ -163,7 +178,8 @@ mod tests {
     use super::*;
 
     fn checks(times: &[(u64, u64)]) -> Vec<bool> {
-        let mut group = Group { cpu: 0, names: "msr/tsc/".into(), events: Vec::new(), last: None };
+        let names = "msr/tsc/".into();
+        let mut group = Group { cpu: 0, names, events: Vec::new(), n_counters: 0, last: None };
         let times = times.iter().map(|&(enabled_ns, running_ns)| Times { enabled_ns, running_ns });
         times.map(|times| group.check(times).is_ok()).collect()
     }

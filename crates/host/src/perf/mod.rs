@@ -14,6 +14,7 @@ mod refusal;
 mod ring;
 pub mod tracefs;
 mod tracer;
+mod witness;
 
 pub use grid::Grid;
 pub use group::Group;

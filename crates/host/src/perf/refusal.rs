@@ -7,6 +7,9 @@ use crate::source::live::Live;
 use facts::{CpuSet, Missing, Why};
 use rustix::io::Errno;
 
+/// Everyone may count on a CPU up to this kernel.perf_event_paranoid (perf_allow_cpu).
+pub(super) const PARANOID_COUNTING: i32 = 0;
+
 /// Why `event` could not be opened on `cpu`, which everyone may do while kernel.perf_event_paranoid is at most
 /// `paranoid`.
 pub(super) fn missing(event: &str, cpu: u32, paranoid: i32, error: Errno) -> Missing {

@@ -7,7 +7,7 @@
 
 use super::attr::{self, Attributes};
 use super::ring::{self, Ring};
-use super::{counters, refusal, tracefs};
+use super::{counters, refusal, tracefs, witness};
 use crate::Source;
 use facts::pmu::Counter;
 use facts::trace::format::Format;
@@ -77,6 +77,12 @@ impl Tracer {
         &self.refused
     }
 
+    /// The CPUs that went offline since they were opened, each with that reason: nothing of what happened on them
+    /// since then is written down, whether they came back or not.
+    pub fn gone(&self) -> Vec<(u32, Missing)> {
+        self.traced.iter().filter_map(|it| Some((it.cpu, it.lost()?))).collect()
+    }
+
     /// The tracepoints that this kernel does not have, or has with other fields.
     pub fn lacking(&self) -> &[Missing] {
         &self.lacking
@@ -141,12 +147,26 @@ impl Traced {
             }
             events.push(event);
         }
+        if let ([owner], [tracepoint]) = (events.as_slice(), tracepoints) {
+            let witness = witness::join(cpu, tracepoint, owner)?;
+            events.extend(witness);
+        }
         let nothing = || Missing::absent("a tracepoint that is wanted");
         let ring = ring.ok_or_else(nothing)?;
         let owner = events.first().ok_or_else(nothing)?;
         attr::enable(owner)
             .map_err(|error| refusal::missing("tracing", cpu, PARANOID_TRACING, error))?;
         Ok(Traced { cpu, ring, events })
+    }
+
+    /// Why its events happen no more, where they do not.
+    fn lost(&self) -> Option<Missing> {
+        let what = || format!("a trace of CPU {}", self.cpu);
+        match witness::is_together(self.events.first()?, self.events.len()) {
+            Ok(true) => None,
+            Ok(false) => Some(Missing::was_offline(what(), self.cpu)),
+            Err(error) => Some(refusal::missing(&what(), self.cpu, PARANOID_TRACING, error)),
+        }
     }
 
     fn drain(&mut self, layouts: &Layouts, until_ns: u64, each: &mut impl FnMut(&Event)) {

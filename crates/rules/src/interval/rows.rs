@@ -133,6 +133,12 @@ impl<'a> Rows<'a> {
         self.pairs.iter().map(|(row, pair)| (*row, rise(pair))).collect()
     }
 
+    /// How far the first column went, by row, where there is one: for why rows say nothing at all.
+    pub(super) fn any_rises(&self) -> Option<PerCpu<Rise>> {
+        let (_, column) = self.columns().first().copied()?;
+        Some(self.rises(column))
+    }
+
     /// How far the sum of `columns` went, by row. One that is lower at the end makes the sum missing.
     pub fn sums(&self, columns: &[Column]) -> PerCpu<Rise> {
         self.rises_by(|was, is| {

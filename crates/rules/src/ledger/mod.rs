@@ -3,6 +3,7 @@
 //! Each line has a source of its own, and none is computed as what is left: what is left is printed as
 //! unexplained, and so checks everything else. See [`crate::losses`] for the lines.
 
+mod absence;
 mod accounting;
 mod activity;
 pub(crate) mod amount;
@@ -30,6 +31,7 @@ pub use spun::Spun;
 pub use waiting::Waiting;
 
 use crate::losses::LOSSES;
+use absence::Absence;
 use books::Premises;
 use facts::{CpuSet, Fact, Missing, PerCpu};
 
@@ -78,7 +80,8 @@ impl Ledger {
 pub fn close(evidence: &Evidence<'_>) -> Ledger {
     let elapsed = evidence.interval.elapsed_ns();
     let wall_ns = *elapsed.as_ref().unwrap_or(&0);
-    let mut cpus = evidence.cpus.and(&evidence.interval.cpus());
+    let absence = Absence::of(evidence);
+    let mut cpus = absence.present(evidence);
     if elapsed.is_err() {
         cpus = CpuSet::default();
     }
@@ -98,6 +101,9 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
     for loss in LOSSES {
         lines.extend(line::lines(loss, &books, &mut unexplained, evidence.findings));
     }
+    if let (true, Some(why)) = (books.is_empty(), absence.reason()) {
+        lines.iter_mut().for_each(|line| line.ns = Err(why.clone()));
+    }
     let unexplained_ns = unexplained.iter().fold(0i64, |sum, (_, ns)| sum.saturating_add(*ns));
     Ledger {
         wall_ns,
@@ -107,7 +113,7 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
         unexplained_ns,
         unexplained,
         waiting: waiting::waiting(evidence),
-        notes: notes::notes(evidence, &cpus, &books, elapsed.err()),
+        notes: notes::notes(evidence, &absence, &books, elapsed.err()),
         cpus,
     }
 }

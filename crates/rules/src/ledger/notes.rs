@@ -1,40 +1,36 @@
 //! What has to be said with a ledger.
 
+use super::absence::Absence;
 use super::books::Books;
 use super::evidence::Evidence;
 use super::quota;
 use crate::loss::Method;
+use facts::Missing;
 use facts::msr::intel::CLOCK_MODULATION;
 use facts::trace::CpuTotals;
-use facts::{CpuSet, Missing};
 use std::collections::BTreeSet;
 
 /// Sentences without a full stop, the weightiest first.
 pub(super) fn notes(
     evidence: &Evidence<'_>,
-    cpus: &CpuSet,
+    absence: &Absence,
     books: &[Books<'_>],
     no_time: Option<Missing>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(no_time.map(|it| format!("there is no interval: {it}")));
-    notes.extend(away(evidence, cpus));
+    notes.extend(absence.notes());
     notes.extend(suspended(evidence));
-    notes.extend(lost_events(evidence, cpus));
+    notes.extend(lost_events(evidence, books));
     notes.extend(children(evidence));
     notes.extend(ended_tasks(evidence, books));
     notes.extend(unknown_accounting(evidence, books));
     notes.extend(uncounted_interrupts(books));
     notes.extend(uncounted_edges(evidence, books));
     notes.extend(unseen_quota(books));
-    notes.extend(quota::notes(evidence, cpus));
+    notes.extend(quota::notes(evidence, &books.iter().map(|it| it.cpu).collect()));
     notes.extend(unseen_stops(evidence, books));
     notes
-}
-
-fn away(evidence: &Evidence<'_>, cpus: &CpuSet) -> Option<String> {
-    let away = evidence.cpus.minus(cpus);
-    (!away.is_empty()).then(|| format!("left out: CPUs {away} were not online at both ends"))
 }
 
 fn suspended(evidence: &Evidence<'_>) -> Option<String> {
@@ -47,10 +43,10 @@ fn suspended(evidence: &Evidence<'_>) -> Option<String> {
     })
 }
 
-fn lost_events(evidence: &Evidence<'_>, cpus: &CpuSet) -> Option<String> {
-    let traced = || evidence.traced.known().filter(|(cpu, _)| cpus.contains(*cpu));
+fn lost_events(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {
+    let traced = || books.iter().filter_map(|it| evidence.traced.get(it.cpu)?.as_ref().ok());
     let sum = |of: fn(&CpuTotals) -> u64| {
-        traced().fold(0u64, |sum, (_, totals)| sum.saturating_add(of(totals)))
+        traced().fold(0u64, |sum, totals| sum.saturating_add(of(totals)))
     };
     let (lost, unknown_ns) = (sum(|it| it.lost), sum(|it| it.unknown_ns));
     if lost == 0 && unknown_ns == 0 {

@@ -20,6 +20,7 @@ use crate::metrics;
 use crate::tick_rate::Pace;
 use facts::counters::{Family, Table};
 use facts::{CpuSet, Fact, Missing, PerCpu};
+use std::collections::BTreeMap;
 
 /// What was counted of the ticks of a host.
 pub struct Samples<'a> {
@@ -74,7 +75,14 @@ impl Role {
 
 impl CpuTicks {
     /// The count to go by: the tracepoint's, which perf shows too, else that of /proc/interrupts.
+    ///
+    /// Of a CPU that was offline for a while it is missing: how long it could have ticked is not known.
     pub fn rise(&self) -> Fact<Rise> {
+        if let Err(why) = &self.entries
+            && why.tells_of_offline(self.cpu)
+        {
+            return Err(why.clone());
+        }
         self.entries.clone().or_else(|_| self.interrupts.clone())
     }
 }
@@ -92,6 +100,7 @@ pub fn ticks(samples: &Samples, cpus: &CpuSet) -> Fact<Vec<CpuTicks>> {
         Err(missing) => Err(missing.clone()),
     };
     let interrupts = Ok(interrupts);
+    let away: BTreeMap<u32, Missing> = counted.away().into_iter().collect();
     let judge = verdict::Judge::of(samples);
     let online = counted.cpus().and(cpus);
     let ticks = online.iter().map(|cpu| {
@@ -99,9 +108,12 @@ pub fn ticks(samples: &Samples, cpus: &CpuSet) -> Fact<Vec<CpuTicks>> {
             cpu,
             role: role(counted, cpu),
             interrupts: of(&interrupts, cpu),
-            entries: of(&entries, cpu),
+            entries: away.get(&cpu).map_or_else(|| of(&entries, cpu), |why| Err(why.clone())),
             entries_read_ns: entries_read_ns(counted, cpu),
-            busy: busy.get(cpu).cloned().unwrap_or_else(|| Err(no_count(cpu))),
+            busy: match away.get(&cpu) {
+                Some(why) => Err(why.clone()),
+                None => busy.get(cpu).cloned().unwrap_or_else(|| Err(no_count(cpu))),
+            },
             verdict: None,
         };
         ticks.verdict = judge.verdict(&ticks);

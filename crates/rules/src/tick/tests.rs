@@ -3,6 +3,7 @@
 use super::{Samples, suspects, ticks};
 use crate::fixture::{counters, host_of};
 use crate::interval::Interval;
+use facts::counters::Family;
 use facts::{CpuSet, Missing};
 
 const HOST: &str = "\
@@ -169,4 +170,23 @@ fn only_tickless_cpus_that_tick_are_asked_why() {
         suspects(&counted, &CpuSet::parse_list("0-1").unwrap()).to_string()
     };
     assert_eq!((suspects(&after(100, 250)), suspects(&after(100, 1))), ("1".into(), String::new()));
+}
+
+#[test]
+fn a_cpu_that_was_offline_for_a_while_has_no_rate_and_no_verdict() {
+    let host = host_of(HOST);
+    let entries = |count| format!("TimerEntries local_timer\n0 {count}\n1 {count}\n");
+    let before = counters(&format!("{BEFORE}{}", entries(0)));
+    let mut after = counters(&format!("{}{}", after(100, 250), entries(250)));
+    if let Ok(table) = after.table_mut(Family::TimerEntries) {
+        table.blank_row(1, Missing::was_offline("perf group", 1));
+    }
+    let counted = Interval { host: &host, before: &before, after: &after };
+    let samples = Samples { counted, traced: Err(Missing::denied("x")) };
+    let ticks = ticks(&samples, &CpuSet::parse_list("0-1").unwrap()).unwrap();
+    assert_eq!(ticks[0].entries.as_ref().unwrap().by, 250);
+    assert!(ticks[1].rise().unwrap_err().tells_of_offline(1));
+    assert_eq!(ticks[1].interrupts.as_ref().unwrap().by, 250);
+    let text = ticks[1].verdict.as_ref().unwrap().text();
+    assert!(text.ends_with("CPU 1 was offline for part of the interval"), "{text}");
 }

@@ -77,7 +77,8 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         ..Evidence::of(Interval { host: &host, before: &measured.before, after: &measured.after })
     };
     let mut ledger = close(&evidence);
-    ledger.notes.extend(untraced(options, evidence.traced.missing()));
+    let mut traces = ledger.cpus.iter().filter_map(|cpu| evidence.traced.get(cpu));
+    ledger.notes.extend(untraced(options, traces.find_map(|it| it.as_ref().err())));
     if session.command.is_some() && traced.tracer.is_none() {
         ledger.notes.push(UNSEEN_CHILDREN.to_owned());
     }
