@@ -54,9 +54,9 @@ pub enum OpenTapeError {
     },
     /// Its first line has another number.
     #[error(
-        "{path} was recorded by a later fullclock: {found:?}, and this one knows {FIRST_LINE:?}"
+        "{path} was recorded by another version of fullclock: {found:?}, and this one knows {FIRST_LINE:?}"
     )]
-    Later {
+    OtherVersion {
         /// As the user wrote it.
         path: String,
         /// The first line.
@@ -261,7 +261,7 @@ fn check_first_line(name: &str, line: &[u8]) -> Result<(), OpenTapeError> {
     } else if expected.starts_with(line) {
         Err(OpenTapeError::Empty { path })
     } else if line.starts_with(kind) && line.ends_with(b"\n") {
-        Err(OpenTapeError::Later { path, found })
+        Err(OpenTapeError::OtherVersion { path, found })
     } else {
         Err(OpenTapeError::NotATape { path, found })
     }

@@ -176,8 +176,8 @@ fn what_is_no_tape_is_refused_in_words() {
     let refused = |bytes: &[u8]| read(bytes).unwrap_err();
     assert_eq!(refused(b""), "t is empty or cut short in its first line: there is no sample in it");
     assert_eq!(
-        refused(b"fullclock tape 2\n..."),
-        "t was recorded by a later fullclock: \"fullclock tape 2\", and this one knows \"fullclock tape 1\\n\""
+        refused(b"fullclock tape 1\n..."),
+        "t was recorded by another version of fullclock: \"fullclock tape 1\", and this one knows \"fullclock tape 2\\n\""
     );
     assert_eq!(
         refused(b"#!/bin/sh\nexit\n"),

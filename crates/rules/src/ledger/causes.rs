@@ -7,6 +7,7 @@
 //! its time, is a perhaps: it may explain any part of the rest, and nothing says which.
 
 use super::books::Books;
+use super::limits;
 use super::reference::turbo_ratio;
 use crate::loss::Party;
 use facts::counters::Family;
@@ -70,17 +71,23 @@ pub(crate) fn reasons(books: &Books<'_>, running: Hertz) -> Reasons {
         requested,
         turbo_off(host, running),
         hot,
+        power_limit(books, running),
         limited,
         headroom(books),
         preference(host, books.cpu, running),
         hypervisor(books, running),
     ];
     let load_governor = looks().find_map(|it| load_governor(it, books.cpu));
-    let perhaps = [once_requested, load_governor, once_hot, once_limited];
-    Reasons {
-        causes: causes.into_iter().flatten().collect(),
-        perhaps: perhaps.into_iter().flatten().collect(),
+    let causes: Vec<Cause> = causes.into_iter().flatten().collect();
+    let logged = limits::began(&books.evidence.interval, books.cpu).into_iter().map(str::to_owned);
+    let seen = [once_requested, load_governor, once_hot, once_limited];
+    let mut perhaps: Vec<String> = Vec::new();
+    for name in seen.into_iter().flatten().chain(logged) {
+        if !perhaps.contains(&name) && causes.iter().all(|it| it.name != name) {
+            perhaps.push(name);
+        }
     }
+    Reasons { causes, perhaps }
 }
 
 /// The cause that all looks show, as far down as the least of them explains; else the name of one that some do.
@@ -173,18 +180,30 @@ fn heat(books: &Books<'_>, running: Hertz) -> (Option<Cause>, Option<String>) {
     (None, (n_events > 0).then(|| NAME.to_owned()))
 }
 
+/// A power limit, for as long as the processor counted itself below one.
+fn power_limit(books: &Books<'_>, running: Hertz) -> Option<Cause> {
+    let ns = limits::power_limited_ns(&books.evidence.interval, books.cpu)?;
+    let (name, party) = ("a power limit".to_owned(), Some(power_party(books)));
+    Some(Cause { name, party, down_to: running, at_most_ns: Some(ns.min(books.wall_ns)) })
+}
+
+/// Whose a power limit is: firmware's, where it is set below what the processor is made for.
+fn power_party(books: &Books<'_>) -> Party {
+    let is_set_low = books.evidence.findings.iter().any(|(it, _)| it.id == "low-power-limit");
+    if is_set_low { Party::Firmware } else { Party::Physics }
+}
+
 /// What the processor says holds its clock down.
 fn limit_reason(books: &Books<'_>, host: &HostView, running: Hertz) -> Option<Cause> {
     let layout = Layout::of(host.cpuinfo.as_ref().ok()?)?;
     let values = host.msrs.of(layout.register).ok()?;
     let value = *values.get(host.topology.package_leader(books.cpu))?.as_ref().ok()?;
     let reason = layout.active(value).find(|it| it.kind != Kind::Normal)?;
-    let is_set_low = || books.evidence.findings.iter().any(|(it, _)| it.id == "low-power-limit");
     let party = match reason.kind {
         // Board, power supply and management controller all can, and the processor does not say who did.
         Kind::Prochot => None,
-        Kind::Power if is_set_low() => Some(Party::Firmware),
-        Kind::Heat | Kind::Power | Kind::Current => Some(Party::Physics),
+        Kind::Power => Some(power_party(books)),
+        Kind::Heat | Kind::Current => Some(Party::Physics),
         Kind::Normal => None,
     };
     Some(Cause { name: reason.name.to_owned(), party, down_to: running, at_most_ns: None })

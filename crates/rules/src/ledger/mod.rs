@@ -13,6 +13,7 @@ pub(crate) mod clock;
 mod evidence;
 pub(crate) mod idle_time;
 pub(crate) mod interruptions;
+mod limits;
 mod line;
 mod notes;
 mod quota;

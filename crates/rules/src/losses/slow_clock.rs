@@ -23,7 +23,7 @@ that was measured, and the ledger says so.
 ## How it is measured
 By APERF / MPERF times the rate of the TSC; without them, by the chain probe, which times a chain of dependent
 instructions on the CPU between the samples. Only evidence names a cause: a governor or limit that asked for less, turbo
-that is off, time throttled by heat in the interval, the processor's own limit reasons, idle cores that stay in shallow
+that is off, time throttled by heat or below a power limit in the interval, the processor's own limit reasons, idle cores that stay in shallow
 states and so leave fewer turbo ratios, a preference for saving power; in a guest the hypervisor, where the clock moved
 while the guest's own load did not. Each explains the clock as far down as it can have pushed it, and for no longer than
 it was counted. The rest is 'cause not visible', or 'perhaps' something: that was there at a moment, or was counted
@@ -150,6 +150,39 @@ mod tests {
             "cause not visible 72.0 ms ±2.9 by counter\nheat 40.0 ms ±41.6 by counter, physics"
         );
         assert_eq!(loss("slow-clock", &hot("1000")), "heat 112.0 ms ±4.5 by counter, physics");
+    }
+
+    /// The second, with a family of package 0 that read `before` and `after`.
+    fn limited(family: &str, before: &str, after: &str) -> String {
+        let with = |ends: &str, value: &str| {
+            ends.replacen("Throttling", &format!("{family}\n0 {value}\nThrottling"), 1)
+        };
+        let (first, last) = SECOND.split_once("//- after").unwrap();
+        format!("{}//- after{}", with(first, before), with(last, after))
+    }
+
+    #[test]
+    fn a_power_limit_explains_no_more_than_the_time_below_it() {
+        assert_eq!(
+            loss("slow-clock", &limited("PowerLimited package", "7", "40007")),
+            "cause not visible 72.0 ms ±2.9 by counter\na power limit 40.0 ms ±41.6 by counter, physics"
+        );
+        assert_eq!(
+            loss("slow-clock", &limited("PowerLimited package", "7", "7")),
+            "cause not visible 112.0 ms ±4.5 by counter"
+        );
+    }
+
+    #[test]
+    fn what_the_processor_logged_meanwhile_is_a_perhaps_and_what_it_had_logged_before_is_nothing() {
+        // IA32_THERM_STATUS bit 3 is the log of PROCHOT.
+        let logged =
+            |before, after| loss("slow-clock", &limited("CoreLimits therm_status", before, after));
+        assert_eq!(
+            logged("0", "8"),
+            "perhaps PROCHOT# from another device 112.0 ms ±4.5 by counter"
+        );
+        assert_eq!(logged("8", "8"), "cause not visible 112.0 ms ±4.5 by counter");
     }
 
     #[test]
