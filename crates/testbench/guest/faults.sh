@@ -16,14 +16,6 @@ idle_state() {
     esac
 }
 
-# away <cpu> <seconds>: the CPU goes offline after that time, and is back a second later.
-away() {
-    sleep "$2"
-    echo 0 >$cpus/cpu$1/online
-    sleep 1
-    echo 1 >$cpus/cpu$1/online
-}
-
 # ping_bmc <times>: each ping of a watchdog is a question that the BMC has to answer.
 ping_bmc() {
     for _ in $(seq "$1"); do echo; done >/dev/watchdog

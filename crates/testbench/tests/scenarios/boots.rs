@@ -19,14 +19,6 @@ pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
                 "ledger of one CPU at 1600 MHz",
                 include_str!("steps/ledger_of_a_slow_cpu.sh"),
             ),
-            Step::new(
-                "ticks while a CPU is away",
-                "away 1 2 & fullclock tick --json -d 6s; status=$?; wait; exit $status",
-            ),
-            Step::new(
-                "ledger while a CPU is away",
-                "away 1 3 & fullclock ledger --json -d 8s; status=$?; wait; exit $status",
-            ),
             audit("ondemand", "for cpu in 0 1; do governor $cpu ondemand; done"),
             audit("powersave", "for cpu in 0 1; do governor $cpu powersave; done"),
             audit("mended", "for cpu in 0 1; do governor $cpu performance; done"),

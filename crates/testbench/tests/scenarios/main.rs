@@ -7,7 +7,6 @@ mod audit;
 mod boots;
 mod clock_modulation;
 mod governors;
-mod hotplug;
 mod idle_states;
 mod ipmi;
 mod isolation;
