@@ -1,0 +1,72 @@
+//! Why a trial gave no figure.
+
+use std::io;
+use std::time::Duration;
+
+/// Why a workload could not be prepared, or a trial of it gave no figure. Says what to do where something can be done.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Something that the workload needs is not here, or a setting makes no sense for it.
+    #[error("{0}")]
+    Unready(String),
+    /// The work was done and its answer is wrong. Never retried and never left out.
+    #[error(
+        "WRONG ANSWER: {workload} computed {found}, and {expected} is right: the hardware, the build or the server \
+         cannot be trusted, and neither can any figure of it"
+    )]
+    WrongAnswer {
+        /// The workload's id.
+        workload: &'static str,
+        /// What came out.
+        found: String,
+        /// What should have.
+        expected: String,
+    },
+    /// A program ended with an error.
+    #[error("{program} failed, {how}{}", tail(.said))]
+    Program {
+        /// Its name.
+        program: String,
+        /// Its exit code or signal.
+        how: String,
+        /// The last lines of its standard error.
+        said: String,
+    },
+    /// A program did not end in time, and was stopped.
+    #[error("{program} did not end within {} s and was stopped; --timeout gives it longer", .limit.as_secs_f64())]
+    TimedOut {
+        /// Its name.
+        program: String,
+        /// How long it had.
+        limit: Duration,
+    },
+    /// What a program printed holds no figure.
+    #[error("{0}")]
+    NoFigure(String),
+    /// The user wants to stop.
+    #[error("stopped")]
+    Stopped,
+    /// The operating system refused.
+    #[error("{what}: {error}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What it said.
+        error: io::Error,
+    },
+}
+
+impl Failure {
+    /// The operating system refused `what`.
+    pub fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Failure {
+        let what = what.into();
+        move |error| Failure::System { what, error }
+    }
+}
+
+fn tail(said: &str) -> String {
+    match said.trim() {
+        "" => String::new(),
+        said => format!(": {said}"),
+    }
+}

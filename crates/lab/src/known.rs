@@ -1,0 +1,55 @@
+//! A fact as a result file keeps it.
+
+use facts::Fact;
+use serde::{Deserialize, Serialize};
+
+/// A value, or the reason there is none: in JSON either the value, or `{"missing": "why"}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Known<T> {
+    /// The value.
+    Value(T),
+    /// Why there is none.
+    Missing {
+        /// In words that a user can act on.
+        missing: String,
+    },
+}
+
+impl<T> Known<T> {
+    /// The value, where there is one.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Known::Value(value) => Some(value),
+            Known::Missing { .. } => None,
+        }
+    }
+}
+
+impl<T> From<Fact<T>> for Known<T> {
+    fn from(fact: Fact<T>) -> Known<T> {
+        match fact {
+            Ok(value) => Known::Value(value),
+            Err(why) => Known::Missing { missing: why.to_string() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::Missing;
+
+    #[test]
+    fn a_reason_survives_the_file_as_words_and_a_value_as_itself() {
+        let read = |it: &Known<f64>| {
+            let text = serde_json::to_string(it).unwrap();
+            (serde_json::from_str::<Known<f64>>(&text).unwrap(), text)
+        };
+        let value = Known::Value(4.5);
+        assert_eq!(read(&value), (value.clone(), "4.5".to_owned()));
+        let why: Known<f64> = Err(Missing::absent("/proc/self/schedstat")).into();
+        let text = r#"{"missing":"/proc/self/schedstat does not exist"}"#;
+        assert_eq!(read(&why), (why.clone(), text.to_owned()));
+    }
+}

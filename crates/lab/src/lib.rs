@@ -1,0 +1,13 @@
+//! Workloads with known answers, trials of them, and what can be said of a difference between two.
+//!
+//! A [`Workload`](workload::Workload) makes work and yields a figure; a [`Trial`](trial::Trial) is one run of it, kept
+//! with the clock and the ledger of the CPUs it ran on; a [`Record`](record::Record) is the trials of one or several
+//! arms, the machine they were taken on and what makes them doubtful. [`stats`] is pure and knows numbers only.
+#![forbid(unsafe_code)]
+
+pub mod doubt;
+pub mod failure;
+pub mod known;
+pub mod record;
+pub mod trial;
+pub mod workload;

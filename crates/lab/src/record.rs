@@ -1,0 +1,52 @@
+//! A result: the trials of one or several arms, and the machine they were taken on.
+
+use crate::doubt::Doubt;
+use crate::trial::Trial;
+use crate::workload::Settings;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of the format that this program writes.
+pub const FORMAT: u32 = 1;
+
+/// Everything that is kept of one `fullclock bench`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`FORMAT`]; a later one is refused.
+    pub format: u32,
+    /// Names it in the history: the moment it began and the workload.
+    pub id: String,
+    /// The version of fullclock that made it.
+    pub version: String,
+    /// When it began, UTC (RFC 3339).
+    pub began: String,
+    /// What was compared, in the order given: one arm without a comparison.
+    pub arms: Vec<Arm>,
+    /// The machine, as settings by name.
+    pub machine: Fingerprint,
+    /// In the order in which they ran.
+    pub trials: Vec<Trial>,
+    /// Why to trust it less.
+    pub doubts: Vec<Doubt>,
+    /// Whether it ended as planned.
+    pub is_complete: bool,
+}
+
+/// One of the things compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    /// `A`, `B`, or what the user called it.
+    pub name: String,
+    /// The workload's id.
+    pub workload: String,
+    /// What was asked of it.
+    pub settings: Settings,
+    /// What the workload says of itself: the version of a server.
+    pub about: Vec<(String, String)>,
+}
+
+/// Everything about a machine that decides how fast it is: names and values in words, CPUs with the same value
+/// together (`governor` is `performance on 0-15, powersave on 16-31`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fingerprint(pub BTreeMap<String, String>);

@@ -1,0 +1,116 @@
+//! One run of a workload, and the state of the machine it was taken on.
+
+use crate::known::Known;
+use serde::{Deserialize, Serialize};
+
+/// What a workload says of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Wall time of the work alone, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Time on a CPU of all its tasks, in nanoseconds: elapsed time without what other tasks took of it, where the
+    /// workload is one task that never sleeps.
+    pub cpu_ns: Known<u64>,
+    /// How many of its tasks ran at a time; 0 where nobody knows.
+    pub tasks: u32,
+    /// The main figure first.
+    pub figures: Vec<Figure>,
+}
+
+/// A number that a workload yields.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What it is: `elapsed`, `index build`.
+    pub name: String,
+    /// What it is counted in.
+    pub unit: String,
+    /// The number; finite.
+    pub value: f64,
+    /// Which way is faster.
+    pub better: Better,
+}
+
+/// Which way is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Times.
+    Lower,
+    /// Rates.
+    Higher,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Counted from 1 in the order in which they ran.
+    pub number: u32,
+    /// Which arm it is of, an index into [`Record::arms`](crate::record::Record::arms).
+    pub arm: usize,
+    /// Which block it is in; a block holds each arm equally often.
+    pub block: u32,
+    /// When it began, in nanoseconds of CLOCK_MONOTONIC_RAW since the first trial.
+    pub began_ns: u64,
+    /// What the workload says.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// The clock that the probe saw on the CPUs it ran on, right before and right after.
+    pub clock: Known<TrialClock>,
+    /// From one second before it to its end.
+    pub surroundings: Surroundings,
+}
+
+/// The clock around one trial: means over its CPUs, in hertz.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialClock {
+    /// Right before.
+    pub before_hz: f64,
+    /// Right after.
+    pub after_hz: f64,
+}
+
+impl TrialClock {
+    /// The best guess of the clock meanwhile.
+    pub fn mean_hz(&self) -> f64 {
+        f64::midpoint(self.before_hz, self.after_hz)
+    }
+}
+
+/// What the CPUs did from one second before a trial to its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// The CPUs, as the kernel writes lists.
+    pub cpus: String,
+    /// How long, in nanoseconds.
+    pub window_ns: u64,
+    /// The ledger's lines.
+    pub ledger: Vec<Share>,
+    /// What no line of the ledger accounts for, as a share of the CPUs' time.
+    pub unexplained: f64,
+    /// The metrics of `fullclock watch`.
+    pub metrics: Vec<Reading>,
+}
+
+/// A line of the ledger.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// The loss's id.
+    pub loss: String,
+    /// Which part of it; empty where it is one thing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    /// Its share of the CPUs' time, 1 being all of it.
+    pub share: Known<f64>,
+}
+
+/// A metric's value for all those CPUs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The metric's id.
+    pub metric: String,
+    /// Which part of it; empty where it is one thing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    /// In the metric's unit.
+    pub value: Known<f64>,
+}

@@ -1,0 +1,175 @@
+//! The shape every workload has.
+
+use crate::failure::Failure;
+use crate::trial::{Better, Outcome};
+use facts::{CpuSet, HostView};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Something that makes work and yields a figure.
+///
+/// What is declared here is all that the command line, the reports and the documentation know of it. Its place in
+/// every list is that in `workloads::WORKLOADS`.
+pub struct Workload {
+    /// A noun: `cpu-loop`. Also the name of its file.
+    pub id: &'static str,
+    /// The same in a few words, for a list.
+    pub title: &'static str,
+    /// Markdown: what it does, what its figure means, what it cannot tell.
+    pub help: &'static str,
+    /// Its main figure.
+    pub figure: FigureShape,
+    /// The settings that mean something to it; any other one is refused by name.
+    pub takes: &'static [Setting],
+    /// Makes it ready to run: starts servers, fills memory, checks what the settings ask for. What this takes is in no
+    /// trial.
+    pub prepare: Prepare,
+}
+
+/// Makes a workload ready to run, or says what it lacks.
+pub type Prepare = fn(&Settings, &Scene<'_>) -> Result<Box<dyn Ready>, Failure>;
+
+/// What the main figure of a workload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FigureShape {
+    /// What it is called: `elapsed`.
+    pub name: &'static str,
+    /// What it is counted in: `s`.
+    pub unit: &'static str,
+    /// Which way is faster.
+    pub better: Better,
+}
+
+/// A workload that is ready to run. Dropping it leaves nothing behind: no process, no folder.
+pub trait Ready {
+    /// Runs it once on the CPUs of the settings, or wherever the scheduler puts it where they name none.
+    fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure>;
+
+    /// What has to be known of it to compare its figures with others': the version of a server, a mitigation.
+    fn about(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+/// Where trials are run.
+pub struct Scene<'a> {
+    /// The host.
+    pub host: &'a HostView,
+    /// The CPUs that this process may run on.
+    pub allowed: CpuSet,
+    /// Where temporary folders are made.
+    pub temporary: PathBuf,
+    /// Set when the user wants to stop. Whatever waits or loops looks at it and gives [`Failure::Stopped`].
+    pub stop: &'a AtomicBool,
+}
+
+/// A setting that a user may give; each workload lists those it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// `--cpus`.
+    Cpus,
+    /// `--iterations`.
+    Iterations,
+    /// `--engine`.
+    Engine,
+    /// `--dsn`.
+    Dsn,
+    /// `--rows`.
+    Rows,
+    /// `--metric`.
+    Metric,
+    /// `--timeout`.
+    Timeout,
+    /// The command itself.
+    Command,
+}
+
+/// What a user asked of a workload. `None` leaves the workload's own default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The CPUs to run on, as the kernel writes lists: one thread on each, all at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<String>,
+    /// How much work one trial is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u64>,
+    /// Which database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// A server that runs already. Kept in results without its password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsn: Option<String>,
+    /// How many rows to load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    /// A regular expression that finds the figure in what a command prints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// How long a trial may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Duration>,
+    /// The command and its arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+}
+
+impl Setting {
+    /// The option of the command line.
+    pub fn option(self) -> &'static str {
+        match self {
+            Setting::Cpus => "--cpus",
+            Setting::Iterations => "--iterations",
+            Setting::Engine => "--engine",
+            Setting::Dsn => "--dsn",
+            Setting::Rows => "--rows",
+            Setting::Metric => "--metric",
+            Setting::Timeout => "--timeout",
+            Setting::Command => "a command",
+        }
+    }
+}
+
+impl Settings {
+    /// The CPUs to run on; `None` where the scheduler is to choose.
+    pub fn cpus(&self) -> Result<Option<CpuSet>, Failure> {
+        let Some(text) = &self.cpus else { return Ok(None) };
+        let unready = |why: String| Failure::Unready(format!("--cpus {text}: {why}"));
+        let cpus = CpuSet::parse_list(text).map_err(|error| unready(error.to_string()))?;
+        if cpus.is_empty() { Err(unready("it names no CPU".to_owned())) } else { Ok(Some(cpus)) }
+    }
+
+    /// The settings that were given.
+    pub fn given(&self) -> Vec<Setting> {
+        [
+            (Setting::Cpus, self.cpus.is_some()),
+            (Setting::Iterations, self.iterations.is_some()),
+            (Setting::Engine, self.engine.is_some()),
+            (Setting::Dsn, self.dsn.is_some()),
+            (Setting::Rows, self.rows.is_some()),
+            (Setting::Metric, self.metric.is_some()),
+            (Setting::Timeout, self.timeout.is_some()),
+            (Setting::Command, !self.command.is_empty()),
+        ]
+        .into_iter()
+        .filter_map(|(setting, is_given)| is_given.then_some(setting))
+        .collect()
+    }
+}
+
+impl Workload {
+    /// Refuses a setting that means nothing to it.
+    pub fn accepts(&self, settings: &Settings) -> Result<(), Failure> {
+        match settings.given().into_iter().find(|it| !self.takes.contains(it)) {
+            None => Ok(()),
+            Some(setting) => {
+                let (id, option) = (self.id, setting.option());
+                let takes: Vec<&str> = self.takes.iter().map(|it| it.option()).collect();
+                let takes = takes.join(", ");
+                Err(Failure::Unready(format!("{id} does not take {option}; it takes {takes}")))
+            }
+        }
+    }
+}
