@@ -5,9 +5,14 @@
 //! arms, the machine they were taken on and what makes them doubtful. [`stats`] is pure and knows numbers only.
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod doubt;
 pub mod failure;
 pub mod known;
 pub mod record;
 pub mod trial;
 pub mod workload;
+pub mod workloads;
+
+mod secret;
+mod threads;

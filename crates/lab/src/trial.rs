@@ -1,6 +1,7 @@
 //! One run of a workload, and the state of the machine it was taken on.
 
 use crate::known::Known;
+use crate::workload::FigureShape;
 use serde::{Deserialize, Serialize};
 
 /// What a workload says of one run.
@@ -28,6 +29,14 @@ pub struct Figure {
     pub value: f64,
     /// Which way is faster.
     pub better: Better,
+}
+
+impl Figure {
+    /// A value of the main figure.
+    pub fn of(shape: FigureShape, value: f64) -> Figure {
+        let FigureShape { name, unit, better } = shape;
+        Figure { name: name.to_owned(), unit: unit.to_owned(), value, better }
+    }
 }
 
 /// Which way is faster.

@@ -44,8 +44,20 @@ pub struct FigureShape {
 
 /// A workload that is ready to run. Dropping it leaves nothing behind: no process, no folder.
 pub trait Ready {
-    /// Runs it once on the CPUs of the settings, or wherever the scheduler puts it where they name none.
+    /// Runs it once on the CPUs of the settings, or wherever the scheduler puts it where they name none. A process that
+    /// ran stays on record until [`Ready::settle`], so that what it was given of the CPUs can be read.
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure>;
+
+    /// Called after each trial, once its surroundings have been looked at: takes leave of processes that have ended, and
+    /// adds to the outcome what only then is known.
+    fn settle(&mut self, _outcome: &mut Outcome) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The processes whose cycles are the work's own.
+    fn processes(&self) -> Vec<u32> {
+        vec![std::process::id()]
+    }
 
     /// What has to be known of it to compare its figures with others': the version of a server, a mitigation.
     fn about(&self) -> Vec<(String, String)> {
@@ -139,6 +151,12 @@ impl Settings {
         let unready = |why: String| Failure::Unready(format!("--cpus {text}: {why}"));
         let cpus = CpuSet::parse_list(text).map_err(|error| unready(error.to_string()))?;
         if cpus.is_empty() { Err(unready("it names no CPU".to_owned())) } else { Ok(Some(cpus)) }
+    }
+
+    /// The same as a result keeps them: a password in a connection string is replaced by a mark.
+    #[must_use]
+    pub fn without_secrets(&self) -> Settings {
+        Settings { dsn: self.dsn.as_deref().map(crate::secret::hidden), ..self.clone() }
     }
 
     /// The settings that were given.

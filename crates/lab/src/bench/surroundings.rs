@@ -1,0 +1,159 @@
+//! What the CPUs did around a trial: their ledger and metrics from one second before it to its end.
+//!
+//! A second, because some sources count in steps of 10 ms, and because what disturbs a trial has often begun before.
+
+use crate::trial::{Reading, Share, Surroundings};
+use facts::counters::Counters;
+use facts::probe::{ClockReading, EventCosts};
+use facts::{CpuSet, Fact, HostView, PerCpu};
+use host::Live;
+use host::counters::{Sampler, Wanted};
+use rules::interval::Interval;
+use rules::ledger::{Evidence, Ledger, close};
+use rules::metric::Values;
+use rules::metrics::METRICS;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// How much time before a trial belongs to it.
+pub(super) const LEAD: Duration = Duration::from_secs(1);
+
+/// Samples that lie closer than this are not all kept: trials may take only milliseconds.
+const STEP_NS: u64 = 100_000_000;
+
+/// Samples this machine and remembers the last second.
+pub(super) struct Recorder<'a> {
+    host: &'a HostView,
+    sampler: Sampler,
+    /// The cost of an event on this machine, for the ledgers.
+    costs: Fact<EventCosts>,
+    /// The oldest first; the last one is the latest.
+    samples: VecDeque<Counters>,
+    /// Room for samples that are no longer needed, so that a sample allocates nothing.
+    spare: Vec<Counters>,
+}
+
+/// Whose work it was.
+pub(super) struct Work<'a> {
+    /// The CPUs it ran on.
+    pub(super) cpus: &'a CpuSet,
+    /// Its processes.
+    pub(super) processes: Vec<u32>,
+    /// The clocks that were seen on those CPUs meanwhile.
+    pub(super) clocks: Vec<ClockReading>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Opens every counter; nothing is sampled yet.
+    pub(super) fn open(host: &'a HostView, costs: Fact<EventCosts>) -> Recorder<'a> {
+        let sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
+        Recorder { host, sampler, costs, samples: VecDeque::new(), spare: Vec::new() }
+    }
+
+    /// Takes a sample before a trial, unless there has just been one; how much longer the trial has to wait for
+    /// [`LEAD`] to be over.
+    pub(super) fn begin(&mut self) -> Duration {
+        let now_ns = host::probe::anchor().raw_ns;
+        let is_recent = |it: &Counters| now_ns.saturating_sub(it.at.raw_ns) < STEP_NS;
+        if !self.samples.back().is_some_and(is_recent) {
+            self.sample();
+        }
+        let newest = self.samples.back().map_or(0, |it| it.at.raw_ns);
+        let oldest = self.samples.front().map_or(newest, |it| it.at.raw_ns);
+        LEAD.saturating_sub(Duration::from_nanos(newest.saturating_sub(oldest)))
+    }
+
+    /// Takes a sample after a trial that began at `began_ns` of CLOCK_MONOTONIC_RAW, and says what happened from
+    /// [`LEAD`] before that.
+    pub(super) fn end(&mut self, began_ns: u64, work: Work<'_>) -> Surroundings {
+        self.sample();
+        let lead_ns = u64::try_from(LEAD.as_nanos()).unwrap_or(u64::MAX);
+        let is_early = |it: &Counters| it.at.raw_ns.saturating_add(lead_ns) <= began_ns;
+        let n_early = self.samples.iter().take_while(|it| is_early(it)).count();
+        self.forget(n_early.saturating_sub(1));
+        match (self.samples.front(), self.samples.back()) {
+            (Some(before), Some(after)) => {
+                let interval = Interval { host: self.host, before, after };
+                surroundings(interval, &self.costs, work)
+            }
+            _ => Surroundings::default(),
+        }
+    }
+
+    fn sample(&mut self) {
+        // The latest sample is replaced while the one before it is recent enough.
+        let n = self.samples.len();
+        let is_close = n >= 2
+            && self.samples[n - 1].at.raw_ns.saturating_sub(self.samples[n - 2].at.raw_ns)
+                < STEP_NS;
+        let latest = if is_close { self.samples.pop_back() } else { self.spare.pop() };
+        let mut counters = latest.unwrap_or_else(Counters::unread);
+        self.sampler.sample(&mut counters);
+        self.samples.push_back(counters);
+    }
+
+    fn forget(&mut self, count: usize) {
+        self.spare.extend(self.samples.drain(..count.min(self.samples.len())));
+    }
+}
+
+fn surroundings(interval: Interval<'_>, costs: &Fact<EventCosts>, work: Work<'_>) -> Surroundings {
+    let clocks: PerCpu<Vec<ClockReading>> = work
+        .cpus
+        .iter()
+        .map(|cpu| {
+            (cpu, work.clocks.iter().filter(|it| it.cpu == cpu).copied().collect::<Vec<_>>())
+        })
+        .filter(|(_, readings)| !readings.is_empty())
+        .map(|(cpu, readings)| (cpu, Ok(readings)))
+        .collect();
+    let evidence = Evidence {
+        cpus: work.cpus.clone(),
+        clocks,
+        costs: costs.clone(),
+        chosen: work.processes,
+        ..Evidence::of(interval)
+    };
+    let ledger = close(&evidence);
+    let capacity = ledger.capacity_ns().max(1) as f64;
+    Surroundings {
+        cpus: work.cpus.to_string(),
+        window_ns: ledger.wall_ns,
+        unexplained: ledger.unexplained_ns as f64 / capacity,
+        ledger: shares(&ledger, capacity),
+        metrics: readings(&interval, work.cpus),
+    }
+}
+
+fn shares(ledger: &Ledger, capacity: f64) -> Vec<Share> {
+    let share = |line: &rules::ledger::Line| Share {
+        loss: line.loss.id.to_owned(),
+        part: line.part.clone(),
+        share: line.ns.clone().map(|ns| ns as f64 / capacity).into(),
+    };
+    ledger.lines.iter().map(share).collect()
+}
+
+/// Every metric of the CPUs together. One that nobody can know of this machine says so once, with its reason.
+fn readings(interval: &Interval<'_>, cpus: &CpuSet) -> Vec<Reading> {
+    let mut readings = Vec::new();
+    for metric in METRICS {
+        let mut push = |part: &str, value: Fact<f64>| {
+            let (metric, part) = (metric.id.to_owned(), part.to_owned());
+            readings.push(Reading { metric, part, value: value.into() });
+        };
+        match (metric.measure)(interval) {
+            Err(why) => push("", Err(why)),
+            Ok(series) => {
+                for series in series {
+                    let value = match &series.values {
+                        Values::Host(value) => value.clone(),
+                        _ => series.over(cpus, metric.kind).map(|it| it.value),
+                    };
+                    push(&series.part, value);
+                }
+            }
+        }
+    }
+    readings
+}

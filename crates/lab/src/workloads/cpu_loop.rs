@@ -1,0 +1,106 @@
+//! `cpu-loop`: a loop of floating-point arithmetic whose answer is known.
+//!
+//! The CPU test that database people run inside their servers, natively: `n = mod(n, 999999) + sqrt(f)` for every `f`
+//! from 1 to ten million gives 873729.72 (873729.720152688562 in IEEE double precision). It touches no memory, calls
+//! no kernel and depends on itself from step to step, so its time is the clock and nothing else.
+
+use crate::failure::Failure;
+use crate::known::Known;
+use crate::threads::{Timed, on_each, timed};
+use crate::trial::{Better, Figure, Outcome};
+use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use facts::CpuSet;
+use std::hint::black_box;
+
+pub(super) const WORKLOAD: Workload = Workload {
+    id: "cpu-loop",
+    title: "a loop of arithmetic with a known answer",
+    help: "Adds up ten million square roots, each time taking the remainder of a division by 999999, and checks the \
+           answer, 873729.72, bit for bit. It needs neither memory nor the kernel: what it takes longer, the clock is \
+           lower, or somebody else had the CPU. A wrong answer means broken hardware or a broken build.\n\n\
+           With several CPUs, each runs the whole loop at the same time, and the figure is that of the slowest. \
+           `--sweep` runs it on each CPU in turn, which finds the slow core. `--iterations` makes it longer or \
+           shorter; the answer of a count other than ten million is checked against a second run of the same loop \
+           before the first trial.\n\n\
+           It says nothing about memory, caches or the kernel: see `memory`, `syscall`.",
+    figure: FIGURE,
+    takes: &[Setting::Cpus, Setting::Iterations],
+    prepare,
+};
+
+const FIGURE: FigureShape = FigureShape { name: "elapsed", unit: "s", better: Better::Lower };
+
+/// The published count, and what it gives in IEEE double precision.
+const ITERATIONS: u64 = 10_000_000;
+const ANSWER: f64 = 873_729.720_152_688_6;
+
+struct CpuLoop {
+    cpus: Option<CpuSet>,
+    iterations: u64,
+    answer: f64,
+}
+
+fn prepare(settings: &Settings, _scene: &Scene<'_>) -> Result<Box<dyn Ready>, Failure> {
+    let iterations = settings.iterations.unwrap_or(ITERATIONS);
+    if iterations == 0 {
+        return Err(Failure::Unready("--iterations 0 is no work".to_owned()));
+    }
+    let answer = if iterations == ITERATIONS { ANSWER } else { run(iterations) };
+    Ok(Box::new(CpuLoop { cpus: settings.cpus()?, iterations, answer }))
+}
+
+impl Ready for CpuLoop {
+    fn trial(&mut self, _scene: &Scene<'_>) -> Result<Outcome, Failure> {
+        let iterations = self.iterations;
+        let runs = on_each(self.cpus.as_ref(), || timed(|| run(black_box(iterations))))?;
+        runs.iter().try_for_each(|it| self.check(it))?;
+        let elapsed_ns = runs.iter().map(|it| it.elapsed_ns).max().unwrap_or_default();
+        Ok(Outcome {
+            elapsed_ns,
+            cpu_ns: Known::Value(runs.iter().map(|it| it.cpu_ns).sum()),
+            tasks: u32::try_from(runs.len()).unwrap_or(u32::MAX),
+            figures: vec![Figure::of(FIGURE, elapsed_ns as f64 / 1e9)],
+        })
+    }
+}
+
+impl CpuLoop {
+    fn check(&self, run: &Timed<f64>) -> Result<(), Failure> {
+        if run.answer.to_bits() == self.answer.to_bits() {
+            return Ok(());
+        }
+        Err(Failure::WrongAnswer {
+            workload: WORKLOAD.id,
+            found: run.answer.to_string(),
+            expected: self.answer.to_string(),
+        })
+    }
+}
+
+/// The loop itself.
+#[inline(never)]
+fn run(iterations: u64) -> f64 {
+    let mut n = 0.0_f64;
+    for f in 1..=iterations {
+        n = n % 999_999.0 + (f as f64).sqrt();
+    }
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_million_steps_give_the_published_answer_to_the_last_bit() {
+        assert_eq!(run(ITERATIONS).to_bits(), ANSWER.to_bits());
+    }
+
+    #[test]
+    fn a_wrong_answer_is_told_loudly() {
+        let broken = CpuLoop { cpus: None, iterations: 10, answer: 1.0 };
+        let run = Timed { answer: 2.5, elapsed_ns: 1, cpu_ns: 1 };
+        let text = broken.check(&run).unwrap_err().to_string();
+        assert!(text.starts_with("WRONG ANSWER: cpu-loop computed 2.5, and 1 is right"), "{text}");
+    }
+}
