@@ -1,0 +1,123 @@
+//! Writing a result, trial by trial.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "keeps results where the user wants them, and writes nothing else"
+)]
+
+use super::{JOURNAL, RESULT};
+use crate::failure::Failure;
+use crate::record::Record;
+use crate::trial::Trial;
+use serde::Serialize;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A result that is being written.
+#[derive(Debug)]
+pub struct Journal {
+    folder: PathBuf,
+    id: String,
+    file: File,
+    n_trials: usize,
+    synced: Instant,
+}
+
+/// Trials may take milliseconds, and syncing takes some too; a crash of the program loses nothing either way, and one
+/// of the machine what is younger than this.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+impl Journal {
+    /// Begins the result of `record` in `folder`, which is made where there is none. Gives the record another id where
+    /// there is a result of that name.
+    pub fn begin(folder: &Path, record: &mut Record) -> Result<Journal, Failure> {
+        let shown = folder.display();
+        std::fs::create_dir_all(folder)
+            .map_err(Failure::system(format!("cannot make the folder of results {shown}")))?;
+        let (file, id) = create(folder, &record.id)
+            .map_err(Failure::system(format!("cannot keep a result in {shown}")))?;
+        record.id.clone_from(&id);
+        let folder = folder.to_owned();
+        let mut journal = Journal { folder, id, file, n_trials: 0, synced: Instant::now() };
+        journal.line(record)?;
+        journal.n_trials = record.trials.len();
+        Ok(journal)
+    }
+
+    /// Keeps the trials that have been added to the record since.
+    pub fn add(&mut self, record: &Record) -> Result<(), Failure> {
+        let added: Vec<&Trial> = record.trials.iter().skip(self.n_trials).collect();
+        for trial in added {
+            self.line(trial)?;
+            self.n_trials += 1;
+        }
+        if self.synced.elapsed() >= SYNC_EVERY {
+            self.file.sync_data().map_err(self.failed())?;
+            self.synced = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// Writes the result as a whole, and removes the journal; the path of the result.
+    pub fn finish(self, record: &Record) -> Result<PathBuf, Failure> {
+        let (result, new) = (self.path(RESULT), self.path("json.new"));
+        let write = || -> io::Result<()> {
+            let mut file = open_new(OpenOptions::new().create(true).truncate(true), &new)?;
+            serde_json::to_writer(io::BufWriter::new(&file), record)?;
+            file.write_all(b"\n")?;
+            file.sync_all()?;
+            std::fs::rename(&new, &result)?;
+            // The rename is on disk when the folder is.
+            File::open(&self.folder)?.sync_all()?;
+            std::fs::remove_file(self.path(JOURNAL))
+        };
+        write().map_err(|error| {
+            // Half a file would only take room of a disk that may be full; the journal has every trial.
+            std::fs::remove_file(&new).ok();
+            self.failed()(error)
+        })?;
+        Ok(result)
+    }
+
+    fn line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut line = serde_json::to_vec(value).map_err(io::Error::from).map_err(self.failed())?;
+        line.push(b'\n');
+        self.file.write_all(&line).map_err(self.failed())
+    }
+
+    fn path(&self, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", self.id))
+    }
+
+    fn failed(&self) -> impl FnOnce(io::Error) -> Failure + use<> {
+        let journal = self.path(JOURNAL);
+        Failure::system(format!("cannot keep trials; those before are in {}", journal.display()))
+    }
+}
+
+/// Results say what a machine is and what it runs: they are their owner's.
+const MODE: u32 = 0o600;
+
+fn open_new(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    options.write(true).mode(MODE).open(path)
+}
+
+/// A journal that nobody else has, and its id.
+fn create(folder: &Path, wanted: &str) -> io::Result<(File, String)> {
+    /// More than one result of a workload within a second is somebody's loop.
+    const MOST: u32 = 1000;
+    for n in 1..MOST {
+        let id = if n == 1 { wanted.to_owned() } else { format!("{wanted}-{n}") };
+        let path = |extension: &str| folder.join(format!("{id}.{extension}"));
+        if path(RESULT).exists() {
+            continue;
+        }
+        match open_new(OpenOptions::new().create_new(true), &path(JOURNAL)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return Ok((opened?, id)),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST} results are called {wanted}")))
+}

@@ -1,0 +1,15 @@
+//! Results on disk: a journal while trials run, then one JSON file each.
+//!
+//! Every trial is appended to the journal as it ends, a line each, so that nothing is lost when the program is; a
+//! journal that was never finished reads like a result that was cut short.
+
+mod journal;
+mod read;
+
+pub use journal::Journal;
+pub use read::{Unreadable, read};
+
+/// What the name of a finished result ends with.
+pub const RESULT: &str = "json";
+/// What the name of a journal ends with.
+pub const JOURNAL: &str = "trials";

@@ -1,0 +1,206 @@
+//! Reading a result, finished or not.
+#![expect(clippy::disallowed_methods, reason = "reads results that the user names")]
+
+use crate::record::{FORMAT, Record};
+use crate::trial::Trial;
+use serde::Deserialize;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a file is no result.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", path.display())]
+pub struct Unreadable {
+    path: PathBuf,
+    why: Why,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Why {
+    #[error("{0}")]
+    Io(io::Error),
+    #[error("is no result of fullclock bench: {0}")]
+    Syntax(serde_json::Error),
+    #[error(
+        "was written by a later version of fullclock (format {0}; this one reads up to {FORMAT})"
+    )]
+    Later(u32),
+    #[error("is cut short before its first trial")]
+    Empty,
+    #[error("names arm {0}, and has {1}")]
+    Arm(usize, usize),
+    #[error("holds a number that is none, in trial {0}")]
+    NotFinite(u32),
+}
+
+/// The result in a file. One that was cut short, or is still being written, has the trials that are whole, and is not
+/// complete.
+pub fn read(path: &Path) -> Result<Record, Unreadable> {
+    let bytes = std::fs::read(path).map_err(Why::Io);
+    bytes.and_then(|bytes| parse(&bytes)).map_err(|why| Unreadable { path: path.to_owned(), why })
+}
+
+/// Only as much as tells the version: everything else may be different in a later one.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
+
+fn parse(bytes: &[u8]) -> Result<Record, Why> {
+    let mut lines = bytes.split_inclusive(|it| *it == b'\n');
+    let first = lines.next().ok_or(Why::Empty)?;
+    let Version { format } =
+        serde_json::from_slice(first).map_err(|error| cut(error, Why::Empty))?;
+    if format > FORMAT {
+        return Err(Why::Later(format));
+    }
+    let mut record: Record =
+        serde_json::from_slice(first).map_err(|error| cut(error, Why::Empty))?;
+    for line in lines {
+        match serde_json::from_slice::<Trial>(line) {
+            Ok(trial) => record.trials.push(trial),
+            // The line that was being written when the program ended.
+            Err(error) if error.is_eof() => break,
+            Err(error) => return Err(Why::Syntax(error)),
+        }
+    }
+    check(record)
+}
+
+fn cut(error: serde_json::Error, cut: Why) -> Why {
+    if error.is_eof() { cut } else { Why::Syntax(error) }
+}
+
+/// Everything that the types do not promise.
+fn check(record: Record) -> Result<Record, Why> {
+    let n_arms = record.arms.len();
+    for trial in &record.trials {
+        if trial.arm >= n_arms {
+            return Err(Why::Arm(trial.arm, n_arms));
+        }
+        if trial.outcome.figures.is_empty()
+            || trial.outcome.figures.iter().any(|it| !it.value.is_finite())
+        {
+            return Err(Why::NotFinite(trial.number));
+        }
+    }
+    Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{JOURNAL, Journal};
+    use super::*;
+    use crate::known::Known;
+    use crate::record::{Arm, Fingerprint};
+    use crate::trial::{Better, Figure, Outcome, Surroundings};
+    use crate::workload::Settings;
+
+    fn record(n_trials: u32) -> Record {
+        let arm = Arm {
+            name: "A".to_owned(),
+            workload: "cpu-loop".to_owned(),
+            settings: Settings { cpus: Some("3".to_owned()), ..Settings::default() },
+            about: vec![("server".to_owned(), "17.2".to_owned())],
+        };
+        Record {
+            format: FORMAT,
+            id: "x".to_owned(),
+            version: "0.1.0".to_owned(),
+            began: "2026-11-20T15:43:05Z".to_owned(),
+            arms: vec![arm],
+            machine: Fingerprint::default(),
+            trials: (1..=n_trials).map(trial).collect(),
+            doubts: Vec::new(),
+            is_complete: false,
+        }
+    }
+
+    fn trial(number: u32) -> Trial {
+        let figure = Figure {
+            name: "elapsed".to_owned(),
+            unit: "s".to_owned(),
+            value: f64::from(number) / 3.0,
+            better: Better::Lower,
+        };
+        Trial {
+            number,
+            arm: 0,
+            block: number,
+            began_ns: 7,
+            outcome: Outcome {
+                elapsed_ns: 5,
+                cpu_ns: Known::Value(5),
+                tasks: 1,
+                figures: vec![figure],
+            },
+            clock: Known::Missing { missing: "nobody looked".to_owned() },
+            surroundings: Surroundings::default(),
+        }
+    }
+
+    #[test]
+    fn a_result_is_read_as_it_was_written_trial_by_trial() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut written = record(0);
+        let mut journal = Journal::begin(folder.path(), &mut written).unwrap();
+        for number in 1..=3 {
+            written.trials.push(trial(number));
+            journal.add(&written).unwrap();
+            assert_eq!(read(&folder.path().join(format!("x.{JOURNAL}"))).unwrap(), written);
+        }
+        written.is_complete = true;
+        let path = journal.finish(&written).unwrap();
+        assert_eq!(read(&path).unwrap(), written);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn two_results_of_one_name_are_both_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let begin = || {
+            let mut record = record(0);
+            Journal::begin(folder.path(), &mut record).unwrap().finish(&record).unwrap();
+            record.id
+        };
+        assert_eq!([begin(), begin()], ["x", "x-2"]);
+    }
+
+    #[test]
+    fn cut_at_any_byte_a_journal_keeps_every_whole_trial_and_invents_none() {
+        let line = |value: String| value + "\n";
+        let header = line(serde_json::to_string(&record(0)).unwrap());
+        let trials: Vec<String> =
+            (1..=3).map(|it| line(serde_json::to_string(&trial(it)).unwrap())).collect();
+        let whole = header.clone() + &trials.concat();
+        for end in 0..=whole.len() {
+            let n_whole = |rest: usize| {
+                let mut ends = trials.iter().scan(0, |at, line| {
+                    *at += line.len();
+                    Some(*at - 1)
+                });
+                ends.by_ref().take_while(|end| *end <= rest).count()
+            };
+            match parse(&whole.as_bytes()[..end]) {
+                Ok(read) => {
+                    assert_eq!(read.trials.len(), n_whole(end - header.len().min(end)), "at {end}")
+                }
+                Err(why) => assert!(end < header.len(), "at {end}: {why}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_later_version_is_refused_by_name_and_nonsense_by_reason() {
+        let error = |text: &str| parse(text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(
+            error(r#"{"format": 9, "strange": []}"#),
+            "was written by a later version of fullclock (format 9; this one reads up to 1)"
+        );
+        assert!(error("elapsed 12.4 s").starts_with("is no result of fullclock bench: "));
+        assert_eq!(error(""), "is cut short before its first trial");
+        let mut strange = record(1);
+        strange.trials[0].arm = 4;
+        assert_eq!(error(&serde_json::to_string(&strange).unwrap()), "names arm 4, and has 1");
+    }
+}
