@@ -1,0 +1,126 @@
+//! The options of `fullclock bench`.
+
+use super::cpu_list;
+use crate::duration;
+use clap::{Args, Parser, ValueEnum};
+use facts::CpuSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What is run, how often, and where it is kept.
+#[derive(Args, Debug)]
+pub(crate) struct BenchArguments {
+    /// The workload, by id; without one, lists them
+    #[arg(value_name = "WORKLOAD", conflicts_with = "vs")]
+    pub(crate) workload: Option<String>,
+    /// Compare two in random order: workloads with their options, or commands, each in quotes
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub(crate) vs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) work: WorkArguments,
+    /// Trials of each [default: 20, and more as long as they are over within 10 s]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(crate) trials: Option<u32>,
+    /// Go on until the 95 % interval is this narrow, half of it: 0.3%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) until: Option<f64>,
+    /// Begin no trial later than this
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) limit: Option<Duration>,
+    /// Run it on each CPU in turn, and rank the CPUs
+    #[arg(long, conflicts_with = "vs")]
+    pub(crate) sweep: bool,
+    /// Compare with a file of what others measured on the same CPU model (cpu-speed)
+    #[arg(long, value_name = "FILE", conflicts_with = "vs")]
+    pub(crate) peers: Option<PathBuf>,
+    /// Print the script that does the same inside a database, and run nothing
+    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse"])]
+    pub(crate) print_sql: Option<Dialect>,
+    /// Read what that script printed
+    #[arg(long, value_name = "FILE", conflicts_with = "vs")]
+    pub(crate) parse: Option<PathBuf>,
+    /// The folder to keep the result in [default: /var/lib/fullclock, or ~/.local/state/fullclock]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) results: Option<PathBuf>,
+    /// Keep no result
+    #[arg(long, conflicts_with = "results")]
+    pub(crate) no_save: bool,
+}
+
+/// What a workload may be told.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct WorkArguments {
+    /// The CPUs to run on, one thread each, all at once; or `any` [default: the last one, where it is one thread]
+    #[arg(long, value_name = "LIST", value_parser = place)]
+    pub(crate) cpus: Option<Place>,
+    /// How much work a trial is
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) iterations: Option<u64>,
+    /// Which database: postgresql, mariadb [default: the one that is installed]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) engine: Option<String>,
+    /// A server that runs already, as its clients take it; without one, a temporary one is made and removed
+    #[arg(long, value_name = "DSN")]
+    pub(crate) dsn: Option<String>,
+    /// How many rows to load
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) rows: Option<u64>,
+    /// Where the figure is in what a command prints: a regular expression with one group
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) metric: Option<String>,
+    /// How long a trial may take
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) timeout: Option<Duration>,
+    /// The command to measure
+    #[arg(value_name = "COMMAND", last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// One side of a comparison, where it is a workload.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct ArmArguments {
+    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) work: WorkArguments,
+}
+
+/// Where to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Wherever the scheduler puts it.
+    Any,
+    /// On these.
+    Cpus(CpuSet),
+}
+
+/// Whose language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    Oracle,
+}
+
+fn place(text: &str) -> Result<Place, String> {
+    if text == "any" { Ok(Place::Any) } else { cpu_list(text).map(Place::Cpus) }
+}
+
+/// `0.3%` or `0.3`, as a share.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err("expected a percentage above 0 and below 100, as in 0.3%".to_owned()),
+    }
+}
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  fullclock bench                                 what there is to run
+  fullclock bench cpu-loop                        the CPU test, on the last CPU
+  fullclock bench cpu-loop --sweep                each CPU in turn: finds the slow core
+  fullclock bench cpu-loop --until 0.3%           until it is known that well
+  fullclock bench plsql-loop --engine postgresql  inside a server of its own
+  fullclock bench command --metric 'tps = ([0-9.]+)' -- pgbench -T 10
+  fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3'
+  fullclock bench --vs './query-v1' './query-v2' --cpus 3";
