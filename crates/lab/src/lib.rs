@@ -10,6 +10,7 @@ pub mod doubt;
 pub mod failure;
 pub mod known;
 pub mod record;
+pub mod stats;
 pub mod store;
 pub mod trial;
 pub mod workload;
