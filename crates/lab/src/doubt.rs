@@ -1,5 +1,9 @@
 //! What makes a figure doubtful: values, put into words only when they are printed.
 
+mod found;
+
+pub use found::doubts;
+
 use serde::{Deserialize, Serialize};
 
 /// A reason to trust a result less.

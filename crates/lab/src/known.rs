@@ -24,6 +24,14 @@ impl<T> Known<T> {
             Known::Missing { .. } => None,
         }
     }
+
+    /// Why there is no value, where there is none.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Known::Value(_) => None,
+            Known::Missing { missing } => Some(missing),
+        }
+    }
 }
 
 impl<T> From<Fact<T>> for Known<T> {

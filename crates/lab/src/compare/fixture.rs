@@ -1,0 +1,76 @@
+//! Trials and records for tests.
+
+use crate::doubt::doubts;
+use crate::known::Known;
+use crate::record::{Arm, FORMAT, Fingerprint, Record};
+use crate::trial::{Better, Figure, Outcome, Surroundings, Trial, TrialClock};
+use crate::workload::Settings;
+
+/// A trial of one task that never sleeps.
+pub(crate) fn trial(arm: usize, block: u32, seconds: f64, hertz: f64) -> Trial {
+    let elapsed_ns = (seconds * 1e9) as u64;
+    let name = "elapsed".to_owned();
+    let figure = Figure { name, unit: "s".to_owned(), value: seconds, better: Better::Lower };
+    Trial {
+        number: 1,
+        arm,
+        block,
+        began_ns: 0,
+        outcome: Outcome {
+            elapsed_ns,
+            cpu_ns: Known::Value(elapsed_ns),
+            tasks: 1,
+            figures: vec![figure],
+        },
+        clock: Known::Value(TrialClock { before_hz: hertz, after_hz: hertz }),
+        surroundings: Surroundings::default(),
+    }
+}
+
+/// A record of these trials, numbered, with the doubts that they raise.
+pub(crate) fn record(mut trials: Vec<Trial>) -> Record {
+    for (number, trial) in (1..).zip(&mut trials) {
+        trial.number = number;
+    }
+    let n_arms = trials.iter().map(|it| it.arm + 1).max().unwrap_or(1);
+    let settings = Settings { cpus: Some("1".to_owned()), ..Settings::default() };
+    let arm = |it: usize| Arm {
+        name: format!("arm {it}"),
+        workload: "cpu-loop".to_owned(),
+        settings: settings.clone(),
+        about: Vec::new(),
+    };
+    let arms: Vec<Arm> = (0..n_arms).map(arm).collect();
+    Record {
+        format: FORMAT,
+        id: String::new(),
+        version: String::new(),
+        began: String::new(),
+        machine: Fingerprint::default(),
+        doubts: doubts(&trials, &arms),
+        arms,
+        trials,
+        is_complete: true,
+    }
+}
+
+/// Ten blocks of ABBA and BAAB in turn; the n-th trial is longer by a share that repeats every 7 trials, up to `noise`.
+pub(crate) fn blocks(a: (f64, f64), b: (f64, f64), noise: f64) -> Vec<Trial> {
+    let order = [[0, 1, 1, 0], [1, 0, 0, 1]];
+    (0..40)
+        .map(|at: usize| {
+            let arm = order[at / 4 % 2][at % 4];
+            let (seconds, hertz) = if arm == 0 { a } else { b };
+            trial(arm, (at / 4) as u32, seconds * wobble(at, noise), hertz)
+        })
+        .collect()
+}
+
+/// Twenty trials of one arm in a moment of its own, with the same noise.
+pub(crate) fn moment(seconds: f64, hertz: f64, noise: f64) -> Record {
+    record((0..20).map(|at| trial(0, at as u32, seconds * wobble(at, noise), hertz)).collect())
+}
+
+fn wobble(at: usize, noise: f64) -> f64 {
+    1.0 + noise * ((at * 5 % 7) as f64 / 3.0 - 1.0)
+}

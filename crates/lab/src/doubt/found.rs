@@ -1,0 +1,200 @@
+//! Which doubts the trials of a record raise.
+//!
+//! What the trials cannot show is not here: that a run was cut short, that trials failed.
+
+use super::Doubt;
+use crate::compare::{Measure, block_differences};
+use crate::record::Arm;
+use crate::stats::{Sample, change_point, outliers, warm_up};
+use crate::trial::{Surroundings, Trial};
+
+/// Throttling in any part of a trial is a doubt: a millisecond a second of it is 0.1 %, less than what is compared.
+const THROTTLED_MS_A_SECOND: f64 = 1.0;
+
+/// The clock probe disagrees with itself by 0.01 %, and turbo moves a clock by 100 MHz of some thousands, 2 to 4 %, at a
+/// time; half of such a step stands out from both.
+const CLOCK_DRIFT: f64 = 0.01;
+
+/// Half a percent taken from the trials, unevenly, is a difference as large as the smallest that settings make.
+const TAKEN: f64 = 0.005;
+
+/// A move of the figures that is smaller than half a percent is smaller than what one looks for between moments.
+const DRIFT: f64 = 0.005;
+
+/// One chance in a hundred: each arm is asked.
+const DRIFT_P: f64 = 0.01;
+
+/// Blocks of which interleaved arms can be compared, and trials of which two moments can.
+const LEAST: [usize; 2] = [8, 5];
+
+/// What makes the trials doubtful, in the order of [`Doubt`].
+pub fn doubts(trials: &[Trial], arms: &[Arm]) -> Vec<Doubt> {
+    [throttled(trials), clock(trials), stolen(trials), other_load(trials)]
+        .into_iter()
+        .flatten()
+        .chain((0..arms.len()).flat_map(|it| of_arm(trials, it)))
+        .chain(too_few(trials, arms.len()))
+        .chain(arms.iter().any(|it| it.settings.cpus.is_none()).then_some(Doubt::Unpinned))
+        .collect()
+}
+
+fn throttled(trials: &[Trial]) -> Option<Doubt> {
+    let is_throttled = |it: &&Trial| {
+        let metric = |id| most(&it.surroundings, id);
+        metric("throttle-events") > 0.0 || metric("throttle-time") >= THROTTLED_MS_A_SECOND
+    };
+    let trials = trials.iter().filter(is_throttled).count() as u32;
+    (trials > 0).then_some(Doubt::Throttled { trials })
+}
+
+/// The highest value of a metric's parts.
+fn most(surroundings: &Surroundings, id: &str) -> f64 {
+    let readings = surroundings.metrics.iter().filter(|it| it.metric == id);
+    readings.filter_map(|it| it.value.value().copied()).fold(0.0, f64::max)
+}
+
+/// Where some trials have a clock, those say how far it moved.
+fn clock(trials: &[Trial]) -> Option<Doubt> {
+    let clocks: Vec<f64> =
+        trials.iter().filter_map(|it| Some(it.clock.value()?.mean_hz())).collect();
+    let Ok(sample) = Sample::new(clocks) else {
+        let missing = trials.iter().find_map(|it| it.clock.reason())?;
+        return Some(Doubt::ClockUnknown { missing: missing.to_owned() });
+    };
+    let share = sample.quantile(1.0) / sample.quantile(0.0).max(1.0) - 1.0;
+    (share >= CLOCK_DRIFT).then_some(Doubt::ClockDrifted { share })
+}
+
+fn stolen(trials: &[Trial]) -> Option<Doubt> {
+    let share = taken(trials, &["stolen"]);
+    (share >= TAKEN).then_some(Doubt::Stolen { share })
+}
+
+fn other_load(trials: &[Trial]) -> Option<Doubt> {
+    let share = taken(trials, &["other-tasks", "kernel-threads"]);
+    (share >= TAKEN).then_some(Doubt::OtherLoad { share })
+}
+
+/// The share of all trials' windows that these losses took.
+fn taken(trials: &[Trial], losses: &[&str]) -> f64 {
+    let of_trial = |it: &Trial| {
+        let lines = it.surroundings.ledger.iter().filter(|it| losses.contains(&&*it.loss));
+        let share: f64 = lines.filter_map(|it| it.share.value()).sum();
+        share * it.surroundings.window_ns as f64
+    };
+    let windows: f64 = trials.iter().map(|it| it.surroundings.window_ns as f64).sum();
+    trials.iter().map(of_trial).sum::<f64>() / windows.max(1.0)
+}
+
+/// Of the main figures of one arm, as logarithms of slowness.
+fn of_arm(trials: &[Trial], arm: usize) -> Vec<Doubt> {
+    let of_arm: Vec<&Trial> = trials.iter().filter(|it| it.arm == arm).collect();
+    let figures = of_arm.iter().filter_map(|it| Measure::Figure.of(it)).collect();
+    let Ok(figures) = Sample::new(figures) else { return Vec::new() };
+    let far = outliers(&figures).len();
+    let warming = warm_up(&figures);
+    let change = change_point(&figures).ok().filter(|it| it.p < DRIFT_P && it.by.abs() >= DRIFT);
+    let number = |at: usize| of_arm.get(at).map_or(0, |it| it.number);
+    [
+        (far > 0).then_some(Doubt::Outliers { trials: far as u32, of: figures.len() as u32 }),
+        (warming > 0).then_some(Doubt::Warming { trials: warming as u32 }),
+        change.map(|it| Doubt::Drifted { at: number(it.at), share: it.by.exp_m1() }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Blocks count where there are two arms, trials where there is one.
+fn too_few(trials: &[Trial], n_arms: usize) -> Option<Doubt> {
+    let [blocks, alone] = LEAST;
+    let (have, needed) = match n_arms {
+        0 | 1 => (trials.len(), alone),
+        _ => {
+            let blocks_with = |it| block_differences(trials, Measure::Figure, (0, it)).len();
+            ((1..n_arms).map(blocks_with).min().unwrap_or_default(), blocks)
+        }
+    };
+    (have < needed).then_some(Doubt::TooFewTrials { trials: have as u32, needed: needed as u32 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixture::{moment, trial};
+    use crate::known::Known;
+    use crate::record::Record;
+    use crate::trial::{Reading, Share};
+
+    /// The doubts of a steady record after `change`, as its file would hold them.
+    fn after(change: impl Fn(&mut Record)) -> String {
+        let mut record = moment(1.0, 2.5e9, 0.003);
+        change(&mut record);
+        serde_json::to_string(&doubts(&record.trials, &record.arms)).unwrap()
+    }
+
+    #[test]
+    fn a_steady_pinned_arm_raises_no_doubt() {
+        assert_eq!(after(|_| ()), "[]");
+    }
+
+    #[test]
+    fn what_the_machine_did_is_told_by_its_counters() {
+        let metric = |metric: &str, value| Reading {
+            metric: metric.to_owned(),
+            part: String::new(),
+            value: Known::Value(value),
+        };
+        let throttled = after(|it| {
+            it.trials[2].surroundings.metrics =
+                vec![metric("throttle-events", 0.5), metric("steal", 9.0)];
+        });
+        assert_eq!(throttled, r#"[{"doubt":"throttled","trials":1}]"#);
+        let line = |loss: &str| Share {
+            loss: loss.to_owned(),
+            part: String::new(),
+            share: Known::Value(0.25),
+        };
+        let taken = after(|it| {
+            for trial in &mut it.trials {
+                trial.surroundings.window_ns = 1_000_000_000;
+                trial.surroundings.ledger =
+                    vec![line("stolen"), line("kernel-threads"), line("useful")];
+            }
+        });
+        assert_eq!(
+            taken,
+            r#"[{"doubt":"stolen","share":0.25},{"doubt":"other-load","share":0.25}]"#
+        );
+    }
+
+    #[test]
+    fn a_clock_that_nobody_saw_says_why() {
+        let unseen = after(|it| {
+            for trial in &mut it.trials {
+                trial.clock = Known::Missing { missing: "too busy".to_owned() };
+            }
+        });
+        assert_eq!(unseen, r#"[{"doubt":"clock-unknown","missing":"too busy"}]"#);
+    }
+
+    #[test]
+    fn outliers_and_few_trials_and_no_pinning_are_told() {
+        let slow = after(|it| it.trials[9] = trial(0, 9, 1.5, 2.5e9));
+        assert_eq!(slow, r#"[{"doubt":"outliers","trials":1,"of":20}]"#);
+        let few = after(|it| it.trials.truncate(4));
+        assert_eq!(few, r#"[{"doubt":"too-few-trials","trials":4,"needed":5}]"#);
+        assert_eq!(after(|it| it.arms[0].settings.cpus = None), r#"[{"doubt":"unpinned"}]"#);
+    }
+
+    #[test]
+    fn figures_that_moved_are_told_with_the_trial_and_the_share() {
+        let moved = after(|it| {
+            for at in 12..20 {
+                it.trials[at].outcome.figures[0].value *= 1.1;
+            }
+        });
+        // The trial before is slow by its noise, and taken in.
+        assert!(moved.contains(r#"{"doubt":"drifted","at":12,"share":0.1"#), "{moved}");
+    }
+}
