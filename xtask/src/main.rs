@@ -18,6 +18,7 @@ mod docs;
 mod fuzz;
 mod guest;
 mod injection;
+mod simulation;
 mod stage;
 mod tally;
 mod test;
@@ -47,6 +48,11 @@ const COMMANDS: &[Command] = &[
         name: "injection",
         about: "steal from a CPU and see whether the ledger finds it; needs an idle machine: injection [--quick]",
         run: injection::run,
+    },
+    Command {
+        name: "simulation",
+        about: "compare arms of known differences, thousands of times: simulation [--quick]",
+        run: simulation::run,
     },
     Command {
         name: "import",

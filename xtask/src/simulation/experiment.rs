@@ -1,0 +1,85 @@
+//! One experiment: noise, a known difference in it, and what `lab::compare` makes of that.
+
+use super::noise::{Noise, Shown};
+use fastrand::Rng;
+use lab::compare::{Verdict, interleaved, separate};
+use lab::doubt::doubts;
+use lab::known::Known;
+use lab::record::{Arm, FORMAT, Fingerprint, Record};
+use lab::trial::{Better, Figure, Outcome, Surroundings, Trial, TrialClock};
+
+/// Trials in blocks of ABBA or BAAB, as a coin decides, of which B takes `change` longer.
+pub(super) fn in_blocks(noise: &Noise, n_blocks: u32, change: f64, dice: &mut Rng) -> Verdict {
+    let series = (noise.series)(n_blocks as usize * 4, dice);
+    let arms = (0..n_blocks).flat_map(|_| if dice.bool() { [0, 1, 1, 0] } else { [1, 0, 0, 1] });
+    let arms: Vec<usize> = arms.collect();
+    let trials = (0..).zip(series.iter().zip(arms)).map(|(at, (shown, arm))| {
+        let change = if arm == 1 { change } else { 0.0 };
+        Trial { block: at / 4, ..trial(at, arm, change, shown) }
+    });
+    interleaved(&record(trials.collect(), &["A", "B"]), 0, 1)
+}
+
+/// Trials of A and, right after them, trials of B, which take `change` longer.
+pub(super) fn in_turn(noise: &Noise, n_trials: usize, change: f64, dice: &mut Rng) -> Verdict {
+    let series = (noise.series)(2 * n_trials, dice);
+    let (left, right) = series.split_at(n_trials);
+    let arm = |series: &[Shown], change: f64| {
+        let trials = (0..).zip(series).map(|(at, shown)| trial(at, 0, change, shown));
+        record(trials.collect(), &["alone"])
+    };
+    separate((&arm(left, 0.0), 0), (&arm(right, change), 0))
+}
+
+fn trial(at: u32, arm: usize, change: f64, shown: &Shown) -> Trial {
+    let longer = 1.0 + change;
+    let elapsed = 0.03 * shown.elapsed.exp() * longer;
+    let hertz = |it: f64| 3e9 * it.exp();
+    Trial {
+        number: at + 1,
+        arm,
+        block: at,
+        began_ns: u64::from(at) * 35_000_000,
+        outcome: Outcome {
+            elapsed_ns: (elapsed * 1e9) as u64,
+            cpu_ns: known(shown.cpu.map(|it| (30e6 * it.exp() * longer) as u64)),
+            tasks: 1,
+            figures: vec![Figure {
+                name: "elapsed".to_owned(),
+                unit: "s".to_owned(),
+                value: elapsed,
+                better: Better::Lower,
+            }],
+        },
+        clock: known(shown.clock.map(|[before, after]| TrialClock {
+            before_hz: hertz(before),
+            after_hz: hertz(after),
+        })),
+        surroundings: Surroundings::default(),
+    }
+}
+
+fn known<T>(value: Option<T>) -> Known<T> {
+    value.map_or(Known::Missing { missing: "not made up".to_owned() }, Known::Value)
+}
+
+fn record(trials: Vec<Trial>, arms: &[&str]) -> Record {
+    let arm = |name: &str| Arm {
+        name: name.to_owned(),
+        workload: "made-up".to_owned(),
+        settings: lab::workload::Settings::default(),
+        about: Vec::new(),
+    };
+    let arms: Vec<Arm> = arms.iter().map(|it| arm(it)).collect();
+    Record {
+        format: FORMAT,
+        id: "made up".to_owned(),
+        version: String::new(),
+        began: String::new(),
+        machine: Fingerprint::default(),
+        doubts: doubts(&trials, &arms),
+        arms,
+        trials,
+        is_complete: true,
+    }
+}
