@@ -20,6 +20,18 @@ pub fn pinned<T>(cpu: u32, work: impl FnOnce() -> T) -> Fact<T> {
     Ok(work())
 }
 
+/// Lets task `tid` run on `cpu` only, until it is told otherwise. Tasks that it starts afterwards inherit that.
+///
+/// Errors: the CPU is offline or outside of the task's cpuset, the task is gone, or it is another user's and this
+/// process lacks CAP_SYS_NICE.
+pub fn pin_task(tid: u32, cpu: u32) -> Fact<()> {
+    // 0 is the caller itself (sched_setaffinity(2)), and no task has a number beyond an i32.
+    let Some(pid) = libc::pid_t::try_from(tid).ok().filter(|it| *it > 0) else {
+        return Err(Missing::absent(format!("task {tid}")));
+    };
+    set_of(pid, &mask_of(cpu)?).map_err(|error| missing(cpu, &error))
+}
+
 /// Puts a mask back when it is dropped, also on a panic.
 struct Restored(Mask);
 
@@ -61,8 +73,12 @@ fn mask() -> Fact<Mask> {
 }
 
 fn set(mask: &Mask) -> std::io::Result<()> {
+    set_of(0, mask)
+}
+
+fn set_of(pid: libc::pid_t, mask: &Mask) -> std::io::Result<()> {
     // SAFETY: the kernel reads the given number of bytes, which is the mask's size.
-    let status = unsafe { libc::sched_setaffinity(0, size_of::<Mask>(), mask.as_ptr().cast()) };
+    let status = unsafe { libc::sched_setaffinity(pid, size_of::<Mask>(), mask.as_ptr().cast()) };
     if status == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
@@ -86,6 +102,20 @@ mod tests {
         let seen = pinned(cpu, || (allowed().unwrap().to_string(), rustix::thread::sched_getcpu()));
         assert_eq!(seen, Ok((cpu.to_string(), cpu as usize)));
         assert_eq!(allowed().unwrap(), before);
+    }
+
+    #[test]
+    fn a_task_that_is_pinned_stays_on_its_cpu_and_one_that_is_not_there_is_missing() {
+        let cpu = allowed().unwrap().last().unwrap();
+        let of_thread = std::thread::spawn(move || {
+            let tid = rustix::thread::gettid().as_raw_nonzero().get();
+            pin_task(tid.unsigned_abs(), cpu).unwrap();
+            allowed().unwrap().to_string()
+        });
+        assert_eq!(of_thread.join().unwrap(), cpu.to_string());
+        for tid in [0, u32::MAX, i32::MAX.unsigned_abs()] {
+            assert!(pin_task(tid, cpu).is_err(), "{tid}");
+        }
     }
 
     #[test]
