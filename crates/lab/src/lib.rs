@@ -7,9 +7,11 @@
 
 pub mod bench;
 pub mod compare;
+mod cpu_test;
 pub mod doubt;
 pub mod failure;
 pub mod known;
+pub mod oracle;
 pub mod record;
 pub mod stats;
 pub mod store;

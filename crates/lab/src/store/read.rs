@@ -183,7 +183,7 @@ mod tests {
             };
             match parse(&whole.as_bytes()[..end]) {
                 Ok(read) => {
-                    assert_eq!(read.trials.len(), n_whole(end - header.len().min(end)), "at {end}")
+                    assert_eq!(read.trials.len(), n_whole(end - header.len().min(end)), "at {end}");
                 }
                 Err(why) => assert!(end < header.len(), "at {end}: {why}"),
             }

@@ -1,0 +1,53 @@
+//! What Oracle databases are asked by hand: scripts for SQL*Plus, and what is read in their output.
+//!
+//! Nothing here connects to a database. A DBA runs the script, with the rights and on the host of their choice, and
+//! gives the output back.
+
+pub mod cpu_speed;
+pub mod plsql_loop;
+
+use crate::failure::Failure;
+
+/// A number as SQL*Plus prints it: the decimal sign is that of the session (`NLS_NUMERIC_CHARACTERS`), and a zero
+/// before it is left out. Finite, or `None`.
+fn number(word: &str) -> Option<f64> {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let is_plain = digits.chars().all(|it| it.is_ascii_digit() || it == '.' || it == ',');
+    let signs = digits.matches(['.', ',']).count();
+    if !is_plain || signs > 1 {
+        return None;
+    }
+    word.replace(',', ".").parse().ok().filter(|it: &f64| it.is_finite())
+}
+
+/// There is no figure in `text`: says so with the first error that the database or SQL*Plus names in it.
+fn nothing(text: &str, wanted: &str) -> Failure {
+    let is_error =
+        |line: &&str| ["ORA-", "PLS-", "SP2-"].iter().any(|it| line.trim_start().starts_with(it));
+    Failure::NoFigure(match text.lines().find(is_error) {
+        Some(error) => format!("the output holds no {wanted}, but an error: {}", error.trim()),
+        None => format!("the output holds no {wanted}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_comma_is_a_decimal_point() {
+        for (word, value) in
+            [("873729,72", 873_729.72), ("873729.72", 873_729.72), (",5", 0.5), ("-2", -2.0)]
+        {
+            assert_eq!(number(word), Some(value), "{word}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_single_number_is_none() {
+        for word in ["", ".", "1.234,5", "19.3.0", "1e5", "nan", "inf", "+3", "--3"] {
+            assert_eq!(number(word), None, "{word}");
+        }
+        assert_eq!(number(&"9".repeat(400)), None);
+    }
+}
