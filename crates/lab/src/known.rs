@@ -34,6 +34,16 @@ impl<T> Known<T> {
     }
 }
 
+impl Known<u64> {
+    /// The sum of all, or why one of them is missing.
+    pub(crate) fn sum(parts: impl IntoIterator<Item = Known<u64>>) -> Known<u64> {
+        parts.into_iter().fold(Known::Value(0), |sum, part| match (sum, part) {
+            (Known::Value(sum), Known::Value(part)) => Known::Value(sum.saturating_add(part)),
+            (missing @ Known::Missing { .. }, _) | (_, missing) => missing,
+        })
+    }
+}
+
 impl<T> From<Fact<T>> for Known<T> {
     fn from(fact: Fact<T>) -> Known<T> {
         match fact {
@@ -47,6 +57,13 @@ impl<T> From<Fact<T>> for Known<T> {
 mod tests {
     use super::*;
     use facts::Missing;
+
+    #[test]
+    fn a_sum_with_a_part_missing_is_missing() {
+        let missing = || Known::Missing { missing: "why".to_owned() };
+        assert_eq!(Known::sum([Known::Value(1), Known::Value(2)]), Known::Value(3));
+        assert_eq!(Known::sum([Known::Value(1), missing(), Known::Value(2)]), missing());
+    }
 
     #[test]
     fn a_reason_survives_the_file_as_words_and_a_value_as_itself() {

@@ -8,6 +8,7 @@
 pub mod bench;
 pub mod compare;
 mod cpu_test;
+pub mod database;
 pub mod doubt;
 pub mod failure;
 pub mod known;
@@ -19,5 +20,4 @@ pub mod trial;
 pub mod workload;
 pub mod workloads;
 
-mod secret;
 mod threads;

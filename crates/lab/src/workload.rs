@@ -156,7 +156,7 @@ impl Settings {
     /// The same as a result keeps them: a password in a connection string is replaced by a mark.
     #[must_use]
     pub fn without_secrets(&self) -> Settings {
-        Settings { dsn: self.dsn.as_deref().map(crate::secret::hidden), ..self.clone() }
+        Settings { dsn: self.dsn.as_deref().map(crate::database::without_password), ..self.clone() }
     }
 
     /// The settings that were given.

@@ -1,11 +1,14 @@
 //! Every workload, one file each.
 
 mod cpu_loop;
+mod plsql_loop;
+mod schema_build;
 
 use crate::workload::Workload;
 
 /// In the order in which they are listed.
-pub const WORKLOADS: &[Workload] = &[cpu_loop::WORKLOAD];
+pub const WORKLOADS: &[Workload] =
+    &[cpu_loop::WORKLOAD, plsql_loop::WORKLOAD, schema_build::WORKLOAD];
 
 /// The workload of that id.
 pub fn find(id: &str) -> Option<&'static Workload> {

@@ -1,0 +1,188 @@
+//! Sessions that work at the same time, each on a CPU of its own where CPUs are named.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an answer is timed from outside, to check the server's own clock"
+)]
+
+use super::backend::{self, Backend};
+use super::server::Server;
+use super::session::{Patience, Session};
+use crate::failure::Failure;
+use crate::known::Known;
+use facts::{CpuSet, Fact, Missing, Why};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Open sessions of one server; at least one.
+pub(crate) struct Crew {
+    members: Vec<Member>,
+}
+
+struct Member {
+    session: Session,
+    backend: Fact<Backend>,
+}
+
+/// What a session answered.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    /// The rows.
+    pub rows: Vec<String>,
+    /// How long it took, seen from here, in nanoseconds.
+    pub wall_ns: u64,
+    /// How long its task ran on a CPU meanwhile, in nanoseconds.
+    pub cpu_ns: Known<u64>,
+}
+
+impl Crew {
+    /// Opens sessions, one pinned to each of `cpus`, or `n` that run where the scheduler puts them; each runs `setup`
+    /// first.
+    pub(crate) fn open(
+        server: &Server,
+        n: usize,
+        cpus: Option<&CpuSet>,
+        setup: &str,
+        patience: Patience<'_>,
+    ) -> Result<Crew, Failure> {
+        let places: Vec<Option<u32>> = match cpus {
+            Some(cpus) => cpus.iter().map(Some).collect(),
+            None => vec![None; n.max(1)],
+        };
+        let members = places.into_iter().map(|cpu| {
+            let mut session = server.session()?;
+            session.ask(setup, patience)?;
+            let rows = session.ask(backend::question(server.engine), patience)?;
+            let backend = Backend::of(server.engine, &rows);
+            if let Some(cpu) = cpu {
+                backend.clone().and_then(|it| it.pin(cpu)).map_err(|why| unpinned(cpu, &why))?;
+            }
+            Ok(Member { session, backend })
+        });
+        Ok(Crew { members: members.collect::<Result<_, Failure>>()? })
+    }
+
+    /// How many sessions there are.
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Asks the first session alone.
+    pub(crate) fn first(
+        &mut self,
+        statements: &str,
+        patience: Patience<'_>,
+    ) -> Result<Answer, Failure> {
+        let member = self.members.first_mut();
+        member.map_or(Err(Failure::Stopped), |it| it.ask(statements, patience))
+    }
+
+    /// Asks all of them at the same time, each its own statements; the first failure ends the others' work.
+    pub(crate) fn all(
+        &mut self,
+        statements: impl Fn(usize) -> String + Sync,
+        patience: Patience<'_>,
+    ) -> Result<Vec<Answer>, Failure> {
+        let abandoned = AtomicBool::new(false);
+        let patience = Patience { abandoned: &abandoned, ..patience };
+        let (statements, abandoned) = (&statements, &abandoned);
+        let answers: Vec<Result<Answer, Failure>> = thread::scope(|scope| {
+            let threads: Vec<_> = self
+                .members
+                .iter_mut()
+                .enumerate()
+                .map(|(index, member)| {
+                    scope.spawn(move || {
+                        let answer = member.ask(&statements(index), patience);
+                        answer.inspect_err(|_| abandoned.store(true, Ordering::Relaxed))
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|it| it.join().unwrap_or(Err(Failure::Stopped))).collect()
+        });
+        // Those that were abandoned say that they were stopped; what stopped them is the failure of another.
+        let mut failure = None;
+        let mut done = Vec::with_capacity(answers.len());
+        for answer in answers {
+            match (answer, &failure) {
+                (Ok(answer), _) => done.push(answer),
+                (Err(why), None | Some(Failure::Stopped)) => failure = Some(why),
+                (Err(_), Some(_)) => {}
+            }
+        }
+        failure.map_or(Ok(done), Err)
+    }
+}
+
+impl Member {
+    fn ask(&mut self, statements: &str, patience: Patience<'_>) -> Result<Answer, Failure> {
+        let before = self.run_ns();
+        let began = Instant::now();
+        let rows = self.session.ask(statements, patience)?;
+        let wall = began.elapsed();
+        let cpu_ns = before.and_then(|before| ran(before, self.run_ns()?, wall));
+        Ok(Answer { rows, wall_ns: nanoseconds(wall), cpu_ns: cpu_ns.into() })
+    }
+
+    fn run_ns(&self) -> Fact<u64> {
+        self.backend.clone().and_then(Backend::run_ns)
+    }
+}
+
+/// The time that a task ran on a CPU between two readings, where it can be that of a session that worked for `wall`.
+fn ran(before: u64, after: u64, wall: Duration) -> Fact<u64> {
+    /// The answer reaches us before the server's task looks at its own end: that part of its time is outside of `wall`.
+    const SLACK: Duration = Duration::from_millis(100);
+    let found = format!("{before} ns, then {after} ns");
+    let ran = after.checked_sub(before).filter(|it| (1..=nanoseconds(wall + SLACK)).contains(it));
+    ran.ok_or_else(|| {
+        Missing::malformed(
+            "the run time of the server's task",
+            &found,
+            "a rise by at most the time that passed",
+        )
+    })
+}
+
+fn unpinned(cpu: u32, why: &Missing) -> Failure {
+    let rights = match &why.why {
+        Why::Failed(text) if text.contains("not permitted") => {
+            "; run as root, or as the server's user"
+        }
+        _ => "",
+    };
+    Failure::Unready(format!(
+        "--cpus: cannot keep the server's session on CPU {cpu}: {why}{rights}"
+    ))
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_time_that_cannot_be_is_missing() {
+        let second = Duration::from_secs(1);
+        assert_eq!(ran(5, 1_000_000_005, second), Ok(1_000_000_000));
+        for (before, after) in [(5, 5), (6, 5), (0, 2_000_000_000)] {
+            assert!(ran(before, after, second).is_err(), "{before} {after}");
+        }
+    }
+
+    #[test]
+    fn who_may_not_pin_is_told_what_would_help() {
+        let why = Missing {
+            what: "CPU 1, by running on it,".into(),
+            why: Why::Failed("Operation not permitted (os error 1)".into()),
+        };
+        assert_eq!(
+            unpinned(1, &why).to_string(),
+            "--cpus: cannot keep the server's session on CPU 1: CPU 1, by running on it, cannot be read: \
+             Operation not permitted (os error 1); run as root, or as the server's user"
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! Database servers that workloads run in: the user's own (`--dsn`), or a temporary one of the programs installed here.
+//!
+//! All talk goes through the database's own client program: it knows every way to reach and to authenticate at a
+//! server, and nothing of it has to be linked. A temporary server listens on a Unix socket in a folder of its own
+//! ([`folder`]), keeps nothing safe on disk, and is gone when it is dropped.
+
+mod account;
+mod backend;
+mod cluster;
+mod crew;
+mod dsn;
+mod engine;
+mod folder;
+mod programs;
+mod server;
+mod session;
+
+pub(crate) use crew::{Answer, Crew};
+pub use dsn::without_password;
+pub(crate) use engine::Engine;
+pub use folder::sweep;
+pub(crate) use server::Server;
+pub(crate) use session::Patience;

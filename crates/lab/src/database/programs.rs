@@ -1,0 +1,86 @@
+//! Where the programs of a database are: on the path, or in the folders that distributions keep servers in.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "programs are looked for on the host that runs them"
+)]
+
+use super::engine::Engine;
+use crate::failure::Failure;
+use std::path::{Path, PathBuf};
+
+/// The programs that make a temporary server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Programs {
+    /// Makes its files: `initdb`.
+    pub create: PathBuf,
+    /// The server: `postgres`.
+    pub serve: PathBuf,
+}
+
+/// The programs of a server; says which packages to install where there are none.
+pub(super) fn server(engine: Engine) -> Result<Programs, Failure> {
+    let [create, serve] = match engine {
+        Engine::Postgresql => ["initdb", "postgres"],
+        Engine::Mariadb => ["mariadb-install-db", "mariadbd"],
+    };
+    // PostgreSQL's two belong together: those of two versions refuse each other.
+    let together = match engine {
+        Engine::Postgresql => {
+            folders().into_iter().filter(|it| is_program(&it.join(serve))).collect()
+        }
+        Engine::Mariadb => folders(),
+    };
+    let found = find(create, &together)
+        .and_then(|create| Some((find(serve, &beside(&create, together))?, create)));
+    found.map(|(serve, create)| Programs { create, serve }).ok_or_else(|| lacks(engine, "server"))
+}
+
+/// The client; says which packages to install where there is none.
+pub(super) fn client(engine: Engine) -> Result<PathBuf, Failure> {
+    let names: &[&str] = match engine {
+        Engine::Postgresql => &["psql"],
+        Engine::Mariadb => &["mariadb", "mysql"],
+    };
+    let folders = folders();
+    names.iter().find_map(|name| find(name, &folders)).ok_or_else(|| lacks(engine, "client"))
+}
+
+fn lacks(engine: Engine, part: &str) -> Failure {
+    let (name, packages) = (engine.name(), engine.packages());
+    Failure::Unready(format!("no {name} {part} is installed here; {packages}"))
+}
+
+fn beside(create: &Path, folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    create.parent().map(Path::to_owned).into_iter().chain(folders).collect()
+}
+
+fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    folders.iter().map(|it| it.join(name)).find(|it| is_program(it))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|it| it.is_file())
+}
+
+/// The path, then the folders of servers that no path holds: Debian's and PGDG's, the highest version first.
+fn folders() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).filter(|it| it.is_absolute());
+    let mut versions: Vec<(u32, PathBuf)> =
+        listed("/usr/lib/postgresql").chain(listed("/usr")).collect();
+    versions.sort_by(|a, b| b.cmp(a));
+    let versions = versions.into_iter().map(|(_, folder)| folder);
+    let fixed =
+        ["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/pgsql/bin", "/usr/local/mysql/bin"];
+    on_path.chain(versions).chain(fixed.map(PathBuf::from)).collect()
+}
+
+/// Folders named `15` or `pgsql-15`, and their version.
+fn listed(folder: &str) -> impl Iterator<Item = (u32, PathBuf)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let name = entry.file_name();
+        let version = name.to_str().map(|it| it.strip_prefix("pgsql-").unwrap_or(it))?;
+        Some((version.parse().ok()?, entry.path().join("bin")))
+    })
+}
