@@ -16,7 +16,7 @@ const KERNEL: &str = "linux-image-amd64";
 pub(crate) fn install(packages: &[Package]) -> Result<()> {
     let missing: Vec<&Package> = packages.iter().filter(|it| !it.is_installed()).collect();
     let names: Vec<&str> = missing.iter().map(|package| package.name).collect();
-    if !is_root() || !has_apt() {
+    if !installs() {
         for package in &missing {
             println!("missing: {} ({})", package.name, package.purpose);
         }
@@ -38,6 +38,11 @@ pub(crate) fn install(packages: &[Package]) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// Whether [`install`] installs: this is root on Debian.
+pub(crate) fn installs() -> bool {
+    is_root() && has_apt()
 }
 
 /// /proc/self belongs to whoever this process runs as.

@@ -13,6 +13,7 @@ use anyhow::Result;
 use xtask::{import, tree};
 
 mod cargo;
+mod databases;
 mod debian;
 mod docs;
 mod fuzz;

@@ -12,7 +12,7 @@ use testbench::packages::{self, Package};
 use crate::cargo::{self, binaries, build_binaries, cargo, program, run_tests};
 use crate::stage::{seconds, stage};
 use crate::tally::Tally;
-use crate::{debian, fuzz};
+use crate::{databases, debian, fuzz};
 
 /// Parts of the Rust toolchain that stages need, and the cargo command each brings.
 const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "fmt"), ("clippy", "clippy")];
@@ -21,7 +21,10 @@ const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "fmt"), ("clippy", "clippy")]
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask test' takes no arguments");
     let started = Instant::now();
-    stage("Debian packages", || debian::install(&[packages::PACKAGES, fuzz::PACKAGES].concat()))?;
+    stage("Debian packages", || {
+        let packages = [packages::PACKAGES, fuzz::PACKAGES, databases::PACKAGES].concat();
+        databases::without_servers(|| debian::install(&packages))
+    })?;
     stage("Rust components", install_components)?;
     stage("style", || cargo::run(cargo(&["fmt", "--all", "--check"])))?;
     stage("lints", || {
