@@ -93,6 +93,19 @@ fn a_users_server_keeps_no_schema_of_ours_not_even_that_of_a_killed_run() {
 }
 
 #[test]
+fn a_users_mariadb_is_reached_by_its_socket() {
+    let stage = Stage::new();
+    let mariadb = Settings { engine: Some("mariadb".to_owned()), ..quick() };
+    let Some(_server) = stage.ready("plsql-loop", &mariadb) else { return };
+    let dsn = format!("mysql://root@localhost/?socket={}", stage.server().join("run/s").display());
+    let settings = Settings { dsn: Some(dsn.clone()), ..mariadb };
+    let mut ready = stage.ready("plsql-loop", &settings).unwrap();
+    let outcome = ready.trial(&stage.scene()).unwrap();
+    assert!(matches!(outcome.cpu_ns, Known::Value(1..)), "{:?}", outcome.cpu_ns);
+    assert!(ready.about().iter().any(|(name, value)| name == "server" && *value == dsn));
+}
+
+#[test]
 fn a_role_without_rights_is_told_by_the_servers_own_words() {
     let stage = Stage::new();
     let Some(_server) = stage.ready("plsql-loop", &quick()) else { return };
