@@ -10,6 +10,7 @@ mod interrupt;
 mod measure;
 mod output;
 mod render;
+mod results_folder;
 mod tui;
 mod watch;
 
