@@ -11,6 +11,7 @@ mod cpu_test;
 pub mod database;
 pub mod doubt;
 pub mod failure;
+mod fingerprint;
 pub mod known;
 pub mod oracle;
 pub mod record;

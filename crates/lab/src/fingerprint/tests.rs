@@ -1,0 +1,76 @@
+//! What is asked of a machine, and what is said where it gives no answer.
+
+use super::*;
+use host::Captured;
+
+const MACHINE: &str = "\
+//- /proc/cpuinfo
+processor : 0
+vendor_id : GenuineIntel
+cpu family : 6
+model : 85
+model name : Intel(R) Xeon(R) Gold 6330 CPU @ 2.00GHz
+stepping : 7
+microcode : 0x5003604
+flags : acpi ida epb
+processor : 1
+microcode : 0x5003604
+//- /sys/devices/system/cpu/online
+0-1
+//- /proc/cmdline
+BOOT_IMAGE=/vmlinuz root=UUID=1234 ro rd.luks.uuid=9 ip=10.0.0.1 mitigations=off -- secret
+//- /sys/devices/system/cpu/cpufreq/policy0/affected_cpus
+0
+//- /sys/devices/system/cpu/cpufreq/policy0/scaling_governor
+performance
+//- /sys/devices/system/cpu/cpufreq/policy1/affected_cpus
+1
+//- /sys/devices/system/cpu/cpufreq/policy1/scaling_governor
+powersave
+//- /sys/devices/system/cpu/cpu0/cpuidle/state0/name
+POLL
+//- /sys/devices/system/cpu/cpu0/cpuidle/state3/name
+C6
+//- /sys/devices/system/cpu/cpu0/cpuidle/state3/disable
+1
+//- /proc/sys/kernel/timer_migration
+0
+";
+
+fn of(excerpt: &str) -> Fingerprint {
+    Fingerprint::of(&host::view(&Captured::excerpt(excerpt).unwrap()))
+}
+
+#[test]
+fn a_machine_is_described_by_what_decides_its_speed_and_nothing_that_names_it() {
+    let fingerprint = of(MACHINE);
+    let says = |name: &str| fingerprint.0[name].as_str();
+    assert_eq!(says("cpu model"), "Intel(R) Xeon(R) Gold 6330 CPU @ 2.00GHz");
+    assert_eq!(says("cpu family, model, stepping"), "GenuineIntel 6-85-7");
+    assert_eq!(says("cpu microcode"), "0x5003604");
+    assert_eq!(says("scaling_governor"), "performance on 0, powersave on 1");
+    assert_eq!(says("kernel boot line"), "ro mitigations=off");
+    assert_eq!(says("kernel.timer_migration"), "0");
+    assert_eq!(says("turbo: offered by CPUID"), "yes");
+}
+
+#[test]
+fn what_was_not_told_has_a_reason_and_is_no_value() {
+    let empty = of("");
+    assert_eq!(empty.0.len(), QUESTIONS.len());
+    assert_eq!((empty.cpu_model(), empty.kernel()), (None, None));
+    let is_reasoned = |it: &str| it.starts_with(UNKNOWN) || it.starts_with(NONE);
+    let known: Vec<String> = empty
+        .0
+        .iter()
+        .filter(|(_, value)| !is_reasoned(value))
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    // No file of a container is there, and that is how a host without one looks.
+    assert_eq!(known, ["container: none"]);
+}
+
+#[test]
+fn every_question_has_a_name_of_its_own() {
+    assert_eq!(of(MACHINE).0.len(), QUESTIONS.len());
+}
