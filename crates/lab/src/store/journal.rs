@@ -1,10 +1,13 @@
 //! Writing a result, trial by trial.
+//!
+//! Whoever writes a journal holds a lock of it (flock(2)), which the kernel gives back however the program ends: a journal
+//! whose lock is free is that of a dead run.
 #![expect(
     clippy::disallowed_methods,
     reason = "keeps results where the user wants them, and writes nothing else"
 )]
 
-use super::{JOURNAL, RESULT};
+use super::{JOURNAL, MODE, RESULT};
 use crate::failure::Failure;
 use crate::record::Record;
 use crate::trial::Trial;
@@ -21,6 +24,8 @@ pub struct Journal {
     folder: PathBuf,
     id: String,
     file: File,
+    /// How much of the file is whole lines.
+    length: u64,
     n_trials: usize,
     synced: Instant,
 }
@@ -39,11 +44,27 @@ impl Journal {
         let (file, id) = create(folder, &record.id)
             .map_err(Failure::system(format!("cannot keep a result in {shown}")))?;
         record.id.clone_from(&id);
-        let folder = folder.to_owned();
-        let mut journal = Journal { folder, id, file, n_trials: 0, synced: Instant::now() };
+        let mut journal = Journal::of(folder, id, file);
         journal.line(record)?;
         journal.n_trials = record.trials.len();
         Ok(journal)
+    }
+
+    /// The journal at `path` of a run that is dead; `None` where it lives, or there is none. A journal without a line may be
+    /// that of a run which is about to begin.
+    pub(super) fn of_dead_run(path: &Path) -> Option<Journal> {
+        if !std::fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() > 0) {
+            return None;
+        }
+        let file = File::open(path).ok()?;
+        file.try_lock().ok()?;
+        let id = path.file_stem()?.to_str()?.to_owned();
+        Some(Journal::of(path.parent()?, id, file))
+    }
+
+    fn of(folder: &Path, id: String, file: File) -> Journal {
+        let folder = folder.to_owned();
+        Journal { folder, id, file, length: 0, n_trials: 0, synced: Instant::now() }
     }
 
     /// Keeps the trials that have been added to the record since.
@@ -84,10 +105,16 @@ impl Journal {
     fn line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let mut line = serde_json::to_vec(value).map_err(io::Error::from).map_err(self.failed())?;
         line.push(b'\n');
-        self.file.write_all(&line).map_err(self.failed())
+        self.file.write_all(&line).map_err(|error| {
+            // Half a line in front of the next one would make both unreadable.
+            self.file.set_len(self.length).ok();
+            self.failed()(error)
+        })?;
+        self.length = self.length.saturating_add(line.len() as u64);
+        Ok(())
     }
 
-    fn path(&self, extension: &str) -> PathBuf {
+    pub(super) fn path(&self, extension: &str) -> PathBuf {
         self.folder.join(format!("{}.{extension}", self.id))
     }
 
@@ -96,9 +123,6 @@ impl Journal {
         Failure::system(format!("cannot keep trials; those before are in {}", journal.display()))
     }
 }
-
-/// Results say what a machine is and what it runs: they are their owner's.
-const MODE: u32 = 0o600;
 
 fn open_new(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.write(true).mode(MODE).open(path)
@@ -114,9 +138,15 @@ fn create(folder: &Path, wanted: &str) -> io::Result<(File, String)> {
         if path(RESULT).exists() {
             continue;
         }
-        match open_new(OpenOptions::new().create_new(true), &path(JOURNAL)) {
+        // Appending, so that what is cut off at the end leaves no hole.
+        match open_new(OpenOptions::new().create_new(true).append(true), &path(JOURNAL)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return Ok((opened?, id)),
+            opened => {
+                let file = opened?;
+                // Where the file system has no locks, nobody gets one, and no journal is taken for that of a dead run.
+                file.lock().ok();
+                return Ok((file, id));
+            }
         }
     }
     Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST} results are called {wanted}")))

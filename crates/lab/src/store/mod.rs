@@ -1,15 +1,23 @@
 //! Results on disk: a journal while trials run, then one JSON file each.
 //!
 //! Every trial is appended to the journal as it ends, a line each, so that nothing is lost when the program is; a
-//! journal that was never finished reads like a result that was cut short.
+//! journal that was never finished reads like a result that was cut short, and a later start makes one of it.
 
+#[cfg(test)]
+mod fixture;
+mod folder;
 mod journal;
 mod read;
+mod sweep;
 
 pub use journal::Journal;
 pub use read::{Unreadable, read};
+pub use sweep::sweep;
 
 /// What the name of a finished result ends with.
 pub const RESULT: &str = "json";
 /// What the name of a journal ends with.
 pub const JOURNAL: &str = "trials";
+
+/// Results say what a machine is and what it runs: they are their owner's.
+const MODE: u32 = 0o600;

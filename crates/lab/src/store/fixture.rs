@@ -1,0 +1,51 @@
+//! Results for tests.
+
+use crate::known::Known;
+use crate::record::{Arm, FORMAT, Fingerprint, Record};
+use crate::trial::{Better, Figure, Outcome, Surroundings, Trial};
+use crate::workload::Settings;
+
+/// A result that is not complete, of one arm on CPU 3, with trials of a third of a second, two thirds, ...
+pub(super) fn record(n_trials: u32) -> Record {
+    let arm = Arm {
+        name: "A".to_owned(),
+        workload: "cpu-loop".to_owned(),
+        settings: Settings { cpus: Some("3".to_owned()), ..Settings::default() },
+        about: vec![("server".to_owned(), "17.2".to_owned())],
+    };
+    Record {
+        format: FORMAT,
+        id: "x".to_owned(),
+        version: "0.1.0".to_owned(),
+        began: "2026-11-20T15:43:05Z".to_owned(),
+        arms: vec![arm],
+        machine: Fingerprint::default(),
+        trials: (1..=n_trials).map(trial).collect(),
+        doubts: Vec::new(),
+        is_complete: false,
+    }
+}
+
+/// The trial of that number.
+pub(super) fn trial(number: u32) -> Trial {
+    let figure = Figure {
+        name: "elapsed".to_owned(),
+        unit: "s".to_owned(),
+        value: f64::from(number) / 3.0,
+        better: Better::Lower,
+    };
+    Trial {
+        number,
+        arm: 0,
+        block: number,
+        began_ns: 7,
+        outcome: Outcome {
+            elapsed_ns: 5,
+            cpu_ns: Known::Value(5),
+            tasks: 1,
+            figures: vec![figure],
+        },
+        clock: Known::Missing { missing: "nobody looked".to_owned() },
+        surroundings: Surroundings::default(),
+    }
+}
