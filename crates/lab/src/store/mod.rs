@@ -3,13 +3,17 @@
 //! Every trial is appended to the journal as it ends, a line each, so that nothing is lost when the program is; a
 //! journal that was never finished reads like a result that was cut short, and a later start makes one of it.
 
+mod entry;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod history;
 mod journal;
 mod read;
 mod sweep;
 
+pub use entry::{ArmSummary, Entry, FigureSummary};
+pub use history::{History, HistoryError, INDEX};
 pub use journal::Journal;
 pub use read::{Unreadable, read};
 pub use sweep::sweep;

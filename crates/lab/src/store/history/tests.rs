@@ -1,0 +1,135 @@
+//! A history beside results: what it finds, and what becomes of a damaged one.
+#![expect(clippy::disallowed_methods, reason = "damages files, and looks at what is left")]
+
+use super::*;
+use crate::store::Journal;
+use crate::store::fixture::record;
+use std::os::unix::fs::PermissionsExt as _;
+
+fn keep(folder: &Path, id: &str, began: &str, workload: &str) -> (Record, PathBuf) {
+    let mut record = record(6);
+    (record.id, record.began) = (id.to_owned(), began.to_owned());
+    workload.clone_into(&mut record.arms[0].workload);
+    let path = Journal::begin(folder, &mut record).unwrap().finish(&record).unwrap();
+    (record, path)
+}
+
+/// Three results: the second is the latest.
+fn three() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    keep(folder.path(), "20-a", "2026-11-20T10:00:00Z", "cpu-loop");
+    keep(folder.path(), "21-b", "2026-11-21T10:00:00Z", "cpu-loop-x");
+    keep(folder.path(), "20-c", "2026-11-20T11:00:00Z", "memory");
+    folder
+}
+
+fn ids(history: &History, workload: Option<&str>, limit: usize) -> String {
+    let entries = history.list(workload, limit).unwrap();
+    entries.iter().map(|it| it.id.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_latest_come_first_and_a_workload_is_chosen_by_its_whole_name() {
+    let folder = three();
+    let history = History::open(folder.path()).unwrap();
+    assert_eq!(ids(&history, None, 9), "21-b 20-c 20-a");
+    assert_eq!(ids(&history, None, 2), "21-b 20-c");
+    assert_eq!(ids(&history, Some("cpu-loop"), 9), "20-a");
+    assert_eq!(ids(&history, Some("' OR 1 --"), 9), "");
+}
+
+#[test]
+fn an_entry_says_what_its_result_came_to() {
+    let folder = three();
+    let entry = History::open(folder.path()).unwrap().find("21-b").unwrap();
+    let figure = entry.arms[0].figure.as_ref().unwrap();
+    assert_eq!(
+        (figure.name.as_str(), figure.unit.as_str(), entry.arms[0].trials),
+        ("elapsed", "s", 6)
+    );
+    assert!((figure.median - 3.5 / 3.0).abs() < 1e-12, "{figure:?}");
+    assert!(figure.interval.unwrap().contains(figure.trimmed_mean), "{figure:?}");
+    assert_eq!(read(&entry.path).unwrap().began, entry.began);
+}
+
+#[test]
+fn a_result_is_found_by_the_beginning_of_its_id_where_that_is_one_result_only() {
+    let folder = three();
+    let history = History::open(folder.path()).unwrap();
+    let found = |id: &str| history.find(id).map_or_else(|why| why.to_string(), |it| it.id);
+    assert_eq!(found("21"), "21-b");
+    assert_eq!(found("20-a"), "20-a");
+    assert_eq!(found("20"), r#""20" begins the ids of 2 results: 20-a, 20-c"#);
+    assert_eq!(
+        found("%"),
+        r#"no result's id is "%" or begins like that; `fullclock history` lists them"#
+    );
+}
+
+#[test]
+fn a_damaged_an_old_and_a_missing_index_are_made_anew() {
+    let folder = three();
+    let index = folder.path().join(INDEX);
+    let history = || History::open(folder.path()).unwrap();
+    assert_eq!(ids(&history(), None, 9), "21-b 20-c 20-a");
+    assert_eq!(std::fs::metadata(&index).unwrap().permissions().mode() & 0o777, 0o600);
+    std::fs::write(
+        &index,
+        "this is no database, and long enough to be looked at as one ".repeat(40),
+    )
+    .unwrap();
+    assert_eq!(ids(&history(), None, 9), "21-b 20-c 20-a");
+    let older = rusqlite::Connection::open(&index).unwrap();
+    older
+        .execute_batch("PRAGMA user_version = 77; DROP TABLE results; CREATE TABLE results (a)")
+        .unwrap();
+    drop(older);
+    assert_eq!(ids(&history(), None, 9), "21-b 20-c 20-a");
+    std::fs::remove_file(&index).unwrap();
+    assert_eq!(ids(&history(), None, 9), "21-b 20-c 20-a");
+    assert_eq!(ids(&History::rebuild(folder.path()).unwrap(), None, 9), "21-b 20-c 20-a");
+}
+
+#[test]
+fn a_locked_index_hides_no_result() {
+    let folder = three();
+    drop(History::open(folder.path()).unwrap());
+    let other = rusqlite::Connection::open(folder.path().join(INDEX)).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let (record, path) = keep(folder.path(), "22-d", "2026-11-22T10:00:00Z", "memory");
+    assert!(History::add(&record, &path).is_err());
+    assert_eq!(ids(&History::open(folder.path()).unwrap(), None, 9), "22-d 21-b 20-c 20-a");
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(ids(&History::open(folder.path()).unwrap(), None, 9), "22-d 21-b 20-c 20-a");
+}
+
+#[test]
+fn a_result_is_added_once_and_gone_when_its_file_is() {
+    let folder = three();
+    let (record, path) = keep(folder.path(), "22-d", "2026-11-22T10:00:00Z", "memory");
+    History::add(&record, &path).unwrap();
+    let history = History::open(folder.path()).unwrap();
+    assert_eq!(ids(&history, None, 9), "22-d 21-b 20-c 20-a");
+    history.remove(&history.find("22").unwrap()).unwrap();
+    assert!(!path.exists());
+    assert_eq!(ids(&history, None, 9), "21-b 20-c 20-a");
+    std::fs::remove_file(folder.path().join("20-c.json")).unwrap();
+    assert_eq!(ids(&History::open(folder.path()).unwrap(), None, 9), "21-b 20-a");
+}
+
+#[test]
+fn a_file_that_is_no_result_is_named_and_hides_no_other() {
+    let folder = three();
+    std::fs::write(folder.path().join("notes.json"), r#"{"format": 9}"#).unwrap();
+    let history = History::open(folder.path()).unwrap();
+    assert_eq!(ids(&history, None, 9), "21-b 20-c 20-a");
+    assert!(history.unreadable()[0].to_string().contains("notes.json: was written by a later"));
+}
+
+#[test]
+fn looking_at_a_folder_that_does_not_exist_makes_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let absent = folder.path().join("absent");
+    assert_eq!(ids(&History::open(&absent).unwrap(), None, 9), "");
+    assert!(!absent.exists());
+}
