@@ -1,9 +1,11 @@
 //! The command line.
 
 mod foreign;
+mod history;
 mod watch;
 
 pub(crate) use foreign::parse;
+pub(crate) use history::{HistoryAction, HistoryArguments};
 pub(crate) use watch::{Probe, WatchArguments};
 
 use crate::commands::ledger::period::{Point, point};
@@ -79,6 +81,12 @@ pub(crate) enum Command {
     /// it was busy what needed its tick. perf's count and the reasons need root.
     #[command(after_help = TICK_EXAMPLES)]
     Tick(TickArguments),
+    /// List the results of `fullclock bench` that were kept, and show or remove one
+    ///
+    /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed
+    /// is among them, with the trials that it had: it was cut short.
+    #[command(after_help = history::EXAMPLES)]
+    History(HistoryArguments),
 }
 
 /// What is accounted for, and how.

@@ -21,6 +21,8 @@ const COUNTED: &str = "ticks are counted on the machine it runs on; `fullclock a
 const MEASURED: &str = "a ledger measures the machine it runs on; `--from FILE` reads what `fullclock watch --record FILE` kept of \
                         another";
 const WATCHED: &str = "watch shows the machine it runs on; `--replay FILE` shows what `--record FILE` kept of another";
+const KEPT: &str =
+    "the history is that of this machine's results; `--results FOLDER` reads those of another";
 const NO_HOST: &str = "the text is the same for every host";
 const JUDGES: &str = "`fullclock audit --fail-on LEVEL` judges; this command has no findings";
 
@@ -31,11 +33,13 @@ const FOREIGN: &[Foreign] = &[
     Foreign { option: "host", commands: &["ledger"], instead: MEASURED },
     Foreign { option: "root", commands: &["watch"], instead: WATCHED },
     Foreign { option: "host", commands: &["watch"], instead: WATCHED },
+    Foreign { option: "root", commands: &["history"], instead: KEPT },
+    Foreign { option: "host", commands: &["history"], instead: KEPT },
     Foreign { option: "root", commands: &["explain"], instead: NO_HOST },
     Foreign { option: "host", commands: &["explain"], instead: NO_HOST },
     Foreign {
         option: "fail_on",
-        commands: &["capture", "explain", "ledger", "watch", "tick"],
+        commands: &["capture", "explain", "ledger", "watch", "tick", "history"],
         instead: JUDGES,
     },
     Foreign {
@@ -45,7 +49,7 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         option: "verbose",
-        commands: &["capture", "explain", "tick"],
+        commands: &["capture", "explain", "tick", "history"],
         instead: "nothing is left out without it",
     },
     Foreign {
