@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files whose names end in `.extension`, by name; none where there is no such folder.
+/// The regular files whose names end in `.extension`, by name; none where there is no such folder.
 pub(super) fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -17,8 +17,10 @@ pub(super) fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> 
     for entry in entries {
         let path = entry?.path();
         // A name that is not text is none of ours.
-        let is_ours = path.file_name().is_some_and(|it| it.to_str().is_some());
-        if is_ours && path.extension().is_some_and(|it| it == extension) {
+        let is_text = path.file_name().is_some_and(|it| it.to_str().is_some());
+        // Reading a pipe would never end.
+        let is_file = || std::fs::metadata(&path).is_ok_and(|it| it.is_file());
+        if is_text && path.extension().is_some_and(|it| it == extension) && is_file() {
             files.push(path);
         }
     }
