@@ -14,6 +14,7 @@ pub mod loss;
 pub mod losses;
 pub mod metric;
 pub mod metrics;
+pub mod noise;
 pub mod pasted;
 pub mod spin;
 pub mod stretch;

@@ -54,6 +54,18 @@ pub fn allowed() -> Fact<CpuSet> {
     Ok(cpus.collect())
 }
 
+/// Keeps the calling thread off `cpus`, and the threads that it starts afterwards; whether there are others that it may
+/// run on. [`pinned`] goes where it is told all the same.
+pub fn keep_off(cpus: &CpuSet) -> bool {
+    let Ok(mut mask) = mask() else { return false };
+    for cpu in cpus.iter() {
+        if let Some(word) = mask.get_mut(cpu as usize / 64) {
+            *word &= !(1 << (cpu % 64));
+        }
+    }
+    mask.iter().any(|word| *word != 0) && set(&mask).is_ok()
+}
+
 fn mask_of(cpu: u32) -> Fact<Mask> {
     let mut mask = [0; N_WORDS];
     let word = mask.get_mut(cpu as usize / 64);
@@ -116,6 +128,21 @@ mod tests {
         for tid in [0, u32::MAX, i32::MAX.unsigned_abs()] {
             assert!(pin_task(tid, cpu).is_err(), "{tid}");
         }
+    }
+
+    #[test]
+    fn a_thread_keeps_off_cpus_where_there_are_others() {
+        let before = allowed().unwrap();
+        let cpu = before.first().unwrap();
+        let (is_apart, after) = std::thread::spawn(move || {
+            (keep_off(&[cpu, 8191, u32::MAX].into_iter().collect()), allowed().unwrap())
+        })
+        .join()
+        .unwrap();
+        assert_eq!(is_apart, before.len() > 1);
+        assert_eq!(after.contains(cpu), !is_apart);
+        assert!(!keep_off(&before));
+        assert_eq!(allowed().unwrap(), before);
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod rusage;
 mod spin;
 mod timers;
 
-pub use affinity::{allowed, pin_task, pinned};
+pub use affinity::{allowed, keep_off, pin_task, pinned};
 pub use anchor::anchor;
 pub(crate) use anchor::raw_ns;
 pub use clock::{Windows, clock};

@@ -15,6 +15,8 @@ use facts::probe::{EventCost, EventCosts, Gaps, NotKept};
 use facts::trace::{Cause, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
 
+mod takers;
+
 /// An edge this many times the median is more than an edge.
 const EDGE_MOST: u64 = 4;
 
@@ -60,12 +62,22 @@ impl Untraced {
 #[derive(Clone, Debug)]
 pub struct Join {
     cpu: u32,
+    /// Where each gap is to be found, in the order of the gaps.
+    places: Vec<Place>,
     walks: Vec<Walk>,
     /// The lengths of gaps without an event, and of edges what is too long for one; in nanoseconds, the longest first.
     silent: Vec<u64>,
     not_kept: NotKept,
     is_complete: bool,
     longest_edge_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Among the walks.
+    Walk(usize),
+    /// Without an event, and this long.
+    Silent(u64),
 }
 
 /// Joins the gaps of a CPU with the events of any CPUs, which may come in any order.
@@ -78,17 +90,22 @@ pub fn join(gaps: &Gaps, events: &[Event]) -> Join {
     let by_gap = events_by_gap(gaps, &here);
     let spinner = spinner_of(gaps, &by_gap);
     let (mut walks, mut silent) = (Vec::new(), Vec::new());
+    let mut places = Vec::with_capacity(gaps.gaps.len());
     for (gap, inside) in gaps.gaps.iter().zip(by_gap) {
-        match inside {
-            [] => silent.push(gap.length_ns),
-            _ => walks.push(Walk::through(gap, inside, spinner)),
+        if inside.is_empty() {
+            places.push(Place::Silent(gap.length_ns));
+            silent.push(gap.length_ns);
+        } else {
+            places.push(Place::Walk(walks.len()));
+            walks.push(Walk::through(gap, inside, spinner));
         }
     }
     let longest_edge_ns = longest_edge(&walks);
     let beyond_edge = |ns: u64| ns.checked_sub(longest_edge_ns).filter(|&ns| ns > 0);
     silent.extend(edges(&walks).filter_map(beyond_edge));
     silent.sort_unstable_by(|a, b| b.cmp(a));
-    Join { cpu: gaps.cpu, walks, silent, not_kept: gaps.not_kept, is_complete, longest_edge_ns }
+    let not_kept = gaps.not_kept;
+    Join { cpu: gaps.cpu, places, walks, silent, not_kept, is_complete, longest_edge_ns }
 }
 
 impl Join {

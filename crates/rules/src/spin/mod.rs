@@ -8,6 +8,7 @@
 
 mod counted;
 mod counts;
+mod explained;
 mod joined;
 #[cfg(test)]
 mod properties;
@@ -15,6 +16,7 @@ mod walk;
 
 pub use counted::{by_counts, costs_by_counts};
 pub use counts::{Counts, tick};
+pub use explained::{Explained, explain};
 pub use joined::{Join, Untraced, costs, edge, join};
 
 use facts::trace::{Cause, Comm};

@@ -12,7 +12,7 @@ use host::Live;
 use host::counters::{Sampler, Wanted};
 use rules::interval::Interval;
 use rules::ledger::{Evidence, Spun, close};
-use rules::spin::{Counts, GapBooks, Untraced, by_counts, join};
+use rules::spin::{Counts, GapBooks, explain};
 use std::process::ExitCode;
 
 pub(super) fn run(
@@ -57,12 +57,6 @@ pub(super) fn run(
 /// Who had the CPU in the gaps of its spinner: by what was traced, or else by what was counted.
 fn books(interval: &Interval<'_>, gaps: &Gaps, events: Result<&Vec<Event>, &Missing>) -> GapBooks {
     let counts = Counts::between(interval, gaps.cpu, gaps.thread);
-    match events {
-        Err(_) => by_counts(gaps, &counts),
-        Ok(events) => {
-            let joined = join(gaps, events);
-            let is_guest = interval.host.platform.is_guest();
-            joined.books(Untraced::of(&joined, &counts, is_guest))
-        }
-    }
+    let is_guest = interval.host.platform.is_guest();
+    explain(gaps, &counts, events.map(Vec::as_slice), is_guest).books
 }

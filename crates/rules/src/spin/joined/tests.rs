@@ -219,3 +219,23 @@ fn costs_come_from_gaps_with_one_interrupt_and_include_its_softirqs() {
         "the cost of an interrupt that is no tick holds \"0 events\", expected ten or more"
     );
 }
+
+#[test]
+fn one_gap_is_told_apart_as_the_books_are() {
+    let at = [(1000, 500), (3000, 700), (5000, 900)];
+    let joined = join(
+        &gaps(&at),
+        &events("1100 +tick, 1200 -tick, 1250 +rcu, 1400 -rcu, 3100 9>7, 3600 7>9"),
+    );
+    let untraced = Untraced { is_guest: true, ..Untraced::default() };
+    let shown = |index| {
+        let takers = joined.takers(index, untraced);
+        takers.iter().map(|(thief, ns)| format!("{thief} {ns}")).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(shown(0), "timer tick 350; softirq RCU 150");
+    assert_eq!(shown(1), "task kworker (7) 700");
+    assert_eq!(shown(2), "hypervisor 900");
+    assert_eq!(shown(3), "");
+    let all: u64 = (0..3).flat_map(|it| joined.takers(it, untraced)).map(|(_, ns)| ns).sum();
+    assert_eq!(all, joined.books(untraced).total_ns());
+}

@@ -1,0 +1,142 @@
+//! Gaps by length, in steps of 1, 2 and 5 of every power of ten: three steps a decade that can be read at a glance.
+
+use facts::probe::Gap;
+
+/// The lower edges in nanoseconds. Nothing is below the first, and the last has no end.
+const EDGES: [u64; 31] = [
+    1,
+    2,
+    5,
+    10,
+    20,
+    50,
+    100,
+    200,
+    500,
+    1_000,
+    2_000,
+    5_000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    1_000_000,
+    2_000_000,
+    5_000_000,
+    10_000_000,
+    20_000_000,
+    50_000_000,
+    100_000_000,
+    200_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_000_000_000,
+    5_000_000_000,
+    10_000_000_000,
+];
+
+/// How many gaps there were of each length, and what they took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram([Sum; EDGES.len()]);
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    count: u64,
+    ns: u64,
+}
+
+/// The gaps of one range of lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// The shortest length that belongs to it, in nanoseconds.
+    pub from_ns: u64,
+    /// The shortest length that is too long for it, in nanoseconds; `None` where none is.
+    pub below_ns: Option<u64>,
+    /// How many gaps.
+    pub count: u64,
+    /// How long they lasted together, in nanoseconds.
+    pub ns: u64,
+}
+
+impl Histogram {
+    /// Of these gaps.
+    pub fn of(gaps: &[Gap]) -> Histogram {
+        let mut histogram = Histogram::default();
+        for gap in gaps {
+            let above = EDGES.partition_point(|&edge| edge <= gap.length_ns);
+            // A gap of no length is one of the shortest.
+            if let Some(sum) = histogram.0.get_mut(above.saturating_sub(1)) {
+                sum.count += 1;
+                sum.ns = sum.ns.saturating_add(gap.length_ns);
+            }
+        }
+        histogram
+    }
+
+    /// Adds what another CPU has.
+    pub fn add(&mut self, other: &Histogram) {
+        for (sum, more) in self.0.iter_mut().zip(&other.0) {
+            sum.count = sum.count.saturating_add(more.count);
+            sum.ns = sum.ns.saturating_add(more.ns);
+        }
+    }
+
+    /// From the first bucket that has a gap to the last, ascending; empty ones in between are among them.
+    pub fn buckets(&self) -> Vec<Bucket> {
+        let edges = EDGES.iter().enumerate();
+        let all: Vec<Bucket> = edges
+            .zip(&self.0)
+            .map(|((at, &from_ns), sum)| Bucket {
+                from_ns,
+                below_ns: EDGES.get(at + 1).copied(),
+                count: sum.count,
+                ns: sum.ns,
+            })
+            .collect();
+        let has_gaps = |bucket: &Bucket| bucket.count > 0;
+        let first = all.iter().position(has_gaps).unwrap_or(all.len());
+        let end = all.iter().rposition(has_gaps).map_or(first, |last| last + 1);
+        all.get(first..end).unwrap_or_default().to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(lengths: &[u64]) -> String {
+        let gaps: Vec<Gap> = lengths.iter().map(|&length_ns| Gap { at_ns: 0, length_ns }).collect();
+        let line = |it: &Bucket| {
+            let below = it.below_ns.map_or(String::new(), |ns| ns.to_string());
+            format!("{}..{below}: {} in {}", it.from_ns, it.ns, it.count)
+        };
+        Histogram::of(&gaps).buckets().iter().map(line).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn a_length_at_an_edge_belongs_above_it() {
+        assert_eq!(
+            shown(&[199, 200, 499, 500]),
+            "100..200: 199 in 1; 200..500: 699 in 2; 500..1000: 500 in 1"
+        );
+    }
+
+    #[test]
+    fn buckets_between_two_that_have_gaps_are_shown_empty() {
+        assert_eq!(shown(&[30, 150]), "20..50: 30 in 1; 50..100: 0 in 0; 100..200: 150 in 1");
+    }
+
+    #[test]
+    fn no_length_is_too_short_or_too_long() {
+        assert_eq!(shown(&[]), "");
+        assert_eq!(shown(&[0]), "1..2: 0 in 1");
+        assert_eq!(shown(&[u64::MAX, u64::MAX]), format!("10000000000..: {} in 2", u64::MAX));
+    }
+
+    #[test]
+    fn edges_ascend() {
+        assert!(EDGES.is_sorted_by(|a, b| a < b));
+    }
+}
