@@ -2,10 +2,12 @@
 
 mod foreign;
 mod history;
+mod noise;
 mod watch;
 
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
+pub(crate) use noise::NoiseArguments;
 pub(crate) use watch::{Probe, WatchArguments};
 
 use crate::commands::ledger::period::{Point, point};
@@ -87,6 +89,13 @@ pub(crate) enum Command {
     /// is among them, with the trials that it had: it was cut short.
     #[command(after_help = history::EXAMPLES)]
     History(HistoryArguments),
+    /// Occupy CPUs and say how often, for how long and by whom each is taken away; only out of production
+    ///
+    /// A loop on each CPU, all of them at once, reads the time and notes every gap: how long, when, and who had the CPU.
+    /// Ranks the CPUs from the noisiest. Causes of single gaps need root, to trace. Whoever empties the trace runs on a
+    /// CPU that is not occupied, where one is left. Ctrl-C prints what there is.
+    #[command(after_help = noise::EXAMPLES)]
+    Noise(NoiseArguments),
 }
 
 /// What is accounted for, and how.

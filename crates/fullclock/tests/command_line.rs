@@ -151,7 +151,7 @@ fn ticks_of_what_cannot_be_measured_are_refused() {
 
 #[test]
 fn an_option_that_means_nothing_to_a_command_is_not_listed_and_says_what_to_use() {
-    for command in ["ledger", "watch", "tick"] {
+    for command in ["ledger", "noise", "watch", "tick"] {
         let help = stdout(&[command, "--help"]);
         for option in ["--fail-on", "--root", "--host"] {
             assert!(!help.contains(option), "{command}: {help}");

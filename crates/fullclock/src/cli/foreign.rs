@@ -20,6 +20,7 @@ struct Foreign {
 const COUNTED: &str = "ticks are counted on the machine it runs on; `fullclock audit` judges another by a copy or a capture";
 const MEASURED: &str = "a ledger measures the machine it runs on; `--from FILE` reads what `fullclock watch --record FILE` kept of \
                         another";
+const SPUN: &str = "noise is of the machine it runs on: no copy of a host shows it";
 const WATCHED: &str = "watch shows the machine it runs on; `--replay FILE` shows what `--record FILE` kept of another";
 const KEPT: &str =
     "the history is that of this machine's results; `--results FOLDER` reads those of another";
@@ -31,6 +32,8 @@ const FOREIGN: &[Foreign] = &[
     Foreign { option: "host", commands: &["tick"], instead: COUNTED },
     Foreign { option: "root", commands: &["ledger"], instead: MEASURED },
     Foreign { option: "host", commands: &["ledger"], instead: MEASURED },
+    Foreign { option: "root", commands: &["noise"], instead: SPUN },
+    Foreign { option: "host", commands: &["noise"], instead: SPUN },
     Foreign { option: "root", commands: &["watch"], instead: WATCHED },
     Foreign { option: "host", commands: &["watch"], instead: WATCHED },
     Foreign { option: "root", commands: &["history"], instead: KEPT },
@@ -39,7 +42,7 @@ const FOREIGN: &[Foreign] = &[
     Foreign { option: "host", commands: &["explain"], instead: NO_HOST },
     Foreign {
         option: "fail_on",
-        commands: &["capture", "explain", "ledger", "watch", "tick", "history"],
+        commands: &["capture", "explain", "history", "ledger", "noise", "tick", "watch"],
         instead: JUDGES,
     },
     Foreign {

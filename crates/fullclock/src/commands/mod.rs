@@ -5,6 +5,7 @@ mod capture;
 mod explain;
 mod history;
 pub(crate) mod ledger;
+mod noise;
 mod tick;
 mod watch;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::Ledger(options)) => ledger::run(arguments, options),
         Some(Command::Watch(options)) => watch::run(arguments, options),
         Some(Command::Explain { subject }) => explain::run(arguments, subject),
+        Some(Command::Noise(options)) => noise::run(arguments, options),
         Some(Command::Tick(options)) => tick::run(arguments, options),
         Some(Command::History(options)) => history::run(arguments, options),
     }

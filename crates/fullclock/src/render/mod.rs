@@ -3,6 +3,7 @@
 pub(crate) mod history;
 pub(crate) mod json;
 pub(crate) mod ledger;
+pub(crate) mod noise;
 mod page;
 pub(crate) mod samples;
 pub(crate) mod text;

@@ -94,7 +94,7 @@ fn untraced(options: &LedgerArguments, why: Option<&Missing>) -> Option<String> 
 }
 
 /// The threads that a process has.
-fn threads(source: &Live, pid: u32) -> Vec<u32> {
+pub(super) fn threads(source: &Live, pid: u32) -> Vec<u32> {
     let folder = format!("/proc/{pid}/task");
     let names = source.list(&folder).unwrap_or_default();
     names.iter().filter_map(|name| name.parse().ok()).collect()
@@ -122,7 +122,7 @@ fn family(source: &Live, command: u32) -> Vec<Fork> {
 }
 
 /// The CPUs to account for: those that were asked for, all of which have to be online.
-fn within(asked: Option<&CpuSet>, online: &CpuSet) -> Result<CpuSet> {
+pub(super) fn within(asked: Option<&CpuSet>, online: &CpuSet) -> Result<CpuSet> {
     let Some(asked) = asked else { return Ok(online.clone()) };
     let offline = asked.minus(online);
     if !offline.is_empty() {
@@ -218,7 +218,7 @@ fn counts_cycles(sampler: &mut Sampler) -> bool {
 }
 
 /// Waits that long, or until Ctrl-C.
-fn wait(arguments: &Arguments, interrupt: &Interrupt, length: Duration) {
+pub(super) fn wait(arguments: &Arguments, interrupt: &Interrupt, length: Duration) {
     let mut progress = Progress::new(&arguments.output, arguments.audit.verbose, Some(length));
     let started = Instant::now();
     while let Some(left) = length.checked_sub(started.elapsed()).filter(|it| !it.is_zero()) {

@@ -60,7 +60,7 @@ fn written(id: &str, value: f64) -> Fact<String> {
 }
 
 /// A text as one field.
-fn field(text: &str) -> Cow<'_, str> {
+pub(in crate::render) fn field(text: &str) -> Cow<'_, str> {
     let text = harmless(text);
     if text.contains([',', '"', '\n', '\r']) {
         return format!("\"{}\"", text.replace('"', "\"\"")).into();
