@@ -1,10 +1,12 @@
 //! Work of our own threads on chosen CPUs, and how long it took them.
 
 use crate::failure::Failure;
+use crate::known::Known;
+use crate::trial::{Figure, Outcome};
 use facts::CpuSet;
 use host::probe::pinned;
 use rustix::time::{ClockId, clock_gettime};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// What one thread did.
@@ -35,24 +37,42 @@ pub(crate) fn on_each<T: Send>(
     cpus: Option<&CpuSet>,
     work: impl Fn() -> T + Sync,
 ) -> Result<Vec<T>, Failure> {
-    let Some(cpus) = cpus else { return Ok(vec![work()]) };
+    by_rank(cpus, |_| work())
+}
+
+/// The same for work that is told which of the threads does it, counted from 0 by CPU ascending. No thread begins
+/// before every one is on its CPU, and none does where one cannot be: threads may wait for each other.
+pub(crate) fn by_rank<T: Send>(
+    cpus: Option<&CpuSet>,
+    work: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>, Failure> {
+    let Some(cpus) = cpus else { return Ok(vec![work(0)]) };
     if cpus.len() == 1 {
-        return cpus.iter().map(|cpu| on(cpu, &work)).collect();
+        return cpus.iter().map(|cpu| on(cpu, || work(0))).collect();
     }
     let gate = Gate::default();
     std::thread::scope(|scope| {
         let threads: Result<Vec<_>, Failure> = cpus
             .iter()
-            .map(|cpu| {
+            .enumerate()
+            .map(|(rank, cpu)| {
                 let (gate, work) = (&gate, &work);
-                let at_once = move || on(cpu, || gate.wait().then(work));
+                let at_once = move || {
+                    let there = on(cpu, || gate.wait().then(|| work(rank)));
+                    if there.is_err() {
+                        gate.shut();
+                    }
+                    there
+                };
                 std::thread::Builder::new()
                     .spawn_scoped(scope, at_once)
                     .map_err(Failure::system("cannot start a thread for each CPU"))
             })
             .collect();
-        // Whoever waits has to be let go, also when the others cannot come.
-        gate.open(threads.is_ok());
+        match &threads {
+            Ok(threads) => gate.open(threads.len()),
+            Err(_) => gate.shut(),
+        }
         let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Option<T>, Failure>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
@@ -60,27 +80,80 @@ pub(crate) fn on_each<T: Send>(
     })
 }
 
-fn on<T>(cpu: u32, work: impl FnOnce() -> T) -> Result<T, Failure> {
+/// Does `work` on the calling thread, pinned to `cpu` meanwhile.
+pub(crate) fn on<T>(cpu: u32, work: impl FnOnce() -> T) -> Result<T, Failure> {
     pinned(cpu, work).map_err(|why| Failure::Unready(why.to_string()))
+}
+
+/// What all threads together say of a trial: the longest of their times, the sum of their time on CPUs.
+pub(crate) fn outcome<T>(runs: &[Timed<T>], figures: Vec<Figure>) -> Outcome {
+    Outcome {
+        elapsed_ns: slowest_ns(runs),
+        cpu_ns: Known::Value(runs.iter().map(|it| it.cpu_ns).sum()),
+        tasks: u32::try_from(runs.len()).unwrap_or(u32::MAX),
+        figures,
+    }
+}
+
+/// The longest time that one of them took.
+pub(crate) fn slowest_ns<T>(runs: &[Timed<T>]) -> u64 {
+    runs.iter().map(|it| it.elapsed_ns).max().unwrap_or_default()
+}
+
+/// Does `step` that many times in steps of at most `length`, and looks in between whether the user wants to stop.
+pub(crate) fn in_steps(
+    count: u64,
+    length: u64,
+    stop: &AtomicBool,
+    mut step: impl FnMut(u64),
+) -> Result<(), Failure> {
+    let mut left = count;
+    while left > 0 {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
+        }
+        let part = left.min(length.max(1));
+        step(part);
+        left -= part;
+    }
+    Ok(())
 }
 
 /// Where threads wait for each other. They spin, so that all of them begin within a microsecond and none has to wake up
 /// first.
 #[derive(Default)]
-struct Gate(AtomicU8);
+struct Gate {
+    state: AtomicU8,
+    waiting: AtomicUsize,
+}
 
+const CLOSED: u8 = 0;
 const GO: u8 = 1;
 const GO_HOME: u8 = 2;
 
 impl Gate {
-    fn open(&self, is_on: bool) {
-        self.0.store(if is_on { GO } else { GO_HOME }, Ordering::Release);
+    /// Lets all go once that many are here, unless it is shut.
+    fn open(&self, count: usize) {
+        while self.waiting.load(Ordering::Acquire) < count
+            && self.state.load(Ordering::Acquire) != GO_HOME
+        {
+            std::thread::yield_now();
+        }
+        // Shut is shut: one that cannot come may say so at this moment.
+        let _is_shut =
+            self.state.compare_exchange(CLOSED, GO, Ordering::AcqRel, Ordering::Acquire).is_err();
+    }
+
+    /// Sends all home who have not gone.
+    fn shut(&self) {
+        self.state.store(GO_HOME, Ordering::Release);
     }
 
     /// Whether it is on.
     fn wait(&self) -> bool {
+        self.waiting.fetch_add(1, Ordering::AcqRel);
         loop {
-            match self.0.load(Ordering::Acquire) {
+            match self.state.load(Ordering::Acquire) {
                 GO => return true,
                 GO_HOME => return false,
                 _ => std::thread::yield_now(),
@@ -123,6 +196,25 @@ mod tests {
         let ran = Mutex::new(0);
         let outcome = on_each(Some(&cpus.into_iter().collect()), || *ran.lock().unwrap() += 1);
         assert!(outcome.unwrap_err().to_string().contains("CPU 8000"));
+        assert_eq!(*ran.lock().unwrap(), 0);
+    }
+
+    #[test]
+    fn ranks_are_counted_by_cpu_ascending() {
+        let cpus = allowed().unwrap();
+        let seen = by_rank(Some(&cpus), |rank| (rank, allowed().unwrap().first())).unwrap();
+        let expected: Vec<_> = cpus.iter().map(Some).enumerate().collect();
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn steps_make_up_the_whole_and_end_when_the_user_wants_to_stop() {
+        let stop = AtomicBool::new(false);
+        let mut steps = Vec::new();
+        in_steps(25, 10, &stop, |it| steps.push(it)).unwrap();
+        assert_eq!(steps, [10, 10, 5]);
+        let stopped = in_steps(u64::MAX, 1, &stop, |_| stop.store(true, Ordering::Relaxed));
+        assert!(matches!(stopped, Err(Failure::Stopped)));
     }
 
     #[test]

@@ -153,6 +153,16 @@ impl Settings {
         if cpus.is_empty() { Err(unready("it names no CPU".to_owned())) } else { Ok(Some(cpus)) }
     }
 
+    /// How much work one trial is: `default` where nothing was asked, and no more than `most`.
+    ///
+    /// Errors: no work, or more than that.
+    pub(crate) fn iterations_up_to(&self, most: u64, default: u64) -> Result<u64, Failure> {
+        match self.iterations.unwrap_or(default) {
+            it if (1..=most).contains(&it) => Ok(it),
+            it => Err(Failure::Unready(format!("--iterations {it}: expected 1 to {most}"))),
+        }
+    }
+
     /// The same as a result keeps them: a password in a connection string is replaced by a mark.
     #[must_use]
     pub fn without_secrets(&self) -> Settings {

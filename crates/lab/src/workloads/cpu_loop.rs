@@ -6,8 +6,7 @@
 
 use crate::cpu_test::{ITERATIONS, answer, computed};
 use crate::failure::Failure;
-use crate::known::Known;
-use crate::threads::{Timed, on_each, timed};
+use crate::threads::{Timed, on_each, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, Outcome};
 use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
@@ -51,13 +50,8 @@ impl Ready for CpuLoop {
         let iterations = self.iterations;
         let runs = on_each(self.cpus.as_ref(), || timed(|| computed(black_box(iterations))))?;
         runs.iter().try_for_each(|it| self.check(it))?;
-        let elapsed_ns = runs.iter().map(|it| it.elapsed_ns).max().unwrap_or_default();
-        Ok(Outcome {
-            elapsed_ns,
-            cpu_ns: Known::Value(runs.iter().map(|it| it.cpu_ns).sum()),
-            tasks: u32::try_from(runs.len()).unwrap_or(u32::MAX),
-            figures: vec![Figure::of(FIGURE, elapsed_ns as f64 / 1e9)],
-        })
+        let elapsed = Figure::of(FIGURE, slowest_ns(&runs) as f64 / 1e9);
+        Ok(outcome(&runs, vec![elapsed]))
     }
 }
 

@@ -3,12 +3,19 @@
 mod cpu_loop;
 mod plsql_loop;
 mod schema_build;
+mod syscall;
+mod timer;
 
 use crate::workload::Workload;
 
 /// In the order in which they are listed.
-pub const WORKLOADS: &[Workload] =
-    &[cpu_loop::WORKLOAD, plsql_loop::WORKLOAD, schema_build::WORKLOAD];
+pub const WORKLOADS: &[Workload] = &[
+    cpu_loop::WORKLOAD,
+    syscall::WORKLOAD,
+    timer::WORKLOAD,
+    plsql_loop::WORKLOAD,
+    schema_build::WORKLOAD,
+];
 
 /// The workload of that id.
 pub fn find(id: &str) -> Option<&'static Workload> {

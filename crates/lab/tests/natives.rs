@@ -1,0 +1,90 @@
+//! Every native workload, in small, through the door that `fullclock bench` uses.
+#![expect(clippy::unwrap_used, reason = "a test that cannot look at its machine fails")]
+
+use facts::{CpuSet, HostView};
+use host::Live;
+use host::probe::allowed;
+use lab::failure::Failure;
+use lab::trial::Outcome;
+use lab::workload::{Scene, Settings, Workload};
+use lab::workloads::find;
+use std::sync::atomic::AtomicBool;
+
+/// The workloads, and what is little work for each.
+const NATIVES: &[(&str, u64)] = &[("cpu-loop", 1000), ("syscall", 1000), ("timer", 1000)];
+
+struct Machine {
+    host: HostView,
+    allowed: CpuSet,
+    stop: AtomicBool,
+}
+
+impl Machine {
+    fn this() -> Machine {
+        let host = host::view(&Live::this_machine());
+        Machine { host, allowed: allowed().unwrap(), stop: AtomicBool::new(false) }
+    }
+
+    fn trial(&self, workload: &Workload, settings: &Settings) -> Result<Outcome, Failure> {
+        workload.accepts(settings)?;
+        let scene = Scene {
+            host: &self.host,
+            allowed: self.allowed.clone(),
+            temporary: std::env::temp_dir(),
+            stop: &self.stop,
+        };
+        (workload.prepare)(settings, &scene)?.trial(&scene)
+    }
+}
+
+fn settings(iterations: u64, cpus: Option<&CpuSet>) -> Settings {
+    Settings {
+        iterations: Some(iterations),
+        cpus: cpus.map(ToString::to_string),
+        ..Settings::default()
+    }
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "says that a part was skipped")]
+fn every_native_workload_gives_its_figure_first_and_all_of_them_are_numbers() {
+    let machine = Machine::this();
+    let one: CpuSet = machine.allowed.last().into_iter().collect();
+    for (id, iterations) in NATIVES {
+        let workload = find(id).unwrap();
+        for cpus in [None, Some(&one), Some(&machine.allowed)] {
+            let outcome = match machine.trial(workload, &settings(*iterations, cpus)) {
+                Err(Failure::Unready(why)) => {
+                    println!("skipped: {id} on {cpus:?}: {why}");
+                    continue;
+                }
+                outcome => outcome.unwrap(),
+            };
+            let first = outcome.figures.first().unwrap();
+            assert_eq!((&*first.name, &*first.unit), (workload.figure.name, workload.figure.unit));
+            assert!(outcome.figures.iter().all(|it| it.value.is_finite()), "{id}: {outcome:?}");
+            assert!(outcome.elapsed_ns > 0 && outcome.tasks > 0, "{id}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn no_work_and_too_much_of_it_are_refused_by_name() {
+    let machine = Machine::this();
+    for (id, _) in NATIVES {
+        let workload = find(id).unwrap();
+        let refused = machine.trial(workload, &settings(0, None)).unwrap_err().to_string();
+        assert!(refused.starts_with("--iterations 0"), "{id}: {refused}");
+    }
+}
+
+#[test]
+fn an_absent_cpu_is_a_message_and_hangs_nobody() {
+    let machine = Machine::this();
+    let cpus: CpuSet = machine.allowed.first().into_iter().chain([8000]).collect();
+    for (id, iterations) in NATIVES {
+        let failure = machine.trial(find(id).unwrap(), &settings(*iterations, Some(&cpus)));
+        let text = failure.unwrap_err().to_string();
+        assert!(text.contains("8000"), "{id}: {text}");
+    }
+}
