@@ -3,6 +3,8 @@
 //! With ten million iterations it prints 873729.72, in decimal numbers and in IEEE 754 doubles. In doubles every step
 //! is exact or correctly rounded (fmod is exact, square root and sum round once), so that the last bit is known too.
 
+use crate::failure::Failure;
+
 /// The iterations of the published test.
 pub(crate) const ITERATIONS: u64 = 10_000_000;
 
@@ -31,6 +33,14 @@ pub(crate) fn computed(iterations: u64) -> f64 {
     (1..=iterations).fold(0.0, |n, f| n % MODULUS + (f as f64).sqrt())
 }
 
+/// Nothing where a native run gave the answer to the last bit; otherwise the loud failure of that workload.
+pub(crate) fn verify(workload: &'static str, found: f64, expected: f64) -> Result<(), Failure> {
+    if found.to_bits() == expected.to_bits() {
+        return Ok(());
+    }
+    Err(Failure::WrongAnswer { workload, found: found.to_string(), expected: expected.to_string() })
+}
+
 /// Whether a number computed in decimals is [`answer`] to two places.
 pub(crate) fn agrees_in_decimals(found: f64, expected: f64) -> bool {
     let apart = (found - expected).abs();
@@ -46,6 +56,14 @@ mod tests {
     fn the_published_answer_comes_out_to_the_last_bit() {
         assert_eq!(computed(ITERATIONS).to_bits(), ANSWER.to_bits());
         assert_eq!(format!("{ANSWER:.12}"), "873729.720152688562");
+    }
+
+    #[test]
+    fn a_wrong_answer_is_told_loudly() {
+        assert!(verify("cpu-loop", 2.5, 2.5).is_ok());
+        let text = verify("cpu-loop", 2.5, 1.0).unwrap_err().to_string();
+        assert!(text.starts_with("WRONG ANSWER: cpu-loop computed 2.5, and 1 is right"), "{text}");
+        assert!(verify("cpu-loop", 0.0, -0.0).is_err());
     }
 
     #[test]

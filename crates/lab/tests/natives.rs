@@ -11,7 +11,13 @@ use lab::workloads::find;
 use std::sync::atomic::AtomicBool;
 
 /// The workloads, and what is little work for each.
-const NATIVES: &[(&str, u64)] = &[("cpu-loop", 1000), ("syscall", 1000), ("timer", 1000)];
+const NATIVES: &[(&str, u64)] = &[
+    ("cpu-loop", 1000),
+    ("all-cores", 1000),
+    ("spin-pair", 1000),
+    ("syscall", 1000),
+    ("timer", 1000),
+];
 
 struct Machine {
     host: HostView,

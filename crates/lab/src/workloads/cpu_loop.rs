@@ -4,9 +4,9 @@
 //! from 1 to ten million gives 873729.72 (873729.720152688562 in IEEE double precision). It touches no memory, calls
 //! no kernel and depends on itself from step to step, so its time is the clock and nothing else.
 
-use crate::cpu_test::{ITERATIONS, answer, computed};
+use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, verify};
 use crate::failure::Failure;
-use crate::threads::{Timed, on_each, outcome, slowest_ns, timed};
+use crate::threads::{on_each, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, Outcome};
 use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
@@ -37,10 +37,7 @@ struct CpuLoop {
 }
 
 fn prepare(settings: &Settings, _scene: &Scene<'_>) -> Result<Box<dyn Ready>, Failure> {
-    let iterations = settings.iterations.unwrap_or(ITERATIONS);
-    if iterations == 0 {
-        return Err(Failure::Unready("--iterations 0 is no work".to_owned()));
-    }
+    let iterations = settings.iterations_up_to(MOST_ITERATIONS, ITERATIONS)?;
     let answer = answer(iterations);
     Ok(Box::new(CpuLoop { cpus: settings.cpus()?, iterations, answer }))
 }
@@ -49,34 +46,8 @@ impl Ready for CpuLoop {
     fn trial(&mut self, _scene: &Scene<'_>) -> Result<Outcome, Failure> {
         let iterations = self.iterations;
         let runs = on_each(self.cpus.as_ref(), || timed(|| computed(black_box(iterations))))?;
-        runs.iter().try_for_each(|it| self.check(it))?;
+        runs.iter().try_for_each(|it| verify(WORKLOAD.id, it.answer, self.answer))?;
         let elapsed = Figure::of(FIGURE, slowest_ns(&runs) as f64 / 1e9);
         Ok(outcome(&runs, vec![elapsed]))
-    }
-}
-
-impl CpuLoop {
-    fn check(&self, run: &Timed<f64>) -> Result<(), Failure> {
-        if run.answer.to_bits() == self.answer.to_bits() {
-            return Ok(());
-        }
-        Err(Failure::WrongAnswer {
-            workload: WORKLOAD.id,
-            found: run.answer.to_string(),
-            expected: self.answer.to_string(),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wrong_answer_is_told_loudly() {
-        let broken = CpuLoop { cpus: None, iterations: 10, answer: 1.0 };
-        let run = Timed { answer: 2.5, elapsed_ns: 1, cpu_ns: 1 };
-        let text = broken.check(&run).unwrap_err().to_string();
-        assert!(text.starts_with("WRONG ANSWER: cpu-loop computed 2.5, and 1 is right"), "{text}");
     }
 }

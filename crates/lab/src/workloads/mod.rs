@@ -1,8 +1,10 @@
 //! Every workload, one file each.
 
+mod all_cores;
 mod cpu_loop;
 mod plsql_loop;
 mod schema_build;
+mod spin_pair;
 mod syscall;
 mod timer;
 
@@ -11,6 +13,8 @@ use crate::workload::Workload;
 /// In the order in which they are listed.
 pub const WORKLOADS: &[Workload] = &[
     cpu_loop::WORKLOAD,
+    all_cores::WORKLOAD,
+    spin_pair::WORKLOAD,
     syscall::WORKLOAD,
     timer::WORKLOAD,
     plsql_loop::WORKLOAD,
