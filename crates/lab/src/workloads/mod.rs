@@ -2,6 +2,7 @@
 
 mod all_cores;
 mod cpu_loop;
+mod memory;
 mod plsql_loop;
 mod schema_build;
 mod spin_pair;
@@ -15,6 +16,7 @@ pub const WORKLOADS: &[Workload] = &[
     cpu_loop::WORKLOAD,
     all_cores::WORKLOAD,
     spin_pair::WORKLOAD,
+    memory::WORKLOAD,
     syscall::WORKLOAD,
     timer::WORKLOAD,
     plsql_loop::WORKLOAD,
