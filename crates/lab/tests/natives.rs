@@ -15,6 +15,7 @@ const NATIVES: &[(&str, u64)] = &[
     ("cpu-loop", 1000),
     ("all-cores", 1000),
     ("spin-pair", 1000),
+    ("wakeup", 3),
     ("syscall", 1000),
     ("timer", 1000),
 ];

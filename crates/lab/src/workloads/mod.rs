@@ -8,6 +8,7 @@ mod schema_build;
 mod spin_pair;
 mod syscall;
 mod timer;
+mod wakeup;
 
 use crate::workload::Workload;
 
@@ -16,6 +17,7 @@ pub const WORKLOADS: &[Workload] = &[
     cpu_loop::WORKLOAD,
     all_cores::WORKLOAD,
     spin_pair::WORKLOAD,
+    wakeup::WORKLOAD,
     memory::WORKLOAD,
     syscall::WORKLOAD,
     timer::WORKLOAD,
