@@ -14,6 +14,7 @@ pub mod failure;
 mod fingerprint;
 pub mod known;
 pub mod oracle;
+pub mod peers;
 pub mod record;
 pub mod stats;
 pub mod store;

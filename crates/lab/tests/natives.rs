@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 /// The workloads, and what is little work for each.
 const NATIVES: &[(&str, u64)] = &[
     ("cpu-loop", 1000),
+    ("cpu-speed", 1000),
     ("all-cores", 1000),
     ("spin-pair", 1000),
     ("wakeup", 3),

@@ -2,6 +2,7 @@
 
 mod all_cores;
 mod cpu_loop;
+mod cpu_speed;
 mod memory;
 mod plsql_loop;
 mod schema_build;
@@ -15,6 +16,7 @@ use crate::workload::Workload;
 /// In the order in which they are listed.
 pub const WORKLOADS: &[Workload] = &[
     cpu_loop::WORKLOAD,
+    cpu_speed::WORKLOAD,
     all_cores::WORKLOAD,
     spin_pair::WORKLOAD,
     wakeup::WORKLOAD,
