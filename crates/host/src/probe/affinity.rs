@@ -20,6 +20,25 @@ pub fn pinned<T>(cpu: u32, work: impl FnOnce() -> T) -> Fact<T> {
     Ok(work())
 }
 
+/// Runs `work` with the calling thread, and whatever it starts meanwhile, on `cpus` only, then lets the thread run where
+/// it could before.
+///
+/// Errors: one of the CPUs is offline, or outside of the thread's cpuset.
+pub fn pinned_to<T>(cpus: &CpuSet, work: impl FnOnce() -> T) -> Fact<T> {
+    let before = mask()?;
+    let _restored = Restored(before);
+    let mut wanted: Mask = [0; N_WORDS];
+    for cpu in cpus.iter() {
+        // The kernel takes out what is not there, and refuses only where nothing is left.
+        set(&mask_of(cpu)?).map_err(|error| missing(cpu, &error))?;
+        wanted.iter_mut().zip(mask_of(cpu)?).for_each(|(word, bit)| *word |= bit);
+    }
+    let shown =
+        || Missing { what: format!("CPUs {cpus}"), why: Why::Failed("it names none".into()) };
+    set(&wanted).map_err(|_| shown())?;
+    Ok(work())
+}
+
 /// Lets task `tid` run on `cpu` only, until it is told otherwise. Tasks that it starts afterwards inherit that.
 ///
 /// Errors: the CPU is offline or outside of the task's cpuset, the task is gone, or it is another user's and this
@@ -142,6 +161,16 @@ mod tests {
         assert_eq!(is_apart, before.len() > 1);
         assert_eq!(after.contains(cpu), !is_apart);
         assert!(!keep_off(&before));
+        assert_eq!(allowed().unwrap(), before);
+    }
+
+    #[test]
+    fn work_runs_on_all_of_the_cpus_or_not_at_all() {
+        let before = allowed().unwrap();
+        assert_eq!(pinned_to(&before, || allowed().unwrap()), Ok(before.clone()));
+        let absent: CpuSet = before.iter().chain([8191]).collect();
+        assert!(pinned_to(&absent, || unreachable!("ran without CPU 8191")).is_err());
+        assert!(pinned_to(&CpuSet::default(), || unreachable!("ran nowhere")).is_err());
         assert_eq!(allowed().unwrap(), before);
     }
 
