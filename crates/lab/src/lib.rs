@@ -7,6 +7,7 @@
 
 pub mod bench;
 pub mod compare;
+pub mod comparison;
 mod cpu_test;
 pub mod database;
 pub mod doubt;
@@ -18,6 +19,7 @@ pub mod peers;
 pub mod record;
 pub mod stats;
 pub mod store;
+pub mod summary;
 pub mod trial;
 pub mod workload;
 pub mod workloads;

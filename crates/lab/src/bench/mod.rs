@@ -49,8 +49,9 @@ pub struct PlannedArm {
 
 /// Whoever watches trials go by.
 pub trait Watcher {
-    /// Everything is prepared, and the first trial is about to begin; there is none in the record yet.
-    fn begun(&mut self, record: &Record) -> Result<(), Failure>;
+    /// Everything is prepared, and the first trial is about to begin; there is none in the record yet. Whoever keeps it
+    /// may give it another id.
+    fn begun(&mut self, record: &mut Record) -> Result<(), Failure>;
 
     /// A trial has been added to the record.
     fn tried(&mut self, record: &Record) -> Result<(), Failure>;
@@ -185,6 +186,9 @@ impl Session<'_> {
         let work = Work { cpus, processes: arm.ready.processes(), clocks: readings };
         let surroundings = self.recorder.end(began_ns, work);
         arm.ready.settle(&mut outcome)?;
+        if arm.ready.processes().is_empty() {
+            self.recorder.forget_past();
+        }
         Ok(Trial {
             number: u32::try_from(n_before + 1).unwrap_or(u32::MAX),
             arm: number,

@@ -80,6 +80,12 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// Lets the next trial's window begin at its own start: what ran before it has ended, and would be another's task
+    /// in its ledger.
+    pub(super) fn forget_past(&mut self) {
+        self.forget(self.samples.len().saturating_sub(1));
+    }
+
     fn sample(&mut self) {
         // The latest sample is replaced while the one before it is recent enough.
         let n = self.samples.len();

@@ -102,6 +102,11 @@ impl Journal {
         Ok(result)
     }
 
+    /// Removes it: there is nothing worth keeping.
+    pub fn discard(self) -> Result<(), Failure> {
+        std::fs::remove_file(self.path(JOURNAL)).map_err(self.failed())
+    }
+
     fn line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let mut line = serde_json::to_vec(value).map_err(io::Error::from).map_err(self.failed())?;
         line.push(b'\n');

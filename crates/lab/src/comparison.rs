@@ -1,0 +1,184 @@
+//! Which arms of which records are compared, and what is said of each pair.
+
+use crate::compare::{
+    Evidence, LEVEL, Measure, Verdict, block_differences, interleaved, judge_differences, separate,
+};
+use crate::doubt::Doubt;
+use crate::known::Known;
+use crate::record::Record;
+use crate::stats::{Claim, Sample, holm, median};
+use serde::{Deserialize, Serialize};
+
+/// Two arms and what can be said of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// What the first arm is called.
+    pub a: String,
+    /// What the other one is called.
+    pub b: String,
+    /// What the main figure is called.
+    pub figure: String,
+    /// What can be said.
+    pub verdict: Verdict,
+    /// The main figure with the clock taken out, also where it is not what the verdict speaks of.
+    pub normalised: Known<Evidence>,
+    /// Everything that makes either doubtful.
+    pub doubts: Vec<Doubt>,
+}
+
+/// An arm among several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// What it is called.
+    pub arm: String,
+    /// The main figure's median.
+    pub median: f64,
+    /// The arm against all others of its blocks together; missing where there are too few blocks.
+    pub against_others: Known<Evidence>,
+    /// The chance of such evidence, corrected for there being as many arms (Holm).
+    pub corrected_p: f64,
+    /// Whether it may be said to differ from the others.
+    pub is_claimed: bool,
+}
+
+/// Compares every arm of one record with its first one.
+pub fn within(record: &Record) -> Vec<Comparison> {
+    let pair = |b: usize| {
+        let verdict = interleaved(record, 0, b);
+        let normalised = normalised(&verdict).or_else(|| of_blocks(record, (0, b)));
+        Comparison {
+            a: record.arms[0].name.clone(),
+            b: record.arms[b].name.clone(),
+            figure: figure(record),
+            normalised: known(normalised),
+            verdict,
+            doubts: record.doubts.clone(),
+        }
+    };
+    (1..record.arms.len()).map(pair).collect()
+}
+
+/// Compares the first arms of two records.
+///
+/// Errors: they have different figures, in words.
+pub fn between(a: &Record, b: &Record) -> Result<Comparison, String> {
+    let shape = |it: &Record| {
+        let figure = it.trials.first()?.outcome.figures.first()?;
+        Some((figure.name.clone(), figure.unit.clone(), figure.better))
+    };
+    let (of_a, of_b) = (shape(a), shape(b));
+    if let (Some((name_a, unit_a, _)), Some((name_b, unit_b, _))) = (&of_a, &of_b)
+        && of_a != of_b
+    {
+        let text = "they measure different things: the figure of A is";
+        return Err(format!("{text} {name_a} in {unit_a}, that of B {name_b} in {unit_b}"));
+    }
+    let verdict = separate((a, 0), (b, 0));
+    let mut doubts = a.doubts.clone();
+    doubts.extend(b.doubts.iter().filter(|it| !a.doubts.contains(it)).cloned());
+    Ok(Comparison {
+        a: "A".to_owned(),
+        b: "B".to_owned(),
+        figure: figure(a),
+        normalised: known(normalised(&verdict)),
+        verdict,
+        doubts,
+    })
+}
+
+/// The arms of a record, the fastest first, each judged against all others.
+pub fn ranking(record: &Record) -> Vec<Ranked> {
+    let mut ranked: Vec<Ranked> =
+        (0..record.arms.len()).filter_map(|it| ranked(record, it)).collect();
+    let claims: Vec<Claim> =
+        ranked.iter().map(|it| Claim { p: it.corrected_p, weight: 1.0 }).collect();
+    for (arm, p) in ranked.iter_mut().zip(holm(&claims)) {
+        arm.corrected_p = p;
+        arm.is_claimed = p < LEVEL;
+    }
+    let slowness = |it: &Ranked| it.against_others.value().map_or(f64::INFINITY, |it| it.change);
+    ranked.sort_by(|a, b| slowness(a).total_cmp(&slowness(b)).then(a.median.total_cmp(&b.median)));
+    ranked
+}
+
+fn ranked(record: &Record, arm: usize) -> Option<Ranked> {
+    let figures = record.trials.iter().filter(|it| it.arm == arm);
+    let figures = figures.filter_map(|it| Some(it.outcome.figures.first()?.value)).collect();
+    let others = evidence(&block_differences(
+        &one_against_others(record, arm).trials,
+        Measure::Figure,
+        (0, 1),
+    ));
+    Some(Ranked {
+        arm: record.arms[arm].name.clone(),
+        median: median(&Sample::new(figures).ok()?),
+        corrected_p: others.map_or(1.0, |it| it.p),
+        against_others: known(others),
+        is_claimed: false,
+    })
+}
+
+/// The same trials, with every other arm as arm 0 and this one as arm 1.
+fn one_against_others(record: &Record, arm: usize) -> Record {
+    let mut record = record.clone();
+    for trial in &mut record.trials {
+        trial.arm = usize::from(trial.arm == arm);
+        // Neither is looked at, and both are most of it.
+        trial.surroundings = crate::trial::Surroundings::default();
+    }
+    record
+}
+
+fn of_blocks(record: &Record, arms: (usize, usize)) -> Option<Evidence> {
+    evidence(&block_differences(&record.trials, Measure::FigureCycles, arms))
+}
+
+fn evidence(blocks: &[(f64, usize)]) -> Option<Evidence> {
+    let pairs = blocks.iter().map(|it| it.1).sum();
+    let differences = Sample::new(blocks.iter().map(|it| it.0).collect()).ok()?;
+    judge_differences(&differences, pairs).ok()
+}
+
+fn normalised(verdict: &Verdict) -> Option<Evidence> {
+    verdict.reading(Measure::FigureCycles).map(|it| it.evidence)
+}
+
+fn known(evidence: Option<Evidence>) -> Known<Evidence> {
+    let missing = "too few trials have it".to_owned();
+    evidence.map_or(Known::Missing { missing }, Known::Value)
+}
+
+fn figure(record: &Record) -> String {
+    let first = record.trials.first().and_then(|it| it.outcome.figures.first());
+    first.map_or_else(String::new, |it| it.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixture::{blocks, moment, record};
+
+    #[test]
+    fn the_clock_is_taken_out_whatever_the_verdict_speaks_of() {
+        let found = within(&record(blocks((1.0, 2e9), (1.01, 2e9), 0.001)));
+        let normalised = found[0].normalised.value().unwrap();
+        assert!((normalised.change - 0.01).abs() < 0.001, "{normalised:?}");
+        assert_eq!(found[0].figure, "elapsed");
+    }
+
+    #[test]
+    fn two_records_of_different_figures_are_not_compared() {
+        let (a, mut b) = (moment(1.0, 2e9, 0.001), moment(1.0, 2e9, 0.001));
+        assert!(between(&a, &b).is_ok());
+        b.trials[0].outcome.figures[0].name = "tps".to_owned();
+        assert!(between(&a, &b).unwrap_err().contains("tps"));
+    }
+
+    #[test]
+    fn the_arm_that_is_slow_is_last_and_claimed() {
+        let ranked = ranking(&record(blocks((1.0, 2e9), (1.05, 2e9), 0.001)));
+        let names: Vec<&str> = ranked.iter().map(|it| &*it.arm).collect();
+        assert_eq!(names, ["arm 0", "arm 1"]);
+        assert!(ranked.iter().all(|it| it.is_claimed));
+    }
+}
