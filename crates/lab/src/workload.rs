@@ -54,7 +54,7 @@ pub trait Ready {
         Ok(())
     }
 
-    /// The processes whose cycles are the work's own.
+    /// The processes whose cycles are the work's own; none once they have ended and been settled.
     fn processes(&self) -> Vec<u32> {
         vec![std::process::id()]
     }
@@ -92,6 +92,8 @@ pub enum Setting {
     Rows,
     /// `--metric`.
     Metric,
+    /// `--better`.
+    Better,
     /// `--timeout`.
     Timeout,
     /// The command itself.
@@ -120,6 +122,9 @@ pub struct Settings {
     /// A regular expression that finds the figure in what a command prints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
+    /// Which way that figure is faster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub better: Option<Better>,
     /// How long a trial may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
@@ -138,6 +143,7 @@ impl Setting {
             Setting::Dsn => "--dsn",
             Setting::Rows => "--rows",
             Setting::Metric => "--metric",
+            Setting::Better => "--better",
             Setting::Timeout => "--timeout",
             Setting::Command => "a command",
         }
@@ -178,6 +184,7 @@ impl Settings {
             (Setting::Dsn, self.dsn.is_some()),
             (Setting::Rows, self.rows.is_some()),
             (Setting::Metric, self.metric.is_some()),
+            (Setting::Better, self.better.is_some()),
             (Setting::Timeout, self.timeout.is_some()),
             (Setting::Command, !self.command.is_empty()),
         ]

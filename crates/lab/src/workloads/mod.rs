@@ -1,6 +1,7 @@
 //! Every workload, one file each.
 
 mod all_cores;
+mod command;
 mod cpu_loop;
 mod cpu_speed;
 mod memory;
@@ -25,6 +26,7 @@ pub const WORKLOADS: &[Workload] = &[
     timer::WORKLOAD,
     plsql_loop::WORKLOAD,
     schema_build::WORKLOAD,
+    command::WORKLOAD,
 ];
 
 /// The workload of that id.

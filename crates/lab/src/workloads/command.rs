@@ -1,0 +1,174 @@
+//! `command`: any command, by its elapsed time or by a figure that it prints.
+
+mod printed;
+mod run;
+
+use crate::failure::Failure;
+use crate::known::Known;
+use crate::trial::{Better, Figure, Outcome};
+use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use facts::CpuSet;
+use printed::Metric;
+use run::Run;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(super) const WORKLOAD: Workload = Workload {
+    id: "command",
+    title: "any command, by its elapsed time or a figure it prints",
+    help: "Runs a command to its end, again and again. Its figure is the time from its start to its end; with \
+           `--metric REGEX`, the number that the expression's one group finds in what it prints, the last one where \
+           there are several (pgbench, sysbench, HammerDB...). More of it is faster, as of a rate; `--better lower` \
+           says that it is a time.\n\n\
+           With `--cpus`, the command and everything it starts run on those CPUs; a server that it talks to does \
+           not. A command that fails, prints no such number or does not end within `--timeout` fails the trial. \
+           It reads nothing, and what it prints is not shown.\n\n\
+           Start and end of a process take a millisecond or less, and are in its time.",
+    figure: FIGURE,
+    takes: &[Setting::Cpus, Setting::Metric, Setting::Better, Setting::Timeout, Setting::Command],
+    prepare,
+};
+
+const FIGURE: FigureShape = FigureShape { name: "elapsed", unit: "s", better: Better::Lower };
+const METRIC: FigureShape = FigureShape { name: "metric", unit: "", better: Better::Higher };
+
+struct Command {
+    words: Vec<String>,
+    cpus: Option<CpuSet>,
+    metric: Option<Metric>,
+    better: Better,
+    timeout: Option<Duration>,
+    temporary: PathBuf,
+    /// The one that has run last; nobody has waited for it.
+    run: Option<Run>,
+}
+
+fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Failure> {
+    if settings.command.is_empty() {
+        let text = "command needs one: fullclock bench command -- PROGRAM ARGUMENTS";
+        return Err(Failure::Unready(text.to_owned()));
+    }
+    if settings.better.is_some() && settings.metric.is_none() {
+        let text = "--better is about the figure of --metric; elapsed time is better lower";
+        return Err(Failure::Unready(text.to_owned()));
+    }
+    Ok(Box::new(Command {
+        words: settings.command.clone(),
+        cpus: settings.cpus()?,
+        metric: settings.metric.as_deref().map(Metric::new).transpose()?,
+        better: settings.better.unwrap_or(METRIC.better),
+        timeout: settings.timeout,
+        temporary: scene.temporary.clone(),
+        run: None,
+    }))
+}
+
+impl Ready for Command {
+    fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure> {
+        self.run = None;
+        let mut run = Run::start(&self.words, self.cpus.as_ref(), &self.temporary)?;
+        let elapsed = run.wait(self.timeout, scene.stop)?;
+        let printed = run.printed()?;
+        self.run = Some(run);
+        let figure = match &self.metric {
+            None => Figure::of(FIGURE, elapsed.as_secs_f64()),
+            Some(metric) => {
+                let shape = FigureShape { better: self.better, ..METRIC };
+                Figure::of(shape, metric.find(&self.words[0], &printed)?)
+            }
+        };
+        Ok(Outcome {
+            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            cpu_ns: Known::Missing { missing: "the command has not been waited for".to_owned() },
+            tasks: 0,
+            figures: vec![figure],
+        })
+    }
+
+    fn settle(&mut self, outcome: &mut Outcome) -> Result<(), Failure> {
+        if let Some(run) = self.run.take() {
+            outcome.cpu_ns = run.settle()?;
+        }
+        Ok(())
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.run.iter().map(Run::pid).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::HostView;
+    use host::probe::allowed;
+    use std::sync::atomic::AtomicBool;
+
+    fn host() -> HostView {
+        host::view(&host::Live::this_machine())
+    }
+
+    /// What comes of one trial of a shell script.
+    fn outcome(script: &str, change: impl Fn(&mut Settings)) -> Result<Outcome, Failure> {
+        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let mut settings = Settings { command, ..Settings::default() };
+        change(&mut settings);
+        let stop = AtomicBool::new(false);
+        let host = host();
+        let temporary = PathBuf::from("/tmp");
+        let scene = Scene { host: &host, allowed: allowed().unwrap(), temporary, stop: &stop };
+        let mut ready = prepare(&settings, &scene)?;
+        let mut outcome = ready.trial(&scene)?;
+        ready.settle(&mut outcome)?;
+        Ok(outcome)
+    }
+
+    fn failure(script: &str, change: impl Fn(&mut Settings)) -> String {
+        outcome(script, change).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn without_a_metric_the_time_from_start_to_end_is_the_figure() {
+        let outcome = outcome("sleep 0.05", |_| ()).unwrap();
+        assert!(outcome.figures[0].value >= 0.05 && outcome.elapsed_ns >= 50_000_000);
+        assert!(*outcome.cpu_ns.value().unwrap() < outcome.elapsed_ns);
+    }
+
+    #[test]
+    fn a_metric_is_taken_from_either_output() {
+        let metric = |it: &mut Settings| it.metric = Some("tps = ([0-9.]+)".to_owned());
+        for script in ["echo 'tps = 812.5 (x)'", "echo 'tps = 812.5' >&2"] {
+            assert_eq!(outcome(script, metric).unwrap().figures[0].value, 812.5);
+        }
+        assert!(failure("echo tps: none", metric).contains("tps: none"));
+    }
+
+    #[test]
+    fn a_command_that_fails_says_how_and_its_last_words() {
+        assert_eq!(
+            failure("echo no such table >&2; exit 3", |_| ()),
+            "sh failed, exit status 3: no such table"
+        );
+        assert_eq!(failure("kill -9 $$", |_| ()), "sh failed, killed by signal 9");
+        let absent = |it: &mut Settings| it.command = vec!["/nowhere/at-all".to_owned()];
+        assert!(failure("", absent).starts_with("cannot run /nowhere/at-all"));
+    }
+
+    #[test]
+    fn a_command_that_hangs_is_stopped_with_everything_it_started() {
+        let short = |it: &mut Settings| it.timeout = Some(Duration::from_millis(50));
+        let text = failure("trap '' TERM; sleep 600 & wait", short);
+        assert!(text.starts_with("sh did not end within 0.05 s"), "{text}");
+    }
+
+    #[test]
+    fn a_pinned_command_runs_where_it_was_told_to() {
+        let cpu = allowed().unwrap().last().unwrap().to_string();
+        let pinned = |it: &mut Settings| {
+            it.cpus = Some(cpu.clone());
+            it.metric = Some("Cpus_allowed_list:\\s+(\\S+)".to_owned());
+        };
+        let found = outcome("grep Cpus_allowed_list /proc/self/status", pinned).unwrap();
+        assert_eq!(found.figures[0].value.to_string(), cpu);
+    }
+}

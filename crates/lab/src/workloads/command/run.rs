@@ -1,0 +1,197 @@
+//! One run of a command: started, waited for, and stopped where it has to be.
+#![expect(clippy::disallowed_methods, reason = "runs and times what the user asked to be measured")]
+
+use super::printed::tail;
+use crate::failure::Failure;
+use crate::known::Known;
+use facts::CpuSet;
+use host::counters::with_original_limit;
+use host::probe::{children_cpu_ns, pinned_to};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How long it has to end after SIGTERM.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often the user's wish to stop is looked at.
+const STEP: Duration = Duration::from_millis(50);
+/// What is kept of what it prints: the end.
+const MOST_PRINTED: i64 = 1 << 20;
+
+/// A command in a process group of its own. Nobody has waited for it: its number is its own until it is settled or
+/// dropped.
+pub(super) struct Run {
+    program: String,
+    child: Child,
+    began: Instant,
+    /// When it ended.
+    ended: Receiver<Instant>,
+    /// Files, so that nothing has to run meanwhile to empty a pipe, and a child that stays cannot keep one open.
+    stdout: File,
+    stderr: File,
+}
+
+impl Run {
+    /// Starts it on these CPUs, or where this thread may run.
+    pub(super) fn start(
+        words: &[String],
+        cpus: Option<&CpuSet>,
+        temporary: &Path,
+    ) -> Result<Run, Failure> {
+        let (program, arguments) = words
+            .split_first()
+            .ok_or_else(|| Failure::Unready("there is no command".to_owned()))?;
+        let file = || {
+            let what = format!("cannot make a file in {}", temporary.display());
+            tempfile::tempfile_in(temporary).map_err(Failure::system(what))
+        };
+        let (stdout, stderr) = (file()?, file()?);
+        let cloned = |it: &File| it.try_clone().map_err(Failure::system("cannot share a file"));
+        let mut command = Command::new(program);
+        command.args(arguments).process_group(0).stdin(Stdio::null());
+        command.stdout(cloned(&stdout)?).stderr(cloned(&stderr)?);
+        let mut spawn = || {
+            let began = Instant::now();
+            with_original_limit(|| command.spawn()).map(|child| (child, began))
+        };
+        let spawned = match cpus {
+            None => spawn(),
+            Some(cpus) => {
+                pinned_to(cpus, spawn).map_err(|why| Failure::Unready(why.to_string()))?
+            }
+        };
+        let (child, began) = spawned.map_err(Failure::system(format!("cannot run {program}")))?;
+        let ended = end_of(&child);
+        let program = program.clone();
+        let mut run = Run { program, child, began, ended: mpsc::channel().1, stdout, stderr };
+        run.ended = ended.map_err(Failure::system("cannot start a thread that waits"))?;
+        Ok(run)
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end; how long it took. Stops it where it takes longer than `limit`, or the user wants to stop.
+    pub(super) fn wait(
+        &self,
+        limit: Option<Duration>,
+        stop: &AtomicBool,
+    ) -> Result<Duration, Failure> {
+        loop {
+            if let Some(ended) = self.end_within(STEP)? {
+                return Ok(ended.saturating_duration_since(self.began));
+            }
+            if stop.load(Ordering::Relaxed) {
+                self.stop();
+                return Err(Failure::Stopped);
+            }
+            if let Some(limit) = limit.filter(|it| self.began.elapsed() > *it) {
+                self.stop();
+                return Err(Failure::TimedOut { program: self.program.clone(), limit });
+            }
+        }
+    }
+
+    /// The end of what it printed, standard output first. Errors: it failed.
+    pub(super) fn printed(&mut self) -> Result<String, Failure> {
+        let pid = Pid::from_child(&self.child);
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(pid), options).map_err(|it| self.unwaited(it.into()))?;
+        let how = status.and_then(|it| match (it.exit_status(), it.terminating_signal()) {
+            (Some(0), _) => None,
+            (Some(code), _) => Some(format!("exit status {code}")),
+            (None, Some(signal)) => Some(format!("killed by signal {signal}")),
+            (None, None) => Some("for no reason that the kernel tells".to_owned()),
+        });
+        let said = end_of_file(&mut self.stderr)?;
+        match how {
+            None => Ok(end_of_file(&mut self.stdout)? + "\n" + &said),
+            Some(how) => {
+                let (program, said) = (self.program.clone(), tail(&said));
+                Err(Failure::Program { program, how, said })
+            }
+        }
+    }
+
+    /// Takes leave of it; the time on a CPU of it and of those of its children that it waited for.
+    pub(super) fn settle(mut self) -> Result<Known<u64>, Failure> {
+        let before = children_cpu_ns();
+        self.child.wait().map_err(|error| self.unwaited(error))?;
+        let after = children_cpu_ns();
+        Ok(before.and_then(|before| Ok(after?.saturating_sub(before))).into())
+    }
+
+    fn end_within(&self, time: Duration) -> Result<Option<Instant>, Failure> {
+        match self.ended.recv_timeout(time) {
+            Ok(ended) => Ok(Some(ended)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(self.unwaited(std::io::Error::other("nobody waits for it")))
+            }
+        }
+    }
+
+    /// Stops it and everything of its group.
+    fn stop(&self) {
+        self.signal(Signal::TERM);
+        // It is killed in any case: what ignores SIGTERM, and what it has left behind.
+        let _ended = self.end_within(GRACE).is_ok();
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        // It leads its group and has not been waited for: the number is its own. Of an empty group nothing is left to
+        // stop.
+        let _gone = kill_process_group(Pid::from_child(&self.child), signal).is_err();
+    }
+
+    fn unwaited(&self, error: std::io::Error) -> Failure {
+        Failure::system(format!("cannot wait for {}", self.program))(error)
+    }
+}
+
+/// A command does not outlive a trial that failed.
+impl Drop for Run {
+    fn drop(&mut self) {
+        // Once it has been waited for, its number may be another's.
+        if self.child.try_wait().is_ok_and(|it| it.is_none()) {
+            self.stop();
+            let _status = self.child.wait().is_ok();
+        }
+    }
+}
+
+/// When it ends. A thread of its own waits, so that the moment is that of the end and not of the next look at it.
+fn end_of(child: &Child) -> std::io::Result<Receiver<Instant>> {
+    let (sender, receiver) = mpsc::channel();
+    let pid = Pid::from_child(child);
+    let wait = move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        if rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options)).is_ok() {
+            // Who does not listen any more does not want to know.
+            let _unheard = sender.send(Instant::now()).is_err();
+        }
+    };
+    std::thread::Builder::new().name("wait".to_owned()).spawn(wait)?;
+    Ok(receiver)
+}
+
+fn end_of_file(file: &mut File) -> Result<String, Failure> {
+    let mut read = || {
+        let end = file.seek(SeekFrom::End(0))?;
+        let most = MOST_PRINTED.min(i64::try_from(end).unwrap_or(i64::MAX));
+        file.seek(SeekFrom::End(-most))?;
+        let mut bytes = Vec::new();
+        // A child that stayed may go on printing.
+        file.take(MOST_PRINTED.unsigned_abs()).read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    read().map_err(Failure::system("cannot read what the command printed"))
+}
