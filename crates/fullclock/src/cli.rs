@@ -1,10 +1,14 @@
 //! The command line.
 
+mod bench;
+mod compare;
 mod foreign;
 mod history;
 mod noise;
 mod watch;
 
+pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments};
+pub(crate) use compare::CompareArguments;
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
 pub(crate) use noise::NoiseArguments;
@@ -96,6 +100,17 @@ pub(crate) enum Command {
     /// CPU that is not occupied, where one is left. Ctrl-C prints what there is.
     #[command(after_help = noise::EXAMPLES)]
     Noise(NoiseArguments),
+    /// Run a workload with a known answer, or a command, until its figure can be trusted; or compare two
+    /// Every trial is kept with the clock and the ledger of its CPUs, so that what disturbed it can be told. Two things
+    /// are compared by trials in random order, with the clock taken out. Without a workload, lists them. It occupies
+    /// CPUs: only out of production. Ctrl-C prints what there is.
+    #[command(after_help = bench::EXAMPLES)]
+    Bench(Box<BenchArguments>),
+    /// Compare results of `fullclock bench`: what differs, by how much, and how much of it the clock explains
+    /// Of two files, their first arms are compared; of more, each with the first; of one, its own arms. What cannot be
+    /// told is not claimed, and the doubts that forbid a claim are named.
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareArguments),
 }
 
 /// What is accounted for, and how.

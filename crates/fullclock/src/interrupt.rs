@@ -8,6 +8,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -16,6 +18,8 @@ pub(crate) struct Interrupt {
     signals: Receiver<()>,
     /// A wish stays one, whoever was waiting when it came.
     is_wanted: Cell<bool>,
+    /// The same wish, for whoever cannot wait here.
+    flag: Arc<AtomicBool>,
 }
 
 impl Interrupt {
@@ -24,8 +28,11 @@ impl Interrupt {
         let mut signals =
             Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for signals")?;
         let (sender, receiver) = mpsc::channel();
+        let flag = Arc::new(AtomicBool::new(false));
+        let raised = Arc::clone(&flag);
         let listen = move || {
             for (n, signal) in signals.forever().enumerate() {
+                raised.store(true, Ordering::Relaxed);
                 if n > 0 || sender.send(()).is_err() {
                     // It ends the program; where it cannot, there is nothing left to try.
                     emulate_default_handler(signal).ok();
@@ -36,7 +43,12 @@ impl Interrupt {
             .name("signals".to_owned())
             .spawn(listen)
             .map_err(|error| anyhow!(host::thread::refusal(&error)))?;
-        Ok(Interrupt { signals: receiver, is_wanted: Cell::new(false) })
+        Ok(Interrupt { signals: receiver, is_wanted: Cell::new(false), flag })
+    }
+
+    /// Set once the user wants to stop.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.flag
     }
 
     /// Waits that long, or until the user wants to stop; whether that is so. Once it is, it only waits.

@@ -4,6 +4,7 @@ use super::cpu_list;
 use crate::duration;
 use clap::{Args, Parser, ValueEnum};
 use facts::CpuSet;
+use lab::trial::Better;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +26,7 @@ pub(crate) struct BenchArguments {
     /// Go on until the 95 % interval is this narrow, half of it: 0.3%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) until: Option<f64>,
-    /// Begin no trial later than this
+    /// Begin no block of trials later than this; each holds every arm twice [default: 5m with --until]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) limit: Option<Duration>,
     /// Run it on each CPU in turn, and rank the CPUs
@@ -69,6 +70,9 @@ pub(crate) struct WorkArguments {
     /// Where the figure is in what a command prints: a regular expression with one group
     #[arg(long, value_name = "REGEX")]
     pub(crate) metric: Option<String>,
+    /// Whether more or less of it is faster: a rate is better higher, a time lower [default: higher]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) better: Option<Direction>,
     /// How long a trial may take
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
@@ -99,6 +103,22 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Dialect {
     Oracle,
+}
+
+/// Which way is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Direction {
+    Lower,
+    Higher,
+}
+
+impl From<Direction> for Better {
+    fn from(direction: Direction) -> Better {
+        match direction {
+            Direction::Lower => Better::Lower,
+            Direction::Higher => Better::Higher,
+        }
+    }
 }
 
 fn place(text: &str) -> Result<Place, String> {

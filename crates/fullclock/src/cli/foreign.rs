@@ -24,6 +24,9 @@ const SPUN: &str = "noise is of the machine it runs on: no copy of a host shows 
 const WATCHED: &str = "watch shows the machine it runs on; `--replay FILE` shows what `--record FILE` kept of another";
 const KEPT: &str =
     "the history is that of this machine's results; `--results FOLDER` reads those of another";
+const BENCHED: &str =
+    "trials run on the machine it runs on; `fullclock compare A B` reads results of others";
+const COMPARED: &str = "a result names the machine it is of; give the files of both";
 const NO_HOST: &str = "the text is the same for every host";
 const JUDGES: &str = "`fullclock audit --fail-on LEVEL` judges; this command has no findings";
 
@@ -38,11 +41,17 @@ const FOREIGN: &[Foreign] = &[
     Foreign { option: "host", commands: &["watch"], instead: WATCHED },
     Foreign { option: "root", commands: &["history"], instead: KEPT },
     Foreign { option: "host", commands: &["history"], instead: KEPT },
+    Foreign { option: "root", commands: &["bench"], instead: BENCHED },
+    Foreign { option: "host", commands: &["bench"], instead: BENCHED },
+    Foreign { option: "root", commands: &["compare"], instead: COMPARED },
+    Foreign { option: "host", commands: &["compare"], instead: COMPARED },
     Foreign { option: "root", commands: &["explain"], instead: NO_HOST },
     Foreign { option: "host", commands: &["explain"], instead: NO_HOST },
     Foreign {
         option: "fail_on",
-        commands: &["capture", "explain", "history", "ledger", "noise", "tick", "watch"],
+        commands: &[
+            "bench", "capture", "compare", "explain", "history", "ledger", "noise", "tick", "watch",
+        ],
         instead: JUDGES,
     },
     Foreign {
@@ -52,7 +61,7 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         option: "verbose",
-        commands: &["capture", "explain", "tick", "history"],
+        commands: &["bench", "capture", "compare", "explain", "history", "tick"],
         instead: "nothing is left out without it",
     },
     Foreign {

@@ -1,7 +1,9 @@
 //! One file per command.
 
 mod audit;
+mod bench;
 mod capture;
+mod compare;
 mod explain;
 mod history;
 pub(crate) mod ledger;
@@ -28,6 +30,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::Noise(options)) => noise::run(arguments, options),
         Some(Command::Tick(options)) => tick::run(arguments, options),
         Some(Command::History(options)) => history::run(arguments, options),
+        Some(Command::Bench(options)) => bench::run(arguments, options),
+        Some(Command::Compare(options)) => compare::run(arguments, options),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Results as text and as JSON.
 
+pub(crate) mod bench;
 pub(crate) mod history;
 pub(crate) mod json;
 pub(crate) mod ledger;

@@ -1,0 +1,150 @@
+//! `fullclock bench`: trials of a workload, as many as its figure needs.
+
+mod arms;
+mod oracle;
+mod pace;
+mod progress;
+mod session;
+
+use crate::cli::{Arguments, BenchArguments};
+use crate::interrupt::Interrupt;
+use crate::measure::costs;
+use crate::output::{self, Style};
+use crate::render::{self, bench::Report};
+use crate::results_folder::results_folder;
+use crate::watch::utc;
+use anyhow::{Context, Result, bail};
+use facts::{CpuSet, HostView};
+use host::Live;
+use lab::bench::{Plan, PlannedArm};
+use lab::doubt::{Doubt, doubts};
+use lab::failure::Failure;
+use lab::record::{Fingerprint, Record};
+use lab::workload::Scene;
+use pace::Pace;
+use rustix::time::{ClockId, clock_gettime};
+use session::Session;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<ExitCode> {
+    if let Some(dialect) = options.print_sql {
+        return oracle::print(dialect, options);
+    }
+    if let Some(file) = &options.parse {
+        return oracle::parse(arguments, options, file);
+    }
+    if options.peers.is_some() {
+        bail!("--peers compares results of cpu-speed, which this build does not have");
+    }
+    let allowed = host::probe::allowed()?;
+    let arms = arms::planned(options, &allowed)?;
+    if arms.is_empty() {
+        output::print(&render::bench::list(Style::of_stdout(&arguments.output)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Measured { record, outcome, file, shortfall } = measure(arguments, options, allowed, arms)?;
+    let mut report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
+    report.shortfall = shortfall;
+    let printed = print(arguments, &report);
+    // What went wrong with the trials comes before what went wrong with keeping them.
+    let failed = outcome.err().filter(|it| !matches!(it, Failure::Stopped));
+    failed.map_or(Ok(()), |it| Err(anyhow::Error::new(it).context(after(&record))))?;
+    file?;
+    printed.map(|()| ExitCode::SUCCESS)
+}
+
+struct Measured {
+    /// The trials with their doubts.
+    record: Record,
+    /// What ended them.
+    outcome: Result<(), Failure>,
+    /// Where they are kept.
+    file: Result<Option<PathBuf>>,
+    shortfall: Option<String>,
+}
+
+fn measure(
+    arguments: &Arguments,
+    options: &BenchArguments,
+    allowed: CpuSet,
+    arms: Vec<PlannedArm>,
+) -> Result<Measured> {
+    let host = host::view(&Live::this_machine());
+    let interrupt = Interrupt::listen()?;
+    let temporary = std::env::temp_dir();
+    let folder = match options.no_save {
+        true => None,
+        false => Some(results_folder(options.results.as_deref())?),
+    };
+    clear_up(arguments, &temporary, folder.as_deref());
+    let mut session = Session::new(arguments, folder, Pace::of(options, arms.len()));
+    let plan = plan(&host, &allowed, arms)?;
+    let scene = Scene { host: &host, allowed, temporary, stop: interrupt.flag() };
+    let (mut record, outcome) = lab::bench::run(plan, &scene, &mut session)?;
+    if record.trials.is_empty() {
+        session.discard()?;
+        return Err(outcome.err().map_or_else(|| anyhow::anyhow!("no trial was run"), Into::into));
+    }
+    let found = doubts(&record.trials, &record.arms);
+    record.doubts.extend(found);
+    if outcome.as_ref().is_err_and(|it| !matches!(it, Failure::Stopped)) {
+        record.doubts.push(Doubt::Failures { trials: 1 });
+    }
+    let shortfall = session.shortfall(&record);
+    let file = session.finish(&record).context("the result is printed, but not kept");
+    Ok(Measured { record, outcome, file, shortfall })
+}
+
+/// Takes away what killed runs left, and makes results of their trials.
+fn clear_up(arguments: &Arguments, temporary: &Path, folder: Option<&Path>) {
+    let note = |text: String| output::note(&arguments.output, &text);
+    for swept in lab::database::sweep(temporary) {
+        note(match swept {
+            Ok(folder) => format!("removed {}, of a run that was killed", folder.display()),
+            Err(failure) => failure.to_string(),
+        });
+    }
+    for swept in folder.map(lab::store::sweep).unwrap_or_default() {
+        note(match swept {
+            Ok(result) => format!("{} has the trials of a run that was killed", result.display()),
+            Err(failure) => failure.to_string(),
+        });
+    }
+}
+
+fn plan(host: &HostView, allowed: &CpuSet, arms: Vec<PlannedArm>) -> Result<Plan> {
+    let now = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
+    let began = utc::timestamp(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
+    let workload = arms.first().map_or("", |it| it.workload.id);
+    // 20261120T154305Z-cpu-loop: sorts by time, and is a name for a file.
+    let moment: String = began.chars().filter(|it| !"-:".contains(*it)).take(15).collect();
+    Ok(Plan {
+        // The pace decides after every block.
+        trials: 1,
+        seed: fastrand::u64(..),
+        id: format!("{moment}Z-{workload}"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: Fingerprint::of(host),
+        costs: costs::costs(host, allowed),
+        began,
+        arms,
+    })
+}
+
+fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {
+    let text = if arguments.output.json {
+        render::bench::json(report)?
+    } else {
+        render::bench::text(report, Style::of_stdout(&arguments.output))
+    };
+    output::print(&text)
+}
+
+fn after(record: &Record) -> String {
+    match record.trials.len() {
+        1 => "the trial after the first one failed".to_owned(),
+        n => format!("the trial after {n} good ones failed"),
+    }
+}

@@ -1,0 +1,64 @@
+//! What happens between trials: each is kept, shown, and asked whether it was the last.
+#![expect(clippy::disallowed_methods, reason = "trials may take as long as the user allows")]
+
+use super::pace::Pace;
+use super::progress::Bar;
+use crate::cli::Arguments;
+use anyhow::Result;
+use lab::bench::Watcher;
+use lab::failure::Failure;
+use lab::record::Record;
+use lab::store::Journal;
+use std::path::PathBuf;
+use std::time::Instant;
+
+pub(super) struct Session {
+    /// Where results are kept, where they are.
+    folder: Option<PathBuf>,
+    journal: Option<Journal>,
+    pace: Pace,
+    bar: Bar,
+    began: Instant,
+}
+
+impl Session {
+    pub(super) fn new(arguments: &Arguments, folder: Option<PathBuf>, pace: Pace) -> Session {
+        let bar = Bar::new(!arguments.output.quiet);
+        Session { folder, journal: None, pace, bar, began: Instant::now() }
+    }
+
+    /// How well the figure was wished to be known and is not.
+    pub(super) fn shortfall(&self, record: &Record) -> Option<String> {
+        self.pace.shortfall(record)
+    }
+
+    /// Keeps the result as a whole; its path.
+    pub(super) fn finish(self, record: &Record) -> Result<Option<PathBuf>> {
+        Ok(self.journal.map(|it| it.finish(record)).transpose()?)
+    }
+
+    /// Leaves nothing behind, where there was no trial.
+    pub(super) fn discard(self) -> Result<()> {
+        Ok(self.journal.map_or(Ok(()), Journal::discard)?)
+    }
+}
+
+impl Watcher for Session {
+    fn begun(&mut self, record: &mut Record) -> Result<(), Failure> {
+        self.began = Instant::now();
+        if let Some(folder) = &self.folder {
+            self.journal = Some(Journal::begin(folder, record)?);
+        }
+        Ok(())
+    }
+
+    fn tried(&mut self, record: &Record) -> Result<(), Failure> {
+        let elapsed = self.began.elapsed();
+        self.bar.show(&self.pace.progress(record, elapsed), elapsed);
+        self.journal.as_mut().map_or(Ok(()), |it| it.add(record))
+    }
+
+    fn wants_more(&mut self, record: &Record) -> bool {
+        self.pace.wants_more(record, self.began.elapsed())
+    }
+}

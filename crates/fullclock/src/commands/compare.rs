@@ -1,0 +1,43 @@
+//! `fullclock compare`: what can be said of the difference between results.
+
+use crate::cli::{Arguments, CompareArguments};
+use crate::output::{self, Style};
+use crate::render;
+use anyhow::{Context, Result, anyhow, bail};
+use lab::comparison::{Comparison, between, within};
+use lab::record::Record;
+use lab::store;
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<ExitCode> {
+    let records: Vec<Record> =
+        options.results.iter().map(|it| store::read(it)).collect::<Result<_, _>>()?;
+    let found = compared(&records, options)?;
+    let text = if arguments.output.json {
+        render::bench::comparisons_json(&found)?
+    } else {
+        render::bench::comparisons(&found, Style::of_stdout(&arguments.output))
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn compared(records: &[Record], options: &CompareArguments) -> Result<Vec<Comparison>> {
+    let (first, others) = records.split_first().context("there is no result")?;
+    let name = |at: usize| options.results[at].display().to_string();
+    if others.is_empty() {
+        if first.arms.len() < 2 {
+            bail!("{} has one arm; give a second result to compare it with", name(0));
+        }
+        return Ok(within(first));
+    }
+    let pair = |(at, other): (usize, &Record)| {
+        let comparison = between(first, other).map_err(|why| anyhow!(why));
+        let comparison = comparison.with_context(|| format!("{} and {}", name(0), name(at)))?;
+        // Of several, each is called by its file.
+        let is_one = others.len() == 1;
+        let (a, b) = if is_one { (comparison.a, comparison.b) } else { (name(0), name(at)) };
+        Ok(Comparison { a, b, ..comparison })
+    };
+    (1..).zip(others).map(pair).collect()
+}

@@ -1,0 +1,119 @@
+//! What an arm ran and what it measured, in lines.
+
+use super::quantity::{percent, quantity};
+use crate::render::page::{BOLD, Page};
+use lab::record::Arm;
+use lab::summary::{Spread, Summary};
+use lab::workload::Settings;
+use rules::losses;
+
+/// Losses below a thousandth say nothing that a trial could show.
+const LEAST_LOSS: f64 = 0.001;
+const MOST_LOSSES: usize = 4;
+const LABEL: usize = 14;
+
+/// Everything of one arm.
+pub(super) fn whole(page: &mut Page, arm: &Arm, summary: &Summary) {
+    let heading = page.paint(BOLD, &described(arm));
+    page.line(&format!("{heading}, {} trials", summary.trials));
+    for figure in &summary.figures {
+        page.labelled(LABEL, &format!("  {}", figure.name), &spread(figure));
+    }
+    let clock = summary
+        .clock
+        .value()
+        .map_or_else(|| format!("unknown: {}", summary.clock.reason().unwrap_or_default()), spread);
+    page.labelled(LABEL, "  clock", &clock);
+    if let Some(cycles) = summary.cycles.value() {
+        let what = format!("{}, by the clock around each trial", spread(cycles));
+        page.labelled(LABEL, "  cycles", &what);
+    }
+    if !summary.lost.is_empty() {
+        page.labelled(LABEL, "  lost around", &lost(summary));
+    }
+    for (name, value) in &arm.about {
+        page.labelled(LABEL, &format!("  {name}"), value);
+    }
+}
+
+/// The same in one line.
+pub(super) fn short(summary: &Summary) -> String {
+    let figure = summary
+        .figures
+        .first()
+        .map_or_else(String::new, |it| format!("{} {}", it.name, with_precision(it)));
+    let beside: Vec<String> = [&summary.clock, &summary.cycles]
+        .into_iter()
+        .filter_map(|it| it.value())
+        .map(with_precision)
+        .collect();
+    let beside = beside.iter().fold(String::new(), |text, it| text + ", " + it);
+    format!("{figure}{beside}, {} trials", summary.trials)
+}
+
+/// The workload with what was asked of it, as on the command line.
+pub(super) fn described(arm: &Arm) -> String {
+    let Settings { cpus, iterations, engine, dsn, rows, metric, better, timeout, command } =
+        &arm.settings;
+    let mut words = vec![arm.workload.clone()];
+    let mut option = |name: &str, value: Option<String>| {
+        words.extend(value.map(|it| format!("{name} {it}")));
+    };
+    option("--iterations", iterations.map(|it| it.to_string()));
+    option("--engine", engine.clone());
+    option("--dsn", dsn.clone());
+    option("--rows", rows.map(|it| it.to_string()));
+    option("--metric", metric.as_ref().map(|it| quoted(it)));
+    option("--better", better.map(|it| format!("{it:?}").to_lowercase()));
+    option("--timeout", timeout.map(|it| format!("{}s", it.as_secs_f64())));
+    option(
+        "--",
+        (!command.is_empty())
+            .then(|| command.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")),
+    );
+    let place = match cpus {
+        None => "on any CPU".to_owned(),
+        Some(cpus) if cpus.contains([',', '-']) => format!("on CPUs {cpus}"),
+        Some(cpu) => format!("on CPU {cpu}"),
+    };
+    format!("{}, {place}", words.join(" "))
+}
+
+fn quoted(word: &str) -> String {
+    // Only a NUL byte cannot be quoted, and no argument holds one.
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
+}
+
+fn spread(spread: &Spread) -> String {
+    let precision = spread.precision();
+    let shown = |value| quantity(value, &spread.unit, precision);
+    let interval = match (spread.interval.value(), precision) {
+        (Some(it), Some(half)) => format!(
+            "95 % interval {} to {} (+-{} %), ",
+            shown(it.low),
+            shown(it.high),
+            percent(half)
+        ),
+        _ => String::new(),
+    };
+    let (lowest, highest) = (shown(spread.lowest), shown(spread.highest));
+    format!("{}, {interval}all from {lowest} to {highest}", shown(spread.mean))
+}
+
+fn with_precision(spread: &Spread) -> String {
+    let precision = spread.precision();
+    let shown = quantity(spread.mean, &spread.unit, precision);
+    precision.map_or(shown.clone(), |it| format!("{shown} +-{} %", percent(it)))
+}
+
+fn lost(summary: &Summary) -> String {
+    let title = |id: &str| losses::find(id).map_or_else(|| id.to_owned(), |it| it.title.to_owned());
+    let largest: Vec<String> = summary
+        .lost
+        .iter()
+        .filter(|it| it.share >= LEAST_LOSS)
+        .take(MOST_LOSSES)
+        .map(|it| format!("{} {} %", title(&it.loss), percent(it.share)))
+        .collect();
+    if largest.is_empty() { "less than 0.1 % to any thief".to_owned() } else { largest.join(", ") }
+}

@@ -1,0 +1,162 @@
+//! A comparison in words.
+
+use super::doubts::words;
+use super::quantity::{percent, signed_percent};
+use crate::render::page::{BOLD, Page};
+use lab::compare::{Design, Evidence, Measure, Reading};
+use lab::comparison::Comparison;
+use lab::doubt::Doubt;
+
+const LABEL: usize = 14;
+
+/// The verdict first, then what it rests on.
+pub(super) fn comparison(page: &mut Page, it: &Comparison) {
+    let verdict = page.paint(BOLD, &verdict(it));
+    page.paragraph(0, &verdict);
+    if let Some(raw) = it.verdict.reading(Measure::Figure) {
+        page.labelled(LABEL, "  raw", &format!("{}: {}", it.figure, measured(raw)));
+    }
+    let by_clock = match &it.normalised.value() {
+        Some(evidence) => format!("{} in cycles: {}", it.figure, change(evidence)),
+        None => format!("unknown: {}", it.normalised.reason().unwrap_or_default()),
+    };
+    page.labelled(LABEL, "  clock out", &by_clock);
+    page.labelled(LABEL, "  clock", &clock(it));
+    if it.verdict.design == Design::Separate {
+        page.labelled(LABEL, "  settings", &settings(it));
+    }
+}
+
+/// What may be said, in one sentence.
+pub(super) fn verdict(it: &Comparison) -> String {
+    let (a, b) = (&it.a, &it.b);
+    if !it.verdict.forbidding.is_empty() {
+        let doubts: Vec<String> = it.verdict.forbidding.iter().map(words).collect();
+        return format!("No claim about {a} and {b}: {}", doubts.join("; "));
+    }
+    let Some(headline) = it.verdict.headline() else {
+        return format!(
+            "No claim about {a} and {b}: nothing was measured in enough trials of both"
+        );
+    };
+    let Evidence { change, interval, pairs, detectable, .. } = headline.evidence;
+    let measure = measure(headline.measure, &it.figure);
+    let n = counted(pairs, it.verdict.design);
+    if !headline.is_claimed {
+        let detectable = percent(detectable);
+        return format!(
+            "No difference above {detectable} % between {a} and {b} can be told, by {measure} of {n}"
+        );
+    }
+    let way = way(change);
+    let (low, high) =
+        (interval.low.abs().min(interval.high.abs()), interval.low.abs().max(interval.high.abs()));
+    let factor = factor(change);
+    format!(
+        "{b} is {} % {way} than {a}{factor}, 95 % interval {} to {} %, by {measure} of {n}",
+        percent(change.abs()),
+        percent(low),
+        percent(high)
+    )
+}
+
+/// How a doubt is worded.
+pub(super) type Words = fn(&Doubt) -> String;
+
+/// Doubts as a list, those that forbid a claim marked.
+pub(super) fn doubts(page: &mut Page, doubts: &[Doubt], forbidding: &[Doubt], words: Words) {
+    for doubt in doubts {
+        let mark = if forbidding.contains(doubt) { ", which forbids a claim" } else { "" };
+        page.labelled(LABEL, "  doubt", &format!("{}{mark}", words(doubt)));
+    }
+}
+
+fn measured(reading: &Reading) -> String {
+    if reading.is_claimed {
+        return change(&reading.evidence);
+    }
+    let detectable = percent(reading.evidence.detectable);
+    format!("{}: no difference below {detectable} % could be told by it", change(&reading.evidence))
+}
+
+fn change(evidence: &Evidence) -> String {
+    let Evidence { change, interval, .. } = evidence;
+    format!(
+        "{} % time, 95 % interval {} to {} %",
+        signed_percent(*change),
+        signed_percent(interval.low),
+        signed_percent(interval.high)
+    )
+}
+
+fn clock(it: &Comparison) -> String {
+    let Some(share) = it.verdict.clock.value() else {
+        return format!("unknown: {}", it.verdict.clock.reason().unwrap_or_default());
+    };
+    let is_told = it.verdict.reading(Measure::Figure).is_some_and(|it| it.is_claimed);
+    let left = signed_percent(share.left);
+    let explained = match share.part.value().filter(|_| is_told) {
+        _ if share.explains_all => {
+            "which explains the difference: the cycles are the same within 3 %".to_owned()
+        }
+        Some(part) => format!(
+            "which makes {:.0} % of the raw difference; {left} % time is left without it",
+            part * 100.0
+        ),
+        None => format!("{left} % time is left without it"),
+    };
+    format!("{}; {explained}", of_b(&it.a, &it.b, share.by_clock))
+}
+
+/// The share is of the time of a cycle; people speak of the clock.
+fn of_b(a: &str, b: &str, by_clock: f64) -> String {
+    /// The probe disagrees with itself by that much.
+    const SAME: f64 = 1e-4;
+    let clock = 1.0 / (1.0 + by_clock) - 1.0;
+    let way = if clock < 0.0 { "lower" } else { "higher" };
+    if clock.abs() < SAME {
+        return format!("the same for {a} and {b} within 0.01 %");
+    }
+    format!("{} % {way} for {b} than for {a}", percent(clock.abs()))
+}
+
+fn settings(it: &Comparison) -> String {
+    let unnamed = "not recorded";
+    let one = |it: &lab::compare::SettingDifference| {
+        let value = |of: &Option<String>| of.clone().unwrap_or_else(|| unnamed.to_owned());
+        format!("{}: {} / {}", it.name, value(&it.a), value(&it.b))
+    };
+    let found: Vec<String> = it.verdict.settings.iter().map(one).collect();
+    if found.is_empty() { "the same in both".to_owned() } else { found.join("; ") }
+}
+
+fn way(change: f64) -> &'static str {
+    if change < 0.0 { "faster" } else { "slower" }
+}
+
+/// Percentages of large differences are misread, so that a factor stands beside them.
+fn factor(change: f64) -> String {
+    const LARGE: f64 = 0.05;
+    if change.abs() < LARGE {
+        String::new()
+    } else {
+        format!(" (takes {:.3} times as long)", 1.0 + change)
+    }
+}
+
+fn counted(pairs: usize, design: Design) -> String {
+    match design {
+        Design::Interleaved => format!("{pairs} pairs"),
+        Design::Separate => format!("{pairs} trials each"),
+    }
+}
+
+fn measure(measure: Measure, figure: &str) -> String {
+    match measure {
+        Measure::Figure => figure.to_owned(),
+        Measure::FigureCycles => format!("{figure} in cycles"),
+        Measure::CpuTime => "time on the CPU".to_owned(),
+        Measure::CpuCycles => "time on the CPU in cycles".to_owned(),
+        Measure::Clock => "the clock".to_owned(),
+    }
+}

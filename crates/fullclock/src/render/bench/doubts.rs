@@ -1,0 +1,75 @@
+//! Doubts in words.
+
+use super::quantity::percent;
+use lab::doubt::Doubt;
+
+/// The same of a result that runs commands: nobody sees whom a command starts, so that its children are other tasks.
+pub(super) fn words_of_command(doubt: &Doubt) -> String {
+    let children = ", the command's own children among them";
+    let is_load = matches!(doubt, Doubt::OtherLoad { .. });
+    words(doubt) + if is_load { children } else { "" }
+}
+
+/// What is doubtful, as a clause: what was seen, and what it means for the figures.
+pub(super) fn words(doubt: &Doubt) -> String {
+    match doubt {
+        Doubt::Throttled { trials } => {
+            format!("the CPUs were throttled in {}", counted(*trials))
+        }
+        Doubt::ClockDrifted { share } => {
+            format!("the clock moved by {} % between trials", percent(*share))
+        }
+        Doubt::ClockUnknown { missing } => {
+            format!("nobody could see the clock, so it is not taken out: {missing}")
+        }
+        Doubt::Stolen { share } => {
+            format!("the hypervisor took {} % of the CPUs' time around the trials", percent(*share))
+        }
+        Doubt::OtherLoad { share } => {
+            format!("other tasks took {} % of the CPUs' time around the trials", percent(*share))
+        }
+        Doubt::Outliers { trials, of } => {
+            let (lie, they) =
+                if *trials == 1 { ("lies", "it counts") } else { ("lie", "they count") };
+            format!("{trials} of {of} trials {lie} far from the others; {they} all the same")
+        }
+        Doubt::Warming { trials: 1 } => "the first trial was slower than the rest".to_owned(),
+        Doubt::Warming { trials } => format!("the first {trials} trials were slower than the rest"),
+        Doubt::Drifted { at, share } => {
+            let way = if *share > 0.0 { "slower" } else { "faster" };
+            format!("from trial {at} on the figures are {} % {way}", percent(share.abs()))
+        }
+        Doubt::TooFewTrials { trials, needed } => {
+            format!("there are too few trials for a claim: {trials}, and it takes {needed}")
+        }
+        Doubt::Unpinned => {
+            "it was not pinned: the scheduler could move it from CPU to CPU (--cpus)".to_owned()
+        }
+        Doubt::CutShort => "it was cut short before its plan was done".to_owned(),
+        Doubt::Failures { trials } => {
+            format!("{} failed and ended it; those before count", counted(*trials))
+        }
+    }
+}
+
+fn counted(trials: u32) -> String {
+    if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_doubt_says_what_was_seen_and_how_much_of_it() {
+        assert_eq!(
+            words(&Doubt::Stolen { share: 0.0123 }),
+            "the hypervisor took 1.2 % of the CPUs' time around the trials"
+        );
+        assert_eq!(
+            words(&Doubt::Drifted { at: 12, share: -0.02 }),
+            "from trial 12 on the figures are 2.0 % faster"
+        );
+        assert_eq!(words(&Doubt::Throttled { trials: 1 }), "the CPUs were throttled in 1 trial");
+    }
+}

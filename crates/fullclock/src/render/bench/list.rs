@@ -1,0 +1,18 @@
+//! The workloads there are.
+
+use crate::output::Style;
+use crate::render::page::{BOLD, Page};
+use lab::workloads::WORKLOADS;
+
+/// Every workload with its title and what it takes.
+pub(crate) fn list(style: Style) -> String {
+    const COLUMN: usize = 14;
+    let mut page = Page::new(style);
+    for workload in WORKLOADS {
+        let id = page.paint(BOLD, &format!("{:COLUMN$}", workload.id));
+        let takes: Vec<&str> = workload.takes.iter().map(|it| it.option()).collect();
+        page.line(&format!("{id}{}", workload.title));
+        page.labelled(COLUMN, "", &format!("takes {}", takes.join(", ")));
+    }
+    page.finish()
+}

@@ -1,0 +1,47 @@
+//! Results of `fullclock bench` and what `fullclock compare` says, as text and as JSON.
+
+mod arms;
+mod comparison;
+mod doubts;
+mod json;
+mod list;
+mod quantity;
+mod text;
+
+pub(crate) use json::{comparisons as comparisons_json, result as json};
+pub(crate) use list::list;
+pub(crate) use text::{comparisons, result as text};
+
+use lab::comparison::{Comparison, Ranked, ranking, within};
+use lab::record::Record;
+use lab::summary::{Summary, summary};
+use std::path::Path;
+
+/// A result with everything that is said of it.
+pub(crate) struct Report<'a> {
+    pub(crate) record: &'a Record,
+    /// One for each arm that has trials.
+    pub(crate) summaries: Vec<Summary>,
+    /// Of two arms.
+    pub(crate) comparisons: Vec<Comparison>,
+    /// Of more.
+    pub(crate) ranking: Vec<Ranked>,
+    /// Where it is kept.
+    pub(crate) file: Option<&'a Path>,
+    /// What the user wanted to know and what it would take, where it did not come out.
+    pub(crate) shortfall: Option<String>,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn of(record: &'a Record, file: Option<&'a Path>) -> Report<'a> {
+        let is_ranked = record.arms.len() > 2;
+        Report {
+            record,
+            summaries: (0..record.arms.len()).filter_map(|it| summary(record, it)).collect(),
+            comparisons: if is_ranked { Vec::new() } else { within(record) },
+            ranking: if is_ranked { ranking(record) } else { Vec::new() },
+            file,
+            shortfall: None,
+        }
+    }
+}
