@@ -76,7 +76,8 @@ impl CpuNoise {
         let known = |thief| Taker::known(thief, seen.own, &names);
         let parts = part::parts(&explained.books, known);
         let is_own = |part: &&Part| part.taker == Taker::Own;
-        let own_ns = parts.iter().filter(is_own).fold(0, |sum: u64, it| sum + it.taken.ns);
+        let own = parts.iter().filter(is_own);
+        let own_ns = own.fold(0u64, |sum, it| sum.saturating_add(it.taken.ns));
         CpuNoise {
             cpu: gaps.cpu,
             started_ns: gaps.started_ns,

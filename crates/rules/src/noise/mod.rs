@@ -84,12 +84,10 @@ impl Noise {
 
     /// The longest gaps of all CPUs, each with its CPU, the longest first.
     pub fn longest(&self) -> Vec<(u32, &LongGap)> {
-        let of_cpu = |cpu: &'_ CpuNoise| cpu.cpu;
-        let mut all: Vec<(u32, &LongGap)> = self
-            .cpus
-            .iter()
-            .flat_map(|cpu| cpu.longest.iter().map(move |gap| (of_cpu(cpu), gap)))
-            .collect();
+        let mut all: Vec<(u32, &LongGap)> = Vec::new();
+        for cpu in &self.cpus {
+            all.extend(cpu.longest.iter().map(|gap| (cpu.cpu, gap)));
+        }
         all.sort_by_key(|(_, gap)| std::cmp::Reverse(gap.length_ns));
         all.truncate(cpu::N_LONGEST);
         all

@@ -3,6 +3,7 @@
 use super::Report;
 use crate::render::json::{SCHEMA_VERSION, describe, pretty, reason};
 use crate::watch::timestamp;
+use facts::Missing;
 use rules::noise::{CpuNoise, Histogram, LongGap, Part, Percentiles, Taker, Ticks};
 use rules::spin::Method;
 use serde_json::{Map, Result, Value, json};
@@ -10,14 +11,14 @@ use serde_json::{Map, Result, Value, json};
 /// Of the whole report.
 pub(crate) fn noise(report: &Report<'_>) -> Result<String> {
     let noise = report.noise;
-    let unwatched = |(cpu, missing)| json!({ "cpu": cpu, "missing": reason(missing) });
+    let unwatched = |(cpu, why): &(u32, Missing)| json!({ "cpu": cpu, "missing": reason(why) });
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
         "fullclock": env!("CARGO_PKG_VERSION"),
         "host": describe(report.host),
         "started": timestamp(report.real_ns(noise.started_ns())),
         "cpus": noise.cpus.iter().map(|it| cpu(report, it)).collect::<Vec<_>>(),
-        "unwatched": noise.unwatched.iter().map(|(cpu, missing)| unwatched((cpu, missing))).collect::<Vec<_>>(),
+        "unwatched": noise.unwatched.iter().map(unwatched).collect::<Vec<_>>(),
         "untraced": report.untraced.map(reason),
     }))
 }

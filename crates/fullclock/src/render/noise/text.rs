@@ -231,7 +231,7 @@ fn probe(cpus: &[CpuNoise]) -> String {
     format!("A gap is a step of the time counter above {floor}{slowest}.")
 }
 
-/// A length that has three digits, rounded down never to another unit.
+/// A length with three digits, in the largest unit that it has a whole one of.
 fn span(ns: u64) -> String {
     match ns {
         0..1_000 => format!("{ns} ns"),
