@@ -36,7 +36,11 @@ fn compared(records: &[Record], options: &CompareArguments) -> Result<Vec<Compar
         let comparison = comparison.with_context(|| format!("{} and {}", name(0), name(at)))?;
         // Of several, each is called by its file.
         let is_one = others.len() == 1;
-        let (a, b) = if is_one { (comparison.a, comparison.b) } else { (name(0), name(at)) };
+        let (a, b) = if is_one {
+            (comparison.a, comparison.b)
+        } else {
+            (first.id.clone(), other.id.clone())
+        };
         Ok(Comparison { a, b, ..comparison })
     };
     (1..).zip(others).map(pair).collect()

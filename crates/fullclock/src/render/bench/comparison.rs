@@ -1,9 +1,8 @@
 //! A comparison in words.
 
-use super::doubts::words;
 use super::quantity::{percent, signed_percent};
 use crate::render::page::{BOLD, Page};
-use lab::compare::{Design, Evidence, Measure, Reading};
+use lab::compare::{Design, Evidence, Measure, Reading, SettingDifference};
 use lab::comparison::Comparison;
 use lab::doubt::Doubt;
 
@@ -23,7 +22,7 @@ pub(super) fn comparison(page: &mut Page, it: &Comparison) {
     page.labelled(LABEL, "  clock out", &by_clock);
     page.labelled(LABEL, "  clock", &clock(it));
     if it.verdict.design == Design::Separate {
-        page.labelled(LABEL, "  settings", &settings(it));
+        settings(page, it);
     }
 }
 
@@ -31,8 +30,10 @@ pub(super) fn comparison(page: &mut Page, it: &Comparison) {
 pub(super) fn verdict(it: &Comparison) -> String {
     let (a, b) = (&it.a, &it.b);
     if !it.verdict.forbidding.is_empty() {
-        let doubts: Vec<String> = it.verdict.forbidding.iter().map(words).collect();
-        return format!("No claim about {a} and {b}: {}", doubts.join("; "));
+        let n = it.verdict.forbidding.len();
+        let doubts =
+            if n == 1 { "a doubt forbids".to_owned() } else { format!("{n} doubts forbid") };
+        return format!("No claim about {a} and {b}: {doubts} it");
     }
     let Some(headline) = it.verdict.headline() else {
         return format!(
@@ -45,7 +46,7 @@ pub(super) fn verdict(it: &Comparison) -> String {
     if !headline.is_claimed {
         let detectable = percent(detectable);
         return format!(
-            "No difference above {detectable} % between {a} and {b} can be told, by {measure} of {n}"
+            "No difference above {detectable} % between {a} and {b} can be told, by {measure}, {n}"
         );
     }
     let way = way(change);
@@ -53,7 +54,7 @@ pub(super) fn verdict(it: &Comparison) -> String {
         (interval.low.abs().min(interval.high.abs()), interval.low.abs().max(interval.high.abs()));
     let factor = factor(change);
     format!(
-        "{b} is {} % {way} than {a}{factor}, 95 % interval {} to {} %, by {measure} of {n}",
+        "{b} is {} % {way} than {a}{factor}, 95 % interval {} to {} %, by {measure}, from {n}",
         percent(change.abs()),
         percent(low),
         percent(high)
@@ -63,11 +64,13 @@ pub(super) fn verdict(it: &Comparison) -> String {
 /// How a doubt is worded.
 pub(super) type Words = fn(&Doubt) -> String;
 
-/// Doubts as a list, those that forbid a claim marked.
+/// Doubts as a list, those that forbid a claim first.
 pub(super) fn doubts(page: &mut Page, doubts: &[Doubt], forbidding: &[Doubt], words: Words) {
-    for doubt in doubts {
-        let mark = if forbidding.contains(doubt) { ", which forbids a claim" } else { "" };
-        page.labelled(LABEL, "  doubt", &format!("{}{mark}", words(doubt)));
+    for doubt in forbidding {
+        page.labelled(LABEL, "  forbids", &words(doubt));
+    }
+    for doubt in doubts.iter().filter(|it| !forbidding.contains(it)) {
+        page.labelled(LABEL, "  doubt", &words(doubt));
     }
 }
 
@@ -120,14 +123,24 @@ fn of_b(a: &str, b: &str, by_clock: f64) -> String {
     format!("{} % {way} for {b} than for {a}", percent(clock.abs()))
 }
 
-fn settings(it: &Comparison) -> String {
-    let unnamed = "not recorded";
-    let one = |it: &lab::compare::SettingDifference| {
-        let value = |of: &Option<String>| of.clone().unwrap_or_else(|| unnamed.to_owned());
-        format!("{}: {} / {}", it.name, value(&it.a), value(&it.b))
+/// A line for each setting; a result without any says nothing about a machine.
+fn settings(page: &mut Page, it: &Comparison) {
+    let found = &it.verdict.settings;
+    let lacks = |of: fn(&SettingDifference) -> bool| found.len() > 1 && found.iter().all(of);
+    let words = match found.len() {
+        0 => "the same in both".to_owned(),
+        _ if lacks(|it| it.a.is_none()) => format!("unknown: {} names none", it.a),
+        _ if lacks(|it| it.b.is_none()) => format!("unknown: {} names none", it.b),
+        n => {
+            page.labelled(LABEL, "  settings", &format!("{n} differ, {} / {}", it.a, it.b));
+            for SettingDifference { name, a, b } in found {
+                let value = |of: &Option<String>| of.clone().unwrap_or("not recorded".to_owned());
+                page.labelled(LABEL, "", &format!("{name}: {} / {}", value(a), value(b)));
+            }
+            return;
+        }
     };
-    let found: Vec<String> = it.verdict.settings.iter().map(one).collect();
-    if found.is_empty() { "the same in both".to_owned() } else { found.join("; ") }
+    page.labelled(LABEL, "  settings", &words);
 }
 
 fn way(change: f64) -> &'static str {

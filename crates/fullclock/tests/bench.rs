@@ -1,0 +1,186 @@
+//! `fullclock bench` and `fullclock compare`, as a user meets them: figures that are right, and clear words where there
+//! is none.
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
+)]
+#![expect(clippy::disallowed_methods, reason = "runs the binary, and spoils results")]
+
+use serde_json::Value;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Short enough for a test, and with a known answer all the same.
+const SHORT: &str = "cpu-loop --iterations 100000";
+
+fn fullclock(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fullclock"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = fullclock(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&printed(&[arguments, &["--json"]].concat())).unwrap()
+}
+
+fn failed(arguments: &[&str]) -> Output {
+    let output = fullclock(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    output
+}
+
+fn refusal(arguments: &[&str]) -> String {
+    String::from_utf8(failed(arguments).stderr).unwrap()
+}
+
+fn is_of(schema: &str, value: &Value) {
+    let schema = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(value).map(|it| it.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new());
+}
+
+/// The one result in a folder.
+fn result_in(folder: &Path) -> PathBuf {
+    let entries = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let results: Vec<PathBuf> =
+        entries.filter(|it| it.extension().is_some_and(|it| it == "json")).collect();
+    assert_eq!(results.len(), 1, "{results:?}");
+    results[0].clone()
+}
+
+/// A result of two arms, kept in `folder`.
+fn kept(folder: &Path) -> PathBuf {
+    let results = folder.to_str().unwrap();
+    printed(&["bench", "--vs", SHORT, SHORT, "-n", "16", "--results", results]);
+    result_in(folder)
+}
+
+#[test]
+fn a_result_is_what_the_schema_says_and_has_its_trials() {
+    let value = json(&["bench", "cpu-loop", "--iterations", "100000", "-n", "4", "--no-save"]);
+    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    let trials = value["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 4);
+    assert!(trials.iter().all(|it| it["figures"][0]["value"].as_f64().unwrap() > 0.0));
+    assert_eq!(value["summaries"][0]["figures"][0]["name"], "elapsed");
+}
+
+#[test]
+fn two_arms_are_compared_and_the_raw_and_the_normalised_difference_are_both_told() {
+    let text = printed(&["bench", "--vs", SHORT, SHORT, "-n", "16", "--no-save"]);
+    for part in ["raw ", "clock out ", "clock "] {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+    assert!(["between A and B", "than A"].iter().any(|it| text.contains(it)), "{text}");
+}
+
+#[test]
+fn an_arm_of_twice_the_work_is_slower_in_every_unit() {
+    let twice = "cpu-loop --iterations 200000";
+    let value = json(&["bench", "--vs", SHORT, twice, "-n", "40", "--no-save"]);
+    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    let change = value["comparisons"][0]["normalised"]["change"].as_f64().unwrap();
+    // Whatever else the machine does, twice the cycles are more.
+    assert!(change > 0.1, "{change}");
+}
+
+#[test]
+fn a_result_kept_is_compared_arm_by_arm_and_with_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = kept(folder.path());
+    let path = file.to_str().unwrap();
+    for results in [&[path][..], &[path, path], &[path, path, path]] {
+        let value = json(&[&["compare"], results].concat());
+        is_of(include_str!("../../../schemas/comparison-1.json"), &value);
+        let n = results.len().max(2) - 1;
+        assert_eq!(value["comparisons"].as_array().unwrap().len(), n);
+    }
+    let text = printed(&["compare", path, path]);
+    assert!(text.contains("the same in both"), "{text}");
+    assert!(!text.contains("than A,"), "{text}");
+}
+
+#[test]
+fn a_result_that_was_cut_short_or_is_of_a_later_version_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = kept(folder.path());
+    let path = file.to_str().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, &text[..text.len() / 2]).unwrap();
+    assert!(refusal(&["compare", path]).contains("cut short"));
+    std::fs::write(&file, text.replacen("\"format\":1", "\"format\":999", 1)).unwrap();
+    assert!(refusal(&["compare", path]).contains("a later version"));
+    assert!(refusal(&["compare", "/nowhere.json"]).contains("/nowhere.json"));
+}
+
+#[test]
+fn a_command_that_fails_says_how_and_with_which_words() {
+    let bench = ["bench", "command", "--no-save", "-n", "4", "--", "sh", "-c"];
+    let text = refusal(&[&bench[..], &["echo no such table >&2; exit 3"]].concat());
+    assert_eq!(text, "fullclock: sh failed, exit status 3: no such table\n");
+}
+
+#[test]
+fn a_metric_that_is_no_number_is_no_figure() {
+    let bench = ["bench", "command", "--no-save", "-n", "4", "--metric", "x=(\\S+)", "--"];
+    let text = refusal(&[&bench[..], &["echo", "x=NaN"]].concat());
+    assert!(text.contains("\"NaN\" as its metric, which is no finite number"), "{text}");
+    let vs = ["bench", "--no-save", "-n", "4", "--vs", "echo x=7", "echo x=7"];
+    let value = json(&[&vs[..], &["--metric", "x=(\\S+)"]].concat());
+    assert_eq!(value["trials"][0]["figures"][0]["value"], 7.0);
+}
+
+#[test]
+fn trials_before_a_failure_are_printed_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("echo x >> {0}/n; test $(wc -l < {0}/n) -lt 4", folder.path().display());
+    let results = folder.path().to_str().unwrap();
+    let output =
+        failed(&["bench", "command", "-n", "9", "--results", results, "--", "sh", "-c", &script]);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("3 trials"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("after 3 good ones failed"), "{said}");
+    let kept: Value =
+        serde_json::from_str(&std::fs::read_to_string(result_in(folder.path())).unwrap()).unwrap();
+    assert_eq!(kept["trials"].as_array().unwrap().len(), 3);
+    assert_eq!(kept["is_complete"], false);
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_what_can() {
+    assert!(refusal(&["bench", "cpu-loop", "--cpus", "8191"]).contains("--cpus names 8191"));
+    assert!(refusal(&["bench", "no-such"]).contains("there are cpu-loop"));
+    assert!(refusal(&["bench", "cpu-loop", "--rows", "3"]).contains("does not take --rows"));
+    assert!(refusal(&["bench", "--vs", "cpu-loop --nix", "b"]).contains("--nix"));
+    assert!(refusal(&["bench", "--vs", "'", "b"]).contains("quote"));
+    assert!(refusal(&["bench", "cpu-loop", "--root", "/"]).contains("--root"));
+}
+
+#[test]
+fn a_signal_ends_it_and_the_trials_until_then_are_printed() {
+    let script = ["bench", "command", "-n", "1000", "--no-save", "--", "sleep", "0.2"];
+    let mut child = fullclock(&script).stdout(Stdio::piped()).spawn().unwrap();
+    // A second and more before the first trial, and some trials.
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(text.contains("cut short"), "{text}");
+}
+
+#[test]
+fn the_script_for_oracle_is_printed_and_its_output_read_back() {
+    let script = printed(&["bench", "plsql-loop", "--print-sql", "oracle"]);
+    assert!(script.contains("sqlplus"), "{script}");
+    assert!(refusal(&["bench", "schema-build", "--print-sql", "oracle"]).contains("no script"));
+}
