@@ -13,7 +13,7 @@ pub(super) fn comparison(page: &mut Page, it: &Comparison) {
     let verdict = page.paint(BOLD, &verdict(it));
     page.paragraph(0, &verdict);
     if let Some(raw) = it.verdict.reading(Measure::Figure) {
-        page.labelled(LABEL, "  raw", &format!("{}: {}", it.figure, measured(raw)));
+        page.labelled(LABEL, "  raw", &format!("{}: {}", it.figure, measured(raw, it)));
     }
     let by_clock = match &it.normalised.value() {
         Some(evidence) => format!("{} in cycles: {}", it.figure, change(evidence)),
@@ -74,12 +74,13 @@ pub(super) fn doubts(page: &mut Page, doubts: &[Doubt], forbidding: &[Doubt], wo
     }
 }
 
-fn measured(reading: &Reading) -> String {
-    if reading.is_claimed {
+/// A difference that may not be claimed says from which size on it could have been, unless doubts forbid it.
+fn measured(reading: &Reading, it: &Comparison) -> String {
+    if reading.is_claimed || !it.verdict.forbidding.is_empty() {
         return change(&reading.evidence);
     }
     let detectable = percent(reading.evidence.detectable);
-    format!("{}: no difference below {detectable} % could be told by it", change(&reading.evidence))
+    format!("{}: too noisy for a claim below {detectable} %", change(&reading.evidence))
 }
 
 fn change(evidence: &Evidence) -> String {
