@@ -70,6 +70,18 @@ fn a_result_is_shown_by_the_beginning_of_its_id_with_its_machine() {
 }
 
 #[test]
+fn json_is_what_the_schema_says() {
+    let schema = include_str!("../../../schemas/history-1.json");
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let folder = kept();
+    for arguments in [&["--json"][..], &["show", "20-k", "--json"], &["remove", "20-a", "--json"]] {
+        let value = serde_json::from_str(&stdout(folder.path(), arguments)).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{arguments:?}");
+    }
+}
+
+#[test]
 fn an_id_that_names_several_or_none_is_an_error_that_says_which() {
     let folder = kept();
     assert_eq!(

@@ -15,7 +15,7 @@ use facts::msr::clock_modulation::Duty;
 use facts::msr::{amd, intel, ratios};
 use facts::system::boot_line::BootLine;
 use facts::system::isolation::Purpose;
-use facts::{CpuSet, Fact, HostView, Missing};
+use facts::{CpuSet, Fact, Hertz, HostView, Missing};
 use std::fmt::Display;
 
 /// What a machine is asked, and what it is called in a result.
@@ -44,13 +44,13 @@ const QUESTIONS: &[Question] = &[
     ("kernel CONFIG_HZ", ticks_per_second),
     ("scaling_driver", |it| of_policies(it, |it| shown(&it.driver))),
     ("scaling_governor", |it| of_policies(it, |it| shown(&it.governor))),
-    ("scaling_min_freq", |it| of_policies(it, |it| shown(&it.scaling_min))),
-    ("scaling_max_freq", |it| of_policies(it, |it| shown(&it.scaling_max))),
-    ("cpuinfo_min_freq", |it| of_policies(it, |it| shown(&it.cpuinfo_min))),
-    ("cpuinfo_max_freq", |it| of_policies(it, |it| shown(&it.cpuinfo_max))),
-    ("base_frequency", |it| of_policies(it, |it| shown(&it.base_frequency))),
-    ("bios_limit", |it| of_policies(it, |it| shown(&it.bios_limit))),
-    ("energy preference (EPP)", |it| by_cpu(&it.energy_preferences(), |it| it.text.clone())),
+    ("scaling_min_freq", |it| of_policies(it, |it| clock(&it.scaling_min))),
+    ("scaling_max_freq", |it| of_policies(it, |it| clock(&it.scaling_max))),
+    ("cpuinfo_min_freq", |it| of_policies(it, |it| clock(&it.cpuinfo_min))),
+    ("cpuinfo_max_freq", |it| of_policies(it, |it| clock(&it.cpuinfo_max))),
+    ("base_frequency", |it| of_policies(it, |it| clock(&it.base_frequency))),
+    ("bios_limit", |it| of_policies(it, |it| clock(&it.bios_limit))),
+    ("energy preference (EPP)", energy_preference),
     ("energy bias (EPB)", |it| by_cpu(&it.energy_bias.as_ref()?.values, u64::to_string)),
     ("intel_pstate status", |it| shown(&it.pstate.intel.status)),
     ("intel_pstate max_perf_pct", |it| shown(&it.pstate.intel.max_perf_pct)),
@@ -130,6 +130,11 @@ fn shown<T: Display>(fact: &Fact<T>) -> Fact<String> {
     Ok(fact.as_ref()?.to_string())
 }
 
+/// To the kilohertz: acpi-cpufreq's clock for turbo lies 1 MHz above the nominal one.
+fn clock(fact: &Fact<Hertz>) -> Fact<String> {
+    Ok(format!("{} MHz", fact.as_ref()?.mhz()))
+}
+
 fn switch(fact: &Fact<bool>) -> Fact<String> {
     Ok(u8::from(*fact.as_ref()?).to_string())
 }
@@ -164,6 +169,14 @@ fn ticks_per_second(host: &HostView) -> Fact<String> {
         .ticks_per_second()
         .ok_or_else(|| Missing::absent(format!("CONFIG_HZ in {}", config.path)))?;
     Ok(hz.to_string())
+}
+
+fn energy_preference(host: &HostView) -> Fact<String> {
+    let preferences = host.energy_preferences();
+    if preferences.is_empty() {
+        host.cpufreq.policies.as_ref()?;
+    }
+    by_cpu(&preferences, |it| it.text.clone())
 }
 
 fn turbo_in_cpuid(host: &HostView) -> Fact<String> {

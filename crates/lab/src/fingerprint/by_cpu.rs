@@ -2,7 +2,7 @@
 
 use facts::cpu::cpufreq::Policy;
 use facts::msr::Register;
-use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
+use facts::{CpuSet, Fact, HostView, Missing, PerCpu, Why};
 use std::collections::BTreeMap;
 
 /// `performance` where every CPU that was asked says so, else `performance on 0-15, powersave on 16-31`. Where no CPU
@@ -14,7 +14,7 @@ pub(super) fn by_cpu<T>(values: &PerCpu<T>, word: impl Fn(&T) -> String) -> Fact
     }
     let missing = values.missing();
     if groups.is_empty() {
-        return Err(missing.cloned().unwrap_or_else(nobody_asked));
+        return Err(missing.cloned().unwrap_or_else(nobody_answered));
     }
     if let ([value], None) = (&*groups.keys().collect::<Vec<_>>(), missing) {
         return Ok((*value).clone());
@@ -51,8 +51,10 @@ pub(super) fn of_register(
     by_cpu(host.msrs.of(register)?, |it| word(*it))
 }
 
-fn nobody_asked() -> Missing {
-    Missing::absent("CPU that shows this")
+/// Whether CPUs have none, or could not be asked, does not show.
+fn nobody_answered() -> Missing {
+    let why = Why::Failed("no CPU shows one".to_owned());
+    Missing { what: "the value of a CPU".to_owned(), why }
 }
 
 #[cfg(test)]
@@ -78,6 +80,6 @@ mod tests {
             "6 on 0, unknown on 1-2 (EPB may not be read)"
         );
         assert_eq!(of(&[(0, denied())]), "no value: EPB may not be read");
-        assert_eq!(of(&[]), "no value: CPU that shows this does not exist");
+        assert_eq!(of(&[]), "no value: the value of a CPU cannot be read: no CPU shows one");
     }
 }

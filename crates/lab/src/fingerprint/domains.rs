@@ -6,15 +6,16 @@ use facts::system::cgroup::LimitedGroup;
 use facts::{Fact, Microwatts};
 use std::fmt::Display;
 
-/// `package-0: 150 W long, 180 W short`.
+/// `package-0: long 150 W, short 180 W`.
 pub(super) fn power_limits(limits: &[PowerLimit]) -> Fact<String> {
     let words = limits.iter().map(|it| {
-        let exact = |it: &Fact<Microwatts>| part(&it.clone().map(|it| it.0 as f64 / 1e6));
+        let exact =
+            |it: &Fact<Microwatts>| part(&it.clone().map(|it| format!("{} W", it.0 as f64 / 1e6)));
         let long = exact(&it.long_term);
         let short = exact(&it.short_term);
         let enabled = if it.enabled == Ok(false) { ", not enabled" } else { "" };
         let copy = if it.is_memory_mapped() { " (memory-mapped)" } else { "" };
-        format!("{}{copy}: {long} W long, {short} W short{enabled}", it.name)
+        format!("{}{copy}: long {long}, short {short}{enabled}", it.name)
     });
     Ok(words.collect::<Vec<_>>().join("; "))
 }
@@ -49,7 +50,7 @@ fn quota(group: &LimitedGroup) -> String {
 fn part<T: Display>(fact: &Fact<T>) -> String {
     match fact {
         Ok(value) => value.to_string(),
-        Err(why) if why.is_absence() => "no".to_owned(),
+        Err(why) if why.is_absence() => "none".to_owned(),
         Err(why) => format!("unknown ({why})"),
     }
 }

@@ -33,6 +33,30 @@ POLL
 C6
 //- /sys/devices/system/cpu/cpu0/cpuidle/state3/disable
 1
+//- /sys/devices/system/cpu/cpu1/cpuidle/state0/name
+POLL
+//- /sys/devices/system/cpu/cpu1/cpuidle/state3/name
+C6
+//- /sys/devices/system/cpu/cpu1/cpuidle/state3/disable
+0
+//- /sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq
+2001000
+//- /sys/devices/system/cpu/cpufreq/policy1/scaling_max_freq
+2001000
+//- /sys/class/powercap/intel-rapl:0/name
+package-0
+//- /sys/class/powercap/intel-rapl:0/enabled
+1
+//- /sys/class/powercap/intel-rapl:0/constraint_0_name
+long_term
+//- /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw
+150500000
+//- /dev/cpu/0/msr 0xce
+0xa0080001800
+//- /dev/cpu/0/msr 0x19a
+0x14
+//- /dev/cpu/1/msr 0x19a
+0x4
 //- /proc/sys/kernel/timer_migration
 0
 ";
@@ -49,6 +73,10 @@ fn a_machine_is_described_by_what_decides_its_speed_and_nothing_that_names_it() 
     assert_eq!(says("cpu family, model, stepping"), "GenuineIntel 6-85-7");
     assert_eq!(says("cpu microcode"), "0x5003604");
     assert_eq!(says("scaling_governor"), "performance on 0, powersave on 1");
+    assert_eq!(says("scaling_max_freq"), "2001 MHz");
+    assert_eq!(says("idle states"), "POLL C6:disabled on 0, POLL C6 on 1");
+    assert_eq!(says("power limits"), "package-0: long 150.5 W, short none");
+    assert_eq!(says("clock modulation"), "25 % on 0, off on 1");
     assert_eq!(says("kernel boot line"), "ro mitigations=off");
     assert_eq!(says("kernel.timer_migration"), "0");
     assert_eq!(says("turbo: offered by CPUID"), "yes");

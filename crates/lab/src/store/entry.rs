@@ -94,7 +94,10 @@ fn summary(record: &Record, number: usize) -> ArmSummary {
 }
 
 fn interval(sample: &Sample) -> Option<Interval> {
-    let wanted = Bootstrap { draws: 2000, confidence: CONFIDENCE };
+    /// A second's worth: a result may have a million trials, and a list must not wait for it.
+    const MOST_VALUES: usize = 100_000_000;
+    let draws = (MOST_VALUES / sample.in_order().len()).clamp(200, 2000);
+    let wanted = Bootstrap { draws: draws as u32, confidence: CONFIDENCE };
     // The same trials have the same interval whenever they are looked at.
     bootstrap(sample, wanted, &mut Rng::with_seed(0)).ok()
 }

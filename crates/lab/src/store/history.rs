@@ -11,7 +11,7 @@ use super::{RESULT, Unreadable, folder, read};
 use crate::record::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use table::Table;
+use table::{Table, is_damage};
 
 /// What the index is called, in the folder of the results.
 pub const INDEX: &str = "history.sqlite";
@@ -61,19 +61,29 @@ impl History {
     pub fn open(place: &Path) -> Result<History, HistoryError> {
         let results = folder::files(place, RESULT)
             .map_err(|error| HistoryError::Folder { folder: place.to_owned(), error })?;
-        let open = |table: Table| -> Result<History, HistoryError> {
-            let folder = place.to_owned();
-            let mut history = History { folder, table, unreadable: Vec::new() };
-            history.catch_up(&results)?;
-            Ok(history)
-        };
         // An empty folder needs no index, and one that does not exist is not made by looking.
-        let on_disk =
-            || if results.is_empty() { None } else { Table::open(&place.join(INDEX)).ok() };
-        match on_disk().map(open) {
-            Some(Ok(history)) => Ok(history),
-            None | Some(Err(_)) => open(Table::in_memory()?),
+        if !results.is_empty() {
+            let index = place.join(INDEX);
+            let on_disk = || History::of(place, Table::open(&index)?, &results);
+            let opened = match on_disk() {
+                Err(HistoryError::Index(why)) if is_damage(&why) => {
+                    folder::remove_if_there(&index).ok();
+                    on_disk()
+                }
+                opened => opened,
+            };
+            if opened.is_ok() {
+                return opened;
+            }
         }
+        History::of(place, Table::in_memory()?, &results)
+    }
+
+    fn of(place: &Path, table: Table, results: &[PathBuf]) -> Result<History, HistoryError> {
+        let folder = place.to_owned();
+        let mut history = History { folder, table, unreadable: Vec::new() };
+        history.catch_up(results)?;
+        Ok(history)
     }
 
     /// Makes the index anew from the files.

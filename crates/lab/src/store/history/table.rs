@@ -38,28 +38,18 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) struct Table(Connection);
 
 impl Table {
-    /// The index at `path`, which is made where there is none, and made anew where it is damaged.
+    /// The index at `path`, which is made where there is none.
     pub(super) fn open(path: &Path) -> rusqlite::Result<Table> {
-        match Table::of_file(path) {
-            Err(error) if is_damage(&error) => {
-                crate::store::folder::remove_if_there(path).ok();
-                Table::of_file(path)
-            }
-            opened => opened,
-        }
-    }
-
-    /// An index that ends with the program.
-    pub(super) fn in_memory() -> rusqlite::Result<Table> {
-        Table(Connection::open_in_memory()?).prepared()
-    }
-
-    fn of_file(path: &Path) -> rusqlite::Result<Table> {
         // SQLite would make it readable for all. Where this fails, so does SQLite, and says why.
         OpenOptions::new().create(true).append(true).mode(MODE).open(path).ok();
         let connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
         Table(connection).prepared()
+    }
+
+    /// An index that ends with the program.
+    pub(super) fn in_memory() -> rusqlite::Result<Table> {
+        Table(Connection::open_in_memory()?).prepared()
     }
 
     /// With the table of this version.
@@ -172,6 +162,6 @@ fn parsed<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusql
 }
 
 /// Whether the file is no index, or half of one; a lock or a full disk is no damage.
-fn is_damage(error: &rusqlite::Error) -> bool {
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
 }

@@ -91,6 +91,19 @@ fn a_damaged_an_old_and_a_missing_index_are_made_anew() {
 }
 
 #[test]
+fn an_index_that_is_damaged_behind_its_beginning_is_made_anew() {
+    let folder = three();
+    let index = folder.path().join(INDEX);
+    drop(History::open(folder.path()).unwrap());
+    let mut bytes = std::fs::read(&index).unwrap();
+    bytes[4096..].fill(0xa5);
+    std::fs::write(&index, &bytes).unwrap();
+    let history = History::open(folder.path()).unwrap();
+    assert_eq!(ids(&history, None, 9), "21-b 20-c 20-a");
+    assert_ne!(std::fs::read(&index).unwrap(), bytes);
+}
+
+#[test]
 fn a_locked_index_hides_no_result() {
     let folder = three();
     drop(History::open(folder.path()).unwrap());
