@@ -2,18 +2,20 @@
 //!
 //! `cpu.stat` adds up the time for which the run queues of a group were stopped with somebody in them, over all CPUs, when
 //! they go on again (unthrottle_cfs_rq in kernel/sched/fair.c); before Linux 6.6 also while nobody was in them. It does
-//! not say where that was, and a CPU may run somebody else meanwhile. So the time is shared among all CPUs as their idle
-//! time is, and is no more than that; on a choice of CPUs it may be all or nothing, and what others ran may be part of
-//! it.
+//! not say where that was, and a CPU may run somebody else meanwhile. A queue is stopped because its group has run on that
+//! CPU, so the time is shared among all CPUs as the time of the tasks that were asked for is, or, where none of them ran,
+//! as idle time is; and it is no more than a CPU's idle time. On a choice of CPUs it may be all or nothing, and what
+//! others ran may be part of it.
 
 use super::amount::{Amount, part};
 use super::books::Books;
 use super::evidence::Evidence;
 use super::idle_time::idle_time;
-use super::tasks::{Owner, TaskTimes};
+use super::tasks::{Owner, TaskTimes, is_asked};
 use crate::loss::Method;
 use facts::counters::Groups;
 use facts::{CpuSet, Fact, Missing};
+use std::collections::BTreeMap;
 
 /// The kernel's own period of a quota, which most groups keep (Documentation/scheduler/sched-bwc.rst): the time of a
 /// queue that is stopped when a sample is taken is not yet counted.
@@ -24,18 +26,21 @@ const SOURCE: &str = "cpu.stat of control groups";
 /// Enters the quota of each CPU.
 pub(super) fn enter(evidence: &Evidence<'_>, books: &mut [Books<'_>]) {
     let throttled = throttled(evidence);
+    let mut idle = idle_elsewhere(evidence, books);
+    let is_elsewhere = idle.values().any(|it| *it > 0);
+    idle.extend(books.iter().map(|it| (it.cpu, idle_ns(it))));
+    let shares = throttled.as_ref().map(|it| shared(*it, &ran(evidence), &idle));
     let here = books.iter().map(idle_ns).fold(0, u64::saturating_add);
-    let elsewhere = idle_elsewhere(evidence, books);
-    let all = here.saturating_add(elsewhere);
     let others = books.iter().map(others_ns).fold(0, u64::saturating_add);
     for books in books {
-        let quota = match (&throttled, &books.idle) {
-            (Err(missing), _) | (Ok(1..), Err(missing)) => Err(missing.clone()),
-            (Ok(throttled), _) => {
+        let quota = match (&throttled, &shares, &books.idle) {
+            (Err(missing), ..) | (Ok(1..), _, Err(missing)) => Err(missing.clone()),
+            (Ok(throttled), shares, _) => {
                 let idle = idle_ns(books);
-                let ns = part((*throttled).min(all), idle, all);
+                let share = |shares: &BTreeMap<u32, u64>| shares.get(&books.cpu).copied();
+                let ns = shares.as_ref().ok().and_then(share).unwrap_or(0);
                 let busy_ns = part(others, idle, here).min(ns);
-                let by_place_ns = if elsewhere > 0 { ns.max(idle.min(*throttled) - ns) } else { 0 };
+                let by_place_ns = if is_elsewhere { ns.max(idle.min(*throttled) - ns) } else { 0 };
                 let off = PERIOD_NS.min(idle).saturating_add(busy_ns.max(by_place_ns));
                 let uncertainty_ns = if *throttled == 0 { 0 } else { off.min(idle) };
                 Ok(Amount { ns, uncertainty_ns, method: Method::Counter, source: SOURCE })
@@ -45,8 +50,48 @@ pub(super) fn enter(evidence: &Evidence<'_>, books: &mut [Books<'_>]) {
     }
 }
 
+/// `throttled` nanoseconds as shares of CPUs: as much as the tasks that were asked for `ran` on each, within its `idle`
+/// time; and what is left as the idle time that is left.
+fn shared(
+    throttled: u64,
+    ran: &BTreeMap<u32, u64>,
+    idle: &BTreeMap<u32, u64>,
+) -> BTreeMap<u32, u64> {
+    let of = |map: &BTreeMap<u32, u64>, cpu: u32| map.get(&cpu).copied().unwrap_or(0);
+    let ran_in_all = ran.values().copied().fold(0, u64::saturating_add);
+    let by_run = |cpu| part(throttled, of(ran, cpu), ran_in_all);
+    let mut shares: BTreeMap<u32, u64> =
+        idle.iter().map(|(&cpu, &idle)| (cpu, by_run(cpu).min(idle))).collect();
+    let sum = |map: &BTreeMap<u32, u64>| map.values().copied().fold(0, u64::saturating_add);
+    let mut room = sum(idle).saturating_sub(sum(&shares));
+    let mut left = throttled.saturating_sub(sum(&shares)).min(room);
+    for (cpu, share) in &mut shares {
+        let own_room = of(idle, *cpu).saturating_sub(*share);
+        let more = part(left, own_room, room);
+        *share = share.saturating_add(more);
+        // What rounding leaves goes to the last CPU that has room.
+        (left, room) = (left.saturating_sub(more), room.saturating_sub(own_room));
+    }
+    shares
+}
+
 fn idle_ns(books: &Books<'_>) -> u64 {
     books.idle.as_ref().map_or(0, |it| it.ns)
+}
+
+/// What the tasks that were asked for ran, in nanoseconds, by the CPU that each was on last; nothing where tasks were not
+/// looked at.
+fn ran(evidence: &Evidence<'_>) -> BTreeMap<u32, u64> {
+    let (before, after) = (&evidence.interval.before.tasks, &evidence.interval.after.tasks);
+    let (Ok(before), Ok(after)) = (before, after) else { return BTreeMap::new() };
+    let mut ran: BTreeMap<u32, u64> = BTreeMap::new();
+    for task in after.list.iter().filter(|it| is_asked(evidence, it)) {
+        let earlier = before.get(task.tid).filter(|it| it.is_same(task));
+        let rise = task.run_ns.saturating_sub(earlier.map_or(0, |it| it.run_ns));
+        let sum = ran.entry(task.cpu).or_default();
+        *sum = sum.saturating_add(rise);
+    }
+    ran
 }
 
 /// What tasks ran that were not asked for: a queue may have been stopped meanwhile.
@@ -58,15 +103,15 @@ fn others_ns(books: &Books<'_>) -> u64 {
     books.tasks.as_ref().map_or(0, ran)
 }
 
-/// The idle time of the CPUs that are not accounted for, in nanoseconds.
-fn idle_elsewhere(evidence: &Evidence<'_>, books: &[Books<'_>]) -> u64 {
+/// The idle time of each CPU that is not accounted for, in nanoseconds.
+fn idle_elsewhere(evidence: &Evidence<'_>, books: &[Books<'_>]) -> BTreeMap<u32, u64> {
     let wall_ns = evidence.interval.elapsed_ns().unwrap_or(0);
     let here: CpuSet = books.iter().map(|it| it.cpu).collect();
     let idle = |cpu| {
         let idle = idle_time(&evidence.interval, &evidence.traced_on(cpu), cpu, wall_ns);
-        idle.map_or(0, |it| it.amount.ns)
+        (cpu, idle.map_or(0, |it| it.amount.ns))
     };
-    evidence.interval.cpus().minus(&here).iter().map(idle).fold(0, u64::saturating_add)
+    evidence.interval.cpus().minus(&here).iter().map(idle).collect()
 }
 
 /// What has to be said of quotas that were counted.

@@ -45,9 +45,9 @@ mod tests {
     ];
 
     #[test]
-    fn throttled_time_is_carved_out_of_idle_on_each_cpu_by_its_share() {
+    fn throttled_time_is_carved_out_of_the_idle_time_of_the_cpu_where_its_tasks_ran() {
         let text = replaced(SECOND, QUOTA);
-        assert_eq!(loss("cgroup-quota", &text), "258.0 ms ±223.0 by counter, operating system");
+        assert_eq!(loss("cgroup-quota", &text), "258.0 ms ±160.9 by counter, operating system");
         assert_eq!(loss("idle", &text), "1032.0 ms by counter");
         assert_eq!(unexplained(&text), "0.000");
     }
@@ -62,8 +62,8 @@ mod tests {
     #[test]
     fn on_a_choice_of_cpus_it_may_be_all_of_theirs_or_nothing() {
         let text = replaced(&replaced(SECOND, QUOTA), &[("observer 20", "observer 20\ncpus 0")]);
-        // CPU 0 has 61 of 258 ms by its share of the idle time, and 258 ms at most; a period may not have ended.
-        assert_eq!(loss("cgroup-quota", &text), "61.0 ms ±297.0 by counter, operating system");
+        // The tasks ran on CPU 0, which has all of the 258 ms by that, and may have none; a period may not have ended.
+        assert_eq!(loss("cgroup-quota", &text), "258.0 ms ±305.0 by counter, operating system");
         let note = "the kernel does not say where a quota stopped a group: some of its time may belong to CPUs 1, or some of theirs here";
         assert!(ledger(&text).notes.contains(&note.to_owned()), "{:?}", ledger(&text).notes);
     }
