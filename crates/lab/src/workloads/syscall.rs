@@ -20,8 +20,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     help: "Asks the kernel for the number of the parent process, a million times, and tells the mean of one call. The \
            kernel has hardly anything to do for it, so the figure is what every system call costs on top of its work: \
            the way into the kernel and back.\n\n\
-           A kernel without mitigations takes some tens of nanoseconds. Mitigations of Meltdown, Spectre and their kin \
-           multiply that, on old processors the most; a CPU of `nohz_full` pays for booking its time at each entry \
+           Mitigations of Meltdown, Spectre and their kin make it several times as dear, on old processors the most; a CPU of `nohz_full` pays for booking its time at each entry \
            (compare `--cpus` with one that is not); a container's seccomp filter, auditing and tracing add theirs. A \
            database that does 100,000 system calls a second on a CPU loses 1 % of it to every 100 ns.\n\n\
            With several CPUs each does all the calls at the same time, and the figure is that of the slowest. It says \

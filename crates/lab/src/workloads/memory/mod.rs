@@ -24,7 +24,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     help: "Follows a chain of two million accesses, each to an address that only the one before tells, at random through \
            a buffer of eight times the last-level cache; `latency` is the mean of one. Then reads the whole buffer in order: \
            `bandwidth`. Where the chain ends, and the sum of what was read, are checked.\n\n\
-           60 to 130 ns are usual in servers. Much more means memory of another node (`numactl --hardware` tells the \
+           Compare it with a machine of the same model. More means memory of another node (`numactl --hardware` tells the \
            distances), a low clock of the uncore or the fabric, or CPUs that wait for a busy bus. One access in \
            eight finds its line in the cache; most also walk the page tables, since pages are of 4 KiB unless \
            transparent huge pages are `always`: what they are set to is kept with the result. A \

@@ -23,7 +23,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            two threads wake each other in turn, ten times as often: `handover` is the middle one-way time, what a \
            commit waits for when it asks the log writer and is answered.\n\n\
            2 ms are long enough for an idle CPU's deepest states. A few microseconds are a CPU that hardly sleeps \
-           (`idle=poll`, C1 only); 50 us and more is what leaving C6 takes, and a clock that starts low adds to it. \
+           (`idle=poll`, C1 only); tens of microseconds and more are what leaving C6 takes (each state's `latency` in cpuidle tells), and a clock that starts low adds to it. \
            Compare runs with deep states disabled or a latency limit set (`/dev/cpu_dma_latency`), and \
            `cpu-loop` beside them: CPUs that never sleep leave the others less turbo. The handover keeps both CPUs nearly \
            awake, so it sees shallow states only. A `p99` far above `median` is other work, interrupts or a hypervisor.\n\n\
