@@ -15,8 +15,8 @@ use crate::acpi;
 use crate::bmc::SlowBmc;
 use crate::emulator::{self, Ended, Guest};
 
-/// Ten times what the slowest boot takes on an idle machine with two CPUs.
-const TIMEOUT: Duration = Duration::from_secs(180);
+/// Three times what the longest boot and its steps take beside a compile on a machine with two CPUs.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A q35 machine.
 #[derive(Debug, Clone)]

@@ -34,9 +34,10 @@ pub(crate) static HALF_ISOLATED: LazyLock<Transcript> = LazyLock::new(|| {
     run(&machines::half_isolated(), &[audit("as booted", ""), busy])
 });
 
-/// See [`machines::tickless`].
+/// [`machines::tickless`] with perf at hand.
 pub(crate) static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
-    run(
+    run_with(
+        &[PERF],
         &machines::tickless(),
         &[
             audit("statistics every second", "sysctl -w vm.stat_interval=1 >&2"),

@@ -11,30 +11,30 @@ use crate::boots::{SOUND, TICKLESS};
 
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]
-fn time_of_a_thread_that_polls_the_controller_is_what_the_scheduler_counts() {
+fn time_of_a_thread_that_polls_the_controller_is_what_perf_sees() {
     let step = report_of(&TICKLESS, "ledger of a busy BMC");
     let ledger = &step["ledger"];
     let line = line(ledger, "kernel-threads", "kipmi0");
-    let found = percent(&line["ns"], &ledger["wall_ns"]);
-    let interrupts: f64 = INTERRUPTS
-        .iter()
-        .flat_map(|loss| lines(ledger, loss))
-        .map(|line| percent(&line["ns"], &ledger["wall_ns"]))
-        .sum();
-    let ran = number(&step["after"]["ran_ns"]) - number(&step["before"]["ran_ns"]);
-    let lasted = number(&step["after"]["uptime_s"]) - number(&step["before"]["uptime_s"]);
-    let truth = ran / (lasted * 1e9) * 100.0;
-    assert!(truth > 5.0, "the controller kept nobody busy: {truth:.2} % of {lasted} s");
-    // The scheduler counts the interrupts that come while a thread runs as the thread's; the ledger has lines of their
-    // own for them. The scheduler is asked within the time that the ledger measures, so both are a little off.
-    let range = found - SLACK..=found + interrupts + SLACK;
-    assert!(range.contains(&truth), "the scheduler says {truth:.2} %, the ledger {range:?}");
+    // perf knows of no interrupts; the ledger has lines of their own for those that came while the thread ran.
+    let had_the_cpu = number(&line["ns"]) + number(&line["interrupted_ns"]);
+    let found = had_the_cpu / number(&ledger["wall_ns"]) * 100.0;
+    let window_s = number(&step["after"]["uptime_s"]) - number(&step["before"]["uptime_s"]);
+    let percent = |seconds: f64| seconds / window_s * 100.0;
+    let ran = percent(number(&step["perf"]["ran_s"]));
+    assert!(ran > 5.0, "the controller kept nobody busy: {ran:.2} % of {window_s} s");
+    assert!((found - ran).abs() < SLACK, "perf says {ran:.2} %, the ledger {found:.2} %");
+
+    // The scheduler begins a task's time before it switches to it: where a wake-up is why it switches, it takes the
+    // clock of that wake-up (rq_clock_skip_update, kernel/sched/core.c). That is a microsecond on a processor and a
+    // tenth of a millisecond here, some thousand times a second.
+    let counted_ns = number(&step["after"]["ran_ns"]) - number(&step["before"]["ran_ns"]);
+    let counted = percent(counted_ns / 1e9);
+    let range = ran - SLACK..=ran + percent(number(&step["perf"]["on_the_way_s"])) + SLACK;
+    assert!(range.contains(&counted), "the scheduler counts {counted:.2} %, perf {range:?}");
+
     let explained = line["findings"].as_array().into_iter().flatten();
     assert!(explained.into_iter().any(|it| it["check"] == "kipmid-busy"), "{line:#}");
 }
-
-/// Lines of what comes while a thread runs.
-const INTERRUPTS: [&str; 3] = ["ticks", "interrupts", "softirqs"];
 
 /// In percent of a CPU.
 const SLACK: f64 = 1.0;
@@ -71,10 +71,6 @@ fn lines<'a>(ledger: &'a Value, loss: &str) -> Vec<&'a Value> {
 fn line<'a>(ledger: &'a Value, loss: &str, part: &str) -> &'a Value {
     let found = lines(ledger, loss).into_iter().find(|line| line["part"] == part);
     found.unwrap_or_else(|| panic!("no '{loss}' of '{part}' in {ledger:#}"))
-}
-
-fn percent(part: &Value, whole: &Value) -> f64 {
-    number(part) / number(whole) * 100.0
 }
 
 fn number(value: &Value) -> f64 {
