@@ -114,6 +114,15 @@ struct Mount {
     point: String,
 }
 
+/// The controllers and the path of a line of /proc/PID/cgroup, `hierarchy:controllers:path` (cgroups(7)); `None` for a
+/// line that the kernel does not write.
+pub fn fields(line: &str) -> Option<(&str, &str)> {
+    let (hierarchy, rest) = line.split_once(':')?;
+    let (controllers, path) = rest.split_once(':')?;
+    let is_number = !hierarchy.is_empty() && hierarchy.bytes().all(|it| it.is_ascii_digit());
+    (is_number && path.starts_with('/')).then_some((controllers, path))
+}
+
 /// A group's folder as a process sees it, deeper ones later.
 pub type Folders = Vec<(Version, String)>;
 
@@ -135,8 +144,7 @@ impl Mounts {
         const LINE: Expected = Expected("lines like 0::/system.slice");
         let mut folders = Folders::new();
         for line in cgroup.lines().filter(|line| !line.is_empty()) {
-            let (_, rest) = line.split_once(':').ok_or(LINE)?;
-            let (controllers, path) = rest.split_once(':').ok_or(LINE)?;
+            let (controllers, path) = fields(line).ok_or(LINE)?;
             let version = match controllers {
                 "" => Version::V2,
                 _ if controllers.split(',').any(|it| it == "cpu") => Version::V1,
@@ -232,6 +240,15 @@ mod tests {
         );
         assert_eq!(folders("0::/kubepods/pod10\n"), "");
         assert_eq!(folders("1:cpu:/../../other\n"), "");
+    }
+
+    #[test]
+    fn a_path_may_have_colons_and_a_line_without_a_path_is_none() {
+        assert_eq!(fields("0::/a:b::c"), Some(("", "/a:b::c")));
+        assert_eq!(fields("4:cpu,cpuacct:/"), Some(("cpu,cpuacct", "/")));
+        for line in ["fe80::/a", ":cpu:/a", "4:cpu:a", "4:/a", ""] {
+            assert_eq!(fields(line), None, "{line}");
+        }
     }
 
     #[test]

@@ -8,10 +8,12 @@
 
 mod names;
 mod needed;
+mod parts;
 mod shapes;
 
 use names::{Content, named_value};
 use needed::needed;
+use parts::parts;
 use shapes::{is_word_byte, shape};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -123,7 +125,7 @@ impl Redactor {
         }
         let bytes = needed(name, bytes);
         let mut redacted = Vec::with_capacity(bytes.len());
-        for chunk in bytes.utf8_chunks() {
+        for chunk in parts(name, &bytes).into_iter().flat_map(<[u8]>::utf8_chunks) {
             redacted.extend(self.replace(chunk.valid(), content).into_bytes());
             redacted.extend(chunk.invalid());
         }

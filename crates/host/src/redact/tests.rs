@@ -115,6 +115,29 @@ fn a_process_keeps_its_times_and_loses_its_addresses() {
 }
 
 #[test]
+fn the_colons_of_a_control_groups_line_stay_beside_an_address() {
+    let file = "/proc/self/cgroup";
+    assert_eq!(answer(file, "0::/fe80::5054:ff:fe12:3456\n"), "0::/<ip1>\n");
+    // The number and what divides the line would be an address too.
+    assert_eq!(answer(file, "12::/a\n5:cpu:/10.0.0.1:80\n"), "12::/a\n5:cpu:/<ip1>:80\n");
+    // What the kernel does not write may be anything.
+    assert_eq!(answer(file, "fe80::5054:ff:1\n1:uuid:x\n"), "<ip1>\n1:uuid:<uuid1>\n");
+}
+
+#[test]
+fn the_parentheses_of_a_process_stay_beside_a_secret() {
+    let line = |name: &str| format!("7 ({name}) S 1 7 7 0 -1 4194560 8392 0 0\n");
+    for (name, expected) in [
+        ("uuid=abc", "uuid=<uuid1>"),
+        ("http://filer", "http://<server1>"),
+        ("token: x", "token: <secret1>"),
+    ] {
+        assert_eq!(answer("/proc/7/stat", &line(name)), line(expected));
+    }
+    assert_eq!(answer("/proc/7/stat", "7 uuid=abc\n"), "7 uuid=<uuid1>\n");
+}
+
+#[test]
 fn the_hosts_own_name_goes_as_a_whole_word_with_its_domain() {
     assert_eq!(redacted("DB7 db7.corp.example db7.other.zone:3260"), "<host> <host> <host>:3260");
     assert_eq!(redacted("/dev/vg_db7/root (db7-backup)"), "/dev/vg_<host>/root (<host>-backup)");
