@@ -116,23 +116,13 @@ fn registers(
 
 #[cfg(test)]
 mod tests {
-    use super::super::register_table::tests::{XEONS, shown, xeons};
+    use super::super::register_table::tests::{XEONS, sampled, xeons};
     use super::*;
     use crate::Captured;
 
     fn read(source: &Captured, family: Family, scope: Scope) -> String {
         let all = CpuSet::parse_list("0-4").unwrap();
-        let mut table = Err(Missing::not_collected("test"));
-        match open(source, &crate::view(source), family, scope, &all) {
-            Ok(mut registers) => registers.sample(
-                &all,
-                &mut |cpu, address| source.msr(cpu, address),
-                &mut table,
-                &|_, value| Ok(value),
-            ),
-            Err(missing) => table = Err(missing),
-        }
-        shown(&table)
+        sampled(open(source, &crate::view(source), family, scope, &all), source, "0-4")
     }
 
     #[test]

@@ -171,20 +171,27 @@ flags : acpi dtherm pts pln hwp
         text
     }
 
+    /// What a sample with the CPUs `online` holds of the registers of `source`, or why there is no table.
+    pub(in super::super) fn sampled(
+        table: Fact<RegisterTable>,
+        source: &Captured,
+        online: &str,
+    ) -> String {
+        let online = CpuSet::parse_list(online).unwrap();
+        let mut read = |cpu, address| source.msr(cpu, address);
+        let sample = table.and_then(|mut table| {
+            let mut into = Err(Missing::not_collected("test"));
+            table.sample(&online, &mut read, &mut into, &|_, value| Ok(value));
+            into
+        });
+        shown(&sample)
+    }
+
     fn read(registers: &[(u32, u32, u64)], scope: Scope, online: &str) -> String {
         let (source, all) = (xeons(registers), CpuSet::parse_list("0-4").unwrap());
         let columns = [("c2", 0x60d), ("c6", 0x3f9)];
-        let mut table = Err(Missing::not_collected("test"));
-        match RegisterTable::open(&source, &crate::view(&source), scope, &columns, &all) {
-            Ok(mut registers) => registers.sample(
-                &CpuSet::parse_list(online).unwrap(),
-                &mut |cpu, address| source.msr(cpu, address),
-                &mut table,
-                &|_, value| Ok(value),
-            ),
-            Err(missing) => table = Err(missing),
-        }
-        shown(&table)
+        let table = RegisterTable::open(&source, &crate::view(&source), scope, &columns, &all);
+        sampled(table, &source, online)
     }
 
     #[test]

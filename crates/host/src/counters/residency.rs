@@ -140,23 +140,13 @@ fn state(counter: &Counter) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register_table::tests::{XEONS, shown, xeons};
+    use super::super::register_table::tests::{XEONS, sampled, xeons};
     use super::*;
     use crate::Captured;
 
     fn read(source: &Captured, family: Family) -> String {
         let all = CpuSet::parse_list("0-4").unwrap();
-        let mut table = Err(Missing::not_collected("test"));
-        match registers(source, &crate::view(source), family, &all) {
-            Ok(mut registers) => registers.sample(
-                &all,
-                &mut |cpu, address| source.msr(cpu, address),
-                &mut table,
-                &|_, cycles| Ok(cycles),
-            ),
-            Err(missing) => table = Err(missing),
-        }
-        shown(&table)
+        sampled(registers(source, &crate::view(source), family, &all), source, "0-4")
     }
 
     #[test]
