@@ -3,8 +3,8 @@
 //! Each cause explains the clock down to some height: a request down to what was requested, turbo that is off down to
 //! the nominal clock; or for some time: heat for as long as the kernel counted it. They are asked in the order in which
 //! hardware obeys them, and what none explains stays without a cause. Settings and registers are looked at, where
-//! possible at both ends, and counts are those of the interval. What was there at one end only, or was counted without
-//! its time, is a perhaps: it may explain any part of the rest, and nothing says which.
+//! possible at both ends, and counts are those of the interval. What was there at one end only, was counted without
+//! its time, or is a hint, is a perhaps: it may explain any part of the rest, and nothing says which.
 
 use super::books::Books;
 use super::limits;
@@ -74,13 +74,13 @@ pub(crate) fn reasons(books: &Books<'_>, running: Hertz) -> Reasons {
         power_limit(books, running),
         limited,
         headroom(books),
-        preference(host, books.cpu, running),
         hypervisor(books, running),
     ];
     let load_governor = looks().find_map(|it| load_governor(it, books.cpu));
+    let preference = looks().find_map(|it| preference(it, books.cpu));
     let causes: Vec<Cause> = causes.into_iter().flatten().collect();
     let logged = limits::began(&books.evidence.interval, books.cpu).into_iter().map(str::to_owned);
-    let seen = [once_requested, load_governor, once_hot, once_limited];
+    let seen = [once_requested, load_governor, preference, once_hot, once_limited];
     let mut perhaps: Vec<String> = Vec::new();
     for name in seen.into_iter().flatten().chain(logged) {
         if !perhaps.contains(&name) && causes.iter().all(|it| it.name != name) {
@@ -216,13 +216,14 @@ fn headroom(books: &Books<'_>) -> Option<Cause> {
     Some(system("no turbo headroom: idle cores stay in shallow states".to_owned(), down_to))
 }
 
-/// A preference for saving power, where the processor chooses the clock by itself.
-fn preference(host: &HostView, cpu: u32, running: Hertz) -> Option<Cause> {
+/// A preference for saving power, where the processor chooses the clock by itself. It is a hint: the processor weighs it
+/// against the load, and how much it gave up for it nobody counts (Intel SDM vol. 3B, "IA32_HWP_REQUEST MSR").
+fn preference(host: &HostView, cpu: u32) -> Option<String> {
     let policy = policy(host, cpu)?;
     let preference = policy.preference.as_deref().ok()?;
     let saves = matches!(preference, "power" | "balance_power");
     (saves && policy.drives_itself() == Ok(true))
-        .then(|| system(format!("energy_performance_preference {preference}"), running))
+        .then(|| format!("energy_performance_preference {preference}"))
 }
 
 /// In a guest without a frequency driver, whose own CPUs did the same all the time, nobody else can move a clock that

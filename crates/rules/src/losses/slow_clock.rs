@@ -23,12 +23,12 @@ that was measured, and the ledger says so.
 ## How it is measured
 By APERF / MPERF times the rate of the TSC; without them, by the chain probe, which times a chain of dependent
 instructions on the CPU between the samples. Only evidence names a cause: a governor or limit that asked for less, turbo
-that is off, time throttled by heat or below a power limit in the interval, the processor's own limit reasons, idle cores that stay in shallow
-states and so leave fewer turbo ratios, a preference for saving power; in a guest the hypervisor, where the clock moved
-while the guest's own load did not. Each explains the clock as far down as it can have pushed it, and for no longer than
-it was counted. The rest is 'cause not visible', or 'perhaps' something: that was there at a moment, or was counted
-without its time, and may explain any part of it. Thermal events, a governor that follows the load, and a limit reason
-that was seen at one end only are of this kind.
+that is off, time throttled by heat or below a power limit in the interval, the processor's own limit reasons, idle cores
+that stay in shallow states and so leave fewer turbo ratios; in a guest the hypervisor, where the clock moved while the
+guest's own load did not. Each explains the clock as far down as it can have pushed it, and for no longer than it was
+counted. The rest is 'cause not visible', or 'perhaps' something: that was there at a moment, was counted without its
+time, or is a hint, and may explain any part of it or nothing. Thermal events, a governor that follows the load, a
+preference for saving power, and a limit reason that was seen at one end only are of this kind.
 
 ## What mends it
 What the findings beside the line say. The party is who can change it: operating system, firmware, management controller,
@@ -197,6 +197,24 @@ mod tests {
         let found = loss("slow-clock", &text);
         assert!(found.starts_with("perhaps governor ondemand 112.0 ms ±4.5 by counter"), "{found}");
         assert!(!found.contains("operating system"), "{found}");
+    }
+
+    #[test]
+    fn a_preference_for_saving_power_is_a_hint_and_so_a_perhaps_of_nobody() {
+        let preferring = |preference: &str| {
+            let file = "/sys/devices/system/cpu/cpufreq/policy0/energy_performance_preference";
+            let text = replaced(SECOND, &[("acpi-cpufreq", "intel_pstate")]);
+            loss("slow-clock", &format!("{text}//- {file}\n{preference}\n"))
+        };
+        assert_eq!(preferring("performance"), "cause not visible 112.0 ms ±4.5 by counter");
+        for preference in ["power", "balance_power"] {
+            assert_eq!(
+                preferring(preference),
+                format!(
+                    "perhaps energy_performance_preference {preference} 112.0 ms ±4.5 by counter <- power-saving-bias 0"
+                )
+            );
+        }
     }
 
     #[test]
