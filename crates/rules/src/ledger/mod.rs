@@ -21,6 +21,7 @@ mod reference;
 mod run_time;
 mod spun;
 pub(crate) mod tasks;
+mod throttled;
 mod waiting;
 pub(crate) mod work;
 

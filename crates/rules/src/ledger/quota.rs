@@ -7,14 +7,15 @@
 //! as idle time is; and it is no more than a CPU's idle time. On a choice of CPUs it may be all or nothing, and what
 //! others ran may be part of it.
 
-use super::amount::{Amount, part};
+use super::amount::{Amount, part, share};
 use super::books::Books;
 use super::evidence::Evidence;
 use super::idle_time::idle_time;
 use super::tasks::{Owner, TaskTimes, is_asked};
+use super::throttled::{Throttled, throttled};
 use crate::loss::Method;
+use facts::CpuSet;
 use facts::counters::Groups;
-use facts::{CpuSet, Fact, Missing};
 use std::collections::BTreeMap;
 
 /// The kernel's own period of a quota, which most groups keep (Documentation/scheduler/sched-bwc.rst): the time of a
@@ -25,26 +26,32 @@ const SOURCE: &str = "cpu.stat of control groups";
 
 /// Enters the quota of each CPU.
 pub(super) fn enter(evidence: &Evidence<'_>, books: &mut [Books<'_>]) {
-    let throttled = throttled(evidence);
+    match throttled(evidence) {
+        Ok(throttled) => enter_shares(evidence, throttled, books),
+        Err(missing) => books.iter_mut().for_each(|it| it.enter_quota(Err(missing.clone()))),
+    }
+}
+
+fn enter_shares(evidence: &Evidence<'_>, throttled: Throttled, books: &mut [Books<'_>]) {
     let mut idle = idle_elsewhere(evidence, books);
     let is_elsewhere = idle.values().any(|it| *it > 0);
     idle.extend(books.iter().map(|it| (it.cpu, idle_ns(it))));
-    let shares = throttled.as_ref().map(|it| shared(*it, &ran(evidence), &idle));
+    let shares = shared(throttled.ns, &ran(evidence), &idle);
     let here = books.iter().map(idle_ns).fold(0, u64::saturating_add);
     let others = books.iter().map(others_ns).fold(0, u64::saturating_add);
     for books in books {
-        let quota = match (&throttled, &shares, &books.idle) {
-            (Err(missing), ..) | (Ok(1..), _, Err(missing)) => Err(missing.clone()),
-            (Ok(throttled), shares, _) => {
-                let idle = idle_ns(books);
-                let share = |shares: &BTreeMap<u32, u64>| shares.get(&books.cpu).copied();
-                let ns = shares.as_ref().ok().and_then(share).unwrap_or(0);
-                let busy_ns = part(others, idle, here).min(ns);
-                let by_place_ns = if is_elsewhere { ns.max(idle.min(*throttled) - ns) } else { 0 };
-                let off = PERIOD_NS.min(idle).saturating_add(busy_ns.max(by_place_ns));
-                let uncertainty_ns = if *throttled == 0 { 0 } else { off.min(idle) };
-                Ok(Amount { ns, uncertainty_ns, method: Method::Counter, source: SOURCE })
-            }
+        let idle = idle_ns(books);
+        let ns = shares.get(&books.cpu).copied().unwrap_or(0);
+        let busy_ns = part(others, idle, here).min(ns);
+        let by_place_ns = if is_elsewhere { ns.max(idle.min(throttled.ns) - ns) } else { 0 };
+        // Lines take errors of CPUs for independent: the squares of these add up to the error of all.
+        let part_of_all = ns as f64 / throttled.ns.max(1) as f64;
+        let at_once_ns = share(throttled.uncertainty_ns, part_of_all.sqrt());
+        let off = PERIOD_NS.saturating_add(busy_ns.max(by_place_ns)).saturating_add(at_once_ns);
+        let uncertainty_ns = if throttled.ns == 0 { 0 } else { off.min(idle) };
+        let quota = match &books.idle {
+            Err(missing) if throttled.ns > 0 => Err(missing.clone()),
+            _ => Ok(Amount { ns, uncertainty_ns, method: Method::Counter, source: SOURCE }),
         };
         books.enter_quota(quota);
     }
@@ -134,27 +141,10 @@ pub(super) fn notes(evidence: &Evidence<'_>, cpus: &CpuSet) -> Vec<String> {
         ));
     }
     let elsewhere = evidence.interval.cpus().minus(cpus);
-    if !elsewhere.is_empty() && throttled(evidence).is_ok_and(|it| it > 0) {
+    if !elsewhere.is_empty() && throttled(evidence).is_ok_and(|it| it.ns > 0) {
         notes.push(format!(
             "the kernel does not say where a quota stopped a group: some of its time may belong to CPUs {elsewhere}, or some of theirs here"
         ));
     }
     notes
-}
-
-/// For how long quotas stopped run queues, in nanoseconds.
-fn throttled(evidence: &Evidence<'_>) -> Fact<u64> {
-    let before = evidence.interval.before.groups.as_ref()?;
-    let after = evidence.interval.after.groups.as_ref()?;
-    let mut sum = 0u64;
-    for group in &after.list {
-        let Some(earlier) = before.list.iter().find(|it| it.path == group.path) else { continue };
-        let backwards = || {
-            let found = format!("{} after {}", group.throttled_ns, earlier.throttled_ns);
-            Missing::malformed(&group.path, &found, "a counter that does not go backwards")
-        };
-        let rise = group.throttled_ns.checked_sub(earlier.throttled_ns).ok_or_else(backwards)?;
-        sum = sum.saturating_add(rise);
-    }
-    Ok(sum)
 }

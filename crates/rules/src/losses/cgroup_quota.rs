@@ -18,10 +18,11 @@ Time in which a CPU was idle while tasks wanted it, because their control group 
 
 ## How it is measured
 By `throttled_usec` (version 1: `throttled_time`) of the groups with a quota: the time for which their run queues were
-stopped, on all CPUs together. It is entered up to the time that the CPUs were idle, and taken out of idle; CPUs share
-it as they share idle time, because the kernel does not say where it happened: on a choice of CPUs it may be all of it or
-nothing, and where others ran meanwhile it was not idle time. Both are in the uncertainty. Time of a queue that is stopped
-while the sample is taken is not in it.
+stopped, on all CPUs together. Of a group and those below it the larger is taken, because a pod and its container may have
+been stopped at the same time; the sum is possible too. It is entered up to the time that the CPUs were idle, and taken
+out of idle; CPUs share it as they share idle time, because the kernel does not say where it happened: on a choice of CPUs
+it may be all of it or nothing, and where others ran meanwhile it was not idle time. All of that is in the uncertainty.
+Time of a queue that is stopped while the sample is taken is not in it.
 
 ## What mends it
 A higher quota or none, or fewer threads: a group with many threads uses its quota up early in each period.
@@ -57,6 +58,19 @@ mod tests {
         let text = replaced(&replaced(SECOND, QUOTA), &[("1258000000", "9258000000")]);
         assert_eq!(loss("cgroup-quota", &text), "1290.0 ms ±223.0 by counter, operating system");
         assert_eq!(loss("idle", &text), "0.0 ms by counter");
+    }
+
+    #[test]
+    fn a_pod_and_its_container_that_stood_still_for_their_quotas_are_not_added_up() {
+        let text = replaced(
+            &replaced(SECOND, QUOTA),
+            &[
+                ("group /db 1000000000", "group /db 1000000000\ngroup /db/server 0"),
+                ("group /db 1258000000", "group /db 1258000000\ngroup /db/server 40000000"),
+            ],
+        );
+        assert_eq!(loss("cgroup-quota", &text), "258.0 ms ±193.8 by counter, operating system");
+        assert_eq!(loss("idle", &text), "1032.0 ms by counter");
     }
 
     #[test]
