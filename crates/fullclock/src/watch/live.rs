@@ -40,8 +40,6 @@ pub(crate) struct Watched {
     tape: Option<Writer>,
     before: Sample,
     after: Sample,
-    /// The CPUs that were busy in the last interval, where the probe has to know.
-    busy: CpuSet,
     turn: usize,
 }
 
@@ -72,7 +70,6 @@ impl Watched {
             tape,
             before: Counters::unread().into(),
             after: Counters::unread().into(),
-            busy: CpuSet::default(),
             turn: 0,
         };
         watched.sampler.sample(&mut watched.after.counters);
@@ -98,17 +95,12 @@ impl Watched {
     /// Samples, and says what the interval since the sample before showed.
     pub(crate) fn sample(&mut self) -> Reading {
         let started = Instant::now();
-        let clocks = self.probe();
         std::mem::swap(&mut self.before, &mut self.after);
-        let sampling = Instant::now();
         self.sampler.sample(&mut self.after.counters);
-        let took = sampling.elapsed();
-        self.after.clocks = clocks;
+        let took = started.elapsed();
+        // Behind the counters, which say whom: the first interval has a probed clock as every other.
+        self.after.clocks = self.probe();
         let Watched { host, before, after, .. } = self;
-        if self.probing == Probing::Busy {
-            let (before, after) = (&before.counters, &after.counters);
-            self.busy = probe::busy(&Interval { host, before, after });
-        }
         let mut reading = Reading::between(host, before, after, self.cpus.as_ref(), &self.view);
         if self.view.clock_probe && self.probing != Probing::Needless {
             reading.insert_clocks(&after.clocks);
@@ -120,12 +112,14 @@ impl Watched {
         reading
     }
 
-    /// Probes the CPUs that are due.
+    /// Probes the CPUs that are due after the interval between the two samples.
     fn probe(&mut self) -> PerCpu<ClockReading> {
-        let online = &self.after.counters.online;
-        let shown = self.cpus.as_ref().map_or_else(|| online.clone(), |it| it.and(online));
+        let (before, after) = (&self.before.counters, &self.after.counters);
+        let interval = Interval { host: &self.host, before, after };
+        let shown = self.cpus.as_ref().map_or(after.online.clone(), |it| it.and(&after.online));
+        let due = probe::due(self.probing, &interval, &shown);
         self.turn = self.turn.wrapping_add(1);
-        probe::probe(&probe::due(self.probing, &self.busy, &shown), self.turn)
+        probe::probe(&due, self.turn)
     }
 
     /// Whether the processor counts its cycles, so that nobody has to be probed.

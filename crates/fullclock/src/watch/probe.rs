@@ -18,13 +18,13 @@ pub(crate) enum Probing {
     Needless,
     /// None.
     Off,
-    /// Those that were busy in the interval before.
+    /// Those that were busy in the interval.
     Busy,
     /// All.
     All,
 }
 
-/// A CPU that was busy for this share of the interval before, in percent, is probed as a busy one: it is awake, and
+/// A CPU that was busy for this share of the interval, in percent, is probed as a busy one: it is awake, and
 /// asks for a clock of its own.
 const BUSY: f64 = 5.0;
 
@@ -60,17 +60,17 @@ pub(crate) fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
     due.map(|&cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
 }
 
-/// The CPUs to probe, of which `busy` were busy in the interval before.
-pub(crate) fn due(probing: Probing, busy: &CpuSet, cpus: &CpuSet) -> CpuSet {
+/// Those of `cpus` to probe at the end of `interval`.
+pub(crate) fn due(probing: Probing, interval: &Interval, cpus: &CpuSet) -> CpuSet {
     match probing {
         Probing::Needless | Probing::Off => CpuSet::default(),
         Probing::All => cpus.clone(),
-        Probing::Busy => busy.and(cpus),
+        Probing::Busy => busy(interval).and(cpus),
     }
 }
 
 /// The CPUs that were busy in an interval, as far as that is known.
-pub(crate) fn busy(interval: &Interval) -> CpuSet {
+fn busy(interval: &Interval) -> CpuSet {
     let measured = rules::metrics::find("busy").and_then(|it| (it.measure)(interval).ok());
     let shares = measured.as_deref().and_then(|it| it.first()?.values.rows());
     shares.map(|it| it.cpus_where(|share| *share >= BUSY)).unwrap_or_default()
@@ -78,8 +78,7 @@ pub(crate) fn busy(interval: &Interval) -> CpuSet {
 
 /// What the probe saw, as a column.
 pub(crate) fn column(clocks: &PerCpu<ClockReading>, cpus: &CpuSet) -> Column {
-    let unprobed =
-        || Missing::not_here("probed clock", "the CPU was not busy in the interval before");
+    let unprobed = || Missing::not_here("probed clock", "the CPU was not busy in the interval");
     let clock = |cpu| match clocks.get(cpu) {
         Some(Ok(reading)) => Ok(reading.median.mhz()),
         Some(Err(missing)) => Err(missing.clone()),
@@ -89,5 +88,40 @@ pub(crate) fn column(clocks: &PerCpu<ClockReading>, cpus: &CpuSet) -> Column {
     Column {
         metric: &METRIC,
         series: Ok(Series { part: String::new(), values: Values::Cpus(values) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::counters::{Counters, Table};
+    use host::Captured;
+
+    /// A sample of two CPUs that have been idle for so many times 10 ms.
+    fn idle(at_ms: u64, idle: [u64; 2]) -> Counters {
+        let mut counters = Counters::unread();
+        let columns = ["idle", "iowait"].map(Box::from);
+        let mut table = Table::new([0, 1].into(), columns.into());
+        let at = 1 + at_ms * 1_000_000;
+        for (row, idle) in idle.into_iter().enumerate() {
+            table.row_mut(row, at).copy_from_slice(&[idle, 0]);
+        }
+        *counters.table_mut(Family::CpuTimes) = Ok(table);
+        counters.at.raw_ns = at;
+        counters
+    }
+
+    #[test]
+    fn who_was_busy_in_the_interval_is_probed_at_its_end_be_it_the_first() {
+        let host = host::view(&Captured::excerpt("").unwrap());
+        let (before, after) = (idle(0, [0, 0]), idle(1000, [40, 99]));
+        let interval = Interval { host: &host, before: &before, after: &after };
+        let due = |probing, shown: &str| {
+            due(probing, &interval, &CpuSet::parse_list(shown).unwrap()).to_string()
+        };
+        assert_eq!(due(Probing::Busy, "0-1"), "0");
+        assert_eq!(due(Probing::Busy, "1"), "");
+        assert_eq!(due(Probing::All, "0-1"), "0-1");
+        assert_eq!(due(Probing::Off, "0-1") + &due(Probing::Needless, "0-1"), "");
     }
 }
