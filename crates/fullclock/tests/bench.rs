@@ -6,45 +6,19 @@
 )]
 #![expect(clippy::disallowed_methods, reason = "runs the binary, and spoils results")]
 
+mod support;
+
 use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
+use support::{fullclock, is_of, printed, refusal};
 
 /// Short enough for a test, and with a known answer all the same.
 const SHORT: &str = "cpu-loop --iterations 100000";
 
-fn fullclock(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fullclock"));
-    command.args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn printed(arguments: &[&str]) -> String {
-    let output = fullclock(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
 fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&printed(&[arguments, &["--json"]].concat())).unwrap()
-}
-
-fn failed(arguments: &[&str]) -> Output {
-    let output = fullclock(arguments).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
-    output
-}
-
-fn refusal(arguments: &[&str]) -> String {
-    String::from_utf8(failed(arguments).stderr).unwrap()
-}
-
-fn is_of(schema: &str, value: &Value) {
-    let schema = serde_json::from_str(schema).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(value).map(|it| it.to_string()).collect();
-    assert_eq!(errors, Vec::<String>::new());
 }
 
 /// The one result in a folder.
@@ -143,8 +117,9 @@ fn trials_before_a_failure_are_printed_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let script = format!("echo x >> {0}/n; test $(wc -l < {0}/n) -lt 4", folder.path().display());
     let results = folder.path().to_str().unwrap();
-    let output =
-        failed(&["bench", "command", "-n", "9", "--results", results, "--", "sh", "-c", &script]);
+    let bench = ["bench", "command", "-n", "9", "--results", results, "--", "sh", "-c", &script];
+    let output = fullclock(&bench).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("3 trials"));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("after 3 good ones failed"), "{said}");

@@ -5,45 +5,28 @@
 )]
 #![expect(clippy::disallowed_methods, reason = "runs the binary")]
 
-use std::process::{Command, Output, Stdio};
+mod support;
+
+use serde_json::Value;
+use support::{fullclock, is_of, printed, refusal};
 
 const TWO_GOVERNORS: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-governors.host");
 
-fn fullclock(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_fullclock"))
-        .args(arguments)
-        .env_remove("NO_COLOR")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
-}
-
-fn stdout(arguments: &[&str]) -> String {
-    String::from_utf8(fullclock(arguments).stdout).unwrap()
-}
-
-fn stderr(arguments: &[&str]) -> String {
-    String::from_utf8(fullclock(arguments).stderr).unwrap()
-}
-
 fn code(arguments: &[&str]) -> i32 {
-    fullclock(arguments).status.code().unwrap()
+    fullclock(arguments).output().unwrap().status.code().unwrap()
 }
 
 #[test]
 fn an_audit_without_a_command_is_an_audit() {
-    assert_eq!(stdout(&["--host", TWO_GOVERNORS]), stdout(&["audit", "--host", TWO_GOVERNORS]));
+    assert_eq!(printed(&["--host", TWO_GOVERNORS]), printed(&["audit", "--host", TWO_GOVERNORS]));
 }
 
 #[test]
 fn json_of_a_capture_and_of_this_machine_is_what_the_schema_says() {
-    let schema = include_str!("../../../schemas/audit-1.json");
-    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     for arguments in [&["audit", "--json"][..], &["audit", "--json", "--host", TWO_GOVERNORS]] {
-        let value = serde_json::from_str(&stdout(arguments)).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
-        assert_eq!(errors, Vec::<String>::new(), "{arguments:?}");
+        let value = serde_json::from_str(&printed(arguments)).unwrap();
+        is_of(include_str!("../../../schemas/audit-1.json"), &value);
     }
 }
 
@@ -51,8 +34,8 @@ fn json_of_a_capture_and_of_this_machine_is_what_the_schema_says() {
 fn the_schema_refuses_a_finding_without_evidence() {
     let schema = include_str!("../../../schemas/audit-1.json");
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
-    let mut value: serde_json::Value =
-        serde_json::from_str(&stdout(&["--json", "--host", TWO_GOVERNORS])).unwrap();
+    let mut value: Value =
+        serde_json::from_str(&printed(&["--json", "--host", TWO_GOVERNORS])).unwrap();
     value["findings"][0]["evidence"] = serde_json::json!([]);
     assert!(!validator.is_valid(&value));
 }
@@ -66,12 +49,10 @@ fn the_exit_code_follows_the_level_that_was_asked_for() {
 
 #[test]
 fn what_cannot_run_exits_with_2_and_says_why() {
-    assert_eq!(code(&["--host", "/nowhere"]), 2);
-    assert!(stderr(&["--host", "/nowhere"]).starts_with("fullclock: cannot read /nowhere: "));
+    assert!(refusal(&["--host", "/nowhere"]).starts_with("fullclock: cannot read /nowhere: "));
     let empty = tempfile::tempdir().unwrap();
     let empty = empty.path().to_str().unwrap();
-    assert_eq!(code(&["--root", empty]), 2);
-    assert!(stderr(&["--root", empty]).contains("a folder that holds proc/ or sys/"));
+    assert!(refusal(&["--root", empty]).contains("a folder that holds proc/ or sys/"));
     assert_eq!(code(&["audit", "--fail-on", "awful"]), 2);
     assert_eq!(code(&["audit", "--root", "/", "--host", TWO_GOVERNORS]), 2);
     assert_eq!(code(&["--root", "/", "audit", "--host", TWO_GOVERNORS]), 2);
@@ -82,20 +63,19 @@ fn what_cannot_run_exits_with_2_and_says_why() {
 fn a_closed_standard_error_changes_no_exit_code() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fullclock"));
-    let status = command.args(["--host", "/nowhere"]).stderr(writer).status().unwrap();
+    let status = fullclock(&["--host", "/nowhere"]).stderr(writer).status().unwrap();
     assert_eq!(status.code(), Some(2));
 }
 
 #[test]
 fn a_capture_without_end_is_refused() {
-    assert!(stderr(&["--host", "/dev/zero"]).contains("no capture"));
+    assert!(refusal(&["--host", "/dev/zero"]).contains("no capture"));
 }
 
 #[test]
 fn a_pipe_gets_no_colour_unless_it_is_asked_for() {
-    assert!(!stdout(&["--host", TWO_GOVERNORS]).contains('\u{1b}'));
-    assert!(stdout(&["--host", TWO_GOVERNORS, "--color", "always"]).contains('\u{1b}'));
+    assert!(!printed(&["--host", TWO_GOVERNORS]).contains('\u{1b}'));
+    assert!(printed(&["--host", TWO_GOVERNORS, "--color", "always"]).contains('\u{1b}'));
 }
 
 #[test]
@@ -106,12 +86,11 @@ fn what_a_host_holds_gives_no_orders_to_the_terminal() {
     let text = text.replace("Xeon", "\u{1b}]0;X\u{7}").replace("userspace", "user\u{9b}2Jspace");
     assert!(text.contains('\u{1b}') && text.contains('\u{9b}'));
     std::fs::write(&file, text).unwrap();
-    let output = fullclock(&["--verbose", "--host", file.to_str().unwrap()]);
-    let shown = String::from_utf8(output.stdout).unwrap();
+    let shown = printed(&["--verbose", "--host", file.to_str().unwrap()]);
     assert!(shown.contains("mixed-frequency-settings"), "{shown}");
     assert!(!shown.contains(|it: char| it.is_control() && it != '\n'), "{shown:?}");
     std::fs::write(&file, "no capture").unwrap();
-    assert!(!stderr(&["--host", file.to_str().unwrap()]).contains('\u{1b}'));
+    assert!(!refusal(&["--host", file.to_str().unwrap()]).contains('\u{1b}'));
 }
 
 #[test]
@@ -121,7 +100,7 @@ fn a_capture_of_this_machine_gives_the_same_audit() {
     let file = file.to_str().unwrap();
     assert_eq!(code(&["--quiet", "capture", "-o", file]), 0);
     let ids = |arguments: &[&str]| {
-        let value: serde_json::Value = serde_json::from_str(&stdout(arguments)).unwrap();
+        let value: Value = serde_json::from_str(&printed(arguments)).unwrap();
         let list = |name: &str| {
             value[name].as_array().unwrap().iter().map(|it| it["id"].clone()).collect::<Vec<_>>()
         };
@@ -132,62 +111,58 @@ fn a_capture_of_this_machine_gives_the_same_audit() {
 
 #[test]
 fn ticks_are_counted_as_the_schema_says() {
-    let schema = include_str!("../../../schemas/tick-1.json");
-    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
-    let value = serde_json::from_str(&stdout(&["tick", "-d", "50ms", "--json"])).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
-    assert_eq!(errors, Vec::<String>::new(), "{value:#}");
-    assert!(stdout(&["tick", "-d", "50ms", "--cpus", "0"]).contains("LOC"));
+    let value = serde_json::from_str(&printed(&["tick", "-d", "50ms", "--json"])).unwrap();
+    is_of(include_str!("../../../schemas/tick-1.json"), &value);
+    assert!(printed(&["tick", "-d", "50ms", "--cpus", "0"]).contains("LOC"));
 }
 
 #[test]
 fn ticks_of_what_cannot_be_measured_are_refused() {
     assert_eq!(code(&["tick", "--host", TWO_GOVERNORS]), 2);
-    assert!(stderr(&["tick", "--cpus", "60000"]).contains("not online"));
-    assert!(stderr(&["tick", "-d", "0"]).contains("the shortest time is 1ms, the longest 1d"));
-    assert!(stderr(&["tick", "-d", "10d"]).contains("the shortest time is 1ms, the longest 1d"));
-    assert!(stderr(&["tick", "--cpus", ","]).contains("it names no CPU"));
+    assert!(refusal(&["tick", "--cpus", "60000"]).contains("not online"));
+    assert!(refusal(&["tick", "-d", "0"]).contains("the shortest time is 1ms, the longest 1d"));
+    assert!(refusal(&["tick", "-d", "10d"]).contains("the shortest time is 1ms, the longest 1d"));
+    assert!(refusal(&["tick", "--cpus", ","]).contains("it names no CPU"));
 }
 
 #[test]
 fn an_option_that_means_nothing_to_a_command_is_not_listed_and_says_what_to_use() {
     for command in ["ledger", "noise", "watch", "tick"] {
-        let help = stdout(&[command, "--help"]);
+        let help = printed(&[command, "--help"]);
         for option in ["--fail-on", "--root", "--host"] {
             assert!(!help.contains(option), "{command}: {help}");
             for order in [[command, option, "high"], [option, "high", command]] {
-                let refusal = stderr(&order);
-                assert_eq!(code(&order), 2, "{order:?}");
+                let refusal = refusal(&order);
                 assert!(refusal.contains("tip: ") && refusal.contains("Usage: "), "{refusal}");
             }
         }
     }
-    assert!(stderr(&["watch", "--verbose"]).contains("`--columns`"));
-    assert!(stderr(&["--json", "capture"]).contains("`fullclock audit --json`"));
-    assert!(stdout(&["ledger", "--help"]).contains("--verbose"));
+    assert!(refusal(&["watch", "--verbose"]).contains("`--columns`"));
+    assert!(refusal(&["--json", "capture"]).contains("`fullclock audit --json`"));
+    assert!(printed(&["ledger", "--help"]).contains("--verbose"));
 }
 
 #[test]
 fn options_of_all_commands_may_stand_before_the_name_of_one() {
-    assert!(stdout(&["--json", "tick", "-d", "1ms"]).starts_with('{'));
-    assert_eq!(stdout(&["--host", TWO_GOVERNORS, "audit"]), stdout(&["--host", TWO_GOVERNORS]));
+    assert!(printed(&["--json", "tick", "-d", "1ms"]).starts_with('{'));
+    assert_eq!(printed(&["--host", TWO_GOVERNORS, "audit"]), printed(&["--host", TWO_GOVERNORS]));
 }
 
 #[test]
 fn ids_of_every_list_are_explained() {
-    assert!(stdout(&["explain", "slow-governor"]).contains("References"));
-    let metric = stdout(&["explain", "busy-mhz"]);
+    assert!(printed(&["explain", "slow-governor"]).contains("References"));
+    let metric = printed(&["explain", "busy-mhz"]);
     assert!(metric.contains("Column `Bzy_MHz`, in MHz"), "{metric}");
-    assert!(stdout(&["explain", "--json", "busy-mhz"]).contains("\"list\": \"metric\""));
-    let both = stdout(&["explain", "ticks"]);
+    assert!(printed(&["explain", "--json", "busy-mhz"]).contains("\"list\": \"metric\""));
+    let both = printed(&["explain", "ticks"]);
     assert!(both.contains("(metric)") && both.contains("(ledger line)"), "{both}");
-    let list = stdout(&["explain"]);
+    let list = printed(&["explain"]);
     assert!(list.contains("slow-governor") && list.contains("core-residency"), "{list}");
 }
 
 #[test]
 fn pasted_lines_are_explained() {
     let line = "Conflicting CPU frequency values detected: 1600.000000 != 2534.000000. CPU Frequency is not max.";
-    assert!(stdout(&["explain", line]).contains("37 % slower"));
-    assert!(stdout(&["explain", "--json", line]).contains("\"schema_version\": 1"));
+    assert!(printed(&["explain", line]).contains("37 % slower"));
+    assert!(printed(&["explain", "--json", line]).contains("\"schema_version\": 1"));
 }

@@ -1,34 +1,15 @@
 //! `fullclock watch`, as a user meets it: its lines, its exit codes, and the terminal it leaves behind.
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
 #![expect(clippy::disallowed_methods, reason = "runs the binary")]
 
+mod support;
+
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-
-const BINARY: &str = env!("CARGO_BIN_EXE_fullclock");
-
-fn watch(arguments: &[&str]) -> Output {
-    Command::new(BINARY).arg("watch").args(arguments).stdin(Stdio::null()).output().unwrap()
-}
-
-fn stdout(arguments: &[&str]) -> String {
-    String::from_utf8(watch(arguments).stdout).unwrap()
-}
-
-/// What is refused: the exit code is 2, and the message this.
-fn refusal(arguments: &[&str]) -> String {
-    let output = watch(arguments);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-    assert_eq!(output.stdout, b"", "{arguments:?}");
-    String::from_utf8(output.stderr).unwrap()
-}
+use std::process::Stdio;
+use support::{fullclock, is_of, printed, refusal};
 
 #[test]
 fn once_is_one_interval_with_a_line_for_the_machine_and_each_cpu() {
-    let text = stdout(&["--once", "-i", "50ms", "--columns", "busy,ticks"]);
+    let text = printed(&["watch", "--once", "-i", "50ms", "--columns", "busy,ticks"]);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("Time     CPU") && lines[0].contains("Busy%"), "{text}");
     assert_eq!(lines[1].split_whitespace().nth(1), Some("all"), "{text}");
@@ -37,27 +18,24 @@ fn once_is_one_interval_with_a_line_for_the_machine_and_each_cpu() {
 
 #[test]
 fn the_columns_are_those_that_were_asked_for_in_their_order() {
-    let text = stdout(&["-n", "2", "-i", "20ms", "--columns", "ticks,busy"]);
+    let text = printed(&["watch", "-n", "2", "-i", "20ms", "--columns", "ticks,busy"]);
     let heading: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(heading, ["Time", "CPU", "Tick/s", "Busy%"]);
 }
 
 #[test]
 fn every_line_of_json_is_what_the_schema_says() {
-    let schema = include_str!("../../../schemas/sample-1.json");
-    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
-    let text = stdout(&["--json", "-n", "3", "-i", "20ms"]);
+    let text = printed(&["watch", "--json", "-n", "3", "-i", "20ms"]);
     assert_eq!(text.lines().count(), 3);
     for line in text.lines() {
         let value = serde_json::from_str(line).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
-        assert_eq!(errors, Vec::<String>::new());
+        is_of(include_str!("../../../schemas/sample-1.json"), &value);
     }
 }
 
 #[test]
 fn the_ledger_of_json_sums_to_all_of_the_time() {
-    let text = stdout(&["--json", "-n", "1", "-i", "100ms"]);
+    let text = printed(&["watch", "--json", "-n", "1", "-i", "100ms"]);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let ledger = &value["ledger"];
     let lines = ledger["lines"].as_array().unwrap().iter().filter_map(|it| it["ns"].as_i64());
@@ -68,37 +46,43 @@ fn the_ledger_of_json_sums_to_all_of_the_time() {
 #[test]
 fn what_makes_no_sense_is_refused_in_plain_words() {
     assert!(
-        refusal(&["-i", "0"]).contains("out of range: the shortest time is 1ms, the longest 1d")
+        refusal(&["watch", "-i", "0"])
+            .contains("out of range: the shortest time is 1ms, the longest 1d")
     );
-    assert!(refusal(&["-i", "10d"]).contains("out of range"));
-    assert!(refusal(&["-n", "0"]).contains("0 is not in 1.."));
-    assert!(refusal(&["--once", "--columns", "bzy_mhz"]).contains("did you mean busy-mhz?"));
-    assert!(refusal(&["--once", "--columns", "xyzzy"]).contains("`fullclock explain`"));
-    assert!(refusal(&["--once", "--cpus", "60000"]).contains("--cpus names 60000, and only"));
-    assert!(refusal(&["--once", "--cpus", "abc"]).contains("a list of CPUs like 0-3,8"));
-    assert!(refusal(&["--csv", "--json", "--once"]).contains("two formats"));
-    assert!(refusal(&["--once", "--", "true"]).contains("cannot be used with"));
-    assert!(refusal(&["--root", "/", "--once"]).contains("the machine it runs on"));
-    assert!(refusal(&["--replay", "/nowhere"]).contains("/nowhere"));
-    assert!(refusal(&["--replay", "/dev/null"]).contains("/dev/null"));
-    assert!(refusal(&["--once", "--record", "/nowhere/x"]).contains("/nowhere/x"));
+    assert!(refusal(&["watch", "-i", "10d"]).contains("out of range"));
+    assert!(refusal(&["watch", "-n", "0"]).contains("0 is not in 1.."));
+    assert!(
+        refusal(&["watch", "--once", "--columns", "bzy_mhz"]).contains("did you mean busy-mhz?")
+    );
+    assert!(refusal(&["watch", "--once", "--columns", "xyzzy"]).contains("`fullclock explain`"));
+    assert!(
+        refusal(&["watch", "--once", "--cpus", "60000"]).contains("--cpus names 60000, and only")
+    );
+    assert!(refusal(&["watch", "--once", "--cpus", "abc"]).contains("a list of CPUs like 0-3,8"));
+    assert!(refusal(&["watch", "--csv", "--json", "--once"]).contains("two formats"));
+    assert!(refusal(&["watch", "--once", "--", "true"]).contains("cannot be used with"));
+    assert!(refusal(&["watch", "--root", "/", "--once"]).contains("the machine it runs on"));
+    assert!(refusal(&["watch", "--replay", "/nowhere"]).contains("/nowhere"));
+    assert!(refusal(&["watch", "--replay", "/dev/null"]).contains("/dev/null"));
+    assert!(refusal(&["watch", "--once", "--record", "/nowhere/x"]).contains("/nowhere/x"));
 }
 
 #[test]
 fn a_command_is_watched_until_it_ends_and_its_exit_code_is_passed_on() {
     let code = |command: &[&str]| {
-        let arguments = [&["-i", "20ms", "--"], command].concat();
-        watch(&arguments).status.code()
+        let arguments = [&["watch", "-i", "20ms", "--"], command].concat();
+        fullclock(&arguments).output().unwrap().status.code()
     };
     assert_eq!(code(&["true"]), Some(0));
     assert_eq!(code(&["sh", "-c", "exit 7"]), Some(7));
     assert_eq!(code(&["sh", "-c", "kill -TERM $$"]), Some(128 + 15));
-    assert!(refusal(&["--", "/nowhere/command"]).contains("/nowhere/command"));
+    assert!(refusal(&["watch", "--", "/nowhere/command"]).contains("/nowhere/command"));
 }
 
 #[test]
 fn what_a_command_prints_does_not_mix_with_samples() {
-    let output = watch(&["-i", "20ms", "--json", "--", "echo", "hello"]);
+    let output =
+        fullclock(&["watch", "-i", "20ms", "--json", "--", "echo", "hello"]).output().unwrap();
     assert!(String::from_utf8(output.stderr).unwrap().contains("hello"));
     for line in String::from_utf8(output.stdout).unwrap().lines() {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
@@ -112,11 +96,14 @@ fn a_recording_shows_the_lines_that_were_printed_when_it_was_made() {
     let file = file.to_str().unwrap();
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     let columns = ["--columns", "busy,ticks,interrupts:LOC"];
-    let live = stdout(&[&["-n", "4", "-i", "20ms", "--record", file][..], &columns].concat());
-    let replayed = stdout(&[&["--replay", file][..], &columns].concat());
+    let live =
+        printed(&[&["watch", "-n", "4", "-i", "20ms", "--record", file][..], &columns].concat());
+    let replayed = printed(&[&["watch", "--replay", file][..], &columns].concat());
     assert_eq!(lines(&live), lines(&replayed));
-    assert!(refusal(&["--once", "--record", file]).contains("exists already"));
-    let again = watch(&["--once", "-i", "20ms", "--record", file, "--overwrite"]);
+    assert!(refusal(&["watch", "--once", "--record", file]).contains("exists already"));
+    let again = fullclock(&["watch", "--once", "-i", "20ms", "--record", file, "--overwrite"])
+        .output()
+        .unwrap();
     assert_eq!(again.status.code(), Some(0));
 }
 
@@ -126,8 +113,9 @@ fn csv_has_one_first_line_and_is_the_same_from_a_recording() {
     let file = folder.path().join("this.tape");
     let file = file.to_str().unwrap();
     let columns = ["--csv", "--columns", "busy,interrupts:LOC"];
-    let live = stdout(&[&["-n", "3", "-i", "20ms", "--record", file][..], &columns].concat());
-    assert_eq!(live, stdout(&[&["--replay", file][..], &columns].concat()));
+    let live =
+        printed(&[&["watch", "-n", "3", "-i", "20ms", "--record", file][..], &columns].concat());
+    assert_eq!(live, printed(&[&["watch", "--replay", file][..], &columns].concat()));
     let mut lines = live.lines();
     assert_eq!(lines.next(), Some("time,metric,part,of,cpu,unit,value,missing"));
     let values: Vec<&str> = lines.collect();
@@ -142,10 +130,10 @@ fn a_recording_that_is_cut_shows_what_is_left_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cut.tape");
     let path = file.to_str().unwrap();
-    watch(&["-n", "4", "-i", "20ms", "--record", path]);
+    fullclock(&["watch", "-n", "4", "-i", "20ms", "--record", path]).output().unwrap();
     let whole = std::fs::read(&file).unwrap();
     std::fs::write(&file, &whole[..whole.len() - 10]).unwrap();
-    let output = watch(&["--replay", path, "--columns", "busy"]);
+    let output = fullclock(&["watch", "--replay", path, "--columns", "busy"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.lines().filter(|it| it.starts_with("Time")).count(), 3, "{text}");
@@ -154,8 +142,7 @@ fn a_recording_that_is_cut_shows_what_is_left_and_says_so() {
 
 #[test]
 fn the_reader_of_a_pipe_may_leave() {
-    let mut child = Command::new(BINARY)
-        .args(["watch", "-i", "10ms"])
+    let mut child = fullclock(&["watch", "-i", "10ms"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -167,8 +154,7 @@ fn the_reader_of_a_pipe_may_leave() {
 /// Histories are bounded: what a sample leaves behind is gone after the next.
 #[test]
 fn memory_does_not_grow_with_the_number_of_samples() {
-    let mut child = Command::new(BINARY)
-        .args(["watch", "-i", "2ms", "--json"])
+    let mut child = fullclock(&["watch", "-i", "2ms", "--json"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
