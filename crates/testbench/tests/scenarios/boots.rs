@@ -31,7 +31,8 @@ pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
 /// See [`machines::half_isolated`].
 pub(crate) static HALF_ISOLATED: LazyLock<Transcript> = LazyLock::new(|| {
     let busy = Step::new("one task", "busy; sleep 1; fullclock tick --json -d 3s; idle");
-    run(&machines::half_isolated(), &[audit("as booted", ""), busy])
+    let away = Step::new("CPU 1 away", include_str!("steps/ledger_and_ticks_of_an_absent_cpu.sh"));
+    run(&machines::half_isolated(), &[audit("as booted", ""), busy, away])
 });
 
 /// [`machines::tickless`] with perf at hand.

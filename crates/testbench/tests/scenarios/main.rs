@@ -3,6 +3,7 @@
 //! The program is the file that the environment names in `FULLCLOCK_BINARY`, and `THIEF_BINARY` names the one
 //! that steals a known share of a CPU. Machines boot once for all scenarios that look at them; see `boots`.
 
+mod absence;
 mod audit;
 mod boots;
 mod clock_modulation;
