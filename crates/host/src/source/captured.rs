@@ -145,7 +145,7 @@ impl Source for Captured {
                 let first = |rest: &str| rest.split(['/', ' ']).next().unwrap_or(rest).to_owned();
                 let mut names: Vec<String> = self.below(folder).map(first).collect();
                 names.dedup();
-                names.retain(|name| !name.is_empty());
+                names.retain(|name| is_entry(name));
                 if names.is_empty() { Err(self.unasked(folder)) } else { Ok(names) }
             }
             Err(Missing { why, .. }) => Err(Missing { what: folder.to_owned(), why }),
@@ -189,10 +189,14 @@ pub(crate) fn link_key(path: &str) -> String {
     format!("{path} ->")
 }
 
-/// The lines that can be names in a folder: one with a slash would lead elsewhere.
+/// The lines that can be names in a folder.
 fn entries(bytes: &[u8]) -> Vec<String> {
-    let is_name = |line: &&str| !line.contains('/') && !matches!(*line, "" | "." | "..");
-    String::from_utf8_lossy(bytes).lines().filter(is_name).map(str::to_owned).collect()
+    String::from_utf8_lossy(bytes).lines().filter(|it| is_entry(it)).map(str::to_owned).collect()
+}
+
+/// Whether a folder can hold something of this name: one with a slash, and these two, would lead elsewhere.
+fn is_entry(name: &str) -> bool {
+    !name.contains('/') && !matches!(name, "" | "." | "..")
 }
 
 fn hexadecimal<T: TryFrom<u64>>(text: &str) -> Option<T> {
@@ -330,6 +334,8 @@ fullclock capture 1
     fn a_name_that_leads_elsewhere_is_no_name_in_a_folder() {
         let host = Captured::excerpt("//- /sys/a/\nb1\n../b2\n..\n\nb3\n").unwrap();
         assert_eq!(host.list("/sys/a"), Ok(vec!["b1".into(), "b3".into()]));
+        let host = Captured::excerpt("//- /sys/a/./b1\n//- /sys/a/../b2\n//- /sys/a/b3\n").unwrap();
+        assert_eq!(host.list("/sys/a"), Ok(vec!["b3".to_owned()]));
     }
 
     #[test]
