@@ -6,7 +6,9 @@ use crate::trial::{Figure, Outcome};
 use facts::CpuSet;
 use host::probe::pinned;
 use rustix::time::{ClockId, clock_gettime};
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
 /// What one thread did.
@@ -64,20 +66,34 @@ pub(crate) fn by_rank<T: Send>(
                     }
                     there
                 };
-                std::thread::Builder::new()
-                    .spawn_scoped(scope, at_once)
-                    .map_err(Failure::system("cannot start a thread for each CPU"))
+                start(scope, &format!("cpu/{cpu}"), at_once)
             })
             .collect();
         match &threads {
             Ok(threads) => gate.open(threads.len()),
             Err(_) => gate.shut(),
         }
-        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Option<T>, Failure>>| {
+        let join = |thread: ScopedJoinHandle<'_, Result<Option<T>, Failure>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         threads?.into_iter().filter_map(|thread| join(thread).transpose()).collect()
     })
+}
+
+/// Starts a thread that does `work`.
+///
+/// Errors: none can be had, and which limit to raise.
+pub(crate) fn start<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, Failure> {
+    Builder::new().name(name.to_owned()).spawn_scoped(scope, work).map_err(|it| refused(&it))
+}
+
+/// No thread can be had, and which limit to raise.
+pub(crate) fn refused(error: &io::Error) -> Failure {
+    Failure::Unready(host::thread::refusal(error))
 }
 
 /// Does `work` on the calling thread, pinned to `cpu` meanwhile.

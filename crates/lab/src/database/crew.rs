@@ -9,9 +9,10 @@ use super::server::Server;
 use super::session::{Patience, Session};
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::threads::start;
 use facts::{CpuSet, Fact, Missing, Why};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// Open sessions of one server; at least one.
@@ -92,13 +93,15 @@ impl Crew {
                 .iter_mut()
                 .enumerate()
                 .map(|(index, member)| {
-                    scope.spawn(move || {
+                    let answer = start(scope, &format!("session/{index}"), move || {
                         let answer = member.ask(&statements(index), patience);
                         answer.inspect_err(|_| abandoned.store(true, Ordering::Relaxed))
-                    })
+                    });
+                    answer.inspect_err(|_| abandoned.store(true, Ordering::Relaxed))
                 })
                 .collect();
-            threads.into_iter().map(|it| it.join().unwrap_or(Err(Failure::Stopped))).collect()
+            let join = |it: ScopedJoinHandle<'_, _>| it.join().unwrap_or(Err(Failure::Stopped));
+            threads.into_iter().map(|it| it.and_then(join)).collect()
         });
         // Those that were abandoned say that they were stopped; what stopped them is the failure of another.
         let mut failure = None;

@@ -4,6 +4,7 @@
 use super::printed::tail;
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::threads::refused;
 use facts::CpuSet;
 use host::counters::with_original_limit;
 use host::probe::{children_cpu_ns, pinned_to};
@@ -70,7 +71,7 @@ impl Run {
         let ended = end_of(&child);
         let program = program.clone();
         let mut run = Run { program, child, began, ended: mpsc::channel().1, stdout, stderr };
-        run.ended = ended.map_err(Failure::system("cannot start a thread that waits"))?;
+        run.ended = ended.map_err(|it| refused(&it))?;
         Ok(run)
     }
 

@@ -6,9 +6,9 @@
 use super::WORKLOAD;
 use super::sleep::now;
 use crate::failure::Failure;
-use crate::threads::{Timed, on, timed};
+use crate::threads::{Timed, on, start, timed};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Builder, Thread, current, park};
+use std::thread::{Thread, current, park};
 
 /// Plays so many rounds between two threads, on those CPUs or wherever the scheduler puts them. The first thread's
 /// answer is how long each round trip took, in nanoseconds; the second's is empty.
@@ -25,8 +25,7 @@ pub(super) fn play(
             let _leaving = Leaving { table, other: here };
             on_cpu(cpus.map(|[_, second]| second), || timed(|| pong(table, here)))
         };
-        let pong = Builder::new().spawn_scoped(scope, pong);
-        let pong = pong.map_err(Failure::system("cannot start a second thread"))?;
+        let pong = start(scope, "pong", pong)?;
         let ping = {
             let other = pong.thread();
             let _leaving = Leaving { table, other };
