@@ -48,6 +48,20 @@ fn a_result_is_what_the_schema_says_and_has_its_trials() {
 }
 
 #[test]
+fn a_workload_that_finds_its_cpus_is_recorded_on_those_and_on_no_others() {
+    let bench = ["bench", "all-cores", "--iterations", "100000", "-n", "2", "--no-save"];
+    let value = json(&bench);
+    let cpus = &value["arms"][0]["cpus"];
+    assert!(cpus.is_string(), "{cpus}");
+    assert_eq!(value["summaries"][0]["cpus"], *cpus);
+    assert_eq!(value["trials"][0]["surroundings"]["cpus"], *cpus);
+    let text = value["doubts"].to_string() + &value["trials"][0]["clock"].to_string();
+    assert!(!text.contains("unpinned") && !text.contains("scheduler chose"), "{text}");
+    let refused = refusal(&[&bench[..], &["--cpus", "any"]].concat());
+    assert!(refused.contains("--cpus any would let them move"), "{refused}");
+}
+
+#[test]
 fn two_arms_are_compared_and_the_raw_and_the_normalised_difference_are_both_told() {
     let text = printed(&["bench", "--vs", SHORT, SHORT, "-n", "16", "--no-save"]);
     for part in ["raw ", "clock out ", "clock "] {

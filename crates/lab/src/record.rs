@@ -41,6 +41,8 @@ pub struct Arm {
     pub workload: String,
     /// What was asked of it.
     pub settings: Settings,
+    /// The CPUs it was kept on, as the kernel writes lists; `None` where the scheduler chose.
+    pub cpus: Option<String>,
     /// What the workload says of itself: the version of a server.
     pub about: Vec<(String, String)>,
 }

@@ -18,7 +18,7 @@ pub struct Summary {
     pub arm: String,
     /// The workload's id.
     pub workload: String,
-    /// The CPUs it was pinned to, as the kernel writes lists; `None` where the scheduler chose.
+    /// The CPUs it was kept on, as the kernel writes lists; `None` where the scheduler chose.
     pub cpus: Option<String>,
     /// How many trials it has.
     pub trials: usize,
@@ -85,7 +85,7 @@ pub fn summary(record: &Record, arm: usize) -> Option<Summary> {
     Some(Summary {
         arm: described.name.clone(),
         workload: described.workload.clone(),
-        cpus: described.settings.cpus.clone(),
+        cpus: described.cpus.clone(),
         trials: trials.len(),
         figures: figures.filter_map(|(place, it)| of_figure(place, it)).collect(),
         clock: of_clock(&trials),

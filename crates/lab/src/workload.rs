@@ -23,9 +23,22 @@ pub struct Workload {
     pub figure: FigureShape,
     /// The settings that mean something to it; any other one is refused by name.
     pub takes: &'static [Setting],
+    /// Where it runs when the user names no CPUs.
+    pub placement: Placement,
     /// Makes it ready to run: starts servers, fills memory, checks what the settings ask for. What this takes is in no
     /// trial.
     pub prepare: Prepare,
+}
+
+/// Where a workload runs for which the user names no CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// On one CPU: it is one thread that never sleeps, and to be moved would be all that disturbs it.
+    OneCpu,
+    /// On CPUs that it finds, and nowhere else.
+    Own,
+    /// Wherever the scheduler puts it.
+    Anywhere,
 }
 
 /// Makes a workload ready to run, or says what it lacks.
@@ -47,6 +60,9 @@ pub trait Ready {
     /// Runs it once on the CPUs of the settings, or wherever the scheduler puts it where they name none. A process that
     /// ran stays on record until [`Ready::settle`], so that what it was given of the CPUs can be read.
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure>;
+
+    /// The CPUs that it keeps its threads on; `None` where the scheduler chooses. The same for every trial.
+    fn cpus(&self) -> Option<&CpuSet>;
 
     /// Called after each trial, once its surroundings have been looked at: takes leave of processes that have ended, and
     /// adds to the outcome what only then is known.

@@ -33,15 +33,25 @@ impl Machine {
         Machine { host, allowed: allowed().unwrap(), stop: AtomicBool::new(false) }
     }
 
-    fn trial(&self, workload: &Workload, settings: &Settings) -> Result<Outcome, Failure> {
-        workload.accepts(settings)?;
-        let scene = Scene {
+    fn scene(&self) -> Scene<'_> {
+        Scene {
             host: &self.host,
             allowed: self.allowed.clone(),
             temporary: std::env::temp_dir(),
             stop: &self.stop,
-        };
+        }
+    }
+
+    fn trial(&self, workload: &Workload, settings: &Settings) -> Result<Outcome, Failure> {
+        workload.accepts(settings)?;
+        let scene = self.scene();
         (workload.prepare)(settings, &scene)?.trial(&scene)
+    }
+
+    /// Where a workload keeps its threads.
+    fn cpus(&self, id: &str, asked: Option<&CpuSet>) -> Option<CpuSet> {
+        let prepared = (find(id).unwrap().prepare)(&settings(1000, asked), &self.scene());
+        prepared.unwrap().cpus().cloned()
     }
 }
 
@@ -73,6 +83,20 @@ fn every_native_workload_gives_its_figure_first_and_all_of_them_are_numbers() {
             assert!(outcome.figures.iter().all(|it| it.value.is_finite()), "{id}: {outcome:?}");
             assert!(outcome.elapsed_ns > 0 && outcome.tasks > 0, "{id}: {outcome:?}");
         }
+    }
+}
+
+#[test]
+fn a_workload_tells_the_cpus_that_it_keeps_to_also_where_nobody_named_them() {
+    let machine = Machine::this();
+    let all = &machine.allowed;
+    let one: CpuSet = all.last().into_iter().collect();
+    assert_eq!(machine.cpus("cpu-loop", None), None);
+    assert_eq!(machine.cpus("cpu-loop", Some(&one)), Some(one));
+    assert_eq!(machine.cpus("all-cores", None).as_ref(), Some(all));
+    let pair: CpuSet = all.iter().take(2).collect();
+    if pair.len() == 2 {
+        assert_eq!(machine.cpus("spin-pair", Some(&pair)), Some(pair));
     }
 }
 

@@ -68,6 +68,7 @@ fn record(trials: Vec<Trial>, arms: &[&str]) -> Record {
         name: name.to_owned(),
         workload: "made-up".to_owned(),
         settings: lab::workload::Settings::default(),
+        cpus: None,
         about: Vec::new(),
     };
     let arms: Vec<Arm> = arms.iter().map(|it| arm(it)).collect();

@@ -99,15 +99,12 @@ pub fn run(
 
 struct PreparedArm {
     ready: Box<dyn Ready>,
-    /// The CPUs it is pinned to.
-    cpus: Option<CpuSet>,
 }
 
 impl PreparedArm {
     fn of(planned: &PlannedArm, scene: &Scene<'_>) -> Result<PreparedArm, Failure> {
         planned.workload.accepts(&planned.settings)?;
-        let cpus = planned.settings.cpus()?;
-        if let Some(cpus) = &cpus {
+        if let Some(cpus) = planned.settings.cpus()? {
             let denied = cpus.minus(&scene.allowed);
             if !denied.is_empty() {
                 let allowed = &scene.allowed;
@@ -115,7 +112,7 @@ impl PreparedArm {
                 return Err(Failure::Unready(text));
             }
         }
-        Ok(PreparedArm { ready: (planned.workload.prepare)(&planned.settings, scene)?, cpus })
+        Ok(PreparedArm { ready: (planned.workload.prepare)(&planned.settings, scene)? })
     }
 
     fn describe(&self, planned: &PlannedArm) -> Arm {
@@ -123,6 +120,7 @@ impl PreparedArm {
             name: planned.name.clone(),
             workload: planned.workload.id.to_owned(),
             settings: planned.settings.without_secrets(),
+            cpus: self.ready.cpus().map(CpuSet::to_string),
             about: self.ready.about(),
         }
     }
@@ -131,7 +129,7 @@ impl PreparedArm {
     fn clocks(&self) -> Fact<Vec<facts::probe::ClockReading>> {
         let because = "the scheduler chose its CPUs; --cpus pins it";
         let unpinned = || Missing::not_here("clock of the trial", because);
-        clock::clocks(self.cpus.as_ref().ok_or_else(unpinned)?)
+        clock::clocks(self.ready.cpus().ok_or_else(unpinned)?)
     }
 }
 
@@ -181,7 +179,7 @@ impl Session<'_> {
         let before = arm.clocks();
         let mut outcome = arm.ready.trial(self.scene)?;
         let after = arm.clocks();
-        let cpus = arm.cpus.as_ref().unwrap_or(&self.scene.allowed);
+        let cpus = arm.ready.cpus().unwrap_or(&self.scene.allowed);
         let readings = [&before, &after].into_iter().flatten().flatten().copied().collect();
         let work = Work { cpus, processes: arm.ready.processes(), clocks: readings };
         let surroundings = self.recorder.end(began_ns, work);

@@ -33,11 +33,11 @@ pub(crate) fn record(mut trials: Vec<Trial>) -> Record {
         trial.number = number;
     }
     let n_arms = trials.iter().map(|it| it.arm + 1).max().unwrap_or(1);
-    let settings = Settings { cpus: Some("1".to_owned()), ..Settings::default() };
     let arm = |it: usize| Arm {
         name: format!("arm {it}"),
         workload: "cpu-loop".to_owned(),
-        settings: settings.clone(),
+        settings: Settings::default(),
+        cpus: Some("1".to_owned()),
         about: Vec::new(),
     };
     let arms: Vec<Arm> = (0..n_arms).map(arm).collect();

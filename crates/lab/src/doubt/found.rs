@@ -34,7 +34,7 @@ pub fn doubts(trials: &[Trial], arms: &[Arm]) -> Vec<Doubt> {
         .flatten()
         .chain((0..arms.len()).flat_map(|it| of_arm(trials, it)))
         .chain(too_few(trials, arms.len()))
-        .chain(arms.iter().any(|it| it.settings.cpus.is_none()).then_some(Doubt::Unpinned))
+        .chain(arms.iter().any(|it| it.cpus.is_none()).then_some(Doubt::Unpinned))
         .collect()
 }
 
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(slow, r#"[{"doubt":"outliers","trials":1,"of":20}]"#);
         let few = after(|it| it.trials.truncate(4));
         assert_eq!(few, r#"[{"doubt":"too-few-trials","trials":4,"needed":5}]"#);
-        assert_eq!(after(|it| it.arms[0].settings.cpus = None), r#"[{"doubt":"unpinned"}]"#);
+        assert_eq!(after(|it| it.arms[0].cpus = None), r#"[{"doubt":"unpinned"}]"#);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(super) fn record(n_trials: u32) -> Record {
         name: "A".to_owned(),
         workload: "cpu-loop".to_owned(),
         settings: Settings { cpus: Some("3".to_owned()), ..Settings::default() },
+        cpus: Some("3".to_owned()),
         about: vec![("server".to_owned(), "17.2".to_owned())],
     };
     Record {

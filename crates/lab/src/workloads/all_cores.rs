@@ -9,7 +9,7 @@ use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, verify};
 use crate::failure::Failure;
 use crate::threads::{Timed, on_each, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::hint::black_box;
 use std::sync::atomic::Ordering;
@@ -30,6 +30,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            CPU time are those of the part in which all ran.",
     figure: THROUGHPUT,
     takes: &[Setting::Cpus, Setting::Iterations],
+    placement: Placement::Own,
     prepare,
 };
 
@@ -66,6 +67,10 @@ impl Ready for AllCores {
         let together = self.run(&self.cpus)?;
         let figures = figures(self.iterations, slowest_ns(&alone), &together);
         Ok(outcome(&together, figures))
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        Some(&self.cpus)
     }
 
     fn about(&self) -> Vec<(String, String)> {

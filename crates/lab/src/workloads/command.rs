@@ -6,7 +6,7 @@ mod run;
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use printed::Metric;
 use run::Run;
@@ -26,6 +26,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            Start and end of a process take a millisecond or less, and are in its time.",
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Metric, Setting::Better, Setting::Timeout, Setting::Command],
+    placement: Placement::Anywhere,
     prepare,
 };
 
@@ -83,6 +84,10 @@ impl Ready for Command {
             tasks: 0,
             figures: vec![figure],
         })
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 
     fn settle(&mut self, outcome: &mut Outcome) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, verify};
 use crate::failure::Failure;
 use crate::threads::{on_each, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::hint::black_box;
 
@@ -25,6 +25,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            It says nothing about memory, caches or the kernel: see `memory`, `syscall`.",
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Iterations],
+    placement: Placement::OneCpu,
     prepare,
 };
 
@@ -49,5 +50,9 @@ impl Ready for CpuLoop {
         runs.iter().try_for_each(|it| verify(WORKLOAD.id, it.answer, self.answer))?;
         let elapsed = Figure::of(FIGURE, slowest_ns(&runs) as f64 / 1e9);
         Ok(outcome(&runs, vec![elapsed]))
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 }

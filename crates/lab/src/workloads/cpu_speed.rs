@@ -8,7 +8,7 @@
 use crate::failure::Failure;
 use crate::threads::{Timed, on_each, outcome, timed};
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact};
 use host::probe::{Windows, clock};
@@ -32,6 +32,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            `--parse FILE`); they count other operations, and compare with their own kind only.",
     figure: SPEED,
     takes: &[Setting::Cpus, Setting::Iterations],
+    placement: Placement::OneCpu,
     prepare,
 };
 
@@ -77,6 +78,10 @@ impl Ready for Speed {
         let figures = figures(self.operations, &runs);
         let work: Vec<Timed<u64>> = runs.into_iter().map(|it| it.work).collect();
         Ok(outcome(&work, figures))
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 }
 

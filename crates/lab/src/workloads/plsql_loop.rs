@@ -9,7 +9,8 @@ use crate::database::{Answer, Crew, Engine, Patience, Server};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use facts::CpuSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ pub(crate) const WORKLOAD: Workload = Workload {
            Figures of two databases, or of two versions of one, tell about the databases, not about machines.",
     figure: FigureShape { name: "elapsed", unit: "s", better: Better::Lower },
     takes: &[Setting::Cpus, Setting::Iterations, Setting::Engine, Setting::Dsn, Setting::Timeout],
+    placement: Placement::Anywhere,
     prepare,
 };
 
@@ -39,6 +41,7 @@ struct Loop {
     // Dropped before the server.
     crew: Crew,
     server: Server,
+    cpus: Option<CpuSet>,
     iterations: u64,
     expected: f64,
     limit: Duration,
@@ -61,12 +64,12 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
     let limit = settings.timeout.unwrap_or(LIMIT);
     let patience = Patience { stop: scene.stop, abandoned: &NOBODY, limit };
     let cpus = settings.cpus()?;
-    let n_sessions = cpus.as_ref().map_or(1, facts::CpuSet::len);
+    let n_sessions = cpus.as_ref().map_or(1, CpuSet::len);
     let server = Server::of(settings, scene, Engine::ALL, n_sessions, patience)?;
     let crew = Crew::open(&server, 1, cpus.as_ref(), &setup(server.engine, limit), patience)?;
     let version = server.ask("SELECT version();", patience)?.join(" ");
     let expected = cpu_test::answer(iterations);
-    Ok(Box::new(Loop { crew, server, iterations, expected, limit, version }))
+    Ok(Box::new(Loop { crew, server, cpus, iterations, expected, limit, version }))
 }
 
 impl Ready for Loop {
@@ -88,6 +91,10 @@ impl Ready for Loop {
                 figure("double precision", double.elapsed_ns),
             ],
         })
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 
     fn about(&self) -> Vec<(String, String)> {

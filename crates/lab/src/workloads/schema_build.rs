@@ -8,7 +8,8 @@ use crate::database::{Answer, Crew, Engine, Patience, Server};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use facts::CpuSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ pub(crate) const WORKLOAD: Workload = Workload {
            of CPUs is not the same work for each session.",
     figure: FigureShape { name: "elapsed", unit: "s", better: Better::Lower },
     takes: &[Setting::Cpus, Setting::Rows, Setting::Engine, Setting::Dsn, Setting::Timeout],
+    placement: Placement::Anywhere,
     prepare,
 };
 
@@ -50,6 +52,7 @@ struct Build {
     // Dropped before the schema and the server: a busy session would keep its tables locked.
     crew: Option<Crew>,
     server: Server,
+    cpus: Option<CpuSet>,
     schema: String,
     rows: u64,
     limit: Duration,
@@ -64,7 +67,7 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
     let limit = settings.timeout.unwrap_or(LIMIT);
     let patience = Patience { stop: scene.stop, abandoned: &NOBODY, limit };
     let cpus = settings.cpus()?;
-    let n_sessions = cpus.as_ref().map_or(scene.allowed.len(), facts::CpuSet::len).max(1);
+    let n_sessions = cpus.as_ref().map_or(scene.allowed.len(), CpuSet::len).max(1);
     let server = Server::of(settings, scene, &[Engine::Postgresql], n_sessions, patience)?;
     let version = server.ask("SELECT version();", patience)?.join(" ");
     let mut crew = Crew::open(&server, n_sessions, cpus.as_ref(), &setup(limit), patience)?;
@@ -72,13 +75,17 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
     let schema = answer.rows.into_iter().next().filter(|it| is_schema(it));
     let schema =
         schema.ok_or_else(|| Failure::NoFigure("the server named no schema".to_owned()))?;
-    Ok(Box::new(Build { crew: Some(crew), server, schema, rows, limit, version }))
+    Ok(Box::new(Build { crew: Some(crew), server, cpus, schema, rows, limit, version }))
 }
 
 impl Ready for Build {
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure> {
         let patience = Patience { stop: scene.stop, abandoned: &NOBODY, limit: self.limit };
         self.build(patience).map_err(|it| self.server.explain(it))
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 
     fn about(&self) -> Vec<(String, String)> {

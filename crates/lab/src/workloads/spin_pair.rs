@@ -8,7 +8,7 @@ use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, verify};
 use crate::failure::Failure;
 use crate::threads::{Timed, by_rank, on, outcome, timed};
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use facts::cpu::topology::Topology;
 use std::hint::black_box;
@@ -29,6 +29,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            of this test. Where a hypervisor shows threads of a core as cores, name the pair.",
     figure: SLOWDOWN,
     takes: &[Setting::Cpus, Setting::Iterations],
+    placement: Placement::Own,
     prepare,
 };
 
@@ -43,6 +44,8 @@ const GLANCE: u64 = 10_000;
 struct Pair {
     timed: u32,
     sibling: u32,
+    /// Both of them.
+    cpus: CpuSet,
     shares_core: bool,
     iterations: u64,
     answer: f64,
@@ -55,8 +58,9 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
     let topology = &scene.host.topology;
     let (timed, sibling) = pair(topology, &scene.allowed, settings.cpus()?.as_ref())?;
     let shares_core = topology.core_of(timed).contains(sibling);
+    let cpus = [timed, sibling].into_iter().collect();
     let answer = answer(iterations);
-    Ok(Box::new(Pair { timed, sibling, shares_core, iterations, answer, alone_first: true }))
+    Ok(Box::new(Pair { timed, sibling, cpus, shares_core, iterations, answer, alone_first: true }))
 }
 
 impl Ready for Pair {
@@ -73,6 +77,10 @@ impl Ready for Pair {
             return Err(Failure::Stopped);
         }
         Ok(outcome(std::slice::from_ref(&beside), figures(alone.elapsed_ns, beside.elapsed_ns)))
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        Some(&self.cpus)
     }
 
     fn about(&self) -> Vec<(String, String)> {
@@ -92,10 +100,9 @@ impl Pair {
 
     fn beside(&self, stop: &AtomicBool) -> Result<Timed<f64>, Failure> {
         let is_over = AtomicBool::new(false);
-        let cpus: CpuSet = [self.timed, self.sibling].into_iter().collect();
         // Ranks go by CPU ascending.
         let timed_rank = usize::from(self.timed > self.sibling);
-        let runs = by_rank(Some(&cpus), |rank| {
+        let runs = by_rank(Some(&self.cpus), |rank| {
             if rank == timed_rank {
                 let run = timed(|| computed(black_box(self.iterations)));
                 is_over.store(true, Ordering::Release);

@@ -9,7 +9,7 @@
 use crate::failure::Failure;
 use crate::threads::{Timed, in_steps, on_each, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use rustix::process::getppid;
 use std::sync::atomic::AtomicBool;
@@ -27,6 +27,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            nothing about what system calls do in the kernel, and in a hypervisor's guest nothing about leaving the guest.",
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Iterations],
+    placement: Placement::OneCpu,
     prepare,
 };
 
@@ -62,6 +63,10 @@ impl Ready for Calls {
             check(run.answer?, parent == getppid())?;
         }
         Ok(outcome)
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 }
 

@@ -8,7 +8,7 @@
 use crate::failure::Failure;
 use crate::threads::{in_steps, on_each, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::{CpuSet, HostView};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::sync::atomic::AtomicBool;
@@ -26,6 +26,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            all of them. The clock source is kept with the result.",
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Iterations],
+    placement: Placement::OneCpu,
     prepare,
 };
 
@@ -60,6 +61,10 @@ impl Ready for Readings {
         let outcome = outcome(&runs, vec![Figure::of(FIGURE, reading_ns)]);
         runs.into_iter().try_for_each(|it| it.answer)?;
         Ok(outcome)
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 
     fn about(&self) -> Vec<(String, String)> {

@@ -5,11 +5,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
 use facts::CpuSet;
 use lab::bench::PlannedArm;
-use lab::workload::{Settings, Workload};
+use lab::workload::{Placement, Settings, Workload};
 use lab::workloads::{WORKLOADS, find};
-
-/// Workloads that are one thread which never sleeps: moving it from CPU to CPU would be all that disturbs it.
-const ONE_THREAD: &[&str] = &["cpu-loop", "cpu-speed", "syscall", "memory", "timer"];
 
 /// What runs a command.
 const COMMAND: &str = "command";
@@ -93,7 +90,7 @@ fn settings(workload: &Workload, work: &WorkArguments, allowed: &CpuSet) -> Resu
         it.to_str().map(str::to_owned).with_context(|| format!("{} is no UTF-8", it.display()))
     };
     Ok(Settings {
-        cpus: cpus(workload, work.cpus.as_ref(), allowed),
+        cpus: cpus(workload, work.cpus.as_ref(), allowed)?,
         iterations: work.iterations,
         engine: work.engine.clone(),
         dsn: work.dsn.clone(),
@@ -105,14 +102,19 @@ fn settings(workload: &Workload, work: &WorkArguments, allowed: &CpuSet) -> Resu
     })
 }
 
-fn cpus(workload: &Workload, place: Option<&Place>, allowed: &CpuSet) -> Option<String> {
-    match place {
-        Some(Place::Any) => None,
-        Some(Place::Cpus(cpus)) => Some(cpus.to_string()),
+fn cpus(workload: &Workload, place: Option<&Place>, allowed: &CpuSet) -> Result<Option<String>> {
+    Ok(match (place, workload.placement) {
+        (Some(Place::Cpus(cpus)), _) => Some(cpus.to_string()),
+        (Some(Place::Any), Placement::Own) => {
+            bail!(
+                "{} keeps each of its threads on one CPU; --cpus any would let them move",
+                workload.id
+            )
+        }
         // The last one: the first is where interrupts go by default.
-        None if ONE_THREAD.contains(&workload.id) => allowed.last().map(|it| it.to_string()),
-        None => None,
-    }
+        (None, Placement::OneCpu) => allowed.last().map(|it| it.to_string()),
+        (Some(Place::Any), _) | (None, Placement::Own | Placement::Anywhere) => None,
+    })
 }
 
 impl WorkArguments {

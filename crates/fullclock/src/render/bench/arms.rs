@@ -53,7 +53,8 @@ pub(super) fn short(summary: &Summary) -> String {
 
 /// The workload with what was asked of it, as on the command line.
 pub(super) fn described(arm: &Arm) -> String {
-    let Settings { cpus, iterations, engine, dsn, rows, metric, better, timeout, command } =
+    // Where it was kept, and not where it was asked to be: some find their CPUs themselves.
+    let Settings { cpus: _, iterations, engine, dsn, rows, metric, better, timeout, command } =
         &arm.settings;
     let mut words = vec![arm.workload.clone()];
     let mut option = |name: &str, value: Option<String>| {
@@ -71,7 +72,7 @@ pub(super) fn described(arm: &Arm) -> String {
         (!command.is_empty())
             .then(|| command.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")),
     );
-    let place = match cpus {
+    let place = match &arm.cpus {
         None => "on any CPU".to_owned(),
         Some(cpus) if cpus.contains([',', '-']) => format!("on CPUs {cpus}"),
         Some(cpu) => format!("on CPU {cpu}"),

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::known::Known;
 use crate::threads::{Timed, by_rank, on, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use chain::{Chain, LINE};
 use facts::CpuSet;
 use host::Live;
@@ -36,6 +36,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            of accesses.",
     figure: LATENCY,
     takes: &[Setting::Cpus, Setting::Iterations],
+    placement: Placement::OneCpu,
     prepare,
 };
 
@@ -82,6 +83,10 @@ impl Ready for Memory {
             cpu_ns: Known::sum([chain.cpu_ns, scan.cpu_ns]),
             ..chain
         })
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 
     fn about(&self) -> Vec<(String, String)> {

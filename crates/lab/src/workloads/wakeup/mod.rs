@@ -12,7 +12,7 @@ use crate::known::Known;
 use crate::stats::Sample;
 use crate::threads::{Timed, on_each, outcome, timed};
 use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -32,6 +32,7 @@ pub(super) const WORKLOAD: Workload = Workload {
            `--cpus` the scheduler chooses. `--iterations` is the number of sleeps.",
     figure: MEDIAN,
     takes: &[Setting::Cpus, Setting::Iterations],
+    placement: Placement::Anywhere,
     prepare,
 };
 
@@ -81,6 +82,10 @@ impl Ready for Wakeup {
             tasks: sleeping.tasks,
             figures: figures(&late_ns, &ping.answer)?,
         })
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 }
 
