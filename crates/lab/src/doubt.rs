@@ -2,7 +2,7 @@
 
 mod found;
 
-pub use found::doubts;
+pub(crate) use found::doubts;
 
 use serde::{Deserialize, Serialize};
 

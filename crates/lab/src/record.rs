@@ -1,6 +1,6 @@
 //! A result: the trials of one or several arms, and the machine they were taken on.
 
-use crate::doubt::Doubt;
+use crate::doubt::{Doubt, doubts};
 use crate::trial::Trial;
 use crate::workload::Settings;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,41 @@ pub struct Arm {
     pub cpus: Option<String>,
     /// What the workload says of itself: the version of a server.
     pub about: Vec<(String, String)>,
+}
+
+impl Record {
+    /// A result of these arms that has no trial yet, and of which nothing else is known.
+    pub fn of(arms: Vec<Arm>) -> Record {
+        Record {
+            format: FORMAT,
+            id: String::new(),
+            version: String::new(),
+            began: String::new(),
+            arms,
+            machine: Fingerprint::default(),
+            trials: Vec::new(),
+            doubts: Vec::new(),
+            is_complete: false,
+        }
+    }
+
+    /// Adds the doubts that its trials raise.
+    pub fn raise_doubts(&mut self) {
+        self.doubts.extend(doubts(&self.trials, &self.arms));
+    }
+}
+
+impl Arm {
+    /// An arm of a workload of which nothing was asked.
+    pub fn of(name: &str, workload: &str) -> Arm {
+        Arm {
+            name: name.to_owned(),
+            workload: workload.to_owned(),
+            settings: Settings::default(),
+            cpus: None,
+            about: Vec::new(),
+        }
+    }
 }
 
 /// Everything about a machine that decides how fast it is: names and values in words, CPUs with the same value

@@ -3,9 +3,8 @@
 use super::noise::{Noise, Shown};
 use fastrand::Rng;
 use lab::compare::{Verdict, interleaved, separate};
-use lab::doubt::doubts;
 use lab::known::Known;
-use lab::record::{Arm, FORMAT, Fingerprint, Record};
+use lab::record::{Arm, Record};
 use lab::trial::{Better, Figure, Outcome, Surroundings, Trial, TrialClock};
 
 /// Trials in blocks of ABBA or BAAB, as a coin decides, of which B takes `change` longer.
@@ -64,23 +63,8 @@ fn known<T>(value: Option<T>) -> Known<T> {
 }
 
 fn record(trials: Vec<Trial>, arms: &[&str]) -> Record {
-    let arm = |name: &str| Arm {
-        name: name.to_owned(),
-        workload: "made-up".to_owned(),
-        settings: lab::workload::Settings::default(),
-        cpus: None,
-        about: Vec::new(),
-    };
-    let arms: Vec<Arm> = arms.iter().map(|it| arm(it)).collect();
-    Record {
-        format: FORMAT,
-        id: "made up".to_owned(),
-        version: String::new(),
-        began: String::new(),
-        machine: Fingerprint::default(),
-        doubts: doubts(&trials, &arms),
-        arms,
-        trials,
-        is_complete: true,
-    }
+    let arms = arms.iter().map(|it| Arm::of(it, "made-up")).collect();
+    let mut record = Record { trials, is_complete: true, ..Record::of(arms) };
+    record.raise_doubts();
+    record
 }

@@ -7,7 +7,7 @@ mod surroundings;
 use crate::doubt::Doubt;
 use crate::failure::Failure;
 use crate::known::Known;
-use crate::record::{Arm, FORMAT, Fingerprint, Record};
+use crate::record::{Arm, Fingerprint, Record};
 use crate::trial::{Trial, TrialClock};
 use crate::workload::{Ready, Scene, Settings, Workload};
 use facts::probe::EventCosts;
@@ -71,16 +71,13 @@ pub fn run(
     for planned in &plan.arms {
         arms.push(PreparedArm::of(planned, scene)?);
     }
+    let described = plan.arms.iter().zip(&arms).map(|(planned, arm)| arm.describe(planned));
     let mut record = Record {
-        format: FORMAT,
         id: plan.id,
         version: plan.version,
         began: plan.began,
-        arms: plan.arms.iter().zip(&arms).map(|(planned, arm)| arm.describe(planned)).collect(),
         machine: plan.machine,
-        trials: Vec::new(),
-        doubts: Vec::new(),
-        is_complete: false,
+        ..Record::of(described.collect())
     };
     let recorder = Recorder::open(scene.host, plan.costs);
     let mut draw = Rng::with_seed(plan.seed);
@@ -117,11 +114,10 @@ impl PreparedArm {
 
     fn describe(&self, planned: &PlannedArm) -> Arm {
         Arm {
-            name: planned.name.clone(),
-            workload: planned.workload.id.to_owned(),
             settings: planned.settings.without_secrets(),
             cpus: self.ready.cpus().map(CpuSet::to_string),
             about: self.ready.about(),
+            ..Arm::of(&planned.name, planned.workload.id)
         }
     }
 

@@ -1,10 +1,8 @@
 //! Trials and records for tests.
 
-use crate::doubt::doubts;
 use crate::known::Known;
-use crate::record::{Arm, FORMAT, Fingerprint, Record};
+use crate::record::{Arm, Record};
 use crate::trial::{Better, Figure, Outcome, Surroundings, Trial, TrialClock};
-use crate::workload::Settings;
 
 /// A trial of one task that never sleeps.
 pub(crate) fn trial(arm: usize, block: u32, seconds: f64, hertz: f64) -> Trial {
@@ -33,25 +31,14 @@ pub(crate) fn record(mut trials: Vec<Trial>) -> Record {
         trial.number = number;
     }
     let n_arms = trials.iter().map(|it| it.arm + 1).max().unwrap_or(1);
-    let arm = |it: usize| Arm {
-        name: format!("arm {it}"),
-        workload: "cpu-loop".to_owned(),
-        settings: Settings::default(),
-        cpus: Some("1".to_owned()),
-        about: Vec::new(),
+    let arm = |it: usize| {
+        let name = format!("arm {it}");
+        Arm { cpus: Some("1".to_owned()), ..Arm::of(&name, "cpu-loop") }
     };
-    let arms: Vec<Arm> = (0..n_arms).map(arm).collect();
-    Record {
-        format: FORMAT,
-        id: String::new(),
-        version: String::new(),
-        began: String::new(),
-        machine: Fingerprint::default(),
-        doubts: doubts(&trials, &arms),
-        arms,
-        trials,
-        is_complete: true,
-    }
+    let arms = (0..n_arms).map(arm).collect();
+    let mut record = Record { trials, is_complete: true, ..Record::of(arms) };
+    record.raise_doubts();
+    record
 }
 
 /// Ten blocks of ABBA and BAAB in turn; the n-th trial is longer by a share that repeats every 7 trials, up to `noise`.

@@ -28,7 +28,7 @@ const DRIFT_P: f64 = 0.01;
 const LEAST: [usize; 2] = [8, 5];
 
 /// What makes the trials doubtful, in the order of [`Doubt`].
-pub fn doubts(trials: &[Trial], arms: &[Arm]) -> Vec<Doubt> {
+pub(crate) fn doubts(trials: &[Trial], arms: &[Arm]) -> Vec<Doubt> {
     [throttled(trials), clock(trials), stolen(trials), other_load(trials)]
         .into_iter()
         .flatten()

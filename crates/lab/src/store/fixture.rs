@@ -1,29 +1,24 @@
 //! Results for tests.
 
 use crate::known::Known;
-use crate::record::{Arm, FORMAT, Fingerprint, Record};
+use crate::record::{Arm, Record};
 use crate::trial::{Better, Figure, Outcome, Surroundings, Trial};
 use crate::workload::Settings;
 
 /// A result that is not complete, of one arm on CPU 3, with trials of a third of a second, two thirds, ...
 pub(super) fn record(n_trials: u32) -> Record {
     let arm = Arm {
-        name: "A".to_owned(),
-        workload: "cpu-loop".to_owned(),
         settings: Settings { cpus: Some("3".to_owned()), ..Settings::default() },
         cpus: Some("3".to_owned()),
         about: vec![("server".to_owned(), "17.2".to_owned())],
+        ..Arm::of("A", "cpu-loop")
     };
     Record {
-        format: FORMAT,
         id: "x".to_owned(),
         version: "0.1.0".to_owned(),
         began: "2026-11-20T15:43:05Z".to_owned(),
-        arms: vec![arm],
-        machine: Fingerprint::default(),
         trials: (1..=n_trials).map(trial).collect(),
-        doubts: Vec::new(),
-        is_complete: false,
+        ..Record::of(vec![arm])
     }
 }
 

@@ -1,7 +1,7 @@
 //! What dead runs left: each of their journals becomes a result that was cut short.
 
 use super::{JOURNAL, Journal, RESULT, folder, read};
-use crate::doubt::{Doubt, doubts};
+use crate::doubt::Doubt;
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ fn finished(path: &Path) -> Result<Option<PathBuf>, Failure> {
     if record.trials.is_empty() {
         return remove().map(|()| None);
     }
-    record.doubts = doubts(&record.trials, &record.arms);
+    record.raise_doubts();
     record.doubts.push(Doubt::CutShort);
     record.is_complete = false;
     journal.finish(&record).map(Some)

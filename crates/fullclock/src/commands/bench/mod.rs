@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use facts::{CpuSet, HostView};
 use host::Live;
 use lab::bench::{Plan, PlannedArm};
-use lab::doubt::{Doubt, doubts};
+use lab::doubt::Doubt;
 use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
 use lab::workload::Scene;
@@ -87,8 +87,7 @@ fn measure(
         session.discard()?;
         return Err(outcome.err().map_or_else(|| anyhow::anyhow!("no trial was run"), Into::into));
     }
-    let found = doubts(&record.trials, &record.arms);
-    record.doubts.extend(found);
+    record.raise_doubts();
     if outcome.as_ref().is_err_and(|it| !matches!(it, Failure::Stopped)) {
         record.doubts.push(Doubt::Failures { trials: 1 });
     }
