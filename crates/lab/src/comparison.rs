@@ -1,9 +1,10 @@
 //! Which arms of which records are compared, and what is said of each pair.
 
 use crate::compare::{
-    Evidence, LEVEL, Measure, Verdict, block_differences, interleaved, judge_differences, separate,
+    Evidence, LEVEL, Measure, Side, Verdict, block_differences, doubts_of_either, interleaved,
+    judge_differences, separate,
 };
-use crate::doubt::Doubt;
+use crate::doubt::Raised;
 use crate::known::Known;
 use crate::record::Record;
 use crate::stats::{Claim, Sample, holm, median};
@@ -23,7 +24,7 @@ pub struct Comparison {
     /// The main figure with the clock taken out, also where it is not what the verdict speaks of.
     pub normalised: Known<Evidence>,
     /// Everything that makes either doubtful.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<Raised>,
 }
 
 /// An arm among several.
@@ -52,37 +53,36 @@ pub fn within(record: &Record) -> Vec<Comparison> {
             figure: figure(record),
             normalised: known(normalised),
             verdict,
-            doubts: record.doubts.clone(),
+            doubts: record.doubts_about(&[0, b]),
         }
     };
     (1..record.arms.len()).map(pair).collect()
 }
 
-/// Compares the first arms of two records.
+/// Compares arms of two records.
 ///
 /// Errors: they have different figures, in words.
-pub fn between(a: &Record, b: &Record) -> Result<Comparison, String> {
+pub fn between(a: Side<'_>, b: Side<'_>) -> Result<Comparison, String> {
     let shape = |it: &Record| {
         let figure = it.trials.first()?.outcome.figures.first()?;
         Some((figure.name.clone(), figure.unit.clone(), figure.better))
     };
-    let (of_a, of_b) = (shape(a), shape(b));
+    let (of_a, of_b) = (shape(a.record), shape(b.record));
     if let (Some((name_a, unit_a, _)), Some((name_b, unit_b, _))) = (&of_a, &of_b)
         && of_a != of_b
     {
-        let text = "they measure different things: the figure of A is";
-        return Err(format!("{text} {name_a} in {unit_a}, that of B {name_b} in {unit_b}"));
+        let (a, b) = (a.name, b.name);
+        let text = format!("they measure different things: the figure of {a} is");
+        return Err(format!("{text} {name_a} in {unit_a}, that of {b} {name_b} in {unit_b}"));
     }
-    let verdict = separate((a, 0), (b, 0));
-    let mut doubts = a.doubts.clone();
-    doubts.extend(b.doubts.iter().filter(|it| !a.doubts.contains(it)).cloned());
+    let verdict = separate(a, b);
     Ok(Comparison {
-        a: "A".to_owned(),
-        b: "B".to_owned(),
-        figure: figure(a),
+        a: a.name.to_owned(),
+        b: b.name.to_owned(),
+        figure: figure(a.record),
         normalised: known(normalised(&verdict)),
         verdict,
-        doubts,
+        doubts: doubts_of_either(a, b),
     })
 }
 
@@ -169,9 +169,28 @@ mod tests {
     #[test]
     fn two_records_of_different_figures_are_not_compared() {
         let (a, mut b) = (moment(1.0, 2e9, 0.001), moment(1.0, 2e9, 0.001));
-        assert!(between(&a, &b).is_ok());
+        let compared = |a: &Record, b: &Record| {
+            between(Side { name: "A", record: a, arm: 0 }, Side { name: "B", record: b, arm: 0 })
+        };
+        assert!(compared(&a, &b).is_ok());
         b.trials[0].outcome.figures[0].name = "tps".to_owned();
-        assert!(between(&a, &b).unwrap_err().contains("tps"));
+        assert!(compared(&a, &b).unwrap_err().contains("tps"));
+    }
+
+    #[test]
+    fn a_doubt_is_that_of_the_side_that_raises_it() {
+        let (a, mut b) = (moment(1.0, 2e9, 0.001), moment(1.0, 2e9, 0.001));
+        b.trials.truncate(4);
+        b.arms[0].cpus = None;
+        b.raise_doubts();
+        let side = |name, record| Side { name, record, arm: 0 };
+        let words = |doubts: &[Raised]| serde_json::to_string(doubts).unwrap();
+        let found = between(side("A", &a), side("B", &b)).unwrap();
+        let few = r#"{"arm":"B","doubt":"too-few-trials","trials":4,"needed":5}"#;
+        assert_eq!(words(&found.doubts), format!(r#"[{few},{{"arm":"B","doubt":"unpinned"}}]"#));
+        assert_eq!(words(&found.verdict.forbidding), format!("[{few}]"));
+        let found = between(side("A", &b), side("B", &b)).unwrap();
+        assert!(found.doubts.iter().all(|it| it.arm.is_none()), "{:?}", found.doubts);
     }
 
     #[test]

@@ -6,6 +6,30 @@ pub(crate) use found::doubts;
 
 use serde::{Deserialize, Serialize};
 
+/// A doubt, and which of the arms compared raises it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Raised {
+    /// What that arm is called; `None` where all of them raise it, or there is one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<String>,
+    /// The doubt.
+    #[serde(flatten)]
+    pub doubt: Doubt,
+}
+
+impl Raised {
+    /// A doubt that one arm alone raises.
+    pub fn by(arm: &str, doubt: Doubt) -> Raised {
+        Raised { arm: Some(arm.to_owned()), doubt }
+    }
+}
+
+impl From<Doubt> for Raised {
+    fn from(doubt: Doubt) -> Raised {
+        Raised { arm: None, doubt }
+    }
+}
+
 /// A reason to trust a result less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "doubt", rename_all = "kebab-case")]

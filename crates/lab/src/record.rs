@@ -1,6 +1,6 @@
 //! A result: the trials of one or several arms, and the machine they were taken on.
 
-use crate::doubt::{Doubt, doubts};
+use crate::doubt::{Raised, doubts};
 use crate::trial::Trial;
 use crate::workload::Settings;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct Record {
     /// In the order in which they ran.
     pub trials: Vec<Trial>,
     /// Why to trust it less.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<Raised>,
     /// Whether it ended as planned.
     pub is_complete: bool,
 }
@@ -61,6 +61,14 @@ impl Record {
             doubts: Vec::new(),
             is_complete: false,
         }
+    }
+
+    /// The doubts that bear on these arms, by their places in [`Record::arms`].
+    pub fn doubts_about(&self, arms: &[usize]) -> Vec<Raised> {
+        let is_one =
+            |name: &str| arms.iter().any(|it| self.arms.get(*it).is_some_and(|it| it.name == name));
+        let bears = |it: &&Raised| it.arm.as_deref().is_none_or(is_one);
+        self.doubts.iter().filter(bears).cloned().collect()
     }
 
     /// Adds the doubts that its trials raise.

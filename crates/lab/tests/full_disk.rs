@@ -105,6 +105,6 @@ fn results_on_a_full_disk_are_found_without_an_index_and_those_of_a_disk_with_ro
     std::fs::remove_file(filler).unwrap();
     let finished = read(sweep(disk.path())[0].as_ref().unwrap()).unwrap();
     assert_eq!(finished.trials.len(), n_kept);
-    assert!(finished.doubts.contains(&Doubt::CutShort));
+    assert!(finished.doubts.contains(&Doubt::CutShort.into()));
     assert_eq!(ids(), ["x", "w"]);
 }

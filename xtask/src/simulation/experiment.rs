@@ -2,7 +2,7 @@
 
 use super::noise::{Noise, Shown};
 use fastrand::Rng;
-use lab::compare::{Verdict, interleaved, separate};
+use lab::compare::{Side, Verdict, interleaved, separate};
 use lab::known::Known;
 use lab::record::{Arm, Record};
 use lab::trial::{Better, Figure, Outcome, Surroundings, Trial, TrialClock};
@@ -27,7 +27,8 @@ pub(super) fn in_turn(noise: &Noise, n_trials: usize, change: f64, dice: &mut Rn
         let trials = (0..).zip(series).map(|(at, shown)| trial(at, 0, change, shown));
         record(trials.collect(), &["alone"])
     };
-    separate((&arm(left, 0.0), 0), (&arm(right, change), 0))
+    let (a, b) = (arm(left, 0.0), arm(right, change));
+    separate(Side { name: "A", record: &a, arm: 0 }, Side { name: "B", record: &b, arm: 0 })
 }
 
 fn trial(at: u32, arm: usize, change: f64, shown: &Shown) -> Trial {

@@ -4,6 +4,7 @@ use crate::cli::{Arguments, CompareArguments};
 use crate::output::{self, Style};
 use crate::render;
 use anyhow::{Context, Result, anyhow, bail};
+use lab::compare::Side;
 use lab::comparison::{Comparison, between, within};
 use lab::record::Record;
 use lab::store;
@@ -32,16 +33,15 @@ fn compared(records: &[Record], options: &CompareArguments) -> Result<Vec<Compar
         return Ok(within(first));
     }
     let pair = |(at, other): (usize, &Record)| {
-        let comparison = between(first, other).map_err(|why| anyhow!(why));
-        let comparison = comparison.with_context(|| format!("{} and {}", name(0), name(at)))?;
-        // Of several, each is called by its file.
-        let is_one = others.len() == 1;
-        let (a, b) = if is_one {
-            (comparison.a, comparison.b)
-        } else {
-            (first.id.clone(), other.id.clone())
-        };
-        Ok(Comparison { a, b, ..comparison })
+        // Of several, each is called by its id.
+        let names = if others.len() == 1 { ["A", "B"] } else { [&*first.id, &*other.id] };
+        let [a, b] = names;
+        let compared = between(
+            Side { name: a, record: first, arm: 0 },
+            Side { name: b, record: other, arm: 0 },
+        );
+        let context = || format!("{} and {}", name(0), name(at));
+        compared.map_err(|why| anyhow!(why)).with_context(context)
     };
     (1..).zip(others).map(pair).collect()
 }

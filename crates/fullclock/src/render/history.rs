@@ -3,7 +3,7 @@
 use super::json::{SCHEMA_VERSION, pretty};
 use super::page::{BOLD, Page};
 use crate::output::Style;
-use lab::doubt::Doubt;
+use lab::doubt::{Doubt, Raised};
 use lab::record::Fingerprint;
 use lab::store::{ArmSummary, Entry, FigureSummary};
 use serde_json::{Result, Value, json};
@@ -124,12 +124,13 @@ fn number(value: f64, unit: &str) -> String {
 
 /// The doubts by the names that JSON has for them, that it was cut short first.
 fn doubts(entry: &Entry) -> String {
-    let name = |doubt: &Doubt| -> Option<String> {
-        let value = serde_json::to_value(doubt).ok()?;
+    let name = |raised: &Raised| -> Option<String> {
+        let value = serde_json::to_value(&raised.doubt).ok()?;
         value.get("doubt").and_then(Value::as_str).map(|it| it.replace('-', " "))
     };
-    let is_cut = !entry.is_complete || entry.doubts.contains(&Doubt::CutShort);
-    let others = entry.doubts.iter().filter(|it| **it != Doubt::CutShort).filter_map(name);
+    let is_cut_short = |it: &Raised| it.doubt == Doubt::CutShort;
+    let is_cut = !entry.is_complete || entry.doubts.iter().any(is_cut_short);
+    let others = entry.doubts.iter().filter(|it| !is_cut_short(it)).filter_map(name);
     let mut names: Vec<String> =
         is_cut.then(|| "cut short".to_owned()).into_iter().chain(others).collect();
     // Each arm may raise the same.
@@ -163,7 +164,7 @@ mod tests {
             arms,
             cpu_model: None,
             kernel: None,
-            doubts: vec![Doubt::Unpinned],
+            doubts: vec![Doubt::Unpinned.into()],
             is_complete: false,
             path: PathBuf::from("/var/lib/fullclock/20261120T154305-cpu-loop.json"),
         }

@@ -89,7 +89,7 @@ pub fn run(
     );
     record.is_complete = outcome.is_ok();
     if matches!(outcome, Err(Failure::Stopped)) {
-        record.doubts.push(Doubt::CutShort);
+        record.doubts.push(Doubt::CutShort.into());
     }
     Ok((record, outcome))
 }

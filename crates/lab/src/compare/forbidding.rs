@@ -5,27 +5,25 @@
 
 use super::Design;
 use super::judgement::LEAST_TRIALS;
-use crate::doubt::Doubt;
-use crate::record::Record;
+use super::separate::Side;
+use crate::doubt::{Doubt, Raised};
 
 /// Those of `doubts` that forbid a claim, each once.
-pub(super) fn of(design: Design, doubts: impl Iterator<Item = Doubt>) -> Vec<Doubt> {
-    let mut found: Vec<Doubt> = Vec::new();
-    for doubt in doubts.filter(|it| forbids(design, it)) {
-        if !found.contains(&doubt) {
-            found.push(doubt);
+pub(super) fn of(design: Design, doubts: impl Iterator<Item = Raised>) -> Vec<Raised> {
+    let mut found: Vec<Raised> = Vec::new();
+    for raised in doubts.filter(|it| forbids(design, &it.doubt)) {
+        if !found.contains(&raised) {
+            found.push(raised);
         }
     }
     found
 }
 
-/// A doubt for each arm that has too few trials for two moments to be compared.
-pub(super) fn too_few(arms: &[(&Record, usize)]) -> Vec<Doubt> {
-    arms.iter()
-        .map(|(record, arm)| record.trials.iter().filter(|it| it.arm == *arm).count())
-        .filter(|it| *it < LEAST_TRIALS)
-        .map(|it| Doubt::TooFewTrials { trials: it as u32, needed: LEAST_TRIALS as u32 })
-        .collect()
+/// The doubt of an arm that has too few trials for two moments to be compared.
+pub(super) fn too_few(side: &Side<'_>) -> Option<Doubt> {
+    let trials = side.record.trials.iter().filter(|it| it.arm == side.arm).count();
+    let doubt = || Doubt::TooFewTrials { trials: trials as u32, needed: LEAST_TRIALS as u32 };
+    (trials < LEAST_TRIALS).then(doubt)
 }
 
 fn forbids(design: Design, doubt: &Doubt) -> bool {

@@ -3,7 +3,7 @@
 use super::judgement::{LEAST_BLOCKS, judge_differences};
 use super::reading::readings;
 use super::{ClockShare, Design, Evidence, Measure, Verdict, forbidding, quieter};
-use crate::doubt::Doubt;
+use crate::doubt::{Doubt, Raised};
 use crate::record::Record;
 use crate::stats::{Sample, trimmed_mean};
 use crate::trial::Trial;
@@ -16,13 +16,12 @@ pub fn interleaved(record: &Record, a: usize, b: usize) -> Verdict {
         .chain([Measure::Clock])
         .filter_map(|it| Some((it, Blocks::of(&record.trials, it, (a, b))?)))
         .collect();
-    let mut too_few: Vec<Doubt> = Vec::new();
-    if found.is_empty() {
+    let too_few = found.is_empty().then(|| {
         let trials = block_differences(&record.trials, Measure::Figure, (a, b)).len() as u32;
-        too_few.push(Doubt::TooFewTrials { trials, needed: LEAST_BLOCKS as u32 });
-    }
-    let forbidding =
-        forbidding::of(Design::Interleaved, record.doubts.iter().cloned().chain(too_few));
+        Raised::from(Doubt::TooFewTrials { trials, needed: LEAST_BLOCKS as u32 })
+    });
+    let doubts = record.doubts_about(&[a, b]).into_iter().chain(too_few);
+    let forbidding = forbidding::of(Design::Interleaved, doubts);
     let evidence: Vec<(Measure, Evidence)> = found.iter().map(|it| (it.0, it.1.evidence)).collect();
     Verdict {
         design: Design::Interleaved,

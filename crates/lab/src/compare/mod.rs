@@ -24,10 +24,10 @@ pub use judgement::{judge_differences, judge_moments};
 pub use measure::Measure;
 pub use quieter::quieter;
 pub use reading::{Evidence, Reading};
-pub use separate::separate;
+pub use separate::{Side, doubts_of_either, separate};
 pub use settings::SettingDifference;
 
-use crate::doubt::Doubt;
+use crate::doubt::Raised;
 use crate::known::Known;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ pub struct Verdict {
     /// The settings in which the machines differ, by name.
     pub settings: Vec<SettingDifference>,
     /// The doubts that forbid any claim. With one of them no reading is claimed.
-    pub forbidding: Vec<Doubt>,
+    pub forbidding: Vec<Raised>,
 }
 
 impl Verdict {

@@ -1,7 +1,8 @@
 //! Published timings, and what has to be said of them.
 
 use super::fixture::{blocks, moment, record};
-use super::{CONSTANT, Measure, Verdict, interleaved, separate};
+use super::{CONSTANT, Measure, Side, Verdict, interleaved, separate};
+use crate::record::Record;
 use crate::trial::Better;
 
 /// Elapsed seconds and gigahertz of the busy core of a single-threaded test on a 2-socket Xeon E5-2680, 3.5 GHz at most,
@@ -16,7 +17,11 @@ const TURBO: [(&str, f64, f64); 6] = [
 ];
 
 fn of_moments(a: (f64, f64), b: (f64, f64)) -> Verdict {
-    separate((&moment(a.0, a.1, 0.003), 0), (&moment(b.0, b.1, 0.003), 0))
+    of_records(&moment(a.0, a.1, 0.003), &moment(b.0, b.1, 0.003))
+}
+
+fn of_records(a: &Record, b: &Record) -> Verdict {
+    separate(Side { name: "A", record: a, arm: 0 }, Side { name: "B", record: b, arm: 0 })
 }
 
 #[test]
@@ -40,7 +45,7 @@ fn a_published_pair_of_database_speeds_gives_the_duty_of_the_clock() {
         record.trials.iter_mut().for_each(|it| it.outcome.figures[0].better = Better::Higher);
         record
     };
-    let verdict = separate((&rates(2713.0), 0), (&rates(673.0), 0));
+    let verdict = of_records(&rates(2713.0), &rates(673.0));
     let reading = verdict.reading(Measure::Figure).unwrap();
     let duty = 1.0 / (1.0 + reading.evidence.change);
     assert!(reading.is_claimed && (duty - 0.248).abs() < 0.001, "{duty} {reading:?}");
@@ -83,10 +88,10 @@ fn a_clock_that_moved_forbids_a_claim_between_moments_and_none_within_blocks() {
     let mut of_a = moment(2.0, 2.5e9, 0.003);
     of_a.trials[3] = super::fixture::trial(0, 3, 2.0, 2.6e9);
     of_a = record(of_a.trials);
-    let verdict = separate((&of_a, 0), (&moment(1.0, 2.5e9, 0.003), 0));
+    let verdict = of_records(&of_a, &moment(1.0, 2.5e9, 0.003));
     assert!(verdict.readings.iter().all(|it| !it.is_claimed), "{verdict:?}");
     let words = serde_json::to_string(&verdict.forbidding).unwrap();
-    assert!(words.starts_with(r#"[{"doubt":"clock-drifted","share":0.04"#), "{words}");
+    assert!(words.starts_with(r#"[{"arm":"A","doubt":"clock-drifted","share":0.04"#), "{words}");
 
     let mut trials = blocks((2.0, 2.5e9), (1.0, 2.5e9), 0.003);
     trials[5].clock = of_a.trials[3].clock.clone();

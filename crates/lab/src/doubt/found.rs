@@ -2,7 +2,7 @@
 //!
 //! What the trials cannot show is not here: that a run was cut short, that trials failed.
 
-use super::Doubt;
+use super::{Doubt, Raised};
 use crate::compare::{Measure, block_differences};
 use crate::record::Arm;
 use crate::stats::{Sample, change_point, outliers, warm_up};
@@ -28,22 +28,49 @@ const DRIFT_P: f64 = 0.01;
 const LEAST: [usize; 2] = [8, 5];
 
 /// What makes the trials doubtful, in the order of [`Doubt`].
-pub(crate) fn doubts(trials: &[Trial], arms: &[Arm]) -> Vec<Doubt> {
-    [throttled(trials), clock(trials), stolen(trials), other_load(trials)]
+pub(crate) fn doubts(trials: &[Trial], arms: &[Arm]) -> Vec<Raised> {
+    let trials_of = |arm| trials.iter().filter(move |it| it.arm == arm).collect();
+    let sides: Vec<Side<'_>> = (0..)
+        .zip(arms)
+        .map(|(at, arm)| Side { arm, trials: trials_of(at) })
+        .filter(|it: &Side<'_>| !it.trials.is_empty())
+        .collect();
+    [throttled, clock_drifted, clock_unknown, stolen, other_load, outlying, warming, drifted]
         .into_iter()
-        .flatten()
-        .chain((0..arms.len()).flat_map(|it| of_arm(trials, it)))
-        .chain(too_few(trials, arms.len()))
-        .chain(arms.iter().any(|it| it.cpus.is_none()).then_some(Doubt::Unpinned))
+        .flat_map(|ask| raised(&sides, ask))
+        .chain(too_few(trials, arms.len()).map(Raised::from))
+        .chain(raised(&sides, unpinned))
         .collect()
 }
 
-fn throttled(trials: &[Trial]) -> Option<Doubt> {
-    let is_throttled = |it: &&Trial| {
+/// An arm and its trials; at least one.
+struct Side<'a> {
+    arm: &'a Arm,
+    trials: Vec<&'a Trial>,
+}
+
+/// What each arm says when it is asked: once where all of them say the same, else with the arm's name.
+fn raised(sides: &[Side<'_>], ask: fn(&Side<'_>) -> Option<Doubt>) -> Vec<Raised> {
+    let found: Vec<Option<Doubt>> = sides.iter().map(ask).collect();
+    match &found[..] {
+        [Some(first), others @ ..] if others.iter().all(|it| it.as_ref() == Some(first)) => {
+            vec![first.clone().into()]
+        }
+        _ => {
+            let name = |(side, doubt): (&Side<'_>, Option<Doubt>)| {
+                Some(Raised::by(&side.arm.name, doubt?))
+            };
+            sides.iter().zip(found).filter_map(name).collect()
+        }
+    }
+}
+
+fn throttled(side: &Side<'_>) -> Option<Doubt> {
+    let is_throttled = |it: &&&Trial| {
         let metric = |id| most(&it.surroundings, id);
         metric("throttle-events") > 0.0 || metric("throttle-time") >= THROTTLED_MS_A_SECOND
     };
-    let trials = trials.iter().filter(is_throttled).count() as u32;
+    let trials = side.trials.iter().filter(is_throttled).count() as u32;
     (trials > 0).then_some(Doubt::Throttled { trials })
 }
 
@@ -54,55 +81,70 @@ fn most(surroundings: &Surroundings, id: &str) -> f64 {
 }
 
 /// Where some trials have a clock, those say how far it moved.
-fn clock(trials: &[Trial]) -> Option<Doubt> {
-    let clocks: Vec<f64> =
-        trials.iter().filter_map(|it| Some(it.clock.value()?.mean_hz())).collect();
-    let Ok(sample) = Sample::new(clocks) else {
-        let missing = trials.iter().find_map(|it| it.clock.reason())?;
-        return Some(Doubt::ClockUnknown { missing: missing.to_owned() });
-    };
+fn clock_drifted(side: &Side<'_>) -> Option<Doubt> {
+    let sample = Sample::new(clocks(side)).ok()?;
     let share = sample.quantile(1.0) / sample.quantile(0.0).max(1.0) - 1.0;
     (share >= CLOCK_DRIFT).then_some(Doubt::ClockDrifted { share })
 }
 
-fn stolen(trials: &[Trial]) -> Option<Doubt> {
-    let share = taken(trials, &["stolen"]);
+fn clock_unknown(side: &Side<'_>) -> Option<Doubt> {
+    if !clocks(side).is_empty() {
+        return None;
+    }
+    let missing = side.trials.iter().find_map(|it| it.clock.reason())?;
+    Some(Doubt::ClockUnknown { missing: missing.to_owned() })
+}
+
+fn clocks(side: &Side<'_>) -> Vec<f64> {
+    side.trials.iter().filter_map(|it| Some(it.clock.value()?.mean_hz())).collect()
+}
+
+fn stolen(side: &Side<'_>) -> Option<Doubt> {
+    let share = taken(side, &["stolen"]);
     (share >= TAKEN).then_some(Doubt::Stolen { share })
 }
 
-fn other_load(trials: &[Trial]) -> Option<Doubt> {
-    let share = taken(trials, &["other-tasks", "kernel-threads"]);
+fn other_load(side: &Side<'_>) -> Option<Doubt> {
+    let share = taken(side, &["other-tasks", "kernel-threads"]);
     (share >= TAKEN).then_some(Doubt::OtherLoad { share })
 }
 
-/// The share of all trials' windows that these losses took.
-fn taken(trials: &[Trial], losses: &[&str]) -> f64 {
-    let of_trial = |it: &Trial| {
+/// The share of all the trials' windows that these losses took.
+fn taken(side: &Side<'_>, losses: &[&str]) -> f64 {
+    let of_trial = |it: &&Trial| {
         let lines = it.surroundings.ledger.iter().filter(|it| losses.contains(&&*it.loss));
         let share: f64 = lines.filter_map(|it| it.share.value()).sum();
         share * it.surroundings.window_ns as f64
     };
-    let windows: f64 = trials.iter().map(|it| it.surroundings.window_ns as f64).sum();
-    trials.iter().map(of_trial).sum::<f64>() / windows.max(1.0)
+    let windows: f64 = side.trials.iter().map(|it| it.surroundings.window_ns as f64).sum();
+    side.trials.iter().map(of_trial).sum::<f64>() / windows.max(1.0)
 }
 
-/// Of the main figures of one arm, as logarithms of slowness.
-fn of_arm(trials: &[Trial], arm: usize) -> Vec<Doubt> {
-    let of_arm: Vec<&Trial> = trials.iter().filter(|it| it.arm == arm).collect();
-    let figures = of_arm.iter().filter_map(|it| Measure::Figure.of(it)).collect();
-    let Ok(figures) = Sample::new(figures) else { return Vec::new() };
-    let far = outliers(&figures).len();
-    let warming = warm_up(&figures);
-    let change = change_point(&figures).ok().filter(|it| it.p < DRIFT_P && it.by.abs() >= DRIFT);
-    let number = |at: usize| of_arm.get(at).map_or(0, |it| it.number);
-    [
-        (far > 0).then_some(Doubt::Outliers { trials: far as u32, of: figures.len() as u32 }),
-        (warming > 0).then_some(Doubt::Warming { trials: warming as u32 }),
-        change.map(|it| Doubt::Drifted { at: number(it.at), share: it.by.exp_m1() }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+/// The main figures, as logarithms of slowness.
+fn figures(side: &Side<'_>) -> Option<Sample> {
+    Sample::new(side.trials.iter().filter_map(|it| Measure::Figure.of(it)).collect()).ok()
+}
+
+fn outlying(side: &Side<'_>) -> Option<Doubt> {
+    let figures = figures(side)?;
+    let trials = outliers(&figures).len() as u32;
+    (trials > 0).then_some(Doubt::Outliers { trials, of: figures.len() as u32 })
+}
+
+fn warming(side: &Side<'_>) -> Option<Doubt> {
+    let trials = warm_up(&figures(side)?) as u32;
+    (trials > 0).then_some(Doubt::Warming { trials })
+}
+
+fn drifted(side: &Side<'_>) -> Option<Doubt> {
+    let change = change_point(&figures(side)?).ok()?;
+    let at = side.trials.get(change.at)?.number;
+    let is_drift = change.p < DRIFT_P && change.by.abs() >= DRIFT;
+    is_drift.then_some(Doubt::Drifted { at, share: change.by.exp_m1() })
+}
+
+fn unpinned(side: &Side<'_>) -> Option<Doubt> {
+    side.arm.cpus.is_none().then_some(Doubt::Unpinned)
 }
 
 /// Blocks count where there are two arms, trials where there is one.
@@ -121,7 +163,7 @@ fn too_few(trials: &[Trial], n_arms: usize) -> Option<Doubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixture::{moment, trial};
+    use crate::compare::fixture::{blocks, moment, record, trial};
     use crate::known::Known;
     use crate::record::Record;
     use crate::trial::{Reading, Share};
@@ -185,6 +227,23 @@ mod tests {
         let few = after(|it| it.trials.truncate(4));
         assert_eq!(few, r#"[{"doubt":"too-few-trials","trials":4,"needed":5}]"#);
         assert_eq!(after(|it| it.arms[0].cpus = None), r#"[{"doubt":"unpinned"}]"#);
+    }
+
+    #[test]
+    fn a_doubt_that_one_arm_alone_raises_names_it() {
+        let mut record = record(blocks((1.0, 2.5e9), (1.0, 2.5e9), 0.003));
+        record.arms[0].cpus = None;
+        let slow = record.trials.iter_mut().filter(|it| it.arm == 1).nth(9).unwrap();
+        slow.outcome.figures[0].value *= 1.5;
+        let found = serde_json::to_string(&doubts(&record.trials, &record.arms)).unwrap();
+        assert_eq!(
+            found,
+            r#"[{"arm":"arm 1","doubt":"outliers","trials":1,"of":20},{"arm":"arm 0","doubt":"unpinned"}]"#
+        );
+        record.arms[1].cpus = None;
+        record.trials.truncate(32);
+        let found = serde_json::to_string(&doubts(&record.trials, &record.arms)).unwrap();
+        assert!(found.ends_with(r#",{"doubt":"unpinned"}]"#), "{found}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A result in a few words: what the history keeps of it.
 
 use crate::compare::CONFIDENCE;
-use crate::doubt::Doubt;
+use crate::doubt::Raised;
 use crate::record::Record;
 use crate::stats::{Bootstrap, Interval, Sample, bootstrap, median, trimmed_mean};
 use fastrand::Rng;
@@ -22,7 +22,7 @@ pub struct Entry {
     /// The kernel's release, where it is known.
     pub kernel: Option<String>,
     /// Why to trust it less.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<Raised>,
     /// Whether it ended as planned.
     pub is_complete: bool,
     /// Its file.

@@ -29,7 +29,7 @@ fn finished(path: &Path) -> Result<Option<PathBuf>, Failure> {
         return remove().map(|()| None);
     }
     record.raise_doubts();
-    record.doubts.push(Doubt::CutShort);
+    record.doubts.push(Doubt::CutShort.into());
     record.is_complete = false;
     journal.finish(&record).map(Some)
 }

@@ -89,7 +89,7 @@ fn measure(
     }
     record.raise_doubts();
     if outcome.as_ref().is_err_and(|it| !matches!(it, Failure::Stopped)) {
-        record.doubts.push(Doubt::Failures { trials: 1 });
+        record.doubts.push(Doubt::Failures { trials: 1 }.into());
     }
     let shortfall = session.shortfall(&record);
     let file = session.finish(&record).context("the result is printed, but not kept");

@@ -4,7 +4,7 @@ use super::quantity::{percent, signed_percent};
 use crate::render::page::{BOLD, Page};
 use lab::compare::{Design, Evidence, Measure, Reading, SettingDifference};
 use lab::comparison::Comparison;
-use lab::doubt::Doubt;
+use lab::doubt::{Doubt, Raised};
 
 const LABEL: usize = 14;
 
@@ -65,13 +65,28 @@ pub(super) fn verdict(it: &Comparison) -> String {
 pub(super) type Words = fn(&Doubt) -> String;
 
 /// Doubts as a list, those that forbid a claim first.
-pub(super) fn doubts(page: &mut Page, doubts: &[Doubt], forbidding: &[Doubt], words: Words) {
-    for doubt in forbidding {
-        page.labelled(LABEL, "  forbids", &words(doubt));
+pub(super) fn doubts(page: &mut Page, doubts: &[Raised], forbidding: &[Raised], words: Words) {
+    let mut listed = |label: &str, doubts: Vec<&Raised>| {
+        for (arms, doubt) in by_doubt(&doubts) {
+            let who =
+                if arms.is_empty() { String::new() } else { format!("{}: ", arms.join(", ")) };
+            page.labelled(LABEL, label, &format!("{who}{}", words(doubt)));
+        }
+    };
+    listed("  forbids", forbidding.iter().collect());
+    listed("  doubt", doubts.iter().filter(|it| !forbidding.contains(it)).collect());
+}
+
+/// Each doubt once, with the names of the arms that raise it; none where all do.
+fn by_doubt<'a>(doubts: &[&'a Raised]) -> Vec<(Vec<&'a str>, &'a Doubt)> {
+    let mut found: Vec<(Vec<&str>, &Doubt)> = Vec::new();
+    for Raised { arm, doubt } in doubts {
+        match found.iter_mut().find(|it| it.1 == doubt) {
+            Some((arms, _)) => arms.extend(arm.as_deref()),
+            None => found.push((arm.as_deref().into_iter().collect(), doubt)),
+        }
     }
-    for doubt in doubts.iter().filter(|it| !forbidding.contains(it)) {
-        page.labelled(LABEL, "  doubt", &words(doubt));
-    }
+    found
 }
 
 /// A difference that may not be claimed says from which size on it could have been, unless doubts forbid it.

@@ -24,7 +24,7 @@ fn the_journal_of_a_living_run_is_left_alone_and_that_of_a_dead_one_is_a_result_
     let swept = sweep(folder.path());
     let result = read(swept[0].as_ref().unwrap()).unwrap();
     assert_eq!(result.trials, written.trials);
-    assert!(!result.is_complete && result.doubts.contains(&Doubt::CutShort), "{result:?}");
+    assert!(!result.is_complete && result.doubts.contains(&Doubt::CutShort.into()), "{result:?}");
     assert_eq!(names(folder.path()), ["x.json"]);
     assert!(sweep(folder.path()).is_empty());
 }
