@@ -171,5 +171,26 @@ fn a_signal_ends_it_and_the_trials_until_then_are_printed() {
 fn the_script_for_oracle_is_printed_and_its_output_read_back() {
     let script = printed(&["bench", "plsql-loop", "--print-sql", "oracle"]);
     assert!(script.contains("sqlplus"), "{script}");
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("output.txt");
+    let run = "Res = 873729.72\nElapsed: 00:00:08.01\n";
+    std::fs::write(&output, run.repeat(5)).unwrap();
+    let results = folder.path().join("results");
+    let [output, results] = [&output, &results].map(|it| it.to_str().unwrap());
+    let value = json(&["bench", "plsql-loop", "--parse", output, "--results", results]);
+    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    assert_eq!(value["summaries"][0]["figures"][0]["median"], 8.01);
+    assert!(value["doubts"].to_string().contains("machine-unknown"), "{}", value["doubts"]);
+    let kept = result_in(Path::new(results));
+    let kept = kept.to_str().unwrap();
+    let text = printed(&["compare", kept, kept]);
+    assert!(text.contains("another program ran it"), "{text}");
+    let text = printed(&["bench", "plsql-loop", "--parse", output, "--no-save"]);
+    assert!(
+        text.starts_with("plsql-loop --iterations 10000000 --engine oracle, 5 trials\n"),
+        "{text}"
+    );
+    std::fs::write(output, run.replace("873729.72", "873729.75")).unwrap();
+    assert!(refusal(&["bench", "plsql-loop", "--parse", output]).contains("WRONG ANSWER"));
     assert!(refusal(&["bench", "schema-build", "--print-sql", "oracle"]).contains("no script"));
 }

@@ -124,7 +124,7 @@ fn one_against_others(record: &Record, arm: usize) -> Record {
     for trial in &mut record.trials {
         trial.arm = usize::from(trial.arm == arm);
         // Neither is looked at, and both are most of it.
-        trial.surroundings = crate::trial::Surroundings::default();
+        trial.surroundings = Known::Missing { missing: String::new() };
     }
     record
 }

@@ -87,6 +87,8 @@ pub enum Doubt {
     },
     /// The scheduler could move it from CPU to CPU.
     Unpinned,
+    /// Another program ran it, and tells nothing of the machine and of the time.
+    MachineUnknown,
     /// It was stopped before its plan was done.
     CutShort,
     /// Trials failed, and there are others.

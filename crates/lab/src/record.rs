@@ -43,6 +43,9 @@ pub struct Arm {
     pub settings: Settings,
     /// The CPUs it was kept on, as the kernel writes lists; `None` where the scheduler chose.
     pub cpus: Option<String>,
+    /// Whether another program ran it, and told its figures alone.
+    #[serde(default)]
+    pub is_foreign: bool,
     /// What the workload says of itself: the version of a server.
     pub about: Vec<(String, String)>,
 }
@@ -85,6 +88,7 @@ impl Arm {
             workload: workload.to_owned(),
             settings: Settings::default(),
             cpus: None,
+            is_foreign: false,
             about: Vec::new(),
         }
     }

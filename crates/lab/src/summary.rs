@@ -146,7 +146,7 @@ fn known(spread: Option<Spread>, why: Option<&str>) -> Known<Spread> {
 fn lost(trials: &[&Trial]) -> Vec<Lost> {
     let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
     let mut windows = 0.0;
-    for around in trials.iter().map(|it| &it.surroundings) {
+    for around in trials.iter().filter_map(|it| it.surroundings.value()) {
         windows += around.window_ns as f64;
         for line in &around.ledger {
             let is_lost = losses::find(&line.loss).is_some_and(|it| it.kind == Kind::Lost);

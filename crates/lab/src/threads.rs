@@ -104,7 +104,7 @@ pub(crate) fn on<T>(cpu: u32, work: impl FnOnce() -> T) -> Result<T, Failure> {
 /// What all threads together say of a trial: the longest of their times, the sum of their time on CPUs.
 pub(crate) fn outcome<T>(runs: &[Timed<T>], figures: Vec<Figure>) -> Outcome {
     Outcome {
-        elapsed_ns: slowest_ns(runs),
+        elapsed_ns: Known::Value(slowest_ns(runs)),
         cpu_ns: Known::Value(runs.iter().map(|it| it.cpu_ns).sum()),
         tasks: u32::try_from(runs.len()).unwrap_or(u32::MAX),
         figures,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Wall time of the work alone, in nanoseconds.
-    pub elapsed_ns: u64,
+    pub elapsed_ns: Known<u64>,
     /// Time on a CPU of all its tasks, in nanoseconds: elapsed time without what other tasks took of it, where the
     /// workload is one task that never sleeps.
     pub cpu_ns: Known<u64>,
@@ -59,14 +59,14 @@ pub struct Trial {
     /// Which block it is in; a block holds each arm equally often.
     pub block: u32,
     /// When it began, in nanoseconds of CLOCK_MONOTONIC_RAW since the first trial.
-    pub began_ns: u64,
+    pub began_ns: Known<u64>,
     /// What the workload says.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// The clock that the probe saw on the CPUs it ran on, right before and right after.
     pub clock: Known<TrialClock>,
     /// From one second before it to its end.
-    pub surroundings: Surroundings,
+    pub surroundings: Known<Surroundings>,
 }
 
 /// The clock around one trial: means over its CPUs, in hertz.

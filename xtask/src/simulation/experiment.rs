@@ -5,7 +5,7 @@ use fastrand::Rng;
 use lab::compare::{Side, Verdict, interleaved, separate};
 use lab::known::Known;
 use lab::record::{Arm, Record};
-use lab::trial::{Better, Figure, Outcome, Surroundings, Trial, TrialClock};
+use lab::trial::{Better, Figure, Outcome, Trial, TrialClock};
 
 /// Trials in blocks of ABBA or BAAB, as a coin decides, of which B takes `change` longer.
 pub(super) fn in_blocks(noise: &Noise, n_blocks: u32, change: f64, dice: &mut Rng) -> Verdict {
@@ -39,9 +39,9 @@ fn trial(at: u32, arm: usize, change: f64, shown: &Shown) -> Trial {
         number: at + 1,
         arm,
         block: at,
-        began_ns: u64::from(at) * 35_000_000,
+        began_ns: Known::Value(u64::from(at) * 35_000_000),
         outcome: Outcome {
-            elapsed_ns: (elapsed * 1e9) as u64,
+            elapsed_ns: Known::Value((elapsed * 1e9) as u64),
             cpu_ns: known(shown.cpu.map(|it| (30e6 * it.exp() * longer) as u64)),
             tasks: 1,
             figures: vec![Figure {
@@ -55,7 +55,7 @@ fn trial(at: u32, arm: usize, change: f64, shown: &Shown) -> Trial {
             before_hz: hertz(before),
             after_hz: hertz(after),
         })),
-        surroundings: Surroundings::default(),
+        surroundings: known(None),
     }
 }
 

@@ -36,10 +36,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "vs")]
     pub(crate) peers: Option<PathBuf>,
     /// Print the script that does the same inside a database, and run nothing
-    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse"])]
+    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse", "peers", "sweep", "trials", "until"])]
     pub(crate) print_sql: Option<Dialect>,
-    /// Read what that script printed
-    #[arg(long, value_name = "FILE", conflicts_with = "vs")]
+    /// Make a result of what that script printed
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vs", "peers", "sweep", "trials", "until", "limit"])]
     pub(crate) parse: Option<PathBuf>,
     /// The folder to keep the result in [default: /var/lib/fullclock, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]

@@ -187,7 +187,7 @@ impl Session<'_> {
             number: u32::try_from(n_before + 1).unwrap_or(u32::MAX),
             arm: number,
             block,
-            began_ns: began_ns.saturating_sub(self.started_ns),
+            began_ns: Known::Value(began_ns.saturating_sub(self.started_ns)),
             outcome,
             clock: around(before, after),
             surroundings,

@@ -2,6 +2,7 @@
 //!
 //! A second, because some sources count in steps of 10 ms, and because what disturbs a trial has often begun before.
 
+use crate::known::Known;
 use crate::trial::{Reading, Share, Surroundings};
 use facts::counters::Counters;
 use facts::probe::{ClockReading, EventCosts};
@@ -65,7 +66,7 @@ impl<'a> Recorder<'a> {
 
     /// Takes a sample after a trial that began at `began_ns` of CLOCK_MONOTONIC_RAW, and says what happened from
     /// [`LEAD`] before that.
-    pub(super) fn end(&mut self, began_ns: u64, work: Work<'_>) -> Surroundings {
+    pub(super) fn end(&mut self, began_ns: u64, work: Work<'_>) -> Known<Surroundings> {
         self.sample();
         let lead_ns = u64::try_from(LEAD.as_nanos()).unwrap_or(u64::MAX);
         let is_early = |it: &Counters| it.at.raw_ns.saturating_add(lead_ns) <= began_ns;
@@ -74,9 +75,9 @@ impl<'a> Recorder<'a> {
         match (self.samples.front(), self.samples.back()) {
             (Some(before), Some(after)) => {
                 let interval = Interval { host: self.host, before, after };
-                surroundings(interval, &self.costs, work)
+                Known::Value(surroundings(interval, &self.costs, work))
             }
-            _ => Surroundings::default(),
+            _ => Known::Missing { missing: "there is no sample of the time before".to_owned() },
         }
     }
 

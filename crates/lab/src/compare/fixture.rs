@@ -2,7 +2,7 @@
 
 use crate::known::Known;
 use crate::record::{Arm, Record};
-use crate::trial::{Better, Figure, Outcome, Surroundings, Trial, TrialClock};
+use crate::trial::{Better, Figure, Outcome, Trial, TrialClock};
 
 /// A trial of one task that never sleeps.
 pub(crate) fn trial(arm: usize, block: u32, seconds: f64, hertz: f64) -> Trial {
@@ -13,15 +13,15 @@ pub(crate) fn trial(arm: usize, block: u32, seconds: f64, hertz: f64) -> Trial {
         number: 1,
         arm,
         block,
-        began_ns: 0,
+        began_ns: Known::Value(0),
         outcome: Outcome {
-            elapsed_ns,
+            elapsed_ns: Known::Value(elapsed_ns),
             cpu_ns: Known::Value(elapsed_ns),
             tasks: 1,
             figures: vec![figure],
         },
         clock: Known::Value(TrialClock { before_hz: hertz, after_hz: hertz }),
-        surroundings: Surroundings::default(),
+        surroundings: Known::Missing { missing: "nobody looked".to_owned() },
     }
 }
 

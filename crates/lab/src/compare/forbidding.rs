@@ -38,6 +38,7 @@ fn forbids(design: Design, doubt: &Doubt) -> bool {
         Doubt::ClockUnknown { .. }
         | Doubt::Outliers { .. }
         | Doubt::Unpinned
+        | Doubt::MachineUnknown
         | Doubt::CutShort
         | Doubt::Failures { .. } => false,
     }

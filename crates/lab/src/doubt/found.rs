@@ -40,6 +40,7 @@ pub(crate) fn doubts(trials: &[Trial], arms: &[Arm]) -> Vec<Raised> {
         .flat_map(|ask| raised(&sides, ask))
         .chain(too_few(trials, arms.len()).map(Raised::from))
         .chain(raised(&sides, unpinned))
+        .chain(raised(&sides, machine_unknown))
         .collect()
 }
 
@@ -67,8 +68,10 @@ fn raised(sides: &[Side<'_>], ask: fn(&Side<'_>) -> Option<Doubt>) -> Vec<Raised
 
 fn throttled(side: &Side<'_>) -> Option<Doubt> {
     let is_throttled = |it: &&&Trial| {
-        let metric = |id| most(&it.surroundings, id);
-        metric("throttle-events") > 0.0 || metric("throttle-time") >= THROTTLED_MS_A_SECOND
+        it.surroundings.value().is_some_and(|around| {
+            most(around, "throttle-events") > 0.0
+                || most(around, "throttle-time") >= THROTTLED_MS_A_SECOND
+        })
     };
     let trials = side.trials.iter().filter(is_throttled).count() as u32;
     (trials > 0).then_some(Doubt::Throttled { trials })
@@ -111,13 +114,14 @@ fn other_load(side: &Side<'_>) -> Option<Doubt> {
 
 /// The share of all the trials' windows that these losses took.
 fn taken(side: &Side<'_>, losses: &[&str]) -> f64 {
-    let of_trial = |it: &&Trial| {
-        let lines = it.surroundings.ledger.iter().filter(|it| losses.contains(&&*it.loss));
+    let (mut taken, mut windows) = (0.0, 0.0);
+    for around in side.trials.iter().filter_map(|it| it.surroundings.value()) {
+        let lines = around.ledger.iter().filter(|it| losses.contains(&&*it.loss));
         let share: f64 = lines.filter_map(|it| it.share.value()).sum();
-        share * it.surroundings.window_ns as f64
-    };
-    let windows: f64 = side.trials.iter().map(|it| it.surroundings.window_ns as f64).sum();
-    side.trials.iter().map(of_trial).sum::<f64>() / windows.max(1.0)
+        taken += share * around.window_ns as f64;
+        windows += around.window_ns as f64;
+    }
+    taken / windows.max(1.0)
 }
 
 /// The main figures, as logarithms of slowness.
@@ -144,7 +148,11 @@ fn drifted(side: &Side<'_>) -> Option<Doubt> {
 }
 
 fn unpinned(side: &Side<'_>) -> Option<Doubt> {
-    side.arm.cpus.is_none().then_some(Doubt::Unpinned)
+    (side.arm.cpus.is_none() && !side.arm.is_foreign).then_some(Doubt::Unpinned)
+}
+
+fn machine_unknown(side: &Side<'_>) -> Option<Doubt> {
+    side.arm.is_foreign.then_some(Doubt::MachineUnknown)
 }
 
 /// Blocks count where there are two arms, trials where there is one.
@@ -188,8 +196,9 @@ mod tests {
             value: Known::Value(value),
         };
         let throttled = after(|it| {
-            it.trials[2].surroundings.metrics =
-                vec![metric("throttle-events", 0.5), metric("steal", 9.0)];
+            let metrics = vec![metric("throttle-events", 0.5), metric("steal", 9.0)];
+            let around = Surroundings { metrics, ..Surroundings::default() };
+            it.trials[2].surroundings = Known::Value(around);
         });
         assert_eq!(throttled, r#"[{"doubt":"throttled","trials":1}]"#);
         let line = |loss: &str| Share {
@@ -199,9 +208,11 @@ mod tests {
         };
         let taken = after(|it| {
             for trial in &mut it.trials {
-                trial.surroundings.window_ns = 1_000_000_000;
-                trial.surroundings.ledger =
-                    vec![line("stolen"), line("kernel-threads"), line("useful")];
+                trial.surroundings = Known::Value(Surroundings {
+                    window_ns: 1_000_000_000,
+                    ledger: vec![line("stolen"), line("kernel-threads"), line("useful")],
+                    ..Surroundings::default()
+                });
             }
         });
         assert_eq!(

@@ -4,8 +4,16 @@
 //! Types Reference, DBMS_STATS). What an operation is, Oracle does not say: the figure compares machines of one CPU
 //! model and one release, and nothing else.
 
+use super::told::{Told, record, untold};
 use super::{nothing, number};
 use crate::failure::Failure;
+use crate::record::Record;
+use crate::trial::{Better, Figure};
+use crate::workload::FigureShape;
+use crate::workloads::CPU_SPEED;
+
+/// Of its own name: its operations are not those of the workload, and the two figures are never compared.
+const SPEED: FigureShape = FigureShape { name: "CPUSPEEDNW", unit: "M/s", better: Better::Higher };
 
 /// The script for SQL*Plus. It replaces the system statistics of the database, which the optimizer goes by; it prints
 /// the ones before, and how to bring them back.
@@ -32,7 +40,6 @@ exit
 ///
 /// Errors: there is none, or the database says that gathering went wrong.
 pub fn parse(text: &str) -> Result<f64, Failure> {
-    const SPEED: &str = "CPUSPEEDNW";
     if text
         .lines()
         .filter(|it| !is_of_before(it))
@@ -41,9 +48,16 @@ pub fn parse(text: &str) -> Result<f64, Failure> {
         let why = "the database says BADSTATS: it could not gather its system statistics";
         return Err(Failure::NoFigure(why.to_owned()));
     }
-    let speeds = text.lines().filter(|it| !is_of_before(it)).filter_map(|it| value_of(it, SPEED));
+    let speeds =
+        text.lines().filter(|it| !is_of_before(it)).filter_map(|it| value_of(it, SPEED.name));
     let speed = speeds.filter_map(number).next_back().filter(|it| *it > 0.0);
-    speed.ok_or_else(|| nothing(text, SPEED))
+    speed.ok_or_else(|| nothing(text, SPEED.name))
+}
+
+/// The speed, in million operations a second, as a result of the workload `cpu-speed`, with its doubts.
+pub fn result(speed: f64) -> Record {
+    let told = Told { figure: Figure::of(SPEED, speed), elapsed_ns: untold() };
+    record(CPU_SPEED.id, None, vec![told])
 }
 
 /// The script prints the statistics that it replaces, too.
@@ -78,6 +92,14 @@ mod tests {
                       STATUS COMPLETED\nCPUSPEEDNW 673.512\n";
         assert_eq!(parse(output).unwrap().to_string(), "673.512");
         assert_eq!(parse("cpuspeednw   2713,25").unwrap().to_string(), "2713.25");
+    }
+
+    #[test]
+    fn its_figure_has_a_name_that_no_figure_of_ours_has() {
+        let record = result(673.0);
+        let figure = &record.trials[0].outcome.figures[0];
+        assert_eq!((&*figure.name, &*figure.unit, figure.value), ("CPUSPEEDNW", "M/s", 673.0));
+        assert_ne!(figure.name, CPU_SPEED.figure.name);
     }
 
     #[test]

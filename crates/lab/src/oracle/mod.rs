@@ -5,6 +5,7 @@
 
 pub mod cpu_speed;
 pub mod plsql_loop;
+mod told;
 
 use crate::failure::Failure;
 

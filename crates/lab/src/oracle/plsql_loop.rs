@@ -3,9 +3,14 @@
 //! The script times itself by SYSTIMESTAMP inside the block. Output of the test as others run it, with `set timing on`
 //! of SQL*Plus, is read too: its time includes one round trip to the server, and is cut to hundredths of a second.
 
+use super::told::{Told, record};
 use super::{nothing, number};
 use crate::cpu_test;
 use crate::failure::Failure;
+use crate::known::Known;
+use crate::record::Record;
+use crate::trial::Figure;
+use crate::workloads::PLSQL_LOOP;
 
 /// What an output holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +28,18 @@ pub struct Run {
     pub answer: f64,
     /// How long it took, in nanoseconds.
     pub elapsed_ns: u64,
+}
+
+impl Output {
+    /// The runs as a result of the workload `plsql-loop`, with its doubts.
+    pub fn record(&self) -> Record {
+        let told = |it: &Run| Told {
+            figure: Figure::of(PLSQL_LOOP.figure, it.elapsed_ns as f64 / 1e9),
+            elapsed_ns: Known::Value(it.elapsed_ns),
+        };
+        let runs = self.runs.iter().map(told).collect();
+        record(PLSQL_LOOP.id, Some(self.iterations), runs)
+    }
 }
 
 /// The script for SQL*Plus.
@@ -220,6 +237,21 @@ mod tests {
         assert_eq!(
             read("Res = 873729.72\nElapsed: 99999999999999:00:00.00\n"),
             "the output holds no time of the CPU test ('set timing on' prints it)"
+        );
+    }
+
+    #[test]
+    fn its_runs_are_a_result_of_which_nobody_saw_the_machine() {
+        let output = parse("Res = 873729.72\nElapsed: 00:00:08.01\n".repeat(5).as_str()).unwrap();
+        let record = output.record();
+        let figures: Vec<f64> =
+            record.trials.iter().map(|it| it.outcome.figures[0].value).collect();
+        assert_eq!(figures, [8.01; 5]);
+        assert_eq!(record.arms[0].settings.iterations, Some(10_000_000));
+        let doubts = serde_json::to_string(&record.doubts).unwrap();
+        assert_eq!(
+            doubts,
+            r#"[{"doubt":"clock-unknown","missing":"the script's output does not tell it"},{"doubt":"machine-unknown"}]"#
         );
     }
 

@@ -34,14 +34,14 @@ pub(super) fn trial(number: u32) -> Trial {
         number,
         arm: 0,
         block: number,
-        began_ns: 7,
+        began_ns: Known::Value(7),
         outcome: Outcome {
-            elapsed_ns: 5,
+            elapsed_ns: Known::Value(5),
             cpu_ns: Known::Value(5),
             tasks: 1,
             figures: vec![figure],
         },
         clock: Known::Missing { missing: "nobody looked".to_owned() },
-        surroundings: Surroundings::default(),
+        surroundings: Known::Value(Surroundings::default()),
     }
 }

@@ -29,6 +29,11 @@ pub const WORKLOADS: &[Workload] = &[
     command::WORKLOAD,
 ];
 
+/// The one whose script also runs inside Oracle.
+pub(crate) const PLSQL_LOOP: &Workload = &plsql_loop::WORKLOAD;
+/// The one whose speed Oracle has a figure of its own for.
+pub(crate) const CPU_SPEED: &Workload = &cpu_speed::WORKLOAD;
+
 /// The workload of that id.
 pub fn find(id: &str) -> Option<&'static Workload> {
     WORKLOADS.iter().find(|it| it.id == id)

@@ -83,7 +83,7 @@ impl Ready for Loop {
             better: Better::Lower,
         };
         Ok(Outcome {
-            elapsed_ns: decimal.elapsed_ns,
+            elapsed_ns: Known::Value(decimal.elapsed_ns),
             cpu_ns: decimal.cpu_ns,
             tasks: u32::try_from(self.crew.len()).unwrap_or(0),
             figures: vec![

@@ -146,6 +146,7 @@ fn outcome(phases: [(&str, u64); 3], cpu_ns: Known<u64>, n_sessions: usize) -> O
     });
     // Many in the first phase and one in the others are no one number.
     let tasks = u32::from(n_sessions == 1);
+    let elapsed_ns = Known::Value(elapsed_ns);
     Outcome { elapsed_ns, cpu_ns, tasks, figures: figures.collect() }
 }
 

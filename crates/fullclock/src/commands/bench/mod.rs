@@ -1,6 +1,7 @@
 //! `fullclock bench`: trials of a workload, as many as its figure needs.
 
 mod arms;
+mod file;
 mod oracle;
 mod pace;
 mod progress;
@@ -20,6 +21,7 @@ use lab::bench::{Plan, PlannedArm};
 use lab::doubt::Doubt;
 use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
+use lab::store::Journal;
 use lab::workload::Scene;
 use pace::Pace;
 use rustix::time::{ClockId, clock_gettime};
@@ -74,10 +76,7 @@ fn measure(
     let host = host::view(&Live::this_machine());
     let interrupt = Interrupt::listen()?;
     let temporary = std::env::temp_dir();
-    let folder = match options.no_save {
-        true => None,
-        false => Some(results_folder(options.results.as_deref())?),
-    };
+    let folder = folder(options)?;
     clear_up(arguments, &temporary, folder.as_deref());
     let mut session = Session::new(arguments, folder, Pace::of(options, arms.len()));
     let plan = plan(&host, &allowed, arms)?;
@@ -114,22 +113,42 @@ fn clear_up(arguments: &Arguments, temporary: &Path, folder: Option<&Path>) {
 }
 
 fn plan(host: &HostView, allowed: &CpuSet, arms: Vec<PlannedArm>) -> Result<Plan> {
-    let now = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
-    let began = utc::timestamp(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
-    let workload = arms.first().map_or("", |it| it.workload.id);
-    // 20261120T154305Z-cpu-loop: sorts by time, and is a name for a file.
-    let moment: String = began.chars().filter(|it| !"-:".contains(*it)).take(15).collect();
+    let (id, began) = moment(arms.first().map_or("", |it| it.workload.id));
     Ok(Plan {
         // The pace decides after every block.
         trials: 1,
         seed: fastrand::u64(..),
-        id: format!("{moment}Z-{workload}"),
+        id,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         machine: Fingerprint::of(host),
         costs: costs::costs(host, allowed),
         began,
         arms,
     })
+}
+
+/// What a result of this workload is called that begins at this moment, and the moment.
+fn moment(workload: &str) -> (String, String) {
+    let now = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
+    let began = utc::timestamp(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
+    // 20261120T154305Z-cpu-loop: sorts by time, and is a name for a file.
+    let moment: String = began.chars().filter(|it| !"-:".contains(*it)).take(15).collect();
+    (format!("{moment}Z-{workload}"), began)
+}
+
+/// Where results are kept, where they are.
+fn folder(options: &BenchArguments) -> Result<Option<PathBuf>> {
+    if options.no_save {
+        return Ok(None);
+    }
+    results_folder(options.results.as_deref()).map(Some)
+}
+
+/// Keeps a result that is complete; its path.
+fn keep(options: &BenchArguments, record: &mut Record) -> Result<Option<PathBuf>> {
+    let Some(folder) = folder(options)? else { return Ok(None) };
+    let journal = Journal::begin(&folder, record)?;
+    Ok(Some(journal.finish(record).context("the result is printed, but not kept")?))
 }
 
 fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {

@@ -1,11 +1,13 @@
-//! What a DBA runs inside Oracle: its script, and what that printed.
+//! What a DBA runs inside Oracle: its script, and what that printed, which becomes a result like any other.
 
+use super::file::text_of;
+use super::{keep, moment};
 use crate::cli::{Arguments, BenchArguments, Dialect};
-use crate::commands::text_of;
 use crate::output;
+use crate::render::bench::Report;
 use anyhow::{Context, Result, bail};
 use lab::oracle::{cpu_speed, plsql_loop};
-use serde_json::json;
+use lab::record::Record;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,34 +32,24 @@ pub(super) fn parse(
 ) -> Result<ExitCode> {
     let text = text_of(file)?;
     let name = file.display().to_string();
-    let printed = match options.workload.as_deref() {
-        Some("plsql-loop") => of_loop(&plsql_loop::parse(&text).context(name)?),
-        Some("cpu-speed") => {
-            let speed = cpu_speed::parse(&text).context(name)?;
-            (
-                json!({ "cpuspeednw": speed }),
-                format!("CPUSPEEDNW {speed} million operations per second\n"),
-            )
-        }
+    let mut record = read(options.workload.as_deref(), &text).with_context(|| name.clone())?;
+    (record.id, record.began) = moment(&record.arms[0].workload);
+    env!("CARGO_PKG_VERSION").clone_into(&mut record.version);
+    record.arms[0].about.push(("read from".to_owned(), name));
+    let file = keep(options, &mut record);
+    super::print(arguments, &Report::of(&record, file.as_ref().ok().and_then(Option::as_deref)))?;
+    file.map(|_| ExitCode::SUCCESS)
+}
+
+fn read(workload: Option<&str>, text: &str) -> Result<Record> {
+    Ok(match workload {
+        Some("plsql-loop") => plsql_loop::parse(text)?.record(),
+        Some("cpu-speed") => cpu_speed::result(cpu_speed::parse(text)?),
         other => bail!("{}", no_script(other)),
-    };
-    let (value, words) = printed;
-    output::print(&if arguments.output.json { format!("{value:#}\n") } else { words })?;
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 fn no_script(workload: Option<&str>) -> String {
     let workload = workload.unwrap_or("no workload");
     format!("there is no script for {workload}; there are those of plsql-loop and cpu-speed")
-}
-
-fn of_loop(output: &plsql_loop::Output) -> (serde_json::Value, String) {
-    let run = |it: &plsql_loop::Run| json!({ "answer": it.answer, "elapsed_ns": it.elapsed_ns });
-    let runs: Vec<serde_json::Value> = output.runs.iter().map(run).collect();
-    let line = |it: &plsql_loop::Run| {
-        format!("{:.2} in {:.2} s, the right answer\n", it.answer, it.elapsed_ns as f64 / 1e9)
-    };
-    let heading = format!("plsql-loop in Oracle, {} iterations\n", output.iterations);
-    let words = output.runs.iter().fold(heading, |text, it| text + "  " + &line(it));
-    (json!({ "iterations": output.iterations, "runs": runs }), words)
 }

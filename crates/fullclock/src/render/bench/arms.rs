@@ -73,11 +73,12 @@ pub(super) fn described(arm: &Arm) -> String {
             .then(|| command.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")),
     );
     let place = match &arm.cpus {
-        None => "on any CPU".to_owned(),
-        Some(cpus) if cpus.contains([',', '-']) => format!("on CPUs {cpus}"),
-        Some(cpu) => format!("on CPU {cpu}"),
+        None if arm.is_foreign => String::new(),
+        None => ", on any CPU".to_owned(),
+        Some(cpus) if cpus.contains([',', '-']) => format!(", on CPUs {cpus}"),
+        Some(cpu) => format!(", on CPU {cpu}"),
     };
-    format!("{}, {place}", words.join(" "))
+    words.join(" ") + &place
 }
 
 fn quoted(word: &str) -> String {

@@ -45,6 +45,11 @@ pub(super) fn words(doubt: &Doubt) -> String {
         Doubt::Unpinned => {
             "it was not pinned: the scheduler could move it from CPU to CPU (--cpus)".to_owned()
         }
+        Doubt::MachineUnknown => {
+            "another program ran it, on a machine and at a time that its output does not tell; the date is that of \
+             reading it"
+                .to_owned()
+        }
         Doubt::CutShort => "it was cut short before its plan was done".to_owned(),
         Doubt::Failures { trials } => {
             format!("{} failed and ended it; those before count", counted(*trials))

@@ -79,7 +79,7 @@ impl Ready for Memory {
         let figures = self.figures(&followed, &read);
         let (chain, scan) = (outcome(&followed, figures), outcome(&read, Vec::new()));
         Ok(Outcome {
-            elapsed_ns: chain.elapsed_ns.saturating_add(scan.elapsed_ns),
+            elapsed_ns: Known::sum([chain.elapsed_ns, scan.elapsed_ns]),
             cpu_ns: Known::sum([chain.cpu_ns, scan.cpu_ns]),
             ..chain
         })

@@ -77,7 +77,7 @@ impl Ready for Wakeup {
         let playing = outcome(&played, Vec::new());
         let [ping, _] = played;
         Ok(Outcome {
-            elapsed_ns: sleeping.elapsed_ns.saturating_add(playing.elapsed_ns),
+            elapsed_ns: Known::sum([sleeping.elapsed_ns, playing.elapsed_ns]),
             cpu_ns: Known::sum([sleeping.cpu_ns, playing.cpu_ns]),
             tasks: sleeping.tasks,
             figures: figures(&late_ns, &ping.answer)?,
