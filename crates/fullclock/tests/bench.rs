@@ -154,6 +154,32 @@ fn what_cannot_be_run_is_refused_with_what_can() {
 }
 
 #[test]
+fn a_speed_is_compared_with_peers_of_the_same_processor() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (peers, results) = (path("peers.txt"), path("results"));
+    let bench = ["bench", "cpu-speed", "--iterations", "100000", "-n", "5"];
+    printed(&[&bench[..], &["--results", &results]].concat());
+    let twin = result_in(Path::new(&results));
+    let with = |file| [&bench[..], &["--no-save", "--peers", file]].concat();
+    let value = json(&with(twin.to_str().unwrap()));
+    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    let text = value["peers"].to_string();
+    // A machine that hides its processor has no peers, and says so.
+    assert!(value["peers"]["n_peers"] == 1 || text.contains("does not name"), "{text}");
+    std::fs::write(&peers, "No such processor ; 2713\n").unwrap();
+    let text = printed(&with(&peers));
+    assert!(text.contains("peers       unknown: "), "{text}");
+    std::fs::write(&peers, "# nobody\n").unwrap();
+    assert!(refusal(&["bench", "cpu-speed", "--peers", &peers]).contains("it names no peer"));
+    std::fs::write(&peers, "A 2713\n").unwrap();
+    assert!(refusal(&["bench", "cpu-speed", "--peers", &peers]).contains("line 1: `A 2713`"));
+    std::fs::write(&peers, "{}").unwrap();
+    assert!(refusal(&["bench", "cpu-speed", "--peers", &peers]).contains("peers.txt"));
+    assert!(refusal(&["bench", "cpu-loop", "--peers", &peers]).contains("name that workload"));
+}
+
+#[test]
 fn a_signal_ends_it_and_the_trials_until_then_are_printed() {
     let script = ["bench", "command", "-n", "1000", "--no-save", "--", "sleep", "0.2"];
     let mut child = fullclock(&script).stdout(Stdio::piped()).spawn().unwrap();

@@ -4,9 +4,10 @@
 //! alone, whatever the cause. The published pair is 673 against 2713 million operations a second, 24.8 %: firmware
 //! had left the clock modulated to a duty cycle of 25 %.
 
+use crate::known::Known;
 use crate::record::Record;
 use crate::stats::Sample;
-use std::fmt;
+use crate::workloads::CPU_SPEED;
 
 /// One machine's speed.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,12 +49,12 @@ pub fn parse(text: &str) -> Result<Vec<Peer>, BadLine> {
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|(number, line)| {
-            peer(line).ok_or_else(|| BadLine { number, text: line.chars().take(80).collect() })
+            peer_of(line).ok_or_else(|| BadLine { number, text: line.chars().take(80).collect() })
         })
         .collect()
 }
 
-fn peer(line: &str) -> Option<Peer> {
+fn peer_of(line: &str) -> Option<Peer> {
     // A model's name may hold a semicolon; a speed does not.
     let (model, speed) = line.rsplit_once(';')?;
     let speed = speed.trim().parse().ok().filter(|it: &f64| it.is_finite() && *it > 0.0)?;
@@ -61,26 +62,40 @@ fn peer(line: &str) -> Option<Peer> {
     (!model.is_empty()).then_some(Peer { model, speed })
 }
 
-/// The peer that a result of `cpu-speed` is: the median of its trials, over all arms. `None` where it is of another
-/// workload, or does not know its processor.
-pub fn of_record(record: &Record) -> Option<Peer> {
-    let model = spaced_once(record.machine.0.get("cpu model")?);
-    let is_speed = |arm: usize| record.arms.get(arm).is_some_and(|it| it.workload == "cpu-speed");
-    let trials = record.trials.iter().filter(|it| is_speed(it.arm));
-    let speeds = trials.filter_map(|it| Some(it.outcome.figures.first()?.value)).collect();
-    let speed = Sample::new(speeds).ok()?.quantile(0.5);
-    (speed > 0.0 && !model.is_empty()).then_some(Peer { model, speed })
+/// The peer that a result of `cpu-speed` is: the median of its trials, over all arms.
+///
+/// Missing: it is of another workload or of another program's, or does not know its processor.
+pub fn of_record(record: &Record) -> Known<Peer> {
+    let missing = |why: &str| Known::Missing { missing: why.to_owned() };
+    let is_speed = |arm: usize| record.arms.get(arm).is_some_and(|it| it.workload == CPU_SPEED.id);
+    let figures = record.trials.iter().filter(|it| is_speed(it.arm));
+    let figures = figures.filter_map(|it| it.outcome.figures.first());
+    // What Oracle calls a speed counts other operations.
+    let figures = figures.filter(|it| it.name == CPU_SPEED.figure.name);
+    let Ok(speeds) = Sample::new(figures.map(|it| it.value).collect()) else {
+        return missing("it holds no speed of cpu-speed");
+    };
+    let Some(model) = record.machine.cpu_model() else {
+        return missing("it does not name its processor");
+    };
+    match speeds.quantile(0.5) {
+        speed if speed > 0.0 => Known::Value(Peer { model: spaced_once(model), speed }),
+        _ => missing("its speed is 0"),
+    }
 }
 
-/// How `speed` of a processor `model` stands to those peers that have the same; `None` where there are none, or it is
-/// no speed.
-pub fn standing(model: &str, speed: f64, peers: &[Peer]) -> Option<Standing> {
-    let model = spaced_once(model);
-    let of_model = peers.iter().filter(|it| it.model == model).map(|it| it.speed);
-    let speeds = Sample::new(of_model.collect()).ok()?;
-    let median = speeds.quantile(0.5);
-    let is_speed = speed.is_finite() && speed > 0.0;
-    is_speed.then_some(Standing { speed, model, n_peers: speeds.len(), median })
+/// How `own` stands to those peers that have the same processor.
+///
+/// Missing: there are none.
+pub fn standing(own: &Peer, peers: &[Peer]) -> Known<Standing> {
+    let Peer { model, speed } = own;
+    let of_model = peers.iter().filter(|it| it.model == *model).map(|it| it.speed);
+    let Ok(speeds) = Sample::new(of_model.collect()) else {
+        let missing = format!("none of {} peers has this processor, {model}", peers.len());
+        return Known::Missing { missing };
+    };
+    let (n_peers, median) = (speeds.len(), speeds.quantile(0.5));
+    Known::Value(Standing { speed: *speed, model: model.clone(), n_peers, median })
 }
 
 impl Standing {
@@ -97,26 +112,6 @@ impl Standing {
     }
 }
 
-impl fmt::Display for Standing {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Standing { speed, model, n_peers, median } = self;
-        let whom = match n_peers {
-            1 => "of its one peer".to_owned(),
-            n => format!("of the median of its {n} peers"),
-        };
-        let percent = self.share() * 100.0;
-        write!(
-            out,
-            "{speed:.0} M/s is {percent:.1} % {whom} with the same processor ({model}), {median:.0} M/s"
-        )?;
-        if let Some(eighths) = self.duty_in_eighths() {
-            let duty = f64::from(eighths) * 12.5;
-            write!(out, "; a clock modulated to a duty cycle of {duty} % would be that slow")?;
-        }
-        Ok(())
-    }
-}
-
 /// Firmware pads the names of processors with spaces.
 fn spaced_once(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -127,62 +122,56 @@ mod tests {
     use super::*;
     use crate::compare::fixture::{record, trial};
 
-    const PEERS: &str = "\
-# model ; million operations a second
-Intel(R) Xeon(R) CPU           E5-2690 0 @ 2.90GHz ; 2713
+    fn peer(model: &str, speed: f64) -> Peer {
+        Peer { model: model.to_owned(), speed }
+    }
 
-Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz;2600.5
-";
-
-    fn told(model: &str, speed: f64, peers: &str) -> String {
-        standing(model, speed, &parse(peers).unwrap())
-            .map_or_else(|| "no peers".to_owned(), |it| it.to_string())
+    fn duty(speed: f64, of: f64) -> Option<u32> {
+        standing(&peer("A", speed), &[peer("A", of)]).value().unwrap().duty_in_eighths()
     }
 
     #[test]
     fn the_published_pair_is_a_duty_cycle_of_a_quarter() {
-        let model = "Intel(R) Xeon(R) CPU E5-2690 0 @ 2.90GHz";
-        assert_eq!(
-            told(model, 673.0, PEERS),
-            "673 M/s is 24.8 % of its one peer with the same processor (Intel(R) Xeon(R) CPU E5-2690 0 @ 2.90GHz), \
-             2713 M/s; a clock modulated to a duty cycle of 25 % would be that slow"
-        );
-    }
-
-    #[test]
-    fn a_healthy_machine_is_like_the_middle_of_its_peers() {
-        let peers = "A;700\nA;800\nA;90\nB;1\n";
-        assert_eq!(
-            told("A", 707.0, peers),
-            "707 M/s is 101.0 % of the median of its 3 peers with the same processor (A), 700 M/s"
-        );
+        assert_eq!(duty(673.0, 2713.0), Some(2));
     }
 
     #[test]
     fn a_duty_cycle_is_seen_only_where_turbo_cannot_be_the_cause() {
-        let duty =
-            |speed| standing("A", speed, &parse("A;1000").unwrap()).unwrap().duty_in_eighths();
-        assert_eq!([125.0, 259.0, 375.0, 495.0].map(duty), [Some(1), Some(2), Some(3), Some(4)]);
-        assert_eq!([750.0, 300.0, 1000.0, 0.1].map(duty), [None; 4]);
+        let eighths = [125.0, 259.0, 375.0, 495.0].map(|it| duty(it, 1000.0));
+        assert_eq!(eighths, [Some(1), Some(2), Some(3), Some(4)]);
+        assert_eq!([750.0, 300.0, 1000.0, 0.1].map(|it| duty(it, 1000.0)), [None; 4]);
     }
 
     #[test]
-    fn another_processor_is_no_peer_and_no_number_is_no_speed() {
-        assert_eq!(told("C", 673.0, PEERS), "no peers");
-        assert_eq!(told("A", f64::NAN, "A;1"), "no peers");
-        assert_eq!(told("A", 1.0, ""), "no peers");
+    fn a_machine_is_compared_with_the_middle_of_those_of_its_model() {
+        let peers = parse("# fleet\nA  1 ;700\nA 1;800\n\nA 1 ; 90\nB;1\n").unwrap();
+        let found = standing(&peer("A 1", 707.0), &peers);
+        let it = found.value().unwrap();
+        assert_eq!((it.n_peers, it.median, it.share()), (3, 700.0, 1.01));
+        let none = standing(&peer("C", 707.0), &peers);
+        assert_eq!(none.reason(), Some("none of 4 peers has this processor, C"));
     }
 
     #[test]
     fn a_result_of_the_workload_is_a_peer_and_another_is_none() {
-        let trials = [650.0, 673.0, 680.0].map(|speed| trial(0, 1, speed, 2e9));
-        let mut record = record(trials.into());
-        record.machine.0.insert("cpu model".to_owned(), "A  B ".to_owned());
-        assert_eq!(of_record(&record), None);
-        record.arms[0].workload = "cpu-speed".to_owned();
-        assert_eq!(of_record(&record), Some(Peer { model: "A B".to_owned(), speed: 673.0 }));
-        record.machine.0.clear();
-        assert_eq!(of_record(&record), None);
+        let speeds = || {
+            let trials = [650.0, 673.0, 680.0].map(|speed| trial(0, 1, speed, 2e9));
+            let mut record = record(trials.into());
+            record.machine.0.insert("cpu model".to_owned(), "A  B ".to_owned());
+            for trial in &mut record.trials {
+                "speed".clone_into(&mut trial.outcome.figures[0].name);
+            }
+            record
+        };
+        let why = |record: &Record| of_record(record).reason().unwrap().to_owned();
+        let mut record = speeds();
+        assert_eq!(why(&record), "it holds no speed of cpu-speed");
+        "cpu-speed".clone_into(&mut record.arms[0].workload);
+        assert_eq!(of_record(&record), Known::Value(peer("A B", 673.0)));
+        record.machine.0.insert("cpu model".to_owned(), "unknown: denied".to_owned());
+        assert_eq!(why(&record), "it does not name its processor");
+        let told = crate::oracle::cpu_speed::result(673.0);
+        assert_eq!(why(&told), "it holds no speed of cpu-speed");
     }
 
     #[test]

@@ -32,9 +32,9 @@ pub(crate) struct BenchArguments {
     /// Run it on each CPU in turn, and rank the CPUs
     #[arg(long, conflicts_with = "vs")]
     pub(crate) sweep: bool,
-    /// Compare with a file of what others measured on the same CPU model (cpu-speed)
+    /// Compare cpu-speed with machines of the same CPU model: a result of theirs, or lines of MODEL ; SPEED
     #[arg(long, value_name = "FILE", conflicts_with = "vs")]
-    pub(crate) peers: Option<PathBuf>,
+    pub(crate) peers: Vec<PathBuf>,
     /// Print the script that does the same inside a database, and run nothing
     #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse", "peers", "sweep", "trials", "until"])]
     pub(crate) print_sql: Option<Dialect>,
@@ -140,6 +140,7 @@ Examples:
   fullclock bench cpu-loop                        the CPU test, on the last CPU
   fullclock bench cpu-loop --sweep                each CPU in turn: finds the slow core
   fullclock bench cpu-loop --until 0.3%           until it is known that well
+  fullclock bench cpu-speed --peers twin.json     is it as fast as its twin?
   fullclock bench plsql-loop --engine postgresql  inside a server of its own
   fullclock bench command --metric 'tps = ([0-9.]+)' -- pgbench -T 10
   fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3'

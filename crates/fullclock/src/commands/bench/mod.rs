@@ -4,6 +4,7 @@ mod arms;
 mod file;
 mod oracle;
 mod pace;
+mod peers;
 mod progress;
 mod session;
 
@@ -30,6 +31,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// The workload whose figure is one to compare between machines of one model.
+const COMPARED_WITH_PEERS: &str = "cpu-speed";
+
 pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<ExitCode> {
     if let Some(dialect) = options.print_sql {
         return oracle::print(dialect, options);
@@ -37,9 +41,11 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
     if let Some(file) = &options.parse {
         return oracle::parse(arguments, options, file);
     }
-    if options.peers.is_some() {
-        bail!("--peers compares results of cpu-speed, which this build does not have");
+    if !options.peers.is_empty() && options.workload.as_deref() != Some(COMPARED_WITH_PEERS) {
+        bail!("--peers compares speeds of {COMPARED_WITH_PEERS}; name that workload");
     }
+    // Before a trial: a mistake in a file is told at once.
+    let peers = peers::read(&options.peers)?;
     let allowed = host::probe::allowed()?;
     let arms = arms::planned(options, &allowed)?;
     if arms.is_empty() {
@@ -49,6 +55,7 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
     let Measured { record, outcome, file, shortfall } = measure(arguments, options, allowed, arms)?;
     let mut report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
     report.shortfall = shortfall;
+    report.peers = peers::standing(&record, &peers);
     let printed = print(arguments, &report);
     // What went wrong with the trials comes before what went wrong with keeping them.
     let failed = outcome.err().filter(|it| !matches!(it, Failure::Stopped));

@@ -1,6 +1,6 @@
 //! Results and comparisons as JSON: `schemas/result-1.json`, `schemas/comparison-1.json`.
 
-use super::Report;
+use super::{Report, peers};
 use crate::render::json::{SCHEMA_VERSION, pretty};
 use lab::comparison::Comparison;
 use serde_json::{Result, Value, json};
@@ -15,6 +15,7 @@ pub(crate) fn result(report: &Report<'_>) -> Result<String> {
         insert("comparisons", serde_json::to_value(&report.comparisons)?);
         insert("ranking", serde_json::to_value(&report.ranking)?);
         insert("file", json!(report.file.map(|it| it.display().to_string())));
+        insert("peers", report.peers.as_ref().map_or(Value::Null, peers::value));
         insert("shortfall", json!(report.shortfall));
     }
     Ok(value.to_string() + "\n")

@@ -5,6 +5,7 @@ mod comparison;
 mod doubts;
 mod json;
 mod list;
+mod peers;
 mod quantity;
 mod text;
 
@@ -13,6 +14,8 @@ pub(crate) use list::list;
 pub(crate) use text::{comparisons, result as text};
 
 use lab::comparison::{Comparison, Ranked, ranking, within};
+use lab::known::Known;
+use lab::peers::Standing;
 use lab::record::Record;
 use lab::summary::{Summary, summary};
 use std::path::Path;
@@ -28,6 +31,8 @@ pub(crate) struct Report<'a> {
     pub(crate) ranking: Vec<Ranked>,
     /// Where it is kept.
     pub(crate) file: Option<&'a Path>,
+    /// How the machine stands to its peers, where there are some.
+    pub(crate) peers: Option<Known<Standing>>,
     /// What the user wanted to know and what it would take, where it did not come out.
     pub(crate) shortfall: Option<String>,
 }
@@ -41,6 +46,7 @@ impl<'a> Report<'a> {
             comparisons: if is_ranked { Vec::new() } else { within(record) },
             ranking: if is_ranked { ranking(record) } else { Vec::new() },
             file,
+            peers: None,
             shortfall: None,
         }
     }

@@ -3,7 +3,7 @@
 use super::comparison::{comparison, doubts};
 use super::doubts::{words, words_of_command};
 use super::quantity::{percent, quantity};
-use super::{Report, arms};
+use super::{Report, arms, peers};
 use crate::output::Style;
 use crate::render::page::{BOLD, Page};
 use lab::comparison::{Comparison, Ranked};
@@ -28,6 +28,9 @@ pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
     let runs_command = report.record.arms.iter().any(|it| it.workload == "command");
     let words = if runs_command { words_of_command } else { words };
     doubts(&mut page, &report.record.doubts, forbidding, words);
+    if let Some(standing) = &report.peers {
+        page.labelled(14, "  peers", &peers::words(standing));
+    }
     if let Some(shortfall) = &report.shortfall {
         page.labelled(14, "  until", shortfall);
     }
