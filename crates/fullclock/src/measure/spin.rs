@@ -116,8 +116,9 @@ fn ran(cpu: u32, gaps: Gaps) -> Fact<Gaps> {
     if gaps.wall_ns() > 0 {
         return Ok(gaps);
     }
-    let text = "other tasks kept its spinner from running: spin for longer".to_owned();
-    Err(Missing { what: format!("the time line of CPU {cpu}"), why: Why::Failed(text) })
+    let text = "the time was over before the first reading: making ready takes milliseconds, and longer where other \
+                tasks want this CPU; give it longer (-d)";
+    Err(Missing { what: format!("the time line of CPU {cpu}"), why: Why::Failed(text.to_owned()) })
 }
 
 /// Keeps what is traced until `done` is set.
