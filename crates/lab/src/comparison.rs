@@ -7,7 +7,7 @@ use crate::compare::{
 use crate::doubt::Raised;
 use crate::known::Known;
 use crate::record::Record;
-use crate::stats::{Claim, Sample, holm, median};
+use crate::stats::{Claim, Sample, cliffs_delta, holm, median};
 use serde::{Deserialize, Serialize};
 
 /// Two arms and what can be said of them.
@@ -23,6 +23,9 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// The main figure with the clock taken out, also where it is not what the verdict speaks of.
     pub normalised: Known<Evidence>,
+    /// Cliff's delta of the main figures: the share of pairs of a trial of each in which B's is the slower one, less the
+    /// share in which it is the faster one; from -1 to 1.
+    pub effect_size: Known<f64>,
     /// Everything that makes either doubtful.
     pub doubts: Vec<Raised>,
 }
@@ -53,6 +56,7 @@ pub fn within(record: &Record) -> Vec<Comparison> {
             figure: figure(record),
             normalised: known(normalised),
             verdict,
+            effect_size: effect_size((record, 0), (record, b)),
             doubts: record.doubts_about(&[0, b]),
         }
     };
@@ -82,6 +86,7 @@ pub fn between(a: Side<'_>, b: Side<'_>) -> Result<Comparison, String> {
         figure: figure(a.record),
         normalised: known(normalised(&verdict)),
         verdict,
+        effect_size: effect_size((a.record, a.arm), (b.record, b.arm)),
         doubts: doubts_of_either(a, b),
     })
 }
@@ -129,6 +134,17 @@ fn one_against_others(record: &Record, arm: usize) -> Record {
     record
 }
 
+fn effect_size(a: (&Record, usize), b: (&Record, usize)) -> Known<f64> {
+    let slowness = |(record, arm): (&Record, usize)| {
+        let trials = record.trials.iter().filter(|it| it.arm == arm);
+        Sample::new(trials.filter_map(|it| Measure::Figure.of(it)).collect()).ok()
+    };
+    match slowness(a).zip(slowness(b)) {
+        Some((a, b)) => Known::Value(cliffs_delta(&a, &b)),
+        None => Known::Missing { missing: "an arm has no trial".to_owned() },
+    }
+}
+
 fn of_blocks(record: &Record, arms: (usize, usize)) -> Option<Evidence> {
     evidence(&block_differences(&record.trials, Measure::FigureCycles, arms))
 }
@@ -164,6 +180,8 @@ mod tests {
         let normalised = found[0].normalised.value().unwrap();
         assert!((normalised.change - 0.01).abs() < 0.001, "{normalised:?}");
         assert_eq!(found[0].figure, "elapsed");
+        // Every trial of B is slower than every one of A.
+        assert_eq!(found[0].effect_size, Known::Value(1.0));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Nothing here looks at which arm is faster, only at how well it is known: whoever stops when the sign pleases claims
 //! too much (Anscombe, "Fixed-Width Sequential Estimation", 1953).
 
+use super::progress::time;
 use crate::cli::BenchArguments;
 use lab::compare::{LEVEL, interleaved};
 use lab::record::Record;
@@ -100,12 +101,25 @@ impl Pace {
             return None;
         }
         let needed = trials_needed(trials as usize, seen, wished);
-        let needed = needed.map_or_else(|| "no number of".to_owned(), |it| it.to_string());
+        let needed = needed.map_or_else(
+            || "no number of trials makes it so".to_owned(),
+            |it| format!("that takes about {it} trials of each{}", self.length_of(record, it)),
+        );
         let (seen, wished) = (seen * 100.0, wished * 100.0);
         Some(format!(
-            "the interval is +-{seen:.2} %, and +-{wished} % was wished: that takes about {needed} trials of each, \
-             with noise like this (--limit lets it go on)"
+            "the interval is +-{seen:.2} %, and +-{wished} % was wished: {needed}, with noise like this (--limit lets it \
+             go on)"
         ))
+    }
+
+    /// How long so many trials of each would take, as long as those of the record did.
+    fn length_of(&self, record: &Record, trials: u64) -> String {
+        let last = record.trials.last().and_then(|it| it.began_ns.value());
+        let steps = record.trials.len().saturating_sub(1);
+        last.filter(|_| steps > 0).map_or_else(String::new, |last_ns| {
+            let step_s = *last_ns as f64 / 1e9 / steps as f64;
+            format!(", {}", time(step_s * trials as f64 * self.n_arms as f64))
+        })
     }
 
     fn half_width(&self) -> Option<f64> {

@@ -32,7 +32,8 @@ impl Drop for Bar {
     }
 }
 
-fn time(seconds: f64) -> String {
+/// In a unit that one can wait in.
+pub(super) fn time(seconds: f64) -> String {
     const DAY: f64 = 86_400.0;
     match seconds {
         s if s < 100.0 => format!("{s:.0} s"),

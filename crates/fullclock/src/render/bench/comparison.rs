@@ -21,6 +21,9 @@ pub(super) fn comparison(page: &mut Page, it: &Comparison) {
     };
     page.labelled(LABEL, "  clock out", &by_clock);
     page.labelled(LABEL, "  clock", &clock(it));
+    if let Some(delta) = it.effect_size.value() {
+        page.labelled(LABEL, "  effect size", &effect_size(&it.b, *delta));
+    }
     if it.verdict.design == Design::Separate {
         settings(page, it);
     }
@@ -105,6 +108,14 @@ fn change(evidence: &Evidence) -> String {
         signed_percent(*change),
         signed_percent(interval.low),
         signed_percent(interval.high)
+    )
+}
+
+/// What share of pairs it is says more than the number that statisticians have for it; both are the same.
+fn effect_size(b: &str, delta: f64) -> String {
+    let slower = (1.0 + delta) / 2.0 * 100.0;
+    format!(
+        "of a trial of each, that of {b} is the slower one in {slower:.0} % (Cliff's delta {delta:+.2})"
     )
 }
 
