@@ -127,6 +127,33 @@ fn a_metric_that_is_no_number_is_no_figure() {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "says that a part was skipped")]
+fn a_commands_children_are_its_own_load_and_no_other_tasks() {
+    let script = "(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done); exit 0";
+    // Work is told from lost time where the clock is known, which it is of CPUs that were named.
+    let bench =
+        ["bench", "command", "--cpus", "0", "--no-save", "-n", "3", "--", "sh", "-c", script];
+    let mut command = fullclock(&["--json"]);
+    let output = command.args(bench).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for trial in value["trials"].as_array().unwrap() {
+        let lines = trial["surroundings"]["ledger"].as_array().unwrap();
+        let of = |loss: &str| lines.iter().filter(|it| it["loss"] == loss).collect::<Vec<_>>();
+        let has = |loss: &str, part: &str| of(loss).iter().any(|it| it["part"] == part);
+        let is_known = of("useful").iter().all(|it| it["share"].is_number());
+        if !is_known
+            || !has("useful", "tasks that ended")
+                && !has("other-tasks", "tasks that ended or moved")
+        {
+            println!("skipped: what tasks ran that ended, or the clock, is not known");
+            continue;
+        }
+        assert!(has("useful", "tasks that ended"), "{lines:#?}");
+    }
+}
+
+#[test]
 fn trials_before_a_failure_are_printed_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let script = format!("echo x >> {0}/n; test $(wc -l < {0}/n) -lt 4", folder.path().display());

@@ -13,7 +13,7 @@ mod source;
 pub mod tape;
 pub mod thread;
 
-pub use readers::view;
+pub use readers::{processes, view};
 pub use source::Source;
 pub use source::answers::{Answers, Identity};
 pub use source::archive::Archive;

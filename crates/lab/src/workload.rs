@@ -64,15 +64,19 @@ pub trait Ready {
     /// The CPUs that it keeps its threads on; `None` where the scheduler chooses. The same for every trial.
     fn cpus(&self) -> Option<&CpuSet>;
 
-    /// Called after each trial, once its surroundings have been looked at: takes leave of processes that have ended, and
-    /// adds to the outcome what only then is known.
-    fn settle(&mut self, _outcome: &mut Outcome) -> Result<(), Failure> {
+    /// Called after each trial, once its surroundings have been looked at: takes leave of processes that have ended.
+    fn settle(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
     /// The processes whose cycles are the work's own; none once they have ended and been settled.
     fn processes(&self) -> Vec<u32> {
         vec![std::process::id()]
+    }
+
+    /// Tasks of other processes that do its work: those of a server's sessions.
+    fn tasks(&self) -> Vec<u32> {
+        Vec::new()
     }
 
     /// What has to be known of it to compare its figures with others': the version of a server, a mitigation.

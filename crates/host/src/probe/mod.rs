@@ -15,6 +15,6 @@ pub use affinity::{allowed, keep_off, pin_task, pinned, pinned_to};
 pub use anchor::anchor;
 pub(crate) use anchor::raw_ns;
 pub use clock::{Windows, clock};
-pub use rusage::children_cpu_ns;
+pub use rusage::ended_child_cpu_ns;
 pub use spin::{Watch, spin, spin_on};
 pub use timers::Timers;

@@ -27,6 +27,7 @@ mod uncore;
 
 pub(crate) use kernel_config::text as kernel_config_text;
 pub(crate) use processes::kernel_threads;
+pub use processes::read as processes;
 
 use crate::Source;
 use facts::HostView;

@@ -10,9 +10,11 @@ use facts::{Fact, Missing, Origin, Why};
 /// The first process of every host and container.
 const INIT: u32 = 1;
 
+/// The processes and threads of the kernel that there are.
+///
 /// A process that ends while we look is no longer a fact of the host, so it is left out. No process at all is
 /// what a copy of a host shows that was made without them.
-pub(super) fn read(source: &dyn Source) -> Fact<Vec<Process>> {
+pub fn read(source: &dyn Source) -> Fact<Vec<Process>> {
     let pids = source.numbered("/proc", "")?;
     if !pids.contains(&INIT) && hides_processes(source) {
         return Err(Missing::denied(format!("/proc/{INIT}/stat")));

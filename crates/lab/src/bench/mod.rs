@@ -173,13 +173,19 @@ impl Session<'_> {
         }
         let arm = &mut self.arms[number];
         let before = arm.clocks();
-        let mut outcome = arm.ready.trial(self.scene)?;
+        let outcome = arm.ready.trial(self.scene)?;
         let after = arm.clocks();
         let cpus = arm.ready.cpus().unwrap_or(&self.scene.allowed);
         let readings = [&before, &after].into_iter().flatten().flatten().copied().collect();
-        let work = Work { cpus, processes: arm.ready.processes(), clocks: readings };
+        let work = Work {
+            cpus,
+            processes: arm.ready.processes(),
+            tasks: arm.ready.tasks(),
+            cpu_ns: outcome.cpu_ns.value().copied(),
+            clocks: readings,
+        };
         let surroundings = self.recorder.end(began_ns, work);
-        arm.ready.settle(&mut outcome)?;
+        arm.ready.settle()?;
         if arm.ready.processes().is_empty() {
             self.recorder.forget_past();
         }

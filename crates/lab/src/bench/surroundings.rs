@@ -13,7 +13,8 @@ use rules::interval::Interval;
 use rules::ledger::{Evidence, Ledger, close};
 use rules::metric::Values;
 use rules::metrics::METRICS;
-use std::collections::VecDeque;
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// How much time before a trial belongs to it.
@@ -29,9 +30,16 @@ pub(super) struct Recorder<'a> {
     /// The cost of an event on this machine, for the ledgers.
     costs: Fact<EventCosts>,
     /// The oldest first; the last one is the latest.
-    samples: VecDeque<Counters>,
+    samples: VecDeque<Sample>,
     /// Room for samples that are no longer needed, so that a sample allocates nothing.
     spare: Vec<Counters>,
+}
+
+/// One look at the machine.
+struct Sample {
+    counters: Counters,
+    /// How long this process has run, with its threads that have ended.
+    own_ns: u64,
 }
 
 /// Whose work it was.
@@ -40,6 +48,10 @@ pub(super) struct Work<'a> {
     pub(super) cpus: &'a CpuSet,
     /// Its processes.
     pub(super) processes: Vec<u32>,
+    /// Its tasks in other processes.
+    pub(super) tasks: Vec<u32>,
+    /// How long its tasks ran, where that is known: of processes that have ended, with all that they waited for.
+    pub(super) cpu_ns: Option<u64>,
     /// The clocks that were seen on those CPUs meanwhile.
     pub(super) clocks: Vec<ClockReading>,
 }
@@ -55,12 +67,12 @@ impl<'a> Recorder<'a> {
     /// [`LEAD`] to be over.
     pub(super) fn begin(&mut self) -> Duration {
         let now_ns = host::probe::anchor().raw_ns;
-        let is_recent = |it: &Counters| now_ns.saturating_sub(it.at.raw_ns) < STEP_NS;
+        let is_recent = |it: &Sample| now_ns.saturating_sub(it.raw_ns()) < STEP_NS;
         if !self.samples.back().is_some_and(is_recent) {
             self.sample();
         }
-        let newest = self.samples.back().map_or(0, |it| it.at.raw_ns);
-        let oldest = self.samples.front().map_or(newest, |it| it.at.raw_ns);
+        let newest = self.samples.back().map_or(0, Sample::raw_ns);
+        let oldest = self.samples.front().map_or(newest, Sample::raw_ns);
         LEAD.saturating_sub(Duration::from_nanos(newest.saturating_sub(oldest)))
     }
 
@@ -69,13 +81,16 @@ impl<'a> Recorder<'a> {
     pub(super) fn end(&mut self, began_ns: u64, work: Work<'_>) -> Known<Surroundings> {
         self.sample();
         let lead_ns = u64::try_from(LEAD.as_nanos()).unwrap_or(u64::MAX);
-        let is_early = |it: &Counters| it.at.raw_ns.saturating_add(lead_ns) <= began_ns;
+        let is_early = |it: &Sample| it.raw_ns().saturating_add(lead_ns) <= began_ns;
         let n_early = self.samples.iter().take_while(|it| is_early(it)).count();
         self.forget(n_early.saturating_sub(1));
         match (self.samples.front(), self.samples.back()) {
             (Some(before), Some(after)) => {
-                let interval = Interval { host: self.host, before, after };
-                Known::Value(surroundings(interval, &self.costs, work))
+                let interval =
+                    Interval { host: self.host, before: &before.counters, after: &after.counters };
+                let own_ns = after.own_ns.saturating_sub(before.own_ns);
+                let ended_ns = ended_ns(&interval, &work, own_ns);
+                Known::Value(surroundings(interval, &self.costs, work, ended_ns))
             }
             _ => Known::Missing { missing: "there is no sample of the time before".to_owned() },
         }
@@ -91,20 +106,52 @@ impl<'a> Recorder<'a> {
         // The latest sample is replaced while the one before it is recent enough.
         let n = self.samples.len();
         let is_close = n >= 2
-            && self.samples[n - 1].at.raw_ns.saturating_sub(self.samples[n - 2].at.raw_ns)
-                < STEP_NS;
-        let latest = if is_close { self.samples.pop_back() } else { self.spare.pop() };
-        let mut counters = latest.unwrap_or_else(Counters::unread);
+            && self.samples[n - 1].raw_ns().saturating_sub(self.samples[n - 2].raw_ns()) < STEP_NS;
+        let latest = if is_close { self.samples.pop_back() } else { None };
+        let mut counters = latest
+            .map(|it| it.counters)
+            .or_else(|| self.spare.pop())
+            .unwrap_or_else(Counters::unread);
         self.sampler.sample(&mut counters);
-        self.samples.push_back(counters);
+        self.samples.push_back(Sample { counters, own_ns: own_cpu_ns() });
     }
 
     fn forget(&mut self, count: usize) {
-        self.spare.extend(self.samples.drain(..count.min(self.samples.len())));
+        let forgotten = self.samples.drain(..count.min(self.samples.len()));
+        self.spare.extend(forgotten.map(|it| it.counters));
     }
 }
 
-fn surroundings(interval: Interval<'_>, costs: &Fact<EventCosts>, work: Work<'_>) -> Surroundings {
+impl Sample {
+    fn raw_ns(&self) -> u64 {
+        self.counters.at.raw_ns
+    }
+}
+
+fn own_cpu_ns() -> u64 {
+    // It is never negative (clock_gettime(2)).
+    let time = Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default();
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// How long tasks of the work ran that ended meanwhile: threads of this process, which ran for `own_ns`, or the children
+/// of a command. What is left of all once those are taken off that are there at the end.
+fn ended_ns(interval: &Interval<'_>, work: &Work<'_>, own_ns: u64) -> u64 {
+    let is_own = work.processes.contains(&std::process::id());
+    let all_ns = if is_own { own_ns } else { work.cpu_ns.unwrap_or(0) };
+    let Ok((rises, _)) = interval.task_rises() else { return 0 };
+    let pid =
+        |it: &u32| if is_own { *it == std::process::id() } else { work.processes.contains(it) };
+    let there = rises.iter().filter(|it| pid(&it.task.pid)).map(|it| it.run_ns);
+    all_ns.saturating_sub(there.fold(0, u64::saturating_add))
+}
+
+fn surroundings(
+    interval: Interval<'_>,
+    costs: &Fact<EventCosts>,
+    work: Work<'_>,
+    ended_ns: u64,
+) -> Surroundings {
     let clocks: PerCpu<Vec<ClockReading>> = work
         .cpus
         .iter()
@@ -114,11 +161,20 @@ fn surroundings(interval: Interval<'_>, costs: &Fact<EventCosts>, work: Work<'_>
         .filter(|(_, readings)| !readings.is_empty())
         .map(|(cpu, readings)| (cpu, Ok(readings)))
         .collect();
+    let own = std::process::id();
     let evidence = Evidence {
         cpus: work.cpus.clone(),
         clocks,
         costs: costs.clone(),
+        // A task counts for the first of the work's processes; they all count alike.
+        kin: work
+            .processes
+            .first()
+            .map_or_else(BTreeMap::new, |pid| work.tasks.iter().map(|tid| (*tid, *pid)).collect()),
+        // Where the work is another's, this process only looks on.
+        observer: if work.processes.contains(&own) { 0 } else { own },
         chosen: work.processes,
+        ended_ns,
         ..Evidence::of(interval)
     };
     let ledger = close(&evidence);

@@ -68,6 +68,11 @@ impl Backend {
         }
     }
 
+    /// Its number.
+    pub(super) fn tid(self) -> u32 {
+        self.tid
+    }
+
     /// How long it has run on a CPU, in nanoseconds.
     pub(super) fn run_ns(self) -> Fact<u64> {
         let path = format!("/proc/{}/schedstat", self.tid);

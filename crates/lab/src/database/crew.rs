@@ -68,6 +68,12 @@ impl Crew {
         self.members.len()
     }
 
+    /// The tasks of this host that do the sessions' work, where they are known.
+    pub(crate) fn tasks(&self) -> Vec<u32> {
+        let backends = self.members.iter().filter_map(|it| it.backend.as_ref().ok());
+        backends.map(|it| it.tid()).collect()
+    }
+
     /// Asks the first session alone.
     pub(crate) fn first(
         &mut self,

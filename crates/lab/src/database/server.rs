@@ -7,6 +7,7 @@ use super::programs;
 use super::session::{Patience, Session};
 use crate::failure::Failure;
 use crate::workload::{Scene, Settings};
+use host::Live;
 use std::path::PathBuf;
 
 /// A server that answers.
@@ -73,6 +74,22 @@ impl Server {
             }
             Reach::Users(dsn) => dsn.public.clone(),
         }
+    }
+
+    /// The processes of the work: this one and all that descend from it, which are the clients, and the server where it
+    /// is ours.
+    pub(crate) fn processes() -> Vec<u32> {
+        let mut family = vec![std::process::id()];
+        let processes = host::processes(&Live::this_machine()).unwrap_or_default();
+        let mut n_known = 0;
+        // A list is in no order of descent; each turn finds a generation.
+        while let Some(parents) = family.get(n_known..).filter(|it| !it.is_empty()) {
+            let born = processes.iter().filter(|it| parents.contains(&it.parent)).map(|it| it.pid);
+            let born: Vec<u32> = born.filter(|it| !family.contains(it)).collect();
+            n_known = family.len();
+            family.extend(born);
+        }
+        family
     }
 
     /// A new session.

@@ -70,6 +70,7 @@ impl Ready for Command {
         let mut run = Run::start(&self.words, self.cpus.as_ref(), &self.temporary)?;
         let elapsed = run.wait(self.timeout, scene.stop)?;
         let printed = run.printed()?;
+        let cpu_ns = run.cpu_ns();
         self.run = Some(run);
         let figure = match &self.metric {
             None => Figure::of(FIGURE, elapsed.as_secs_f64()),
@@ -80,7 +81,7 @@ impl Ready for Command {
         };
         Ok(Outcome {
             elapsed_ns: Known::Value(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)),
-            cpu_ns: Known::Missing { missing: "the command has not been waited for".to_owned() },
+            cpu_ns,
             tasks: 0,
             figures: vec![figure],
         })
@@ -90,11 +91,8 @@ impl Ready for Command {
         self.cpus.as_ref()
     }
 
-    fn settle(&mut self, outcome: &mut Outcome) -> Result<(), Failure> {
-        if let Some(run) = self.run.take() {
-            outcome.cpu_ns = run.settle()?;
-        }
-        Ok(())
+    fn settle(&mut self) -> Result<(), Failure> {
+        self.run.take().map_or(Ok(()), Run::settle)
     }
 
     fn processes(&self) -> Vec<u32> {
@@ -123,8 +121,8 @@ mod tests {
         let temporary = PathBuf::from("/tmp");
         let scene = Scene { host: &host, allowed: allowed().unwrap(), temporary, stop: &stop };
         let mut ready = prepare(&settings, &scene)?;
-        let mut outcome = ready.trial(&scene)?;
-        ready.settle(&mut outcome)?;
+        let outcome = ready.trial(&scene)?;
+        ready.settle()?;
         Ok(outcome)
     }
 

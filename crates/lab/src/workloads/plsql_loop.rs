@@ -97,6 +97,14 @@ impl Ready for Loop {
         self.cpus.as_ref()
     }
 
+    fn processes(&self) -> Vec<u32> {
+        Server::processes()
+    }
+
+    fn tasks(&self) -> Vec<u32> {
+        self.crew.tasks()
+    }
+
     fn about(&self) -> Vec<(String, String)> {
         vec![
             ("version".to_owned(), self.version.clone()),

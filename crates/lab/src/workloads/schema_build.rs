@@ -88,6 +88,14 @@ impl Ready for Build {
         self.cpus.as_ref()
     }
 
+    fn processes(&self) -> Vec<u32> {
+        Server::processes()
+    }
+
+    fn tasks(&self) -> Vec<u32> {
+        self.crew.as_ref().map(Crew::tasks).unwrap_or_default()
+    }
+
     fn about(&self) -> Vec<(String, String)> {
         let n_sessions = self.crew.as_ref().map_or(0, Crew::len);
         vec![

@@ -12,7 +12,7 @@ use super::evidence::Evidence;
 use super::idle_time::idle_time;
 use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
 use super::reference::Reference;
-use super::run_time;
+use super::run_time::{self, Ended};
 use super::spun;
 use super::tasks::{Owner, TaskIndex, TaskTimes};
 use facts::counters::Family;
@@ -53,14 +53,19 @@ pub(crate) struct Premises<'a> {
     accounting: Accounting,
     counted: Counted<'a>,
     pub(super) tasks: Fact<TaskIndex>,
+    ended: Ended,
 }
 
 impl<'a> Premises<'a> {
     pub(crate) fn of(evidence: &'a Evidence<'a>) -> Premises<'a> {
+        let accounting = Accounting::of(evidence.interval.host);
+        let tasks = TaskIndex::new(evidence);
+        let ended = tasks.as_ref().map(|it| Ended::of(evidence, &accounting, it));
         Premises {
-            accounting: Accounting::of(evidence.interval.host),
+            ended: ended.unwrap_or_default(),
+            accounting,
             counted: Counted::new(evidence),
-            tasks: TaskIndex::new(evidence),
+            tasks,
         }
     }
 }
@@ -191,7 +196,7 @@ fn gross_tasks(
     let (accounting, stranger) = (&premises.accounting, index.stranger);
     let by_counts = || {
         let seen = index.on(cpu, wall_ns);
-        run_time::settle(seen, evidence, accounting, cpu, stranger)
+        run_time::settle(seen, evidence, accounting, cpu, stranger, premises.ended)
     };
     let traced = evidence.traced_on(cpu);
     let by_trace = traced.clone().and_then(|it| index.traced(it, wall_ns));

@@ -35,6 +35,9 @@ pub struct Evidence<'a> {
     /// Tasks, by thread id, that belong to a process because they descend from it, as traced forks tell; each with the
     /// process. It decides for tasks that came and went, and for the children of a command.
     pub kin: BTreeMap<u32, u32>,
+    /// How long tasks of theirs and of their descendants ran that have ended meanwhile, in nanoseconds, as the kernel
+    /// counted when somebody waited for them (getrusage(2)): so much of the time that no sample shows is theirs.
+    pub ended_ns: u64,
     /// How long the chosen tasks were kept from running, added up, where that was traced.
     pub kept_off: Option<Wait>,
     /// The host at the end, where it was looked at again; the interval has that of the beginning.
@@ -63,6 +66,7 @@ impl<'a> Evidence<'a> {
             chosen: Vec::new(),
             observer: 0,
             kin: BTreeMap::new(),
+            ended_ns: 0,
             kept_off: None,
             host_after: None,
             findings: &[],

@@ -6,26 +6,56 @@
 //! so only serves where the two clocks are the same.
 
 use super::accounting::Accounting;
+use super::amount::part;
 use super::evidence::Evidence;
-use super::tasks::{Owner, Share, TaskTimes};
+use super::tasks::{Owner, Share, TaskIndex, TaskTimes};
 use facts::counters::Family;
 
 /// Tasks that the samples do not show, as a part of a line.
 const UNSEEN: &str = "tasks that ended or moved";
+
+/// Tasks of the chosen processes that the samples do not show, as a part of a line.
+const ENDED: &str = "tasks that ended";
 
 /// Tasks of users, where only threads of the kernel were sampled.
 const NOT_SAMPLED: &str = "tasks of users, not recorded";
 /// Tasks of which a trace lost sight, as a part of a line.
 const UNTRACED: &str = "tasks that no trace shows";
 
+/// How much of the time that no sample shows belongs to tasks of the chosen processes that have ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ended {
+    ns: u64,
+    /// The time that no sample shows, on all CPUs.
+    unseen_ns: u64,
+}
+
+impl Ended {
+    /// Of all CPUs together: nobody tells on which of them the tasks ran.
+    pub(crate) fn of(evidence: &Evidence<'_>, accounting: &Accounting, index: &TaskIndex) -> Ended {
+        if evidence.ended_ns == 0 {
+            return Ended::default();
+        }
+        let wall_ns = evidence.interval.elapsed_ns().unwrap_or(0);
+        let unseen = |cpu| {
+            let total_ns = total(evidence, accounting, cpu).unwrap_or(0);
+            total_ns.saturating_sub(index.on(cpu, wall_ns).ns())
+        };
+        let unseen_ns = evidence.cpus.iter().map(unseen).fold(0, u64::saturating_add);
+        Ended { ns: evidence.ended_ns.min(unseen_ns), unseen_ns }
+    }
+}
+
 /// `times` with what the sum over all tasks of `cpu` says: more is that of tasks which nobody has seen and which
-/// `owner` answers for; less takes from everybody alike, for some of their time was spent elsewhere.
+/// `owner` answers for, but for those that `ended`; less takes from everybody alike, for some of their time was spent
+/// elsewhere.
 pub(crate) fn settle(
     mut times: TaskTimes,
     evidence: &Evidence<'_>,
     accounting: &Accounting,
     cpu: u32,
     owner: Owner,
+    ended: Ended,
 ) -> TaskTimes {
     let Some(total_ns) = total(evidence, accounting, cpu) else { return times };
     let seen_ns = times.ns();
@@ -34,7 +64,10 @@ pub(crate) fn settle(
         times = times.without(apart);
     } else if apart > 0 {
         let name = if times.without_users.is_some() { NOT_SAMPLED } else { UNSEEN };
-        times.shares.push(unattributed(owner, name, apart));
+        let own_ns = part(apart, ended.ns, ended.unseen_ns);
+        let shares = [(Owner::Asked, ENDED, own_ns), (owner, name, apart.saturating_sub(own_ns))];
+        let shares = shares.into_iter().filter(|it| it.2 > 0);
+        times.shares.extend(shares.map(|(owner, name, ns)| unattributed(owner, name, ns)));
     }
     // The sum is sure, and whose it is, is not; unless all of the kernel's threads were sampled, and no others.
     if times.without_users.is_none() {
@@ -116,6 +149,22 @@ mod tests {
         let useful = loss("useful", &with_sum(&untraced(), "700000000"));
         assert!(useful.contains("tasks that ended or moved"), "{useful}");
         assert!(!loss("useful", &untraced()).contains("tasks that ended or moved"));
+    }
+
+    #[test]
+    fn what_ended_tasks_of_the_chosen_ran_is_theirs_and_no_more_of_it() {
+        let with_ended = |ns: &str| {
+            let ended = format!("observer 20\nchosen 10\nended {ns}");
+            replaced(&with_sum(&untraced(), "700000000"), &[("observer 20", &ended)])
+        };
+        let unseen = "tasks that ended or moved";
+        assert!(loss("other-tasks", &with_ended("0")).contains(unseen));
+        let all = with_ended("999000000");
+        assert!(!loss("other-tasks", &all).contains(unseen), "{}", loss("other-tasks", &all));
+        assert!(loss("useful", &all).contains("tasks that ended"), "{}", loss("useful", &all));
+        let some = with_ended("1000000");
+        assert!(loss("other-tasks", &some).contains(unseen), "{}", loss("other-tasks", &some));
+        assert!(loss("useful", &some).contains("tasks that ended"), "{}", loss("useful", &some));
     }
 
     #[test]

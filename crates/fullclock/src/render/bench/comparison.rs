@@ -1,5 +1,6 @@
 //! A comparison in words.
 
+use super::doubts::words;
 use super::quantity::{percent, signed_percent};
 use crate::render::page::{BOLD, Page};
 use lab::compare::{Design, Evidence, Measure, Reading, SettingDifference};
@@ -64,11 +65,8 @@ pub(super) fn verdict(it: &Comparison) -> String {
     )
 }
 
-/// How a doubt is worded.
-pub(super) type Words = fn(&Doubt) -> String;
-
 /// Doubts as a list, those that forbid a claim first.
-pub(super) fn doubts(page: &mut Page, doubts: &[Raised], forbidding: &[Raised], words: Words) {
+pub(super) fn doubts(page: &mut Page, doubts: &[Raised], forbidding: &[Raised]) {
     let mut listed = |label: &str, doubts: Vec<&Raised>| {
         for (arms, doubt) in by_doubt(&doubts) {
             let who =

@@ -3,13 +3,6 @@
 use super::quantity::percent;
 use lab::doubt::Doubt;
 
-/// The same of a result that runs commands: nobody sees whom a command starts, so that its children are other tasks.
-pub(super) fn words_of_command(doubt: &Doubt) -> String {
-    let children = ", the command's own children among them";
-    let is_load = matches!(doubt, Doubt::OtherLoad { .. });
-    words(doubt) + if is_load { children } else { "" }
-}
-
 /// What is doubtful, as a clause: what was seen, and what it means for the figures.
 pub(super) fn words(doubt: &Doubt) -> String {
     match doubt {

@@ -1,7 +1,6 @@
 //! A result and its comparisons as text.
 
 use super::comparison::{comparison, doubts};
-use super::doubts::{words, words_of_command};
 use super::quantity::{percent, quantity};
 use super::{Report, arms, peers};
 use crate::output::Style;
@@ -25,9 +24,7 @@ pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
     ranking(&mut page, report);
     let forbidding = report.comparisons.first().map_or(&[][..], |it| &it.verdict.forbidding);
     report.comparisons.iter().for_each(|it| comparison(&mut page, it));
-    let runs_command = report.record.arms.iter().any(|it| it.workload == "command");
-    let words = if runs_command { words_of_command } else { words };
-    doubts(&mut page, &report.record.doubts, forbidding, words);
+    doubts(&mut page, &report.record.doubts, forbidding);
     if let Some(standing) = &report.peers {
         page.labelled(14, "  peers", &peers::words(standing));
     }
@@ -49,7 +46,7 @@ pub(crate) fn comparisons(found: &[Comparison], style: Style) -> String {
         }
         comparison(&mut page, it);
         // Which doubts forbid a claim is in its sentence, also those that no record holds.
-        doubts(&mut page, &it.doubts, &it.verdict.forbidding, words);
+        doubts(&mut page, &it.doubts, &it.verdict.forbidding);
     }
     page.finish()
 }

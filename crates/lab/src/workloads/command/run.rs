@@ -7,7 +7,7 @@ use crate::known::Known;
 use crate::threads::refused;
 use facts::CpuSet;
 use host::counters::with_original_limit;
-use host::probe::{children_cpu_ns, pinned_to};
+use host::probe::{ended_child_cpu_ns, pinned_to};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -121,12 +121,15 @@ impl Run {
         }
     }
 
-    /// Takes leave of it; the time on a CPU of it and of those of its children that it waited for.
-    pub(super) fn settle(mut self) -> Result<Known<u64>, Failure> {
-        let before = children_cpu_ns();
+    /// The time on a CPU of it and of those of its children that it waited for, once it has ended.
+    pub(super) fn cpu_ns(&self) -> Known<u64> {
+        ended_child_cpu_ns(self.pid()).into()
+    }
+
+    /// Takes leave of it.
+    pub(super) fn settle(mut self) -> Result<(), Failure> {
         self.child.wait().map_err(|error| self.unwaited(error))?;
-        let after = children_cpu_ns();
-        Ok(before.and_then(|before| Ok(after?.saturating_sub(before))).into())
+        Ok(())
     }
 
     fn end_within(&self, time: Duration) -> Result<Option<Instant>, Failure> {
