@@ -198,3 +198,35 @@ fn measure(measure: Measure, figure: &str) -> String {
         Measure::Clock => "the clock".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Style;
+
+    #[test]
+    fn a_doubt_stands_once_with_the_arms_that_raise_it() {
+        let few = Raised::by("B", Doubt::TooFewTrials { trials: 4, needed: 5 });
+        let raised = [
+            Raised::by("A", Doubt::CutShort),
+            few.clone(),
+            Raised::by("B", Doubt::CutShort),
+            Doubt::Throttled { trials: 2 }.into(),
+        ];
+        let mut page = Page::new(Style { color: false, width: 100 });
+        doubts(&mut page, &raised, &[few]);
+        insta::assert_snapshot!(page.finish(), @r"
+          forbids     B: there are too few trials for a claim: 4, and it takes 5
+          doubt       A, B: it was cut short before its plan was done
+          doubt       the CPUs were throttled in 2 trials
+        ");
+    }
+
+    #[test]
+    fn an_effect_is_told_by_the_pairs_in_which_b_is_slower() {
+        assert_eq!(
+            effect_size("B", 0.74),
+            "of a trial of each, that of B is the slower one in 87 % (Cliff's delta +0.74)"
+        );
+    }
+}
