@@ -10,29 +10,34 @@ use rules::losses;
 /// Losses below a thousandth say nothing that a trial could show.
 const LEAST_LOSS: f64 = 0.001;
 const MOST_LOSSES: usize = 4;
+/// Columns of a label, unless a figure has a longer name.
 const LABEL: usize = 14;
 
 /// Everything of one arm.
 pub(super) fn whole(page: &mut Page, arm: &Arm, summary: &Summary) {
     let heading = page.paint(BOLD, &described(arm));
     page.line(&format!("{heading}, {} trials", summary.trials));
+    let figures = summary.figures.iter().map(|it| &it.name);
+    let names = figures.chain(arm.about.iter().map(|(name, _)| name));
+    let longest = names.map(|it| it.chars().count()).max().unwrap_or(0);
+    let label = LABEL.max("  ".len() + longest + 1);
     for figure in &summary.figures {
-        page.labelled(LABEL, &format!("  {}", figure.name), &spread(figure));
+        page.labelled(label, &format!("  {}", figure.name), &spread(figure));
     }
     let clock = summary
         .clock
         .value()
         .map_or_else(|| format!("unknown: {}", summary.clock.reason().unwrap_or_default()), spread);
-    page.labelled(LABEL, "  clock", &clock);
+    page.labelled(label, "  clock", &clock);
     if let Some(cycles) = summary.cycles.value() {
         let what = format!("{}, by the clock around each trial", spread(cycles));
-        page.labelled(LABEL, "  cycles", &what);
+        page.labelled(label, "  cycles", &what);
     }
     if !summary.lost.is_empty() {
-        page.labelled(LABEL, "  lost around", &lost(summary));
+        page.labelled(label, "  lost around", &lost(summary));
     }
     for (name, value) in &arm.about {
-        page.labelled(LABEL, &format!("  {name}"), value);
+        page.labelled(label, &format!("  {name}"), value);
     }
 }
 
