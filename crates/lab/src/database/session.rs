@@ -5,13 +5,14 @@
 #![expect(clippy::disallowed_methods, reason = "waits for answers no longer than it is told to")]
 
 use crate::failure::Failure;
+use crate::threads::refused;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// The longest row that is read; those that workloads ask for are some dozens of bytes.
@@ -76,18 +77,23 @@ impl Session {
             .stderr(Stdio::piped());
         let mut client =
             command.spawn().map_err(Failure::system(format!("cannot run {program}")))?;
+        let (stdin, stdout, stderr) =
+            (client.stdin.take(), client.stdout.take(), client.stderr.take());
         let (sender, rows) = sync_channel(MOST_ROWS);
-        if let Some(stdout) = client.stdout.take() {
-            thread::spawn(move || {
+        // Dropped where a thread cannot be had, which ends the client.
+        let mut session =
+            Session { program, client, statements: None, rows, complaints: None, is_busy: false };
+        if let Some(stdout) = stdout {
+            start("rows", move || {
                 let mut stdout = BufReader::new(stdout);
                 // Nobody takes rows any more once the session is dropped.
                 while row(&mut stdout).is_some_and(|row| sender.send(row).is_ok()) {}
-            });
+            })?;
         }
-        let complaints =
-            client.stderr.take().map(|stderr| thread::spawn(move || complaints_of(stderr)));
-        let statements = client.stdin.take().map(writer);
-        Ok(Session { program, client, statements, rows, complaints, is_busy: false })
+        let complaints = stderr.map(|it| start("complaints", move || complaints_of(it)));
+        session.complaints = complaints.transpose()?;
+        session.statements = stdin.map(writer).transpose()?;
+        Ok(session)
     }
 
     /// Runs statements and gives the rows they print.
@@ -162,16 +168,24 @@ impl Drop for Session {
 }
 
 /// Writes what it is sent: a client that reads slowly holds up nobody else.
-fn writer(mut stdin: ChildStdin) -> Sender<String> {
+fn writer(mut stdin: ChildStdin) -> Result<Sender<String>, Failure> {
     let (sender, statements) = channel::<String>();
-    thread::spawn(move || {
+    start("statements", move || {
         for text in statements {
             if stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).is_err() {
                 break;
             }
         }
-    });
-    sender
+    })?;
+    Ok(sender)
+}
+
+/// Starts a thread that lasts as long as the client.
+fn start<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, Failure> {
+    Builder::new().name(name.to_owned()).spawn(work).map_err(|it| refused(&it))
 }
 
 /// What the client complained of, unless something else holds its standard error open.
