@@ -27,6 +27,7 @@ use crate::system::platform::Platform;
 use crate::system::process::Process;
 use crate::system::sysctl::Sysctls;
 use crate::system::tuners::Tuners;
+use crate::system::vulnerabilities::Vulnerability;
 
 /// One host, live or captured: one field per subject, each made by the reader of the same name in `host`.
 ///
@@ -71,6 +72,8 @@ pub struct HostView {
     pub power_limits: PowerLimits,
     /// Clocks of the uncore.
     pub uncore: UncoreDomains,
+    /// What the kernel does about faults of the processor.
+    pub vulnerabilities: Fact<Vec<Vulnerability>>,
     /// Settings in /proc/sys.
     pub sysctls: Sysctls,
     /// The clock that programs tell the time by.

@@ -1,12 +1,12 @@
 //! Everything about a machine that decides how fast it is, as names and values in words.
 //!
 //! What is read, and where the kernel documents it, is said in the files of `facts` that each line below names. It
-//! cannot know what [`HostView`] does not hold: memory modules, file systems, which mitigations are in force beyond what
-//! the boot line asks for. It names no host: no serial numbers, no names of machines, volumes and addresses.
+//! cannot know what [`HostView`] does not hold: memory modules, file systems. It names no host: no serial numbers, no names of machines, volumes and addresses.
 
 mod by_cpu;
 mod domains;
 mod idle_states;
+mod vulnerabilities;
 
 use crate::record::Fingerprint;
 use by_cpu::{by_cpu, of_policies, of_register};
@@ -17,6 +17,7 @@ use facts::system::boot_line::BootLine;
 use facts::system::isolation::Purpose;
 use facts::{CpuSet, Fact, Hertz, HostView, Missing};
 use std::fmt::Display;
+use vulnerabilities::vulnerabilities;
 
 /// What a machine is asked, and what it is called in a result.
 type Question = (&'static str, fn(&HostView) -> Fact<String>);
@@ -94,7 +95,7 @@ impl Fingerprint {
     /// `none: why`; every question has an answer.
     pub fn of(host: &HostView) -> Fingerprint {
         let answer = |(name, ask): &Question| ((*name).to_owned(), or_why(ask(host)));
-        Fingerprint(QUESTIONS.iter().map(answer).collect())
+        Fingerprint(QUESTIONS.iter().map(answer).chain(vulnerabilities(host)).collect())
     }
 
     /// The name that the processor gives itself, where it is known.

@@ -16,3 +16,4 @@ pub mod preemption;
 pub mod process;
 pub mod sysctl;
 pub mod tuners;
+pub mod vulnerabilities;

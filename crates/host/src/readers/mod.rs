@@ -24,6 +24,7 @@ mod throttling;
 mod topology;
 mod tuners;
 mod uncore;
+mod vulnerabilities;
 
 pub(crate) use kernel_config::text as kernel_config_text;
 pub(crate) use processes::kernel_threads;
@@ -62,6 +63,7 @@ pub fn view(source: &dyn Source) -> HostView {
         cpu_times: interrupts::cpu_times(source),
         power_limits: power_limits::read(source),
         uncore: uncore::read(source),
+        vulnerabilities: vulnerabilities::read(source),
         sysctls: sysctl::read(source),
         kernel,
         interrupts,

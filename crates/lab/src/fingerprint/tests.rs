@@ -2,6 +2,7 @@
 
 use super::*;
 use host::Captured;
+use std::collections::BTreeSet;
 
 const MACHINE: &str = "\
 //- /proc/cpuinfo
@@ -59,6 +60,10 @@ long_term
 0x4
 //- /proc/sys/kernel/timer_migration
 0
+//- /sys/devices/system/cpu/vulnerabilities/meltdown
+Not affected
+//- /sys/devices/system/cpu/vulnerabilities/spectre_v2
+Mitigation: Retpolines; IBPB: conditional
 ";
 
 fn of(excerpt: &str) -> Fingerprint {
@@ -80,12 +85,15 @@ fn a_machine_is_described_by_what_decides_its_speed_and_nothing_that_names_it() 
     assert_eq!(says("kernel boot line"), "ro mitigations=off");
     assert_eq!(says("kernel.timer_migration"), "0");
     assert_eq!(says("turbo: offered by CPUID"), "yes");
+    assert_eq!(says("vulnerability: meltdown"), "Not affected");
+    assert_eq!(says("vulnerability: spectre_v2"), "Mitigation: Retpolines; IBPB: conditional");
 }
 
 #[test]
 fn what_was_not_told_has_a_reason_and_is_no_value() {
     let empty = of("");
-    assert_eq!(empty.0.len(), QUESTIONS.len());
+    assert_eq!(empty.0.len(), QUESTIONS.len() + 1);
+    assert!(empty.0["vulnerabilities"].contains("/sys/devices/system/cpu/vulnerabilities"));
     assert_eq!((empty.cpu_model(), empty.kernel()), (None, None));
     let is_reasoned = |it: &str| it.starts_with(UNKNOWN) || it.starts_with(NONE);
     let known: Vec<String> = empty
@@ -100,5 +108,6 @@ fn what_was_not_told_has_a_reason_and_is_no_value() {
 
 #[test]
 fn every_question_has_a_name_of_its_own() {
-    assert_eq!(of(MACHINE).0.len(), QUESTIONS.len());
+    let names: BTreeSet<&str> = QUESTIONS.iter().map(|it| it.0).collect();
+    assert_eq!(names.len(), QUESTIONS.len());
 }
