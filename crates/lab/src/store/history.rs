@@ -36,7 +36,7 @@ pub enum HistoryError {
         error: std::io::Error,
     },
     /// SQLite refused.
-    #[error("the index of the history: {0}; `fullclock history rebuild` makes it anew")]
+    #[error("cannot use the index of the history: {0}")]
     Index(#[from] rusqlite::Error),
     /// No result has such an id.
     #[error("no result's id is {0:?} or begins like that; `fullclock history` lists them")]
@@ -44,6 +44,9 @@ pub enum HistoryError {
     /// Several results have ids that begin like that.
     #[error("{0:?} begins the ids of {1} results: {2}")]
     Ambiguous(String, usize, String),
+    /// The file that would be that result is none.
+    #[error("{0}")]
+    Unreadable(String),
     /// A result cannot be removed.
     #[error("cannot remove {}: {error}", path.display())]
     Remove {
@@ -115,7 +118,7 @@ impl History {
             return Ok(found.swap_remove(exact));
         }
         match found.len() {
-            0 => Err(HistoryError::Unknown(id.to_owned())),
+            0 => Err(self.none(id)),
             1 => Ok(found.swap_remove(0)),
             n => {
                 const SHOWN: usize = 3;
@@ -124,6 +127,15 @@ impl History {
                 let ids = format!("{}{more}", ids.join(", "));
                 Err(HistoryError::Ambiguous(id.to_owned(), n, ids))
             }
+        }
+    }
+
+    /// Why no result has an id that begins like that.
+    fn none(&self, id: &str) -> HistoryError {
+        let is_meant = |it: &&Unreadable| it.name().is_some_and(|name| name.starts_with(id));
+        match self.unreadable.iter().find(is_meant) {
+            Some(unreadable) => HistoryError::Unreadable(unreadable.to_string()),
+            None => HistoryError::Unknown(id.to_owned()),
         }
     }
 

@@ -1,10 +1,12 @@
 //! Reading a result, finished or not.
 #![expect(clippy::disallowed_methods, reason = "reads results that the user names")]
 
+use crate::doubt::Doubt;
 use crate::record::{FORMAT, Record};
 use crate::trial::Trial;
 use serde::Deserialize;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Why a file is no result.
@@ -13,6 +15,13 @@ use std::path::{Path, PathBuf};
 pub struct Unreadable {
     path: PathBuf,
     why: Why,
+}
+
+impl Unreadable {
+    /// The file's name.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.path.file_name()?.to_str()
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -25,19 +34,30 @@ enum Why {
         "was written by a later version of fullclock (format {0}; this one reads up to {FORMAT})"
     )]
     Later(u32),
-    #[error("is cut short before its first trial")]
-    Empty,
+    #[error("is cut short, and no trial of it can be read")]
+    Cut,
+    #[error("is larger than 1 GiB, which no result is")]
+    Large,
     #[error("names arm {0}, and has {1}")]
     Arm(usize, usize),
     #[error("holds a number that is none, in trial {0}")]
     NotFinite(u32),
 }
 
-/// The result in a file. One that was cut short, or is still being written, has the trials that are whole, and is not
-/// complete.
+/// The result in a file. One that was cut short, or is still being written, has the trials that are whole and the doubts
+/// that they raise, and is not complete.
 pub fn read(path: &Path) -> Result<Record, Unreadable> {
-    let bytes = std::fs::read(path).map_err(Why::Io);
+    let bytes = bytes(path);
     bytes.and_then(|bytes| parse(&bytes)).map_err(|why| Unreadable { path: path.to_owned(), why })
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Why> {
+    /// A trial takes some kilobytes.
+    const LARGEST: u64 = 1 << 30;
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|it| it.take(LARGEST + 1).read_to_end(&mut bytes));
+    let length = read.map_err(Why::Io)? as u64;
+    if length > LARGEST { Err(Why::Large) } else { Ok(bytes) }
 }
 
 /// Only as much as tells the version: everything else may be different in a later one.
@@ -48,14 +68,13 @@ struct Version {
 
 fn parse(bytes: &[u8]) -> Result<Record, Why> {
     let mut lines = bytes.split_inclusive(|it| *it == b'\n');
-    let first = lines.next().ok_or(Why::Empty)?;
-    let Version { format } =
-        serde_json::from_slice(first).map_err(|error| cut(error, Why::Empty))?;
+    let first = lines.next().ok_or(Why::Cut)?;
+    let Version { format } = serde_json::from_slice(first).map_err(cut)?;
     if format > FORMAT {
         return Err(Why::Later(format));
     }
-    let mut record: Record =
-        serde_json::from_slice(first).map_err(|error| cut(error, Why::Empty))?;
+    let mut record: Record = serde_json::from_slice(first).map_err(cut)?;
+    let is_journal = record.trials.is_empty();
     for line in lines {
         match serde_json::from_slice::<Trial>(line) {
             Ok(trial) => record.trials.push(trial),
@@ -64,11 +83,17 @@ fn parse(bytes: &[u8]) -> Result<Record, Why> {
             Err(error) => return Err(Why::Syntax(error)),
         }
     }
-    check(record)
+    let mut record = check(record)?;
+    if is_journal {
+        record.raise_doubts();
+        record.doubts.push(Doubt::CutShort.into());
+        record.is_complete = false;
+    }
+    Ok(record)
 }
 
-fn cut(error: serde_json::Error, cut: Why) -> Why {
-    if error.is_eof() { cut } else { Why::Syntax(error) }
+fn cut(error: serde_json::Error) -> Why {
+    if error.is_eof() { Why::Cut } else { Why::Syntax(error) }
 }
 
 /// Everything that the types do not promise.
@@ -101,7 +126,9 @@ mod tests {
         for number in 1..=3 {
             written.trials.push(trial(number));
             journal.add(&written).unwrap();
-            assert_eq!(read(&folder.path().join(format!("x.{JOURNAL}"))).unwrap(), written);
+            let read = read(&folder.path().join(format!("x.{JOURNAL}"))).unwrap();
+            assert_eq!(read.trials, written.trials);
+            assert!(read.doubts.contains(&Doubt::CutShort.into()) && !read.is_complete);
         }
         written.is_complete = true;
         let path = journal.finish(&written).unwrap();
@@ -152,7 +179,8 @@ mod tests {
             "was written by a later version of fullclock (format 9; this one reads up to 1)"
         );
         assert!(error("elapsed 12.4 s").starts_with("is no result of fullclock bench: "));
-        assert_eq!(error(""), "is cut short before its first trial");
+        let cut = "is cut short, and no trial of it can be read";
+        assert_eq!([error(""), error(r#"{"format": 1, "id": "x"#)], [cut, cut]);
         let mut strange = record(1);
         strange.trials[0].arm = 4;
         assert_eq!(error(&serde_json::to_string(&strange).unwrap()), "names arm 4, and has 1");

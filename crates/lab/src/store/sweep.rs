@@ -1,7 +1,6 @@
 //! What dead runs left: each of their journals becomes a result that was cut short.
 
 use super::{JOURNAL, Journal, RESULT, folder, read};
-use crate::doubt::Doubt;
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 
@@ -24,13 +23,10 @@ fn finished(path: &Path) -> Result<Option<PathBuf>, Failure> {
     if result.exists() {
         return remove().map(|()| None);
     }
-    let mut record = read(path).map_err(|why| Failure::Unready(why.to_string()))?;
+    let record = read(path).map_err(|why| Failure::Unready(why.to_string()))?;
     if record.trials.is_empty() {
         return remove().map(|()| None);
     }
-    record.raise_doubts();
-    record.doubts.push(Doubt::CutShort.into());
-    record.is_complete = false;
     journal.finish(&record).map(Some)
 }
 

@@ -137,6 +137,8 @@ fn a_file_that_is_no_result_is_named_and_hides_no_other() {
     let history = History::open(folder.path()).unwrap();
     assert_eq!(ids(&history, None, 9), "21-b 20-c 20-a");
     assert!(history.unreadable()[0].to_string().contains("notes.json: was written by a later"));
+    let why = history.find("notes").unwrap_err().to_string();
+    assert!(why.contains("notes.json: was written by a later"), "{why}");
 }
 
 #[test]

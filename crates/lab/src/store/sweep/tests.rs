@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "looks at the files that are left")]
 
 use super::*;
+use crate::doubt::Doubt;
 use crate::store::fixture::{record, trial};
 
 fn names(folder: &Path) -> Vec<String> {
