@@ -11,7 +11,7 @@ mod support;
 use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use support::{fullclock, is_of, printed, refusal};
 
 /// Short enough for a test, and with a known answer all the same.
@@ -94,6 +94,32 @@ fn a_result_kept_is_compared_arm_by_arm_and_with_another() {
     let text = printed(&["compare", path, path]);
     assert!(text.contains("the same in both"), "{text}");
     assert!(!text.contains("than A,"), "{text}");
+}
+
+#[test]
+fn trials_before_the_disk_was_full_are_printed_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().to_str().unwrap();
+    // A write that would make a file larger than that fails as on a full disk: in part, then with an error.
+    let limited = |blocks: u32| {
+        let script = format!(
+            "trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" bench {SHORT} -n 1000 --results \"$1\""
+        );
+        let binary = env!("CARGO_BIN_EXE_fullclock");
+        let output = Command::new("sh").args(["-c", &script, binary, results]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        (output.stdout, String::from_utf8(output.stderr).unwrap())
+    };
+    let (_, said) = limited(1);
+    assert!(said.starts_with("fullclock: cannot keep a result in "), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let (printed, said) = limited(128);
+    assert!(said.contains("fullclock: ended at trial "), "{said}");
+    assert!(said.contains(": cannot keep trials; those before are in "), "{said}");
+    assert!(String::from_utf8(printed).unwrap().contains(" trials"));
+    let listed = json(&["history", "--results", results]);
+    let arm = &listed["results"][0]["arms"][0];
+    assert!(arm["trials"].as_u64().unwrap() > 1, "{listed}");
 }
 
 #[test]

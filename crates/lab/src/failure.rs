@@ -1,6 +1,7 @@
 //! Why a trial gave no figure.
 
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Why a workload could not be prepared, or a trial of it gave no figure. Says what to do where something can be done.
@@ -43,6 +44,14 @@ pub enum Failure {
     /// What a program printed holds no figure.
     #[error("{0}")]
     NoFigure(String),
+    /// A trial could not be written to its result.
+    #[error("cannot keep trials; those before are in {}: {error}", .journal.display())]
+    Unkept {
+        /// The file with the trials before.
+        journal: PathBuf,
+        /// What the operating system said.
+        error: io::Error,
+    },
     /// The user wants to stop.
     #[error("stopped")]
     Stopped,

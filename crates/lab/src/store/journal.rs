@@ -41,11 +41,15 @@ impl Journal {
         let shown = folder.display();
         std::fs::create_dir_all(folder)
             .map_err(Failure::system(format!("cannot make the folder of results {shown}")))?;
-        let (file, id) = create(folder, &record.id)
-            .map_err(Failure::system(format!("cannot keep a result in {shown}")))?;
+        let what = format!("cannot keep a result in {shown}");
+        let (file, id) = create(folder, &record.id).map_err(Failure::system(&*what))?;
         record.id.clone_from(&id);
         let mut journal = Journal::of(folder, id, file);
-        journal.line(record)?;
+        if let Err(error) = journal.line(record) {
+            // There is nothing in it.
+            journal.discard().ok();
+            return Err(Failure::system(what)(error));
+        }
         journal.n_trials = record.trials.len();
         Ok(journal)
     }
@@ -71,7 +75,7 @@ impl Journal {
     pub fn add(&mut self, record: &Record) -> Result<(), Failure> {
         let added: Vec<&Trial> = record.trials.iter().skip(self.n_trials).collect();
         for trial in added {
-            self.line(trial)?;
+            self.line(trial).map_err(self.failed())?;
             self.n_trials += 1;
         }
         if self.synced.elapsed() >= SYNC_EVERY {
@@ -107,13 +111,12 @@ impl Journal {
         std::fs::remove_file(self.path(JOURNAL)).map_err(self.failed())
     }
 
-    fn line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let mut line = serde_json::to_vec(value).map_err(io::Error::from).map_err(self.failed())?;
+    fn line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(value)?;
         line.push(b'\n');
-        self.file.write_all(&line).map_err(|error| {
+        self.file.write_all(&line).inspect_err(|_| {
             // Half a line in front of the next one would make both unreadable.
             self.file.set_len(self.length).ok();
-            self.failed()(error)
         })?;
         self.length = self.length.saturating_add(line.len() as u64);
         Ok(())
@@ -125,7 +128,7 @@ impl Journal {
 
     fn failed(&self) -> impl FnOnce(io::Error) -> Failure + use<> {
         let journal = self.path(JOURNAL);
-        Failure::system(format!("cannot keep trials; those before are in {}", journal.display()))
+        move |error| Failure::Unkept { journal, error }
     }
 }
 

@@ -59,7 +59,10 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
     let printed = print(arguments, &report);
     // What went wrong with the trials comes before what went wrong with keeping them.
     let failed = outcome.err().filter(|it| !matches!(it, Failure::Stopped));
-    failed.map_or(Ok(()), |it| Err(anyhow::Error::new(it).context(after(&record))))?;
+    failed.map_or(Ok(()), |it| {
+        let after = after(&record, &it);
+        Err(anyhow::Error::new(it).context(after))
+    })?;
     file?;
     printed.map(|()| ExitCode::SUCCESS)
 }
@@ -94,8 +97,10 @@ fn measure(
         return Err(outcome.err().map_or_else(|| anyhow::anyhow!("no trial was run"), Into::into));
     }
     record.raise_doubts();
-    if outcome.as_ref().is_err_and(|it| !matches!(it, Failure::Stopped)) {
-        record.doubts.push(Doubt::Failures { trials: 1 }.into());
+    match &outcome {
+        Ok(()) | Err(Failure::Stopped) => {}
+        Err(Failure::Unkept { .. }) => record.doubts.push(Doubt::CutShort.into()),
+        Err(_) => record.doubts.push(Doubt::Failures { trials: 1 }.into()),
     }
     let shortfall = session.shortfall(&record);
     let file = session.finish(&record).context("the result is printed, but not kept");
@@ -167,8 +172,9 @@ fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {
     output::print(&text)
 }
 
-fn after(record: &Record) -> String {
+fn after(record: &Record, failure: &Failure) -> String {
     match record.trials.len() {
+        n if matches!(failure, Failure::Unkept { .. }) => format!("ended at trial {n}"),
         1 => "the trial after the first one failed".to_owned(),
         n => format!("the trial after {n} good ones failed"),
     }
