@@ -103,7 +103,8 @@ fn measure(
         Err(_) => record.doubts.push(Doubt::Failures { trials: 1 }.into()),
     }
     let shortfall = session.shortfall(&record);
-    let file = session.finish(&record).context("the result is printed, but not kept");
+    let file =
+        session.finish(&arguments.output, &record).context("the result is printed, but not kept");
     Ok(Measured { record, outcome, file, shortfall })
 }
 

@@ -3,12 +3,13 @@
 
 use super::pace::Pace;
 use super::progress::Bar;
-use crate::cli::Arguments;
+use crate::cli::{Arguments, OutputArguments};
+use crate::output;
 use anyhow::Result;
 use lab::bench::Watcher;
 use lab::failure::Failure;
 use lab::record::Record;
-use lab::store::Journal;
+use lab::store::{History, Journal};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -32,9 +33,19 @@ impl Session {
         self.pace.shortfall(record)
     }
 
-    /// Keeps the result as a whole; its path.
-    pub(super) fn finish(self, record: &Record) -> Result<Option<PathBuf>> {
-        Ok(self.journal.map(|it| it.finish(record)).transpose()?)
+    /// Keeps the result as a whole, and adds it to the history; its path.
+    pub(super) fn finish(
+        self,
+        output: &OutputArguments,
+        record: &Record,
+    ) -> Result<Option<PathBuf>> {
+        let Some(journal) = self.journal else { return Ok(None) };
+        drop(self.bar);
+        let path = journal.finish(record)?;
+        if let Err(why) = History::add(record, &path) {
+            output::note(output, &format!("{why}; the next `fullclock history` adds the result"));
+        }
+        Ok(Some(path))
     }
 
     /// Leaves nothing behind, where there was no trial.
