@@ -1,5 +1,6 @@
 //! `command`: any command, by its elapsed time or by a figure that it prints.
 
+mod group;
 mod printed;
 mod run;
 
@@ -8,6 +9,7 @@ use crate::known::Known;
 use crate::trial::{Better, Figure, Outcome};
 use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
+use group::Group;
 use printed::Metric;
 use run::Run;
 use std::path::PathBuf;
@@ -22,7 +24,8 @@ pub(super) const WORKLOAD: Workload = Workload {
            says that it is a time.\n\n\
            With `--cpus`, the command and everything it starts run on those CPUs; a server that it talks to does \
            not. A command that fails, prints no such number or does not end within `--timeout` fails the trial. \
-           It reads nothing, and what it prints is not shown.\n\n\
+           It reads nothing, and what it prints is not shown. What it leaves running is ended with the bench, also \
+           where that is killed, unless it makes itself a session of its own, as servers do.\n\n\
            Start and end of a process take a millisecond or less, and are in its time.",
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Metric, Setting::Better, Setting::Timeout, Setting::Command],
@@ -42,6 +45,8 @@ struct Command {
     temporary: PathBuf,
     /// The one that has run last; nobody has waited for it.
     run: Option<Run>,
+    /// What they run in; none before the first one, and after one that failed. It goes after the run.
+    group: Option<Group>,
 }
 
 fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Failure> {
@@ -61,17 +66,19 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
         timeout: settings.timeout,
         temporary: scene.temporary.clone(),
         run: None,
+        group: None,
     }))
 }
 
 impl Ready for Command {
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure> {
         self.run = None;
-        let mut run = Run::start(&self.words, self.cpus.as_ref(), &self.temporary)?;
+        let group = self.group.take().map_or_else(Group::new, Ok)?;
+        let mut run = Run::start(&group, &self.words, self.cpus.as_ref(), &self.temporary)?;
         let elapsed = run.wait(self.timeout, scene.stop)?;
         let printed = run.printed()?;
         let cpu_ns = run.cpu_ns();
-        self.run = Some(run);
+        (self.run, self.group) = (Some(run), Some(group));
         let figure = match &self.metric {
             None => Figure::of(FIGURE, elapsed.as_secs_f64()),
             Some(metric) => {

@@ -1,6 +1,7 @@
 //! One run of a command: started, waited for, and stopped where it has to be.
 #![expect(clippy::disallowed_methods, reason = "runs and times what the user asked to be measured")]
 
+use super::group::Group;
 use super::printed::tail;
 use crate::failure::Failure;
 use crate::known::Known;
@@ -25,11 +26,12 @@ const STEP: Duration = Duration::from_millis(50);
 /// What is kept of what it prints: the end.
 const MOST_PRINTED: i64 = 1 << 20;
 
-/// A command in a process group of its own. Nobody has waited for it: its number is its own until it is settled or
-/// dropped.
+/// A command in the process group that it was started in, which has to outlive this. Nobody has waited for it: its number
+/// is its own until it is settled or dropped.
 pub(super) struct Run {
     program: String,
     child: Child,
+    group: Pid,
     began: Instant,
     /// When it ended.
     ended: Receiver<Instant>,
@@ -39,8 +41,9 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Starts it on these CPUs, or where this thread may run.
+    /// Starts it in `group`, on these CPUs or where this thread may run.
     pub(super) fn start(
+        group: &Group,
         words: &[String],
         cpus: Option<&CpuSet>,
         temporary: &Path,
@@ -55,7 +58,8 @@ impl Run {
         let (stdout, stderr) = (file()?, file()?);
         let cloned = |it: &File| it.try_clone().map_err(Failure::system("cannot share a file"));
         let mut command = Command::new(program);
-        command.args(arguments).process_group(0).stdin(Stdio::null());
+        let group = group.number();
+        command.args(arguments).process_group(group.as_raw_nonzero().get()).stdin(Stdio::null());
         command.stdout(cloned(&stdout)?).stderr(cloned(&stderr)?);
         let mut spawn = || {
             let began = Instant::now();
@@ -70,7 +74,8 @@ impl Run {
         let (child, began) = spawned.map_err(Failure::system(format!("cannot run {program}")))?;
         let ended = end_of(&child);
         let program = program.clone();
-        let mut run = Run { program, child, began, ended: mpsc::channel().1, stdout, stderr };
+        let mut run =
+            Run { program, child, group, began, ended: mpsc::channel().1, stdout, stderr };
         run.ended = ended.map_err(|it| refused(&it))?;
         Ok(run)
     }
@@ -142,7 +147,7 @@ impl Run {
         }
     }
 
-    /// Stops it and everything of its group.
+    /// Stops it and everything of its group, the keeper too.
     fn stop(&self) {
         self.signal(Signal::TERM);
         // It is killed in any case: what ignores SIGTERM, and what it has left behind.
@@ -151,9 +156,8 @@ impl Run {
     }
 
     fn signal(&self, signal: Signal) {
-        // It leads its group and has not been waited for: the number is its own. Of an empty group nothing is left to
-        // stop.
-        let _gone = kill_process_group(Pid::from_child(&self.child), signal).is_err();
+        // What another user runs (sudo(8)) cannot be stopped by one who is not root.
+        let _refused = kill_process_group(self.group, signal).is_err();
     }
 
     fn unwaited(&self, error: std::io::Error) -> Failure {
