@@ -97,6 +97,28 @@ fn a_result_kept_is_compared_arm_by_arm_and_with_another() {
 }
 
 #[test]
+fn results_are_compared_by_the_ids_that_the_history_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().to_str().unwrap();
+    let file = kept(folder.path());
+    let id = file.file_stem().unwrap().to_str().unwrap();
+    let of = |a, b| ["compare", "--results", results, a, b];
+    // The year is enough as long as there is one result.
+    assert!(printed(&of(&id[..4], id)).contains("the same in both"));
+    assert_eq!(
+        refusal(&of("before", id)),
+        "fullclock: there is no file before: no result's id is \"before\" or begins like that; \
+         `fullclock history` lists them\n"
+    );
+    std::fs::copy(&file, folder.path().join("2-other.json")).unwrap();
+    let ambiguous = refusal(&of("2", id));
+    assert!(ambiguous.contains("\"2\" begins the ids of 2 results: 2-other, "), "{ambiguous}");
+    std::fs::write(folder.path().join("half.json"), "{\"format\":1,").unwrap();
+    let cut = refusal(&of("half", id));
+    assert!(cut.ends_with("half.json: is cut short, and no trial of it can be read\n"), "{cut}");
+}
+
+#[test]
 fn trials_before_the_disk_was_full_are_printed_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().to_str().unwrap();

@@ -3,16 +3,22 @@
 use crate::cli::{Arguments, CompareArguments};
 use crate::output::{self, Style};
 use crate::render;
+use crate::results_folder::results_folder;
 use anyhow::{Context, Result, anyhow, bail};
 use lab::compare::Side;
 use lab::comparison::{Comparison, between, within};
 use lab::record::Record;
-use lab::store;
+use lab::store::{self, History};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<ExitCode> {
-    let records: Vec<Record> =
-        options.results.iter().map(|it| store::read(it)).collect::<Result<_, _>>()?;
+    let results = options.results.as_deref();
+    let records: Vec<Record> = options
+        .compared
+        .iter()
+        .map(|it| Ok(store::read(&file(it, results)?)?))
+        .collect::<Result<_>>()?;
     let found = compared(&records, options)?;
     let text = if arguments.output.json {
         render::bench::comparisons_json(&found)?
@@ -23,9 +29,17 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
+/// The file that is meant. What names no file, and has no folder in it, is an id or its beginning.
+fn file(given: &Path, results: Option<&Path>) -> Result<PathBuf> {
+    let id = given.to_str().filter(|it| !it.is_empty() && !it.contains('/') && !given.exists());
+    let Some(id) = id else { return Ok(given.to_owned()) };
+    let found = History::open(&results_folder(results)?)?.find(id);
+    Ok(found.with_context(|| format!("there is no file {id}"))?.path)
+}
+
 fn compared(records: &[Record], options: &CompareArguments) -> Result<Vec<Comparison>> {
     let (first, others) = records.split_first().context("there is no result")?;
-    let name = |at: usize| options.results[at].display().to_string();
+    let name = |at: usize| options.compared[at].display().to_string();
     if others.is_empty() {
         if first.arms.len() < 2 {
             bail!("{} has one arm; give a second result to compare it with", name(0));
