@@ -19,11 +19,13 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
         .iter()
         .map(|it| Ok(store::read(&file(it, results)?)?))
         .collect::<Result<_>>()?;
-    let found = compared(&records, options)?;
+    let given: Vec<String> = options.compared.iter().map(|it| it.display().to_string()).collect();
+    let sides = sides(&records);
+    let found = compared(&records, &sides, &given)?;
     let text = if arguments.output.json {
         render::bench::comparisons_json(&found)?
     } else {
-        render::bench::comparisons(&found, Style::of_stdout(&arguments.output))
+        render::bench::comparisons(&found, &sides, &given, Style::of_stdout(&arguments.output))
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -37,25 +39,31 @@ fn file(given: &Path, results: Option<&Path>) -> Result<PathBuf> {
     Ok(found.with_context(|| format!("there is no file {id}"))?.path)
 }
 
-fn compared(records: &[Record], options: &CompareArguments) -> Result<Vec<Comparison>> {
-    let (first, others) = records.split_first().context("there is no result")?;
-    let name = |at: usize| options.compared[at].display().to_string();
-    if others.is_empty() {
-        if first.arms.len() < 2 {
-            bail!("{} has one arm; give a second result to compare it with", name(0));
+/// What is compared, by its name.
+fn sides(records: &[Record]) -> Vec<Side<'_>> {
+    let first_arm = |name, record| Side { name, record, arm: 0 };
+    match records {
+        [one] => {
+            let arms = one.arms.iter().enumerate();
+            arms.map(|(arm, it)| Side { name: &it.name, record: one, arm }).collect()
         }
-        return Ok(within(first));
-    }
-    let pair = |(at, other): (usize, &Record)| {
+        [a, b] => vec![first_arm("A", a), first_arm("B", b)],
         // Of several, each is called by its id.
-        let names = if others.len() == 1 { ["A", "B"] } else { [&*first.id, &*other.id] };
-        let [a, b] = names;
-        let compared = between(
-            Side { name: a, record: first, arm: 0 },
-            Side { name: b, record: other, arm: 0 },
-        );
-        let context = || format!("{} and {}", name(0), name(at));
-        compared.map_err(|why| anyhow!(why)).with_context(context)
+        several => several.iter().map(|it| first_arm(&it.id, it)).collect(),
+    }
+}
+
+fn compared(records: &[Record], sides: &[Side<'_>], given: &[String]) -> Result<Vec<Comparison>> {
+    let (first, others) = sides.split_first().context("there is no result")?;
+    if let [one] = records {
+        if others.is_empty() {
+            bail!("{} has one arm; give a second result to compare it with", given[0]);
+        }
+        return Ok(within(one));
+    }
+    let pair = |(at, other): (usize, &Side<'_>)| {
+        let context = || format!("{} and {}", given[0], given[at]);
+        between(*first, *other).map_err(|why| anyhow!(why)).with_context(context)
     };
     (1..).zip(others).map(pair).collect()
 }

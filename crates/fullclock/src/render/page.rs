@@ -51,8 +51,10 @@ impl Page {
             .break_words(false)
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
         let mut margin = self.paint(DIM, &format!("{label:indent$}"));
-        for line in textwrap::wrap(&harmless(words), options) {
-            self.line(&format!("{margin}{line}"));
+        // A number and its percent sign stay together.
+        let words = harmless(words).replace(" %", "\u{a0}%");
+        for line in textwrap::wrap(&words, options) {
+            self.line(&format!("{margin}{}", line.replace("\u{a0}%", " %")));
             margin = " ".repeat(indent);
         }
     }

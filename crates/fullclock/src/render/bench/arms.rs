@@ -1,6 +1,6 @@
 //! What an arm ran and what it measured, in lines.
 
-use super::quantity::{percent, quantity};
+use super::quantity::{percent, quantity, range};
 use crate::render::page::{BOLD, Page};
 use lab::record::Arm;
 use lab::summary::{Spread, Summary};
@@ -96,15 +96,14 @@ fn spread(spread: &Spread) -> String {
     let shown = |value| quantity(value, &spread.unit, precision);
     let interval = match (spread.interval.value(), precision) {
         (Some(it), Some(half)) => format!(
-            "95 % interval {} to {} (+-{} %), ",
-            shown(it.low),
-            shown(it.high),
+            "95 % interval {} (+-{} %), ",
+            range(&shown(it.low), &shown(it.high)),
             percent(half)
         ),
         _ => String::new(),
     };
-    let (lowest, highest) = (shown(spread.lowest), shown(spread.highest));
-    format!("{}, {interval}all from {lowest} to {highest}", shown(spread.mean))
+    let all = range(&shown(spread.lowest), &shown(spread.highest));
+    format!("{}, {interval}all from {all}", shown(spread.mean))
 }
 
 fn with_precision(spread: &Spread) -> String {

@@ -1,7 +1,7 @@
 //! A comparison in words.
 
 use super::doubts::words;
-use super::quantity::{percent, signed_percent};
+use super::quantity::{percent, percents, signed_percent, signed_percents};
 use crate::render::page::{BOLD, Page};
 use lab::compare::{Design, Evidence, Measure, Reading, SettingDifference};
 use lab::comparison::Comparison;
@@ -50,18 +50,16 @@ pub(super) fn verdict(it: &Comparison) -> String {
     if !headline.is_claimed {
         let detectable = percent(detectable);
         return format!(
-            "No difference above {detectable} % between {a} and {b} can be told, by {measure}, {n}"
+            "No difference above {detectable} % between {a} and {b} can be told, by {measure}, from {n}"
         );
     }
     let way = way(change);
-    let (low, high) =
-        (interval.low.abs().min(interval.high.abs()), interval.low.abs().max(interval.high.abs()));
+    let ends = [interval.low.abs(), interval.high.abs()];
+    let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
     let factor = factor(change);
+    let [change, low, high] = percents([change.abs(), low, high], interval.half_width());
     format!(
-        "{b} is {} % {way} than {a}{factor}, 95 % interval {} to {} %, by {measure}, from {n}",
-        percent(change.abs()),
-        percent(low),
-        percent(high)
+        "{b} is {change} % {way} than {a}{factor}, 95 % interval {low} to {high} %, by {measure}, from {n}"
     )
 }
 
@@ -101,12 +99,9 @@ fn measured(reading: &Reading, it: &Comparison) -> String {
 
 fn change(evidence: &Evidence) -> String {
     let Evidence { change, interval, .. } = evidence;
-    format!(
-        "{} % time, 95 % interval {} to {} %",
-        signed_percent(*change),
-        signed_percent(interval.low),
-        signed_percent(interval.high)
-    )
+    let shares = [*change, interval.low, interval.high];
+    let [change, low, high] = signed_percents(shares, interval.half_width());
+    format!("{change} % time, 95 % interval {low} to {high} %")
 }
 
 /// What share of pairs it is says more than the number that statisticians have for it; both are the same.
@@ -122,34 +117,37 @@ fn clock(it: &Comparison) -> String {
         return format!("unknown: {}", it.verdict.clock.reason().unwrap_or_default());
     };
     let is_told = it.verdict.reading(Measure::Figure).is_some_and(|it| it.is_claimed);
-    let left = signed_percent(share.left);
+    // The share is of the time of a cycle; people speak of the clock.
+    let change = 1.0 / (1.0 + share.by_clock) - 1.0;
+    if change.abs() < SAME {
+        return format!("the same for {} and {} within 0.01 %", it.a, it.b);
+    }
+    let left = it.normalised.value().map_or_else(
+        || signed_percent(share.left),
+        |it| signed_percents([share.left], it.interval.half_width()).concat(),
+    );
     let explained = match share.part.value().filter(|_| is_told) {
         _ if share.explains_all => {
             "which explains the difference: the cycles are the same within 3 %".to_owned()
         }
         Some(part) => format!(
             "which makes {:.0} % of the raw difference; {left} % time is left without it",
-            part * 100.0
+            // Without the sign of a 0.
+            (part * 100.0).round() + 0.0
         ),
         None => format!("{left} % time is left without it"),
     };
-    format!("{}; {explained}", of_b(&it.a, &it.b, share.by_clock))
+    let way = if change < 0.0 { "lower" } else { "higher" };
+    format!("{} % {way} for {} than for {}; {explained}", percent(change.abs()), it.b, it.a)
 }
 
-/// The share is of the time of a cycle; people speak of the clock.
-fn of_b(a: &str, b: &str, by_clock: f64) -> String {
-    /// The probe disagrees with itself by that much.
-    const SAME: f64 = 1e-4;
-    let clock = 1.0 / (1.0 + by_clock) - 1.0;
-    let way = if clock < 0.0 { "lower" } else { "higher" };
-    if clock.abs() < SAME {
-        return format!("the same for {a} and {b} within 0.01 %");
-    }
-    format!("{} % {way} for {b} than for {a}", percent(clock.abs()))
-}
+/// The probe disagrees with itself by that much.
+const SAME: f64 = 1e-4;
 
-/// A line for each setting; a result without any says nothing about a machine.
+/// A line for each setting, or one for each of two long values; a result without any says nothing about a machine.
 fn settings(page: &mut Page, it: &Comparison) {
+    /// What fits in a line of 80 columns.
+    const SHORT: usize = 60;
     let found = &it.verdict.settings;
     let lacks = |of: fn(&SettingDifference) -> bool| found.len() > 1 && found.iter().all(of);
     let words = match found.len() {
@@ -160,7 +158,15 @@ fn settings(page: &mut Page, it: &Comparison) {
             page.labelled(LABEL, "  settings", &format!("{n} differ, {} / {}", it.a, it.b));
             for SettingDifference { name, a, b } in found {
                 let value = |of: &Option<String>| of.clone().unwrap_or("not recorded".to_owned());
-                page.labelled(LABEL, "", &format!("{name}: {} / {}", value(a), value(b)));
+                let (a, b) = (value(a), value(b));
+                if name.len() + a.len() + b.len() <= SHORT {
+                    page.paragraph(LABEL, &format!("{name}: {a} / {b}"));
+                    continue;
+                }
+                page.paragraph(LABEL, name);
+                for (machine, value) in [(&it.a, a), (&it.b, b)] {
+                    page.paragraph(LABEL + 2, &format!("{machine}: {value}"));
+                }
             }
             return;
         }
@@ -190,9 +196,10 @@ fn counted(pairs: usize, design: Design) -> String {
 }
 
 fn measure(measure: Measure, figure: &str) -> String {
+    let time = if figure == "elapsed" { " time" } else { "" };
     match measure {
-        Measure::Figure => figure.to_owned(),
-        Measure::FigureCycles => format!("{figure} in cycles"),
+        Measure::Figure => figure.to_owned() + time,
+        Measure::FigureCycles => format!("{figure}{time} in cycles"),
         Measure::CpuTime => "time on the CPU".to_owned(),
         Measure::CpuCycles => "time on the CPU in cycles".to_owned(),
         Measure::Clock => "the clock".to_owned(),

@@ -3,10 +3,14 @@
 mod arms;
 mod comparison;
 mod doubts;
+#[cfg(test)]
+pub(super) mod fixture;
 mod json;
 mod list;
 mod peers;
 mod quantity;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub(crate) use json::{comparisons as comparisons_json, result as json};

@@ -1,7 +1,7 @@
 //! Numbers with as many digits as they are known to.
 
 /// A number with its unit: seconds in the unit that fits, `precision` being half its interval as a share.
-pub(super) fn quantity(value: f64, unit: &str, precision: Option<f64>) -> String {
+pub(crate) fn quantity(value: f64, unit: &str, precision: Option<f64>) -> String {
     let (value, unit) = match unit {
         "s" => in_seconds(value),
         "Hz" => (value / 1e9, "GHz"),
@@ -13,12 +13,47 @@ pub(super) fn quantity(value: f64, unit: &str, precision: Option<f64>) -> String
     if unit.is_empty() { text } else { format!("{text} {unit}") }
 }
 
+/// `12.39 to 12.41 s`: two quantities of one unit name it once.
+pub(super) fn range(low: &str, high: &str) -> String {
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
 /// A share as a percentage with two digits that mean something: `0.73`, `12`, `0.0031`.
 pub(super) fn percent(share: f64) -> String {
     significant(share * 100.0, 2)
 }
 
-/// The same with its sign.
+/// Shares as percentages with the digits that an interval leaves certain of which `half` is half the width: two of
+/// that.
+pub(super) fn percents<const N: usize>(shares: [f64; N], half: f64) -> [String; N] {
+    const UNKNOWN: i32 = 2;
+    let half = half.abs() * 100.0;
+    let digits =
+        if half > 0.0 && half.is_finite() { 1 - half.log10().floor() as i32 } else { UNKNOWN };
+    // A hundred thousandth of a percent is less than any clock shows.
+    let places = digits.clamp(0, 5) as usize;
+    shares.map(|it| without_sign_of_nothing(format!("{:.places$}", it * 100.0)))
+}
+
+/// The same with their signs.
+pub(super) fn signed_percents<const N: usize>(shares: [f64; N], half: f64) -> [String; N] {
+    percents(shares, half)
+        .map(|it| if it.starts_with('-') || is_nothing(&it) { it } else { format!("+{it}") })
+}
+
+/// What was rounded to 0 is neither more nor less.
+fn without_sign_of_nothing(text: String) -> String {
+    if is_nothing(&text) { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+fn is_nothing(number: &str) -> bool {
+    !number.contains(|it: char| ('1'..='9').contains(&it))
+}
+
+/// A share as [`percent`] prints it, with its sign.
 pub(super) fn signed_percent(share: f64) -> String {
     let text = percent(share);
     if share > 0.0 { format!("+{text}") } else { text }
@@ -71,6 +106,22 @@ mod tests {
         assert_eq!(quantity(395_123_456.0, "cycles", Some(0.0001)), "395.12 M cycles");
         assert_eq!(quantity(1234.0, "tps", None), "1234 tps");
         assert_eq!(quantity(0.0, "s", None), "0 s");
+    }
+
+    #[test]
+    fn a_range_names_its_unit_once() {
+        assert_eq!(range("12.39 s", "12.41 s"), "12.39 to 12.41 s");
+        assert_eq!(range("981 us", "1.02 ms"), "981 us to 1.02 ms");
+        assert_eq!(range("7", "8"), "7 to 8");
+    }
+
+    #[test]
+    fn percentages_have_two_digits_of_half_their_interval() {
+        let shares = [0.0073, 0.0049, -0.000_001];
+        assert_eq!(percents(shares, 0.0012), ["0.73", "0.49", "0.00"]);
+        assert_eq!(signed_percents(shares, 0.000_12), ["+0.730", "+0.490", "0.000"]);
+        assert_eq!(signed_percents([-0.228_2, 1.5], 0.12), ["-23", "+150"]);
+        assert_eq!(percents([0.25], 0.0), ["25.00"]);
     }
 
     #[test]

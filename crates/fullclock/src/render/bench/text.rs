@@ -1,11 +1,13 @@
 //! A result and its comparisons as text.
 
 use super::comparison::{comparison, doubts};
-use super::quantity::{percent, quantity};
+use super::quantity::{percents, quantity};
 use super::{Report, arms, peers};
-use crate::output::Style;
+use crate::output::{Style, harmless};
 use crate::render::page::{BOLD, Page};
+use lab::compare::Side;
 use lab::comparison::{Comparison, Ranked};
+use lab::summary::summary;
 
 /// One result.
 pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
@@ -15,9 +17,8 @@ pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
         arms().for_each(|(arm, summary)| arms::whole(&mut page, arm, summary));
     } else if !report.comparisons.is_empty() {
         for (arm, summary) in arms() {
-            let name = page.paint(BOLD, &format!("{:<7}", arm.name));
-            page.line(&format!("{name} {}", arms::described(arm)));
-            page.labelled(8, "", &arms::short(summary));
+            named(&mut page, &arm.name, &arms::described(arm));
+            page.paragraph(8, &arms::short(summary));
         }
         page.line("");
     }
@@ -37,9 +38,23 @@ pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
     page.finish()
 }
 
-/// What `fullclock compare` says.
-pub(crate) fn comparisons(found: &[Comparison], style: Style) -> String {
+/// What `fullclock compare` says of sides that are arms of one result, or each of a result that was `given`.
+pub(crate) fn comparisons(
+    found: &[Comparison],
+    sides: &[Side<'_>],
+    given: &[String],
+    style: Style,
+) -> String {
     let mut page = Page::new(style);
+    for (at, Side { name, record, arm }) in sides.iter().enumerate() {
+        named(&mut page, name, given.get(at).or(given.first()).map_or("", String::as_str));
+        let described = record.arms.get(*arm).map_or_else(String::new, arms::described);
+        page.paragraph(8, &format!("{described}, began {}", record.began));
+        if let Some(summary) = summary(record, *arm) {
+            page.paragraph(8, &arms::short(&summary));
+        }
+    }
+    page.line("");
     for (at, it) in found.iter().enumerate() {
         if at > 0 {
             page.line("");
@@ -51,10 +66,23 @@ pub(crate) fn comparisons(found: &[Comparison], style: Style) -> String {
     page.finish()
 }
 
+/// The name of an arm, and beside it what that is.
+fn named(page: &mut Page, name: &str, what: &str) {
+    let name = page.paint(BOLD, &format!("{name:<7}"));
+    page.line(&format!("{name} {}", harmless(what)));
+}
+
 fn ranking(page: &mut Page, report: &Report<'_>) {
-    if report.ranking.is_empty() {
+    let Some(first) = report.summaries.first().filter(|_| !report.ranking.is_empty()) else {
         return;
-    }
+    };
+    let figure = first.figures.first().map_or("", |it| &*it.name);
+    let trials = || report.summaries.iter().map(|it| it.trials);
+    let n_trials = match (trials().min().unwrap_or(0), trials().max().unwrap_or(0)) {
+        (least, most) if least == most => most.to_string(),
+        (least, most) => format!("{least} to {most}"),
+    };
+    page.line(&format!("{}: median {figure}, {n_trials} trials of each", first.workload));
     let unit =
         report.summaries.first().and_then(|it| it.figures.first()).map_or("", |it| &*it.unit);
     for Ranked { arm, median, against_others, corrected_p: _, is_claimed } in &report.ranking {
@@ -62,15 +90,10 @@ fn ranking(page: &mut Page, report: &Report<'_>) {
         let against = against_others.value().map_or_else(String::new, |it| {
             let way = if it.change < 0.0 { "faster" } else { "slower" };
             if *is_claimed {
-                let (change, low, high) = (it.change.abs(), it.interval.low, it.interval.high);
-                let ends = [low.abs(), high.abs()];
-                let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-                format!(
-                    "{} % {way} than the others ({} to {} %)",
-                    percent(change),
-                    percent(low),
-                    percent(high)
-                )
+                let ends = [it.interval.low.abs(), it.interval.high.abs()];
+                let shares = [it.change.abs(), ends[0].min(ends[1]), ends[0].max(ends[1])];
+                let [change, low, high] = percents(shares, it.interval.half_width());
+                format!("{change} % {way} than the others ({low} to {high} %)")
             } else {
                 "not told apart from the others".to_owned()
             }

@@ -62,7 +62,7 @@ fn heading(page: &mut Page, report: &Report<'_>) {
 /// A line for each CPU.
 fn ranking(page: &mut Page, report: &Report<'_>) {
     let heading = format!(
-        "{:>5}{:>11}{:>10}{:>10}{:>10}{:>10}{:>10}  most of it by",
+        "{:>5}{:>11}{:>8}{:>8}{:>8}{:>8}{:>9}  most of it",
         "CPU", "lost", "gaps/s", "p50", "p99", "p99.9", "longest"
     );
     page.line(&page.paint(BOLD, &heading));
@@ -73,13 +73,11 @@ fn ranking(page: &mut Page, report: &Report<'_>) {
         };
         let (p50, p99, p99_9) = (of(|it| it.p50), of(|it| it.p99), of(|it| it.p99_9));
         let (longest, rate) = (of(|it| it.longest), cpu.gaps_per_second());
-        let columns = format!(
-            "{:>5}{lost:>11}{rate:>10.0}{p50:>10}{p99:>10}{p99_9:>10}{longest:>10}  ",
-            cpu.cpu
-        );
+        let columns =
+            format!("{:>5}{lost:>11}{rate:>8.0}{p50:>8}{p99:>8}{p99_9:>8}{longest:>9}  ", cpu.cpu);
         let most = cpu.parts.iter().find(|part| part.taker != Taker::Own);
         let most = most.map_or(String::new(), |it| {
-            format!("{} {:.4} %", it.taker, cpu.share(it.taken.ns) * 100.0)
+            format!("{:.4} % {}", cpu.share(it.taken.ns) * 100.0, it.taker)
         });
         page.labelled(columns.len(), &columns, &most);
     }
@@ -252,7 +250,7 @@ fn digits(value: f64) -> String {
 
 /// As long as the share of the largest bucket; what is there at all has a mark.
 fn bar(ns: u64, most_ns: u64) -> String {
-    const LONGEST: f64 = 40.0;
+    const LONGEST: f64 = 34.0;
     let length = (ns as f64 / most_ns.max(1) as f64 * LONGEST).round() as usize;
     "#".repeat(if ns > 0 { length.max(1) } else { 0 })
 }
@@ -264,14 +262,15 @@ mod tests {
 
     #[test]
     fn a_report_ranks_names_and_counts() {
-        let style = Style { color: false, width: 100 };
+        let style = Style { color: false, width: 80 };
         let text = fixture::with_report(|report| noise(report, false, style));
         let expected = "\
 fullclock noise of this machine: 1.00 s of 1 CPU from 2026-11-20T12:14:05.500Z
 Linux 6.18.0
 
-  CPU       lost    gaps/s       p50       p99     p99.9   longest  most of it by
-    1   0.0023 %         3      2 us     50 us     50 us     50 us  task evil\u{fffd} (40) 0.0021 %
+  CPU       lost  gaps/s     p50     p99   p99.9  longest  most of it
+    1   0.0023 %       3    2 us   50 us   50 us    50 us  0.0021 % task evil\u{fffd}
+                                                           (40)
     7  not watched: CPU 7 does not exist
 
 Taken by                                          share       times        each
@@ -284,14 +283,15 @@ Longest gaps    CPU         after  whose
        21 us      1    0.005000 s  not traced
 
 Gaps by length               gaps      share  of that time
-  2 us to 5 us                  1   0.0002 %  ##
+  2 us to 5 us                  1   0.0002 %  #
   5 us to 10 us                 0   0.0000 %
   10 us to 20 us                0   0.0000 %
-  20 us to 50 us                1   0.0021 %  #################
-  50 us to 100 us               1   0.0050 %  ########################################
+  20 us to 50 us                1   0.0021 %  ##############
+  50 us to 100 us               1   0.0050 %  ##################################
 
 A gap is a step of the time counter above 40 ns; readings were 18 ns apart.
-Ticks found in gaps: 1; counted by the kernel, from a little before to a little after: 1.
+Ticks found in gaps: 1; counted by the kernel, from a little before to a little
+after: 1.
 ";
         assert_eq!(text, expected);
     }
