@@ -64,5 +64,5 @@ fn shown(arguments: &Arguments, history: &History, id: &str) -> Result<String> {
         return Ok(render::history::entry_json(&entry, &record.machine)?);
     }
     let style = Style::of_stdout(&arguments.output);
-    Ok(render::history::entry_text(&entry, &record.machine, style))
+    Ok(render::history::entry_text(&entry, &record, style))
 }

@@ -1,17 +1,18 @@
 //! Results of the past as text and as JSON.
 
+use super::bench::{self, Report, doubt_name, quantity};
 use super::json::{SCHEMA_VERSION, pretty};
 use super::page::{BOLD, Page};
 use crate::output::Style;
-use lab::doubt::{Doubt, Raised};
-use lab::record::Fingerprint;
+use lab::doubt::Doubt;
+use lab::record::{Fingerprint, Record};
 use lab::store::{ArmSummary, Entry, FigureSummary};
-use serde_json::{Result, Value, json};
+use serde_json::{Result, json};
 
-/// Columns of a moment as RFC 3339 writes it, without fractions.
-const MOMENT: usize = 22;
+/// Columns of a number of trials.
+const TRIALS: usize = 8;
 /// Columns of a figure with its unit.
-const FIGURE: usize = 14;
+const FIGURE: usize = 12;
 
 /// A line for each arm of each result, the results in the order given.
 pub(crate) fn text(entries: &[Entry], style: Style) -> String {
@@ -22,55 +23,41 @@ pub(crate) fn text(entries: &[Entry], style: Style) -> String {
     }
     let widest = |of: fn(&Entry) -> usize| entries.iter().map(of).max().unwrap_or(0);
     let id = widest(|it| it.id.chars().count()).max("result".len()) + 2;
-    let what = widest(widest_title);
-    let what = what.max("workload".len()) + 2;
+    let what = widest(widest_title).max("workload".len());
     let heading = format!(
-        "{:id$}{:MOMENT$}{:what$}{:>6}{:>FIGURE$}  doubts",
-        "result", "began", "workload", "trials", "median"
+        "{:id$}{:what$}{:>TRIALS$}{:>FIGURE$}  doubts",
+        "result", "workload", "trials", "median"
     );
     page.line(&page.paint(BOLD, &heading));
     for entry in entries {
-        let (mut name, mut began) = (entry.id.as_str(), entry.began.as_str());
-        let mut doubts = doubts(entry);
+        let (mut name, mut doubts) = (entry.id.as_str(), doubts(entry));
         for arm in &entry.arms {
-            let median =
-                arm.figure.as_ref().map_or("-".to_owned(), |it| number(it.median, &it.unit));
-            let columns = format!(
-                "{name:id$}{began:MOMENT$}{:what$}{:>6}{median:>FIGURE$}  ",
-                title(entry, arm),
-                arm.trials
-            );
-            page.labelled(id + MOMENT + what + 6 + FIGURE + 2, &columns, &doubts);
+            let (title, trials) = (title(entry, arm), arm.trials);
+            let median = arm.figure.as_ref().map_or("-".to_owned(), median);
+            let columns = format!("{name:id$}{title:what$}{trials:>TRIALS$}{median:>FIGURE$}  ");
+            page.labelled(id + what + TRIALS + FIGURE + 2, &columns, &doubts);
             // The other arms are below the first.
-            (name, began) = ("", "");
+            name = "";
             doubts = String::new();
         }
     }
     page.finish()
 }
 
-/// One result, and every setting of the machine it was taken on.
-pub(crate) fn entry_text(entry: &Entry, machine: &Fingerprint, style: Style) -> String {
-    const LABEL: usize = 10;
+/// One result as `fullclock bench` printed it, and every setting of the machine it was taken on.
+pub(crate) fn entry_text(entry: &Entry, record: &Record, style: Style) -> String {
     let mut page = Page::new(style);
-    page.line(&page.paint(BOLD, &entry.id));
-    page.labelled(LABEL, "began", &entry.began);
-    page.labelled(LABEL, "file", &entry.path.display().to_string());
-    for arm in &entry.arms {
-        let figure = arm.figure.as_ref().map_or("no trial ended".to_owned(), figure);
-        let n_trials = arm.trials;
-        page.labelled(
-            LABEL,
-            "figure",
-            &format!("{}: {figure}; {n_trials} trials", title(entry, arm)),
-        );
+    let heading = format!("{}, began {}", entry.id, entry.began);
+    page.line(&page.paint(BOLD, &heading));
+    page.line("");
+    for line in bench::text(&Report::of(record, Some(&entry.path)), style).lines() {
+        page.line(line);
     }
-    let doubts = doubts(entry);
-    page.labelled(LABEL, "doubts", if doubts.is_empty() { "none" } else { &doubts });
     page.line("");
     page.line(&page.paint(BOLD, "The machine"));
-    let widest = machine.0.keys().map(|it| it.chars().count()).max().unwrap_or(0);
-    for (name, value) in &machine.0 {
+    let settings = &record.machine.0;
+    let widest = settings.keys().map(|it| it.chars().count()).max().unwrap_or(0);
+    for (name, value) in settings {
         page.labelled(widest + 4, &format!("  {name}"), value);
     }
     page.finish()
@@ -105,108 +92,118 @@ fn widest_title(entry: &Entry) -> usize {
     entry.arms.iter().map(|it| title(entry, it).chars().count()).max().unwrap_or(0)
 }
 
-fn figure(figure: &FigureSummary) -> String {
-    let FigureSummary { name, unit, median, trimmed_mean, interval } = figure;
-    let (median, mean) = (number(*median, unit), number(*trimmed_mean, unit));
-    let interval = interval.map_or("of unknown precision".to_owned(), |it| {
-        format!("95 % interval {} to {}", number(it.low, unit), number(it.high, unit))
-    });
-    format!("{name} {median} (median), {mean} (trimmed mean, {interval})")
+fn median(figure: &FigureSummary) -> String {
+    let precision = figure.interval.map(|it| it.half_width() / figure.trimmed_mean.abs());
+    quantity(figure.median, &figure.unit, precision)
 }
 
-/// With five significant digits, which tell 0.01 % apart.
-fn number(value: f64, unit: &str) -> String {
-    const DIGITS: i32 = 5;
-    let whole = if value == 0.0 { 1 } else { value.abs().log10().floor() as i32 + 1 };
-    let decimals = usize::try_from(DIGITS - whole).unwrap_or(0);
-    format!("{value:.decimals$} {unit}")
-}
-
-/// The doubts by the names that JSON has for them, that it was cut short first.
+/// The doubts by their names, how it ended first.
 fn doubts(entry: &Entry) -> String {
-    let name = |raised: &Raised| -> Option<String> {
-        let value = serde_json::to_value(&raised.doubt).ok()?;
-        value.get("doubt").and_then(Value::as_str).map(|it| it.replace('-', " "))
-    };
-    let is_cut_short = |it: &Raised| it.doubt == Doubt::CutShort;
-    let is_cut = !entry.is_complete || entry.doubts.iter().any(is_cut_short);
-    let others = entry.doubts.iter().filter(|it| !is_cut_short(it)).filter_map(name);
-    let mut names: Vec<String> =
-        is_cut.then(|| "cut short".to_owned()).into_iter().chain(others).collect();
-    // Each arm may raise the same.
-    names.dedup();
+    let is_end = |it: &Doubt| matches!(it, Doubt::CutShort | Doubt::Failures { .. });
+    let raised = entry.doubts.iter().map(|it| &it.doubt);
+    let (ends, others): (Vec<&Doubt>, Vec<&Doubt>) = raised.partition(|it| is_end(it));
+    let is_cut = !entry.is_complete && ends.is_empty();
+    let cut = is_cut.then_some(&Doubt::CutShort);
+    let mut names: Vec<&str> = Vec::new();
+    for name in cut.into_iter().chain(ends).chain(others).map(doubt_name) {
+        // Each arm may raise the same.
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     names.join(", ")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::bench::fixture::kept;
     use super::*;
+    use lab::stats::Interval;
     use std::path::PathBuf;
 
-    const PLAIN: Style = Style { color: false, width: 110 };
+    const NARROW: Style = Style { color: false, width: 80 };
 
     fn arm(name: &str, median: f64) -> ArmSummary {
+        let half = median * 0.002;
         let figure = FigureSummary {
             name: "elapsed".to_owned(),
             unit: "s".to_owned(),
             median,
             trimmed_mean: median,
-            interval: None,
+            interval: Some(Interval { low: median - half, high: median + half }),
         };
         let workload = "cpu-loop".to_owned();
         ArmSummary { name: name.to_owned(), workload, trials: 20, figure: Some(figure) }
     }
 
-    fn entry(arms: Vec<ArmSummary>) -> Entry {
+    fn entry(id: &str, arms: Vec<ArmSummary>, doubts: Vec<Doubt>) -> Entry {
         Entry {
-            id: "20261120T154305-cpu-loop".to_owned(),
+            id: id.to_owned(),
             began: "2026-11-20T15:43:05Z".to_owned(),
             arms,
             cpu_model: None,
             kernel: None,
-            doubts: vec![Doubt::Unpinned.into()],
-            is_complete: false,
-            path: PathBuf::from("/var/lib/fullclock/20261120T154305-cpu-loop.json"),
+            is_complete: !doubts.contains(&Doubt::CutShort),
+            doubts: doubts.into_iter().map(Doubt::into).collect(),
+            path: PathBuf::from(format!("/var/lib/fullclock/{id}.json")),
         }
     }
 
     #[test]
-    fn each_arm_has_a_line_and_what_was_cut_short_says_so() {
-        let text = text(&[entry(vec![arm("A", 12.4), arm("B", 12.3105)])], PLAIN);
-        insta::assert_snapshot!(text, @r"
-        result                    began                 workload      trials        median  doubts
-        20261120T154305-cpu-loop  2026-11-20T15:43:05Z  cpu-loop (A)      20      12.400 s  cut short, unpinned
-                                                        cpu-loop (B)      20      12.310 s
+    fn each_arm_has_a_line_and_doubts_have_names() {
+        let drifted = Doubt::Drifted { at: 9, share: 0.01 };
+        let outliers = Doubt::Outliers { trials: 1, of: 20 };
+        let many = vec![outliers.clone(), drifted.clone(), outliers, drifted, Doubt::CutShort];
+        let none = ArmSummary { trials: 0, figure: None, ..arm("A", 1.0) };
+        let entries = [
+            entry("20261121T090000Z-cpu-loop", vec![arm("A", 0.0364)], Vec::new()),
+            entry("20261120T154305Z-cpu-loop", vec![arm("A", 12.4), arm("B", 12.3105)], many),
+            entry("db2", vec![none], vec![Doubt::Unpinned]),
+        ];
+        insta::assert_snapshot!(text(&entries, NARROW), @r"
+        result                     workload      trials      median  doubts
+        20261121T090000Z-cpu-loop  cpu-loop          20    36.40 ms
+        20261120T154305Z-cpu-loop  cpu-loop (A)      20     12.40 s  cut short, outliers,
+                                                                     drifted
+                                   cpu-loop (B)      20     12.31 s
+        db2                        cpu-loop           0           -  not pinned
         ");
     }
 
     #[test]
-    fn one_result_is_shown_with_its_file_and_its_machine() {
-        let settings = [("scaling_governor".to_owned(), "performance".to_owned())];
-        let machine = Fingerprint(settings.into_iter().collect());
-        insta::assert_snapshot!(entry_text(&entry(vec![arm("A", 12.4)]), &machine, PLAIN), @r"
-        20261120T154305-cpu-loop
-        began     2026-11-20T15:43:05Z
-        file      /var/lib/fullclock/20261120T154305-cpu-loop.json
-        figure    cpu-loop: elapsed 12.400 s (median), 12.400 s (trimmed mean, of unknown precision); 20 trials
-        doubts    cut short, unpinned
+    fn one_result_is_shown_as_bench_printed_it_and_with_its_machine() {
+        let mut record = kept();
+        let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let retpolines = "Mitigation: Retpolines; IBPB: conditional; IBRS_FW; STIBP: conditional; \
+                          RSB filling";
+        record.machine.0.extend([
+            setting("scaling_governor", "performance on 0, powersave on 1"),
+            setting("vulnerability: spectre_v2", retpolines),
+        ]);
+        let entry = entry("20261120T154305Z-cpu-loop", vec![arm("A", 12.4)], Vec::new());
+        insta::assert_snapshot!(entry_text(&entry, &record, NARROW), @r"
+        20261120T154305Z-cpu-loop, began 2026-11-20T15:43:05Z
+
+        cpu-loop, on CPU 2, 20 trials
+          elapsed     12.401 s, 95 % interval 12.390 to 12.412 s (+-0.086 %), all from
+                      12.375 to 12.425 s
+          clock       2.70000 GHz, 95 % interval 2.69994 to 2.70005 GHz (+-0.0021 %),
+                      all from 2.69986 to 2.70013 GHz
+          cycles      33.482 G cycles, 95 % interval 33.454 to 33.510 G cycles
+                      (+-0.083 %), all from 33.411 to 33.548 G cycles, by the clock
+                      around each trial
+          lost around timer ticks 0.73 %
+          kept in     /var/lib/fullclock/20261120T154305Z-cpu-loop.json
 
         The machine
-          scaling_governor  performance
+          scaling_governor           performance on 0, powersave on 1
+          vulnerability: spectre_v2  Mitigation: Retpolines; IBPB: conditional; IBRS_FW;
+                                     STIBP: conditional; RSB filling
         ");
-    }
-
-    #[test]
-    fn figures_keep_five_digits_whatever_their_size() {
-        let of = |value| number(value, "s");
-        assert_eq!(
-            [of(12.345_678), of(0.001_234_567), of(1_234_567.8), of(0.0)],
-            ["12.346 s", "0.0012346 s", "1234568 s", "0.0000 s"]
-        );
     }
 
     #[test]
     fn no_result_is_no_empty_table() {
-        assert_eq!(text(&[], PLAIN), "no results; `fullclock bench` makes some\n");
+        assert_eq!(text(&[], NARROW), "no results; `fullclock bench` makes some\n");
     }
 }

@@ -50,6 +50,25 @@ pub(super) fn words(doubt: &Doubt) -> String {
     }
 }
 
+/// What a doubt is called where there is no room for more.
+pub(crate) fn name(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Throttled { .. } => "throttled",
+        Doubt::ClockDrifted { .. } => "clock moved",
+        Doubt::ClockUnknown { .. } => "clock unknown",
+        Doubt::Stolen { .. } => "stolen time",
+        Doubt::OtherLoad { .. } => "other load",
+        Doubt::Outliers { .. } => "outliers",
+        Doubt::Warming { .. } => "slow start",
+        Doubt::Drifted { .. } => "drifted",
+        Doubt::TooFewTrials { .. } => "too few trials",
+        Doubt::Unpinned => "not pinned",
+        Doubt::MachineUnknown => "machine unknown",
+        Doubt::CutShort => "cut short",
+        Doubt::Failures { .. } => "failed",
+    }
+}
+
 fn counted(trials: u32) -> String {
     if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") }
 }

@@ -13,6 +13,9 @@ mod quantity;
 mod tests;
 mod text;
 
+pub(super) use doubts::name as doubt_name;
+pub(super) use quantity::quantity;
+
 pub(crate) use json::{comparisons as comparisons_json, result as json};
 pub(crate) use list::list;
 pub(crate) use text::{comparisons, result as text};
