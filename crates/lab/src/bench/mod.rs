@@ -13,6 +13,7 @@ use crate::workload::{Ready, Scene, Settings, Workload};
 use facts::probe::EventCosts;
 use facts::{CpuSet, Fact, Missing};
 use fastrand::Rng;
+use host::probe::pinned;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use surroundings::{Recorder, Work};
@@ -102,10 +103,11 @@ impl PreparedArm {
     fn of(planned: &PlannedArm, scene: &Scene<'_>) -> Result<PreparedArm, Failure> {
         planned.workload.accepts(&planned.settings)?;
         if let Some(cpus) = planned.settings.cpus()? {
-            let denied = cpus.minus(&scene.allowed);
+            // The CPUs of isolcpus= are in no process's mask, and take whoever asks for them by name.
+            let denied: CpuSet = cpus.iter().filter(|cpu| pinned(*cpu, || ()).is_err()).collect();
             if !denied.is_empty() {
-                let allowed = &scene.allowed;
-                let text = format!("--cpus names {denied}; this process may run on {allowed}");
+                let text =
+                    format!("--cpus names {denied}: offline, or outside of this process's cpuset");
                 return Err(Failure::Unready(text));
             }
         }
