@@ -65,7 +65,7 @@ pub struct Trial {
     pub outcome: Outcome,
     /// The clock that the probe saw on the CPUs it ran on, right before and right after.
     pub clock: Known<TrialClock>,
-    /// From one second before it to its end.
+    /// From about one second before it to its end.
     pub surroundings: Known<Surroundings>,
 }
 
@@ -85,7 +85,7 @@ impl TrialClock {
     }
 }
 
-/// What the CPUs did from one second before a trial to its end.
+/// What the CPUs did from about one second before a trial to its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Surroundings {
     /// The CPUs, as the kernel writes lists.

@@ -1,6 +1,8 @@
-//! What the CPUs did around a trial: their ledger and metrics from one second before it to its end.
+//! What the CPUs did around a trial: their ledger and metrics from about one second before it to its end.
 //!
 //! A second, because some sources count in steps of 10 ms, and because what disturbs a trial has often begun before.
+//! Nobody samples during a trial, which that would disturb: so where the trial before was a long one, the window begins
+//! between the two.
 
 use crate::known::Known;
 use crate::trial::{Reading, Share, Surroundings};
@@ -76,14 +78,11 @@ impl<'a> Recorder<'a> {
         LEAD.saturating_sub(Duration::from_nanos(newest.saturating_sub(oldest)))
     }
 
-    /// Takes a sample after a trial that began at `began_ns` of CLOCK_MONOTONIC_RAW, and says what happened from
+    /// Takes a sample after a trial that began at `began_ns` of CLOCK_MONOTONIC_RAW, and says what happened from about
     /// [`LEAD`] before that.
     pub(super) fn end(&mut self, began_ns: u64, work: Work<'_>) -> Known<Surroundings> {
         self.sample();
-        let lead_ns = u64::try_from(LEAD.as_nanos()).unwrap_or(u64::MAX);
-        let is_early = |it: &Sample| it.raw_ns().saturating_add(lead_ns) <= began_ns;
-        let n_early = self.samples.iter().take_while(|it| is_early(it)).count();
-        self.forget(n_early.saturating_sub(1));
+        self.forget(first_of_window(self.samples.iter().map(Sample::raw_ns), began_ns));
         match (self.samples.front(), self.samples.back()) {
             (Some(before), Some(after)) => {
                 let interval =
@@ -126,6 +125,15 @@ impl Sample {
     fn raw_ns(&self) -> u64 {
         self.counters.at.raw_ns
     }
+}
+
+/// Which of the samples that were taken at these times the window of a trial begins with: the one nearest to [`LEAD`]
+/// before it, of those that are no part of it.
+fn first_of_window(times_ns: impl Iterator<Item = u64>, began_ns: u64) -> usize {
+    let lead_ns = u64::try_from(LEAD.as_nanos()).unwrap_or(u64::MAX);
+    let wished_ns = began_ns.saturating_sub(lead_ns);
+    let before = times_ns.enumerate().take_while(|(_, at_ns)| *at_ns <= began_ns);
+    before.min_by_key(|(_, at_ns)| at_ns.abs_diff(wished_ns)).map_or(0, |(at, _)| at)
 }
 
 fn own_cpu_ns() -> u64 {
@@ -219,4 +227,31 @@ fn readings(interval: &Interval<'_>, cpus: &CpuSet) -> Vec<Reading> {
         }
     }
     readings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first sample of a window, of samples at these milliseconds, the last one right after the trial.
+    fn first_ms(samples_ms: &[u64], began_ms: u64) -> u64 {
+        let times_ns = samples_ms.iter().map(|ms| ms * 1_000_000);
+        samples_ms[first_of_window(times_ns, began_ms * 1_000_000)]
+    }
+
+    #[test]
+    fn a_window_begins_about_a_second_before_its_trial() {
+        assert_eq!(first_ms(&[0, 300, 600, 900, 1200, 1500, 1800], 1500), 600);
+        assert_eq!(first_ms(&[5000, 6000, 9000], 6000), 5000);
+    }
+
+    #[test]
+    fn a_long_trial_is_in_no_window_but_its_own() {
+        assert_eq!(first_ms(&[0, 1000, 4000, 7000], 4000), 4000);
+    }
+
+    #[test]
+    fn a_window_begins_no_later_than_its_trial() {
+        assert_eq!(first_ms(&[0, 5010, 5020], 5000), 0);
+    }
 }
