@@ -35,7 +35,7 @@ pub const MACHINES: &[Machine] = &[
     },
     Machine {
         name: "tickless",
-        about: "CPU 1 runs without a tick; a slow BMC to be polled; no P-states, no C-states",
+        about: "CPU 1 runs without a tick, CPU 2 isolated with it; a slow BMC to be polled; no P-states, no C-states",
         boot: tickless,
     },
     Machine {
@@ -61,7 +61,7 @@ const BMC_MODULES: [&str; 3] = ["ipmi_si", "ipmi_devintf", "ipmi_watchdog"];
 /// Two CPUs with P-states and C-states, a BMC that interrupts, nothing on the boot line.
 #[must_use]
 pub fn sound() -> Boot {
-    qemu(true, Bmc { interrupt: true, delay: None }, &[])
+    qemu(2, true, Bmc { interrupt: true, delay: None }, &[])
 }
 
 /// [`sound`], but for three faults: CPU 1 isolated from the scheduler and not from the tick, no
@@ -69,15 +69,15 @@ pub fn sound() -> Boot {
 #[must_use]
 pub fn half_isolated() -> Boot {
     let bmc = Bmc { interrupt: false, delay: None };
-    qemu(true, bmc, &["isolcpus=1", "processor.max_cstate=1"])
+    qemu(2, true, bmc, &["isolcpus=1", "processor.max_cstate=1"])
 }
 
-/// CPU 1 isolated as it should be, and a BMC that has to be polled and takes its time. There are no
-/// C-states: with them the kernel trusts no TSC here, and keeps the tick.
+/// CPU 1 isolated as it should be, CPU 2 isolated from the scheduler and not from the tick, and a BMC that has to be
+/// polled and takes its time. There are no C-states: with them the kernel trusts no TSC here, and keeps the tick.
 #[must_use]
 pub fn tickless() -> Boot {
     let bmc = Bmc { interrupt: false, delay: Some(Duration::from_millis(20)) };
-    qemu(false, bmc, &["isolcpus=1", "nohz_full=1", "rcu_nocbs=1", "tsc=reliable"])
+    qemu(3, false, bmc, &["isolcpus=1,2", "nohz_full=1", "rcu_nocbs=1", "tsc=reliable"])
 }
 
 /// A virtual machine that says so, with a list of CPUs on the boot line that was written for a bigger
@@ -97,12 +97,12 @@ pub fn misspelt() -> Boot {
     }
 }
 
-fn qemu(power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {
+fn qemu(n_cpus: usize, power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {
     let power_modules: &[&str] = if power_states { &POWER_MODULES } else { &[] };
     Boot {
         emulator: Emulator::Qemu(Qemu {
             cpu_model: CPU_MODEL,
-            n_cpus: 2,
+            n_cpus,
             power_states,
             bmc: Some(bmc),
             poses_as_hardware: true,

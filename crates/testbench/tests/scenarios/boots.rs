@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 
 use testbench::{Bench, Boot, Step, Transcript, machines};
 
+/// Ticks a second: CONFIG_HZ of Debian's kernels.
+pub(crate) const FULL_RATE: f64 = 250.0;
+
 /// Of the package linux-perf.
 const PERF: &str = "/usr/bin/perf";
 
@@ -43,6 +46,7 @@ pub(crate) static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
         &[
             audit("statistics every second", "sysctl -w vm.stat_interval=1 >&2"),
             audit("statistics every minute", "sysctl -w vm.stat_interval=60 >&2"),
+            Step::new("cpu loop", include_str!("steps/cpu_loop.sh")),
             audit("busy BMC", "ping_bmc 300"),
             Step::new("ledger of a busy BMC", include_str!("steps/ledger_of_a_busy_bmc.sh")),
         ],

@@ -7,6 +7,7 @@ mod absence;
 mod audit;
 mod boots;
 mod clock_modulation;
+mod cpu_loop;
 mod governors;
 mod idle_states;
 mod ipmi;

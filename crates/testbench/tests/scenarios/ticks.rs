@@ -7,10 +7,7 @@
 use serde_json::Value;
 use testbench::Transcript;
 
-use crate::boots::{HALF_ISOLATED, TICKS};
-
-/// CONFIG_HZ of Debian's kernels.
-const FULL_RATE: f64 = 250.0;
+use crate::boots::{FULL_RATE, HALF_ISOLATED, TICKS};
 
 /// What `fullclock tick --json` said of CPU 1, each time that the step ran it.
 fn all_of_cpu_1(transcript: &Transcript, step: &str) -> Vec<Value> {
