@@ -10,9 +10,14 @@ use crate::cargo::workspace;
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask docs' takes no arguments");
     for page in rules::documentation::PAGES {
-        let path = workspace().join("docs").join(page.file);
-        std::fs::write(&path, page.text())
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        write(page.file, &page.text(rules::documentation::entries()))?;
     }
+    let page = lab::documentation::PAGE;
+    write(page.file, &page.text(lab::documentation::entries()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn write(file: &str, text: &str) -> Result<()> {
+    let path = workspace().join("docs").join(file);
+    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -44,7 +44,7 @@ const COMMANDS: &[Command] = &[
         run: guest::run,
     },
     Command { name: "fuzz", about: "run the fuzz targets: fuzz [--runs N]", run: fuzz::run },
-    Command { name: "docs", about: "renew docs/checks.md from the checks", run: docs::run },
+    Command { name: "docs", about: "renew the pages of docs/ from the lists", run: docs::run },
     Command {
         name: "injection",
         about: "steal from a CPU and see whether the ledger finds it; needs an idle machine: injection [--quick]",

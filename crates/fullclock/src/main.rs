@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod documentation;
 mod duration;
 mod interrupt;
 mod measure;

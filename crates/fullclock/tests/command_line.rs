@@ -156,8 +156,14 @@ fn ids_of_every_list_are_explained() {
     assert!(printed(&["explain", "--json", "busy-mhz"]).contains("\"list\": \"metric\""));
     let both = printed(&["explain", "ticks"]);
     assert!(both.contains("(metric)") && both.contains("(ledger line)"), "{both}");
+    let workload = printed(&["explain", "cpu-loop"]);
+    assert!(workload.contains("What it cannot know"), "{workload}");
+    assert!(workload.contains("Main figure: elapsed (s), lower is better."), "{workload}");
     let list = printed(&["explain"]);
-    assert!(list.contains("slow-governor") && list.contains("core-residency"), "{list}");
+    for id in ["slow-governor", "core-residency", "stolen", "spin-pair"] {
+        assert!(list.contains(id), "{id} in {list}");
+    }
+    assert!(printed(&["explain", "--json"]).contains("\"workloads\""));
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod compare;
 pub mod comparison;
 mod cpu_test;
 pub mod database;
+pub mod documentation;
 pub mod doubt;
 pub mod failure;
 mod fingerprint;

@@ -49,6 +49,16 @@ pub enum Better {
     Higher,
 }
 
+impl Better {
+    /// The word in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Better::Lower => "lower",
+            Better::Higher => "higher",
+        }
+    }
+}
+
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {

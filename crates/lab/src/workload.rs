@@ -17,7 +17,7 @@ pub struct Workload {
     pub id: &'static str,
     /// The same in a few words, for a list.
     pub title: &'static str,
-    /// Markdown: what it does, what its figure means, what it cannot tell.
+    /// Markdown, with the headings of [`HEADINGS`](crate::workloads::HEADINGS).
     pub help: &'static str,
     /// Its main figure.
     pub figure: FigureShape,
@@ -215,6 +215,14 @@ impl Settings {
 }
 
 impl Workload {
+    /// Markdown for `fullclock explain ID`: its help, its main figure and what it takes.
+    pub fn documentation(&self) -> String {
+        let Workload { help, figure: FigureShape { name, unit, better }, .. } = self;
+        let takes: Vec<&str> = self.takes.iter().map(|it| it.option()).collect();
+        let (better, takes) = (better.name(), takes.join(", "));
+        format!("{help}\nMain figure: {name} ({unit}), {better} is better. Takes {takes}.\n")
+    }
+
     /// Refuses a setting that means nothing to it.
     pub fn accepts(&self, settings: &Settings) -> Result<(), Failure> {
         match settings.given().into_iter().find(|it| !self.takes.contains(it)) {

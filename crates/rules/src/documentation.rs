@@ -1,4 +1,4 @@
-//! The documentation of every list, as pages for people who read before they install, and entry by entry.
+//! The documentation of every list of this crate, as pages for people who read before they install, and entry by entry.
 
 use crate::check::Reference;
 use crate::checks::CHECKS;
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// What one entry of a list says of itself.
 pub struct Entry {
-    /// What it is one of: `check`, `metric`, `ledger line`.
+    /// What it is one of: `check`, `metric`, `ledger line`, `workload`.
     pub list: &'static str,
     /// Its id, which no other entry of its list has.
     pub id: &'static str,
@@ -25,9 +25,9 @@ pub struct Page {
     /// The file's name.
     pub file: &'static str,
     /// Its heading, and what is said before the entries.
-    opening: &'static str,
+    pub opening: &'static str,
     /// What its entries are.
-    list: &'static str,
+    pub list: &'static str,
 }
 
 /// Every page, one for each list.
@@ -77,15 +77,10 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     checks.chain(metrics).chain(losses)
 }
 
-/// The entries with this id, at most one of each list: `ticks` is a metric and a line of the ledger.
-pub fn find(id: &str) -> Vec<Entry> {
-    entries().filter(|entry| entry.id == id).collect()
-}
-
 impl Page {
-    /// Its text.
-    pub fn text(&self) -> String {
-        let of_page = entries().filter(|entry| entry.list == self.list);
+    /// Its text, of those entries that are of its list.
+    pub fn text(&self, entries: impl Iterator<Item = Entry>) -> String {
+        let of_page = entries.filter(|entry| entry.list == self.list);
         of_page.fold(self.opening.to_owned(), |page, entry| page + &section(&entry))
     }
 }

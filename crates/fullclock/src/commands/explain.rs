@@ -1,10 +1,10 @@
 //! `fullclock explain`: what an entry of a list is about, or what a pasted line means.
 
 use crate::cli::Arguments;
+use crate::documentation;
 use crate::output::{self, Style};
 use crate::render;
 use anyhow::{Context, Result, bail};
-use rules::documentation;
 use rules::pasted;
 use std::io::Read;
 use std::process::ExitCode;

@@ -2,10 +2,11 @@
 //!
 //! Fields are only ever added within a version of the schema.
 
+use crate::documentation;
 use facts::{Fact, HostView, Missing, Origin};
 use rules::audit::Audit;
 use rules::check::{Check, Reference};
-use rules::documentation::{self, Entry};
+use rules::documentation::Entry;
 use rules::finding::Finding;
 use rules::pasted::Explanation;
 use serde_json::{Result, Value, json};
@@ -46,6 +47,7 @@ pub(crate) fn entries() -> Result<String> {
         "checks": of("check"),
         "metrics": of("metric"),
         "ledger_lines": of("ledger line"),
+        "workloads": of("workload"),
     }))
 }
 

@@ -2,11 +2,12 @@
 
 use super::page::{BOLD, DIM, Page, color_of};
 use super::unknowns;
+use crate::documentation;
 use crate::output::Style;
 use facts::{Fact, HostView};
 use rules::audit::Audit;
 use rules::check::Check;
-use rules::documentation::{self, Entry};
+use rules::documentation::Entry;
 use rules::finding::{Confidence, Finding, Severity};
 use rules::pasted::Explanation;
 
@@ -216,7 +217,7 @@ pub(crate) fn entries(style: Style) -> String {
     page.line("");
     page.paragraph(
         0,
-        "`fullclock explain ID` says what it looks at, what it means and what it cannot know.",
+        "`fullclock explain ID` says what it looks at or does, what it means and what it cannot know.",
     );
     page.finish()
 }

@@ -17,17 +17,23 @@ use std::sync::atomic::Ordering;
 pub(super) const WORKLOAD: Workload = Workload {
     id: "all-cores",
     title: "the CPU test on every CPU at once, beside one alone",
-    help: "Runs the CPU test (see `cpu-loop`) on the first CPU alone, then on all chosen CPUs at once; without `--cpus` \
-           on all that this program may use. `throughput` is what they do together, in million iterations a second, until \
-           the last has ended; `slowest` and `fastest` are single CPUs of them, `alone` is the first CPU before that. \
-           `scaling` is `throughput` divided by `alone` and by the number of CPUs: 100 % would be no loss.\n\n\
-           Less is normal. Turbo clocks fall with the number of busy cores, to two thirds or so; \
-           two threads of one core do together little more than one (see `spin-pair`). Below that, look for \
-           a power or heat limit (`fullclock watch`), a CPU quota, a hypervisor that has fewer CPUs than it shows, or other \
-           work. A `slowest` far below `fastest` is one core with a problem of its own, or somebody else's work on it: \
-           `cpu-loop --sweep` finds it.\n\n\
-           The test lives in registers: memory bandwidth shared by all cores is not in it (see `memory`). Elapsed and \
-           CPU time are those of the part in which all ran.",
+    help: "\
+## What it does
+Runs the CPU test (see `cpu-loop`) on the first CPU alone, then on all chosen CPUs at once; without `--cpus` on all that this
+program may use. `throughput` is what they do together, in million iterations a second, until the last has ended; `slowest`
+and `fastest` are single CPUs of them, `alone` is the first CPU before that. `scaling` is `throughput` divided by `alone` and
+by the number of CPUs: 100 % would be no loss. Elapsed and CPU time are those of the part in which all ran.
+
+## What moves its figures
+Less than 100 % is normal: turbo falls with the number of busy cores (a Xeon E5-2680 has 3.5 GHz for one and 3.1 GHz for all),
+and two threads of one core share it (see `spin-pair`). Below that, look for a power or heat limit (`fullclock watch`), a CPU
+quota, a hypervisor that has fewer CPUs than it shows, or other work. A `slowest` far below `fastest` is one core with a
+problem of its own, or somebody else's work on it: `cpu-loop --sweep` finds it.
+
+## What it cannot know
+The test lives in registers: memory bandwidth shared by all cores is not in it (see `memory`). Which limit was met, the
+ledger beside the trials tells and not these figures.
+",
     figure: THROUGHPUT,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::Own,

@@ -18,15 +18,23 @@ use std::time::Duration;
 pub(super) const WORKLOAD: Workload = Workload {
     id: "command",
     title: "any command, by its elapsed time or a figure it prints",
-    help: "Runs a command to its end, again and again. Its figure is the time from its start to its end; with \
-           `--metric REGEX`, the number that the expression's one group finds in what it prints, the last one where \
-           there are several (pgbench, sysbench, HammerDB...). More of it is faster, as of a rate; `--better lower` \
-           says that it is a time.\n\n\
-           With `--cpus`, the command and everything it starts run on those CPUs; a server that it talks to does \
-           not. A command that fails, prints no such number or does not end within `--timeout` fails the trial. \
-           It reads nothing, and what it prints is not shown. What it leaves running is ended with the bench, also \
-           where that is killed, unless it makes itself a session of its own, as servers do.\n\n\
-           Start and end of a process take a millisecond or less, and are in its time.",
+    help: "\
+## What it does
+Runs a command to its end, again and again. `elapsed` is the time from its start to its end; with `--metric REGEX`, the figure
+is the number that the expression's one group finds in what it prints, the last one where there are several (pgbench,
+sysbench, HammerDB...). More of it is faster, as of a rate; `--better lower` says that it is a time.
+
+With `--cpus`, the command and everything it starts run on those CPUs; a server that it talks to does not. A command that
+fails, prints no such number or does not end within `--timeout` fails the trial. It reads nothing, and what it prints is not
+shown. What it leaves running is ended with the bench, also where that is killed, unless it makes itself a session of its
+own, as servers do.
+
+## What moves its figures
+Whatever moves the command's. Start and end of a process are in its time: `fullclock bench -- true` tells what they take.
+
+## What it cannot know
+Whether the command did the same each time, and what a server did for it: the server's CPU time is not in the trial's.
+",
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Metric, Setting::Better, Setting::Timeout, Setting::Command],
     placement: Placement::Anywhere,

@@ -15,14 +15,23 @@ use std::hint::black_box;
 pub(super) const WORKLOAD: Workload = Workload {
     id: "cpu-loop",
     title: "a loop of arithmetic with a known answer",
-    help: "Adds up ten million square roots, each time taking the remainder of a division by 999999, and checks the \
-           answer, 873729.72, bit for bit. It needs neither memory nor the kernel: what it takes longer, the clock is \
-           lower, or somebody else had the CPU. A wrong answer means broken hardware or a broken build.\n\n\
-           With several CPUs, each runs the whole loop at the same time, and the figure is that of the slowest. \
-           `--sweep` runs it on each CPU in turn, which finds the slow core. `--iterations` makes it longer or \
-           shorter; the answer of a count other than ten million is checked against a second run of the same loop \
-           before the first trial.\n\n\
-           It says nothing about memory, caches or the kernel: see `memory`, `syscall`.",
+    help: "\
+## What it does
+Adds up ten million square roots, each time taking the remainder of a division by 999999, and checks the answer,
+873729.72, bit for bit. A wrong answer means broken hardware or a broken build. `elapsed` is what one such loop took.
+
+With several CPUs, each runs the whole loop at the same time, and the figure is that of the slowest. `--sweep` runs it on
+each CPU in turn, which finds the slow core. `--iterations` makes it longer or shorter; the answer of a count other than
+ten million is checked against a second run of the same loop before the first trial.
+
+## What moves its figures
+The clock, the design of the core, and whoever else had the CPU meanwhile. It needs neither memory nor the kernel, and each
+step waits for the one before.
+
+## What it cannot know
+Anything about memory, caches and the kernel: see `memory`, `syscall`. Which of its causes made it slower: the clock and the
+ledger that are kept with each trial tell that.
+",
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,

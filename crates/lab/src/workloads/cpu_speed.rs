@@ -17,19 +17,29 @@ use std::hint::black_box;
 pub(super) const WORKLOAD: Workload = Workload {
     id: "cpu-speed",
     title: "million simple operations a second, the clock, and cycles for each",
-    help: "Does 25 million simple operations, each a multiplication and an addition that need the result of the \
-           one before, and checks the answer. `speed` is in million operations a second. With `--cpus` the clock is \
-           probed right before and right after on the same CPU: `clock` is its mean in GHz, and `cycles` what one operation took. \
-           A trial in which the clock could not be read has no `clock` and no `cycles`.\n\n\
-           `cycles` belongs to the design of the core: 4 on Intel's cores since Sandy Bridge and AMD's since Zen, whatever the clock. \
-           More means that somebody else had the CPU for a part of the time. `speed` is then the clock and nothing \
-           else, which makes it a figure to compare between machines of one model: `--peers FILE` takes lines like \
-           `MODEL ; SPEED`, with the model as in /proc/cpuinfo, or results of this workload. One machine that is far slower \
-           than its peers has something wrong that no setting on it may show: firmware left a published one at 673 of \
-           2713, which is a clock modulated to a duty cycle of 25 %.\n\n\
-           With several CPUs each does all operations at the same time, and the figures are those of the slowest. \
-           Databases print figures of their own for this (Oracle's CPUSPEEDNW: `--print-sql oracle`, \
-           `--parse FILE`); they count other operations, and compare with their own kind only.",
+    help: "\
+## What it does
+Does 25 million simple operations, each a multiplication and an addition of 64 bits that need the result of the one before,
+and checks the answer. `speed` is in million operations a second. With `--cpus` the clock is probed right before and right
+after on the same CPU: `clock` is its mean in GHz, and `cycles` what one operation took. A trial in which the clock could not
+be read has no `clock` and no `cycles`. With several CPUs each does all operations at the same time, and the figures are
+those of the slowest. `--iterations` is the number of operations.
+
+`--peers FILE` takes lines like `MODEL ; SPEED`, with the model as in /proc/cpuinfo, or results of this workload.
+`--print-sql oracle` writes a script that makes Oracle measure its own figure (CPUSPEEDNW), and `--parse FILE` reads what
+that printed.
+
+## What moves its figures
+`cycles` belongs to the design of the core, whatever the clock: 4 where a multiplication takes 3 and an addition 1, as on
+Intel's big cores since Sandy Bridge and AMD's since Zen (Agner Fog, Instruction tables,
+https://www.agner.org/optimize/instruction_tables.pdf). More than on other machines of the model means that somebody else
+had the CPU for a part of the time. `speed` is then the clock and nothing else, which makes it a figure to compare between
+machines of one model. One that is far slower than its peers has something wrong that no setting on it may show: firmware
+left a published one at 673 of 2713, by a clock modulated to a duty cycle of 25 %.
+
+## What it cannot know
+What other code does with a clock. Figures of databases count other operations, and compare with their own kind only.
+",
     figure: SPEED,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,

@@ -34,6 +34,10 @@ pub(crate) const PLSQL_LOOP: &Workload = &plsql_loop::WORKLOAD;
 /// The one whose speed Oracle has a figure of its own for.
 pub(crate) const CPU_SPEED: &Workload = &cpu_speed::WORKLOAD;
 
+/// The headings that the help of every workload has, in this order.
+pub const HEADINGS: &[&str] =
+    &["## What it does", "## What moves its figures", "## What it cannot know"];
+
 /// The workload of that id.
 pub fn find(id: &str) -> Option<&'static Workload> {
     WORKLOADS.iter().find(|it| it.id == id)

@@ -17,14 +17,24 @@ use std::time::Duration;
 pub(crate) const WORKLOAD: Workload = Workload {
     id: "plsql-loop",
     title: "the CPU test in a database's procedural language",
-    help: "Runs `n = mod(n, 999999) + sqrt(f)` ten million times in PL/pgSQL or in MariaDB's SQL, with decimal numbers \
-           and then with doubles, and checks both answers: 873729.72, and the doubles to the last bit. The main figure \
-           is the time with decimal numbers; `double precision` is the other. Both are taken by the server's clock, so \
-           that neither a network nor the start of a client is in them.\n\n\
-           Without `--dsn`, a temporary server is made of the programs installed here, and removed afterwards. With \
-           `--cpus`, one session is pinned to each CPU, all work at once, and the slowest counts; this needs a server \
-           on this host, and root or the server's user. MariaDB's square root is a double even in decimal arithmetic. \
-           Figures of two databases, or of two versions of one, tell about the databases, not about machines.",
+    help: "\
+## What it does
+Runs `n = mod(n, 999999) + sqrt(f)` ten million times in PL/pgSQL or in MariaDB's SQL, with decimal numbers and then with
+doubles, and checks both answers: 873729.72, and the doubles to the last bit. `elapsed` is the time with decimal numbers,
+`double precision` that with doubles. Both are taken by the server's clock, so that neither a network nor the start of a
+client is in them.
+
+Without `--dsn`, a temporary server is made of the programs installed here, and removed afterwards. With `--cpus`, one session
+is pinned to each CPU, all work at once, and the slowest counts; this needs a server on this host, and root or the server's
+user. For Oracle, `--print-sql oracle` writes a script for sqlplus, and `--parse FILE` reads what that printed.
+
+## What moves its figures
+The clock, other work on the CPU, and the server's version: decimal arithmetic and the interpreter are its own. MariaDB's
+square root is a double even in decimal arithmetic.
+
+## What it cannot know
+What two databases, or two versions of one, say about machines: such figures tell about the databases.
+",
     figure: FigureShape { name: "elapsed", unit: "s", better: Better::Lower },
     takes: &[Setting::Cpus, Setting::Iterations, Setting::Engine, Setting::Dsn, Setting::Timeout],
     placement: Placement::Anywhere,

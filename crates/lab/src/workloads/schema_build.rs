@@ -16,15 +16,25 @@ use std::time::Duration;
 pub(crate) const WORKLOAD: Workload = Workload {
     id: "schema-build",
     title: "a parallel load, then indexes and statistics by one task, in PostgreSQL",
-    help: "Loads tables with one session for each CPU, then builds their indexes and gathers their statistics with one \
-           session and no parallel workers. `load`, `index` and `statistics` are timed apart by the server's clock; \
-           `elapsed` is their sum. Counts and sums of what was loaded are checked.\n\n\
-           Rows are computed by the server (`INSERT ... SELECT ... FROM generate_series`), one unlogged table for each \
-           session, with `synchronous_commit` and `jit` off: the CPUs are what is left to wait for. Tables beyond the \
-           server's `shared_buffers` go through the page cache, and on a user's server (`--dsn`) to its disk where its \
-           checkpoints say so. There it works in a schema of its own, which is dropped afterwards, or at the next start \
-           if this was killed; that needs the right to create schemas. The load of two machines with different numbers \
-           of CPUs is not the same work for each session.",
+    help: "\
+## What it does
+Loads tables with one session for each CPU, then builds their indexes and gathers their statistics with one session and no
+parallel workers. `load`, `index` and `statistics` are timed apart by the server's clock; `elapsed` is their sum. Counts and
+sums of what was loaded are checked.
+
+Rows are computed by the server (`INSERT ... SELECT ... FROM generate_series`), one unlogged table for each session, with
+`synchronous_commit` and `jit` off: the CPUs are what is left to wait for. On a user's server (`--dsn`) it works in a schema
+of its own, which is dropped afterwards, or at the next start if this was killed; that needs the right to create schemas.
+Without, a temporary server is made of the programs installed here, and removed afterwards.
+
+## What moves its figures
+The load has the clock of a processor whose cores are all busy, the indexes that of one busy core: 3.09 and 3.48 GHz in a
+published run on two Xeon E5-2680. A setting may help the one and cost the other. Tables beyond the server's `shared_buffers`
+go through the page cache, and on a user's server to its disk where its checkpoints say so.
+
+## What it cannot know
+What a load of two machines with different numbers of CPUs says of one session: it is not the same work for each.
+",
     figure: FigureShape { name: "elapsed", unit: "s", better: Better::Lower },
     takes: &[Setting::Cpus, Setting::Rows, Setting::Engine, Setting::Dsn, Setting::Timeout],
     placement: Placement::Anywhere,

@@ -17,16 +17,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) const WORKLOAD: Workload = Workload {
     id: "spin-pair",
     title: "how much slower the CPU test is while its core's other thread is busy",
-    help: "Runs the CPU test (see `cpu-loop`) on one CPU alone, and while another CPU runs it too; `slowdown` is the \
-           second time divided by the first. Which of the two comes first alternates from trial to trial, so that a clock \
-           that drifts favours neither.\n\n\
-           Two threads of one core share its units: 1 would be a sibling that costs nothing, 2 one that takes half. \
-           The test waits for its own results most of the time, which leaves room for a sibling; work that fills all units \
-           sees more. It is why a server at 50 % CPU may have little left, and why the same query takes longer \
-           beside a busy neighbour although no run queue is longer.\n\n\
-           `--cpus` names two CPUs, the first is timed; or one, whose sibling is found; without it, the first CPU that \
-           has a sibling. Two CPUs of different cores show what another core's work costs: clock, and nothing else \
-           of this test. Where a hypervisor shows threads of a core as cores, name the pair.",
+    help: "\
+## What it does
+Runs the CPU test (see `cpu-loop`) on one CPU alone, and while another CPU runs it too; `slowdown` is the second time divided
+by the first: 1 is a sibling that costs nothing, 2 one that takes half. Which of the two comes first alternates from trial
+to trial, so that a clock that drifts favours neither.
+
+`--cpus` names two CPUs, the first is timed; or one, whose sibling is found; without it, the first CPU that has a sibling.
+
+## What moves its figures
+Two threads of one core share its units. It is why a server at 50 % CPU may have little left, and why the same query takes
+longer beside a busy neighbour although no run queue is longer. Two CPUs of different cores show what another core's work
+costs: clock, and nothing else of this test.
+
+## What it cannot know
+How much other work would lose: the test waits for its own results most of the time, which leaves room for a sibling, and
+work that fills all units sees more. Where a hypervisor shows threads of a core as cores, name the pair.
+",
     figure: SLOWDOWN,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::Own,

@@ -17,14 +17,22 @@ use std::sync::atomic::AtomicBool;
 pub(super) const WORKLOAD: Workload = Workload {
     id: "syscall",
     title: "the cost of a system call that does nothing",
-    help: "Asks the kernel for the number of the parent process, a million times, and tells the mean of one call. The \
-           kernel has hardly anything to do for it, so the figure is what every system call costs on top of its work: \
-           the way into the kernel and back.\n\n\
-           Mitigations of Meltdown, Spectre and their kin make it several times as dear, on old processors the most; a CPU of `nohz_full` pays for booking its time at each entry \
-           (compare `--cpus` with one that is not); a container's seccomp filter, auditing and tracing add theirs. A \
-           database that does 100,000 system calls a second on a CPU loses 1 % of it to every 100 ns.\n\n\
-           With several CPUs each does all the calls at the same time, and the figure is that of the slowest. It says \
-           nothing about what system calls do in the kernel, and in a hypervisor's guest nothing about leaving the guest.",
+    help: "\
+## What it does
+Asks the kernel for the number of the parent process, a million times; `call` is the mean of one. The kernel has hardly
+anything to do for it, so the figure is what every system call costs on top of its work: the way into the kernel and back.
+With several CPUs each does all the calls at the same time, and the figure is that of the slowest. `--iterations` is the
+number of calls.
+
+## What moves its figures
+Mitigations of Meltdown, Spectre and their kin: page-table isolation alone writes CR3 at each entry and each exit, which takes
+about a hundred cycles each time (Documentation/arch/x86/pti.rst). A CPU of `nohz_full` books its time at each entry: compare
+`--cpus` with one that is not. A container's seccomp filter, auditing and tracing add theirs. A database that does 100,000
+system calls a second on a CPU loses 1 % of it to every 100 ns.
+
+## What it cannot know
+Which of these it is, and what system calls do in the kernel. In a hypervisor's guest it says nothing about leaving the guest.
+",
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,

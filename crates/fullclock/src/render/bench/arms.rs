@@ -70,7 +70,7 @@ pub(super) fn described(arm: &Arm) -> String {
     option("--dsn", dsn.clone());
     option("--rows", rows.map(|it| it.to_string()));
     option("--metric", metric.as_ref().map(|it| quoted(it)));
-    option("--better", better.map(|it| format!("{it:?}").to_lowercase()));
+    option("--better", better.map(|it| it.name().to_owned()));
     option("--timeout", timeout.map(|it| format!("{}s", it.as_secs_f64())));
     option(
         "--",

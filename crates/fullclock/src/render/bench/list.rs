@@ -14,5 +14,10 @@ pub(crate) fn list(style: Style) -> String {
         page.line(&format!("{id}{}", workload.title));
         page.labelled(COLUMN, "", &format!("takes {}", takes.join(", ")));
     }
+    page.line("");
+    page.paragraph(
+        0,
+        "`fullclock explain WORKLOAD` says what it does, what moves its figures and what it cannot know.",
+    );
     page.finish()
 }

@@ -21,19 +21,27 @@ use std::sync::atomic::AtomicBool;
 pub(super) const WORKLOAD: Workload = Workload {
     id: "memory",
     title: "the latency of dependent accesses to memory, and its bandwidth",
-    help: "Follows a chain of two million accesses, each to an address that only the one before tells, at random through \
-           a buffer of eight times the last-level cache; `latency` is the mean of one. Then reads the whole buffer in order: \
-           `bandwidth`. Where the chain ends, and the sum of what was read, are checked.\n\n\
-           Compare it with a machine of the same model. More means memory of another node (`numactl --hardware` tells the \
-           distances), a low clock of the uncore or the fabric, or CPUs that wait for a busy bus. One access in \
-           eight finds its line in the cache; most also walk the page tables, since pages are of 4 KiB unless \
-           transparent huge pages are `always`: what they are set to is kept with the result. A \
-           database that follows pointers (B-trees, hash joins) waits for latency; one that scans, for bandwidth.\n\n\
-           With several CPUs, all go through the same buffer at the same time from different places: `latency` is that of \
-           the slowest, `bandwidth` the sum of all until the last has ended. One CPU cannot use up the bandwidth of a server's memory. \
-           The buffer is filled by the first of `--cpus`, so on its node. It takes no more than a quarter of the \
-           available memory; where that is too little for the cache, it says so and does nothing. `--iterations` is the number \
-           of accesses.",
+    help: "\
+## What it does
+Follows a chain of two million accesses, each to an address that only the one before tells, at random through a buffer of
+eight times the last-level cache; `latency` is the mean of one. Then reads the whole buffer in order: `bandwidth`. Where the
+chain ends, and the sum of what was read, are checked.
+
+With several CPUs, all go through the same buffer at the same time from different places: `latency` is that of the slowest,
+`bandwidth` the sum of all until the last has ended. The buffer is filled by the first of `--cpus`, so on its node. It takes
+no more than a quarter of the available memory; where that is too little for the cache, it says so and does nothing.
+`--iterations` is the number of accesses.
+
+## What moves its figures
+Compare it with a machine of the same model. More latency means memory of another node (`numactl --hardware` tells the
+distances), a low clock of the uncore or the fabric, or CPUs that wait for a busy bus. A database that follows pointers
+(B-trees, hash joins) waits for latency; one that scans, for bandwidth.
+
+## What it cannot know
+The latency of memory alone: about one access in eight finds its line in the cache, and most also walk the page tables, since
+pages are of 4 KiB unless transparent huge pages are `always` (what they are set to is kept with the result). One CPU cannot
+use up the bandwidth of a server's memory.
+",
     figure: LATENCY,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,

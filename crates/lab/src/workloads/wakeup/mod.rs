@@ -18,18 +18,28 @@ use facts::CpuSet;
 pub(super) const WORKLOAD: Workload = Workload {
     id: "wakeup",
     title: "how late a sleeping thread wakes up",
-    help: "Sleeps 2 ms at a time, 200 times, and looks how long after the time asked for it runs again: `median`, `p99` \
-           and `longest` in microseconds. The kernel's permission to be late (timer slack) is taken away meanwhile. Then \
-           two threads wake each other in turn, ten times as often: `handover` is the middle one-way time, what a \
-           commit waits for when it asks the log writer and is answered.\n\n\
-           2 ms are long enough for an idle CPU's deepest states. A few microseconds are a CPU that hardly sleeps \
-           (`idle=poll`, C1 only); tens of microseconds and more are what leaving C6 takes (each state's `latency` in cpuidle tells), and a clock that starts low adds to it. \
-           Compare runs with deep states disabled or a latency limit set (`/dev/cpu_dma_latency`), and \
-           `cpu-loop` beside them: CPUs that never sleep leave the others less turbo. The handover keeps both CPUs nearly \
-           awake, so it sees shallow states only. A `p99` far above `median` is other work, interrupts or a hypervisor.\n\n\
-           With `--cpus`, one thread sleeps on each at the same time and all wake-ups count together; the first two hand over \
-           to each other. With one CPU both threads share it, and the handover is a switch between tasks. Without \
-           `--cpus` the scheduler chooses. `--iterations` is the number of sleeps.",
+    help: "\
+## What it does
+Sleeps 2 ms at a time, 200 times, and looks how long after the time asked for it runs again: `median`, `p99` and `longest` in
+microseconds. The kernel's permission to be late (timer slack) is taken away meanwhile. Then two threads wake each other in
+turn, ten times as often: `handover` is the middle one-way time, what a commit waits for when it asks the log writer and is
+answered.
+
+With `--cpus`, one thread sleeps on each at the same time and all wake-ups count together; the first two hand over to each
+other. With one CPU both threads share it, and the handover is a switch between tasks. Without `--cpus` the scheduler
+chooses. `--iterations` is the number of sleeps.
+
+## What moves its figures
+The idle state that a CPU was in: leaving C1 takes up to 2 us on a Skylake server and leaving C6 up to 133 us, and 2 ms are
+enough for C6 to be chosen, from 600 us on (drivers/idle/intel_idle.c; `latency` and `residency` in cpuidle tell what holds
+here). A clock that starts low adds to it. Compare runs with deep states disabled or a latency limit set
+(`/dev/cpu_dma_latency`), and `cpu-loop` beside them: CPUs that never sleep leave the others less turbo. A `p99` far above
+`median` is other work, interrupts or a hypervisor.
+
+## What it cannot know
+Which share is the hardware's, the kernel's or a hypervisor's. The handover keeps both CPUs nearly awake, so it sees shallow
+states only.
+",
     figure: MEDIAN,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::Anywhere,
