@@ -28,7 +28,7 @@ use std::time::Duration;
 /// Without a command, audits this machine. Reading changes nothing on the host; some facts need root, and
 /// the report says which.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, args_conflicts_with_subcommands = false)]
+#[command(version, propagate_version = true, args_conflicts_with_subcommands = false, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -51,15 +51,16 @@ pub(crate) enum Command {
     ///
     /// Serial numbers, UUIDs, MAC and IP addresses and host names are replaced by marks like <mac>.
     /// Audit it elsewhere with `fullclock audit --host FILE`.
+    #[command(after_help = CAPTURE_EXAMPLES)]
     Capture {
         /// File to write; standard output without it
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Say what a check, a metric or a line of the ledger is about, or what a line of another tool's output means
+    /// Say what a check, a metric, a line of the ledger or a workload is about, or what a line of another tool means
     ///
-    /// Knows the ids of checks, metrics and lines of the ledger, perftest's "Conflicting CPU frequency values", the kernel's
-    /// "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
+    /// Knows the ids of checks, metrics, lines of the ledger and workloads, perftest's "Conflicting CPU frequency values",
+    /// the kernel's "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
         /// An id, or pasted text; `-` reads it from standard input
@@ -87,30 +88,32 @@ pub(crate) enum Command {
     /// it was busy what needed its tick. perf's count and the reasons need root.
     #[command(after_help = TICK_EXAMPLES)]
     Tick(TickArguments),
+    /// Occupy CPUs and say how often, for how long and by whom each is taken away; only out of production
+    ///
+    /// A loop on each CPU, all of them at once, reads the time and notes every gap: how long, when, and who had the CPU.
+    /// Ranks the CPUs from the noisiest. Causes of single gaps need root, to trace. The thread that empties the trace runs
+    /// on a CPU that is not occupied, where one is left. Ctrl-C prints what there is.
+    #[command(after_help = noise::EXAMPLES)]
+    Noise(NoiseArguments),
+    /// Run a workload with a known answer, or a command, until its figure can be trusted; or compare two
+    ///
+    /// Every trial is kept with the clock and the ledger of its CPUs, so that what disturbed it can be told. Two things
+    /// are compared by trials in random order, with the clock taken out. Without a workload, lists them; `fullclock explain
+    /// WORKLOAD` says what one does. It occupies CPUs: only out of production. Ctrl-C prints what there is.
+    #[command(after_help = bench::EXAMPLES)]
+    Bench(Box<BenchArguments>),
+    /// Compare results of `fullclock bench`: what differs, by how much, and how much of it the clock explains
+    ///
+    /// Of two files, what each measured first is compared; of more, each with the first file; of one, the two things that
+    /// `--vs` measured. What cannot be told is not claimed, and the doubts that forbid a claim are named.
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareArguments),
     /// List the results of `fullclock bench` that were kept, and show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed
     /// is among them, with the trials that it had: it was cut short.
     #[command(after_help = history::EXAMPLES)]
     History(HistoryArguments),
-    /// Occupy CPUs and say how often, for how long and by whom each is taken away; only out of production
-    ///
-    /// A loop on each CPU, all of them at once, reads the time and notes every gap: how long, when, and who had the CPU.
-    /// Ranks the CPUs from the noisiest. Causes of single gaps need root, to trace. Whoever empties the trace runs on a
-    /// CPU that is not occupied, where one is left. Ctrl-C prints what there is.
-    #[command(after_help = noise::EXAMPLES)]
-    Noise(NoiseArguments),
-    /// Run a workload with a known answer, or a command, until its figure can be trusted; or compare two
-    /// Every trial is kept with the clock and the ledger of its CPUs, so that what disturbed it can be told. Two things
-    /// are compared by trials in random order, with the clock taken out. Without a workload, lists them. It occupies
-    /// CPUs: only out of production. Ctrl-C prints what there is.
-    #[command(after_help = bench::EXAMPLES)]
-    Bench(Box<BenchArguments>),
-    /// Compare results of `fullclock bench`: what differs, by how much, and how much of it the clock explains
-    /// Of two files, their first arms are compared; of more, each with the first; of one, its own arms. What cannot be
-    /// told is not claimed, and the doubts that forbid a claim are named.
-    #[command(after_help = compare::EXAMPLES)]
-    Compare(CompareArguments),
 }
 
 /// What is accounted for, and how.
@@ -158,35 +161,49 @@ fn cpu_list(text: &str) -> Result<CpuSet, String> {
     if cpus.is_empty() { Err("it names no CPU".to_owned()) } else { Ok(cpus) }
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  fullclock                      judge this machine
+  fullclock explain ID           what a finding, a metric or a workload is about
+  fullclock ledger -- COMMAND    where the cycles went while a command ran
+  fullclock watch                every CPU, live
+  fullclock bench cpu-loop       a figure with a known answer; occupies a CPU";
+
 const LEDGER_EXAMPLES: &str = "\
 Examples:
-  fullclock ledger                            five seconds of the whole machine
-  fullclock ledger -d 30s --pid 4711          one process; its children are others
-  fullclock ledger -- pgbench -T 60           until the command ends
-  fullclock ledger --cpus 4-7 --verbose       every part, source and uncertainty
-  fullclock ledger --cpus 4-7 --spin          what one task could get; occupies the CPUs
-  fullclock ledger --from friday.tape      of a recording
+  fullclock ledger                        five seconds of the whole machine
+  fullclock ledger -d 30s --pid 4711      one process; its children are others
+  fullclock ledger -- pgbench -T 60       until the command ends
+  fullclock ledger --cpus 4-7 --verbose   every part, source and uncertainty
+  fullclock ledger --cpus 4-7 --spin      what one task could get; occupies them
+  fullclock ledger --from friday.tape     of a recording
   fullclock ledger --from friday.tape --since 12:14 --until 12:20";
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:
-  fullclock audit                             this machine
-  fullclock audit --root sosreport-db7.tar.xz a bundle that holds proc/ and sys/
-  fullclock audit --host db7.host             a capture made by `fullclock capture`
-  fullclock audit --json --fail-on medium     for a pipeline";
+  fullclock audit                           this machine
+  fullclock audit --root sosreport.tar.xz   a bundle that holds proc/ and sys/
+  fullclock audit --host db7.host           made by `fullclock capture`
+  fullclock audit --json --fail-on medium   for a pipeline";
+
+const CAPTURE_EXAMPLES: &str = "\
+Examples:
+  fullclock capture -o db7.host    on the host, as root for the registers too
+  ssh db7 fullclock capture | fullclock audit --host /dev/stdin";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
-  fullclock explain                           every check, metric and line of the ledger
+  fullclock explain                   every id there is
   fullclock explain clock-modulation
-  fullclock explain \"Conflicting CPU frequency values detected: 1600.000000 != 2534.000000\"
+  fullclock explain cpu-loop
+  fullclock explain \"Conflicting CPU frequency values detected: 1600 != 2534\"
   dmesg | grep throttled | fullclock explain -";
 
 const TICK_EXAMPLES: &str = "\
 Examples:
-  fullclock tick                  every CPU, for 5 seconds
+  fullclock tick                      every CPU, for 5 seconds
   fullclock tick --cpus 2-15 -d 1m
-  perf stat -a -A -e irq_vectors:local_timer_entry fullclock tick   the same count by perf";
+  perf stat -aA -e irq_vectors:local_timer_entry fullclock tick   beside perf";
 
 /// What to count ticks of.
 #[derive(Args, Debug)]
@@ -194,7 +211,7 @@ pub(crate) struct TickArguments {
     /// For how long to count: 500ms, 5s, 2m
     #[arg(short, long, value_name = "TIME", default_value = "5s", value_parser = duration::parse)]
     pub(crate) duration: Duration,
-    /// The CPUs, as the kernel writes them: 0-3,8
+    /// The CPUs to count on, a list like 0-3,8 [default: all that are online]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
 }
@@ -217,22 +234,25 @@ pub(crate) struct AuditArguments {
     #[arg(long, value_name = "LEVEL", global = true)]
     pub(crate) fail_on: Option<Level>,
     /// Leave nothing out: of an audit the clean checks and why others have no verdict, of a ledger the smallest part
-    /// and the source of each line
+    /// and each line's source, of noise the causes and the histogram of each CPU
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
+
+/// Behind the options of any one command.
+const LAST: usize = 900;
 
 /// How results are printed.
 #[derive(Args, Debug)]
 pub(crate) struct OutputArguments {
     /// Print JSON (schemas/ in the source tree describe it)
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = LAST)]
     pub(crate) json: bool,
     /// Print results only: no progress and no notes, and of an audit nothing but its findings
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = LAST + 1)]
     pub(crate) quiet: bool,
     /// When to use colour; NO_COLOR=1 has the same effect as never
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, display_order = LAST + 2)]
     pub(crate) color: Color,
 }
 
@@ -261,6 +281,32 @@ impl From<Level> for Severity {
             Level::Medium => Severity::Medium,
             Level::High => Severity::High,
             Level::Critical => Severity::Critical,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn examples_fit_into_80_columns() {
+        for command in Arguments::command().get_subcommands() {
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(examples.starts_with("Examples:"), "{}", command.get_name());
+            for line in examples.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+        }
+    }
+
+    #[test]
+    fn the_list_of_commands_has_one_short_phrase_for_each() {
+        for command in Arguments::command().get_subcommands() {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!((1..=120).contains(&about.chars().count()), "{about}");
+            assert!(!about.contains(". "), "{about}");
         }
     }
 }

@@ -20,13 +20,13 @@ pub(crate) struct BenchArguments {
     pub(crate) vs: Vec<String>,
     #[command(flatten)]
     pub(crate) work: WorkArguments,
-    /// Trials of each [default: 20, and more as long as they are over within 10 s]
+    /// Trials of each [default: 20, and more until 10 s are over]
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(crate) trials: Option<u32>,
-    /// Go on until the 95 % interval is this narrow, half of it: 0.3%
+    /// Go on until the figure, or the difference, is known to this much either way, half its 95 % interval: 0.3%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) until: Option<f64>,
-    /// Begin no block of trials later than this; each holds every arm twice [default: 5m with --until]
+    /// Begin no more trials after this time, but end a block: of two, A B B A or B A A B [default: 5m with --until]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) limit: Option<Duration>,
     /// Run it on each CPU in turn, and rank the CPUs
@@ -41,7 +41,7 @@ pub(crate) struct BenchArguments {
     /// Make a result of what that script printed
     #[arg(long, value_name = "FILE", conflicts_with_all = ["vs", "peers", "sweep", "trials", "until", "limit"])]
     pub(crate) parse: Option<PathBuf>,
-    /// The folder to keep the result in [default: /var/lib/fullclock, or ~/.local/state/fullclock]
+    /// The folder to keep the result in [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) results: Option<PathBuf>,
     /// Keep no result
@@ -52,10 +52,11 @@ pub(crate) struct BenchArguments {
 /// What a workload may be told.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct WorkArguments {
-    /// The CPUs to run on, one thread each, all at once; or `any` [default: the last one, where it is one thread]
+    /// The CPUs to run on, a list like 0-3,8, one thread each and all at once; `any` leaves it to the scheduler [default:
+    /// the last one for a workload of one thread, else as the workload says]
     #[arg(long, value_name = "LIST", value_parser = place)]
     pub(crate) cpus: Option<Place>,
-    /// How much work a trial is
+    /// How much work a trial is, as the workload counts it
     #[arg(long, value_name = "COUNT")]
     pub(crate) iterations: Option<u64>,
     /// Which database: postgresql, mariadb [default: the one that is installed]
@@ -136,12 +137,12 @@ fn percent(text: &str) -> Result<f64, String> {
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  fullclock bench                                 what there is to run
-  fullclock bench cpu-loop                        the CPU test, on the last CPU
-  fullclock bench cpu-loop --sweep                each CPU in turn: finds the slow core
-  fullclock bench cpu-loop --until 0.3%           until it is known that well
-  fullclock bench cpu-speed --peers twin.json     is it as fast as its twin?
-  fullclock bench plsql-loop --engine postgresql  inside a server of its own
+  fullclock bench                           what there is to run
+  fullclock bench cpu-loop                  the CPU test, on the last CPU
+  fullclock bench cpu-loop --sweep          each CPU in turn: the slow core
+  fullclock bench cpu-loop --until 0.3%     until it is known that well
+  fullclock bench cpu-speed --peers t.json  is it as fast as its twin?
+  fullclock bench plsql-loop --engine postgresql     inside a server of its own
   fullclock bench command --metric 'tps = ([0-9.]+)' -- pgbench -T 10
   fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3'
   fullclock bench --vs './query-v1' './query-v2' --cpus 3";

@@ -19,5 +19,5 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   fullclock compare before.json after.json       two moments, or two machines
   fullclock compare db1.json db2.json db3.json   each with the first
-  fullclock compare ab.json                      the arms of one `fullclock bench --vs`
-  fullclock compare 20261120T1543 20261121       results of the history, by their ids";
+  fullclock compare ab.json                      what one --vs measured
+  fullclock compare 20261120T1543 20261121       of the history, by their ids";

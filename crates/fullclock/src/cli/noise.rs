@@ -26,6 +26,6 @@ pub(crate) struct NoiseArguments {
 pub(super) const EXAMPLES: &str = "\
 Examples:
   fullclock noise                             every CPU, 10 seconds
-  fullclock noise -d 1m --cpus 2-15           CPU 0 and 1 are left to empty the trace
-  fullclock noise --verbose                   causes, longest gaps and histogram of each CPU
+  fullclock noise -d 1m --cpus 2-15           the trace is emptied on CPU 0 or 1
+  fullclock noise --verbose                   causes and histogram of each CPU
   fullclock noise --csv --cpus 4 > noise.csv  a line for each value";
