@@ -6,7 +6,8 @@
 use crate::interval::Interval;
 use crate::metric::{Kind, Metric, Series, Unit, Values, each};
 use facts::counters::Family;
-use facts::{Fact, USER_TICK_NS};
+use facts::{Fact, Missing, USER_TICK_NS};
+use std::collections::BTreeMap;
 
 pub(super) const METRIC: Metric = Metric {
     id: "busy",
@@ -37,8 +38,15 @@ fn measure(interval: &Interval) -> Fact<Vec<Series>> {
             rows.nonsense("idle and iowait", &found, "a counter that does not go backwards")
         })
     });
-    let busy =
-        each(&free, |free| Ok(100.0 - free.percent(USER_TICK_NS, "idle time of /proc/stat")?));
+    // What is not counted as idle is not busy where nothing was counted at all.
+    let mut away: BTreeMap<u32, Missing> = interval.away().into_iter().collect();
+    let counted = free.iter().map(|(cpu, free)| match away.remove(&cpu) {
+        Some(missing) => (cpu, Err(missing)),
+        None => (cpu, free.clone()),
+    });
+    let busy = each(&counted.collect(), |free| {
+        Ok(100.0 - free.percent(USER_TICK_NS, "idle time of /proc/stat")?)
+    });
     Ok(Series::whole(Values::Cpus(busy)))
 }
 
@@ -53,6 +61,19 @@ CpuTimes idle iowait
 0 100 5
 1 100 5
 ";
+
+    #[test]
+    fn a_cpu_that_was_offline_for_a_while_is_not_taken_for_busy() {
+        let columns = "CpuTimes user nice system idle iowait irq softirq steal";
+        let before =
+            format!("at 0\n{columns}\n1 0 0 0 50 0 0 0 0\ntask 19 19 cpuhp/1 kernel 1 1 0\n");
+        let after =
+            format!("at 1000\n{columns}\n1 0 0 0 90 0 0 0 0\ntask 19 19 cpuhp/1 kernel 1 2 0\n");
+        assert_eq!(
+            measured(&METRIC, &before, &after),
+            "1: counts of CPU 1 cannot be read: CPU 1 was offline for part of the interval"
+        );
+    }
 
     #[test]
     fn what_is_neither_idle_nor_waiting_for_a_disk_is_busy() {
