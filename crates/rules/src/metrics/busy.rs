@@ -21,7 +21,8 @@ pub(super) const METRIC: Metric = Metric {
            `iowait` of /proc/stat. That is exact on a tickless kernel, in steps of 10 ms. Time stolen by a \
            hypervisor counts as busy: somebody wanted the CPU. It is the scheduler's view and works \
            everywhere; `c0` is the hardware's. Where the two differ, a CPU polled in its idle task (c0 above \
-           busy), or its clock was stopped while it had work (busy above c0).",
+           busy), or its clock was stopped while it had work (busy above c0). A CPU that was offline \
+           for part of the interval has none.",
     measure,
 };
 
