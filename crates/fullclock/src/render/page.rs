@@ -43,21 +43,33 @@ impl Page {
         self.labelled(indent, "", words);
     }
 
+    /// A paragraph in `paint`, over the whole width.
+    pub(super) fn painted_paragraph(&mut self, paint: Paint, words: &str) {
+        for line in wrapped(words, self.style.width) {
+            self.line(&self.paint(paint, &line));
+        }
+    }
+
     /// A label, and beside it a paragraph that starts at column `indent`.
     pub(super) fn labelled(&mut self, indent: usize, label: &str, words: &str) {
         let width = self.style.width.saturating_sub(indent).max(20);
-        // A path or a command that does not fit is worth more in one piece than a straight margin.
-        let options = textwrap::Options::new(width)
-            .break_words(false)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation);
         let mut margin = self.paint(DIM, &format!("{label:indent$}"));
-        // A number and its percent sign stay together.
-        let words = harmless(words).replace(" %", "\u{a0}%");
-        for line in textwrap::wrap(&words, options) {
-            self.line(&format!("{margin}{}", line.replace("\u{a0}%", " %")));
+        for line in wrapped(words, width) {
+            self.line(&format!("{margin}{line}"));
             margin = " ".repeat(indent);
         }
     }
+}
+
+/// Lines of `width` columns.
+fn wrapped(words: &str, width: usize) -> Vec<String> {
+    // A path or a command that does not fit is worth more in one piece than a straight margin.
+    let options = textwrap::Options::new(width)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    // A number and its percent sign stay together.
+    let words = harmless(words).replace(" %", "\u{a0}%");
+    textwrap::wrap(&words, options).iter().map(|it| it.replace("\u{a0}%", " %")).collect()
 }
 
 /// The colour of a severity.

@@ -11,8 +11,7 @@ const LABEL: usize = 14;
 
 /// The verdict first, then what it rests on.
 pub(super) fn comparison(page: &mut Page, it: &Comparison) {
-    let verdict = page.paint(BOLD, &verdict(it));
-    page.paragraph(0, &verdict);
+    page.painted_paragraph(BOLD, &verdict(it));
     if let Some(raw) = it.verdict.reading(Measure::Figure) {
         page.labelled(LABEL, "  raw", &format!("{}: {}", it.figure, measured(raw, it)));
     }

@@ -133,6 +133,14 @@ fn two_arms_that_do_not_differ_are_not() {
 }
 
 #[test]
+fn what_colours_a_verdict_is_obeyed_and_not_shown() {
+    let record = interleaved(QUIET, QUIET, 10);
+    let shown = text(&Report::of(&record, None), Style { color: true, width: 80 });
+    assert!(shown.contains("\u{1b}[1mNo difference above"), "{shown:?}");
+    assert!(!shown.contains(char::REPLACEMENT_CHARACTER), "{shown:?}");
+}
+
+#[test]
 fn of_many_arms_the_slow_one_stands_out() {
     insta::assert_snapshot!(screen(&sweep()), @r"
     cpu-loop: median elapsed, 10 trials of each
