@@ -26,8 +26,8 @@ sysbench, HammerDB...). More of it is faster, as of a rate; `--better lower` say
 
 With `--cpus`, the command and everything it starts run on those CPUs; a server that it talks to does not. A command that
 fails, prints no such number or does not end within `--timeout` fails the trial. It reads nothing, and what it prints is not
-shown. What it leaves running is ended with the bench, also where that is killed, unless it makes itself a session of its
-own, as servers do.
+shown. What it leaves running is ended with the bench, also where that is killed, unless it makes itself a process group or
+a session of its own, as timeout(1) and servers do.
 
 ## What moves its figures
 Whatever moves the command's. Start and end of a process are in its time: `fullclock bench -- true` tells what they take.
@@ -178,6 +178,16 @@ mod tests {
         let short = |it: &mut Settings| it.timeout = Some(Duration::from_millis(50));
         let text = failure("trap '' TERM; sleep 600 & wait", short);
         assert!(text.starts_with("sh did not end within 0.05 s"), "{text}");
+    }
+
+    #[test]
+    fn a_command_in_a_session_of_its_own_is_stopped_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let end = folder.path().join("end");
+        let script = format!("exec setsid sh -c 'sleep 5; echo reached > {}'", end.display());
+        let text = failure(&script, |it| it.timeout = Some(Duration::from_secs(1)));
+        assert!(text.starts_with("sh did not end within 1 s"), "{text}");
+        assert!(!end.exists());
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //!
 //! A keeper leads the group: sh(1) waits for the other end of a pipe to be closed, and then kills the group that it is in. The
 //! kernel closes that end when this program is gone, also by SIGKILL, so that no later start has to find out whose a
-//! process was. As long as nobody has waited for the keeper, the group's number is no other's (kill(2), `credentials(7)`).
+//! process was. As long as nobody has waited for the keeper, the group's number is no other's (kill(2), credentials(7)).
 //! The keeper sleeps meanwhile, and one keeper serves all trials.
 //!
-//! What leaves the group is not followed: a server that makes itself a session of its own (setsid(2)) goes on.
+//! What leaves the group is not followed: a server that makes itself a session of its own (setsid(2)) goes on, and so does
+//! timeout(1), which makes itself a group. Of these only the command itself is stopped, and not where this program is killed.
 #![expect(clippy::disallowed_methods, reason = "runs what ends the user's command")]
 
 use crate::failure::Failure;

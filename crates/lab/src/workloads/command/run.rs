@@ -147,7 +147,7 @@ impl Run {
         }
     }
 
-    /// Stops it and everything of its group, the keeper too.
+    /// Stops it and everything of its group, the keeper too, and of the group that it has made itself.
     fn stop(&self) {
         self.signal(Signal::TERM);
         // It is killed in any case: what ignores SIGTERM, and what it has left behind.
@@ -156,8 +156,12 @@ impl Run {
     }
 
     fn signal(&self, signal: Signal) {
-        // What another user runs (sudo(8)) cannot be stopped by one who is not root.
-        let _refused = kill_process_group(self.group, signal).is_err();
+        // A command that makes itself a group or a session of its own (timeout(1), setsid(1)) gives it its own number, which
+        // is nobody else's before it has been waited for. What another user runs (sudo(8)) cannot be stopped by one who
+        // is not root.
+        for group in [self.group, Pid::from_child(&self.child)] {
+            let _refused = kill_process_group(group, signal).is_err();
+        }
     }
 
     fn unwaited(&self, error: std::io::Error) -> Failure {
