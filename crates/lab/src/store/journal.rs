@@ -89,9 +89,12 @@ impl Journal {
     pub fn finish(self, record: &Record) -> Result<PathBuf, Failure> {
         let (result, new) = (self.path(RESULT), self.path("json.new"));
         let write = || -> io::Result<()> {
-            let mut file = open_new(OpenOptions::new().create(true).truncate(true), &new)?;
-            serde_json::to_writer(io::BufWriter::new(&file), record)?;
-            file.write_all(b"\n")?;
+            let file = open_new(OpenOptions::new().create(true).truncate(true), &new)?;
+            let mut out = io::BufWriter::new(&file);
+            serde_json::to_writer(&mut out, record)?;
+            out.write_all(b"\n")?;
+            // What is dropped unflushed loses its end without an error.
+            out.flush()?;
             file.sync_all()?;
             std::fs::rename(&new, &result)?;
             // The rename is on disk when the folder is.
