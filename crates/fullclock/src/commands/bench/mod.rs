@@ -158,10 +158,15 @@ fn folder(options: &BenchArguments) -> Result<Option<PathBuf>> {
 }
 
 /// Keeps a result that is complete; its path.
-fn keep(options: &BenchArguments, record: &mut Record) -> Result<Option<PathBuf>> {
+fn keep(
+    arguments: &Arguments,
+    options: &BenchArguments,
+    record: &mut Record,
+) -> Result<Option<PathBuf>> {
     let Some(folder) = folder(options)? else { return Ok(None) };
     let journal = Journal::begin(&folder, record)?;
-    Ok(Some(journal.finish(record).context("the result is printed, but not kept")?))
+    let path = session::kept(journal, &arguments.output, record);
+    path.map(Some).context("the result is printed, but not kept")
 }
 
 fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {

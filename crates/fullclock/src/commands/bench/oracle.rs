@@ -36,7 +36,7 @@ pub(super) fn parse(
     (record.id, record.began) = moment(&record.arms[0].workload);
     env!("CARGO_PKG_VERSION").clone_into(&mut record.version);
     record.arms[0].about.push(("read from".to_owned(), name));
-    let file = keep(options, &mut record);
+    let file = keep(arguments, options, &mut record);
     super::print(arguments, &Report::of(&record, file.as_ref().ok().and_then(Option::as_deref)))?;
     file.map(|_| ExitCode::SUCCESS)
 }

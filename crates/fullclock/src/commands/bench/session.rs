@@ -41,17 +41,22 @@ impl Session {
     ) -> Result<Option<PathBuf>> {
         let Some(journal) = self.journal else { return Ok(None) };
         drop(self.bar);
-        let path = journal.finish(record)?;
-        if let Err(why) = History::add(record, &path) {
-            output::note(output, &format!("{why}; the next `fullclock history` adds the result"));
-        }
-        Ok(Some(path))
+        kept(journal, output, record).map(Some)
     }
 
     /// Leaves nothing behind, where there was no trial.
     pub(super) fn discard(self) -> Result<()> {
         Ok(self.journal.map_or(Ok(()), Journal::discard)?)
     }
+}
+
+/// Keeps a result as a whole, and adds it to the history; its path.
+pub(super) fn kept(journal: Journal, output: &OutputArguments, record: &Record) -> Result<PathBuf> {
+    let path = journal.finish(record)?;
+    if let Err(why) = History::add(record, &path) {
+        output::note(output, &format!("{why}; the next `fullclock history` adds the result"));
+    }
+    Ok(path)
 }
 
 impl Watcher for Session {
