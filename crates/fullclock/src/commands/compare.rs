@@ -9,6 +9,7 @@ use lab::compare::Side;
 use lab::comparison::{Comparison, between, within};
 use lab::record::Record;
 use lab::store::{self, History};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -20,7 +21,7 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
         .map(|it| Ok(store::read(&file(it, results)?)?))
         .collect::<Result<_>>()?;
     let given: Vec<String> = options.compared.iter().map(|it| it.display().to_string()).collect();
-    let sides = sides(&records);
+    let sides = sides(&records, &given);
     let found = compared(&records, &sides, &given)?;
     let text = if arguments.output.json {
         render::bench::comparisons_json(&found)?
@@ -40,7 +41,7 @@ fn file(given: &Path, results: Option<&Path>) -> Result<PathBuf> {
 }
 
 /// What is compared, by its name.
-fn sides(records: &[Record]) -> Vec<Side<'_>> {
+fn sides<'a>(records: &'a [Record], given: &'a [String]) -> Vec<Side<'a>> {
     let first_arm = |name, record| Side { name, record, arm: 0 };
     match records {
         [one] => {
@@ -48,8 +49,14 @@ fn sides(records: &[Record]) -> Vec<Side<'_>> {
             arms.map(|(arm, it)| Side { name: &it.name, record: one, arm }).collect()
         }
         [a, b] => vec![first_arm("A", a), first_arm("B", b)],
-        // Of several, each is called by its id.
-        several => several.iter().map(|it| first_arm(&it.id, it)).collect(),
+        several => {
+            // Machines that began in the same second have results of one id.
+            let ids: BTreeSet<&str> = several.iter().map(|it| it.id.as_str()).collect();
+            let are_told_apart = ids.len() == several.len();
+            let each = several.iter().zip(given);
+            each.map(|(it, given)| first_arm(if are_told_apart { &it.id } else { given }, it))
+                .collect()
+        }
     }
 }
 

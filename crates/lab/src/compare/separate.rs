@@ -13,7 +13,7 @@ use crate::stats::Sample;
 /// An arm of a record, by its place in [`Record::arms`], and what it is called where it is compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// `A`, `B`, or the id of its result.
+    /// `A`, `B`, or the id or the file of its result.
     pub name: &'a str,
     /// What it is in.
     pub record: &'a Record,
