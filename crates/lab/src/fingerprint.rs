@@ -1,7 +1,8 @@
 //! Everything about a machine that decides how fast it is, as names and values in words.
 //!
 //! What is read, and where the kernel documents it, is said in the files of `facts` that each line below names. It
-//! cannot know what [`HostView`] does not hold: memory modules, file systems. It names no host: no serial numbers, no names of machines, volumes and addresses.
+//! cannot know what [`HostView`] does not hold: memory modules, file systems. It names no host: no serial numbers, no
+//! names of machines, volumes and addresses.
 
 mod by_cpu;
 mod domains;
