@@ -5,6 +5,7 @@ use crate::doubt::Doubt;
 use crate::record::{FORMAT, Record};
 use crate::trial::Trial;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -67,15 +68,17 @@ struct Version {
 }
 
 fn parse(bytes: &[u8]) -> Result<Record, Why> {
-    let mut lines = bytes.split_inclusive(|it| *it == b'\n');
-    let first = lines.next().ok_or(Why::Cut)?;
+    // Of a journal each line is a value; a result is one, over many lines where another program has laid it out.
+    let is_one_value = serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
+    let line_end = bytes.iter().position(|it| *it == b'\n').filter(|_| !is_one_value);
+    let (first, trials) = bytes.split_at(line_end.map_or(bytes.len(), |it| it + 1));
     let Version { format } = serde_json::from_slice(first).map_err(cut)?;
     if format > FORMAT {
         return Err(Why::Later(format));
     }
     let mut record: Record = serde_json::from_slice(first).map_err(cut)?;
     let is_journal = record.trials.is_empty();
-    for line in lines {
+    for line in trials.split_inclusive(|it| *it == b'\n') {
         match serde_json::from_slice::<Trial>(line) {
             Ok(trial) => record.trials.push(trial),
             // The line that was being written when the program ended.
@@ -169,6 +172,13 @@ mod tests {
                 Err(why) => assert!(end < header.len(), "at {end}: {why}"),
             }
         }
+    }
+
+    #[test]
+    fn a_result_that_another_program_has_laid_out_is_that_result() {
+        let written = record(2);
+        let text = serde_json::to_string_pretty(&written).unwrap();
+        assert_eq!(parse(text.as_bytes()).unwrap(), written);
     }
 
     #[test]
