@@ -15,7 +15,7 @@ mod sweep;
 pub use entry::{ArmSummary, Entry, FigureSummary};
 pub use history::{History, HistoryError, INDEX};
 pub use journal::Journal;
-pub use read::{Unreadable, read};
+pub use read::{Unreadable, read, read_from};
 pub use sweep::sweep;
 
 /// What the name of a finished result ends with.

@@ -48,8 +48,13 @@ enum Why {
 /// The result in a file. One that was cut short, or is still being written, has the trials that are whole and the doubts
 /// that they raise, and is not complete.
 pub fn read(path: &Path) -> Result<Record, Unreadable> {
-    let bytes = bytes(path);
-    bytes.and_then(|bytes| parse(&bytes)).map_err(|why| Unreadable { path: path.to_owned(), why })
+    let bytes = bytes(path).map_err(|why| Unreadable { path: path.to_owned(), why })?;
+    read_from(path, &bytes)
+}
+
+/// The same of a file that somebody has read, as a pipe can be read only once.
+pub fn read_from(path: &Path, bytes: &[u8]) -> Result<Record, Unreadable> {
+    parse(bytes).map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Why> {

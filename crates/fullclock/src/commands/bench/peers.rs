@@ -30,7 +30,8 @@ fn of_file(file: &Path) -> Result<Vec<Peer>> {
     let text = text_of(file)?;
     // Results are JSON; no processor's name begins like that.
     if text.trim_start().starts_with('{') {
-        return match peers::of_record(&store::read(file).with_context(name)?) {
+        let record = store::read_from(file, text.as_bytes()).with_context(name)?;
+        return match peers::of_record(&record) {
             Known::Value(peer) => Ok(vec![peer]),
             Known::Missing { missing } => bail!("{}: {missing}", name()),
         };
