@@ -36,10 +36,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "vs")]
     pub(crate) peers: Vec<PathBuf>,
     /// Print the script that does the same inside a database, and run nothing
-    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse", "peers", "sweep", "trials", "until"])]
+    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse", "peers", "sweep", "trials", "until", "limit"])]
     pub(crate) print_sql: Option<Dialect>,
     /// Make a result of what that script printed
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["vs", "peers", "sweep", "trials", "until", "limit"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vs", "peers", "sweep", "trials", "until", "limit", "cpus", "iterations"])]
     pub(crate) parse: Option<PathBuf>,
     /// The folder to keep the result in [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]
