@@ -5,10 +5,12 @@
 //! answer on any machine.
 #![forbid(unsafe_code)]
 
+pub mod change;
 mod clocks;
 pub mod counters;
 pub mod cpu;
 mod host_view;
+pub mod ipmi;
 pub mod links;
 mod missing;
 pub mod msr;
@@ -17,9 +19,11 @@ mod per_cpu;
 pub mod pmu;
 pub mod power;
 pub mod probe;
+mod subject;
 pub mod system;
 pub mod tape;
 pub mod trace;
+mod unasked;
 mod units;
 
 pub use cpu::set::CpuSet;
@@ -27,4 +31,5 @@ pub use host_view::{HostView, Origin};
 pub use missing::{Fact, IfPresent, Missing, Why};
 pub use parse::Expected;
 pub use per_cpu::PerCpu;
+pub use subject::{Subject, Subjects};
 pub use units::{Hertz, Microwatts, USER_TICK_NS};

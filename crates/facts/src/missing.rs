@@ -18,6 +18,8 @@ pub struct Missing {
     pub why: Why,
 }
 
+const UNASKED: &str = "fullclock did not ask for it here, which is a fault of it";
+
 /// Why a fact is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -80,6 +82,16 @@ impl Missing {
             what: what.into(),
             why: Why::Malformed { found: shown, expected: expected.into() },
         }
+    }
+
+    /// `what` was not asked for: whoever looks at it has to declare that it does ([`crate::Subject`]).
+    pub fn unasked(what: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::Failed(UNASKED.to_owned()) }
+    }
+
+    /// Whether it is missing because nobody asked: [`Missing::unasked`].
+    pub fn is_unasked(&self) -> bool {
+        matches!(&self.why, Why::Failed(text) if text == UNASKED)
     }
 
     /// `what` of a CPU went unseen for a while, because the CPU was offline.

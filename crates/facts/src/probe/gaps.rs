@@ -50,7 +50,7 @@ pub struct Gaps {
     pub switches: u64,
     /// The gaps in the order in which they were seen, as far as there was room.
     pub gaps: Vec<Gap>,
-    /// The gaps behind those.
+    /// The others: behind those, and short ones before that.
     pub not_kept: NotKept,
 }
 

@@ -63,6 +63,18 @@ pub fn run_time(text: &str) -> Result<Duration, Expected> {
     nanoseconds.map(Duration::from_nanos).ok_or(ACCOUNTED)
 }
 
+/// Parses the time a process has run on a CPU from /proc/PID/stat: utime and stime, fields 14 and 15, in ticks of USER_HZ.
+pub fn cpu_time(text: &str) -> Result<Duration, Expected> {
+    const TIMES: Expected = Expected("a line with times in fields 14 and 15");
+    let (_, rest) = text.rsplit_once(") ").ok_or(TIMES)?;
+    // Behind the name comes field 3.
+    let mut fields = rest.split_ascii_whitespace().skip(14 - 3);
+    let mut next = || fields.next().and_then(|it| it.parse::<u64>().ok());
+    let (user, system) = (next().ok_or(TIMES)?, next().ok_or(TIMES)?);
+    let ticks = user.checked_add(system).and_then(|it| it.checked_mul(USER_TICK_NS));
+    ticks.map(Duration::from_nanos).ok_or(TIMES)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +100,14 @@ mod tests {
     fn the_start_is_time_since_boot() {
         let line = "9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 0 1234 0 0 39 19 1 0 250 0 0";
         assert_eq!(Process::parse(line).unwrap().started, Ok(Duration::from_millis(2500)));
+    }
+
+    #[test]
+    fn the_time_on_a_cpu_is_that_of_the_program_and_of_the_kernel() {
+        let line = "9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 3 1234 0 0 39 19 1 0 250 0 0";
+        assert_eq!(cpu_time(line), Ok(Duration::from_millis(12_370)));
+        assert!(cpu_time("9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 3").is_err());
+        assert!(cpu_time("").is_err());
     }
 
     #[test]

@@ -1,0 +1,190 @@
+//! Sensor data records, as far as fetching them goes: what is in them is left to whoever wants to know.
+//!
+//! Source: IPMI 2.0, sections 33.11 (Reserve SDR Repository), 33.12 (Get SDR) and 43 (a record's header). A
+//! reservation tells a reader that fetches a record in parts when somebody has changed the records in between.
+//! Controllers may give fewer bytes at a time than a record has, and do not say how many: whoever asks finds out.
+
+use super::Question;
+use crate::Expected;
+
+/// Function 0Ah, Storage.
+const STORAGE: u8 = 0x0a;
+
+/// Bytes of a record's header.
+pub const HEADER_LENGTH: u8 = 5;
+
+/// The right to read a record in parts, until the records change or somebody else reserves them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reservation(u16);
+
+impl Reservation {
+    /// Asks for one.
+    pub fn question() -> Question<Reservation> {
+        let read = |_: &[u8], data: &[u8]| match *data {
+            [low, high] => Ok(Reservation(u16::from_le_bytes([low, high]))),
+            _ => Err(Expected("2 bytes behind the completion code")),
+        };
+        let (name, command, data) = ("Reserve SDR Repository", 0x22, Vec::new());
+        Question { name, function: STORAGE, command, data, read }
+    }
+
+    /// Asks for the whole of a record; number 0 is the first one.
+    pub fn whole(self, record: u16) -> Question<Part> {
+        self.question_of(record, 0, WHOLE)
+    }
+
+    /// Asks for so many bytes of a record, from `offset` on.
+    pub fn part(self, record: u16, offset: u8, count: u8) -> Question<Part> {
+        // The number that means all of it is more than any controller gives.
+        self.question_of(record, offset, count.min(WHOLE - 1))
+    }
+
+    fn question_of(self, record: u16, offset: u8, count: u8) -> Question<Part> {
+        let ([low, high], [record_low, record_high]) = (self.0.to_le_bytes(), record.to_le_bytes());
+        let data = vec![low, high, record_low, record_high, offset, count];
+        Question { name: "Get SDR", function: STORAGE, command: 0x23, data, read: Part::parse }
+    }
+}
+
+/// The number of bytes that stands for the entire record.
+const WHOLE: u8 = 0xff;
+
+/// Some bytes of a record, or all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The number of the record after it; `None` behind the last one.
+    pub next: Option<u16>,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Part {
+    /// Parses an answer to what was asked with: its last byte is how many bytes were wanted.
+    fn parse(asked: &[u8], data: &[u8]) -> Result<Part, Expected> {
+        const LAST: u16 = 0xffff;
+        const NUMBER: Expected =
+            Expected("the number of the next record behind the completion code");
+        let ([low, high], bytes) = data.split_first_chunk::<2>().ok_or(NUMBER)?;
+        match asked.last() {
+            Some(&WHOLE) if !is_whole(bytes) => {
+                Err(Expected("a record as long as its header says"))
+            }
+            Some(&count) if count != WHOLE && bytes.len() != usize::from(count) => {
+                Err(Expected("as many bytes of the record as were asked for"))
+            }
+            _ => {
+                let next = Some(u16::from_le_bytes([*low, *high])).filter(|it| *it != LAST);
+                Ok(Part { next, bytes: bytes.to_vec() })
+            }
+        }
+    }
+}
+
+fn is_whole(bytes: &[u8]) -> bool {
+    RecordHeader::parse(bytes).is_ok_and(|it| bytes.len() == it.record_length())
+}
+
+/// What every record begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordHeader {
+    /// The record's number.
+    pub id: u16,
+    /// Its kind: 01h is a full sensor record.
+    pub kind: u8,
+    /// How many bytes follow.
+    pub body_length: u8,
+}
+
+impl RecordHeader {
+    /// Parses the beginning of a record.
+    pub fn parse(bytes: &[u8]) -> Result<RecordHeader, Expected> {
+        match *bytes {
+            [low, high, _version, kind, body_length, ..] => {
+                Ok(RecordHeader { id: u16::from_le_bytes([low, high]), kind, body_length })
+            }
+            _ => Err(Expected("a record's header of 5 bytes")),
+        }
+    }
+
+    /// Bytes of the record, with its header.
+    pub fn record_length(self) -> usize {
+        usize::from(HEADER_LENGTH) + usize::from(self.body_length)
+    }
+}
+
+/// How much of a record a controller is asked for at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Portion {
+    /// All of it.
+    Whole,
+    /// At most so many bytes.
+    Bytes(u8),
+}
+
+impl Portion {
+    /// What to try where this was too much: 16 bytes, which even a message of 32 has room for, the longest on the bus
+    /// between controllers (IPMB 1.0); then 8.
+    pub fn smaller(self) -> Option<Portion> {
+        match self {
+            Portion::Whole => Some(Portion::Bytes(16)),
+            Portion::Bytes(count) if count > 8 => Some(Portion::Bytes(8)),
+            Portion::Bytes(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ipmi::{Completion, Unanswered};
+
+    fn reservation() -> Reservation {
+        Reservation::question().answered(0x0b, 0x22, &[0, 0x34, 0x12]).unwrap()
+    }
+
+    #[test]
+    fn a_reservation_is_asked_with_and_given_back_in_the_same_order() {
+        assert_eq!(reservation(), Reservation(0x1234));
+        assert_eq!(reservation().whole(0x0201).data, [0x34, 0x12, 0x01, 0x02, 0x00, 0xff]);
+        assert_eq!(reservation().part(7, 5, 16).data, [0x34, 0x12, 7, 0, 5, 16]);
+        assert!(Reservation::question().answered(0x0b, 0x22, &[0, 1]).is_err());
+    }
+
+    #[test]
+    fn a_whole_record_is_as_long_as_its_header_says() {
+        let answer = |data: &[u8]| reservation().whole(0).answered(0x0b, 0x23, data);
+        let record = [1, 0, 0x51, 0x01, 2, 0xaa, 0xbb];
+        let part = answer(&[&[0, 2, 0][..], &record].concat()).unwrap();
+        assert_eq!((part.next, &part.bytes[..]), (Some(2), &record[..]));
+        for cut in [&record[..4], &record[..6], &[&record[..], &[0]].concat()] {
+            assert!(answer(&[&[0, 2, 0][..], cut].concat()).is_err(), "{cut:?}");
+        }
+    }
+
+    #[test]
+    fn a_part_has_the_bytes_that_were_asked_for() {
+        let answer = |data: &[u8]| reservation().part(7, 5, 2).answered(0x0b, 0x23, data);
+        assert_eq!(answer(&[0, 9, 0, 1, 2]).unwrap(), Part { next: Some(9), bytes: vec![1, 2] });
+        assert!(answer(&[0, 9, 0, 1]).is_err() && answer(&[0, 9, 0, 1, 2, 3]).is_err());
+        assert!(answer(&[0, 9]).is_err());
+    }
+
+    #[test]
+    fn no_record_comes_after_the_last_one() {
+        let last = reservation().part(7, 0, 1).answered(0x0b, 0x23, &[0, 0xff, 0xff, 1]);
+        assert_eq!(last.unwrap().next, None);
+    }
+
+    #[test]
+    fn a_lost_reservation_is_told_apart() {
+        let lost = reservation().part(7, 5, 2).answered(0x0b, 0x23, &[0xc5]);
+        assert_eq!(lost, Err(Unanswered::Refused(Completion::RESERVATION_LOST)));
+    }
+
+    #[test]
+    fn what_was_too_much_becomes_less_until_nothing_is_left_to_try() {
+        let smaller = Portion::Whole.smaller().unwrap();
+        assert_eq!(smaller.smaller(), Some(Portion::Bytes(8)));
+        assert_eq!(smaller.smaller().and_then(Portion::smaller), None);
+    }
+}

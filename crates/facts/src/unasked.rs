@@ -1,0 +1,188 @@
+//! A host of which nothing is known, because nothing was asked.
+//!
+//! Readers fill in the subjects that somebody asks for. Whatever is left says so where it is looked at, so that nothing
+//! passes for absent that only was not asked for.
+
+use crate::cpu::cpufreq::{Cpufreq, Policy};
+use crate::cpu::cpuidle::Cpuidle;
+use crate::cpu::pstate::{AmdPstate, IntelPstate, Pstate};
+use crate::cpu::throttling::Throttling;
+use crate::cpu::topology::Topology;
+use crate::links::infiniband::Infiniband;
+use crate::links::pcie::Pcie;
+use crate::msr::Msrs;
+use crate::system::clocksource::Clocksource;
+use crate::system::dmi::Dmi;
+use crate::system::ipmi::Ipmi;
+use crate::system::isolation::Isolation;
+use crate::system::kernel::Kernel;
+use crate::system::platform::Platform;
+use crate::system::sysctl::Sysctls;
+use crate::system::tuners::Tuners;
+use crate::{CpuSet, Fact, HostView, Missing, Origin, PerCpu};
+
+impl HostView {
+    /// A host of which nothing was asked.
+    pub fn unasked(origin: Origin) -> HostView {
+        HostView {
+            origin,
+            kernel: kernel(),
+            dmi: dmi(),
+            platform: Platform { hypervisor: none("hypervisor"), container: none("container") },
+            cpuinfo: none("/proc/cpuinfo"),
+            topology: topology(),
+            cpufreq: cpufreq(),
+            pstate: pstate(),
+            energy_bias: none("energy bias"),
+            tuners: Tuners {
+                tuned_profile: none("TuneD's profile"),
+                tlp_state: none("TLP's state"),
+            },
+            msrs: Msrs::none(Missing::unasked("the register file")),
+            throttling: Throttling { cores: no_cpu("throttling"), packages: no_cpu("throttling") },
+            cooling: none("cooling devices"),
+            cpuidle: cpuidle(),
+            isolation: isolation(),
+            interrupts: none("/proc/interrupts"),
+            cpu_times: none("/proc/stat"),
+            power_limits: none("power limits"),
+            uncore: none("uncore domains"),
+            vulnerabilities: none("vulnerabilities"),
+            sysctls: sysctls(),
+            clocksource: Clocksource {
+                current: none("clock source"),
+                available: none("clock sources"),
+            },
+            limited_groups: none("control groups"),
+            processes: none("processes"),
+            ipmi: ipmi(),
+            infiniband: Infiniband { ports: none("InfiniBand ports") },
+            pcie: Pcie { links: none("PCIe links") },
+        }
+    }
+}
+
+impl Policy {
+    /// A policy of which only this is known.
+    pub fn unasked(folder: String, cpus: CpuSet, driver: Fact<String>) -> Policy {
+        Policy {
+            folder,
+            cpus,
+            driver,
+            governor: none("scaling_governor"),
+            scaling_min: none("scaling_min_freq"),
+            scaling_max: none("scaling_max_freq"),
+            scaling_cur: none("scaling_cur_freq"),
+            cpuinfo_min: none("cpuinfo_min_freq"),
+            cpuinfo_max: none("cpuinfo_max_freq"),
+            base_frequency: none("base_frequency"),
+            bios_limit: none("bios_limit"),
+            preference: none("energy_performance_preference"),
+            boost: none("boost"),
+        }
+    }
+}
+
+fn none<T>(what: &str) -> Fact<T> {
+    Err(Missing::unasked(what))
+}
+
+fn no_cpu<T>(what: &str) -> PerCpu<T> {
+    [(0, none(what))].into_iter().collect()
+}
+
+fn kernel() -> Kernel {
+    Kernel {
+        release: none("kernel release"),
+        boot_line: none("/proc/cmdline"),
+        uptime: none("uptime"),
+        config: none("kernel configuration"),
+        preempt_mode: none("preemption model"),
+    }
+}
+
+fn dmi() -> Dmi {
+    Dmi {
+        vendor: none("vendor"),
+        product: none("product"),
+        firmware_vendor: none("firmware's vendor"),
+        firmware_version: none("firmware's version"),
+        firmware_date: none("firmware's date"),
+        chassis: none("chassis"),
+    }
+}
+
+fn topology() -> Topology {
+    Topology {
+        online: none("list of online CPUs"),
+        present: none("list of present CPUs"),
+        standby: CpuSet::default(),
+        smt_control: none("smt/control"),
+        possible: none("list of possible CPUs"),
+        cores: none("cores"),
+        packages: none("packages"),
+        core_types: none("kinds of cores"),
+    }
+}
+
+fn cpufreq() -> Cpufreq {
+    Cpufreq {
+        policies: none("cpufreq policies"),
+        table: none("scaling_available_frequencies"),
+        boost: none("cpufreq/boost"),
+        cppc_nominal: none("acpi_cppc/nominal_freq"),
+    }
+}
+
+fn pstate() -> Pstate {
+    Pstate {
+        intel: IntelPstate {
+            status: none("intel_pstate/status"),
+            no_turbo: none("intel_pstate/no_turbo"),
+            max_perf_pct: none("intel_pstate/max_perf_pct"),
+            min_perf_pct: none("intel_pstate/min_perf_pct"),
+            hwp_dynamic_boost: none("intel_pstate/hwp_dynamic_boost"),
+        },
+        amd: AmdPstate { status: none("amd_pstate/status"), prefcore: none("amd_pstate/prefcore") },
+    }
+}
+
+fn cpuidle() -> Cpuidle {
+    Cpuidle {
+        driver: none("cpuidle/current_driver"),
+        governor: none("cpuidle/current_governor"),
+        tables: none("idle states"),
+        latency_limit: none("/dev/cpu_dma_latency"),
+        latency_holders: none("holders of /dev/cpu_dma_latency"),
+        resume_latency: no_cpu("pm_qos_resume_latency_us"),
+    }
+}
+
+fn isolation() -> Isolation {
+    Isolation {
+        asked: none("isolation on the boot line"),
+        isolated: none("list of isolated CPUs"),
+        nohz_full: none("list of nohz_full CPUs"),
+        partitions: none("list of CPUs in partitions"),
+        interrupt_affinities: none("affinities of interrupts"),
+        rcu_threads: none("threads of RCU"),
+    }
+}
+
+fn sysctls() -> Sysctls {
+    Sysctls {
+        nmi_watchdog: none("kernel.nmi_watchdog"),
+        watchdog_cpumask: none("kernel.watchdog_cpumask"),
+        timer_migration: none("kernel.timer_migration"),
+        split_lock_mitigate: none("kernel.split_lock_mitigate"),
+        stat_interval: none("vm.stat_interval"),
+    }
+}
+
+fn ipmi() -> Ipmi {
+    Ipmi {
+        interfaces: none("IPMI interfaces"),
+        threads: none("threads of IPMI"),
+        max_busy_us: none("kipmid_max_busy_us"),
+    }
+}
