@@ -1,10 +1,13 @@
-//! The host behind the facts: the only crate that reads one, and the only one that will ever write one.
+//! The host behind the facts: the only crate that reads one, and in [`change`] the only one that writes one.
 //!
 //! A [`Source`] answers questions about files, folders, links and registers; [`view`] asks them all and
-//! makes a [`facts::HostView`] of the answers. `rules` never sees a source, so that a verdict depends on
+//! makes a [`facts::HostView`] of the answers, [`view_of`] those that somebody looks at. `rules` never sees a source, so that a verdict depends on
 //! nothing but facts.
 
+pub mod change;
 pub mod counters;
+pub mod ipmi;
+pub mod ownership;
 pub mod perf;
 pub mod probe;
 mod readers;
@@ -12,12 +15,14 @@ mod redact;
 mod source;
 pub mod tape;
 pub mod thread;
+pub mod witness;
 
-pub use readers::{processes, view};
+pub use readers::{controls, processes, view, view_of};
 pub use source::Source;
 pub use source::answers::{Answers, Identity};
 pub use source::archive::Archive;
 pub use source::captured::{CaptureError, Captured};
 pub use source::live::Live;
+pub use source::once::Once;
 pub use source::open::{OpenError, open_root};
 pub use source::recording::Recording;

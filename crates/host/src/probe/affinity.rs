@@ -66,11 +66,35 @@ impl Drop for Restored {
 ///
 /// Errors: the kernel refuses, as no Linux does.
 pub fn allowed() -> Fact<CpuSet> {
-    let mask = mask()?;
+    mask().map(|it| cpus_of(&it))
+}
+
+/// The CPUs that task `tid` may run on.
+pub(crate) fn affinity_of(tid: u32) -> std::io::Result<CpuSet> {
+    mask_of_task(task(tid)?).map(|it| cpus_of(&it))
+}
+
+/// Lets task `tid` run on these CPUs only.
+pub(crate) fn set_affinity_of(tid: u32, cpus: &CpuSet) -> std::io::Result<()> {
+    let mut mask: Mask = [0; N_WORDS];
+    for cpu in cpus.iter() {
+        let word = mask.get_mut(cpu as usize / 64);
+        *word.ok_or(std::io::ErrorKind::InvalidInput)? |= 1 << (cpu % 64);
+    }
+    set_of(task(tid)?, &mask)
+}
+
+/// 0 would be the calling thread (sched_setaffinity(2)).
+fn task(tid: u32) -> std::io::Result<libc::pid_t> {
+    let pid = libc::pid_t::try_from(tid).ok().filter(|it| *it > 0);
+    pid.ok_or_else(|| std::io::Error::from_raw_os_error(libc::ESRCH))
+}
+
+fn cpus_of(mask: &Mask) -> CpuSet {
     let cpus = (0u32..).zip(mask).flat_map(|(word, bits)| {
         (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
     });
-    Ok(cpus.collect())
+    cpus.collect()
 }
 
 /// Keeps the calling thread off `cpus`, and the threads that it starts afterwards; whether there are others that it may
@@ -93,14 +117,18 @@ fn mask_of(cpu: u32) -> Fact<Mask> {
 }
 
 fn mask() -> Fact<Mask> {
+    mask_of_task(0).map_err(|error| {
+        let what = "the CPUs this thread may run on".into();
+        Missing { what, why: Why::Failed(error.to_string()) }
+    })
+}
+
+fn mask_of_task(pid: libc::pid_t) -> std::io::Result<Mask> {
     let mut mask: Mask = [0; N_WORDS];
     // SAFETY: the kernel writes at most the given number of bytes, which is the mask's size.
-    let status = unsafe { libc::sched_getaffinity(0, size_of::<Mask>(), mask.as_mut_ptr().cast()) };
-    if status == 0 {
-        return Ok(mask);
-    }
-    let error = std::io::Error::last_os_error().to_string();
-    Err(Missing { what: "the CPUs this thread may run on".into(), why: Why::Failed(error) })
+    let status =
+        unsafe { libc::sched_getaffinity(pid, size_of::<Mask>(), mask.as_mut_ptr().cast()) };
+    if status == 0 { Ok(mask) } else { Err(std::io::Error::last_os_error()) }
 }
 
 fn set(mask: &Mask) -> std::io::Result<()> {

@@ -11,6 +11,7 @@ mod rusage;
 mod spin;
 mod timers;
 
+pub(crate) use affinity::{affinity_of, set_affinity_of};
 pub use affinity::{allowed, keep_off, pin_task, pinned, pinned_to};
 pub use anchor::anchor;
 pub(crate) use anchor::raw_ns;

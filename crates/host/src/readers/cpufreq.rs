@@ -3,17 +3,38 @@
 use crate::Source;
 use facts::cpu::cpufreq::{Cpufreq, Policy};
 use facts::cpu::topology::Topology;
-use facts::{CpuSet, Fact, Hertz, Missing, parse};
+use facts::{CpuSet, Fact, Hertz, HostView, Missing, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-pub(super) fn read(source: &dyn Source, topology: &Topology) -> Cpufreq {
-    let policies = policies(source, topology);
-    Cpufreq {
-        table: table(source, &policies),
-        boost: source.parsed(&format!("{CPUS}/cpufreq/boost"), parse::switch),
-        cppc_nominal: cppc_nominal(source, &policies),
-        policies,
+/// Which policies there are, their CPUs and drivers.
+pub(super) fn read_policies(source: &dyn Source, host: &mut HostView) {
+    host.cpufreq.policies = policies(source, &host.topology);
+}
+
+/// The limits of every policy, and of what they are limits.
+pub(super) fn read_limits(source: &dyn Source, host: &mut HostView) {
+    let Cpufreq { policies, table, boost, cppc_nominal } = &mut host.cpufreq;
+    if let Ok(policies) = policies {
+        let mut rest = policies.iter_mut();
+        if let Some(first) = rest.next() {
+            read_limits_of(source, first, None);
+            rest.for_each(|it| read_limits_of(source, it, Some(first)));
+        }
+    }
+    *table = self::table(source, policies);
+    *boost = source.parsed(&format!("{CPUS}/cpufreq/boost"), parse::switch);
+    *cppc_nominal = self::cppc_nominal(source, policies);
+}
+
+/// Who chooses the clock of every policy, by which preference, and which.
+pub(super) fn read_governors(source: &dyn Source, host: &mut HostView) {
+    for policy in host.cpufreq.policies.iter_mut().flatten() {
+        let line = |file: &str| source.parsed(&policy.path(file), parse::line);
+        let (governor, preference) =
+            (line("scaling_governor"), line("energy_performance_preference"));
+        policy.scaling_cur = source.parsed(&policy.path("scaling_cur_freq"), parse::kilohertz);
+        (policy.governor, policy.preference) = (governor, preference);
     }
 }
 
@@ -85,39 +106,34 @@ fn is_one_each(numbers: &[u32], topology: &Topology) -> bool {
     online.is_ok_and(|it| it.len() == numbers.len() && numbers.iter().all(|&cpu| it.contains(cpu)))
 }
 
-/// The policy in `folder`. What the `first` policy shows of the driver, of which a kernel has one, is not asked
-/// again: its name, and which of the files that only some drivers make are there.
+/// The policy in `folder`. A kernel has one driver, so that what the `first` policy shows of it is not asked again.
 fn policy(source: &dyn Source, folder: String, cpus: CpuSet, first: Option<&Policy>) -> Policy {
+    let driver = match first.map(|it| &it.driver) {
+        Some(Ok(name)) => Ok(name.clone()),
+        _ => source.parsed(&format!("{folder}/scaling_driver"), parse::line),
+    };
+    Policy::unasked(folder, cpus, driver)
+}
+
+/// Reads the limits of a policy. Files that only some drivers make are not asked for where the `first` policy has none.
+fn read_limits_of(source: &dyn Source, policy: &mut Policy, first: Option<&Policy>) {
+    let folder = policy.folder.clone();
     let path = |file: &str| format!("{folder}/{file}");
-    let line = |file: &str| source.parsed(&path(file), parse::line);
     let clock = |file: &str| source.parsed(&path(file), parse::kilohertz);
     let has_no = |first: Option<&Missing>| first.is_some_and(Missing::is_absence);
-    let first_limit = first.and_then(|it| it.bios_limit.as_ref().err());
-    let first_boost = first.and_then(|it| it.boost.as_ref().err());
-    Policy {
-        cpus,
-        driver: match first.map(|it| &it.driver) {
-            Some(Ok(name)) => Ok(name.clone()),
-            _ => line("scaling_driver"),
-        },
-        governor: line("scaling_governor"),
-        scaling_min: clock("scaling_min_freq"),
-        scaling_max: clock("scaling_max_freq"),
-        scaling_cur: clock("scaling_cur_freq"),
-        cpuinfo_min: clock("cpuinfo_min_freq"),
-        cpuinfo_max: clock("cpuinfo_max_freq"),
-        base_frequency: clock("base_frequency"),
-        bios_limit: match has_no(first_limit) {
-            true => Err(Missing::absent(path("bios_limit"))),
-            false => clock("bios_limit"),
-        },
-        preference: line("energy_performance_preference"),
-        boost: match has_no(first_boost) {
-            true => Err(Missing::absent(path("boost"))),
-            false => source.parsed(&path("boost"), parse::switch),
-        },
-        folder,
-    }
+    policy.scaling_min = clock("scaling_min_freq");
+    policy.scaling_max = clock("scaling_max_freq");
+    policy.cpuinfo_min = clock("cpuinfo_min_freq");
+    policy.cpuinfo_max = clock("cpuinfo_max_freq");
+    policy.base_frequency = clock("base_frequency");
+    policy.bios_limit = match has_no(first.and_then(|it| it.bios_limit.as_ref().err())) {
+        true => Err(Missing::absent(path("bios_limit"))),
+        false => clock("bios_limit"),
+    };
+    policy.boost = match has_no(first.and_then(|it| it.boost.as_ref().err())) {
+        true => Err(Missing::absent(path("boost"))),
+        false => source.parsed(&path("boost"), parse::switch),
+    };
 }
 
 /// The CPUs of a policy: `affected_cpus`, a list with spaces; the number in the folder's name at the least.

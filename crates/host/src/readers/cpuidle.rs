@@ -6,28 +6,31 @@ use facts::cpu::cpuidle::{
 };
 use facts::cpu::topology::Topology;
 use facts::system::process::Process;
-use facts::{CpuSet, Fact, IfPresent, Missing, PerCpu, Why, parse};
+use facts::{CpuSet, Fact, HostView, IfPresent, Missing, PerCpu, Why, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-pub(super) fn read(
-    source: &dyn Source,
-    topology: &Topology,
-    processes: &Fact<Vec<Process>>,
-) -> Cpuidle {
-    let tables = tables(source, topology);
-    let latency_limit = source.read(LATENCY_DEVICE).and_then(|bytes| {
+pub(super) fn read_driver(source: &dyn Source, host: &mut HostView) {
+    host.cpuidle.driver = subsystem(source, &["current_driver"]);
+    host.cpuidle.governor = subsystem(source, &["current_governor", "current_governor_ro"]);
+}
+
+pub(super) fn read_states(source: &dyn Source, host: &mut HostView) {
+    host.cpuidle.tables = tables(source, &host.topology);
+}
+
+pub(super) fn read_latency_limit(source: &dyn Source, host: &mut HostView) {
+    host.cpuidle.latency_limit = source.read(LATENCY_DEVICE).and_then(|bytes| {
         latency_limit(&bytes)
             .map_err(|it| Missing::malformed(LATENCY_DEVICE, &format!("{bytes:?}"), it.0))
     });
-    Cpuidle {
-        driver: subsystem(source, &["current_driver"]),
-        governor: subsystem(source, &["current_governor", "current_governor_ro"]),
-        latency_holders: latency_holders(source, &tables, &latency_limit, processes),
-        resume_latency: resume_latency(source, topology),
-        tables,
-        latency_limit,
-    }
+}
+
+pub(super) fn read_limits(source: &dyn Source, host: &mut HostView) {
+    let Cpuidle { tables, latency_limit, .. } = &host.cpuidle;
+    let holders = latency_holders(source, tables, latency_limit, &host.processes);
+    host.cpuidle.latency_holders = holders;
+    host.cpuidle.resume_latency = resume_latency(source, &host.topology);
 }
 
 /// The first of `files` that the subsystem has. Its folder is listed first: in a copy of a host that shows

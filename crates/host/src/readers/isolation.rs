@@ -3,37 +3,34 @@
 use super::processes::kernel_threads;
 use crate::Source;
 use facts::cpu::topology::Topology;
-use facts::system::boot_line::BootLine;
 use facts::system::interrupts::Interrupts;
-use facts::system::isolation::{Isolation, RcuThread, allowed_cpus, asked, callbacks_of};
+use facts::system::isolation::{RcuThread, allowed_cpus, asked, callbacks_of};
 use facts::system::process::Process;
-use facts::{CpuSet, Fact, Missing};
+use facts::{CpuSet, Fact, HostView, Missing};
 
-pub(super) fn read(
-    source: &dyn Source,
-    boot_line: &Fact<BootLine>,
-    topology: &Topology,
-    interrupts: &Fact<Interrupts>,
-    processes: &Fact<Vec<Process>>,
-) -> Isolation {
+/// Which CPUs are kept free.
+pub(super) fn read_cpus(source: &dyn Source, host: &mut HostView) {
     let list = |path: &str| source.parsed(path, CpuSet::parse_list);
-    let unread = || Missing::not_here("disturbed CPU", "no CPU is isolated");
-    let mut isolation = Isolation {
-        asked: boot_line
-            .as_ref()
-            .map(|it| asked(it, last_possible(topology)))
-            .map_err(Clone::clone),
-        isolated: list("/sys/devices/system/cpu/isolated"),
-        nohz_full: list("/sys/devices/system/cpu/nohz_full"),
-        partitions: list("/sys/fs/cgroup/cpuset.cpus.isolated"),
-        interrupt_affinities: Err(unread()),
-        rcu_threads: Err(unread()),
-    };
+    let boot_line = host.kernel.boot_line.as_ref();
+    let isolation = &mut host.isolation;
+    isolation.asked =
+        boot_line.map(|it| asked(it, last_possible(&host.topology))).map_err(Clone::clone);
+    isolation.isolated = list("/sys/devices/system/cpu/isolated");
+    isolation.nohz_full = list("/sys/devices/system/cpu/nohz_full");
+    isolation.partitions = list("/sys/fs/cgroup/cpuset.cpus.isolated");
+}
+
+/// What may disturb them.
+pub(super) fn read_disturbers(source: &dyn Source, host: &mut HostView) {
+    let isolation = &mut host.isolation;
     if isolation.kept_free().is_ok() {
-        isolation.interrupt_affinities = interrupt_affinities(source, interrupts);
-        isolation.rcu_threads = rcu_threads(source, processes);
+        isolation.interrupt_affinities = interrupt_affinities(source, &host.interrupts);
+        isolation.rcu_threads = rcu_threads(source, &host.processes);
+    } else {
+        let unread = || Missing::not_here("disturbed CPU", "no CPU is isolated");
+        isolation.interrupt_affinities = Err(unread());
+        isolation.rcu_threads = Err(unread());
     }
-    isolation
 }
 
 /// The last CPU that the kernel has room for; where that is not known, the last that runs.

@@ -2,6 +2,7 @@
 
 mod cgroups;
 mod clocksource;
+mod controls;
 mod cooling;
 mod cpufreq;
 mod cpuidle;
@@ -19,6 +20,7 @@ mod platform;
 mod power_limits;
 mod processes;
 mod pstate;
+mod subjects;
 mod sysctl;
 mod throttling;
 mod topology;
@@ -26,51 +28,27 @@ mod tuners;
 mod uncore;
 mod vulnerabilities;
 
+pub use controls::read as controls;
 pub(crate) use kernel_config::text as kernel_config_text;
 pub(crate) use processes::kernel_threads;
 pub use processes::read as processes;
 
 use crate::Source;
-use facts::HostView;
-use facts::cpu::cpuinfo::CpuInfo;
+use facts::{HostView, Subjects};
 
 /// Asks `source` everything that any check may want to know.
 pub fn view(source: &dyn Source) -> HostView {
-    let cpuinfo = source.parsed("/proc/cpuinfo", CpuInfo::parse);
-    let topology = topology::read(source, &cpuinfo);
-    let dmi = dmi::read(source);
-    let platform = platform::read(source, &cpuinfo, &dmi);
-    let kernel = kernel::read(source, &platform);
-    let interrupts = interrupts::read(source);
-    let processes = processes::read(source);
-    let msrs = msrs::read(source, &cpuinfo, &platform, &topology);
-    HostView {
-        origin: source.origin(),
-        cpufreq: cpufreq::read(source, &topology),
-        pstate: pstate::read(source),
-        energy_bias: energy_bias::read(source, &cpuinfo, &topology, &msrs),
-        msrs,
-        tuners: tuners::read(source),
-        throttling: throttling::read(source, &topology),
-        cooling: cooling::read(source),
-        ipmi: ipmi::read(source, &processes),
-        cpuidle: cpuidle::read(source, &topology, &processes),
-        clocksource: clocksource::read(source),
-        limited_groups: cgroups::read(source, &processes),
-        infiniband: infiniband::read(source),
-        pcie: pcie::read(source),
-        isolation: isolation::read(source, &kernel.boot_line, &topology, &interrupts, &processes),
-        cpu_times: interrupts::cpu_times(source),
-        power_limits: power_limits::read(source),
-        uncore: uncore::read(source),
-        vulnerabilities: vulnerabilities::read(source),
-        sysctls: sysctl::read(source),
-        kernel,
-        interrupts,
-        processes,
-        platform,
-        dmi,
-        cpuinfo,
-        topology,
+    view_of(source, Subjects::ALL)
+}
+
+/// Asks `source` for some subjects only, and for those that they cannot be told without.
+///
+/// Whatever else there is to know is missing, as something that was not asked for.
+pub fn view_of(source: &dyn Source, subjects: Subjects) -> HostView {
+    let asked = subjects::with_needed(subjects);
+    let mut host = HostView::unasked(source.origin());
+    for reader in subjects::READERS.iter().filter(|it| asked.contains(it.subject)) {
+        (reader.read)(source, &mut host);
     }
+    host
 }

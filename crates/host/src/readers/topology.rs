@@ -3,30 +3,33 @@
 //! A group's list is read from its first CPU only: a machine of 1,024 CPUs has 16 packages to ask about.
 
 use crate::Source;
-use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::topology::Topology;
-use facts::{CpuSet, Fact, Missing, parse};
+use facts::{CpuSet, Fact, HostView, Missing, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>) -> Topology {
+/// Which CPUs there are.
+pub(super) fn read_cpus(source: &dyn Source, host: &mut HostView) {
     let list = |name: &str| source.parsed(&format!("{CPUS}/{name}"), CpuSet::parse_list);
     // Without sysfs, the CPUs of /proc/cpuinfo are the online ones.
-    let online = list("online").or_else(|missing| match cpuinfo {
+    let online = list("online").or_else(|missing| match &host.cpuinfo {
         Ok(info) if !info.clocks.is_empty() => Ok(info.clocks.iter().map(|(cpu, _)| cpu).collect()),
         _ => Err(missing),
     });
-    let present = list("present");
-    Topology {
-        standby: standby(source, &present, &online),
-        smt_control: source.parsed(&format!("{CPUS}/smt/control"), parse::line),
-        present,
-        possible: list("possible"),
-        cores: groups(source, &online, &["core_cpus_list", "thread_siblings_list"]),
-        packages: groups(source, &online, &["package_cpus_list", "core_siblings_list"]),
-        core_types: core_types(source),
-        online,
-    }
+    let topology = &mut host.topology;
+    topology.present = list("present");
+    topology.standby = standby(source, &topology.present, &online);
+    topology.smt_control = source.parsed(&format!("{CPUS}/smt/control"), parse::line);
+    topology.possible = list("possible");
+    topology.core_types = core_types(source);
+    topology.online = online;
+}
+
+/// Which of them share a core and a package.
+pub(super) fn read_groups(source: &dyn Source, host: &mut HostView) {
+    let Topology { online, cores, packages, .. } = &mut host.topology;
+    *cores = groups(source, online, &["core_cpus_list", "thread_siblings_list"]);
+    *packages = groups(source, online, &["package_cpus_list", "core_siblings_list"]);
 }
 
 /// The offline CPUs that are not configured (arch/s390/kernel/smp.c); nobody else has the file.

@@ -8,10 +8,11 @@
 //! A copy that somebody changes while it is read is not guarded against: a file may be swapped for a device
 //! between the look at it and its opening.
 
+use super::listed::{Listed, entries};
 use super::live::missing;
 use facts::{Fact, Missing, Why};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::path::Path;
@@ -23,6 +24,8 @@ pub(super) struct Copy {
     /// The folder that a file was asked of last: readers ask for the files of a folder one after the other, and
     /// to resolve its path costs more than to read one of them.
     last_folder: RefCell<Option<(String, OwnedFd)>>,
+    /// The folder of folders that was listed last: readers list one and then ask for a file or two of each in it.
+    last_listed: RefCell<Option<Listed>>,
 }
 
 impl Copy {
@@ -30,7 +33,7 @@ impl Copy {
     pub(super) fn below(root: &Path) -> Result<Copy, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(root, flags, Mode::empty())?;
-        Ok(Copy { root, last_folder: RefCell::default() })
+        Ok(Copy { root, last_folder: RefCell::default(), last_listed: RefCell::default() })
     }
 
     /// Opens a path of the host without ever leaving the copy, and without looking at what it is: so only with
@@ -40,12 +43,42 @@ impl Copy {
         rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
     }
 
+    /// What is in a folder.
+    pub(super) fn list(&self, path: &str) -> Result<Vec<(String, FileType)>, Errno> {
+        let mut folder = Dir::new(self.open_folder(path)?)?;
+        let found = entries(&mut folder)?;
+        if found.iter().any(|(_, kind)| *kind == FileType::Directory) {
+            let open = rustix::io::fcntl_dupfd_cloexec(folder.fd()?, 0)?;
+            *self.last_listed.borrow_mut() = Some(Listed::new(path, open, &found));
+        }
+        Ok(found)
+    }
+
+    /// Opens a folder for listing, from the one that it is in, of which a reader may ask for more.
+    fn open_folder(&self, path: &str) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        // These lead elsewhere, from the root of the copy out of it.
+        if matches!(name, "" | "." | "..") {
+            return self.open(path, flags);
+        }
+        let opened = self.with_folder(parent, name, |parent, name| {
+            let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            rustix::fs::openat(parent, name, flags, Mode::empty())
+        });
+        match opened {
+            // A link to a folder, which is resolved inside the copy.
+            Err(Errno::NOTDIR | Errno::LOOP) => self.open(path, flags),
+            opened => opened,
+        }
+    }
+
     /// Opens a regular file, and says how long it claims to be. What it is gets looked at before it is opened: a
     /// bundle that root unpacked holds device nodes, which are devices of this machine, and opening
     /// /dev/watchdog alone resets it.
     pub(super) fn regular_file(&self, path: &str) -> Fact<(OwnedFd, usize)> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let opened = self.with_folder(folder, |folder| {
+        let opened = self.with_folder(folder, name, |folder, name| {
             let status = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
             match FileType::from_raw_mode(status.st_mode) {
                 FileType::RegularFile => open_unfollowed(folder, name).map(|it| Some((it, status))),
@@ -67,27 +100,36 @@ impl Copy {
             return reason;
         }
         let parent = path.trim_end_matches('/').rsplit_once('/').map_or("", |(parent, _)| parent);
-        match self.with_folder(parent, |_| Ok(())) {
+        match self.with_folder(parent, "", |_, _| Ok(())) {
             Ok(()) if !parent.is_empty() => reason,
             _ => Missing::not_collected(path),
         }
     }
 
+    /// Asks for a name in the folder at `path`, by a folder that is open and the way from there, which has no link in it.
     fn with_folder<T>(
         &self,
         path: &str,
-        ask: impl FnOnce(BorrowedFd<'_>) -> Result<T, Errno>,
+        name: &str,
+        ask: impl FnOnce(BorrowedFd<'_>, &str) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let mut last = self.last_folder.borrow_mut();
+        let listed = self.last_listed.borrow();
         let folder = match last.take() {
             Some((of, folder)) if of == path => folder,
-            _ => {
+            other => {
+                if let Some(listed) = &*listed
+                    && let Some(way) = listed.way(path, name)
+                {
+                    *last = other;
+                    return ask(listed.folder.as_fd(), &way);
+                }
                 let root_or_below = if path.is_empty() { "/" } else { path };
                 self.open(root_or_below, OFlags::PATH | OFlags::DIRECTORY)?
             }
         };
         let (_, folder) = last.insert((path.to_owned(), folder));
-        ask(folder.as_fd())
+        ask(folder.as_fd(), name)
     }
 
     /// Opens what a symbolic link leads to, where that is a regular file. The link is followed once, and the file
@@ -213,6 +255,12 @@ mod tests {
             assert!(live.read(path).is_err(), "{path}");
         }
         assert!(live.read("/..").is_err());
+        assert_eq!(live.list("/sys/inner").unwrap(), ["value"]);
+        assert_eq!(live.list("/sys/real").unwrap(), ["value"]);
+        assert!(live.list("/sys/outer").is_err());
+        assert_eq!(live.list("/sys/above").unwrap(), live.list("/").unwrap());
+        assert_eq!(live.list("/..").unwrap(), live.list("/").unwrap());
+        assert!(live.list("/sys/value").is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The running machine, or a folder that holds a copy of one.
 
 use super::copy::Copy;
+use super::listed::entries;
 use super::{LARGEST_FILE, Source, cpuid_name};
 use facts::{Fact, Missing, Origin, Why, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -88,18 +89,17 @@ impl Source for Live {
     }
 
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
-        let open = self.open(folder, OFlags::RDONLY | OFlags::DIRECTORY);
-        let entries = open.and_then(Dir::new).map_err(|error| self.missing(folder, error))?;
-        let mut names = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| missing(folder, error))?;
-            let name = entry.file_name().to_string_lossy();
-            if name != "." && name != ".." {
-                names.push(name.into_owned());
-            }
+        let listed = match &self.copy {
+            None => self
+                .open(folder, OFlags::RDONLY | OFlags::DIRECTORY)
+                .and_then(Dir::new)
+                .and_then(|mut it| entries(&mut it)),
+            Some(copy) => copy.list(folder),
+        };
+        match listed {
+            Ok(entries) => Ok(entries.into_iter().map(|(name, _)| name).collect()),
+            Err(error) => Err(self.missing(folder, error)),
         }
-        names.sort_unstable();
-        Ok(names)
     }
 
     fn link(&self, path: &str) -> Fact<String> {

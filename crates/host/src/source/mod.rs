@@ -4,7 +4,9 @@ pub(crate) mod answers;
 pub(crate) mod archive;
 pub(crate) mod captured;
 mod copy;
+mod listed;
 pub(crate) mod live;
+pub(crate) mod once;
 pub(crate) mod open;
 pub(crate) mod recording;
 

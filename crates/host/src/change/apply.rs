@@ -1,0 +1,175 @@
+//! Making the writes of one group: journaled, compared, written, read back.
+
+use super::journal::{Fates, Packed, Step, runs};
+use super::machine::{Companion, same};
+use super::{Cause, Fate, Outcome, Transaction, Trouble, canary, fault};
+use facts::change::{Aim, Group, Target, Write};
+use std::collections::HashSet;
+
+impl Transaction<'_> {
+    /// Applies a group. Error: what went wrong first; nothing is undone yet.
+    pub(super) fn try_apply(&mut self, group: &Group) -> Result<Outcome, Cause> {
+        for write in &group.writes {
+            self.machine.permits(write)?;
+        }
+        self.look_first(group)?;
+        let number = self.n_groups;
+        let step = Step::Intended { change: self.id.clone(), group: number };
+        self.journal.append(step, &Packed::of(group), true).map_err(Cause::NotJournaled)?;
+        self.n_groups += 1;
+        let mut fates = vec![Fate::NotMade; group.writes.len()];
+        let made = self.make(group, &mut fates);
+        let step = Step::Done { change: self.id.clone() };
+        let body: Fates = [(number, runs(&fates))].into();
+        // A failure is undone at once, and that is written through.
+        let noted = self.journal.append(step, &body, made.is_ok());
+        made?;
+        noted.map_err(Cause::OutcomeNotJournaled)?;
+        Ok(Outcome { fates })
+    }
+
+    /// Sees that every place still holds what the plan saw, before any is written.
+    fn look_first(&self, group: &Group) -> Result<(), Cause> {
+        let mut seen = HashSet::new();
+        for write in &group.writes {
+            // What a group writes twice holds something else by the second time.
+            if seen.insert(&write.target) && write.aim != Aim::IfTaken {
+                self.compare(write)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&self, write: &Write) -> Result<(), Cause> {
+        let found = self.machine.read(&write.target)?;
+        if same(&write.target, found.as_deref(), write.from.as_deref()) {
+            return Ok(());
+        }
+        Err(Cause::Changed { target: write.target.clone(), expected: write.from.clone(), found })
+    }
+
+    /// Makes the writes in their order. A place that is written again later is read back at once, the others when all are
+    /// made: one write may change what another did.
+    fn make(&mut self, group: &Group, fates: &mut [Fate]) -> Result<(), Cause> {
+        let mut later = HashSet::new();
+        let mut is_last: Vec<bool> =
+            group.writes.iter().rev().map(|it| later.insert(&it.target)).collect();
+        is_last.reverse();
+        let mut unchecked = Vec::new();
+        for (place, ((write, fate), is_last)) in
+            group.writes.iter().zip(&mut *fates).zip(is_last).enumerate()
+        {
+            let earlier = group.writes.get(..place).unwrap_or_default();
+            self.make_one(write, earlier, fate)?;
+            let is_canary = group.canary && place == 0;
+            if is_canary || !is_last {
+                self.read_back(write, fate)?;
+            } else {
+                unchecked.push(place);
+            }
+            if is_canary && *fate != Fate::Noted {
+                alive(&write.target)?;
+            }
+        }
+        for place in unchecked {
+            if let (Some(write), Some(fate)) = (group.writes.get(place), fates.get_mut(place)) {
+                self.read_back(write, fate)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares and writes. The fate stays [`Fate::Intended`] until it is read back.
+    fn make_one(&mut self, write: &Write, earlier: &[Write], fate: &mut Fate) -> Result<(), Cause> {
+        let refused = |trouble: Trouble, fate: &mut Fate| match write.aim {
+            Aim::IfTaken => {
+                *fate = Fate::Refused { why: trouble.why };
+                Ok(())
+            }
+            Aim::Sticks | Aim::Forgotten => Err(Cause::Trouble(trouble)),
+        };
+        match self.compare(write) {
+            Ok(()) => {}
+            Err(Cause::Trouble(trouble)) => return refused(trouble, fate),
+            Err(Cause::Changed { found, .. }) if came_along(write, earlier, found.as_deref()) => {
+                *fate = Fate::Intended;
+                return Ok(());
+            }
+            Err(cause) => return Err(cause),
+        }
+        if write.aim == Aim::Forgotten {
+            *fate = Fate::Noted;
+            return Ok(());
+        }
+        *fate = Fate::Intended;
+        if same(&write.target, write.from.as_deref(), write.to.as_deref()) {
+            return Ok(());
+        }
+        if write.target == Target::LatencyRequest {
+            return self.request(write.to.as_deref().unwrap_or_default());
+        }
+        fault::point();
+        let written = self.machine.write(&write.target, write.to.as_deref());
+        fault::point();
+        written.or_else(|trouble| refused(trouble, fate))
+    }
+
+    /// Starts the process that keeps a request. It asks for nothing before the journal knows of it; the request ends with it,
+    /// so the disk need not know.
+    fn request(&mut self, microseconds: &str) -> Result<(), Cause> {
+        let start = Companion::start(self.machine, &["hold-latency", microseconds])?;
+        self.notes.extend(start.note.clone());
+        let step = Step::Held { change: self.id.clone(), pid: start.pid(), started: start.started };
+        self.journal.append(step, &(), false).map_err(Cause::NotJournaled)?;
+        start.go()?;
+        Ok(())
+    }
+
+    fn read_back(&self, write: &Write, fate: &mut Fate) -> Result<(), Cause> {
+        if *fate != Fate::Intended {
+            return Ok(());
+        }
+        if write.target == Target::LatencyRequest {
+            // The process has read it back itself, and said that it holds.
+            *fate = Fate::Done { read_back: write.to.clone() };
+            return Ok(());
+        }
+        let found = self.machine.settled(&write.target, write.to.as_deref())?;
+        if same(&write.target, found.as_deref(), write.to.as_deref()) {
+            // A file holds what was written, to the byte: once is enough in the journal.
+            let is_file = matches!(write.target, Target::File { .. });
+            let read_back =
+                found.map(|it| if is_file { format!("{} bytes", it.len()) } else { it });
+            *fate = Fate::Done { read_back };
+            return Ok(());
+        }
+        *fate = Fate::DidNotStick { found: found.clone() };
+        if write.aim == Aim::IfTaken {
+            return Ok(());
+        }
+        Err(Cause::DidNotStick { target: write.target.clone(), wrote: write.to.clone(), found })
+    }
+}
+
+/// Whether a register holds what it is meant to because the same was written to that of another CPU: a core or package
+/// may have one for all its CPUs.
+fn came_along(write: &Write, earlier: &[Write], found: Option<&str>) -> bool {
+    let Target::Register { address, mask, .. } = &write.target else { return false };
+    let is_shared = |it: &Write| {
+        matches!(&it.target, Target::Register { address: other, mask: bits, .. }
+            if other == address && bits == mask)
+            && same(&write.target, it.to.as_deref(), write.to.as_deref())
+    };
+    same(&write.target, found, write.to.as_deref()) && earlier.iter().any(is_shared)
+}
+
+/// Sees that the CPU of a register still answers.
+fn alive(target: &Target) -> Result<(), Cause> {
+    match target {
+        Target::Register { cpu, .. } if !canary::answers(*cpu) => {
+            let seconds = canary::PATIENCE.as_secs();
+            Err(Cause::Silent { cpu: *cpu, target: target.clone(), seconds })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,177 @@
+//! What can go wrong with a change, in words that say what to do next.
+
+use super::Undone;
+use facts::change::Target;
+use std::fmt;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a place could not be read or written.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{place}: {why}")]
+pub struct Trouble {
+    /// The target, or a file or program behind it.
+    pub place: String,
+    /// What was met, and what to do about it.
+    pub why: String,
+    /// Whether what holds the value is not there, or not any more.
+    pub is_gone: bool,
+}
+
+impl Trouble {
+    pub(super) fn new(place: impl fmt::Display, why: impl Into<String>) -> Trouble {
+        Trouble { place: place.to_string(), why: why.into(), is_gone: false }
+    }
+
+    pub(super) fn gone(self) -> Trouble {
+        Trouble { is_gone: true, ..self }
+    }
+}
+
+/// A group that was not applied. Everything that its transaction had done is undone, as far as `undone` says.
+#[derive(Debug)]
+pub struct Failure {
+    /// The id of the setting.
+    pub setting: String,
+    /// What was met first.
+    pub cause: Cause,
+    /// What undoing did, in the order it was done.
+    pub undone: Vec<Undone>,
+    /// Why what was undone could not be noted in the journal, which the next start does.
+    pub journal: Option<JournalError>,
+}
+
+/// What stopped a plan.
+#[derive(Debug, Error)]
+pub enum Cause {
+    /// The place does not hold what the plan saw: somebody else has changed it meanwhile. It was not written.
+    #[error("{target} holds {}, and the plan saw {}: somebody else has changed it; plan again", shown(.found.as_deref()), shown(.expected.as_deref()))]
+    Changed {
+        /// Where.
+        target: Target,
+        /// What the plan saw.
+        expected: Option<String>,
+        /// What it holds.
+        found: Option<String>,
+    },
+    /// An earlier group failed, and everything is undone.
+    #[error("an earlier setting failed, and everything is undone already")]
+    Over,
+    /// A place could not be read or written.
+    #[error(transparent)]
+    Trouble(#[from] Trouble),
+    /// The write was taken, and the place reads back something else.
+    #[error("{target} was given {} and reads back {}: it did not stick", shown(.wrote.as_deref()), shown(.found.as_deref()))]
+    DidNotStick {
+        /// Where.
+        target: Target,
+        /// What was written.
+        wrote: Option<String>,
+        /// What it holds.
+        found: Option<String>,
+    },
+    /// A CPU did not answer in time after the first write.
+    #[error(
+        "CPU {cpu} has not answered within {seconds} s of the first write ({target}): no other was made"
+    )]
+    Silent {
+        /// Which.
+        cpu: u32,
+        /// Where was written.
+        target: Target,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// The journal could not be written: a place is never written without its old value on disk.
+    #[error("nothing of this setting was written: {0}")]
+    NotJournaled(JournalError),
+    /// The outcome could not be journaled.
+    #[error("{0}: so everything was undone")]
+    OutcomeNotJournaled(JournalError),
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// Another process is changing the host.
+    #[error("{folder}: {holder} is changing this host; wait until it is done")]
+    Locked {
+        /// Where the lock is.
+        folder: PathBuf,
+        /// The process, as far as is known.
+        holder: String,
+    },
+    /// Others than root and the caller could change what is in it, or what it is.
+    #[error("{path}: {why}")]
+    NotTrusted {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why, and what to do about it.
+        why: String,
+    },
+    /// A line that was whole once is so no longer.
+    #[error("{path}, line {line}: {why}; {REMEDY}")]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A later fullclock wrote it.
+    #[error(
+        "{path} is of version {found}, and this fullclock knows version {known}: use the fullclock that wrote it"
+    )]
+    Newer {
+        /// The journal.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version that is known here.
+        known: u32,
+    },
+    /// The system refused.
+    #[error("{path} cannot be {doing}: {why}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried: `opened`.
+        doing: &'static str,
+        /// Its words, and what to do about it.
+        why: String,
+    },
+    /// No change of that id is in it.
+    #[error("no change {id} is in the journal; `fullclock status` lists those that are")]
+    NoSuchChange {
+        /// What was asked for.
+        id: String,
+    },
+}
+
+/// What to do about a damaged journal.
+const REMEDY: &str = "its other lines are whole and say what was there before; write that back by hand, then move the file away";
+
+/// A value as people are told it.
+pub(super) fn shown(value: Option<&str>) -> String {
+    match value {
+        Some(text) if text.len() > 60 || text.contains('\n') => format!("{} bytes", text.len()),
+        Some(text) => format!("{text:?}"),
+        None => "nothing".to_owned(),
+    }
+}
+
+impl Failure {
+    /// Whether everything is as it was before the transaction.
+    pub fn is_clean(&self) -> bool {
+        self.undone.iter().all(|it| it.fate.is_clean())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.setting, self.cause)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,227 @@
+//! The state folder, and why it may be trusted: nobody but root and the caller can change what is in it or where it leads.
+//!
+//! Whoever can write the journal can have root write what they like when it reverts. Access control lists show as the bits of
+//! the group (acl(5)), so they are seen, too.
+
+use crate::change::JournalError;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::path::{Component, Path, PathBuf};
+
+/// An opened folder that can be trusted.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    pub(super) file: OwnedFd,
+}
+
+/// Opens the state folder, and creates it where it is absent and `creates`; `None` where it is absent.
+pub(super) fn open(path: &Path, creates: bool) -> Result<Option<Folder>, JournalError> {
+    let mut names = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::RootDir => {}
+            Component::Normal(name) => names.push(name),
+            _ => return Err(refused(path, "it is not an absolute path without `..`: give one")),
+        }
+    }
+    if !path.is_absolute() || names.is_empty() {
+        return Err(refused(path, "it is not an absolute path to a folder: give one"));
+    }
+    let root = PathBuf::from("/");
+    let file = open_at(CWD, &root).map_err(|error| not_opened(&root, error))?;
+    let mut folder = Folder { path: root, file };
+    let mut is_below_shared = look(&folder)?;
+    let last = names.len() - 1;
+    for (place, name) in names.into_iter().enumerate() {
+        let within = folder.path.join(name);
+        let is_last = place == last;
+        if is_last && creates {
+            create(&folder, &within)?;
+        }
+        let file = match open_at(&folder.file, Path::new(name)) {
+            Ok(file) => file,
+            Err(Errno::NOENT) if !creates || !is_last => {
+                return if creates { Err(io(&within, "opened", Errno::NOENT)) } else { Ok(None) };
+            }
+            Err(error) => return Err(not_opened(&within, error)),
+        };
+        folder = Folder { path: within, file };
+        is_below_shared |= look(&folder)?;
+    }
+    let status = status(&folder)?;
+    if is_below_shared && status.st_mode & 0o077 != 0 {
+        let why =
+            "it lies below a folder that everybody writes, and is open to others: `chmod 700` it";
+        return Err(refused(&folder.path, why));
+    }
+    Ok(Some(folder))
+}
+
+fn create(parent: &Folder, path: &Path) -> Result<(), JournalError> {
+    let name = path.file_name().unwrap_or_default();
+    match rustix::fs::mkdirat(&parent.file, name, Mode::RWXU) {
+        Ok(()) => {
+            let parent = rustix::fs::open(
+                path.parent().unwrap_or(path),
+                OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+                Mode::empty(),
+            );
+            parent
+                .and_then(|it| rustix::fs::fsync(&it))
+                .map_err(|error| io(path, "written to disk", error))
+        }
+        Err(Errno::EXIST) => Ok(()),
+        Err(error) => Err(io(path, "created", error)),
+    }
+}
+
+fn open_at(folder: impl rustix::fd::AsFd, name: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(&folder, name, flags, Mode::empty()) {
+        // A parent that may be passed and not listed.
+        Err(Errno::ACCESS) => {
+            rustix::fs::openat(&folder, name, flags | OFlags::PATH, Mode::empty())
+        }
+        answer => answer,
+    }
+}
+
+/// Whether everybody may write it, which the sticky bit makes bearable: what is ours in it stays ours.
+fn look(folder: &Folder) -> Result<bool, JournalError> {
+    let status = status(folder)?;
+    is_ours(&folder.path, &status)?;
+    if status.st_mode & 0o022 == 0 {
+        return Ok(false);
+    }
+    if status.st_mode & 0o1000 == 0 {
+        return Err(refused(
+            &folder.path,
+            "others can write it: `chmod go-w` it, or use another --state-dir",
+        ));
+    }
+    Ok(true)
+}
+
+fn status(folder: &Folder) -> Result<Stat, JournalError> {
+    rustix::fs::statat(&folder.file, "", AtFlags::EMPTY_PATH)
+        .map_err(|error| io(&folder.path, "looked at", error))
+}
+
+/// Refuses a file or folder that is not root's or the caller's.
+fn is_ours(path: &Path, status: &Stat) -> Result<(), JournalError> {
+    let caller = rustix::process::geteuid().as_raw();
+    if status.st_uid == 0 || status.st_uid == caller {
+        return Ok(());
+    }
+    let why = format!("it belongs to user {}, and not to root or user {caller}", status.st_uid);
+    Err(refused(path, &format!("{why}: `chown` it, or use another --state-dir")))
+}
+
+impl Folder {
+    /// Opens a file of the folder, and creates it where `flags` say so; only if nobody else could have written it.
+    pub(super) fn open_file(&self, name: &str, flags: OFlags) -> Result<OwnedFd, JournalError> {
+        let path = self.path.join(name);
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let file = rustix::fs::openat(&self.file, name, flags, mode)
+            .map_err(|error| not_opened(&path, error))?;
+        let status = rustix::fs::fstat(&file).map_err(|error| io(&path, "looked at", error))?;
+        is_ours(&path, &status)?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile || status.st_nlink > 1 {
+            return Err(refused(&path, "it is not a file of one name: move it away"));
+        }
+        if status.st_mode & 0o022 != 0 {
+            return Err(refused(
+                &path,
+                "others can write it: see that it is as it should be, then `chmod go-w` it",
+            ));
+        }
+        Ok(file)
+    }
+}
+
+fn refused(path: &Path, why: &str) -> JournalError {
+    JournalError::NotTrusted { path: path.to_owned(), why: why.to_owned() }
+}
+
+fn not_opened(path: &Path, error: Errno) -> JournalError {
+    match error {
+        Errno::LOOP => {
+            refused(path, "it is a link, and those are not followed: name the place it leads to")
+        }
+        Errno::NOTDIR => {
+            refused(path, "it is not a folder, or a link to one, which is not followed")
+        }
+        _ => io(path, "opened", error),
+    }
+}
+
+/// What the system refused, and what to do about it.
+pub(super) fn io(path: &Path, doing: &'static str, error: Errno) -> JournalError {
+    let text = std::io::Error::from(error).to_string();
+    let advice = match error {
+        Errno::NOSPC | Errno::DQUOT | Errno::FBIG => {
+            ": make room there, or use another --state-dir"
+        }
+        Errno::ACCESS | Errno::PERM => ": run it as root",
+        Errno::ROFS => ": use a --state-dir that can be written",
+        Errno::NOENT => ": create it, or use another --state-dir",
+        Errno::IO => ": see the kernel's log for what the disk reports",
+        _ => "",
+    };
+    JournalError::Io { path: path.to_owned(), doing, why: format!("{text}{advice}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::chmod;
+
+    fn mode(path: &Path, bits: u32) {
+        chmod(path, Mode::from_raw_mode(bits)).unwrap();
+    }
+
+    fn why(path: &Path) -> String {
+        open(path, true).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_folder_is_created_for_its_owner_alone() {
+        let outer = tempfile::tempdir().unwrap();
+        let path = outer.path().join("state");
+        assert!(open(&path, false).unwrap().is_none());
+        let folder = open(&path, true).unwrap().unwrap();
+        assert_eq!(status(&folder).unwrap().st_mode & 0o7777, 0o700);
+    }
+
+    #[test]
+    fn a_folder_that_others_can_write_or_replace_is_refused() {
+        let outer = tempfile::tempdir().unwrap();
+        let path = outer.path().join("state");
+        open(&path, true).unwrap();
+        for bits in [0o770, 0o707, 0o1777, 0o755] {
+            mode(&path, bits);
+            assert!(why(&path).contains("chmod"), "{bits:o}");
+        }
+        mode(&path, 0o700);
+        mode(outer.path(), 0o777);
+        assert!(why(&path).contains("others can write it"), "{}", why(&path));
+        mode(outer.path(), 0o700);
+        assert!(open(&path, true).is_ok());
+    }
+
+    #[test]
+    fn links_are_refused_wherever_they_are() {
+        let outer = tempfile::tempdir().unwrap();
+        let path = outer.path().join("real");
+        open(&path, true).unwrap();
+        let link = outer.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(why(&link).contains("link"), "{}", why(&link));
+        assert!(why(&link.join("state")).contains("link"));
+        assert!(why(Path::new("state")).contains("absolute"));
+        assert!(why(&path.join("../real")).contains("`..`"));
+    }
+}

@@ -1,0 +1,196 @@
+//! Processes of our own that go on when we end: those that keep requests, and the guard.
+//!
+//! Each is started with pipes to and from it, says that it is ready, and is told to go on by closing its end or by a word; so
+//! that none is left where we are killed before the journal knows of it. Where systemd runs the session or service it would
+//! end them with it (KillUserProcesses, logind.conf(5); KillMode=, systemd.kill(5)): `systemd-run --scope` puts them into a unit
+//! of their own and becomes the program.
+
+use super::Machine;
+use crate::change::{Trouble, fault};
+use facts::counters::task_stat::TaskStat;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid,
+};
+use std::io::{Read, Write as _};
+use std::process::{Child, Command, Stdio};
+
+/// How long a process may take until it says that it is ready.
+const READY_WITHIN: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+/// How long one may take to end when it is told to.
+const END_WITHIN: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+
+/// A process that has been started and waits for its word.
+#[derive(Debug)]
+pub(in crate::change) struct Companion {
+    child: Child,
+    /// When it started, in ticks since boot.
+    pub(in crate::change) started: u64,
+    /// What users should know of how it runs.
+    pub(in crate::change) note: Option<String>,
+}
+
+/// A process that keeps something as long as it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::change) struct Process {
+    pub(in crate::change) pid: u32,
+    pub(in crate::change) started: u64,
+}
+
+impl Companion {
+    /// Starts the program with these arguments; it is ready for its word.
+    pub(in crate::change) fn start(
+        machine: &Machine,
+        arguments: &[&str],
+    ) -> Result<Companion, Trouble> {
+        let alone = machine.program().as_os_str();
+        if !machine.is_copy && rustix::fs::stat("/run/systemd/system").is_ok() {
+            let mut words = vec!["--scope", "--quiet", "--collect", "--"];
+            let program = machine.program().to_string_lossy();
+            words.push(&program);
+            words.extend(arguments);
+            match Companion::try_start("/usr/bin/systemd-run".as_ref(), &words) {
+                Ok(started) => return Ok(started),
+                Err(error) => {
+                    let mut started = Companion::try_start(alone, arguments)?;
+                    started.note = Some(format!(
+                        "{error}; without a unit of its own it ends with the service that this runs in, and with this \
+                         session where logind.conf has KillUserProcesses=yes"
+                    ));
+                    return Ok(started);
+                }
+            }
+        }
+        Companion::try_start(alone, arguments)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "starts our own program")]
+    fn try_start(program: &std::ffi::OsStr, arguments: &[&str]) -> Result<Companion, Trouble> {
+        let place = || format!("{} {}", program.display(), arguments.join(" "));
+        let refused = |why: String| Trouble::new(place(), why);
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir("/").stderr(Stdio::null());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        // One process is killed at a fault point, and not its helpers as well.
+        #[cfg(feature = "faults")]
+        command.env_remove("FULLCLOCK_FAULT");
+        let child =
+            command.spawn().map_err(|error| refused(format!("cannot be started: {error}")))?;
+        let mut start = Companion { child, started: 0, note: None };
+        start.said("ready").map_err(refused)?;
+        let started = started(start.pid());
+        start.started = started.ok_or_else(|| refused("it ended at once".to_owned()))?;
+        Ok(start)
+    }
+
+    pub(in crate::change) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Tells it to go on, and waits until it says that it has what it was started for.
+    pub(in crate::change) fn go(mut self) -> Result<Process, Trouble> {
+        let holder = Process { pid: self.pid(), started: self.started };
+        let refused = |why: String| Trouble::new(format!("process {}", holder.pid), why);
+        fault::point();
+        let stdin = self.child.stdin.as_mut();
+        let told = stdin.map_or(Ok(()), |it| it.write_all(b"go\n"));
+        told.map_err(|error| refused(error.to_string()))?;
+        self.said("holds").map_err(refused)?;
+        fault::point();
+        Ok(holder)
+    }
+
+    /// Waits for a line that begins with `word`. Error: what it said instead.
+    fn said(&mut self, word: &str) -> Result<(), String> {
+        let Some(stdout) = self.child.stdout.as_mut() else {
+            return Err("it has no stdout".into());
+        };
+        let mut line = Vec::new();
+        while !line.ends_with(b"\n") && line.len() < 4096 {
+            match poll(&mut [PollFd::new(&*stdout, PollFlags::IN)], Some(&READY_WITHIN)) {
+                Ok(0) => {
+                    let _ended = self.child.kill().and_then(|()| self.child.wait());
+                    return Err(format!("it has not answered within {} s", READY_WITHIN.tv_sec));
+                }
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.to_string()),
+            }
+            let mut byte = [0];
+            match stdout.read(&mut byte) {
+                Ok(0) => break,
+                Ok(_) => line.extend_from_slice(&byte),
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        let line = String::from_utf8_lossy(&line).trim().to_owned();
+        if line.starts_with(word) {
+            return Ok(());
+        }
+        // It has said what it has to say, and ends; reaped, so that its number does not stay taken.
+        let _status = self.child.wait();
+        Err(if line.is_empty() { "it ended at once".to_owned() } else { line })
+    }
+}
+
+/// When a process started, in ticks since boot; `None` where it has ended.
+fn started(pid: u32) -> Option<u64> {
+    let path = format!("/proc/{pid}/stat");
+    let file =
+        rustix::fs::openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut text = [0; 1024];
+    let n = rustix::io::read(&file, &mut text).ok()?;
+    let text = text.get(..n)?;
+    let state = text.iter().rposition(|it| *it == b')').and_then(|it| text.get(it + 2));
+    // A zombie has ended, and waits for its parent to look.
+    if matches!(state, None | Some(b'Z' | b'X')) {
+        return None;
+    }
+    TaskStat::parse(text).ok().map(|it| it.started)
+}
+
+/// Whether the process still runs, and is the one it was.
+pub(in crate::change) fn is_running(holder: Process) -> bool {
+    started(holder.pid) == Some(holder.started)
+}
+
+/// Ends this process and no other; whether it was running.
+pub(in crate::change) fn end_process(holder: Process) -> Result<bool, Trouble> {
+    let refused = |error: Errno| {
+        Trouble::new(
+            format!("process {}", holder.pid),
+            format!("cannot be ended: {}", std::io::Error::from(error)),
+        )
+    };
+    let pid = i32::try_from(holder.pid).ok().and_then(Pid::from_raw);
+    let Some(pid) = pid.filter(|_| is_running(holder)) else { return Ok(false) };
+    // The descriptor stays that process's, whoever gets the number afterwards.
+    let process = match pidfd_open(pid, PidfdFlags::empty()) {
+        Err(Errno::SRCH) => return Ok(false),
+        // Before Linux 5.3 there are none.
+        Err(Errno::NOSYS) => {
+            rustix::process::kill_process(pid, Signal::TERM).map_err(refused)?;
+            return Ok(true);
+        }
+        answer => answer.map_err(refused)?,
+    };
+    if !is_running(holder) {
+        return Ok(false);
+    }
+    for signal in [Signal::TERM, Signal::KILL] {
+        match pidfd_send_signal(&process, signal) {
+            Ok(()) => {}
+            Err(Errno::SRCH) => break,
+            Err(error) => return Err(refused(error)),
+        }
+        let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&END_WITHIN));
+        if ended.is_ok_and(|it| it > 0) {
+            break;
+        }
+    }
+    // Only a child of ours can be waited for; any other has a parent that does.
+    let _not_ours = waitpid(Some(pid), WaitOptions::NOHANG);
+    Ok(true)
+}

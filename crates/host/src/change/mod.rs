@@ -1,0 +1,38 @@
+//! The only writer of the project: it carries out the writes that settings plan, and takes them back.
+//!
+//! The order is that of a careful engineer: note what is there, and see the note on disk; look again, and stop where it is no
+//! longer what the plan saw; write; read back; note what came of it. What a crash leaves half done, the next start undoes from
+//! the journal. Undoing writes back what was recorded, never a default, and leaves alone what somebody else has changed since.
+//!
+//! ```text
+//! let journal = Journal::open(folder, Access::Write)?;      // one writer at a time
+//! recover(&machine, &mut journal, Force::No)?;              // what a crash left half done
+//! let mut change = journal.begin(&machine, intent)?;        // starts the guard, where there is one
+//! for group in &plan { change.apply(group)?; }              // a failure has undone everything already
+//! change.keep()?;                                           // dropped without it, it is undone
+//! ```
+
+mod apply;
+mod canary;
+mod failure;
+mod fate;
+mod fault;
+pub mod guard;
+mod journal;
+pub mod latency;
+mod machine;
+mod revert;
+mod transaction;
+mod undo;
+
+pub use failure::{Cause, Failure, JournalError, Trouble};
+pub use fate::{Fate, Undone, UndoneFate};
+pub use journal::{Access, ChangeLines, Journal, Recorded, RecordedGroup, State};
+pub use machine::{FILES, Machine};
+pub use revert::{ChangeError, Force, confirm, recover, revert, revert_all};
+pub use transaction::{Intent, Outcome, Transaction};
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tree;

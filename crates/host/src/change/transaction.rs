@@ -1,0 +1,179 @@
+//! One change: groups applied one after the other, kept or undone together.
+
+use super::failure::Failure;
+use super::guard::{Guard, since_boot, since_epoch};
+use super::journal::{Journal, State, Step};
+use super::undo::undo;
+use super::{Cause, ChangeError, Fate, Force, JournalError, Machine, Undone, fault};
+use facts::change::Group;
+use std::time::Duration;
+
+/// What a change is begun with.
+#[derive(Clone, Debug, Default)]
+pub struct Intent {
+    /// The words of the command that makes it, for the journal.
+    pub command: Vec<String>,
+    /// Reverts it unless it is confirmed so long after it was kept, whatever becomes of this process.
+    pub confirm_within: Option<Duration>,
+}
+
+/// A change that is being made. Dropped without [`Transaction::keep`], it is undone.
+#[derive(Debug)]
+pub struct Transaction<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) journal: &'a mut Journal,
+    pub(super) id: String,
+    pub(super) n_groups: u32,
+    confirm_within: Option<Duration>,
+    guard: Option<Guard>,
+    pub(super) notes: Vec<String>,
+    /// Whether it is kept or undone.
+    is_over: bool,
+}
+
+/// What became of the writes of a group that was applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// In the order of the writes.
+    pub fates: Vec<Fate>,
+}
+
+impl<'a> Transaction<'a> {
+    pub(super) fn begin(
+        machine: &'a Machine,
+        journal: &'a mut Journal,
+        intent: Intent,
+    ) -> Result<Transaction<'a>, ChangeError> {
+        if let Some(open) = journal.changes().iter().find(|it| it.state == State::Open) {
+            let why = "was interrupted, and has to be undone first: `fullclock revert --all`";
+            return Err(ChangeError::NotNow { id: open.id.clone(), why: why.to_owned() });
+        }
+        let id = journal.next_id();
+        let boot = machine.boot()?;
+        let guard = match intent.confirm_within {
+            Some(_) => Some(Guard::start(machine, journal.folder(), &id)?),
+            None => None,
+        };
+        fault::point();
+        let step = Step::Begun {
+            change: id.clone(),
+            milliseconds: milliseconds(since_epoch()),
+            boot,
+            command: intent.command,
+        };
+        // On disk with the first group: until then nothing is written.
+        journal.append(step, &(), false)?;
+        let confirm_within = intent.confirm_within;
+        Ok(Transaction {
+            machine,
+            journal,
+            id,
+            n_groups: 0,
+            confirm_within,
+            guard,
+            notes: Vec::new(),
+            is_over: false,
+        })
+    }
+
+    /// The id of the change.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What users should know of what was applied: what keeps a request could not be put out of reach of the session.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// How often the journal was written through to the disk.
+    pub fn n_syncs(&self) -> u64 {
+        self.journal.n_syncs()
+    }
+
+    /// Journals and makes the writes of a group, and reads each back.
+    ///
+    /// Errors: the first thing that went wrong; everything that this transaction did is undone, and it is over.
+    pub fn apply(&mut self, group: &Group) -> Result<Outcome, Box<Failure>> {
+        let failure = |cause, undone, journal| {
+            Box::new(Failure { setting: group.setting.clone(), cause, undone, journal })
+        };
+        if self.is_over {
+            return Err(failure(Cause::Over, Vec::new(), None));
+        }
+        match self.try_apply(group) {
+            Ok(outcome) => Ok(outcome),
+            Err(cause) => {
+                let (undone, journal) = self.take_back();
+                Err(failure(cause, undone, journal))
+            }
+        }
+    }
+
+    /// Keeps what was done; where it is to be confirmed, the time begins.
+    ///
+    /// Errors: it cannot be journaled, and everything is undone; or it is over already.
+    pub fn keep(mut self) -> Result<(), ChangeError> {
+        self.still_going()?;
+        let change = self.id.clone();
+        let step = match self.confirm_within {
+            None => Step::Kept { change },
+            Some(within) => Step::Awaiting {
+                change,
+                until_milliseconds: milliseconds(since_epoch() + within),
+                deadline_milliseconds: milliseconds(since_boot() + within),
+            },
+        };
+        self.journal.append(step, &(), true)?;
+        self.is_over = true;
+        Ok(())
+    }
+
+    /// Takes back what was done.
+    ///
+    /// Errors: what was undone could not be journaled, which the next start does; or it is over already.
+    pub fn undo(mut self) -> Result<Vec<Undone>, ChangeError> {
+        self.still_going()?;
+        match self.take_back() {
+            (undone, None) => Ok(undone),
+            (_, Some(error)) => Err(error.into()),
+        }
+    }
+
+    fn still_going(&self) -> Result<(), ChangeError> {
+        if !self.is_over {
+            return Ok(());
+        }
+        let why = "failed, and is undone already".to_owned();
+        Err(ChangeError::NotNow { id: self.id.clone(), why })
+    }
+
+    fn take_back(&mut self) -> (Vec<Undone>, Option<JournalError>) {
+        self.is_over = true;
+        let undone = undo(self.machine, self.journal, &self.id, Force::No);
+        // The guard sees in the journal that there is nothing left to do.
+        self.guard = None;
+        undone
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // What is left is in the journal, and the next start tells of it.
+            let _told_by_nobody = self.take_back();
+        }
+    }
+}
+
+#[cfg(test)]
+impl Transaction<'_> {
+    /// Awaits a confirmation without a process that reverts where none comes.
+    pub(super) fn confirm_without_guard(&mut self, within: Duration) {
+        self.confirm_within = Some(within);
+    }
+}

@@ -1,0 +1,39 @@
+//! What takes questions to a controller and brings what comes back.
+
+use rustix::io::Errno;
+use std::ffi::c_long;
+use std::time::Duration;
+
+/// The driver's device, or a controller of a test.
+pub trait Carrier {
+    /// Hands over a question: a number that its answer will bear, function, command and data.
+    fn send(&mut self, number: c_long, function: u8, command: u8, data: &[u8])
+    -> Result<(), Errno>;
+
+    /// What arrives within that time; `None` where nothing does.
+    fn receive(&mut self, within: Duration) -> Result<Option<Arrived>, Errno>;
+}
+
+/// A message from the controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// What it is.
+    pub kind: Kind,
+    /// The number of the question.
+    pub number: c_long,
+    /// Its function, an odd number in an answer.
+    pub function: u8,
+    /// Its command.
+    pub command: u8,
+    /// Its data; that of an answer begins with a completion code.
+    pub data: Vec<u8>,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An answer to a question.
+    Answer,
+    /// An event, a command from elsewhere: nobody here has asked for it.
+    Other,
+}

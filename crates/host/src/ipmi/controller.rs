@@ -1,0 +1,198 @@
+//! A controller that is asked one question at a time.
+#![expect(clippy::disallowed_methods, reason = "waits for answers, and not for ever")]
+
+use super::carrier::{Carrier, Kind};
+use super::device::{Device, NAMES};
+use super::failure::Failure;
+use facts::ipmi::Question;
+use rustix::io::Errno;
+use std::ffi::c_long;
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A controller behind the driver's device.
+pub struct Controller {
+    path: String,
+    carrier: Box<dyn Carrier>,
+    /// The number of the question that was asked last.
+    number: c_long,
+}
+
+/// How long whoever asks waits, for one answer or for several.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience<'a> {
+    began: Instant,
+    limit: Duration,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Patience<'a> {
+    /// From this moment on, at most so long; not any longer once `stop` is set.
+    pub fn begin(limit: Duration, stop: &'a AtomicBool) -> Patience<'a> {
+        Patience { began: Instant::now(), limit, stop }
+    }
+}
+
+/// How often the wish to stop is looked at.
+const STEP: Duration = Duration::from_millis(50);
+
+impl Controller {
+    /// Opens the first interface's device below `root`, which is `/` but for tests.
+    pub fn open(root: &Path) -> Result<Controller, Failure> {
+        for path in NAMES.map(|name| root.join(name)) {
+            match Device::open(&path) {
+                Ok(device) => {
+                    return Ok(Controller::behind(path.display().to_string(), Box::new(device)));
+                }
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(error) => {
+                    return Err(Failure::Unopened { path: path.display().to_string(), error });
+                }
+            }
+        }
+        let tried = NAMES.map(|name| root.join(name).display().to_string()).join(", ");
+        Err(Failure::NoDevice { tried })
+    }
+
+    /// One that is reached by other means; `path` is what messages call it.
+    pub fn behind(path: String, carrier: Box<dyn Carrier>) -> Controller {
+        Controller { path, carrier, number: 0 }
+    }
+
+    /// The device.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Asks, and waits for the answer. An answer to an earlier question, that was given up, is dropped.
+    pub fn ask<T>(&mut self, question: &Question<T>, patience: Patience<'_>) -> Result<T, Failure> {
+        self.number = self.number.wrapping_add(1);
+        let (function, command) = (question.function, question.command);
+        let sent = self.carrier.send(self.number, function, command, &question.data);
+        sent.map_err(|error| self.refused("cannot send", question.name, error))?;
+        loop {
+            if patience.stop.load(Ordering::Relaxed) {
+                return Err(Failure::Stopped);
+            }
+            let Some(left) = patience.limit.checked_sub(patience.began.elapsed()) else {
+                let (path, limit) = (self.path.clone(), patience.limit);
+                return Err(Failure::NoAnswer { path, question: question.name, limit });
+            };
+            let arrived = self.carrier.receive(left.min(STEP));
+            let arrived = arrived
+                .map_err(|it| self.refused("cannot receive the answer to", question.name, it))?;
+            let Some(it) = arrived else { continue };
+            if it.kind == Kind::Answer && it.number == self.number {
+                return question.answered(it.function, it.command, &it.data).map_err(|why| {
+                    Failure::Unanswered { path: self.path.clone(), question: question.name, why }
+                });
+            }
+        }
+    }
+
+    fn refused(&self, what: &str, question: &str, error: Errno) -> Failure {
+        Failure::System { path: self.path.clone(), what: format!("{what} {question}"), error }
+    }
+}
+
+impl fmt::Debug for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controller").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::carrier::Arrived;
+    use super::*;
+    use facts::ipmi::DeviceId;
+    use std::collections::VecDeque;
+
+    const DEVICE_ID: [u8; 12] = [0, 0x20, 1, 1, 0, 2, 0xbf, 0, 0, 0, 0, 0];
+
+    /// Brings these one after the other, and then nothing.
+    struct Script(VecDeque<Arrived>);
+
+    impl Carrier for Script {
+        fn send(&mut self, _: c_long, _: u8, _: u8, _: &[u8]) -> Result<(), Errno> {
+            Ok(())
+        }
+
+        fn receive(&mut self, within: Duration) -> Result<Option<Arrived>, Errno> {
+            let arrived = self.0.pop_front();
+            if arrived.is_none() {
+                std::thread::sleep(within);
+            }
+            Ok(arrived)
+        }
+    }
+
+    fn answer(number: c_long, data: &[u8]) -> Arrived {
+        Arrived { kind: Kind::Answer, number, function: 7, command: 1, data: data.to_vec() }
+    }
+
+    fn asked(arriving: Vec<Arrived>, limit: Duration, stop: bool) -> Result<DeviceId, Failure> {
+        let stop = AtomicBool::new(stop);
+        let mut controller =
+            Controller::behind("/dev/x".to_owned(), Box::new(Script(arriving.into())));
+        controller.ask(&DeviceId::question(), Patience::begin(limit, &stop))
+    }
+
+    const LONG: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn what_belongs_to_another_question_or_to_none_is_dropped() {
+        let event = Arrived { kind: Kind::Other, ..answer(1, &[9]) };
+        let late = answer(0, &[0xc3]);
+        assert!(asked(vec![event, late, answer(1, &DEVICE_ID)], LONG, false).is_ok());
+    }
+
+    #[test]
+    fn a_controller_that_says_nothing_is_given_up() {
+        let text = asked(vec![], Duration::from_millis(60), false).unwrap_err().to_string();
+        let expected = "/dev/x: no answer to Get Device ID within 0.06 s: the controller hangs";
+        assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn a_refusal_and_a_wrong_length_name_the_question() {
+        let text = |data: &[u8]| asked(vec![answer(1, data)], LONG, false).unwrap_err().to_string();
+        let busy = "/dev/x: Get Device ID: the controller is busy (completion code 0xc0)";
+        assert_eq!(text(&[0xc0]), busy);
+        let short = "/dev/x: Get Device ID: it answers function 0x07 command 0x01: 00 20, expected 11 to 15 bytes";
+        assert!(text(&[0, 0x20]).starts_with(short), "{}", text(&[0, 0x20]));
+    }
+
+    #[test]
+    fn a_user_who_wants_to_stop_does_not_wait_for_the_answer() {
+        assert!(matches!(asked(vec![], LONG, true), Err(Failure::Stopped)));
+    }
+
+    #[test]
+    fn a_device_is_found_under_each_of_its_names_and_told_of_where_there_is_none() {
+        let root = tempfile::tempdir().unwrap();
+        let text = Controller::open(root.path()).unwrap_err().to_string();
+        assert!(text.contains("dev/ipmi0, ") && text.ends_with("dev/ipmidev/0 exists"), "{text}");
+        for name in NAMES {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, "").unwrap();
+            assert_eq!(Controller::open(root.path()).unwrap().path(), path.display().to_string());
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_file_in_the_devices_place_is_told_of() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("dev")).unwrap();
+        std::fs::write(root.path().join("dev/ipmi0"), "").unwrap();
+        let stop = AtomicBool::new(false);
+        let patience = Patience::begin(LONG, &stop);
+        let mut controller = Controller::open(root.path()).unwrap();
+        let text = controller.ask(&DeviceId::question(), patience).unwrap_err().to_string();
+        assert!(text.contains("dev/ipmi0: cannot send Get Device ID: "), "{text}");
+    }
+}

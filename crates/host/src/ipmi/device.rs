@@ -1,0 +1,168 @@
+//! The driver's device, /dev/ipmi0.
+//!
+//! Source: include/uapi/linux/ipmi.h, drivers/char/ipmi/ipmi_devintf.c. The driver gives each open file the answers to
+//! the questions that were asked through it, and nothing else where it did not ask for events.
+#![expect(unsafe_code, reason = "the driver is spoken to by ioctls that hold pointers")]
+
+use super::carrier::{Arrived, Carrier, Kind};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::ioctl::{Setter, Updater, ioctl, opcode};
+use std::ffi::{c_int, c_long, c_short, c_uint, c_ushort};
+use std::path::Path;
+use std::ptr;
+use std::time::Duration;
+
+/// The first interface, under the names that it has had.
+pub(super) const NAMES: [&str; 3] = ["dev/ipmi0", "dev/ipmi/0", "dev/ipmidev/0"];
+
+/// The open device.
+#[derive(Debug)]
+pub(super) struct Device(OwnedFd);
+
+/// `struct ipmi_system_interface_addr`: the controller itself.
+#[repr(C)]
+struct Address {
+    kind: c_int,
+    channel: c_short,
+    unit: u8,
+}
+
+/// `struct ipmi_msg`.
+#[repr(C)]
+struct Message {
+    function: u8,
+    command: u8,
+    length: c_ushort,
+    data: *mut u8,
+}
+
+/// `struct ipmi_req`.
+#[repr(C)]
+struct Request {
+    address: *mut Address,
+    address_length: c_uint,
+    number: c_long,
+    message: Message,
+}
+
+/// `struct ipmi_recv`.
+#[repr(C)]
+struct Received {
+    kind: c_int,
+    address: *mut [u8; LONGEST_ADDRESS],
+    address_length: c_uint,
+    number: c_long,
+    message: Message,
+}
+
+/// IPMI_SYSTEM_INTERFACE_ADDR_TYPE and IPMI_BMC_CHANNEL.
+const CONTROLLER: Address = Address { kind: 0x0c, channel: 0x0f, unit: 0 };
+/// IPMI_RESPONSE_RECV_TYPE.
+const ANSWER: c_int = 1;
+/// `sizeof(struct ipmi_addr)`: type, channel and IPMI_MAX_ADDR_SIZE, filled up.
+const LONGEST_ADDRESS: usize = 40;
+/// More than IPMI_MAX_MSG_LENGTH of include/linux/ipmi.h, 272: no message is cut.
+const LONGEST_MESSAGE: usize = 512;
+
+const SEND_COMMAND: rustix::ioctl::Opcode = opcode::read::<Request>(b'i', 13);
+const RECEIVE_MSG_TRUNC: rustix::ioctl::Opcode = opcode::read_write::<Received>(b'i', 11);
+
+impl Device {
+    pub(super) fn open(path: &Path) -> Result<Device, Errno> {
+        rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map(Device)
+    }
+
+    /// Waits until there is something to receive, at most that long; whether there is.
+    fn wait(&self, within: Duration) -> Result<bool, Errno> {
+        let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
+        let within = Timespec::try_from(within).map_err(|_| Errno::INVAL)?;
+        match poll(&mut fds, Some(&within)) {
+            // A signal came: whoever waits looks whether it was meant for them.
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error),
+            Ok(_) if fds[0].revents().contains(PollFlags::IN) => Ok(true),
+            // The driver has let go of the interface.
+            Ok(_) if !fds[0].revents().is_empty() => Err(Errno::NODEV),
+            Ok(_) => Ok(false),
+        }
+    }
+}
+
+impl Carrier for Device {
+    fn send(
+        &mut self,
+        number: c_long,
+        function: u8,
+        command: u8,
+        data: &[u8],
+    ) -> Result<(), Errno> {
+        let (mut address, mut data) = (CONTROLLER, data.to_vec());
+        let length = c_ushort::try_from(data.len()).map_err(|_| Errno::MSGSIZE)?;
+        let request = Request {
+            address: &raw mut address,
+            address_length: c_uint::try_from(size_of::<Address>()).map_err(|_| Errno::INVAL)?,
+            number,
+            message: Message { function, command, length, data: data.as_mut_ptr() },
+        };
+        // SAFETY: the layout is that of struct ipmi_req, and the number that of the command that takes one. Both
+        // pointers are to as many bytes as is said beside them, which outlive the call; the driver copies them and
+        // writes nothing. On a file that is no such device the command is refused.
+        unsafe { ioctl(&self.0, Setter::<SEND_COMMAND, Request>::new(request)) }
+    }
+
+    fn receive(&mut self, within: Duration) -> Result<Option<Arrived>, Errno> {
+        if !self.wait(within)? {
+            return Ok(None);
+        }
+        let (mut address, mut data) = ([0; LONGEST_ADDRESS], [0; LONGEST_MESSAGE]);
+        let length = c_ushort::try_from(data.len()).map_err(|_| Errno::INVAL)?;
+        let mut received = Received {
+            kind: 0,
+            address: ptr::from_mut(&mut address),
+            address_length: c_uint::try_from(address.len()).map_err(|_| Errno::INVAL)?,
+            number: 0,
+            message: Message { function: 0, command: 0, length, data: data.as_mut_ptr() },
+        };
+        // SAFETY: the layout is that of struct ipmi_recv, and the number that of the command that takes one. Both
+        // pointers are to as many writable bytes as is said beside them, which outlive the call.
+        let arrived =
+            unsafe { ioctl(&self.0, Updater::<RECEIVE_MSG_TRUNC, Received>::new(&mut received)) };
+        match arrived {
+            // Another thread of this process was faster, or a signal came.
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
+            other => other?,
+        }
+        let Received { kind, number, message, .. } = received;
+        let data = data.get(..usize::from(message.length)).ok_or(Errno::MSGSIZE)?.to_vec();
+        let kind = if kind == ANSWER { Kind::Answer } else { Kind::Other };
+        let (function, command) = (message.function, message.command);
+        Ok(Some(Arrived { kind, number, function, command, data }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_have_the_numbers_of_the_kernels_header() {
+        // As the macros of include/uapi/asm-generic/ioctl.h make them on machines of 64 bits.
+        if cfg!(all(
+            target_pointer_width = "64",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )) {
+            assert_eq!((SEND_COMMAND, RECEIVE_MSG_TRUNC), (0x8028_690d, 0xc030_690b));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_such_device_refuses_the_command() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut device = Device::open(file.path()).unwrap();
+        assert_eq!(device.send(1, 6, 1, &[]), Err(Errno::NOTTY));
+        assert_eq!(device.receive(Duration::ZERO), Err(Errno::NOTTY));
+    }
+}

@@ -1,0 +1,20 @@
+//! Questions to the management controller (BMC), through the driver's device.
+//!
+//! Nothing here runs by itself: a device is opened by whoever calls [`Controller::open`], which is a workload that was
+//! asked for by name, and no reader. To have it open makes the kernel look after the controller's interface; to ask
+//! costs a kernel thread CPU time where the interface does not interrupt. A question does not change the controller,
+//! but for [`facts::ipmi::Reservation`], which takes another reader's away.
+//!
+//! Own code, since the crate `ipmi-rs` brings encryption for controllers on the network that cannot be left out, and
+//! after an answer that came too late takes each for the next question's.
+
+mod carrier;
+mod controller;
+mod device;
+mod failure;
+mod records;
+
+pub use carrier::{Arrived, Carrier, Kind};
+pub use controller::{Controller, Patience};
+pub use failure::Failure;
+pub use records::{Record, SensorRecords};

@@ -1,0 +1,83 @@
+//! A source that asks another for each file once.
+//!
+//! What a plan knows of a host and what its settings write are the same files in part. Asked once, they also cannot
+//! disagree.
+
+use super::Source;
+use facts::{Fact, Origin};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// Asks `inner` for a file when it is asked for it first, and answers the same from then on.
+pub struct Once<'a> {
+    inner: &'a dyn Source,
+    files: RefCell<HashMap<String, Fact<Vec<u8>>>>,
+}
+
+impl<'a> Once<'a> {
+    /// Starts with nothing asked.
+    pub fn new(inner: &'a dyn Source) -> Once<'a> {
+        Once { inner, files: RefCell::default() }
+    }
+}
+
+impl Source for Once<'_> {
+    fn origin(&self) -> Origin {
+        self.inner.origin()
+    }
+
+    fn read(&self, path: &str) -> Fact<Vec<u8>> {
+        if let Some(answer) = self.files.borrow().get(path) {
+            return answer.clone();
+        }
+        let answer = self.inner.read(path);
+        self.files.borrow_mut().insert(path.to_owned(), answer.clone());
+        answer
+    }
+
+    fn list(&self, folder: &str) -> Fact<Vec<String>> {
+        self.inner.list(folder)
+    }
+
+    fn link(&self, path: &str) -> Fact<String> {
+        self.inner.link(path)
+    }
+
+    fn msr(&self, cpu: u32, register: u32) -> Fact<u64> {
+        self.inner.msr(cpu, register)
+    }
+
+    fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
+        self.inner.cpuid(leaf, subleaf)
+    }
+
+    fn other_roots(&self) -> &[String] {
+        self.inner.other_roots()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay out a copy of a host")]
+mod tests {
+    use super::*;
+    use crate::Live;
+    use facts::Missing;
+
+    #[test]
+    fn what_was_asked_once_stays_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let sys = folder.path().join("sys");
+        std::fs::create_dir_all(&sys).unwrap();
+        std::fs::write(sys.join("value"), "1\n").unwrap();
+        let copy = Live::copy(folder.path()).unwrap();
+        let once = Once::new(&copy);
+        let asked = |source: &dyn Source| (source.text("/sys/value"), source.text("/sys/other"));
+        let first = asked(&once);
+        assert_eq!(first.0, Ok("1\n".to_owned()));
+        assert_eq!(first.1, Err(Missing::absent("/sys/other")));
+        std::fs::write(sys.join("value"), "2\n").unwrap();
+        std::fs::write(sys.join("other"), "3\n").unwrap();
+        assert_eq!(asked(&once), first);
+        assert_ne!(asked(&copy), first);
+    }
+}

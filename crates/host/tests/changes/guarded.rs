@@ -1,0 +1,86 @@
+//! The process that reverts a change unless it is confirmed.
+
+use crate::Test;
+use crate::plans;
+use crate::tree::Tree;
+use host::change::{Access, State, confirm};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::os::unix::process::CommandExt;
+
+pub(crate) const TESTS: &[Test] = &[
+    ("a_change_that_nobody_confirms_is_reverted", not_confirmed),
+    ("a_change_that_is_confirmed_in_time_stays", confirmed),
+    ("closing_the_terminal_keeps_no_guard_from_reverting", terminal_closed),
+    #[cfg(feature = "faults")]
+    ("a_guarded_change_that_is_killed_anywhere_is_reverted_by_its_guard", killed_anywhere),
+];
+
+fn not_confirmed() {
+    let plan = plans::named("clocks");
+    let tree = Tree::of(&plan.files);
+    let before = tree.all();
+    assert!(tree.run(&["apply", "clocks", "300"], None).success());
+    assert!(matches!(tree.state(), Some(State::Awaiting { .. })), "{:?}", tree.state());
+    assert_ne!(tree.all(), before);
+    tree.until("the guard's reverting", |it| it.state() == Some(State::Reverted));
+    assert_eq!(tree.all(), before);
+    tree.until("the end of the guard", |it| it.processes().is_empty());
+}
+
+fn confirmed() {
+    let plan = plans::named("clocks");
+    let tree = Tree::of(&plan.files);
+    assert!(tree.run(&["apply", "clocks", "1500"], None).success());
+    let after = tree.all();
+    confirm(&tree.machine(), &mut tree.journal(Access::WriteWhenFree), "1").unwrap();
+    tree.until("the end of the guard", |it| it.processes().is_empty());
+    assert_eq!((tree.all(), tree.state()), (after, Some(State::Kept)));
+}
+
+/// The kernel sends SIGHUP to the process group of a terminal that is closed, and some shells to every job.
+fn terminal_closed() {
+    let plan = plans::named("clocks");
+    let tree = Tree::of(&plan.files);
+    let before = tree.all();
+    let mut starter = tree.command(&["apply", "clocks", "1000"], None);
+    let mut starter = starter.process_group(0).spawn().unwrap();
+    let group = Pid::from_raw(i32::try_from(starter.id()).unwrap()).unwrap();
+    // The starter may have ended by then, which its guard, in a session of its own, does not.
+    let guard_of = |it: &Tree| it.processes().into_iter().find(|it| leads_a_session(*it));
+    tree.until("the guard", |it| guard_of(it).is_some());
+    let guard = Pid::from_raw(i32::try_from(guard_of(&tree).unwrap()).unwrap()).unwrap();
+    let _ended_already = kill_process_group(group, Signal::HUP);
+    let _ended_already = kill_process_group(group, Signal::KILL);
+    kill_process(guard, Signal::HUP).unwrap();
+    starter.wait().unwrap();
+    tree.until("the end of the guard", |it| it.processes().is_empty());
+    assert!(matches!(tree.state(), None | Some(State::Reverted)), "{:?}", tree.state());
+    assert_eq!(tree.all(), before);
+}
+
+/// By the file, since getsid(2) has no number for a session whose leader is in another namespace of processes.
+fn leads_a_session(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after_the_name = stat.rsplit(')').next().unwrap_or_default();
+    // State, parent, group, session.
+    after_the_name.split_whitespace().nth(3) == Some(pid.to_string().as_str())
+}
+
+/// Nobody starts anything afterwards: the guard alone mends it.
+#[cfg(feature = "faults")]
+fn killed_anywhere() {
+    let plan = plans::named("clocks");
+    for point in 1..1000 {
+        let tree = Tree::of(&plan.files);
+        let before = tree.all();
+        let status = tree.run(&["apply", "clocks", "1"], Some(point));
+        tree.until("the end of the guard", |it| it.processes().is_empty());
+        assert_eq!(tree.all(), before, "killed at point {point}");
+        assert!(matches!(tree.state(), None | Some(State::Reverted)), "{:?}", tree.state());
+        if status.success() {
+            println!("guarded: {} points", point - 1);
+            return;
+        }
+    }
+    panic!("the plan has no end");
+}

@@ -1,0 +1,110 @@
+//! Changes of a host, made by processes that are killed, left alone by their terminal, or short of disk.
+//!
+//! The host is a folder of plain files. With the feature `faults`, a process is killed at each point at which a crash can come
+//! between (`cargo test -p host --features faults --test changes`); without it, the other tests run.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a program of tests, which lays out a host and starts itself again"
+)]
+
+mod guarded;
+#[cfg(feature = "faults")]
+mod killed;
+mod plans;
+mod short_of_disk;
+mod tree;
+
+use host::change::{Access, Force, Intent, Journal, Machine, guard, latency, recover, revert_all};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// A test: a sentence about behaviour, and what sees to it.
+type Test = (&'static str, fn());
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["apply", plan, within] => apply(plan, within.parse().ok().map(Duration::from_millis)),
+        ["apply-short-of-disk", plan, limit] => short_of_disk::apply(plan, limit.parse().unwrap()),
+        ["recover"] => {
+            let done = recover(&machine(), &mut journal(), Force::Yes);
+            if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        ["revert-all"] => {
+            let done = revert_all(&machine(), &mut journal(), Force::Yes);
+            if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        ["guard-change", folder, id] => match guard::run(&machine(), Path::new(folder), id) {
+            Ok(_) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        },
+        ["hold-latency", microseconds] => match latency::hold(microseconds.parse().unwrap()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        },
+        filters => run_tests(filters),
+    }
+}
+
+fn run_tests(filters: &[&str]) -> ExitCode {
+    let filters: Vec<&&str> = filters.iter().filter(|it| !it.starts_with('-')).collect();
+    let tests = [
+        #[cfg(feature = "faults")]
+        killed::TESTS,
+        guarded::TESTS,
+        short_of_disk::TESTS,
+    ]
+    .concat();
+    let chosen = |name: &str| filters.is_empty() || filters.iter().any(|it| name.contains(**it));
+    let chosen: Vec<Test> = tests.into_iter().filter(|it| chosen(it.0)).collect();
+    println!("\nrunning {} tests", chosen.len());
+    for (name, test) in &chosen {
+        // A test that fails ends the program by its panic.
+        test();
+        println!("test {name} ... ok");
+    }
+    println!(
+        "\ntest result: ok. {} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
+        chosen.len()
+    );
+    ExitCode::SUCCESS
+}
+
+/// Applies a plan and keeps it, as a process of its own.
+fn apply(plan: &str, within: Option<Duration>) -> ExitCode {
+    let (machine, mut journal) = (machine(), journal());
+    let intent =
+        Intent { command: vec!["apply".to_owned(), plan.to_owned()], confirm_within: within };
+    let mut change = journal.begin(&machine, intent).expect("begins");
+    for group in plans::named(plan).groups {
+        if let Err(failure) = change.apply(&group) {
+            println!("{failure}");
+            return ExitCode::from(3);
+        }
+    }
+    match change.keep() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("{error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn machine() -> Machine {
+    Machine::below(folder().join("root"), std::env::current_exe().expect("a program has a name"))
+}
+
+fn journal() -> Journal {
+    Journal::open(&folder().join("state"), Access::WriteWhenFree).expect("opens")
+}
+
+/// Where the host and the journal of a process of its own are.
+fn folder() -> PathBuf {
+    std::env::var(tree::FOLDER).expect("is told its folder").into()
+}

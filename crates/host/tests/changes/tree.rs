@@ -1,0 +1,107 @@
+//! A folder that stands in for a host, and processes that change it.
+
+use host::change::{Access, Journal, Machine, State};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The variable that tells a process where its host is.
+pub(crate) const FOLDER: &str = "CHANGES_FOLDER";
+
+pub(crate) struct Tree {
+    folder: TempDir,
+}
+
+impl Tree {
+    /// A host that holds these files.
+    pub(crate) fn of(files: &BTreeMap<String, Vec<u8>>) -> Tree {
+        let tree = Tree { folder: tempfile::tempdir().unwrap() };
+        for (path, text) in files {
+            let path = tree.path(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        tree
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join("root").join(path.trim_start_matches('/'))
+    }
+
+    pub(crate) fn machine(&self) -> Machine {
+        Machine::below(self.folder.path().join("root"), std::env::current_exe().unwrap())
+    }
+
+    pub(crate) fn journal(&self, access: Access) -> Journal {
+        Journal::open(&self.folder.path().join("state"), access).unwrap()
+    }
+
+    pub(crate) fn journal_path(&self) -> PathBuf {
+        self.folder.path().join("state/journal")
+    }
+
+    /// What became of the only change, if it got as far as the journal.
+    pub(crate) fn state(&self) -> Option<State> {
+        self.journal(Access::Read).changes().last().map(|it| it.state.clone())
+    }
+
+    /// This program in another role; killed at the fault point of that number, where there is one.
+    pub(crate) fn command(&self, words: &[&str], fault: Option<u32>) -> Command {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(words).env(FOLDER, self.folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Some(fault) = fault {
+            command.env("FULLCLOCK_FAULT", fault.to_string());
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, words: &[&str], fault: Option<u32>) -> ExitStatus {
+        self.command(words, fault).status().unwrap()
+    }
+
+    /// Every file and folder of the host, with what it holds.
+    pub(crate) fn all(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        collect(&self.folder.path().join("root"), &mut found);
+        found
+    }
+
+    /// How many processes were told that this is their host.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let told = format!("{FOLDER}={}\0", self.folder.path().display());
+        let all = std::fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|it| it.unwrap().file_name().into_string().ok());
+        let ours = |pid: &u32| {
+            let told_it = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            told_it.windows(told.len()).any(|it| it == told.as_bytes())
+        };
+        all.filter_map(|it| it.parse().ok()).filter(ours).collect()
+    }
+
+    /// Waits until something is so. Panics where it does not come about.
+    pub(crate) fn until(&self, what: &str, is_so: impl Fn(&Tree) -> bool) {
+        for _ in 0..1000 {
+            if is_so(self) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("{what} has not come about in 10 s: {:?}", self.state());
+    }
+}
+
+fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.insert(path.clone(), Vec::new());
+            collect(&path, found);
+        } else {
+            found.insert(path.clone(), std::fs::read(&path).unwrap());
+        }
+    }
+}
