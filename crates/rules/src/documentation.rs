@@ -4,11 +4,12 @@ use crate::check::Reference;
 use crate::checks::CHECKS;
 use crate::losses::LOSSES;
 use crate::metrics::METRICS;
+use crate::settings::SETTINGS;
 use std::borrow::Cow;
 
 /// What one entry of a list says of itself.
 pub struct Entry {
-    /// What it is one of: `check`, `metric`, `ledger line`, `workload`.
+    /// What it is one of: `check`, `metric`, `ledger line`, `setting`, `workload`.
     pub list: &'static str,
     /// Its id, which no other entry of its list has.
     pub id: &'static str,
@@ -49,6 +50,12 @@ pub const PAGES: &[Page] = &[
                   `cargo xtask docs`; `fullclock explain ID` shows the same.\n",
         list: "ledger line",
     },
+    Page {
+        file: "settings.md",
+        opening: "# Settings\n\nWhat can be changed, in the order of `fullclock explain`. Made from the settings themselves by `cargo xtask docs`; \
+                  `fullclock explain ID` shows the same.\n",
+        list: "setting",
+    },
 ];
 
 /// Every entry of every list, in display order.
@@ -74,7 +81,14 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         doc: Cow::Borrowed(it.help),
         references: &[],
     });
-    checks.chain(metrics).chain(losses)
+    let settings = SETTINGS.iter().map(|it| Entry {
+        list: "setting",
+        id: it.id,
+        title: it.title,
+        doc: Cow::Owned(it.documentation()),
+        references: it.references,
+    });
+    checks.chain(metrics).chain(losses).chain(settings)
 }
 
 impl Page {

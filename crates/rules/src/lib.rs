@@ -16,10 +16,16 @@ pub mod metric;
 pub mod metrics;
 pub mod noise;
 pub mod pasted;
+pub mod persist;
+pub mod plan;
+pub mod profile;
+pub mod setting;
+pub mod settings;
 pub mod spin;
 pub mod stretch;
 pub mod tick;
 
+pub mod boot_edit;
 mod cycles;
 #[cfg(test)]
 mod fixture;

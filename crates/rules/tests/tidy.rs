@@ -9,6 +9,8 @@ use rules::checks::CHECKS;
 use rules::documentation;
 use rules::losses::{self, LOSSES};
 use rules::metrics::METRICS;
+use rules::setting;
+use rules::settings::{self, SETTINGS};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -140,6 +142,74 @@ fn every_line_of_the_ledger_tests_a_value_a_reason_and_a_trap() {
 }
 
 #[test]
+fn every_setting_file_is_listed_under_its_own_name() {
+    let mut listed: Vec<String> = SETTINGS.iter().map(|it| it.id.replace('-', "_")).collect();
+    let mut files: Vec<String> = setting_files().iter().map(|it| stem(it)).collect();
+    listed.sort();
+    files.sort();
+    assert_eq!(files, listed);
+}
+
+#[test]
+fn every_setting_says_what_it_does_takes_and_costs() {
+    for setting in SETTINGS {
+        let id = setting.id;
+        let headings: Vec<&str> = setting.doc.lines().filter(|it| it.starts_with('#')).collect();
+        assert_eq!(headings, setting::HEADINGS, "headings of {id}");
+        assert!(!setting.references.is_empty(), "{id} has no references");
+        for text in [setting.title, setting.takes, setting.power] {
+            assert!(!text.is_empty() && !text.ends_with('.'), "{id}: {text:?}");
+        }
+        assert!(rules::checks::find(id).is_none(), "{id} is a check's id, too");
+    }
+}
+
+#[test]
+fn every_setting_names_settings_and_checks_that_there_are() {
+    for setting in SETTINGS {
+        let id = setting.id;
+        for before in setting.after {
+            let place = |id: &str| SETTINGS.iter().position(|it| it.id == id);
+            assert!(place(before).is_some(), "{id} is after {before}, which is no setting");
+        }
+        for cure in setting.cures {
+            assert!(rules::checks::find(cure.check).is_some(), "{id}: no check {}", cure.check);
+            assert!(!cure.value.is_empty(), "{id} cures {} by nothing", cure.check);
+        }
+    }
+}
+
+#[test]
+fn settings_can_be_put_in_an_order_that_all_of_them_ask_for() {
+    let mut done: Vec<&str> = Vec::new();
+    while done.len() < SETTINGS.len() {
+        let is_ready = |it: &&&setting::Setting| {
+            !done.contains(&it.id) && it.after.iter().all(|before| done.contains(before))
+        };
+        let next = SETTINGS.iter().find(is_ready).map(|it| it.id);
+        done.push(next.expect("settings that wait for each other"));
+    }
+    assert_eq!(settings::find(done[0]).map(|it| it.id), Some(done[0]));
+}
+
+#[test]
+fn every_setting_tests_what_it_plans_refuses_and_does_not_know() {
+    for file in setting_files() {
+        let text = read(&file);
+        let tests = text.split("#[cfg(test)]").nth(1).unwrap_or_default();
+        let name = file.display();
+        assert!(tests.matches("#[test]").count() >= 3, "{name} has fewer than three tests");
+        let refuses = ["value: ", "refused: ", "consent: "].iter().any(|it| tests.contains(it));
+        assert!(refuses, "{name}: no test refuses");
+        // Edits of the boot line show whole files, and what they read is tested once for all of them.
+        if !file.parent().is_some_and(|it| it.ends_with("boot")) {
+            assert!(tests.contains(" -> "), "{name}: no test plans a write");
+            assert!(tests.contains("unknown: "), "{name}: nothing is unknown");
+        }
+    }
+}
+
+#[test]
 fn every_source_file_says_what_it_is_about() {
     let mut files = Vec::new();
     visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);
@@ -155,6 +225,13 @@ fn files_of(list: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(list), &mut files);
     files.retain(|it| stem(it) != "mod");
+    files
+}
+
+/// The files of settings, without those of what settings share.
+fn setting_files() -> Vec<PathBuf> {
+    let mut files = files_of("settings");
+    files.retain(|it| read(it).contains("const SETTING: Setting"));
     files
 }
 

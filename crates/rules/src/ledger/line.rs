@@ -58,10 +58,12 @@ pub(super) fn lines(
     let mut parts: BTreeMap<String, Line> = BTreeMap::new();
     let mut missing = Vec::new();
     for (books, (_, left)) in books.iter().zip(unexplained) {
+        let most_ns = most_ns(books.wall_ns);
         match (loss.measure)(books) {
             Err(why) => missing.push((books.cpu, why)),
             Ok(entries) => {
-                for entry in entries {
+                for mut entry in entries {
+                    entry.ns = entry.ns.clamp(-most_ns, most_ns);
                     *left = left.saturating_sub(entry.ns);
                     let line = parts.entry(entry.part.clone());
                     line.or_insert_with(|| Line::of(loss, entry.part.clone()))
@@ -91,6 +93,13 @@ pub(super) fn lines(
         first.missing = missing;
     }
     lines
+}
+
+/// No entry of a CPU is larger, so that no sum of a ledger leaves the numbers there are. Counts in ticks may be some times a short
+/// interval, and nothing that is more than that is known of it.
+fn most_ns(wall_ns: u64) -> i64 {
+    const TICKS_NS: i64 = 1_000_000_000;
+    signed(wall_ns).saturating_mul(16).max(TICKS_NS)
 }
 
 /// A finding explains what has no visible cause only where it explains nothing else.

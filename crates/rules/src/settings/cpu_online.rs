@@ -1,0 +1,180 @@
+//! `cpu-online`: which CPUs run at all.
+//!
+//! Sources: Documentation/core-api/cpu_hotplug.rst; drivers/base/cpu.c. A CPU that no `online` file is of cannot be
+//! taken offline; which threads `smt/control` keeps off no file tells before one is tried.
+
+use crate::check::Reference;
+use crate::setting::{
+    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+};
+use crate::settings::asked;
+use facts::change::{Target, Write, is_same};
+use facts::{CpuSet, Missing, Subject, Subjects};
+
+const ONLINE: &str = "/sys/devices/system/cpu/cpu*/online";
+
+/// Who may have had a reason (rasdaemon, `CPU_CE_THRESHOLD` and `CPU_ISOLATION_ENABLE`).
+const FAULTY: &str =
+    "rasdaemon may have taken a CPU offline for its errors: if it runs here, look in its log first";
+
+pub(super) const SETTING: Setting = Setting {
+    id: "cpu-online",
+    title: "the CPUs that run",
+    doc: "\
+## What it changes
+`cpuN/online`: `off@8-15` takes CPUs offline, and `on` brings back every one that is plugged in. Tasks, timers and
+interrupts of a CPU that goes are moved to others.
+
+## What it costs
+Tasks that were bound to a CPU lose that: when the last of their CPUs goes they run anywhere, and neither they nor
+cpusets of cgroup v1 get it back when it returns. Interrupts stay where they were moved to.
+
+## When to leave it alone
+Off is for measuring with fewer cores. To keep work off some CPUs, isolate them; to save power, let them sleep.
+rasdaemon may have taken a CPU offline for its errors: look in its log before you bring it back.
+",
+    references: &[Reference {
+        title: "Linux: CPU hotplug in the Kernel",
+        url: "https://docs.kernel.org/core-api/cpu_hotplug.html",
+    }],
+    takes: "`on`, or `off` with CPUs: `off@8-15`",
+    scope: Scope::Cpu,
+    effect: Effect::AtOnce,
+    survives: Survives { reboot: false, hotplug: false, suspend: true },
+    risk: Risk::Medium,
+    power: "an offline core draws as little as a sleeping one at best",
+    after: &["tuner"],
+    cures: &[Cure { check: "offline-cpus", value: "on" }],
+    reads: &[ONLINE],
+    looks_at: Subjects::of(&[Subject::Cpus, Subject::Isolation]),
+    plan,
+};
+
+fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
+    if asked::switch(&SETTING, wanted)? {
+        bring_online(scene, wanted)
+    } else {
+        take_offline(scene, wanted.cpus.ok_or_else(|| wanted.not_taken(&SETTING))?)
+    }
+}
+
+fn bring_online(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
+    let topology = &scene.host.topology;
+    let (present, online) = (topology.present.as_ref()?, topology.online.as_ref()?);
+    let offline = present.minus(online).minus(&topology.standby);
+    let meant = wanted.cpus.unwrap_or(&offline);
+    let strange = meant.minus(present);
+    if !strange.is_empty() {
+        return Err(Refusal::Value(format!("CPUs {strange} are not plugged in: {present} are")));
+    }
+    let threads_off = matches!(topology.smt_control.as_deref(), Ok("off" | "forceoff"));
+    let mut writes = Vec::new();
+    for cpu in meant.and(&offline).iter() {
+        let write = write(scene, cpu, "1")?;
+        // The second thread of a core is refused then (`cpu_smt_allowed` in kernel/cpu.c).
+        writes.extend(write.map(|it| if threads_off { it.if_taken() } else { it }));
+    }
+    let change = Change::of(writes).note(FAULTY);
+    Ok(if threads_off {
+        change.note("smt/control keeps second threads of cores off: those stay offline")
+    } else {
+        change
+    })
+}
+
+fn take_offline(scene: &Scene<'_>, cpus: &CpuSet) -> Planned {
+    let online = scene.host.topology.online.as_ref()?;
+    if cpus.contains(0) {
+        let text = "CPU 0 does work that no other can take over on most machines: it stays online";
+        return Err(Refusal::Host(text.to_owned()));
+    }
+    let left = online.minus(cpus);
+    let isolated = scene.host.isolation.kept_free();
+    let housekeeping = isolated.map_or(left.clone(), |it| left.minus(&it));
+    if housekeeping.is_empty() {
+        return Err(Refusal::Host(format!(
+            "CPUs {cpus} are the last that are not isolated: nothing would be left for the system itself"
+        )));
+    }
+    let mut writes = Vec::new();
+    for cpu in cpus.and(online).iter() {
+        writes.extend(write(scene, cpu, "0")?);
+    }
+    Ok(Change::of(writes).note(
+        "tasks that are bound to these CPUs lose that, and do not get it back when the CPUs return",
+    ))
+}
+
+fn write(scene: &Scene<'_>, cpu: u32, to: &str) -> Result<Option<Write>, Refusal> {
+    let path = ONLINE.replace('*', &cpu.to_string());
+    let from = scene.controls.get(&path).map_err(|missing: Missing| {
+        if missing.is_absence() {
+            Refusal::Host(format!("CPU {cpu} cannot be switched: {missing}"))
+        } else {
+            Refusal::Unknown(missing)
+        }
+    })?;
+    Ok((!is_same(from, to)).then(|| Write::of(Target::control(&path), from, to)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FAULTY, SETTING};
+    use crate::fixture::planned::{files, planned};
+
+    fn host(more: &str) -> String {
+        files(&format!(
+            "present 0-3
+             online 0-2
+             cpu1/online 1
+             cpu2/online 1
+             cpu3/online 0
+             {more}"
+        ))
+    }
+
+    #[test]
+    fn cpus_come_and_go() {
+        assert_eq!(
+            planned(&SETTING, "on", &host("")),
+            format!("cpu3/online: 0 -> 1\nnote: {FAULTY}")
+        );
+        assert_eq!(planned(&SETTING, "on@1", &host("")), "nothing");
+        assert_eq!(planned(&SETTING, "off@3", &host("")), "nothing");
+        assert_eq!(
+            planned(&SETTING, "off@2-3", &host("")),
+            "cpu2/online: 1 -> 0\n\
+             note: tasks that are bound to these CPUs lose that, and do not get it back when the CPUs return"
+        );
+    }
+
+    #[test]
+    fn second_threads_that_are_switched_off_may_refuse() {
+        assert_eq!(
+            planned(&SETTING, "on", &host("smt/control off")),
+            format!(
+                "cpu3/online: 0 -> 1, if taken\nnote: {FAULTY}\n\
+                 note: smt/control keeps second threads of cores off: those stay offline"
+            )
+        );
+    }
+
+    #[test]
+    fn the_first_cpu_and_the_last_that_are_not_isolated_stay() {
+        assert!(planned(&SETTING, "off@0-1", &host("")).starts_with("refused: CPU 0 does"));
+        let isolated = host("isolated 0").replace("online\n0-2", "online\n0-1");
+        assert!(planned(&SETTING, "off@1", &isolated).starts_with("refused: CPUs 1 are the last"));
+        assert!(planned(&SETTING, "off", &host("")).starts_with("value: cpu-online takes"));
+        assert!(planned(&SETTING, "on@9", &host("")).starts_with("value: CPUs 9 are not plugged"));
+    }
+
+    #[test]
+    fn a_switch_that_is_not_there_is_refused_and_one_that_may_not_be_read_unknown() {
+        let no_switch = host("").replace("//- /sys/devices/system/cpu/cpu2/online\n1\n", "");
+        assert!(planned(&SETTING, "off@2", &no_switch).starts_with("refused: CPU 2 cannot be"));
+        assert_eq!(
+            planned(&SETTING, "off@2", &host("").replace("cpu2/online\n1", "cpu2/online\n!denied")),
+            "unknown: /sys/devices/system/cpu/cpu2/online may not be read"
+        );
+    }
+}

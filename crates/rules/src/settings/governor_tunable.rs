@@ -1,0 +1,176 @@
+//! `governor-tunable`: one number that the governor in force goes by.
+//!
+//! Source: Documentation/admin-guide/pm/cpufreq.rst, "Generic Scaling Governors"; drivers/cpufreq/cpufreq_governor.c.
+//! What is written here is gone when the governor is changed.
+
+use crate::check::Reference;
+use crate::setting::{
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+};
+use crate::settings::asked::whole;
+use crate::settings::scaling::{self, PolicyFile};
+use crate::settings::tunables::{self, Tunable};
+use facts::change::{Target, Write, is_same};
+
+const GOVERNOR: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
+
+pub(super) const SETTING: Setting = Setting {
+    id: "governor-tunable",
+    title: "a number that the governor in force goes by",
+    doc: "\
+## What it changes
+One tunable of `ondemand`, `conservative` or `schedutil`, whichever is in force: `up_threshold:40` has ondemand go to
+the highest clock from 40 % of load on. Policies that share a governor share its tunables on most drivers, and then it
+holds for all of them.
+
+## What it costs
+More eager governors run at high clocks for longer.
+
+## When to leave it alone
+Where the governor `performance` may be chosen: it needs no tuning. A change of the governor drops the number.
+",
+    references: &[Reference {
+        title: "Linux: CPU Performance Scaling, Generic Scaling Governors",
+        url: "https://docs.kernel.org/admin-guide/pm/cpufreq.html#generic-scaling-governors",
+    }],
+    takes: "a tunable of the governor in force and its number, such as `up_threshold:40`",
+    scope: Scope::Policy,
+    effect: Effect::AtOnce,
+    survives: Survives::THIS_BOOT,
+    risk: Risk::Low,
+    power: "more eager governors draw more",
+    after: &["tuner", "intel-pstate-status", "amd-pstate-status", "governor"],
+    cures: &[],
+    reads: &[
+        GOVERNOR,
+        tunables::FILES[0],
+        tunables::FILES[1],
+        tunables::FILES[2],
+        tunables::FILES[3],
+        tunables::FILES[4],
+        tunables::FILES[5],
+    ],
+    looks_at: scaling::LOOKS_AT,
+    plan,
+};
+
+fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
+    let (name, number) = wanted.value.split_once(':').ok_or_else(|| wanted.not_taken(&SETTING))?;
+    let number = whole(number).ok_or_else(|| wanted.not_taken(&SETTING))?;
+    let mut writes: Vec<Write> = Vec::new();
+    for policy in scaling::policies(scene, wanted, GOVERNOR)? {
+        let tunable = known(&policy, name, number)?;
+        let path = path(scene, wanted, &policy, tunable)?;
+        let from = scene.controls.get(&path)?;
+        let write = Write::of(Target::control(path), from, number.to_string());
+        if !is_same(from, &number.to_string()) && !writes.contains(&write) {
+            writes.push(write);
+        }
+    }
+    Ok(Change::of(writes))
+}
+
+/// The tunable of the policy's governor, if it takes the number.
+fn known(policy: &PolicyFile<'_>, name: &str, number: u64) -> Result<&'static Tunable, Refusal> {
+    let governor = policy.text;
+    let Some(tunable) = tunables::of(governor).find(|it| it.name == name) else {
+        let names: Vec<&str> = tunables::of(governor).map(|it| it.name).collect();
+        let has = if names.is_empty() { "no tunables".to_owned() } else { names.join(", ") };
+        return Err(Refusal::Value(format!("governor {governor} has {has}, and no {name:?}")));
+    };
+    let (from, to) = tunable.accepted;
+    if (from..=to).contains(&number) {
+        Ok(tunable)
+    } else {
+        Err(Refusal::Value(format!("{name} takes {from} to {to}, not {number}")))
+    }
+}
+
+/// The policy's own file, or the one that policies share.
+fn path(
+    scene: &Scene<'_>,
+    wanted: &Wanted<'_>,
+    policy: &PolicyFile<'_>,
+    tunable: &Tunable,
+) -> Result<String, Refusal> {
+    let Tunable { governor, name, .. } = tunable;
+    let own = policy.beside(&format!("{governor}/{name}"));
+    let shared = format!("{}/{governor}/{name}", tunables::FOLDER);
+    match (scene.controls.get(&own), scene.controls.get(&shared), wanted.cpus) {
+        (Ok(_), ..) => Ok(own),
+        (Err(_), Ok(_), None) => Ok(shared),
+        (Err(_), Ok(_), Some(cpus)) => {
+            let text = format!("{shared} is of every policy with that governor: leave out @{cpus}");
+            Err(Refusal::Value(text))
+        }
+        (Err(missing), Err(_), _) if !missing.is_absence() => Err(Refusal::Unknown(missing)),
+        (Err(_), Err(missing), _) if !missing.is_absence() => Err(Refusal::Unknown(missing)),
+        _ => Err(Refusal::Host(format!("neither {own} nor {shared} is there"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SETTING;
+    use crate::fixture::planned::{files, planned};
+
+    fn host(governor: &str, more: &str) -> String {
+        let policy = |number: u32| {
+            format!(
+                "cpufreq/policy{number}/affected_cpus {number}
+                 cpufreq/policy{number}/scaling_governor {governor}\n"
+            )
+        };
+        files(&(policy(0) + &policy(1) + more))
+    }
+
+    #[test]
+    fn the_file_of_each_policy_or_the_shared_one_is_written_once() {
+        let own = "cpufreq/policy0/schedutil/rate_limit_us 500
+                   cpufreq/policy1/schedutil/rate_limit_us 0";
+        assert_eq!(
+            planned(&SETTING, "rate_limit_us:0", &host("schedutil", own)),
+            "cpufreq/policy0/schedutil/rate_limit_us: 500 -> 0"
+        );
+        let shared = host("ondemand", "cpufreq/ondemand/up_threshold 95");
+        assert_eq!(
+            planned(&SETTING, "up_threshold:40", &shared),
+            "cpufreq/ondemand/up_threshold: 95 -> 40"
+        );
+        assert_eq!(planned(&SETTING, "up_threshold:95", &shared), "nothing");
+    }
+
+    #[test]
+    fn what_the_governor_does_not_take_is_refused_with_what_it_takes() {
+        let host = host("ondemand", "cpufreq/ondemand/up_threshold 95");
+        assert_eq!(
+            planned(&SETTING, "up_threshold:101", &host),
+            "value: up_threshold takes 1 to 100, not 101"
+        );
+        assert_eq!(
+            planned(&SETTING, "freq_step:5", &host),
+            "value: governor ondemand has ignore_nice_load, io_is_busy, powersave_bias, sampling_down_factor, \
+             sampling_rate, up_threshold, and no \"freq_step\""
+        );
+        assert!(
+            planned(&SETTING, "up_threshold", &host).starts_with("value: governor-tunable takes")
+        );
+        assert!(planned(&SETTING, "up_threshold:40@1", &host).ends_with("leave out @1"));
+    }
+
+    #[test]
+    fn a_path_in_the_name_leads_nowhere() {
+        let host = host("ondemand", "");
+        let plan = planned(&SETTING, "../../boost:1", &host);
+        assert!(plan.ends_with("and no \"../../boost\""), "{plan}");
+    }
+
+    #[test]
+    fn a_tunable_that_may_not_be_read_is_unknown() {
+        let host = host("ondemand", "cpufreq/ondemand/up_threshold !denied");
+        assert_eq!(
+            planned(&SETTING, "up_threshold:40", &host),
+            "unknown: /sys/devices/system/cpu/cpufreq/ondemand/up_threshold may not be read"
+        );
+    }
+}

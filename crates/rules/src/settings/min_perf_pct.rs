@@ -1,0 +1,119 @@
+//! `min-perf-pct`: the lowest clock that intel_pstate asks for, in percent.
+//!
+//! Source: Documentation/admin-guide/pm/intel_pstate.rst, "Global Attributes in sysfs";
+//! drivers/cpufreq/intel_pstate.c (`store_min_perf_pct`), which clamps in silence what it does not accept. The file
+//! is not there where limits are per CPU (`intel_pstate=per_cpu_perf_limits`).
+
+use crate::check::Reference;
+use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
+use crate::settings::asked::{self, whole};
+use crate::settings::file;
+use facts::{Subject, Subjects};
+
+const PATH: &str = "/sys/devices/system/cpu/intel_pstate/min_perf_pct";
+const OTHER: &str = "/sys/devices/system/cpu/intel_pstate/max_perf_pct";
+
+pub(super) const SETTING: Setting = Setting {
+    id: "min-perf-pct",
+    title: "the lowest clock that intel_pstate asks for",
+    doc: "\
+## What it changes
+`intel_pstate/min_perf_pct`. The lowest clock that intel_pstate asks for on any CPU, in percent of the highest turbo
+clock.
+
+## What it costs
+Raised, CPUs with little to do run faster than they need, and draw more.
+
+## When to leave it alone
+The governor `performance` raises the clock by itself.
+",
+    references: &[Reference {
+        title: "Linux: intel_pstate, Global Attributes in sysfs",
+        url: "https://docs.kernel.org/admin-guide/pm/intel_pstate.html#global-attributes",
+    }],
+    takes: "1 to 100",
+    scope: Scope::Host,
+    effect: Effect::AtOnce,
+    survives: Survives::THIS_BOOT,
+    risk: Risk::Low,
+    power: "a higher clock draws more than in proportion to it",
+    after: &["tuner", "intel-pstate-status", "turbo", "max-perf-pct"],
+    cures: &[],
+    reads: &[PATH, OTHER],
+    looks_at: Subjects::of(&[Subject::Policies, Subject::Limits, Subject::Cpuinfo, Subject::Pstate]),
+    plan,
+};
+
+fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
+    wanted.for_the_host(SETTING.id)?;
+    let percent = asked::number(&SETTING, wanted, 1..=100)?;
+    if let Ok(max) = scene.controls.get(OTHER)
+        && whole(max).is_some_and(|it| it < percent)
+    {
+        let text =
+            format!("{OTHER} is {max}, below the {percent} asked for: raise max-perf-pct first");
+        return Err(Refusal::Host(text));
+    }
+    if lowest(scene).is_some_and(|it| percent < it) {
+        let text = format!(
+            "the lowest clock is more than {percent} % of the highest: intel_pstate takes no less"
+        );
+        return Err(Refusal::Value(text));
+    }
+    file::set(scene, PATH, &percent.to_string())
+}
+
+/// The lowest clock in percent of the highest, as the driver counts it (`min_perf_pct_min` in
+/// drivers/cpufreq/intel_pstate.c); not known while turbo is off, which hides the highest.
+fn lowest(scene: &Scene<'_>) -> Option<u64> {
+    let policy = scene.host.cpufreq.policies.as_ref().ok()?.first()?;
+    let (min, max) = (policy.cpuinfo_min.as_ref().ok()?, policy.cpuinfo_max.as_ref().ok()?);
+    let is_whole = !scene.host.runs_without_turbo() && max.0 > 0;
+    is_whole.then(|| min.khz() * 100 / max.khz().max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SETTING;
+    use crate::fixture::planned::{files, planned};
+
+    fn host(max: &str, min: &str) -> String {
+        files(&format!("intel_pstate/max_perf_pct {max}\nintel_pstate/min_perf_pct {min}"))
+    }
+
+    #[test]
+    fn the_lower_limit_is_raised_and_lowered() {
+        let line = "intel_pstate/min_perf_pct: ";
+        assert_eq!(planned(&SETTING, "80", &host("100", "20")), format!("{line}20 -> 80"));
+        assert_eq!(planned(&SETTING, "20", &host("100", "80")), format!("{line}80 -> 20"));
+        assert_eq!(planned(&SETTING, "20", &host("100", "20")), "nothing");
+    }
+
+    #[test]
+    fn what_the_driver_would_clamp_is_refused() {
+        assert_eq!(
+            planned(&SETTING, "80", &host("60", "20")),
+            "refused: /sys/devices/system/cpu/intel_pstate/max_perf_pct is 60, below the 80 asked for: raise \
+             max-perf-pct first"
+        );
+        let clocks = files(
+            "online 0
+             cpufreq/policy0/affected_cpus 0
+             cpufreq/policy0/cpuinfo_min_freq 800000
+             cpufreq/policy0/cpuinfo_max_freq 4000000",
+        );
+        let host = host("100", "50") + &clocks;
+        assert!(
+            planned(&SETTING, "19", &host).starts_with("value: the lowest clock is more than 19 %")
+        );
+        assert_eq!(planned(&SETTING, "20", &host), "intel_pstate/min_perf_pct: 50 -> 20");
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_read_is_unknown() {
+        assert_eq!(
+            planned(&SETTING, "50", &host("100", "!denied")),
+            "unknown: /sys/devices/system/cpu/intel_pstate/min_perf_pct may not be read"
+        );
+    }
+}
