@@ -16,14 +16,34 @@ pub(crate) fn workspace() -> &'static Path {
 
 /// The program under test and the one that steals from it, where [`build_binaries`] puts them.
 pub(crate) fn binaries() -> [PathBuf; 2] {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
-    let release = workspace().join(target).join("release");
+    let release = target().join("release");
     [release.join("fullclock"), release.join("thief")]
 }
 
 /// Builds [`binaries`].
 pub(crate) fn build_binaries() -> Result<()> {
     run(cargo(&["build", "--quiet", "--release", "--package", "fullclock", "--package", "thief"]))
+}
+
+/// The build of the program under test that can be killed at any point of a change, where [`build_mortal`] puts it.
+pub(crate) fn mortal() -> PathBuf {
+    target().join("debug/mortal")
+}
+
+/// Builds [`mortal`]. Of the crates that `cargo test` has built it compiles again what the feature changes, which takes a
+/// release build much longer.
+pub(crate) fn build_mortal() -> Result<()> {
+    run(cargo(&["build", "--quiet", "--package", "fullclock", "--features", "faults"]))?;
+    // Guests unpack it in memory, where they have no use for what tells a debugger its lines.
+    let mut strip = program("strip", &["-o"]);
+    strip.arg(mortal()).arg(target().join("debug/fullclock"));
+    run(strip)
+}
+
+/// The folder that cargo builds into.
+fn target() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    workspace().join(target)
 }
 
 /// A program to be run in the workspace's folder.

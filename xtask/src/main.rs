@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use xtask::{import, tree};
 
+mod browser;
 mod cargo;
 mod databases;
 mod debian;

@@ -9,10 +9,12 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use testbench::packages::{self, Package};
 
-use crate::cargo::{self, binaries, build_binaries, cargo, program, run_tests};
+use crate::cargo::{
+    self, binaries, build_binaries, build_mortal, cargo, mortal, program, run_tests,
+};
 use crate::stage::{seconds, stage};
 use crate::tally::Tally;
-use crate::{databases, debian, fuzz};
+use crate::{browser, databases, debian, fuzz};
 
 /// Parts of the Rust toolchain that stages need, and the cargo command each brings.
 const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "fmt"), ("clippy", "clippy")];
@@ -22,7 +24,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask test' takes no arguments");
     let started = Instant::now();
     stage("Debian packages", || {
-        let packages = [packages::PACKAGES, fuzz::PACKAGES, databases::PACKAGES].concat();
+        let packages =
+            [packages::PACKAGES, fuzz::PACKAGES, databases::PACKAGES, browser::PACKAGES].concat();
         databases::without_servers(|| debian::install(&packages))
     })?;
     stage("Rust components", install_components)?;
@@ -31,6 +34,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         cargo::run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     })?;
     let mut tally = stage("tests", || run_tests(cargo(&["test", "--workspace"])))?;
+    tally += stage("changes that are killed", || {
+        let faults = ["test", "--package", "host", "--features", "faults", "--test", "changes"];
+        run_tests(cargo(&faults))
+    })?;
+    if let Some(pages) = stage_with(browser::PACKAGES, "pages in a browser", browser::open_pages)? {
+        tally += pages;
+    }
     stage("release build", build_binaries)?;
     stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
     if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
@@ -56,9 +66,11 @@ fn stage_with<T>(
 
 /// The tests that boot machines, with the programs just built.
 fn run_scenarios() -> Result<Tally> {
+    build_mortal()?;
     let mut command = cargo(&["test", "--package", "testbench", "--test", "scenarios"]);
     let [fullclock, thief] = binaries();
     command.args(["--", "--ignored"]).env("FULLCLOCK_BINARY", fullclock).env("THIEF_BINARY", thief);
+    command.env("MORTAL_BINARY", mortal());
     run_tests(command)
 }
 

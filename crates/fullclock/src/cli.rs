@@ -1,14 +1,23 @@
 //! The command line.
 
 mod bench;
+mod certificate;
+mod change;
 mod compare;
+mod experiment;
 mod foreign;
 mod history;
 mod noise;
 mod watch;
 
-pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments};
+pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments, percent};
+pub(crate) use certificate::CertificateArguments;
+pub(crate) use change::{
+    ApplyArguments, ConfirmArguments, DriftArguments, PlanArguments, ProofArguments,
+    RevertArguments, StatusArguments,
+};
 pub(crate) use compare::CompareArguments;
+pub(crate) use experiment::{ExperimentArguments, ReportArguments, ShapeName};
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
 pub(crate) use noise::NoiseArguments;
@@ -57,9 +66,9 @@ pub(crate) enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Say what a check, a metric, a line of the ledger or a workload is about, or what a line of another tool means
+    /// Say what a check, a metric, a line of the ledger, a workload or a setting is about, or what a line of another tool means
     ///
-    /// Knows the ids of checks, metrics, lines of the ledger and workloads, perftest's "Conflicting CPU frequency values",
+    /// Knows the ids of checks, metrics, lines of the ledger, workloads and settings, perftest's "Conflicting CPU frequency values",
     /// the kernel's "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
@@ -108,12 +117,81 @@ pub(crate) enum Command {
     /// `--vs` measured. What cannot be told is not claimed, and the doubts that forbid a claim are named.
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArguments),
+    /// Write a page that shows what a change of this machine did: before and after, with the hashes of the data
+    ///
+    /// One HTML file for a change request or a vendor's ticket: the verdict of `compare`, every trial, the clock, the ledger, the
+    /// change from the journal or what differs between the machines, firmware and microcode, doubts, how to repeat it, and the
+    /// SHA-256 of each result. Never claims more than `compare` does.
+    #[command(after_help = certificate::EXAMPLES)]
+    Certificate(CertificateArguments),
     /// List the results of `fullclock bench` that were kept, and show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed
     /// is among them, with the trials that it had: it was cut short.
     #[command(after_help = history::EXAMPLES)]
     History(HistoryArguments),
+    /// Say what would be written to mend findings or to change settings; writes nothing
+    ///
+    /// Without an argument, what would mend the findings of an audit. `fullclock explain SETTING` says what a setting changes,
+    /// what it costs and when to leave it alone; `fullclock explain` lists them. Exit codes: 0, or 3 where something is
+    /// refused.
+    #[command(after_help = change::PLAN_EXAMPLES)]
+    Plan(PlanArguments),
+    /// Change this machine, all of a plan or nothing, and remember how it was
+    ///
+    /// Prints the plan, then writes it: each old value is on disk before its write, each write is read back, and what does not
+    /// stick undoes the whole. Stays until `fullclock revert`, or until reboot. Needs root. Exit codes: 0 in force, 2 could not
+    /// run, 3 refused or did not stick.
+    #[command(after_help = change::APPLY_EXAMPLES)]
+    Apply(Box<ApplyArguments>),
+    /// Keep a change that `apply --confirm-within` made
+    #[command(after_help = change::CONFIRM_EXAMPLES)]
+    Confirm(ConfirmArguments),
+    /// Take a change back: every place gets the value that it had before
+    ///
+    /// What somebody else has changed since is left alone, and said. Exit codes: 0 as before, 2 could not run, 3 something
+    /// could not be brought back.
+    #[command(after_help = change::REVERT_EXAMPLES)]
+    Revert(RevertArguments),
+    /// Show what is applied, what somebody has changed since, and what the next boot will do
+    #[command(after_help = change::STATUS_EXAMPLES)]
+    Status(StatusArguments),
+    /// Watch what is applied, and say when something undoes it, and who
+    ///
+    /// Exit codes: 0 nothing drifted, 1 something did, 2 could not run.
+    #[command(after_help = change::DRIFT_EXAMPLES)]
+    WatchDrift(DriftArguments),
+    /// Settle which settings matter for a workload: trials of every combination in random order, and a report
+    ///
+    /// Changes the settings through the journal of `apply` around each trial, and takes them back after it, also when this
+    /// program is killed. Says what each setting does to each workload and how much of it the clock explains, and recommends
+    /// a change or none. Needs root where settings are varied. Occupies CPUs: only out of production. Ctrl-C reports what
+    /// there is; `resume` goes on. Exit codes: 0 reported, 2 could not run, 3 a setting was refused or did not stick.
+    #[command(after_help = experiment::EXAMPLES)]
+    Experiment(Box<ExperimentArguments>),
+    /// Write the report of an experiment once more: report.html, report.md, report.json, trials.csv
+    #[command(after_help = experiment::REPORT_EXAMPLES)]
+    Report(ReportArguments),
+    /// Keep CPUs busy until standard input ends; `experiment load=...` starts it
+    #[command(hide = true, after_help = change::HELD_EXAMPLES)]
+    OccupyCpus {
+        #[arg(value_name = "LIST", value_parser = cpu_list)]
+        cpus: CpuSet,
+    },
+    /// Keep /dev/cpu_dma_latency open; `apply cpu-dma-latency=...` starts it
+    #[command(hide = true, after_help = change::HELD_EXAMPLES)]
+    HoldLatency {
+        #[arg(value_name = "MICROSECONDS")]
+        microseconds: i32,
+    },
+    /// Revert a change unless it is confirmed; `apply --confirm-within` starts it
+    #[command(hide = true, after_help = change::HELD_EXAMPLES)]
+    GuardChange {
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        #[arg(value_name = "CHANGE")]
+        change: String,
+    },
 }
 
 /// What is accounted for, and how.

@@ -1,4 +1,4 @@
-//! How long to measure, as people write it: `500ms`, `5s`, `2m`.
+//! Times as people write them, `500ms`, `5s`, `2m`, and as they read them.
 
 use std::time::Duration;
 
@@ -55,6 +55,17 @@ fn nanoseconds(number: &str, unit: u64) -> Option<u64> {
     Some(sum)
 }
 
+/// In a unit that one can wait in.
+pub(crate) fn roughly(seconds: f64) -> String {
+    const DAY: f64 = 86_400.0;
+    match seconds {
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s if s < DAY => format!("{:.0} h", s / 3600.0),
+        _ => "days".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +104,11 @@ mod tests {
             let expected = "is no time: expected a number and a unit, as in 500ms, 5s or 2m";
             assert_eq!(parse(text), Err(format!("{text:?} {expected}")));
         }
+    }
+
+    #[test]
+    fn what_is_left_is_told_in_a_unit_that_one_can_wait_in() {
+        let told: Vec<String> = [3.2, 99.0, 180.0, 7200.0, 1e12].map(roughly).to_vec();
+        assert_eq!(told, ["3 s", "99 s", "3 min", "2 h", "days"]);
     }
 }

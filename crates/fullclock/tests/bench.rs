@@ -9,6 +9,7 @@
 mod support;
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -78,6 +79,39 @@ fn an_arm_of_twice_the_work_is_slower_in_every_unit() {
     let change = value["comparisons"][0]["normalised"]["change"].as_f64().unwrap();
     // Whatever else the machine does, twice the cycles are more.
     assert!(change > 0.1, "{change}");
+}
+
+#[test]
+fn long_loops_on_one_cpu_take_turns_in_pieces_and_their_trials_are_pairs() {
+    let long = "cpu-loop --iterations 6000000";
+    let value = json(&["bench", "--vs", long, long, "-n", "9", "--no-save"]);
+    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    let pieces = value["pieces"].as_u64().unwrap();
+    assert!(pieces >= 2 && pieces.is_multiple_of(2), "{pieces}");
+    let pairs: Vec<&[Value]> = value["trials"].as_array().unwrap().chunks(2).collect();
+    assert_eq!(pairs.len(), 9);
+    for pair in pairs {
+        let arms: BTreeSet<u64> = pair.iter().map(|it| it["arm"].as_u64().unwrap()).collect();
+        assert_eq!(arms, BTreeSet::from([0, 1]));
+        for shared in ["block", "clock", "surroundings"] {
+            assert_eq!(pair[0][shared], pair[1][shared]);
+        }
+        // The other one began before this one had ended.
+        let ns = |it: &Value, field: &str| it[field].as_u64().unwrap();
+        let ended_ns = ns(&pair[0], "began_ns") + ns(&pair[0], "elapsed_ns");
+        assert!(ns(&pair[1], "began_ns") < ended_ns, "{pair:?}");
+    }
+    assert_eq!(value["comparisons"][0]["verdict"]["readings"][0]["pairs"], 9);
+}
+
+#[test]
+fn a_loop_that_cannot_be_cut_and_one_elsewhere_run_as_a_whole() {
+    let long = "cpu-loop --iterations 6000000";
+    let anywhere = "cpu-loop --iterations 6000000 --cpus any";
+    for other in [anywhere, "cpu-speed"] {
+        let value = json(&["bench", "--vs", long, other, "-n", "4", "--no-save"]);
+        assert_eq!(value["pieces"], 1, "{other}");
+    }
 }
 
 #[test]

@@ -160,10 +160,14 @@ fn ids_of_every_list_are_explained() {
     assert!(workload.contains("What it cannot know"), "{workload}");
     assert!(workload.contains("Main figure: elapsed (s), lower is better."), "{workload}");
     let list = printed(&["explain"]);
-    for id in ["slow-governor", "core-residency", "stolen", "spin-pair"] {
+    for id in ["slow-governor", "core-residency", "stolen", "scaling-max", "spin-pair"] {
         assert!(list.contains(id), "{id} in {list}");
     }
-    assert!(printed(&["explain", "--json"]).contains("\"workloads\""));
+    let setting = printed(&["explain", "scaling-max"]);
+    assert!(setting.contains("(setting)") && setting.contains("What it costs"), "{setting}");
+    assert!(setting.contains("Mends capped-frequency by `scaling-max=max`"), "{setting}");
+    let lists = printed(&["explain", "--json"]);
+    assert!(lists.contains("\"workloads\"") && lists.contains("\"settings\""), "{lists}");
 }
 
 #[test]

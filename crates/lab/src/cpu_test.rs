@@ -4,6 +4,7 @@
 //! is exact or correctly rounded (fmod is exact, square root and sum round once), so that the last bit is known too.
 
 use crate::failure::Failure;
+use std::ops::RangeInclusive;
 
 /// The iterations of the published test.
 pub(crate) const ITERATIONS: u64 = 10_000_000;
@@ -27,10 +28,15 @@ pub(crate) fn answer(iterations: u64) -> f64 {
 }
 
 /// The same, computed in any case.
-#[inline(never)]
 pub(crate) fn computed(iterations: u64) -> f64 {
+    continued(0.0, 1..=iterations)
+}
+
+/// What the loop makes of `n` in these iterations.
+#[inline(never)]
+pub(crate) fn continued(n: f64, iterations: RangeInclusive<u64>) -> f64 {
     // The counter is exact as a double up to 2^53.
-    (1..=iterations).fold(0.0, |n, f| n % MODULUS + (f as f64).sqrt())
+    iterations.fold(n, |n, f| n % MODULUS + (f as f64).sqrt())
 }
 
 /// Nothing where a native run gave the answer to the last bit; otherwise the loud failure of that workload.

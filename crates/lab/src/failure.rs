@@ -52,6 +52,12 @@ pub enum Failure {
         /// What the operating system said.
         error: io::Error,
     },
+    /// The machine could not be changed for an arm, or not back.
+    #[error("{0}")]
+    Unchanged(String),
+    /// A guard of an experiment's plan wants it to end here.
+    #[error("{0}")]
+    Guarded(String),
     /// The user wants to stop.
     #[error("stopped")]
     Stopped,

@@ -25,6 +25,22 @@ impl<T> Known<T> {
         }
     }
 
+    /// The value to change, where there is one.
+    pub(crate) fn value_mut(&mut self) -> Option<&mut T> {
+        match self {
+            Known::Value(value) => Some(value),
+            Known::Missing { .. } => None,
+        }
+    }
+
+    /// What `change` makes of the value, or why there is none.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Known<U> {
+        match self {
+            Known::Value(value) => Known::Value(change(value)),
+            Known::Missing { missing } => Known::Missing { missing },
+        }
+    }
+
     /// Why there is no value, where there is none.
     pub fn reason(&self) -> Option<&str> {
         match self {

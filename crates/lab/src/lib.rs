@@ -12,6 +12,7 @@ mod cpu_test;
 pub mod database;
 pub mod documentation;
 pub mod doubt;
+pub mod experiment;
 pub mod failure;
 mod fingerprint;
 pub mod known;

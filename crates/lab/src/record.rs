@@ -1,6 +1,7 @@
 //! A result: the trials of one or several arms, and the machine they were taken on.
 
 use crate::doubt::{Raised, doubts};
+use crate::experiment::Experiment;
 use crate::trial::Trial;
 use crate::workload::Settings;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,14 @@ pub struct Record {
     pub arms: Vec<Arm>,
     /// The machine, as settings by name.
     pub machine: Fingerprint,
-    /// In the order in which they ran.
+    /// How many pieces each trial was cut into, which took turns with those of the other arms; 1 where trials ran as a
+    /// whole.
+    #[serde(default = "whole")]
+    pub pieces: u32,
+    /// What was planned, where it is a study of settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<Experiment>,
+    /// In the order in which they began.
     pub trials: Vec<Trial>,
     /// Why to trust it less.
     pub doubts: Vec<Raised>,
@@ -50,6 +58,10 @@ pub struct Arm {
     pub about: Vec<(String, String)>,
 }
 
+fn whole() -> u32 {
+    1
+}
+
 impl Record {
     /// A result of these arms that has no trial yet, and of which nothing else is known.
     pub fn of(arms: Vec<Arm>) -> Record {
@@ -60,6 +72,8 @@ impl Record {
             began: String::new(),
             arms,
             machine: Fingerprint::default(),
+            pieces: whole(),
+            experiment: None,
             trials: Vec::new(),
             doubts: Vec::new(),
             is_complete: false,

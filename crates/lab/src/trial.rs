@@ -1,5 +1,6 @@
 //! One run of a workload, and the state of the machine it was taken on.
 
+use crate::failure::Failure;
 use crate::known::Known;
 use crate::workload::FigureShape;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What a workload says of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Wall time of the work alone, in nanoseconds.
+    /// Wall time of the work alone, in nanoseconds: without what was between its pieces, where it was cut.
     pub elapsed_ns: Known<u64>,
     /// Time on a CPU of all its tasks, in nanoseconds: elapsed time without what other tasks took of it, where the
     /// workload is one task that never sleeps.
@@ -62,7 +63,7 @@ impl Better {
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Counted from 1 in the order in which they ran.
+    /// Counted from 1 in the order in which they began.
     pub number: u32,
     /// Which arm it is of, an index into [`Record::arms`](crate::record::Record::arms).
     pub arm: usize,
@@ -70,13 +71,30 @@ pub struct Trial {
     pub block: u32,
     /// When it began, in nanoseconds of CLOCK_MONOTONIC_RAW since the first trial.
     pub began_ns: Known<u64>,
+    /// Why it failed, where an experiment went on; it has no figures then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
     /// What the workload says.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The clock that the probe saw on the CPUs it ran on, right before and right after.
+    /// The clock that the probe saw on the CPUs it ran on, right before and right after; of trials whose pieces took turns,
+    /// before and after all of them.
     pub clock: Known<TrialClock>,
-    /// From about one second before it to its end.
+    /// From about one second before it to its end; of trials whose pieces took turns, to the end of all of them.
     pub surroundings: Known<Surroundings>,
+}
+
+impl Trial {
+    /// One that gave no figure.
+    pub fn failed(arm: usize, block: u32, began_ns: Known<u64>, why: &Failure) -> Trial {
+        let why = why.to_string();
+        let missing = || Known::Missing { missing: format!("the trial failed: {why}") };
+        let outcome =
+            Outcome { elapsed_ns: missing(), cpu_ns: missing(), tasks: 0, figures: vec![] };
+        let (clock, surroundings) =
+            (Known::Missing { missing: why.clone() }, Known::Missing { missing: why.clone() });
+        Trial { number: 0, arm, block, began_ns, failed: Some(why), outcome, clock, surroundings }
+    }
 }
 
 /// The clock around one trial: means over its CPUs, in hertz.

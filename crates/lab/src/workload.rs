@@ -61,6 +61,12 @@ pub trait Ready {
     /// ran stays on record until [`Ready::settle`], so that what it was given of the CPUs can be read.
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure>;
 
+    /// Begins a trial that is cut into so many pieces of equal work, at least 1; `None` where it cannot be cut. A trial that
+    /// can be is done by the calling thread alone, and says the same of the work as [`Ready::trial`].
+    fn cut(&self, _pieces: u32) -> Option<Box<dyn Pieces>> {
+        None
+    }
+
     /// The CPUs that it keeps its threads on; `None` where the scheduler chooses. The same for every trial.
     fn cpus(&self) -> Option<&CpuSet>;
 
@@ -69,9 +75,14 @@ pub trait Ready {
         Ok(())
     }
 
-    /// The processes whose cycles are the work's own; none once they have ended and been settled.
+    /// The processes whose cycles are the work's own.
     fn processes(&self) -> Vec<u32> {
         vec![std::process::id()]
+    }
+
+    /// Whether these end with each trial, and are others in the next.
+    fn ends_with_trial(&self) -> bool {
+        false
     }
 
     /// Tasks of other processes that do its work: those of a server's sessions.
@@ -83,6 +94,16 @@ pub trait Ready {
     fn about(&self) -> Vec<(String, String)> {
         Vec::new()
     }
+}
+
+/// A trial in pieces. What happens between two of them is in neither, so that those of several trials can take turns.
+pub trait Pieces {
+    /// Does the next piece on the calling thread, which whoever calls keeps on the workload's CPU; how long it took, in
+    /// nanoseconds.
+    fn piece(&mut self) -> u64;
+
+    /// What the trial came to once all pieces are done: its times are the sums of theirs.
+    fn outcome(&self) -> Result<Outcome, Failure>;
 }
 
 /// Where trials are run.

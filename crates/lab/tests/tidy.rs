@@ -39,6 +39,34 @@ fn the_page_is_what_the_workloads_say() {
     assert!(is_fresh, "{} is stale: run `cargo xtask docs`", page.file);
 }
 
+/// To have the device open makes the kernel look after the controller, and to ask costs CPU time on machines where the
+/// answers are polled for: only who runs this workload wants that.
+#[test]
+fn nothing_but_its_workload_opens_the_device_of_the_controller() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut openers = Vec::new();
+    visit(&crates, &mut |path, text| {
+        if text.contains("Controller::open(") && !path.ends_with("lab/tests/tidy.rs") {
+            openers.push(path.strip_prefix(&crates).expect("a file of a crate").to_path_buf());
+        }
+    });
+    openers.sort();
+    let expected = ["host/src/ipmi/controller.rs", "lab/src/workloads/ipmi_roundtrip/mod.rs"];
+    assert_eq!(openers, expected.map(PathBuf::from));
+}
+
+/// Every file of Rust below a folder.
+fn visit(folder: &Path, seen: &mut impl FnMut(&Path, &str)) {
+    for entry in std::fs::read_dir(folder).expect("the source tree is here") {
+        let path = entry.expect("a readable entry").path();
+        if path.is_dir() {
+            visit(&path, seen);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            seen(&path, &std::fs::read_to_string(&path).expect("a readable file"));
+        }
+    }
+}
+
 /// Files and folders of workloads: a large one has a folder of its name besides.
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/workloads");

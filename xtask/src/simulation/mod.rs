@@ -1,19 +1,21 @@
-//! `cargo xtask simulation [--quick]`: thousands of experiments with known differences, and what `lab::compare` claims of
-//! them, written to benches/simulation.md.
+//! `cargo xtask simulation [--quick]`: thousands of experiments with known differences, and what `lab::compare` and
+//! `lab::experiment::analysis` claim of them, written to benches/simulation.md.
 //!
 //! Nothing of the machine is in it: the noise is made up or was recorded, and the dice have a fixed seed.
 
 mod experiment;
 mod noise;
+mod study;
 mod table;
 
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use fastrand::Rng;
-use lab::compare::{Design, LEVEL, Measure, Verdict};
+use lab::compare::{LEVEL, Measure, Verdict};
 
 use crate::cargo::workspace;
+use experiment::{Experiment, in_blocks, in_pieces, in_turn};
 use noise::{NOISES, Noise};
 
 /// The difference of the published timings 12.40 s and 12.31 s.
@@ -43,26 +45,25 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         [quick] if quick == "--quick" => 200,
         _ => bail!("expected: cargo xtask simulation [--quick]"),
     };
-    let tallies = |design| -> Vec<Tally> {
+    let tallies = |experiment: Experiment| -> Vec<Tally> {
         let sizes = NOISES.iter().flat_map(|noise| [(noise, 20), (noise, 100)]);
-        sizes.map(|(noise, pairs)| tally(design, noise, pairs, n_experiments)).collect()
+        sizes.map(|(noise, pairs)| tally(experiment, noise, pairs, n_experiments)).collect()
     };
-    let (blocks, moments) = (tallies(Design::Interleaved), tallies(Design::Separate));
-    let page = table::page(n_experiments, &blocks, &moments);
+    let n_studies = n_experiments / 2;
+    let sizes = NOISES.iter().flat_map(|noise| [(noise, 10), (noise, 30)]);
+    let studies = sizes.map(|(noise, blocks)| study::tally(noise, blocks, n_studies)).collect();
+    let comparisons = [in_blocks, in_pieces, in_turn].map(tallies);
+    let page = table::page((n_experiments, comparisons), (n_studies, studies));
     print!("{page}");
     let path = workspace().join("benches/simulation.md");
     std::fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn tally(design: Design, noise: &Noise, pairs: u32, n_experiments: u32) -> Tally {
+fn tally(experiment: Experiment, noise: &Noise, pairs: u32, n_experiments: u32) -> Tally {
     let mut dice = Rng::with_seed(pairs.into());
     let mut experiments = |change| -> Vec<Verdict> {
-        let mut experiment = |_| match design {
-            Design::Interleaved => experiment::in_blocks(noise, pairs / 2, change, &mut dice),
-            Design::Separate => experiment::in_turn(noise, pairs as usize, change, &mut dice),
-        };
-        (0..n_experiments).map(&mut experiment).collect()
+        (0..n_experiments).map(|_| experiment(noise, pairs, change, &mut dice)).collect()
     };
     let (same, different) = (experiments(0.0), experiments(CHANGE));
     let covered = share(&same, |it| covers(it, 0.0)) + share(&different, |it| covers(it, CHANGE));
@@ -99,8 +100,9 @@ mod tests {
     /// Of 300 experiments at a level of 2 %, 15 false claims have a chance of 1 in 1,000; the seed is fixed.
     #[test]
     fn interleaved_arms_that_are_the_same_are_hardly_ever_claimed_to_differ() {
-        for noise in NOISES {
-            let tally = tally(Design::Interleaved, noise, 20, 300);
+        let experiments: [Experiment; 2] = [in_blocks, in_pieces];
+        for (noise, experiment) in NOISES.iter().flat_map(|it| experiments.map(|by| (it, by))) {
+            let tally = tally(experiment, noise, 20, 300);
             assert!(tally.false_claims < 0.05, "{}: {}", noise.name, tally.false_claims);
             assert!(tally.covered > 0.9, "{}: {}", noise.name, tally.covered);
         }
@@ -108,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_published_difference_is_found_in_20_pairs_of_trials_with_little_noise() {
-        let tally = tally(Design::Interleaved, &NOISES[0], 20, 300);
+        let tally = tally(in_blocks, &NOISES[0], 20, 300);
         assert!(tally.found >= 0.95, "{}", tally.found);
     }
 }

@@ -12,6 +12,7 @@
 mod audited;
 mod expectation;
 mod lscpu;
+mod planned;
 mod source;
 mod text_cases;
 mod truth;

@@ -15,7 +15,8 @@ pub(crate) struct BenchArguments {
     /// The workload, by id; without one, lists them
     #[arg(value_name = "WORKLOAD", conflicts_with = "vs")]
     pub(crate) workload: Option<String>,
-    /// Compare two in random order: workloads with their options, or commands, each in quotes
+    /// Compare two in random order: workloads with their options, or commands, each in quotes. Two of cpu-loop on the same
+    /// CPU take turns every few milliseconds
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub(crate) vs: Vec<String>,
     #[command(flatten)]
@@ -26,7 +27,7 @@ pub(crate) struct BenchArguments {
     /// Go on until the figure, or the difference, is known to this much either way, half its 95 % interval: 0.3%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) until: Option<f64>,
-    /// Begin no more trials after this time, but end a block: of two, A B B A or B A A B [default: 5m with --until]
+    /// Begin no more trials after this time, but end a block: of two, A B B A or B A A B, or a trial of each whose pieces take turns [default: 5m with --until]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) limit: Option<Duration>,
     /// Run it on each CPU in turn, and rank the CPUs
@@ -127,7 +128,7 @@ fn place(text: &str) -> Result<Place, String> {
 }
 
 /// `0.3%` or `0.3`, as a share.
-fn percent(text: &str) -> Result<f64, String> {
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     match number.parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),

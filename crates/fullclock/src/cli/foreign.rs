@@ -45,12 +45,23 @@ const FOREIGN: &[Foreign] = &[
     Foreign { option: "host", commands: &["bench"], instead: BENCHED },
     Foreign { option: "root", commands: &["compare"], instead: COMPARED },
     Foreign { option: "host", commands: &["compare"], instead: COMPARED },
+    Foreign { option: "root", commands: &["certificate"], instead: COMPARED },
+    Foreign { option: "host", commands: &["certificate"], instead: COMPARED },
     Foreign { option: "root", commands: &["explain"], instead: NO_HOST },
     Foreign { option: "host", commands: &["explain"], instead: NO_HOST },
     Foreign {
         option: "fail_on",
         commands: &[
-            "bench", "capture", "compare", "explain", "history", "ledger", "noise", "tick", "watch",
+            "bench",
+            "capture",
+            "certificate",
+            "compare",
+            "explain",
+            "history",
+            "ledger",
+            "noise",
+            "tick",
+            "watch",
         ],
         instead: JUDGES,
     },
@@ -61,7 +72,7 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         option: "verbose",
-        commands: &["bench", "capture", "compare", "explain", "history", "tick"],
+        commands: &["bench", "capture", "certificate", "compare", "explain", "history", "tick"],
         instead: "nothing is left out without it",
     },
     Foreign {

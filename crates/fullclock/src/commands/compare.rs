@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
 }
 
 /// The file that is meant. What names no file, and has no folder in it, is an id or its beginning.
-fn file(given: &Path, results: Option<&Path>) -> Result<PathBuf> {
+pub(super) fn file(given: &Path, results: Option<&Path>) -> Result<PathBuf> {
     let id = given.to_str().filter(|it| !it.is_empty() && !it.contains('/') && !given.exists());
     let Some(id) = id else { return Ok(given.to_owned()) };
     let found = History::open(&results_folder(results)?)?.find(id);

@@ -3,13 +3,19 @@
 mod audit;
 mod bench;
 mod capture;
+mod certificate;
+pub(crate) mod change;
 mod compare;
+mod experiment;
 mod explain;
 mod history;
 pub(crate) mod ledger;
 mod noise;
 mod tick;
 mod watch;
+
+#[cfg(test)]
+pub(crate) use experiment::parse_plan;
 
 use crate::cli::{Arguments, Command};
 use crate::output;
@@ -32,6 +38,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::History(options)) => history::run(arguments, options),
         Some(Command::Bench(options)) => bench::run(arguments, options),
         Some(Command::Compare(options)) => compare::run(arguments, options),
+        Some(Command::Certificate(options)) => certificate::run(arguments, options),
+        Some(Command::Plan(options)) => change::plan::run(arguments, options),
+        Some(Command::Apply(options)) => change::apply::run(arguments, options),
+        Some(Command::Confirm(options)) => change::confirm::run(arguments, options),
+        Some(Command::Revert(options)) => change::revert::run(arguments, options),
+        Some(Command::Status(options)) => change::status::run(arguments, options),
+        Some(Command::WatchDrift(options)) => change::drift::run(arguments, options),
+        Some(Command::Experiment(options)) => experiment::run(arguments, options),
+        Some(Command::Report(options)) => experiment::report(arguments, options),
+        Some(Command::OccupyCpus { cpus }) => experiment::occupy(cpus),
+        Some(Command::HoldLatency { microseconds }) => change::held::latency(*microseconds),
+        Some(Command::GuardChange { folder, change }) => change::held::guard(folder, change),
     }
 }
 
@@ -63,18 +81,24 @@ fn open(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
 /// A capture of 4,096 CPUs has some 100 MiB; more is a file given by mistake, or a device.
 const LARGEST_CAPTURE: u64 = 1 << 30;
 
-/// The text of a file that the user named.
-#[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
+/// The text of a capture that the user named.
 fn text_of(path: &Path) -> Result<String> {
     let name = path.display();
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(LARGEST_CAPTURE).read_to_end(&mut bytes))
-        .with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 == LARGEST_CAPTURE {
+    let Some(bytes) = bytes_of(path, LARGEST_CAPTURE)? else {
         bail!("{name} holds 1 GiB or more, which is no capture");
-    }
+    };
     String::from_utf8(bytes).with_context(|| {
         format!("{name} is no text, as captures are; a folder or tarball is read with --root")
     })
+}
+
+/// The bytes of a file that the user named; `None` where it has `largest` or more.
+#[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
+fn bytes_of(path: &Path, largest: u64) -> Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(largest).read_to_end(&mut bytes))
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    let is_whole = (bytes.len() as u64) < largest;
+    Ok(is_whole.then_some(bytes))
 }

@@ -9,6 +9,7 @@ use rules::check::{Check, Reference};
 use rules::documentation::Entry;
 use rules::finding::Finding;
 use rules::pasted::Explanation;
+use rules::plan::Request;
 use serde_json::{Result, Value, json};
 
 /// The version of every shape in this file, which is the number in the schemas' file names.
@@ -47,6 +48,7 @@ pub(crate) fn entries() -> Result<String> {
         "checks": of("check"),
         "metrics": of("metric"),
         "ledger_lines": of("ledger line"),
+        "settings": of("setting"),
         "workloads": of("workload"),
     }))
 }
@@ -112,6 +114,7 @@ fn finding(check: &Check, finding: &Finding) -> Value {
         "evidence": evidence.iter().map(|it| json!({ "source": it.source, "value": it.value })).collect::<Vec<_>>(),
         "cost": cost.as_ref().map(|it| json!({ "estimate": it.estimate, "derivation": it.derivation })),
         "fix": { "now": fix.now, "lasting": fix.lasting },
+        "settings": Request::cures(check).iter().map(Request::text).collect::<Vec<_>>(),
         "references": references(check.references),
     })
 }

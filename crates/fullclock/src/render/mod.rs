@@ -1,7 +1,11 @@
 //! Results as text and as JSON.
 
 pub(crate) mod bench;
+pub(crate) mod certificate;
+pub(crate) mod change;
+pub(crate) mod experiment;
 pub(crate) mod history;
+pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod ledger;
 pub(crate) mod noise;

@@ -10,6 +10,7 @@ use rules::check::Check;
 use rules::documentation::Entry;
 use rules::finding::{Confidence, Finding, Severity};
 use rules::pasted::Explanation;
+use rules::plan::Request;
 
 /// How much of an audit to show.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +118,10 @@ fn finding(page: &mut Page, check: &Check, finding: &Finding) {
     }
     if let Some(lasting) = &finding.fix.lasting {
         page.labelled(MARGIN, "  lasting", lasting);
+    }
+    let cures: Vec<String> = Request::cures(check).iter().map(Request::text).collect();
+    if !cures.is_empty() {
+        page.labelled(MARGIN, "  or", &format!("fullclock apply {}", cures.join(" ")));
     }
     page.line("");
 }

@@ -2,7 +2,9 @@
 //!
 //! A second, because some sources count in steps of 10 ms, and because what disturbs a trial has often begun before.
 //! Nobody samples during a trial, which that would disturb: so where the trial before was a long one, the window begins
-//! between the two.
+//! between the two. Trials whose pieces take turns share one window, to the end of the last of them: all of them have what
+//! happened meanwhile, and none has its own part of it. Where settings are changed around each trial the window begins with
+//! the trial: what was before it was another machine.
 
 use crate::known::Known;
 use crate::trial::{Reading, Share, Surroundings};
@@ -93,6 +95,12 @@ impl<'a> Recorder<'a> {
             }
             _ => Known::Missing { missing: "there is no sample of the time before".to_owned() },
         }
+    }
+
+    /// Takes a sample before a trial whose window is its own: the machine was another one for the trial before.
+    pub(super) fn begin_apart(&mut self) {
+        self.forget(self.samples.len());
+        self.sample();
     }
 
     /// Lets the next trial's window begin at its own start: what ran before it has ended, and would be another's task

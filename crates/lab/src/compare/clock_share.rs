@@ -40,7 +40,7 @@ impl ClockShare {
     }
 
     /// Of changes in logarithms.
-    fn between(figure: f64, cycles: f64, clock: f64) -> ClockShare {
+    pub(crate) fn between(figure: f64, cycles: f64, clock: f64) -> ClockShare {
         let part = if figure.abs() < LEAST_CHANGE {
             missing("the figure changed too little to have parts")
         } else {

@@ -23,10 +23,12 @@ pub fn interleaved(record: &Record, a: usize, b: usize) -> Verdict {
     let doubts = record.doubts_about(&[a, b]).into_iter().chain(too_few);
     let forbidding = forbidding::of(Design::Interleaved, doubts);
     let evidence: Vec<(Measure, Evidence)> = found.iter().map(|it| (it.0, it.1.evidence)).collect();
+    // Trials whose pieces took turns had one clock: in cycles their differences are what they are in time.
+    let told_by: &[Measure] = if record.pieces > 1 { &Measure::OF_TIME } else { &Measure::OF_WORK };
     Verdict {
         design: Design::Interleaved,
         clock: ClockShare::of(&evidence),
-        readings: readings(reported(&found), !forbidding.is_empty()),
+        readings: readings(reported(&found, told_by), !forbidding.is_empty()),
         settings: Vec::new(),
         forbidding,
     }
@@ -70,10 +72,10 @@ impl Blocks {
     }
 }
 
-/// The quietest measure of the work first, then the main figure and the clock.
-fn reported(found: &[(Measure, Blocks)]) -> Vec<(Measure, Evidence)> {
+/// The quietest of the measures that may tell the arms apart first, then the main figure and the clock.
+fn reported(found: &[(Measure, Blocks)], told_by: &[Measure]) -> Vec<(Measure, Evidence)> {
     let of_work: Vec<&(Measure, Blocks)> =
-        found.iter().filter(|it| it.0 != Measure::Clock).collect();
+        found.iter().filter(|it| told_by.contains(&it.0)).collect();
     let samples: Vec<&Sample> = of_work.iter().map(|it| &it.1.differences).collect();
     let quietest = quieter(&samples).map(|at| of_work[at].0);
     let mut reported: Vec<(Measure, Evidence)> = found
@@ -83,4 +85,26 @@ fn reported(found: &[(Measure, Blocks)]) -> Vec<(Measure, Evidence)> {
         .collect();
     reported.sort_by_key(|it| Some(it.0) != quietest);
     reported
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixture::{blocks, record, trial};
+
+    #[test]
+    fn trials_whose_pieces_took_turns_are_told_apart_by_time_and_not_by_cycles() {
+        // The clock that was probed moves with the trials: as whole ones they are steady in cycles.
+        let slowed = |(at, it): (usize, Trial)| {
+            let slower = 1.0 + (at * 3 % 5) as f64 / 100.0;
+            trial(it.arm, it.block, it.outcome.figures[0].value * slower, 2e9 / slower)
+        };
+        let steady = blocks((1.0, 2e9), (1.01, 2e9), 0.001);
+        let trials: Vec<Trial> = steady.into_iter().enumerate().map(slowed).collect();
+        let is_in_time = |pieces: u32| {
+            let record = Record { pieces, ..record(trials.clone()) };
+            Measure::OF_TIME.contains(&interleaved(&record, 0, 1).readings[0].measure)
+        };
+        assert_eq!([is_in_time(1), is_in_time(20)], [false, true]);
+    }
 }

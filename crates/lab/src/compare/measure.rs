@@ -27,6 +27,9 @@ impl Measure {
     pub const OF_WORK: [Measure; 4] =
         [Measure::Figure, Measure::FigureCycles, Measure::CpuTime, Measure::CpuCycles];
 
+    /// Those of them in which the clock is left.
+    pub const OF_TIME: [Measure; 2] = [Measure::Figure, Measure::CpuTime];
+
     /// The logarithm of this trial's slowness; `None` where the trial does not have it, or it is no positive number.
     pub fn of(self, trial: &Trial) -> Option<f64> {
         match self {

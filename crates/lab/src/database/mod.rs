@@ -16,7 +16,7 @@ mod server;
 mod session;
 
 pub(crate) use crew::{Answer, Crew};
-pub use dsn::without_password;
+pub use dsn::{holds_password, without_password};
 pub(crate) use engine::Engine;
 pub use folder::sweep;
 pub(crate) use server::Server;

@@ -7,12 +7,13 @@
     reason = "keeps results where the user wants them, and writes nothing else"
 )]
 
+use super::read::whole_lines;
 use super::{JOURNAL, MODE, RESULT};
 use crate::failure::Failure;
 use crate::record::Record;
 use crate::trial::Trial;
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -45,13 +46,37 @@ impl Journal {
         let (file, id) = create(folder, &record.id).map_err(Failure::system(&*what))?;
         record.id.clone_from(&id);
         let mut journal = Journal::of(folder, id, file);
-        if let Err(error) = journal.line(record) {
+        // What is changed for the first trial is on disk before it is made, and so is what it is for.
+        let kept = journal.line(record).and_then(|()| journal.file.sync_all());
+        if let Err(error) = kept.and_then(|()| File::open(folder)?.sync_all()) {
             // There is nothing in it.
             journal.discard().ok();
             return Err(Failure::system(what)(error));
         }
         journal.n_trials = record.trials.len();
         Ok(journal)
+    }
+
+    /// The journal at `path` of a run that ended before it was complete, to be gone on with, and what it holds.
+    ///
+    /// Errors: there is none, it cannot be read, or a run that lives writes it.
+    pub fn resume(path: &Path) -> Result<(Journal, Record), Failure> {
+        let what = format!("cannot go on with {}", path.display());
+        let open = OpenOptions::new().append(true).open(path);
+        let file = open.map_err(Failure::system(&*what))?;
+        // Where the file system has no locks, nobody has one.
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(Failure::Unready(format!("{what}: a run that is not over writes it")));
+        }
+        let (mut record, length) =
+            whole_lines(path).map_err(|why| Failure::Unready(why.to_string()))?;
+        let mut journal = Journal::of(path.parent().unwrap_or(path), record.id.clone(), file);
+        // The line that was being written when that run ended; a machine that lost its power may have lost more of it.
+        journal.length = length;
+        journal.file.set_len(length).map_err(Failure::system(&*what))?;
+        record.doubts.clear();
+        journal.n_trials = record.trials.len();
+        Ok((journal, record))
     }
 
     /// The journal at `path` of a run that is dead; `None` where it lives, or there is none. A journal without a line may be
@@ -69,6 +94,11 @@ impl Journal {
     fn of(folder: &Path, id: String, file: File) -> Journal {
         let folder = folder.to_owned();
         Journal { folder, id, file, length: 0, n_trials: 0, synced: Instant::now() }
+    }
+
+    /// The folder that the result is kept in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Keeps the trials that have been added to the record since.
@@ -135,6 +165,13 @@ impl Journal {
     }
 }
 
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // A child that another thread has just forked holds the file, too, until it is another program: closing frees no lock.
+        self.file.unlock().ok();
+    }
+}
+
 fn open_new(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.write(true).mode(MODE).open(path)
 }
@@ -161,4 +198,51 @@ fn create(folder: &Path, wanted: &str) -> io::Result<(File, String)> {
         }
     }
     Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST} results are called {wanted}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::fixture::{record, trial};
+    use crate::store::read;
+
+    #[test]
+    fn a_journal_that_was_cut_anywhere_behind_its_first_line_is_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut whole = record(0);
+        let mut journal = Journal::begin(folder.path(), &mut whole).unwrap();
+        let header = std::fs::read(folder.path().join("x.trials")).unwrap().len();
+        whole.trials = (1..=2).map(trial).collect();
+        journal.add(&whole).unwrap();
+        drop(journal);
+        let path = folder.path().join("x.trials");
+        let bytes = std::fs::read(&path).unwrap();
+        for end in header..=bytes.len() {
+            std::fs::write(&path, &bytes[..end]).unwrap();
+            let (mut journal, mut found) = Journal::resume(&path).unwrap();
+            found.trials.push(trial(3));
+            journal.add(&found).unwrap();
+            drop(journal);
+            assert_eq!(read(&path).unwrap().trials, found.trials, "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn a_journal_that_a_child_still_holds_open_is_free_when_its_run_is_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut whole = record(1);
+        let journal = Journal::begin(folder.path(), &mut whole).unwrap();
+        let held = journal.file.try_clone().unwrap();
+        drop(journal);
+        Journal::resume(&folder.path().join("x.trials")).unwrap();
+        drop(held);
+    }
+
+    #[test]
+    fn a_journal_that_a_living_run_writes_is_left_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let _living = Journal::begin(folder.path(), &mut record(0)).unwrap();
+        let error = Journal::resume(&folder.path().join("x.trials")).unwrap_err().to_string();
+        assert!(error.ends_with("a run that is not over writes it"), "{error}");
+    }
 }

@@ -57,6 +57,15 @@ pub fn read_from(path: &Path, bytes: &[u8]) -> Result<Record, Unreadable> {
     parse(bytes).map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
+/// The result in the lines of a journal that have an end, and how long those are together, in bytes.
+pub(super) fn whole_lines(path: &Path) -> Result<(Record, u64), Unreadable> {
+    let read = bytes(path).and_then(|bytes| {
+        let length = bytes.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
+        Ok((parse(&bytes[..length])?, length as u64))
+    });
+    read.map_err(|why| Unreadable { path: path.to_owned(), why })
+}
+
 fn bytes(path: &Path) -> Result<Vec<u8>, Why> {
     /// A trial takes some kilobytes.
     const LARGEST: u64 = 1 << 30;
@@ -83,11 +92,12 @@ fn parse(bytes: &[u8]) -> Result<Record, Why> {
     }
     let mut record: Record = serde_json::from_slice(first).map_err(cut)?;
     let is_journal = record.trials.is_empty();
-    for line in trials.split_inclusive(|it| *it == b'\n') {
+    let mut lines = trials.split_inclusive(|it| *it == b'\n').peekable();
+    while let Some(line) = lines.next() {
         match serde_json::from_slice::<Trial>(line) {
             Ok(trial) => record.trials.push(trial),
-            // The line that was being written when the program ended.
-            Err(error) if error.is_eof() => break,
+            // The line that was being written when the program ended; a machine that lost its power may leave zeros for it.
+            Err(_) if lines.peek().is_none() && !line.ends_with(b"\n") => break,
             Err(error) => return Err(Why::Syntax(error)),
         }
     }
@@ -111,7 +121,7 @@ fn check(record: Record) -> Result<Record, Why> {
         if trial.arm >= n_arms {
             return Err(Why::Arm(trial.arm, n_arms));
         }
-        if trial.outcome.figures.is_empty()
+        if (trial.outcome.figures.is_empty() && trial.failed.is_none())
             || trial.outcome.figures.iter().any(|it| !it.value.is_finite())
         {
             return Err(Why::NotFinite(trial.number));
@@ -184,6 +194,14 @@ mod tests {
         let written = record(2);
         let text = serde_json::to_string_pretty(&written).unwrap();
         assert_eq!(parse(text.as_bytes()).unwrap(), written);
+    }
+
+    #[test]
+    fn a_result_that_says_nothing_of_pieces_ran_its_trials_as_a_whole() {
+        let cut = serde_json::to_string(&Record { pieces: 20, ..record(1) }).unwrap();
+        let silent = cut.replace(r#""pieces":20,"#, "");
+        assert_eq!(parse(cut.as_bytes()).unwrap().pieces, 20);
+        assert!(silent != cut && parse(silent.as_bytes()).unwrap().pieces == 1);
     }
 
     #[test]

@@ -113,6 +113,10 @@ impl Ready for Command {
     fn processes(&self) -> Vec<u32> {
         self.run.iter().map(Run::pid).collect()
     }
+
+    fn ends_with_trial(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

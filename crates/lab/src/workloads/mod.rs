@@ -4,6 +4,7 @@ mod all_cores;
 mod command;
 mod cpu_loop;
 mod cpu_speed;
+mod ipmi_roundtrip;
 mod memory;
 mod plsql_loop;
 mod schema_build;
@@ -24,6 +25,7 @@ pub const WORKLOADS: &[Workload] = &[
     memory::WORKLOAD,
     syscall::WORKLOAD,
     timer::WORKLOAD,
+    ipmi_roundtrip::WORKLOAD,
     plsql_loop::WORKLOAD,
     schema_build::WORKLOAD,
     command::WORKLOAD,

@@ -11,6 +11,7 @@ use crate::trial::{Better, Figure, Outcome};
 use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use facts::cpu::topology::Topology;
+use host::probe::pinned;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -63,7 +64,8 @@ struct Pair {
 fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Failure> {
     let iterations = settings.iterations_up_to(MOST_ITERATIONS, ITERATIONS)?;
     let topology = &scene.host.topology;
-    let (timed, sibling) = pair(topology, &scene.allowed, settings.cpus()?.as_ref())?;
+    let chosen = settings.cpus()?;
+    let (timed, sibling) = pair(topology, &scene.allowed, chosen.as_ref(), can_run_on)?;
     let shares_core = topology.core_of(timed).contains(sibling);
     let cpus = [timed, sibling].into_iter().collect();
     let answer = answer(iterations);
@@ -125,13 +127,24 @@ impl Pair {
     }
 }
 
+/// Whether a thread that asks for this CPU by name gets it.
+fn can_run_on(cpu: u32) -> bool {
+    pinned(cpu, || ()).is_ok()
+}
+
 /// The CPU that is timed, and the one that is busy beside it.
+///
+/// Beside a CPU that the user names, one will do that nobody runs on by himself: the CPUs of isolcpus= are in no
+/// process's mask, most often with their siblings (Documentation/admin-guide/kernel-parameters.txt).
 fn pair(
     topology: &Topology,
     allowed: &CpuSet,
     chosen: Option<&CpuSet>,
+    can_run_on: impl Fn(u32) -> bool,
 ) -> Result<(u32, u32), Failure> {
     let sibling = |cpu: u32| topology.core_of(cpu).and(allowed).iter().find(|it| *it != cpu);
+    let named_sibling =
+        |cpu: u32| topology.core_of(cpu).iter().find(|it| *it != cpu && can_run_on(*it));
     let none = |whose: String| {
         let text = "the kernel shows none that this process may use (SMT is off, not there, or hidden by a \
                     hypervisor); --cpus A,B names a pair";
@@ -145,7 +158,9 @@ fn pair(
     match (cpus.next(), cpus.next(), cpus.next()) {
         (Some(timed), Some(busy), None) => Ok((timed, busy)),
         (Some(timed), None, _) => {
-            let busy = sibling(timed).ok_or_else(|| none(format!("CPU {timed}")))?;
+            let busy = sibling(timed)
+                .or_else(|| named_sibling(timed))
+                .ok_or_else(|| none(format!("CPU {timed}")))?;
             Ok((timed, busy))
         }
         _ => {
@@ -190,7 +205,9 @@ mod tests {
 
     fn found(allowed: &str, chosen: Option<&str>) -> String {
         let topology = topology(&["0,4", "1,5", "2,6", "3,7"]);
-        match pair(&topology, &set(allowed), chosen.map(set).as_ref()) {
+        // CPU 7 is isolated: in nobody's mask, and there for whoever asks for it.
+        let can_run_on = |cpu| cpu == 7 || set(allowed).contains(cpu);
+        match pair(&topology, &set(allowed), chosen.map(set).as_ref(), can_run_on) {
             Ok((timed, busy)) => format!("{timed} beside {busy}"),
             Err(why) => why.to_string(),
         }
@@ -201,6 +218,13 @@ mod tests {
         assert_eq!(found("0-7", None), "0 beside 4");
         assert_eq!(found("0-3,6", None), "2 beside 6");
         assert_eq!(found("0-7", Some("5")), "5 beside 1");
+    }
+
+    #[test]
+    fn an_isolated_sibling_is_found_for_whoever_names_its_cpu() {
+        assert_eq!(found("0-6", Some("3")), "3 beside 7");
+        assert_eq!(found("0-2", Some("3")), "3 beside 7");
+        assert!(found("3", None).contains("of the CPUs here the kernel shows none"));
     }
 
     #[test]

@@ -39,6 +39,11 @@ fn known(id: &str) -> Result<&'static Workload> {
     })
 }
 
+/// An arm that runs a workload with its options, in one text.
+pub(crate) fn of_text(name: &str, text: &str, allowed: &CpuSet) -> Result<PlannedArm> {
+    side(name, text, &WorkArguments::default(), allowed)
+}
+
 /// One side of a comparison. What both share stands outside of the quotes.
 fn side(name: &str, text: &str, common: &WorkArguments, allowed: &CpuSet) -> Result<PlannedArm> {
     let words = shlex::split(text).context("a quote or a backslash has nothing to end it")?;

@@ -1,11 +1,11 @@
 //! `fullclock bench`: trials of a workload, as many as its figure needs.
 
-mod arms;
+pub(super) mod arms;
 mod file;
 mod oracle;
 mod pace;
 mod peers;
-mod progress;
+pub(super) mod progress;
 mod session;
 
 use crate::cli::{Arguments, BenchArguments};
@@ -19,6 +19,7 @@ use anyhow::{Context, Result, bail};
 use facts::{CpuSet, HostView};
 use host::Live;
 use lab::bench::{Plan, PlannedArm};
+use lab::comparison::Comparison;
 use lab::doubt::Doubt;
 use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
@@ -26,6 +27,7 @@ use lab::store::Journal;
 use lab::workload::Scene;
 use pace::Pace;
 use rustix::time::{ClockId, clock_gettime};
+pub(crate) use session::Around;
 use session::Session;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -52,7 +54,9 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
         output::print(&render::bench::list(Style::of_stdout(&arguments.output)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let Measured { record, outcome, file, shortfall } = measure(arguments, options, allowed, arms)?;
+    let interrupt = Interrupt::listen()?;
+    let measured = measure(arguments, options, (allowed, arms), &interrupt, None)?;
+    let Measured { record, outcome, file, shortfall } = measured;
     let mut report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
     report.shortfall = shortfall;
     report.peers = peers::standing(&record, &peers);
@@ -77,19 +81,51 @@ struct Measured {
     shortfall: Option<String>,
 }
 
-fn measure(
+/// Trials of one workload on two machines in one: as it is, and as `around` makes it for the trials of the second arm. The
+/// record is kept as any other; its report as text.
+///
+/// Errors: the options ask for anything but one workload; a trial failed; the user stopped it.
+pub(super) fn before_and_after<'a>(
     arguments: &Arguments,
     options: &BenchArguments,
-    allowed: CpuSet,
-    arms: Vec<PlannedArm>,
+    interrupt: &Interrupt,
+    around: &'a mut Around<'a>,
+) -> Result<(Comparison, String)> {
+    let allowed = host::probe::allowed()?;
+    let [mut before, mut after] =
+        [arms::planned(options, &allowed)?, arms::planned(options, &allowed)?];
+    let (Some(mut first), Some(mut second), true) = (before.pop(), after.pop(), before.is_empty())
+    else {
+        bail!("expected one workload, like cpu-loop --cpus 3; `fullclock bench` lists them");
+    };
+    "before".clone_into(&mut first.name);
+    "after".clone_into(&mut second.name);
+    let arms = vec![first, second];
+    let measured = measure(arguments, options, (allowed, arms), interrupt, Some(around))?;
+    measured.outcome?;
+    let file = measured.file?;
+    let text = render::bench::text(
+        &Report::of(&measured.record, file.as_deref()),
+        Style::of_stdout(&arguments.output),
+    );
+    let comparison = lab::comparison::within(&measured.record).pop();
+    Ok((comparison.context("no trial was run")?, text))
+}
+
+fn measure<'a>(
+    arguments: &Arguments,
+    options: &BenchArguments,
+    (allowed, arms): (CpuSet, Vec<PlannedArm>),
+    interrupt: &Interrupt,
+    around: Option<&'a mut Around<'a>>,
 ) -> Result<Measured> {
     let host = host::view(&Live::this_machine());
-    let interrupt = Interrupt::listen()?;
     let temporary = std::env::temp_dir();
     let folder = folder(options)?;
     clear_up(arguments, &temporary, folder.as_deref());
-    let mut session = Session::new(arguments, folder, Pace::of(options, arms.len()));
-    let plan = plan(&host, &allowed, arms)?;
+    let plan = Plan { is_whole: around.is_some(), ..plan(&host, &allowed, arms)? };
+    let pace = Pace::of(options, plan.arms.len());
+    let mut session = Session::new(arguments, folder, pace, around);
     let scene = Scene { host: &host, allowed, temporary, stop: interrupt.flag() };
     let (mut record, outcome) = lab::bench::run(plan, &scene, &mut session)?;
     if record.trials.is_empty() {
@@ -109,7 +145,7 @@ fn measure(
 }
 
 /// Takes away what killed runs left, and makes results of their trials.
-fn clear_up(arguments: &Arguments, temporary: &Path, folder: Option<&Path>) {
+pub(super) fn clear_up(arguments: &Arguments, temporary: &Path, folder: Option<&Path>) {
     let note = |text: String| output::note(&arguments.output, &text);
     for swept in lab::database::sweep(temporary) {
         note(match swept {
@@ -137,11 +173,15 @@ fn plan(host: &HostView, allowed: &CpuSet, arms: Vec<PlannedArm>) -> Result<Plan
         costs: costs::costs(host, allowed),
         began,
         arms,
+        is_whole: false,
+        warm_up: 0,
+        experiment: None,
+        so_far: Vec::new(),
     })
 }
 
 /// What a result of this workload is called that begins at this moment, and the moment.
-fn moment(workload: &str) -> (String, String) {
+pub(super) fn moment(workload: &str) -> (String, String) {
     let now = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
     let began = utc::timestamp(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
     // 20261120T154305Z-cpu-loop: sorts by time, and is a name for a file.

@@ -3,8 +3,8 @@
 //! Nothing here looks at which arm is faster, only at how well it is known: whoever stops when the sign pleases claims
 //! too much (Anscombe, "Fixed-Width Sequential Estimation", 1953).
 
-use super::progress::time;
 use crate::cli::BenchArguments;
+use crate::duration::roughly;
 use lab::compare::{LEVEL, interleaved};
 use lab::record::Record;
 use lab::stats::trials_needed;
@@ -118,7 +118,7 @@ impl Pace {
         let steps = record.trials.len().saturating_sub(1);
         last.filter(|_| steps > 0).map_or_else(String::new, |last_ns| {
             let step_s = *last_ns as f64 / 1e9 / steps as f64;
-            format!(", {}", time(step_s * trials as f64 * self.n_arms as f64))
+            format!(", {}", roughly(step_s * trials as f64 * self.n_arms as f64))
         })
     }
 

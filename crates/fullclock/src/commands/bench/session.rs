@@ -13,19 +13,29 @@ use lab::store::{History, Journal};
 use std::path::PathBuf;
 use std::time::Instant;
 
-pub(super) struct Session {
+/// Runs a trial of an arm, on the machine as that arm wants it.
+pub(crate) type Around<'a> =
+    dyn FnMut(usize, &mut dyn FnMut() -> Result<(), Failure>) -> Result<(), Failure> + 'a;
+
+pub(super) struct Session<'a> {
     /// Where results are kept, where they are.
     folder: Option<PathBuf>,
     journal: Option<Journal>,
     pace: Pace,
     bar: Bar,
     began: Instant,
+    around: Option<&'a mut Around<'a>>,
 }
 
-impl Session {
-    pub(super) fn new(arguments: &Arguments, folder: Option<PathBuf>, pace: Pace) -> Session {
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        arguments: &Arguments,
+        folder: Option<PathBuf>,
+        pace: Pace,
+        around: Option<&'a mut Around<'a>>,
+    ) -> Session<'a> {
         let bar = Bar::new(!arguments.output.quiet);
-        Session { folder, journal: None, pace, bar, began: Instant::now() }
+        Session { folder, journal: None, pace, bar, began: Instant::now(), around }
     }
 
     /// How well the figure was wished to be known and is not.
@@ -59,7 +69,18 @@ pub(super) fn kept(journal: Journal, output: &OutputArguments, record: &Record) 
     Ok(path)
 }
 
-impl Watcher for Session {
+impl Watcher for Session<'_> {
+    fn surround(
+        &mut self,
+        arm: usize,
+        trial: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match &mut self.around {
+            None => trial(),
+            Some(around) => around(arm, trial),
+        }
+    }
+
     fn begun(&mut self, record: &mut Record) -> Result<(), Failure> {
         self.began = Instant::now();
         if let Some(folder) = &self.folder {
@@ -70,7 +91,9 @@ impl Watcher for Session {
 
     fn tried(&mut self, record: &Record) -> Result<(), Failure> {
         let elapsed = self.began.elapsed();
-        self.bar.show(&self.pace.progress(record, elapsed), elapsed);
+        let progress = self.pace.progress(record, elapsed);
+        let done = format!("{} trials of each", progress.trials);
+        self.bar.show(&done, progress.share, elapsed);
         self.journal.as_mut().map_or(Ok(()), |it| it.add(record))
     }
 

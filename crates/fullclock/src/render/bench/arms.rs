@@ -41,8 +41,8 @@ pub(super) fn whole(page: &mut Page, arm: &Arm, summary: &Summary) {
     }
 }
 
-/// The same in one line.
-pub(super) fn short(summary: &Summary) -> String {
+/// The same in one line; `pieces` as in [`Record::pieces`](lab::record::Record::pieces).
+pub(super) fn short(summary: &Summary, pieces: u32) -> String {
     let figure = summary
         .figures
         .first()
@@ -53,12 +53,31 @@ pub(super) fn short(summary: &Summary) -> String {
         .map(with_precision)
         .collect();
     let beside = beside.iter().fold(String::new(), |text, it| text + ", " + it);
-    format!("{figure}{beside}, {} trials", summary.trials)
+    let cut = if pieces > 1 { format!(" in {pieces} pieces each") } else { String::new() };
+    format!("{figure}{beside}, {} trials{cut}", summary.trials)
 }
 
 /// The workload with what was asked of it, as on the command line.
-pub(super) fn described(arm: &Arm) -> String {
+pub(in crate::render) fn described(arm: &Arm) -> String {
     // Where it was kept, and not where it was asked to be: some find their CPUs themselves.
+    let place = match &arm.cpus {
+        None if arm.is_foreign => String::new(),
+        None => ", on any CPU".to_owned(),
+        Some(cpus) if cpus.contains([',', '-']) => format!(", on CPUs {cpus}"),
+        Some(cpu) => format!(", on CPU {cpu}"),
+    };
+    asked(arm, &[]).join(" ") + &place
+}
+
+/// What runs it again: the workload with its options, its CPUs and as many trials.
+pub(in crate::render) fn command_line(arm: &Arm, trials: usize) -> String {
+    let cpus = arm.settings.cpus.iter().map(|it| format!("--cpus {it}"));
+    let more: Vec<String> = cpus.chain([format!("-n {trials}")]).collect();
+    asked(arm, &more).join(" ")
+}
+
+/// The workload, its options, `more` of them, and the command that it runs.
+fn asked(arm: &Arm, more: &[String]) -> Vec<String> {
     let Settings { cpus: _, iterations, engine, dsn, rows, metric, better, timeout, command } =
         &arm.settings;
     let mut words = vec![arm.workload.clone()];
@@ -72,21 +91,16 @@ pub(super) fn described(arm: &Arm) -> String {
     option("--metric", metric.as_ref().map(|it| quoted(it)));
     option("--better", better.map(|it| it.name().to_owned()));
     option("--timeout", timeout.map(|it| format!("{}s", it.as_secs_f64())));
-    option(
-        "--",
-        (!command.is_empty())
-            .then(|| command.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")),
-    );
-    let place = match &arm.cpus {
-        None if arm.is_foreign => String::new(),
-        None => ", on any CPU".to_owned(),
-        Some(cpus) if cpus.contains([',', '-']) => format!(", on CPUs {cpus}"),
-        Some(cpu) => format!(", on CPU {cpu}"),
-    };
-    words.join(" ") + &place
+    words.extend_from_slice(more);
+    if !command.is_empty() {
+        let command = command.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ");
+        words.push(format!("-- {command}"));
+    }
+    words
 }
 
-fn quoted(word: &str) -> String {
+/// A word as a shell takes it.
+pub(in crate::render) fn quoted(word: &str) -> String {
     // Only a NUL byte cannot be quoted, and no argument holds one.
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
 }

@@ -1,11 +1,9 @@
 //! A comparison in words.
 
-use super::doubts::words;
 use super::quantity::{percent, percents, signed_percent, signed_percents};
 use crate::render::page::{BOLD, Page};
 use lab::compare::{Design, Evidence, Measure, Reading, SettingDifference};
 use lab::comparison::Comparison;
-use lab::doubt::{Doubt, Raised};
 
 const LABEL: usize = 14;
 
@@ -30,7 +28,7 @@ pub(super) fn comparison(page: &mut Page, it: &Comparison) {
 }
 
 /// What may be said, in one sentence.
-pub(super) fn verdict(it: &Comparison) -> String {
+pub(in crate::render) fn verdict(it: &Comparison) -> String {
     let (a, b) = (&it.a, &it.b);
     if !it.verdict.forbidding.is_empty() {
         let n = it.verdict.forbidding.len();
@@ -62,31 +60,6 @@ pub(super) fn verdict(it: &Comparison) -> String {
     )
 }
 
-/// Doubts as a list, those that forbid a claim first.
-pub(super) fn doubts(page: &mut Page, doubts: &[Raised], forbidding: &[Raised]) {
-    let mut listed = |label: &str, doubts: Vec<&Raised>| {
-        for (arms, doubt) in by_doubt(&doubts) {
-            let who =
-                if arms.is_empty() { String::new() } else { format!("{}: ", arms.join(", ")) };
-            page.labelled(LABEL, label, &format!("{who}{}", words(doubt)));
-        }
-    };
-    listed("  forbids", forbidding.iter().collect());
-    listed("  doubt", doubts.iter().filter(|it| !forbidding.contains(it)).collect());
-}
-
-/// Each doubt once, with the names of the arms that raise it; none where all do.
-fn by_doubt<'a>(doubts: &[&'a Raised]) -> Vec<(Vec<&'a str>, &'a Doubt)> {
-    let mut found: Vec<(Vec<&str>, &Doubt)> = Vec::new();
-    for Raised { arm, doubt } in doubts {
-        match found.iter_mut().find(|it| it.1 == doubt) {
-            Some((arms, _)) => arms.extend(arm.as_deref()),
-            None => found.push((arm.as_deref().into_iter().collect(), doubt)),
-        }
-    }
-    found
-}
-
 /// A difference that may not be claimed says from which size on it could have been, unless doubts forbid it.
 fn measured(reading: &Reading, it: &Comparison) -> String {
     if reading.is_claimed || !it.verdict.forbidding.is_empty() {
@@ -111,7 +84,8 @@ fn effect_size(b: &str, delta: f64) -> String {
     )
 }
 
-fn clock(it: &Comparison) -> String {
+/// How the clocks differ, and how much of the difference that explains.
+pub(in crate::render) fn clock(it: &Comparison) -> String {
     let Some(share) = it.verdict.clock.value() else {
         return format!("unknown: {}", it.verdict.clock.reason().unwrap_or_default());
     };
@@ -208,25 +182,6 @@ fn measure(measure: Measure, figure: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::Style;
-
-    #[test]
-    fn a_doubt_stands_once_with_the_arms_that_raise_it() {
-        let few = Raised::by("B", Doubt::TooFewTrials { trials: 4, needed: 5 });
-        let raised = [
-            Raised::by("A", Doubt::CutShort),
-            few.clone(),
-            Raised::by("B", Doubt::CutShort),
-            Doubt::Throttled { trials: 2 }.into(),
-        ];
-        let mut page = Page::new(Style { color: false, width: 100 });
-        doubts(&mut page, &raised, &[few]);
-        insta::assert_snapshot!(page.finish(), @r"
-          forbids     B: there are too few trials for a claim: 4, and it takes 5
-          doubt       A, B: it was cut short before its plan was done
-          doubt       the CPUs were throttled in 2 trials
-        ");
-    }
 
     #[test]
     fn an_effect_is_told_by_the_pairs_in_which_b_is_slower() {

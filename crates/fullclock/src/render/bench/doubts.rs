@@ -50,6 +50,24 @@ pub(super) fn words(doubt: &Doubt) -> String {
     }
 }
 
+/// How grave it is among those of its kind: more is worse.
+pub(super) fn degree(doubt: &Doubt) -> f64 {
+    match doubt {
+        Doubt::Throttled { trials } | Doubt::Warming { trials } | Doubt::Failures { trials } => {
+            f64::from(*trials)
+        }
+        Doubt::Outliers { trials, of } => f64::from(*trials) / f64::from((*of).max(1)),
+        Doubt::ClockDrifted { share } | Doubt::Stolen { share } | Doubt::OtherLoad { share } => {
+            *share
+        }
+        Doubt::Drifted { share, .. } => share.abs(),
+        Doubt::TooFewTrials { trials, .. } => -f64::from(*trials),
+        Doubt::ClockUnknown { .. } | Doubt::Unpinned | Doubt::MachineUnknown | Doubt::CutShort => {
+            0.0
+        }
+    }
+}
+
 /// What a doubt is called where there is no room for more.
 pub(crate) fn name(doubt: &Doubt) -> &'static str {
     match doubt {

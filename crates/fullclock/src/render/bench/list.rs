@@ -6,7 +6,7 @@ use lab::workloads::WORKLOADS;
 
 /// Every workload with its title and what it takes.
 pub(crate) fn list(style: Style) -> String {
-    const COLUMN: usize = 14;
+    const COLUMN: usize = 16;
     let mut page = Page::new(style);
     for workload in WORKLOADS {
         let id = page.paint(BOLD, &format!("{:COLUMN$}", workload.id));

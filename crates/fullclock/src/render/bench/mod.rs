@@ -2,9 +2,10 @@
 
 mod arms;
 mod comparison;
+mod doubt_list;
 mod doubts;
 #[cfg(test)]
-pub(super) mod fixture;
+pub(in crate::render) mod fixture;
 mod json;
 mod list;
 mod peers;
@@ -13,8 +14,11 @@ mod quantity;
 mod tests;
 mod text;
 
+pub(super) use arms::{command_line, described, quoted};
+pub(super) use comparison::{clock as clock_words, verdict};
+pub(super) use doubt_list::lines as doubt_lines;
 pub(super) use doubts::name as doubt_name;
-pub(super) use quantity::quantity;
+pub(super) use quantity::{percent, percents, quantity, range, signed_percents};
 
 pub(crate) use json::{comparisons as comparisons_json, result as json};
 pub(crate) use list::list;

@@ -14,7 +14,7 @@ pub(crate) fn quantity(value: f64, unit: &str, precision: Option<f64>) -> String
 }
 
 /// `12.39 to 12.41 s`: two quantities of one unit name it once.
-pub(super) fn range(low: &str, high: &str) -> String {
+pub(in crate::render) fn range(low: &str, high: &str) -> String {
     match (low.split_once(' '), high.split_once(' ')) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
         _ => format!("{low} to {high}"),
@@ -22,13 +22,13 @@ pub(super) fn range(low: &str, high: &str) -> String {
 }
 
 /// A share as a percentage with two digits that mean something: `0.73`, `12`, `0.0031`.
-pub(super) fn percent(share: f64) -> String {
+pub(in crate::render) fn percent(share: f64) -> String {
     significant(share * 100.0, 2)
 }
 
 /// Shares as percentages with the digits that an interval leaves certain of which `half` is half the width: two of
 /// that.
-pub(super) fn percents<const N: usize>(shares: [f64; N], half: f64) -> [String; N] {
+pub(in crate::render) fn percents<const N: usize>(shares: [f64; N], half: f64) -> [String; N] {
     const UNKNOWN: i32 = 2;
     let half = half.abs() * 100.0;
     let digits =
@@ -39,7 +39,10 @@ pub(super) fn percents<const N: usize>(shares: [f64; N], half: f64) -> [String; 
 }
 
 /// The same with their signs.
-pub(super) fn signed_percents<const N: usize>(shares: [f64; N], half: f64) -> [String; N] {
+pub(in crate::render) fn signed_percents<const N: usize>(
+    shares: [f64; N],
+    half: f64,
+) -> [String; N] {
     percents(shares, half)
         .map(|it| if it.starts_with('-') || is_nothing(&it) { it } else { format!("+{it}") })
 }

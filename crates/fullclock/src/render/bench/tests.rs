@@ -133,6 +133,13 @@ fn two_arms_that_do_not_differ_are_not() {
 }
 
 #[test]
+fn trials_whose_pieces_took_turns_say_so() {
+    let record = Record { pieces: 20, ..interleaved(QUIET, QUIET, 10) };
+    let of_each = screen(&record).matches("20 trials in 20 pieces").count();
+    assert_eq!(of_each, 2, "{}", screen(&record));
+}
+
+#[test]
 fn what_colours_a_verdict_is_obeyed_and_not_shown() {
     let record = interleaved(QUIET, QUIET, 10);
     let shown = text(&Report::of(&record, None), Style { color: true, width: 80 });

@@ -1,6 +1,7 @@
 //! A result and its comparisons as text.
 
-use super::comparison::{comparison, doubts};
+use super::comparison::comparison;
+use super::doubt_list::doubts;
 use super::quantity::{percents, quantity};
 use super::{Report, arms, peers};
 use crate::output::{Style, harmless};
@@ -18,7 +19,7 @@ pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
     } else if !report.comparisons.is_empty() {
         for (arm, summary) in arms() {
             named(&mut page, &arm.name, &arms::described(arm));
-            page.paragraph(8, &arms::short(summary));
+            page.paragraph(8, &arms::short(summary, report.record.pieces));
         }
         page.line("");
     }
@@ -51,7 +52,7 @@ pub(crate) fn comparisons(
         let described = record.arms.get(*arm).map_or_else(String::new, arms::described);
         page.paragraph(8, &format!("{described}, began {}", record.began));
         if let Some(summary) = summary(record, *arm) {
-            page.paragraph(8, &arms::short(&summary));
+            page.paragraph(8, &arms::short(&summary, record.pieces));
         }
     }
     page.line("");

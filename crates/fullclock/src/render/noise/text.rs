@@ -209,7 +209,7 @@ fn notes(page: &mut Page, report: &Report<'_>) {
     let not_kept = cpus.iter().fold(0u64, |sum, cpu| sum.saturating_add(cpu.not_kept.count));
     if not_kept > 0 {
         page.paragraph(0, &format!(
-            "{not_kept} gaps at the end had no room: they are in \"lost\", unexplained, and in no histogram; watch for a \
+            "{not_kept} gaps, mostly the shortest, had no room: they are in \"lost\", unexplained, and in no histogram; watch for a \
              shorter time."
         ));
     }

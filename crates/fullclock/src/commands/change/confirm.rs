@@ -1,0 +1,25 @@
+//! `fullclock confirm`: keeps a change that waits for it.
+
+use super::machine;
+use crate::cli::{Arguments, ConfirmArguments};
+use crate::output;
+use anyhow::{Result, bail};
+use host::change::{Access, Journal, State};
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &Arguments, options: &ConfirmArguments) -> Result<ExitCode> {
+    let machine = machine(arguments)?;
+    let mut journal = Journal::open(&options.state.state_dir, Access::WriteWhenFree)?;
+    let mut waiting =
+        journal.changes().iter().filter(|it| matches!(it.state, State::Awaiting { .. }));
+    let id = match (&options.change, waiting.next_back()) {
+        (Some(id), _) => id.clone(),
+        (None, Some(latest)) => latest.id.clone(),
+        (None, None) => {
+            bail!("no change waits to be confirmed; `fullclock status` shows what is applied")
+        }
+    };
+    host::change::confirm(&machine, &mut journal, &id)?;
+    output::print(&format!("change {id} is kept; `fullclock revert {id}` takes it back\n"))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,161 @@
+//! `fullclock watch-drift`: says when something undoes a setting, and who.
+//!
+//! The values are compared at intervals; who wrote is told by the kernel as it happens (`host::witness`). What the kernel or the
+//! firmware changes by itself has no writer.
+
+use super::program;
+use super::status::{Place, Standing, shown};
+use crate::cli::{Arguments, DriftArguments};
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::render;
+use crate::watch::utc;
+use anyhow::{Result, bail};
+use facts::change::Target;
+use host::change::{Access, Journal, Machine, State};
+use host::witness::{Witness, Written};
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+pub(crate) fn run(arguments: &Arguments, options: &DriftArguments) -> Result<ExitCode> {
+    let machine = Machine::this(program()?);
+    let interrupt = Interrupt::listen()?;
+    let mut writers = Writers::begin(arguments);
+    let mut drifts = Drifts { found: BTreeMap::new(), has_any: false, is_first: true };
+    let began = since_boot();
+    loop {
+        let n_places = drifts.look(arguments, &machine, &options.state.state_dir, &mut writers)?;
+        if n_places == 0 && drifts.is_first {
+            bail!("nothing is applied that could drift; `fullclock apply` does that");
+        }
+        drifts.is_first = false;
+        let left = options.duration.map(|it| (began + it).saturating_sub(since_boot()));
+        let time = left.unwrap_or(options.interval).min(options.interval);
+        if time.is_zero() || writers.wait(&interrupt, time) {
+            break;
+        }
+    }
+    Ok(if drifts.has_any { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn since_boot() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::Boottime)).unwrap_or_default()
+}
+
+/// What has drifted and was reported.
+struct Drifts {
+    found: BTreeMap<String, Option<String>>,
+    has_any: bool,
+    /// Whether nobody has looked yet.
+    is_first: bool,
+}
+
+impl Drifts {
+    /// Looks at every place that is applied, and reports what has changed since the last look; how many places there are.
+    fn look(
+        &mut self,
+        arguments: &Arguments,
+        machine: &Machine,
+        folder: &Path,
+        writers: &mut Writers,
+    ) -> Result<usize> {
+        // A change that is made meanwhile is no drift: the journal is read anew each time.
+        let journal = Journal::open(folder, Access::Read)?;
+        let mut changes = shown(machine, &journal, false)?;
+        // What is being made or taken back is no drift either.
+        changes.retain(|it| it.recorded.state != State::Open);
+        let places: Vec<&Place> = changes.iter().flat_map(|it| &it.places).collect();
+        for place in &places {
+            let name = place.write.target.to_string();
+            match &place.standing {
+                Standing::Changed { found } if self.found.get(&name) != Some(found) => {
+                    self.has_any = true;
+                    report(arguments, place, found.as_deref(), writers.of(&name).as_ref())?;
+                    self.found.insert(name, found.clone());
+                }
+                Standing::InForce if self.found.remove(&name).is_some() => {
+                    report(
+                        arguments,
+                        place,
+                        place.write.to.as_deref(),
+                        writers.of(&name).as_ref(),
+                    )?;
+                }
+                _ => {}
+            }
+            writers.watch(&place.write.target);
+        }
+        Ok(places.len())
+    }
+}
+
+fn report(
+    arguments: &Arguments,
+    place: &Place,
+    found: Option<&str>,
+    writer: Option<&Written>,
+) -> Result<()> {
+    let now = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
+    let at = utc::timestamp(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
+    output::print(&if arguments.output.json {
+        render::change::drift_json(&at, place, found, writer)?
+    } else {
+        render::change::drift(&at, place, found, writer)
+    })
+}
+
+/// Who wrote last to each file that is watched.
+struct Writers {
+    witness: Option<Witness>,
+    watched: BTreeSet<String>,
+    last: BTreeMap<String, Written>,
+}
+
+impl Writers {
+    fn begin(arguments: &Arguments) -> Writers {
+        let witness = match Witness::begin() {
+            Ok(witness) => Some(witness),
+            Err(missing) => {
+                let note = format!("who changes a setting cannot be told: {}", missing.advice());
+                output::note(&arguments.output, &note);
+                None
+            }
+        };
+        Writers { witness, watched: BTreeSet::new(), last: BTreeMap::new() }
+    }
+
+    fn watch(&mut self, target: &Target) {
+        let (Target::Control { path } | Target::File { path }) = target else { return };
+        if let Some(witness) = &self.witness
+            && !self.watched.contains(path)
+            && witness.watch(path).is_ok()
+        {
+            self.watched.insert(path.clone());
+        }
+    }
+
+    /// Waits that long, or until the user wants to stop; whether that is so. Writers are named while they are still there.
+    fn wait(&mut self, interrupt: &Interrupt, time: Duration) -> bool {
+        const STEP: Duration = Duration::from_millis(100);
+        let Some(witness) = &self.witness else { return interrupt.wait(time) };
+        let until = since_boot() + time;
+        while !interrupt.flag().load(Ordering::Relaxed) {
+            let left = until.saturating_sub(since_boot());
+            if left.is_zero() {
+                return false;
+            }
+            witness.wait(left.min(STEP));
+            self.last.extend(witness.written().into_iter().map(|it| (it.path.clone(), it)));
+        }
+        true
+    }
+
+    /// Who wrote to it since it was asked last.
+    fn of(&mut self, path: &str) -> Option<Written> {
+        self.last.remove(path)
+    }
+}

@@ -1,0 +1,19 @@
+//! The processes that stay behind: one holds a latency request, one reverts what nobody confirms. No user starts them.
+
+use super::program;
+use anyhow::Result;
+use host::change::{Machine, guard, latency};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// `fullclock hold-latency MICROSECONDS`.
+pub(crate) fn latency(microseconds: i32) -> Result<ExitCode> {
+    latency::hold(microseconds)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `fullclock guard-change FOLDER CHANGE`.
+pub(crate) fn guard(folder: &Path, id: &str) -> Result<ExitCode> {
+    let undone = guard::run(&Machine::this(program()?), folder, id)?;
+    Ok(super::code(undone.iter().any(|it| !it.fate.is_clean())))
+}

@@ -1,0 +1,70 @@
+//! `apply --persist`: the files that make a change last, and the changes that have some.
+
+use super::program;
+use crate::cli::ApplyArguments;
+use anyhow::{Context, Result, bail};
+use facts::change::{Group, Write};
+use host::change::{Journal, Machine, State};
+use rules::persist::{self, Caller};
+use rules::plan::Plan;
+use std::path::Path;
+
+/// What the files of a change are called among its settings.
+const PERSIST: &str = "persist";
+
+/// The words of the command by which a unit applies anew what a change had made to last.
+pub(super) fn command(id: &str) -> Vec<String> {
+    ["apply", "--persisted", id].map(str::to_owned).to_vec()
+}
+
+/// The changes that later boots make again, the oldest first.
+pub(super) fn changes(journal: &Journal) -> Result<Vec<String>> {
+    let mut lasting = Vec::new();
+    for change in journal.changes().iter().filter(|it| it.state != State::Reverted) {
+        if journal.groups(&change.id)?.iter().any(|it| it.group.setting == PERSIST) {
+            lasting.push(change.id.clone());
+        }
+    }
+    Ok(lasting)
+}
+
+/// The files that would make a plan last, for a change whose id nobody knows yet.
+pub(super) fn preview(options: &ApplyArguments, plan: &Plan) -> Result<Vec<Write>> {
+    let state = options.state.state_dir.display().to_string();
+    let program = program()?.display().to_string();
+    let i_know = options.plan.i_know;
+    let caller = Caller { program: &program, state: &state, i_know, behind: &[] };
+    Ok(persist::files("CHANGE", caller, plan))
+}
+
+/// The files that make a change last, behind those that do so already.
+///
+/// Errors: the program or the state folder are where no unit finds them at boot; a file cannot be read.
+pub(super) fn files(
+    machine: &Machine,
+    options: &ApplyArguments,
+    (id, behind): (&str, &[String]),
+    plan: &Plan,
+) -> Result<Group> {
+    let program = program()?;
+    stays(&program)?;
+    let state = options.state.state_dir.canonicalize().context("the state folder")?;
+    let (program, state) = (program.display().to_string(), state.display().to_string());
+    let caller = Caller { program: &program, state: &state, i_know: options.plan.i_know, behind };
+    caller.fits_a_unit().map_err(anyhow::Error::msg)?;
+    let mut writes = persist::files(id, caller, plan);
+    for write in &mut writes {
+        write.from = machine.read(&write.target)?;
+    }
+    Ok(Group { setting: PERSIST.to_owned(), value: id.to_owned(), canary: false, writes })
+}
+
+/// Refuses a program that may not be at this path when the machine boots, or is somebody else's to change.
+fn stays(program: &Path) -> Result<()> {
+    let passing = ["/home", "/root", "/tmp", "/run", "/dev", "/var/tmp"];
+    if passing.iter().any(|it| program.starts_with(it)) {
+        let name = program.display();
+        bail!("{name} is no place for what runs at boot; install it into /usr/local/bin");
+    }
+    Ok(host::ownership::refuse_others_files(program)?)
+}

@@ -1,0 +1,176 @@
+//! The commands that change this machine, and what they share: what is asked for, and the journal.
+
+pub(super) mod apply;
+pub(super) mod around;
+pub(super) mod confirm;
+pub(super) mod drift;
+pub(super) mod held;
+mod lasting;
+pub(super) mod plan;
+mod profile;
+mod prove;
+pub(super) mod revert;
+pub(crate) mod status;
+
+use crate::cli::{Arguments, PlanArguments};
+use crate::output;
+use anyhow::{Context, Result, anyhow, bail};
+use facts::HostView;
+use host::Source;
+use host::change::{Access, Force, Journal, Machine, Undone, recover};
+use rules::plan::{Plan, Request};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// A change was refused or did not stick.
+const REFUSED: u8 = 3;
+
+/// What is asked for: settings, the cures of findings, profiles; where nothing is, the cures of every finding of an audit. With
+/// it the host, as far as that looks at it.
+fn asked(source: &dyn Source, options: &PlanArguments) -> Result<(Vec<Request>, HostView)> {
+    if options.profiles.is_empty() && options.what.is_empty() {
+        let host = host::view(source);
+        let audit = rules::audit::audit(&host);
+        let cures = audit.findings.iter().flat_map(|(check, _)| Request::cures(check));
+        return Ok((without_repetition(cures.collect())?, host));
+    }
+    let requests = requests(options)?;
+    let host = host::view_of(source, rules::plan::looks_at(&requests));
+    Ok((requests, host))
+}
+
+/// What is asked for by name.
+fn requests(options: &PlanArguments) -> Result<Vec<Request>> {
+    let mut requests = Vec::new();
+    for name in &options.profiles {
+        requests.extend(profile::requests(name)?);
+    }
+    for what in &options.what {
+        if what.contains('=') {
+            requests.push(Request::parse(what).map_err(|error| anyhow!(error))?);
+        } else {
+            requests.extend(cures(what)?);
+        }
+    }
+    without_repetition(requests)
+}
+
+fn cures(id: &str) -> Result<Vec<Request>> {
+    let Some(check) = rules::checks::find(id) else {
+        let hint = match rules::settings::find(id) {
+            Some(setting) => {
+                format!("{id} is a setting: say {id}=VALUE, VALUE being {}", setting.takes)
+            }
+            None => format!(
+                "{id:?} is neither a finding nor SETTING=VALUE; `fullclock explain` lists both"
+            ),
+        };
+        bail!(hint);
+    };
+    let cures = Request::cures(check);
+    if cures.is_empty() {
+        bail!("no setting mends {id}; `fullclock explain {id}` says what does");
+    }
+    Ok(cures)
+}
+
+/// The requests, each once. Two that want different things of one setting are an error, unless they name different CPUs.
+fn without_repetition(requests: Vec<Request>) -> Result<Vec<Request>> {
+    let mut kept: Vec<Request> = Vec::new();
+    for request in requests {
+        // Of `C6:off` and `C3:off` each is about another thing.
+        let subject =
+            |it: &Request| it.value.split_once(':').map(|(subject, _)| subject.to_owned());
+        let is_same_place = |it: &&Request| {
+            it.setting.id == request.setting.id
+                && it.cpus == request.cpus
+                && subject(it) == subject(&request)
+        };
+        match kept.iter().find(is_same_place) {
+            None => kept.push(request),
+            Some(earlier) if earlier.value == request.value => {}
+            Some(earlier) => bail!(
+                "{id}={} and {id}={} are asked for; give one of them",
+                earlier.value_text(),
+                request.value_text(),
+                id = request.setting.id
+            ),
+        }
+    }
+    Ok(kept)
+}
+
+/// Plans requests on a host that has been looked at.
+fn planned(
+    source: &dyn Source,
+    host: &HostView,
+    requests: &[Request],
+    options: &PlanArguments,
+) -> Plan {
+    let controls = host::controls(source, &rules::plan::reads(requests));
+    let mut plan = rules::plan::plan(host, controls, requests, options.i_know);
+    // What was named and is no SETTING=VALUE is a finding.
+    options.what.iter().for_each(|it| plan.must_mend(it));
+    plan
+}
+
+/// The program that is running, for the processes that it starts to hold or guard something.
+pub(super) fn program() -> Result<PathBuf> {
+    std::env::current_exe().context("cannot tell where this program is")
+}
+
+/// This machine, as something that is changed.
+///
+/// Errors: the options name another host; not root.
+pub(super) fn machine(arguments: &Arguments) -> Result<Machine> {
+    if arguments.host.root.is_some() || arguments.host.host.is_some() {
+        bail!("only the machine that this runs on can be changed: leave out --root and --host");
+    }
+    if !host::ownership::is_root() {
+        bail!("changing a machine takes root: run it with sudo");
+    }
+    Ok(Machine::this(program()?))
+}
+
+/// The journal, and what was met on opening it as notes.
+pub(super) fn opened(arguments: &Arguments, folder: &Path, access: Access) -> Result<Journal> {
+    let journal = Journal::open(folder, access)?;
+    for note in journal.notes() {
+        output::note(&arguments.output, note);
+    }
+    Ok(journal)
+}
+
+/// The journal, opened for a change, and what an interrupted one had left undone first.
+pub(super) fn journal(
+    arguments: &Arguments,
+    machine: &Machine,
+    folder: &Path,
+    access: Access,
+) -> Result<Journal> {
+    let mut journal = opened(arguments, folder, access)?;
+    let undone = recover(machine, &mut journal, Force::No)?;
+    if !undone.is_empty() {
+        let text = format!("a change had been interrupted or not confirmed; {}", in_short(&undone));
+        output::note(&arguments.output, &text);
+    }
+    Ok(journal)
+}
+
+/// "7 places are as they were, 1 is not".
+fn in_short(undone: &[Undone]) -> String {
+    let n_left = undone.iter().filter(|it| !it.fate.is_clean()).count();
+    let n_clean = undone.len() - n_left;
+    let places =
+        |n: usize| if n == 1 { "1 place is".to_owned() } else { format!("{n} places are") };
+    match (n_clean, n_left) {
+        (n, 0) => format!("{} as before", places(n)),
+        (0, n) => format!("{} not as before: see `fullclock status`", places(n)),
+        (n, left) => format!("{} as before, {left} not: see `fullclock status`", places(n)),
+    }
+}
+
+/// Success, or the code of what was refused.
+fn code(is_refused: bool) -> ExitCode {
+    if is_refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
+}

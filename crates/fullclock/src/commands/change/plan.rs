@@ -1,0 +1,29 @@
+//! `fullclock plan`: what a change would write, without writing it.
+
+use super::{asked, code, planned};
+use crate::cli::{Arguments, PlanArguments};
+use crate::output::{self, Style};
+use crate::render;
+use anyhow::Result;
+use host::Once;
+use rules::plan::Plan;
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &Arguments, options: &PlanArguments) -> Result<ExitCode> {
+    let plan = shown(arguments, options)?;
+    Ok(code(!plan.refused.is_empty()))
+}
+
+/// The plan for the host that the options name, printed.
+pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Plan> {
+    let (source, _) = crate::commands::open(arguments)?;
+    let source = Once::new(&*source);
+    let (requests, host) = asked(&source, options)?;
+    let plan = planned(&source, &host, &requests, options);
+    output::print(&if arguments.output.json {
+        render::change::plan_json(&plan)?
+    } else {
+        render::change::plan(&plan, arguments.audit.verbose, Style::of_stdout(&arguments.output))
+    })?;
+    Ok(plan)
+}

@@ -1,0 +1,190 @@
+//! The machine as each arm wants it: its settings in force and its load on, for one trial.
+
+use super::beside::Loads;
+use super::load::Busy;
+use crate::cli::{ApplyArguments, Arguments, ExperimentArguments, PlanArguments};
+use crate::commands::change;
+use crate::commands::change::apply::Session;
+use crate::commands::change::around::{instead, stays, with_change};
+use crate::interrupt::Interrupt;
+use anyhow::{Context, Result, anyhow, bail};
+use facts::HostView;
+use host::change::{Access, Journal, Machine};
+use host::{Live, Source};
+use lab::experiment::{Combination, Design, Factor};
+use lab::failure::Failure;
+use rules::plan::{Plan, Request};
+use rules::setting::Effect;
+use std::time::Duration;
+
+/// Everything that a change goes through; as long as the experiment.
+pub(super) struct Ground {
+    machine: Machine,
+    options: ApplyArguments,
+    source: Live,
+}
+
+/// What is done to the machine around the trials.
+pub(super) struct Arena<'a> {
+    pub(super) arguments: &'a Arguments,
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) rest: Duration,
+    /// Where a setting is varied.
+    pub(super) changing: Option<Changing<'a>>,
+    /// The CPUs to keep busy meanwhile, by arm.
+    pub(super) loads: Loads,
+}
+
+/// Plans of settings.
+pub(super) struct Changing<'a> {
+    ground: &'a Ground,
+    journal: Journal,
+    plans: Vec<Plan>,
+    /// The place of each arm's plan; `None` where the machine is as that arm wants it.
+    of_arm: Vec<Option<usize>>,
+}
+
+impl Ground {
+    /// This machine.
+    ///
+    /// Errors: not root; the options name another host.
+    pub(super) fn open(arguments: &Arguments, options: &ExperimentArguments) -> Result<Ground> {
+        let plan = PlanArguments { what: Vec::new(), profiles: Vec::new(), i_know: options.i_know };
+        let options = ApplyArguments {
+            plan,
+            dry_run: false,
+            confirm_within: None,
+            persist: false,
+            prove: None,
+            persisted: None,
+            state: options.state.clone(),
+        };
+        let machine = change::machine(arguments).context("settings are varied")?;
+        Ok(Ground { machine, options, source: Live::this_machine() })
+    }
+}
+
+/// Takes back what a run that was killed left changed, before anything is planned from the machine as it is found. Whoever may
+/// not change it has changed nothing, and has no journal. While it is held, no other program of ours changes anything.
+pub(super) fn recover(
+    arguments: &Arguments,
+    options: &ExperimentArguments,
+) -> Result<Option<Journal>> {
+    if !host::ownership::is_root() {
+        return Ok(None);
+    }
+    let machine = change::machine(arguments)?;
+    change::journal(arguments, &machine, &options.state.state_dir, Access::Write).map(Some)
+}
+
+impl<'a> Changing<'a> {
+    pub(super) fn of(ground: &'a Ground, journal: Journal, plans: Plans) -> Changing<'a> {
+        Changing { ground, journal, plans: plans.distinct, of_arm: plans.of_arm }
+    }
+}
+
+impl Arena<'_> {
+    /// Runs a trial of this arm.
+    pub(super) fn around(
+        &mut self,
+        arm: usize,
+        trial: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (rest, interrupt) = (self.rest, self.interrupt);
+        let busy = self.loads.of(arm);
+        let mut rested = || {
+            let mut busy = busy.map(Busy::start).transpose()?;
+            if !rest.is_zero() && interrupt.wait(rest) {
+                return Err(Failure::Stopped);
+            }
+            trial()?;
+            busy.as_mut().map_or(Ok(()), Busy::held)
+        };
+        let Some(changing) = &mut self.changing else { return rested() };
+        let Some(plan) = changing.of_arm.get(arm).copied().flatten() else { return rested() };
+        let Some(plan) = changing.plans.get(plan) else { return rested() };
+        let ground = changing.ground;
+        let session = Session {
+            arguments: self.arguments,
+            options: &ground.options,
+            machine: &ground.machine,
+            source: &ground.source,
+            interrupt,
+        };
+        with_change(&session, &mut changing.journal, plan, &mut rested)
+    }
+}
+
+/// What the arms want of the settings, as plans for the machine as it is found.
+pub(super) struct Plans {
+    pub(super) distinct: Vec<Plan>,
+    pub(super) of_arm: Vec<Option<usize>>,
+}
+
+impl Plans {
+    /// Of no arm.
+    pub(super) fn none() -> Plans {
+        Plans { distinct: Vec::new(), of_arm: Vec::new() }
+    }
+
+    /// Errors: a setting that does not exist, or a level that this machine refuses, with why.
+    pub(super) fn of(
+        design: &Design,
+        arms: &[Combination],
+        host: &HostView,
+        i_know: bool,
+    ) -> Result<Plans> {
+        let source = Live::this_machine();
+        let mut known: Vec<Vec<String>> = Vec::new();
+        let mut plans = Plans { distinct: Vec::new(), of_arm: Vec::new() };
+        let mut at: Vec<Option<usize>> = Vec::new();
+        for arm in arms {
+            let wanted = requests(design, arm);
+            let place = known.iter().position(|it| *it == wanted).unwrap_or(known.len());
+            if place == known.len() {
+                let plan = planned(&wanted, host, &source, i_know)?;
+                at.push((!plan.is_idle()).then_some(plans.distinct.len()));
+                if !plan.is_idle() {
+                    plans.distinct.push(plan);
+                }
+                known.push(wanted);
+            }
+            plans.of_arm.push(at[place]);
+        }
+        Ok(plans)
+    }
+}
+
+fn requests(design: &Design, arm: &Combination) -> Vec<String> {
+    let level = |(factor, level): (&Factor, &usize)| factor.request(factor.levels.get(*level)?);
+    design.factors.iter().zip(&arm.levels).filter_map(level).collect()
+}
+
+/// A plan of these requests; an error where one of them is refused.
+pub(super) fn planned(
+    wanted: &[String],
+    host: &HostView,
+    source: &Live,
+    i_know: bool,
+) -> Result<Plan> {
+    let requests: Vec<Request> = wanted
+        .iter()
+        .map(|it| Request::parse(it).map_err(|error| anyhow!(error)))
+        .collect::<Result<_>>()?;
+    if let Some(at_boot) = requests.iter().find(|it| it.setting.effect == Effect::AtBoot) {
+        bail!(
+            "{}: is in force only after a reboot, and an experiment does not reboot; compare boots by `fullclock bench` in each \
+             and `fullclock compare`",
+            at_boot.text()
+        );
+    }
+    let controls = host::controls(source as &dyn Source, &rules::plan::reads(&requests));
+    let plan = rules::plan::plan(host, controls, &requests, i_know);
+    if let Some((request, refusal)) = plan.refused.first() {
+        bail!("{}: {refusal}", request.text());
+    }
+    match stays(&plan) {
+        None => Ok(plan),
+        Some(step) => bail!(instead(step)),
+    }
+}

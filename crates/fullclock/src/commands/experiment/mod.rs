@@ -1,0 +1,288 @@
+//! `fullclock experiment`: settings by workloads, run in random order and settled by analysis, with a report.
+
+mod arms;
+mod asked;
+mod beside;
+mod cases;
+mod guards;
+mod load;
+mod machine;
+mod plan_file;
+mod published;
+mod resume;
+mod session;
+mod study;
+mod until;
+
+pub(crate) use load::occupy;
+#[cfg(test)]
+pub(crate) use plan_file::parse as parse_plan;
+
+use crate::cli::{Arguments, ExperimentArguments, ReportArguments};
+use crate::commands::bench;
+use crate::duration::roughly;
+use crate::interrupt::Interrupt;
+use crate::measure::costs;
+use crate::output::{self, Style};
+use crate::render;
+use crate::results_folder::results_folder;
+use anyhow::{Context, Result, anyhow, bail};
+use beside::{Loads, Work};
+use facts::{CpuSet, HostView};
+use host::Live;
+use host::change::Journal;
+use lab::bench::{Plan, PlannedArm};
+use lab::doubt::Doubt;
+use lab::experiment::analysis::LEAST_BLOCKS;
+use lab::experiment::{Combination, Design, Experiment, Kind};
+use lab::failure::Failure;
+use lab::record::Fingerprint;
+use lab::workload::Scene;
+use machine::{Arena, Changing, Ground, Plans};
+use session::Session;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Result<ExitCode> {
+    if let Some(file) = &options.from {
+        return published::run(arguments, file);
+    }
+    if let [first, rest @ ..] = &options.what[..]
+        && first == "resume"
+    {
+        return resume::run(arguments, options, rest);
+    }
+    let journal = if options.dry_run { None } else { machine::recover(arguments, options)? };
+    let host = host::view(&Live::this_machine());
+    let design = asked::design(options, &host)?;
+    let mut study = Study::of(design, &host, options)?;
+    let interrupt = Interrupt::listen()?;
+    study.fit(&interrupt, arguments)?;
+    let plan = study.plan()?;
+    study.show(arguments)?;
+    if options.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let folder = folder(options)?.join(&plan.id);
+    let means = Means { arguments, options, interrupt: &interrupt, journal };
+    study.run(means, plan, Begin::Anew(folder))
+}
+
+/// With what a study is run.
+struct Means<'a> {
+    arguments: &'a Arguments,
+    options: &'a ExperimentArguments,
+    interrupt: &'a Interrupt,
+    /// Held from before the machine was looked at; none without root.
+    journal: Option<Journal>,
+}
+
+/// `fullclock report STUDY`.
+pub(super) fn report(arguments: &Arguments, options: &ReportArguments) -> Result<ExitCode> {
+    let (record, folder) = study::read(&options.study)?;
+    let to = options.to.as_deref().unwrap_or(&folder);
+    study::report(arguments, &record, to)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where studies are kept, each in a folder of its own.
+fn folder(options: &ExperimentArguments) -> Result<PathBuf> {
+    match &options.results {
+        Some(chosen) => Ok(chosen.clone()),
+        None => Ok(results_folder(None)?.join("experiments")),
+    }
+}
+
+/// How a run begins.
+enum Begin {
+    /// In this folder.
+    Anew(PathBuf),
+    /// Behind the trials of an earlier one.
+    Behind(Box<resume::Earlier>),
+}
+
+/// A design, and what it comes to on this machine.
+struct Study<'h> {
+    design: Design,
+    host: &'h HostView,
+    allowed: CpuSet,
+    combinations: Vec<Combination>,
+    arms: Vec<PlannedArm>,
+    plans: Plans,
+    varies_settings: bool,
+    /// How long a trial of each workload took, in seconds.
+    lengths: Vec<f64>,
+}
+
+impl<'h> Study<'h> {
+    /// Errors: everything that the plan asks for and this machine does not have.
+    fn of(design: Design, host: &'h HostView, options: &ExperimentArguments) -> Result<Study<'h>> {
+        let allowed = host::probe::allowed()?;
+        let combinations = lab::experiment::arms(&design)?;
+        let arms = arms::planned(&design, &combinations, &allowed)?;
+        let plans = Plans::of(&design, &combinations, host, options.i_know)?;
+        let varies_settings = design.factors.iter().any(|it| it.kind() == Kind::Setting);
+        let lengths = Vec::new();
+        Ok(Study { design, host, allowed, combinations, arms, plans, varies_settings, lengths })
+    }
+
+    fn scene<'s>(&'s self, interrupt: &'s Interrupt) -> Scene<'s> {
+        let (allowed, temporary) = (self.allowed.clone(), std::env::temp_dir());
+        Scene { host: self.host, allowed, temporary, stop: interrupt.flag() }
+    }
+
+    /// Runs each workload once, to know how long a trial takes, and fits the trials into the budget.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long a trial takes is to be told before the first"
+    )]
+    fn fit(&mut self, interrupt: &Interrupt, arguments: &Arguments) -> Result<()> {
+        bench::clear_up(arguments, &std::env::temp_dir(), None);
+        let loads = Loads::on(self.host, &self.allowed);
+        for workload in 0..self.design.workloads.len() {
+            let first = self.combinations.iter().position(|it| it.workload == workload);
+            let Some(arm) = first.and_then(|it| self.arms.get(it)) else { continue };
+            let scene = self.scene(interrupt);
+            let mut ready = (arm.workload.prepare)(&arm.settings, &scene)?;
+            self.leaves_room(workload, ready.cpus(), &loads)?;
+            let began = Instant::now();
+            ready.trial(&scene).with_context(|| format!("a first trial of {}", arm.name))?;
+            ready.settle()?;
+            self.lengths.push(began.elapsed().as_secs_f64());
+        }
+        let Some(budget) = self.design.budget else { return Ok(()) };
+        let of_one = session::length(
+            &self.lengths,
+            self.n_combinations(),
+            &Design { trials: 1, warm_up: 0, ..self.design.clone() },
+        );
+        let rounds = (budget.as_secs_f64() / of_one.as_secs_f64().max(1e-9)) as u32;
+        let fitting = rounds.saturating_sub(self.design.warm_up) / 2 * 2;
+        if fitting < 2 * LEAST_BLOCKS {
+            bail!(
+                "--budget {}: {} arms take {} for one trial each, and fewer than {} trials of each tell nothing; leave out \
+                 levels, or give it {}",
+                words(budget),
+                self.arms.len(),
+                words(of_one),
+                2 * LEAST_BLOCKS,
+                words(of_one * (2 * LEAST_BLOCKS + self.design.warm_up))
+            );
+        }
+        self.design.trials = self.design.trials.min(fitting);
+        Ok(())
+    }
+
+    /// Whether the arms of a workload, which keeps to these CPUs where it is told of none, leave CPUs to their loads.
+    fn leaves_room(&self, workload: usize, cpus: Option<&CpuSet>, loads: &Loads) -> Result<()> {
+        let arms = self.combinations.iter().zip(&self.arms);
+        for (combination, arm) in arms.filter(|it| it.0.workload == workload) {
+            let cpus = arm.settings.cpus()?.or_else(|| cpus.cloned());
+            loads.beside(&self.design, combination, &Work { id: arm.workload.id, cpus })?;
+        }
+        Ok(())
+    }
+
+    fn n_combinations(&self) -> usize {
+        self.arms.len() / self.design.workloads.len().max(1)
+    }
+
+    /// What is going to be run.
+    fn show(&self, arguments: &Arguments) -> Result<()> {
+        if arguments.output.json || arguments.output.quiet {
+            return Ok(());
+        }
+        let length = session::length(&self.lengths, self.n_combinations(), &self.design);
+        let planned = render::experiment::Planned {
+            design: &self.design,
+            arms: &self.combinations,
+            length,
+            trial_seconds: &self.lengths,
+        };
+        output::print(&render::experiment::planned(&planned, Style::of_stdout(&arguments.output)))
+    }
+
+    /// The trials, in an order that a seed decides.
+    fn plan(&self) -> Result<Plan> {
+        let (id, began) = bench::moment(&slug(&self.design));
+        let seed = fastrand::u64(..);
+        Ok(Plan {
+            arms: Vec::new(),
+            trials: self.design.trials,
+            seed,
+            id,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            began,
+            machine: Fingerprint::of(self.host),
+            costs: costs::costs(self.host, &self.allowed),
+            is_whole: true,
+            warm_up: self.design.warm_up,
+            experiment: Some(Experiment {
+                design: self.design.clone(),
+                arms: self.combinations.clone(),
+                seed,
+            }),
+            so_far: Vec::new(),
+        })
+    }
+
+    fn run(mut self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
+        let Means { arguments, options, interrupt, journal } = means;
+        let loads = Loads::on(self.host, &self.allowed);
+        let plan = Plan { arms: std::mem::take(&mut self.arms), ..plan };
+        let plans = std::mem::replace(&mut self.plans, Plans::none());
+        let ground = self.varies_settings.then(|| Ground::open(arguments, options)).transpose()?;
+        let changing =
+            ground.as_ref().zip(journal).map(|(it, journal)| Changing::of(it, journal, plans));
+        let rest = self.design.rest;
+        let arena = Arena { arguments, interrupt, rest, changing, loads };
+        let (folder, plan, earlier) = match begin {
+            Begin::Anew(folder) => (folder, plan, None),
+            Begin::Behind(it) => {
+                let resume::Earlier { journal, record, folder } = *it;
+                let n_before = record.trials.len();
+                (folder, resume::behind(plan, record)?, Some((journal, n_before)))
+            }
+        };
+        let mut session = Session::new(arena, folder, self.design.clone());
+        if let Some((journal, n_before)) = earlier {
+            session = session.with(journal, n_before);
+        }
+        let scene = self.scene(interrupt);
+        let (mut record, outcome) = lab::bench::run(plan, &scene, &mut session)?;
+        let Session { folder, journal, .. } = session;
+        record.raise_doubts();
+        if outcome.as_ref().is_err_and(|it| !matches!(it, Failure::Stopped)) {
+            record.doubts.push(Doubt::CutShort.into());
+        }
+        for line in resume::differences(&record.machine, &host::view(&Live::this_machine())) {
+            output::complain(&anyhow!("meanwhile {line}: not by this experiment"));
+        }
+        study::end(arguments, &folder, journal, &record, outcome)
+    }
+}
+
+/// The name of a study's folder: `case-tick`, `governor-load`.
+fn slug(design: &Design) -> String {
+    let names: Vec<&str> = design.factors.iter().map(|it| it.name.as_str()).collect();
+    let case = design.name.split_once(": ").map(|(case, _)| case);
+    let name =
+        case.filter(|it| it.starts_with("case:")).map_or_else(|| names.join("-"), str::to_owned);
+    let plain = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
+    name.chars().map(plain).take(40).collect()
+}
+
+/// A time in a unit that one can wait in.
+fn words(time: Duration) -> String {
+    roughly(time.as_secs_f64())
+}
+
+/// What ends a study early, in the words of its report; nothing where it is whole.
+fn stopped(outcome: &Result<(), Failure>) -> Option<String> {
+    match outcome {
+        Ok(()) => None,
+        Err(Failure::Stopped) => Some("stopped by the user".to_owned()),
+        Err(failure) => Some(failure.to_string()),
+    }
+}

@@ -1,0 +1,147 @@
+//! A study on disk: a folder with its trials and its report.
+#![expect(clippy::disallowed_methods, reason = "studies are files that the user asked for")]
+
+use super::stopped;
+use crate::cli::Arguments;
+use crate::output::{self, Style};
+use crate::render;
+use crate::render::experiment::Study;
+use anyhow::{Context, Result, anyhow, bail};
+use lab::experiment::analysis::analyse;
+use lab::failure::Failure;
+use lab::record::Record;
+use lab::store::{JOURNAL, Journal, RESULT};
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// A setting was refused, or is not as it was.
+const REFUSED: u8 = 3;
+
+/// Keeps what was run, reports it, and says what ended it early.
+pub(super) fn end(
+    arguments: &Arguments,
+    folder: &Path,
+    journal: Option<Journal>,
+    record: &Record,
+    outcome: Result<(), Failure>,
+) -> Result<ExitCode> {
+    let why = stopped(&outcome);
+    if record.trials.is_empty() {
+        journal.map_or(Ok(()), Journal::discard)?;
+        // Empty, since nothing else is in it.
+        std::fs::remove_dir(folder).ok();
+        let why = why.unwrap_or_default();
+        if matches!(outcome, Err(Failure::Unchanged(_))) {
+            output::complain(&anyhow!("no trial was run: {why}"));
+            return Ok(ExitCode::from(REFUSED));
+        }
+        bail!("no trial was run: {why}");
+    }
+    if why.is_none()
+        && let Some(journal) = journal
+    {
+        journal.finish(record)?;
+    }
+    let reported = report(arguments, record, folder);
+    match outcome {
+        Ok(()) => reported.map(|()| ExitCode::SUCCESS),
+        Err(Failure::Stopped) => {
+            reported?;
+            note_resume(arguments, &record.id);
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(Failure::Unchanged(why)) => {
+            output::complain(&anyhow!("{why}"));
+            reported?;
+            note_resume(arguments, &record.id);
+            Ok(ExitCode::from(REFUSED))
+        }
+        Err(failure) => {
+            reported?;
+            note_resume(arguments, &record.id);
+            let after = format!("ended after {} trials", record.trials.len());
+            Err(anyhow::Error::new(failure).context(after))
+        }
+    }
+}
+
+fn note_resume(arguments: &Arguments, id: &str) {
+    let text = format!("`fullclock experiment resume {id}` goes on where it ended");
+    output::note(&arguments.output, &text);
+}
+
+/// Prints what the trials say, and writes the report into a folder.
+pub(super) fn report(arguments: &Arguments, record: &Record, folder: &Path) -> Result<()> {
+    let analysis = analyse(record).map_err(|why| anyhow!("{why}"))?;
+    let study = Study::of(record, &analysis).context("it is no study")?;
+    let text = if arguments.output.json {
+        render::experiment::json(&study)?
+    } else {
+        render::experiment::text(&study, Style::of_stdout(&arguments.output))
+    };
+    output::print(&text)?;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let files = render::experiment::files(&study)?;
+    for (name, text) in &files {
+        let path = folder.join(name);
+        written(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    output::note(&arguments.output, &format!("report: {}", folder.join("report.html").display()));
+    Ok(())
+}
+
+/// Reports say what a machine is and what it runs, as results do: they are their owner's until that one shares them.
+fn written(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+/// The study in a folder, or in a file, and its folder.
+pub(super) fn read(path: &Path) -> Result<(Record, PathBuf)> {
+    let file = if path.is_dir() {
+        result_in(path).or_else(|| journal_in(path)).with_context(|| {
+            format!("{} holds no study: neither a result nor trials", path.display())
+        })?
+    } else {
+        path.to_owned()
+    };
+    let record = lab::store::read(&file)?;
+    if record.experiment.is_none() {
+        bail!("{} is a result of `fullclock bench`; `fullclock compare` shows it", file.display());
+    }
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+    Ok((record, folder.unwrap_or(Path::new(".")).to_owned()))
+}
+
+/// The journal of the study in a folder.
+pub(super) fn journal_in(folder: &Path) -> Option<PathBuf> {
+    file_in(folder, JOURNAL)
+}
+
+fn result_in(folder: &Path) -> Option<PathBuf> {
+    file_in(folder, RESULT)
+}
+
+/// The file with this ending in a folder, which may have been copied under another name; never empty, and no report.
+fn file_in(folder: &Path, ending: &str) -> Option<PathBuf> {
+    let files = std::fs::read_dir(folder).ok()?.filter_map(|it| Some(it.ok()?.path()));
+    let mut files: Vec<PathBuf> = files
+        .filter(|it| it.extension().is_some_and(|it| it == ending))
+        .filter(|it| it.file_stem().is_some_and(|it| it != "report"))
+        .filter(|it| it.metadata().is_ok_and(|it| it.len() > 0))
+        .collect();
+    files.sort();
+    files.pop()
+}
+
+/// The journals of the studies in a folder, the latest last.
+pub(super) fn journals(place: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(place).into_iter().flatten();
+    let mut found: Vec<PathBuf> = entries.filter_map(|it| journal_in(&it.ok()?.path())).collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,151 @@
+//! What is applied and how it stands, and what drifted, as text.
+
+use super::places::join;
+use super::plan::shown;
+use crate::commands::change::status::{Place, Shown, Standing};
+use crate::output::{Style, harmless};
+use crate::render::page::{BOLD, Page};
+use crate::watch::utc;
+use facts::change::Target;
+use host::change::State;
+use host::witness::Written;
+use rules::boot_edit::activation;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Columns before a change's lines.
+const MARGIN: usize = 2;
+
+/// What is applied.
+pub(crate) fn status(
+    changes: &[Shown],
+    suspects: &[String],
+    verbose: bool,
+    style: Style,
+) -> String {
+    let mut page = Page::new(style);
+    for change in changes {
+        let head = format!("Change {}", change.recorded.id);
+        let made = moment(change.recorded.when);
+        page.line(&format!("{}  {made}  {}", page.paint(BOLD, &head), state(change)));
+        page.paragraph(MARGIN, &format!("fullclock {}", change.recorded.command.join(" ")));
+        places(&mut page, &change.places, verbose);
+        page.line("");
+    }
+    if changes.iter().all(|it| it.recorded.state == State::Reverted) {
+        page.paragraph(0, "Nothing is applied.");
+    } else {
+        if !suspects.is_empty() {
+            let names = suspects.join(", ");
+            let text = format!(
+                "Running here, and may have changed it: {names}. `fullclock watch-drift` sees who does."
+            );
+            page.paragraph(0, &text);
+        }
+        page.paragraph(0, &next_boot(changes));
+    }
+    page.finish()
+}
+
+/// A moment as RFC 3339 writes it.
+pub(crate) fn moment(since_epoch: Duration) -> String {
+    utc::timestamp(u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// What became of a change.
+pub(in crate::render) fn state(change: &Shown) -> String {
+    match &change.recorded.state {
+        State::Open => {
+            "not ended: it is being made, or was interrupted; `fullclock revert` undoes it"
+                .to_owned()
+        }
+        State::Kept if change.is_of_this_boot => match n_changed(change) {
+            0 => "in force".to_owned(),
+            1 => "in force but for 1 place".to_owned(),
+            n => format!("in force but for {n} places"),
+        },
+        State::Kept => "made before the last boot".to_owned(),
+        State::Awaiting { until, .. } => {
+            format!("to be confirmed by {}, or reverted", moment(*until))
+        }
+        State::Reverted => "reverted".to_owned(),
+        State::PartlyReverted { left } => format!("reverted but for {left} places"),
+    }
+}
+
+fn n_changed(change: &Shown) -> usize {
+    change.places.iter().filter(|it| matches!(it.standing, Standing::Changed { .. })).count()
+}
+
+fn places(page: &mut Page, places: &[Place], verbose: bool) {
+    let common = |it: &Place| (it.setting.clone(), words(it));
+    let written = places.iter().filter(|it| verbose || !matches!(it.standing, Standing::Gone));
+    for joined in join(written.map(|it| (&it.write.target, common(it)))) {
+        let (setting, words) = &joined.common;
+        let n = if joined.n > 1 { format!(" ({} places)", joined.n) } else { String::new() };
+        page.paragraph(2 * MARGIN, &format!("{setting}: {}: {words}{n}", joined.name()));
+    }
+}
+
+fn words(place: &Place) -> String {
+    let target = &place.write.target;
+    let to = shown(target, place.write.to.as_ref());
+    match &place.standing {
+        Standing::InForce => to,
+        Standing::Changed { found } => {
+            format!("CHANGED since, to {}; it was given {to}", shown(target, found.as_ref()))
+        }
+        Standing::Unknown(why) => format!("given {to}, and cannot be read: {why}"),
+        Standing::Gone => format!("given {to}, which is gone"),
+    }
+}
+
+/// What the files that outlive a boot will do.
+pub(in crate::render) fn next_boot(changes: &[Shown]) -> String {
+    let lasts = |it: &&Shown| {
+        it.places.iter().any(|place| {
+            matches!(place.write.target, Target::File { .. })
+                && !matches!(place.standing, Standing::Gone)
+        })
+    };
+    let lasting: Vec<&str> =
+        changes.iter().filter(lasts).map(|it| it.recorded.id.as_str()).collect();
+    let text = match lasting.as_slice() {
+        [] => {
+            return "The next boot ends all of it: nothing was made to last (`apply --persist` does that)."
+                .to_owned();
+        }
+        [id] => format!("The next boot does change {id} again"),
+        ids => format!("The next boot does changes {} again", ids.join(", ")),
+    };
+    let paths = changes.iter().flat_map(|it| &it.places).map(|it| it.write.target.to_string());
+    let commands: BTreeSet<&str> = paths.filter_map(|it| activation(&it)).collect();
+    match commands.into_iter().collect::<Vec<_>>().join("`, `") {
+        none if none.is_empty() => format!("{text}."),
+        commands => format!("{text}; the boot line follows once `{commands}` has run."),
+    }
+}
+
+/// A line that tells of one place that drifted, or came back.
+pub(crate) fn drift(
+    at: &str,
+    place: &Place,
+    found: Option<&str>,
+    writer: Option<&Written>,
+) -> String {
+    let target = &place.write.target;
+    let found = shown(target, found.map(str::to_owned).as_ref());
+    let to = shown(target, place.write.to.as_ref());
+    let by = match writer {
+        None => String::new(),
+        Some(Written { pid, command: None, .. }) => format!(", by process {pid}, which is gone"),
+        Some(Written { pid, command: Some(command), .. }) => {
+            format!(", by {command} (process {pid})")
+        }
+    };
+    let line = match place.standing {
+        Standing::InForce => format!("{at}  {target}: {found} again, as it was given{by}\n"),
+        _ => format!("{at}  {target}: {found}, was given {to}{by}\n"),
+    };
+    harmless(&line).into_owned()
+}

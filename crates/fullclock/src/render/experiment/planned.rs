@@ -1,0 +1,50 @@
+//! What an experiment is going to run, before it begins.
+
+use crate::duration::roughly;
+use crate::output::Style;
+use crate::render::page::Page;
+use lab::experiment::{Combination, Design, Shape};
+use std::time::Duration;
+
+/// A plan, and how long it takes.
+pub(crate) struct Planned<'a> {
+    pub(crate) design: &'a Design,
+    pub(crate) arms: &'a [Combination],
+    pub(crate) length: Duration,
+    /// How long a trial of each workload took, in seconds.
+    pub(crate) trial_seconds: &'a [f64],
+}
+
+/// As text.
+pub(crate) fn planned(plan: &Planned<'_>, style: Style) -> String {
+    let Planned { design, arms, .. } = plan;
+    let mut page = Page::new(style);
+    page.paragraph(0, &format!("experiment: {}", design.name));
+    page.line("");
+    for factor in &design.factors {
+        page.paragraph(2, &format!("{}: {}", factor.name, factor.levels.join(", ")));
+    }
+    let seconds = plan.trial_seconds.iter();
+    for (workload, seconds) in design.workloads.iter().zip(seconds) {
+        page.paragraph(2, &format!("{workload}: about {seconds:.2} s a trial"));
+    }
+    page.line("");
+    let shape = match design.shape {
+        Shape::Full => "every combination",
+        Shape::OneAtATime => "one factor at a time",
+        Shape::Fraction => "a fraction of the combinations",
+    };
+    let (n_arms, trials) = (arms.len(), design.trials);
+    let until = design.until.map_or_else(String::new, |it| {
+        format!(" at least, and on until every effect is known to {} %", it * 100.0)
+    });
+    page.paragraph(
+        0,
+        &format!(
+            "{n_arms} arms ({shape}), {trials} trials of each{until}: {} trials, about {}.",
+            n_arms * trials as usize,
+            roughly(plan.length.as_secs_f64())
+        ),
+    );
+    page.finish()
+}

@@ -1,0 +1,93 @@
+//! What a study found in sentences: each from values, once for all outputs.
+
+mod advice;
+mod effect;
+mod failures;
+mod gaps;
+mod given_up;
+mod interaction;
+mod pareto;
+mod repeat;
+mod risk;
+mod table;
+mod verdict;
+
+pub(super) use advice::advice;
+pub(super) use effect::effects;
+pub(super) use failures::failures;
+pub(super) use gaps::gaps;
+pub(super) use interaction::interactions;
+pub(super) use pareto::pareto;
+pub(super) use repeat::{command_line, plan};
+pub(super) use table::{ArmRow, rows};
+pub(super) use verdict::verdict;
+
+use crate::render::bench::percent;
+use lab::doubt::{Doubt, Raised};
+use lab::experiment::analysis::{LEAST_BLOCKS, WorkloadAnalysis};
+use lab::record::Record;
+use lab::trial::Better;
+
+/// What the figure of a workload is: `elapsed in s, lower is faster; 20 blocks`.
+pub(super) fn figure(workload: &WorkloadAnalysis) -> String {
+    let WorkloadAnalysis { figure, unit, better, blocks, .. } = workload;
+    let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
+    let way = match better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
+    };
+    let blocks = if *blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
+    format!("{figure}{unit}, {way} is faster; {blocks}")
+}
+
+/// Doubts, a line each.
+pub(super) fn doubts(record: &Record) -> Vec<String> {
+    let doubts: Vec<Raised> = record.doubts.iter().filter_map(of_study).collect();
+    crate::render::bench::doubt_lines(&doubts.iter().collect::<Vec<_>>())
+}
+
+/// How many trials a claim takes is another number here: signed ranks, which `fullclock bench` compares by, need more than
+/// the blocks of a study.
+fn of_study(raised: &Raised) -> Option<Raised> {
+    match raised.doubt {
+        Doubt::TooFewTrials { trials, .. } => (trials < LEAST_BLOCKS).then(|| Raised {
+            arm: raised.arm.clone(),
+            doubt: Doubt::TooFewTrials { trials, needed: LEAST_BLOCKS },
+        }),
+        _ => Some(raised.clone()),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// `12 % slower`.
+fn way(change: f64) -> String {
+    format!("{} % {}", percent(change.abs()), way_word(change))
+}
+
+fn way_word(change: f64) -> &'static str {
+    if change < 0.0 { "faster" } else { "slower" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_study_has_too_few_trials_where_its_own_analysis_has() {
+        let (mut record, _) = super::super::fixture::study();
+        let mut of = |trials| {
+            record.doubts = vec![Doubt::TooFewTrials { trials, needed: 8 }.into()];
+            doubts(&record)
+        };
+        assert!(of(3).is_empty());
+        assert_eq!(of(2), ["there are too few trials for a claim: 2, and it takes 3"]);
+    }
+}

@@ -1,0 +1,274 @@
+//! One trial after the other, each with what the machine did around it.
+
+use super::prepared::Prepared;
+use super::surroundings::{Recorder, Work};
+use super::{Watcher, clock, order, turns};
+use crate::failure::Failure;
+use crate::known::Known;
+use crate::record::Record;
+use crate::trial::{Surroundings, Trial, TrialClock};
+use crate::workload::Scene;
+use facts::Fact;
+use facts::probe::ClockReading;
+use fastrand::Rng;
+use host::probe::anchor;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// The trials of one record.
+pub(super) struct Session<'a> {
+    arms: Prepared,
+    /// How many pieces a trial is cut into; `None` where it runs as a whole.
+    pieces: Option<u32>,
+    recorder: Recorder<'a>,
+    scene: &'a Scene<'a>,
+    /// When the first trial began.
+    started_ns: Option<u64>,
+    /// Whether the machine is changed around each trial, so that nothing before a trial belongs to it.
+    is_apart: bool,
+    /// When an earlier run of the same plan began its last trial, by its own clock: later ones come behind that.
+    behind_ns: u64,
+}
+
+/// How much is to be run.
+#[derive(Clone, Copy)]
+pub(super) struct Amount {
+    /// Trials of each arm at least.
+    pub(super) trials: u32,
+    /// Trials of each arm in front of those.
+    pub(super) warm_up: u32,
+}
+
+/// What the probe saw at both ends of a trial.
+struct Clocks {
+    before: Fact<Vec<ClockReading>>,
+    after: Fact<Vec<ClockReading>>,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        arms: Prepared,
+        pieces: Option<u32>,
+        recorder: Recorder<'a>,
+        scene: &'a Scene<'a>,
+    ) -> Session<'a> {
+        let (started_ns, behind_ns, is_apart) = (None, 0, false);
+        Session { arms, pieces, recorder, scene, started_ns, is_apart, behind_ns }
+    }
+
+    /// Blocks until each arm has that many trials, and the watcher wants no more.
+    pub(super) fn run(
+        mut self,
+        amount: Amount,
+        draw: &mut Rng,
+        record: &mut Record,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), Failure> {
+        let lead = self.recorder.begin();
+        self.wait(lead)?;
+        let began = |it: &Trial| it.began_ns.value().copied();
+        self.is_apart = record.experiment.is_some();
+        self.behind_ns = record.trials.iter().filter_map(began).max().unwrap_or_default();
+        watcher.begun(record)?;
+        self.warm_up(amount.warm_up, watcher)?;
+        let n_before = record.trials.len();
+        let mut n_done = n_before;
+        for block in 1.. {
+            if block > 1 && n_done == 0 && !watcher.begins_block(record) {
+                break;
+            }
+            match self.pieces {
+                Some(pieces) => {
+                    for trial in self.in_turns(pieces, block, draw)? {
+                        add(trial, record, watcher)?;
+                    }
+                }
+                None => {
+                    for arm in order::block(self.arms.len(), draw) {
+                        // The same seed draws the same order: what an earlier run did is not done again.
+                        if n_done > 0 {
+                            is_of(record, n_before - n_done, (arm, block))?;
+                            n_done -= 1;
+                        } else {
+                            let trial = self.surrounded(arm, block, watcher)?;
+                            add(trial, record, watcher)?;
+                        }
+                    }
+                }
+            }
+            let of_each = record.trials.len() / self.arms.len().max(1);
+            if n_done == 0 && of_each >= amount.trials as usize && !watcher.wants_more(record) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Trials that are not kept. One that fails is left to the trials that are.
+    fn warm_up(&mut self, rounds: u32, watcher: &mut dyn Watcher) -> Result<(), Failure> {
+        let n_arms = self.arms.len();
+        for arm in (0..rounds).flat_map(|_| 0..n_arms) {
+            match watcher.surround(arm, &mut || self.whole(arm, 0).map(drop)) {
+                Err(failure) if !watcher.goes_on(arm, &failure) => return Err(failure),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A trial of one arm, on the machine as that arm wants it.
+    fn surrounded(
+        &mut self,
+        arm: usize,
+        block: u32,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Trial, Failure> {
+        let began_ns = anchor().raw_ns;
+        let mut trial = None;
+        let outcome = watcher.surround(arm, &mut || {
+            trial = Some(self.whole(arm, block)?);
+            Ok(())
+        });
+        match (outcome, trial) {
+            (Ok(()), Some(trial)) => Ok(trial),
+            (Ok(()), None) => Err(Failure::Unready("no trial was run".to_owned())),
+            (Err(failure), _) if watcher.goes_on(arm, &failure) => {
+                self.started_ns.get_or_insert(began_ns);
+                Ok(Trial::failed(arm, block, self.since_start(began_ns), &failure))
+            }
+            (Err(failure), _) => Err(failure),
+        }
+    }
+
+    /// A trial of one arm.
+    fn whole(&mut self, number: usize, block: u32) -> Result<Trial, Failure> {
+        if self.is_apart {
+            self.recorder.begin_apart();
+        }
+        let began_ns = self.begin()?;
+        let arm = self.arms.arm(number);
+        let before = arm.clocks();
+        let outcome = arm.ready.trial(self.scene)?;
+        let clocks = Clocks { before, after: arm.clocks() };
+        let surroundings = self.end(number, began_ns, &clocks, outcome.cpu_ns.value().copied())?;
+        Ok(Trial {
+            number: 0,
+            arm: number,
+            block,
+            began_ns: self.since_start(began_ns),
+            failed: None,
+            outcome,
+            clock: clocks.around(),
+            surroundings,
+        })
+    }
+
+    /// A trial of each arm, in pieces that take turns; the first to begin is the first. They share one window of ledger
+    /// and metrics, and the clocks at its ends.
+    fn in_turns(&mut self, pieces: u32, block: u32, draw: &mut Rng) -> Result<Vec<Trial>, Failure> {
+        let began_ns = self.begin()?;
+        let before = self.arms.arm(0).clocks();
+        let runs = turns::run(&self.arms.all(), pieces, draw, self.scene.stop)?;
+        let clocks = Clocks { before, after: self.arms.arm(0).clocks() };
+        let surroundings = self.end(0, began_ns, &clocks, None)?;
+        let trial = |(arm, run): (usize, turns::Run)| Trial {
+            number: 0,
+            arm,
+            block,
+            began_ns: self.since_start(run.began_ns),
+            failed: None,
+            outcome: run.outcome,
+            clock: clocks.around(),
+            surroundings: surroundings.clone(),
+        };
+        let mut trials: Vec<Trial> = runs.into_iter().enumerate().map(trial).collect();
+        trials.sort_by_key(|it| it.began_ns.value().copied());
+        Ok(trials)
+    }
+
+    /// Looks at the machine before a trial; the moment, in nanoseconds of CLOCK_MONOTONIC_RAW.
+    fn begin(&mut self) -> Result<u64, Failure> {
+        if self.scene.stop.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
+        }
+        self.recorder.begin();
+        let began_ns = anchor().raw_ns;
+        self.started_ns.get_or_insert(began_ns);
+        Ok(began_ns)
+    }
+
+    /// Looks at it after a trial of this arm, whose tasks ran for `cpu_ns`.
+    fn end(
+        &mut self,
+        number: usize,
+        began_ns: u64,
+        clocks: &Clocks,
+        cpu_ns: Option<u64>,
+    ) -> Result<Known<Surroundings>, Failure> {
+        let ready = &mut self.arms.arm(number).ready;
+        let readings = [&clocks.before, &clocks.after].into_iter().flatten().flatten();
+        let work = Work {
+            cpus: ready.cpus().unwrap_or(&self.scene.allowed),
+            processes: ready.processes(),
+            tasks: ready.tasks(),
+            cpu_ns,
+            clocks: readings.copied().collect(),
+        };
+        let surroundings = self.recorder.end(began_ns, work);
+        ready.settle()?;
+        if ready.ends_with_trial() {
+            self.recorder.forget_past();
+        }
+        Ok(surroundings)
+    }
+
+    fn since_start(&self, began_ns: u64) -> Known<u64> {
+        let since = began_ns.saturating_sub(self.started_ns.unwrap_or(began_ns));
+        Known::Value(self.behind_ns.saturating_add(since))
+    }
+
+    /// Waits until the machine has been watched for long enough.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "waits for as long as a trial's surroundings need"
+    )]
+    fn wait(&self, time: Duration) -> Result<(), Failure> {
+        const STEP: Duration = Duration::from_millis(50);
+        let began = std::time::Instant::now();
+        while began.elapsed() < time {
+            if self.scene.stop.load(Ordering::Relaxed) {
+                return Err(Failure::Stopped);
+            }
+            std::thread::sleep(STEP.min(time.saturating_sub(began.elapsed())));
+        }
+        Ok(())
+    }
+}
+
+impl Clocks {
+    fn around(&self) -> Known<TrialClock> {
+        let both = self.before.as_ref().and_then(|before| Ok((before, self.after.as_ref()?)));
+        let around = both.map(|(before, after)| TrialClock {
+            before_hz: clock::mean_hz(before),
+            after_hz: clock::mean_hz(after),
+        });
+        around.map_err(Clone::clone).into()
+    }
+}
+
+/// Whether a trial that an earlier run made is the one that this order has in its place.
+fn is_of(record: &Record, place: usize, (arm, block): (usize, u32)) -> Result<(), Failure> {
+    match record.trials.get(place) {
+        Some(it) if it.arm == arm && it.block == block => Ok(()),
+        _ => Err(Failure::Unready(format!(
+            "trial {} is not the one that this version makes of the plan: begin anew",
+            place + 1
+        ))),
+    }
+}
+
+fn add(trial: Trial, record: &mut Record, watcher: &mut dyn Watcher) -> Result<(), Failure> {
+    let number = u32::try_from(record.trials.len() + 1).unwrap_or(u32::MAX);
+    record.trials.push(Trial { number, ..trial });
+    watcher.tried(record)
+}

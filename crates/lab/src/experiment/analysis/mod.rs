@@ -1,0 +1,205 @@
+//! What the factors of a study do to its figures.
+//!
+//! Shares are changes against the first level: 0.13 is 13 % more. Of every figure "slower" is a positive change, whichever
+//! way the figure itself is better, so that effects of workloads can be put beside each other.
+//!
+//! Trials are compared within blocks, as contrasts of their logarithms; what may be said of a whole study is corrected for
+//! everything that is asked of it.
+
+mod arm_analyses;
+mod block_forecasts;
+mod candidates;
+mod cells;
+mod claims;
+mod clock;
+mod conditions;
+mod contrast;
+mod detectable;
+mod effects;
+mod failed_arms;
+mod forbidding;
+mod forecast;
+mod grid;
+mod interactions;
+mod ledger_moves;
+mod pareto;
+mod recommendation;
+mod study;
+#[cfg(test)]
+mod tests;
+
+pub use arm_analyses::ledger;
+pub use study::{NoStudy, analyse};
+
+use crate::known::Known;
+use crate::stats::Interval;
+use crate::trial::Better;
+use serde::{Deserialize, Serialize};
+
+/// The chance of any false claim that the effects and interactions of a study have, all together.
+pub const LEVEL: f64 = 0.05;
+
+/// Blocks without which there is no estimate: two have a spread, of which Student's t knows next to nothing.
+pub const LEAST_BLOCKS: u32 = 3;
+
+/// Everything that can be said of a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// Each workload apart, in the order of the design.
+    pub workloads: Vec<WorkloadAnalysis>,
+    /// The combinations that no other one beats beyond doubt: by being better in a workload (or in power, where it was
+    /// measured) and worse in none. Places in the list of combinations, which is that of the first workload's arms; of those
+    /// that differ in conditions alone, the first stands for all. Combinations of which a trial failed are not in it.
+    pub pareto: Vec<usize>,
+    /// What to do.
+    pub recommendation: Recommendation,
+}
+
+/// What is known of one workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadAnalysis {
+    /// The workload with its options, as the design names it.
+    pub workload: String,
+    /// Its main figure.
+    pub figure: String,
+    /// What that is counted in.
+    pub unit: String,
+    /// Which way it is faster.
+    pub better: Better,
+    /// Blocks in which all arms of it have a good trial.
+    pub blocks: u32,
+    /// Its arms, in the order of the record; the first one has the first level of all factors.
+    pub arms: Vec<ArmAnalysis>,
+    /// Every level of every factor against the first one of it, averaged over the other factors.
+    pub effects: Vec<Effect>,
+    /// Every pair of factors; empty where the shape of the design cannot show them.
+    pub interactions: Vec<Interaction>,
+}
+
+/// One arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArmAnalysis {
+    /// Its place in the record.
+    pub arm: usize,
+    /// Good trials.
+    pub trials: u32,
+    /// Trials that failed.
+    pub failed: u32,
+    /// The middle of its main figures; `None` where every trial failed.
+    pub median: Option<f64>,
+    /// Against the first arm, over blocks; missing for the first one itself, and where there are too few trials.
+    pub change: Known<Estimate>,
+    /// The clock that the probe saw around its trials, the mean in hertz.
+    pub clock_hz: Known<f64>,
+    /// Power of the packages in watts, the mean.
+    pub watts: Known<f64>,
+    /// The ledger's lines, means over its trials, by id of the loss and its part.
+    pub ledger: Vec<(String, String, f64)>,
+}
+
+/// A difference with its doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// As a share; above 0 is slower.
+    pub change: f64,
+    /// The 95 % interval.
+    pub interval: Interval,
+    /// The chance of such evidence where there is none.
+    pub p: f64,
+    /// The same, corrected for all effects and interactions of the study (Holm); of arms, for all arms.
+    pub corrected_p: f64,
+    /// Whether it may be said to be there.
+    pub is_claimed: bool,
+}
+
+/// A level of a factor against its first one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The factor's place in the design.
+    pub factor: usize,
+    /// The level's place in the factor; never 0.
+    pub level: usize,
+    /// On the main figure.
+    pub estimate: Known<Estimate>,
+    /// What the clock alone would have changed, as a share of the same sign: slower by a lower clock is above 0.
+    pub by_clock: Known<f64>,
+    /// The part of the change that the clock makes up: 1 is all of it. Missing where there is too little to have parts.
+    pub clock_part: Known<f64>,
+    /// How much more of the CPUs' time each loss takes, by id of the loss, in shares of all of it; those that moved by more
+    /// than half a point, and by more than chance moves any of them, the largest first.
+    pub ledger: Vec<(String, f64)>,
+    /// The change of power in watts.
+    pub watts: Known<f64>,
+    /// The 95 % interval of that; `None` where it is missing.
+    #[serde(default)]
+    pub watts_interval: Option<Interval>,
+}
+
+/// How the effect of one factor depends on the level of another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interaction {
+    /// The places of both factors in the design: ascending, but a setting before a condition (`cpu`, `load`).
+    pub factors: (usize, usize),
+    /// The level of each that is compared with the first one.
+    pub levels: (usize, usize),
+    /// By how much the change that the first factor makes differs where the second is at that level.
+    pub estimate: Known<Estimate>,
+    /// The change that the first factor makes where the second is at its first level, and where it is at that one; zeros where
+    /// the estimate is missing.
+    pub first_given_second: (f64, f64),
+}
+
+/// What to do with the machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Recommendation {
+    /// No setting was shown to matter for any of these workloads; differences above this share would have been seen.
+    Nothing {
+        /// As a share; missing where there were too few trials to tell.
+        detectable: Known<f64>,
+    },
+    /// No setting was shown to matter on the whole, but what one of them does differs with a condition (`cpu`, `load`): an
+    /// interaction of the two is claimed.
+    Depends,
+    /// Nothing was shown to be faster on the whole than what the first arm has.
+    Keep {
+        /// The factors that were shown to matter.
+        because: Vec<usize>,
+        /// Combinations that are expected to be faster and cannot be advised, because trials with them failed; the fastest
+        /// first.
+        left_out: Vec<Vec<usize>>,
+    },
+    /// Another combination is better.
+    Change {
+        /// The level of each factor; those of conditions (`cpu`, `load`) are 0 and mean nothing.
+        levels: Vec<usize>,
+        /// What it is expected to change, against the first arm, by workload in the order of the design.
+        expected: Vec<f64>,
+        /// Workloads that get slower by it, beyond doubt: places in the design.
+        slower: Vec<usize>,
+        /// Conditions under which a workload gets slower by it, beyond doubt, whatever it does on the whole.
+        slower_where: Vec<SlowerWhere>,
+        /// Whether these levels were run together. A fraction may advise what it has not run: measure it before it is kept.
+        was_run: bool,
+        /// Combinations that are expected to be faster still, as in `Keep`.
+        left_out: Vec<Vec<usize>>,
+    },
+    /// The trials allow no claim.
+    Unsettled {
+        /// Why.
+        why: String,
+    },
+}
+
+/// A workload that gets slower by a change where a condition is at one of its levels.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlowerWhere {
+    /// Its place in the design.
+    pub workload: usize,
+    /// The place of the condition among the factors.
+    pub condition: usize,
+    /// The level of it.
+    pub level: usize,
+    /// By how much, as a share above 0, against the first levels of all settings under the same condition.
+    pub change: f64,
+}

@@ -1,0 +1,172 @@
+//! What to do with the machine.
+//!
+//! The combination that is expected to be fastest, all workloads weighing alike. A setting that is not shown to be better than
+//! its first level is left there: each one that the fastest combination changes has to make a difference to it that
+//! the blocks are sure of, and so has the whole of it.
+
+use super::block_forecasts::Blocks;
+use super::candidates::Candidates;
+use super::conditions::{has_dependence, slower_where};
+use super::detectable::detectable;
+use super::forecast::{Forecasts, Term, terms};
+use super::study::Study;
+use super::{Recommendation, WorkloadAnalysis};
+use crate::experiment::Shape;
+use std::collections::BTreeSet;
+
+/// What the trials of a study come to.
+pub(super) fn recommendation(
+    study: &Study<'_>,
+    workloads: &[WorkloadAnalysis],
+    forbidding: Option<String>,
+) -> Recommendation {
+    if let Some(why) = forbidding.or_else(|| unknown(workloads)) {
+        return Recommendation::Unsettled { why };
+    }
+    let terms: Vec<BTreeSet<Term>> = workloads.iter().map(|it| terms(study.design(), it)).collect();
+    let because = factors(&terms);
+    if because.is_empty() {
+        return if has_dependence(study, workloads) {
+            Recommendation::Depends
+        } else {
+            Recommendation::Nothing { detectable: detectable(study, workloads) }
+        };
+    }
+    let blocks = Blocks::of(study, &terms);
+    let candidates = Candidates::of(study);
+    let forecasts = Forecasts::of(study, workloads, &terms);
+    let Some(best) = fastest(study, &candidates, &forecasts) else {
+        return Recommendation::Unsettled { why: all_failed(study) };
+    };
+    let needed = blocks.needed(best, &candidates, study.design().shape);
+    let first = vec![0; needed.len()];
+    if needed != first && blocks.is_faster(&needed, &first) {
+        return change(study, workloads, needed, (&blocks, &candidates, &forecasts));
+    }
+    if !candidates.is_sound(&first) {
+        return Recommendation::Unsettled { why: first_failed(study) };
+    }
+    Recommendation::Keep { because, left_out: left_out(study, &candidates, &forecasts, &first) }
+}
+
+/// Another combination than the first, with what it costs.
+fn change(
+    study: &Study<'_>,
+    workloads: &[WorkloadAnalysis],
+    levels: Vec<usize>,
+    (blocks, candidates, forecasts): (&Blocks, &Candidates, &Forecasts),
+) -> Recommendation {
+    let first = vec![0; levels.len()];
+    let is_slower =
+        |it: &usize| blocks.change(Some(*it), &levels, &first).is_some_and(|it| it.low > 0.0);
+    Recommendation::Change {
+        expected: forecasts.0.iter().map(|it| it.change(&levels).exp_m1()).collect(),
+        slower: (0..workloads.len()).filter(is_slower).collect(),
+        slower_where: slower_where(study, &levels),
+        was_run: candidates.was_run(&levels),
+        left_out: left_out(study, candidates, forecasts, &levels),
+        levels,
+    }
+}
+
+/// The factors that were shown to matter on the whole; of an interaction both effects are in the model.
+fn factors(terms: &[BTreeSet<Term>]) -> Vec<usize> {
+    let factor = |it: &Term| match *it {
+        Term::Effect(factor, _) => Some(factor),
+        Term::Interaction(..) => None,
+    };
+    terms.iter().flatten().filter_map(factor).collect::<BTreeSet<usize>>().into_iter().collect()
+}
+
+fn all_failed(study: &Study<'_>) -> String {
+    let what = match study.design().shape {
+        Shape::Fraction => {
+            "trials failed with the levels that are expected to be fastest, and with the first ones"
+        }
+        Shape::Full | Shape::OneAtATime => "each combination of settings has a trial that failed",
+    };
+    format!("{what}{MEND}")
+}
+
+fn first_failed(study: &Study<'_>) -> String {
+    let without = match study.design().shape {
+        Shape::Fraction => "no better one can be told",
+        Shape::Full | Shape::OneAtATime => {
+            "no combination without a failed trial was shown to be faster"
+        }
+    };
+    format!("trials with the first level of every setting failed, and {without}{MEND}")
+}
+
+/// What to do about trials that failed.
+const MEND: &str = ": mend what makes them fail, and run it again";
+
+/// Why a workload cannot be spoken of: nothing is known of what any setting does to it.
+fn unknown(workloads: &[WorkloadAnalysis]) -> Option<String> {
+    let why = |it: &WorkloadAnalysis| {
+        let is_unknown = it.effects.iter().all(|it| it.estimate.value().is_none());
+        let reason = it.effects.iter().find_map(|it| it.estimate.reason());
+        reason.filter(|_| is_unknown).map(|why| format!("of {}, {why}", it.workload))
+    };
+    workloads.iter().find_map(why)
+}
+
+/// Expectations that differ by less are the same: sums in another order.
+const ROUNDING: f64 = 1e-9;
+
+/// The levels that are expected to be fastest of all that can be chosen; of equals those that change least. `None` where
+/// trials failed with all of them.
+fn fastest(
+    study: &Study<'_>,
+    candidates: &Candidates,
+    forecasts: &Forecasts,
+) -> Option<Vec<usize>> {
+    if study.design().shape == Shape::Fraction {
+        let first = vec![0; study.design().factors.len()];
+        let ranked = [best_of_fraction(study, forecasts), first];
+        return ranked.into_iter().find(|it| candidates.is_sound(it));
+    }
+    let sound = candidates.run.iter().map(|it| &it.1).filter(|it| candidates.is_sound(it));
+    let ranked = sound.map(|it| (rank(forecasts, it), it));
+    let best = ranked.min_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    best.map(|it| it.1.clone())
+}
+
+/// Without interactions the best combination is that of the best levels.
+fn best_of_fraction(study: &Study<'_>, forecasts: &Forecasts) -> Vec<usize> {
+    let n_factors = study.design().factors.len();
+    let alone = |factor: usize, level: usize| {
+        let mut levels = vec![0; n_factors];
+        levels[factor] = level;
+        forecasts.mean(&levels)
+    };
+    let best = |factor| usize::from(alone(factor, 1) < -ROUNDING);
+    (0..n_factors).map(best).collect()
+}
+
+/// Faster first, and of equals what changes less.
+fn rank(forecasts: &Forecasts, levels: &[usize]) -> (f64, usize) {
+    let mean = (forecasts.mean(levels) / ROUNDING).round();
+    (mean, levels.iter().filter(|it| **it > 0).count())
+}
+
+/// What is expected to be faster than `chosen`, and was not chosen because trials failed with it; the fastest first.
+fn left_out(
+    study: &Study<'_>,
+    candidates: &Candidates,
+    forecasts: &Forecasts,
+    chosen: &[usize],
+) -> Vec<Vec<usize>> {
+    let all = match study.design().shape {
+        Shape::Fraction => vec![best_of_fraction(study, forecasts)],
+        Shape::Full | Shape::OneAtATime => candidates.run.iter().map(|it| it.1.clone()).collect(),
+    };
+    let is_faster = |it: &Vec<usize>| forecasts.mean(it) < forecasts.mean(chosen) - ROUNDING;
+    let mut left: Vec<Vec<usize>> =
+        all.into_iter().filter(|it| !candidates.is_sound(it) && is_faster(it)).collect();
+    left.sort_by(|a, b| {
+        let (a, b) = (rank(forecasts, a), rank(forecasts, b));
+        a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+    });
+    left
+}

@@ -1,0 +1,27 @@
+//! Experiments: settings and conditions by workloads, planned, run in random order, and settled by analysis.
+//!
+//! A [`Design`] names factors, each with levels, and workloads. [`arms`] makes the arms of it: combinations of a level of
+//! each factor, once for each workload. A [`Record`](crate::record::Record) that has an [`Experiment`] is a study: its arms
+//! are those combinations, in the same order, and [`analysis`] says what the factors do to the figures of its trials. All of
+//! this is pure; whoever runs the trials changes the machine around them.
+
+pub mod analysis;
+mod arms;
+mod design;
+pub mod published;
+
+pub use arms::{Combination, TooMany, arms};
+pub use design::{Design, Factor, Guards, Kind, Shape};
+
+use serde::{Deserialize, Serialize};
+
+/// What makes a record a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// What was planned.
+    pub design: Design,
+    /// What each arm of the record combines, in the order of its arms.
+    pub arms: Vec<Combination>,
+    /// Decides the order of the trials of every block, so that a run that was cut short can go on in it.
+    pub seed: u64,
+}
