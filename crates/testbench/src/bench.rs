@@ -4,14 +4,14 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::boot::{Boot, Emulator, Step};
 use crate::emulator::Guest;
 use crate::initramfs;
 use crate::kernel::{Flavour, Kernel};
 use crate::program::Program;
-use crate::transcript::Transcript;
+use crate::transcript::{self, Transcript};
 
 /// The guest's user space: one program under every name, and what Debian's build of it leaves out (of util-linux,
 /// which every Debian has).
@@ -37,6 +37,17 @@ impl Bench {
             .map(|path| Program::read(path))
             .collect::<Result<_>>()?;
         Ok(Self { programs })
+    }
+
+    /// Boots a machine whose last step cuts its power, and returns once it is off.
+    ///
+    /// Errors: the machine was switched off in an orderly way.
+    pub fn run_to_power_cut(&self, boot: &Boot, steps: &[Step]) -> Result<()> {
+        match self.run(boot, steps) {
+            Ok(transcript) => bail!("nothing cut the power: {transcript:#?}"),
+            Err(error) if error.root_cause().to_string().contains(transcript::BREAKS_OFF) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Boots a machine, runs `steps` in it and returns what they printed once the machine is off.
@@ -66,7 +77,7 @@ impl Bench {
             Emulator::Bochs(_) => Flavour::Cloud,
         })?;
         let modules = kernel.modules(&boot.modules)?;
-        let image = initramfs::build(&self.programs, &modules, steps)?;
+        let image = initramfs::build(&self.programs, &modules, boot.init, steps)?;
         let initramfs = folder.join("initramfs.gz");
         fs::write(&initramfs, image)
             .with_context(|| format!("cannot write {}", initramfs.display()))?;

@@ -31,6 +31,7 @@ pub(crate) struct Request {
     sequence: u8,
     function_and_unit: u8,
     command: u8,
+    data: Vec<u8>,
 }
 
 /// Cuts a stream of bytes into frames.
@@ -54,8 +55,9 @@ impl Decoder {
                 Some(Frame::Command)
             }
             END_OF_MESSAGE => match *std::mem::take(&mut self.frame) {
-                [sequence, function_and_unit, command, ..] => {
-                    Some(Frame::Request(Request { sequence, function_and_unit, command }))
+                [sequence, function_and_unit, command, ref data @ .., _checksum] => {
+                    let data = data.to_vec();
+                    Some(Frame::Request(Request { sequence, function_and_unit, command, data }))
                 }
                 _ => None,
             },
@@ -77,6 +79,11 @@ impl Request {
     /// Function and command, which say what is asked.
     pub(crate) fn asks(&self) -> (u8, u8) {
         (self.function_and_unit >> 2, self.command)
+    }
+
+    /// What it is asked with.
+    pub(crate) fn data(&self) -> &[u8] {
+        &self.data
     }
 
     /// The frame that answers with `data`, of which the first byte is the completion code.
@@ -121,16 +128,17 @@ mod tests {
 
     #[test]
     fn bytes_that_look_like_an_end_are_escaped_both_ways() {
-        let frame = encode(&[0xa0, 0x18, 0xaa, 0xa1], END_OF_MESSAGE);
-        assert_eq!(frame, [0xaa, 0xb0, 0x18, 0xaa, 0xba, 0xaa, 0xb1, 0xa0]);
-        let request = Request { sequence: 0xa0, function_and_unit: 0x18, command: 0xaa };
+        let frame = encode(&[0xa0, 0x18, 0xaa, 0xa1, 0xfd], END_OF_MESSAGE);
+        assert_eq!(frame, [0xaa, 0xb0, 0x18, 0xaa, 0xba, 0xaa, 0xb1, 0xfd, 0xa0]);
+        let data = vec![0xa1];
+        let request = Request { sequence: 0xa0, function_and_unit: 0x18, command: 0xaa, data };
         assert_eq!(frames(&frame), [Frame::Request(request)]);
     }
 
     #[test]
     fn command_between_messages_leaves_them_whole() {
         let frames = frames(&[0xff, 1, END_OF_COMMAND, 1, 0x18, 8, 0, END_OF_MESSAGE]);
-        let request = Request { sequence: 1, function_and_unit: 0x18, command: 8 };
+        let request = Request { sequence: 1, function_and_unit: 0x18, command: 8, data: vec![] };
         assert_eq!(frames, [Frame::Command, Frame::Request(request)]);
     }
 

@@ -12,6 +12,17 @@ pub struct Boot {
     pub kernel_arguments: Vec<String>,
     /// Kernel modules that must be in before the first step; what they need is added.
     pub modules: Vec<&'static str>,
+    /// Who runs the steps once they are in.
+    pub init: Init,
+}
+
+/// The first process of a guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Init {
+    /// A script, which does nothing else.
+    Script,
+    /// Debian's systemd: the steps are a service of it, behind everything else that a boot starts.
+    Systemd,
 }
 
 /// Who plays the hardware.

@@ -18,6 +18,7 @@ const TRAILER: &str = "TRAILER!!!";
 pub(crate) struct Archive {
     bytes: Vec<u8>,
     directories: BTreeSet<String>,
+    files: BTreeSet<String>,
     n_entries: u32,
 }
 
@@ -51,8 +52,12 @@ impl Archive {
         self.bytes
     }
 
+    /// The first file at a path stays: programs share libraries.
     fn regular(&mut self, path: &str, mode: u32, content: &[u8]) {
         let path = path.trim_start_matches('/');
+        if !self.files.insert(path.to_owned()) {
+            return;
+        }
         if let Some((parent, _)) = path.rsplit_once('/') {
             self.directory(parent);
         }
@@ -114,10 +119,11 @@ mod tests {
     }
 
     #[test]
-    fn directories_come_before_their_files_and_once() {
+    fn directories_come_before_their_files_and_everything_once() {
         let mut archive = Archive::default();
         archive.file("/lib/x/one", b"");
         archive.executable("/lib/x/two", b"");
+        archive.file("/lib/x/one", b"");
         let bytes = archive.finish();
         let text = String::from_utf8_lossy(&bytes);
         let names: Vec<&str> =

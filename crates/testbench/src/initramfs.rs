@@ -6,28 +6,32 @@ use anyhow::{Context as _, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::boot::Step;
+use crate::boot::{Init, Step};
 use crate::cpio::Archive;
 use crate::program::Program;
+use crate::systemd;
 
 const INIT: &[u8] = include_bytes!("../guest/init");
+const RUN: &[u8] = include_bytes!("../guest/run");
 const FAULTS: &[u8] = include_bytes!("../guest/faults.sh");
 
-/// A compressed file system that runs `steps` as soon as a kernel has unpacked it. The module files come
+/// A compressed file system in which `init` runs `steps` as soon as a kernel has unpacked it. The module files come
 /// in the order they are to be inserted in.
 pub(crate) fn build(
     programs: &[Program],
     modules: &[(String, Vec<u8>)],
+    init: Init,
     steps: &[Step],
 ) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
     archive.executable("init", INIT);
+    archive.executable("bench/run", RUN);
     archive.file("bench/faults.sh", FAULTS);
     for program in programs {
-        archive.executable(&format!("bin/{}", program.name), &program.content);
-        for (path, content) in &program.libraries {
-            archive.executable(path, content);
-        }
+        program.add_to(&mut archive, &format!("bin/{}", program.name));
+    }
+    if init == Init::Systemd {
+        systemd::add_to(&mut archive)?;
     }
     let mut order = String::new();
     for (name, content) in modules {

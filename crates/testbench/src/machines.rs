@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use crate::bochs::Bochs;
-use crate::boot::{Boot, Emulator};
+use crate::boot::{Boot, Emulator, Init};
+use crate::disk::Disk;
 use crate::msr::Msr;
 use crate::qemu::{Bmc, Qemu};
 
@@ -21,7 +22,7 @@ pub struct Machine {
     pub boot: fn() -> Boot,
 }
 
-/// Every machine of the bench.
+/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk.
 pub const MACHINES: &[Machine] = &[
     Machine {
         name: "sound",
@@ -90,11 +91,43 @@ pub fn misspelt() -> Boot {
             n_cpus: 2,
             power_states: false,
             bmc: None,
+            disk: None,
             poses_as_hardware: false,
         }),
         kernel_arguments: vec!["nohz_full=1,6-7".to_owned()],
         modules: vec!["msr"],
+        init: Init::Script,
     }
+}
+
+/// Two CPUs with P-states, and a disk with an ext4 file system that holds what outlives a boot.
+#[must_use]
+pub fn lasting(disk: &Disk) -> Boot {
+    Boot {
+        emulator: Emulator::Qemu(Qemu {
+            cpu_model: CPU_MODEL,
+            n_cpus: 2,
+            power_states: true,
+            bmc: None,
+            disk: Some(disk.path()),
+            poses_as_hardware: true,
+        }),
+        kernel_arguments: Vec::new(),
+        // The file system asks for the checksum by its name, which no list of what needs what has.
+        modules: [&["crc32c_generic", "ext4", "virtio_pci", "virtio_blk"], &POWER_MODULES[..]]
+            .concat(),
+        init: Init::Script,
+    }
+}
+
+/// [`lasting`] with systemd as its first process, and registers at hand.
+#[must_use]
+pub fn with_systemd(disk: &Disk) -> Boot {
+    let mut boot = lasting(disk);
+    boot.init = Init::Systemd;
+    boot.kernel_arguments.push("systemd.unit=multi-user.target".to_owned());
+    boot.modules.push("msr");
+    boot
 }
 
 fn qemu(n_cpus: usize, power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {
@@ -105,10 +138,12 @@ fn qemu(n_cpus: usize, power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) 
             n_cpus,
             power_states,
             bmc: Some(bmc),
+            disk: None,
             poses_as_hardware: true,
         }),
         kernel_arguments: kernel_arguments.iter().map(ToString::to_string).collect(),
         modules: [&["msr"], power_modules, &BMC_MODULES].concat(),
+        init: Init::Script,
     }
 }
 
@@ -120,6 +155,7 @@ pub fn throttled() -> Boot {
         emulator: Emulator::Bochs(Bochs { msrs: SANDY_BRIDGE.to_vec() }),
         kernel_arguments: Vec::new(),
         modules: vec!["msr"],
+        init: Init::Script,
     }
 }
 

@@ -38,6 +38,12 @@ pub const PACKAGES: &[Package] = &[
         "the second half of isolinux",
     ),
     package("xorriso", "/usr/bin/xorriso", "writes Bochs' disc"),
+    package("e2fsprogs", "/sbin/mkfs.ext4", "makes the file system of a disk that outlives a boot"),
+    package(
+        "systemd",
+        "/lib/systemd/systemd",
+        "copied into guests, to run services as on a server",
+    ),
     package("linux-perf", "/usr/bin/perf", "counts ticks in a guest, beside fullclock"),
 ];
 

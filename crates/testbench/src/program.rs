@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
+use crate::cpio::Archive;
 use crate::tool;
 
 /// The files that make a program run: itself, and each library where its loader looks for it.
@@ -14,9 +15,9 @@ pub(crate) struct Program {
     /// What the guest's shell calls it.
     pub(crate) name: String,
     /// The program's own content.
-    pub(crate) content: Vec<u8>,
+    content: Vec<u8>,
     /// Absolute path and content of every library, the loader among them.
-    pub(crate) libraries: Vec<(String, Vec<u8>)>,
+    libraries: Vec<(String, Vec<u8>)>,
 }
 
 impl Program {
@@ -28,6 +29,14 @@ impl Program {
             .map(|library| Ok((library.display().to_string(), read(&library)?)))
             .collect::<Result<_>>()?;
         Ok(Self { name, content: read(path)?, libraries })
+    }
+
+    /// Adds the program at `path`, and its libraries where its loader looks for them.
+    pub(crate) fn add_to(&self, archive: &mut Archive, path: &str) {
+        archive.executable(path, &self.content);
+        for (path, content) in &self.libraries {
+            archive.executable(path, content);
+        }
     }
 }
 

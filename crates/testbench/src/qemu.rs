@@ -30,6 +30,8 @@ pub struct Qemu {
     pub power_states: bool,
     /// The management controller, if there is one.
     pub bmc: Option<Bmc>,
+    /// The file behind its disk, `/dev/vda`, if there is one.
+    pub disk: Option<PathBuf>,
     /// Whether the machine passes for a real one, in CPUID as in the names its firmware gives.
     pub poses_as_hardware: bool,
 }
@@ -91,6 +93,11 @@ impl Qemu {
         option("-serial", "null".into());
         option("-serial", "null".into());
         option("-display", "none".into());
+        if let Some(disk) = &self.disk {
+            let mut drive = OsString::from("if=virtio,format=raw,file=");
+            drive.push(disk);
+            option("-drive", drive);
+        }
         arguments.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(OsString::from));
         arguments
     }

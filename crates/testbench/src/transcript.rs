@@ -1,8 +1,11 @@
 //! What a guest sent home: the output of every step, and the kernel's log.
 //!
-//! The format is written by `guest/init`, where it is described.
+//! The format is written by `guest/run`, where it is described.
 
 use anyhow::{Context as _, Result, bail, ensure};
+
+/// What an error says of a guest that went off before it had sent everything.
+pub(crate) const BREAKS_OFF: &str = "the transcript breaks off";
 
 /// Everything one boot printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +53,7 @@ impl Transcript {
 
 /// Takes the next record off the front of `rest`.
 fn record(rest: &mut &[u8]) -> Result<StepOutput> {
-    let end = rest.iter().position(|&byte| byte == b'\n').context("the transcript breaks off")?;
+    let end = rest.iter().position(|&byte| byte == b'\n').context(BREAKS_OFF)?;
     let header = String::from_utf8_lossy(&rest[..end]).into_owned();
     *rest = &rest[end + 1..];
     let fields: Vec<&str> = header.split(' ').collect();
@@ -69,7 +72,7 @@ fn record(rest: &mut &[u8]) -> Result<StepOutput> {
 fn text(rest: &mut &[u8], n_bytes: usize) -> Result<String> {
     let (taken, left) = rest
         .split_at_checked(n_bytes)
-        .with_context(|| format!("the transcript breaks off: {} of {n_bytes} bytes", rest.len()))?;
+        .with_context(|| format!("{BREAKS_OFF}: {} of {n_bytes} bytes", rest.len()))?;
     *rest = left;
     Ok(String::from_utf8_lossy(taken).into_owned())
 }

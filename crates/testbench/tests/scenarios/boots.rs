@@ -3,10 +3,16 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use facts::change::WRITABLE;
 use testbench::{Bench, Boot, Step, Transcript, machines};
+
+use crate::there_and_back;
 
 /// Ticks a second: CONFIG_HZ of Debian's kernels.
 pub(crate) const FULL_RATE: f64 = 250.0;
+
+/// The build of fullclock that can be killed at any point of a change, as guests find it.
+const MORTAL: &str = "MORTAL_BINARY";
 
 /// Of the package linux-perf.
 const PERF: &str = "/usr/bin/perf";
@@ -27,6 +33,7 @@ pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
             audit("mended", "for cpu in 0 1; do governor $cpu performance; done"),
             audit("C2 disabled", "for cpu in 0 1; do idle_state $cpu 2 off; done"),
             audit("C2 enabled", "for cpu in 0 1; do idle_state $cpu 2 on; done"),
+            Step::new("round trips", ROUND_TRIPS),
         ],
     )
 });
@@ -49,6 +56,7 @@ pub(crate) static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
             Step::new("cpu loop", include_str!("steps/cpu_loop.sh")),
             audit("busy BMC", "ping_bmc 300"),
             Step::new("ledger of a busy BMC", include_str!("steps/ledger_of_a_busy_bmc.sh")),
+            Step::new("round trips", include_str!("steps/round_trips.sh")),
         ],
     )
 });
@@ -87,18 +95,56 @@ pub(crate) static TICKS: LazyLock<Transcript> = LazyLock::new(|| {
     run_with(&[PERF], &machines::tickless(), &steps)
 });
 
+/// [`machines::half_isolated`], changed in every way that fullclock knows.
+pub(crate) static CHANGED: LazyLock<Transcript> = LazyLock::new(|| {
+    let steps = [
+        change("there and back", &there_and_back::script()),
+        change("did not stick", include_str!("steps/did_not_stick.sh")),
+        change("other actors", include_str!("steps/other_actors.sh")),
+        change("drift", include_str!("steps/drift.sh")),
+        change("unconfirmed", include_str!("steps/unconfirmed.sh")),
+    ];
+    run_with(&[&mortal()], &machines::half_isolated(), &steps)
+});
+
+/// [`machines::half_isolated`], where a change of `plan` is killed at every point. A machine for each plan: all of them take
+/// longer than one machine may run.
+pub(crate) fn killed(plan: &str) -> Transcript {
+    let script = format!("{}\nkilled_everywhere '{plan}'\n", include_str!("steps/killed.sh"));
+    run_with(&[&mortal()], &machines::half_isolated(), &[change(plan, &script)])
+}
+
 /// See [`machines::misspelt`].
-pub(crate) static MISSPELT: LazyLock<Transcript> =
-    LazyLock::new(|| run(&machines::misspelt(), &[audit("as booted", "")]));
+pub(crate) static MISSPELT: LazyLock<Transcript> = LazyLock::new(|| {
+    let steps = [audit("as booted", ""), Step::new("round trips", ROUND_TRIPS)];
+    run(&machines::misspelt(), &steps)
+});
+
+/// Questions to the BMC, in two trials.
+const ROUND_TRIPS: &str =
+    "fullclock bench ipmi-roundtrip --json --no-save -n 2 --iterations 20 --cpus 0";
 
 /// See [`machines::throttled`].
 pub(crate) static THROTTLED: LazyLock<Transcript> = LazyLock::new(|| {
-    run(&machines::throttled(), &[audit("as booted", ""), audit("mended", "write_msr 0 0x19a 0")])
+    run(
+        &machines::throttled(),
+        &[
+            audit("as booted", ""),
+            change("cured", include_str!("steps/cured.sh")),
+            audit("mended", "write_msr 0 0x19a 0"),
+        ],
+    )
 });
 
 /// A step that prepares the machine with `script` and audits it.
 fn audit(name: &str, script: &str) -> Step {
     Step::new(name, &format!("set -e\n{script}\nfullclock audit --json\n"))
+}
+
+/// A step that changes the machine, with what looks at everything that a change may write.
+pub(crate) fn change(name: &str, script: &str) -> Step {
+    let looks = include_str!("steps/changes.sh");
+    Step::new(name, &format!("WRITABLE='{}'\n{looks}\n{script}", WRITABLE.join(" ")))
 }
 
 fn run(boot: &Boot, steps: &[Step]) -> Transcript {
@@ -107,12 +153,20 @@ fn run(boot: &Boot, steps: &[Step]) -> Transcript {
 
 /// With other programs besides: a machine that does not need them boots faster without.
 fn run_with(others: &[&str], boot: &Boot, steps: &[Step]) -> Transcript {
+    bench(others).run(boot, steps).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// A bench with the programs under test and others.
+pub(crate) fn bench(others: &[&str]) -> Bench {
     let programs = ["FULLCLOCK_BINARY", "THIEF_BINARY"].map(program);
     let programs: Vec<&Path> =
         programs.iter().map(Path::new).chain(others.iter().map(Path::new)).collect();
-    Bench::new(&programs)
-        .and_then(|bench| bench.run(boot, steps))
-        .unwrap_or_else(|error| panic!("{error:?}"))
+    Bench::new(&programs).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// Where the build of fullclock is that can be killed at any point of a change.
+pub(crate) fn mortal() -> String {
+    program(MORTAL)
 }
 
 #[expect(clippy::disallowed_methods, reason = "how the caller names the programs of the tests")]

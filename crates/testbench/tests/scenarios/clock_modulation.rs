@@ -19,3 +19,18 @@ fn modulated_clock_is_found_with_its_share_and_register_and_gone_when_cleared() 
 
     Audit::of(&THROTTLED, "mended").expect_clean("clock-modulation");
 }
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn modulated_clock_is_cured_and_not_brought_back_unless_forced() {
+    let output = THROTTLED.step("cured").unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!(
+        output.stdout,
+        "register: 0x14\napply: 0\nregister: 0x4\n\
+         revert: 3\nwhich is a fault\nregister: 0x4\n\
+         forced: 0\nregister: 0x14\n\
+         ignored: 3\ndid not stick\nNothing is applied.\n",
+        "{}",
+        output.stderr
+    );
+}

@@ -1,7 +1,12 @@
-//! Management controllers that cost CPU time.
+//! Management controllers that cost CPU time, and the time that they take to answer.
+//!
+//! Times are the emulator's: of those that are printed, only what the controller's own delay bounds is asked.
+#![expect(clippy::print_stdout, reason = "the times are to be read, not judged")]
 
 use crate::audit::Audit;
-use crate::boots::{HALF_ISOLATED, SOUND, TICKLESS};
+use crate::boots::{HALF_ISOLATED, MISSPELT, SOUND, TICKLESS};
+use serde_json::Value;
+use testbench::Transcript;
 
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]
@@ -27,4 +32,92 @@ fn polling_nanoseconds(audit: &Audit) -> u64 {
         .filter(|one| one["source"].as_str().is_some_and(|path| path.ends_with("/schedstat")))
         .filter_map(|one| one["value"].as_str()?.parse::<u64>().ok())
         .sum()
+}
+
+/// What [`testbench::machines::tickless`] gives its controller to think about every answer, in milliseconds.
+const DELAY_MS: f64 = 20.0;
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn no_round_trip_is_shorter_than_the_controller_thinks_and_a_limit_spares_the_cpu() {
+    let results = results(&TICKLESS);
+    let [unlimited, limited, again] = &results[..] else { panic!("{results:#?}") };
+    for trial in results.iter().flat_map(trials) {
+        println!("{trial:?}");
+        for figure in ["device id", "device id p90", "record", "record p90"] {
+            assert!(trial.figure(figure) >= Some(DELAY_MS), "{figure}: {trial:?}");
+        }
+    }
+    let (spared, spun) = (mean_share(&[limited]), mean_share(&[unlimited, again]));
+    // It is a fifth; a host that is too busy for its guest makes every look at the controller a long one.
+    assert!(spared > 0.0 && spared < spun * 0.75, "{spared} % with a limit, {spun} % without");
+    assert_eq!(about(unlimited, "sensor records"), "whole, with one question each");
+    assert_eq!(about(unlimited, "kipmid"), "kipmi0, as the scheduler accounts it");
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn controller_with_an_interrupt_is_asked_too_and_has_no_thread_that_polls() {
+    let results = results(&SOUND);
+    let [result] = &results[..] else { panic!("{results:#?}") };
+    for trial in trials(result) {
+        println!("{trial:?}");
+        assert!(trial.figure("device id") > Some(0.0) && trial.figure("record") > Some(0.0));
+        assert_eq!(trial.figure("kipmid share"), None, "{trial:?}");
+    }
+    assert!(about(result, "kipmid").starts_with("none: no thread"), "{result:#}");
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn machine_without_a_controller_is_told_which_drivers_make_a_device_of_one() {
+    let output = MISSPELT.step("round trips").unwrap_or_else(|error| panic!("{error:#}"));
+    assert_ne!(output.status, 0, "{output:#?}");
+    let words = output.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in ["/dev/ipmi0", "modprobe -a ipmi_si ipmi_devintf", "this is a guest of"] {
+        assert!(words.contains(expected), "{expected}: {output:#?}");
+    }
+}
+
+/// What each `fullclock bench` of the step printed.
+fn results(transcript: &Transcript) -> Vec<Value> {
+    let output = transcript.step("round trips").unwrap_or_else(|error| panic!("{error:#}"));
+    let results = serde_json::Deserializer::from_str(&output.stdout).into_iter::<Value>();
+    results.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}: {output:#?}"))
+}
+
+/// The figures of one trial.
+#[derive(Debug)]
+struct Trial(Vec<(String, f64)>);
+
+impl Trial {
+    fn figure(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(figure, _)| figure == name).map(|(_, value)| *value)
+    }
+}
+
+fn trials(result: &Value) -> Vec<Trial> {
+    let trials = result["trials"].as_array().unwrap_or_else(|| panic!("no trials: {result:#}"));
+    let figures = |trial: &Value| {
+        let figures = trial["figures"].as_array().into_iter().flatten();
+        let named = figures.filter_map(|it| Some((it["name"].as_str()?, it["value"].as_f64()?)));
+        Trial(named.map(|(name, value)| (name.to_owned(), value)).collect())
+    };
+    trials.iter().map(figures).collect()
+}
+
+/// What kipmi0 took of a CPU in all trials of these, in percent.
+fn mean_share(results: &[&Value]) -> f64 {
+    let trials: Vec<Trial> = results.iter().copied().flat_map(trials).collect();
+    let share = |trial: &Trial| {
+        trial.figure("kipmid share").unwrap_or_else(|| panic!("no share in {trial:?}"))
+    };
+    trials.iter().map(share).sum::<f64>() / trials.len() as f64
+}
+
+/// What the only arm says of itself under that name.
+fn about(result: &Value, name: &str) -> String {
+    let about = result["arms"][0]["about"].as_array().into_iter().flatten();
+    let found = about.into_iter().find(|it| it[0] == name).and_then(|it| it[1].as_str());
+    found.unwrap_or_else(|| panic!("no '{name}' in {result:#}")).to_owned()
 }

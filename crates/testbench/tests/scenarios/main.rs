@@ -1,17 +1,23 @@
 //! Faults put into emulated machines, found there by the built program, and gone when mended.
 //!
 //! The program is the file that the environment names in `FULLCLOCK_BINARY`, and `THIEF_BINARY` names the one
-//! that steals a known share of a CPU. Machines boot once for all scenarios that look at them; see `boots`.
+//! that steals a known share of a CPU; `MORTAL_BINARY` is fullclock with the feature `faults`. Machines boot once for all scenarios that look at them; see `boots`.
 
 mod absence;
 mod audit;
 mod boots;
+mod changes;
 mod clock_modulation;
 mod cpu_loop;
+mod experiments;
 mod governors;
 mod idle_states;
 mod ipmi;
 mod isolation;
+mod killed;
+mod lasting;
 mod ledger;
+mod there_and_back;
 mod ticks;
+mod under_systemd;
 mod zero_registers;

@@ -1,0 +1,316 @@
+//! Studies of settings on a real kernel: the published cases, what their reports say, and that every setting is as it
+//! was
+//! afterwards, also where the study was killed or the power went.
+//!
+//! The bench's CPUs are emulated, and share the host's with others: nobody asks here how large an effect is. What is
+//! asked is
+//! that a report claims what its figures allow and names what the kernel did.
+#![expect(clippy::print_stdout, reason = "verdicts, and the seeds of chance, are to be read")]
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+use testbench::{Boot, Disk, Step, Transcript, machines};
+
+use crate::boots::{bench, change};
+
+/// A step that runs studies, and sees what they leave.
+fn studies(name: &str, script: &str) -> Step {
+    let shared = include_str!("steps/experiments.sh");
+    change(name, &format!("{shared}\n{script}"))
+}
+
+/// Ondemand against performance, with less work than the case has where it is not emulated.
+const ONDEMAND: &str = "\
+settled case:ondemand -n 6 -w 'cpu-loop --iterations 300000' -w 'wakeup --iterations 20'";
+
+/// With and without ticks.
+const TICK: &str = "settled case:tick -n 6 -w 'cpu-loop --iterations 1000000'";
+
+/// Every limit of the case with every load, in as few trials as there may be; and its ends, in more of them.
+const KIPMID: &str = "\
+settled case:kipmid -n 6 -w 'ipmi-roundtrip --cpus 0 --iterations 1'";
+const TWO_LIMITS: &str = "\
+settled kipmid-max-busy=0,100 -w 'ipmi-roundtrip --iterations 5'";
+
+/// A boot of its own: those that look at faults are long as they are, and a machine that takes too long is lost to all.
+static GOVERNORS: LazyLock<Transcript> =
+    LazyLock::new(|| run(&machines::sound(), &[studies("case:ondemand", ONDEMAND)]));
+
+/// A CPU with ticks and one without, and a controller that is slow to answer.
+static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
+    let steps = [
+        studies("case:tick", TICK),
+        studies("kipmid-max-busy", TWO_LIMITS),
+        studies("case:kipmid", KIPMID),
+    ];
+    run(&machines::tickless(), &steps)
+});
+
+fn run(boot: &Boot, steps: &[Step]) -> Transcript {
+    bench(&[]).run(boot, steps).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// What a study came to.
+struct Settled {
+    /// Its trials and all that was around them.
+    record: Value,
+    /// The report for programs.
+    report: Value,
+    /// The report for a ticket.
+    ticket: String,
+}
+
+impl Settled {
+    /// Of a study of so many trials.
+    #[track_caller]
+    fn of(transcript: &Transcript, step: &str, n_trials: u64) -> Settled {
+        let output = transcript.step(step).unwrap_or_else(|error| panic!("{error:#}"));
+        let (ended, rest) = output.stdout.split_once('\n').unwrap_or_default();
+        assert_eq!(ended, "ended: 0, left: ", "{}", output.stderr);
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let mut next =
+            || values.next().and_then(Result::ok).unwrap_or_else(|| panic!("{output:#?}"));
+        let (record, report) = (next(), next());
+        let ticket = rest[values.byte_offset()..].to_owned();
+        let verdict = text(&report["verdict"]);
+        println!("{step}: {verdict}");
+        assert_eq!((&report["n_trials"], &report["is_complete"]), (&n_trials.into(), &true.into()));
+        assert!(report["failures"].as_array().is_some_and(Vec::is_empty), "{report:#}");
+        assert!(ticket.contains(&format!("**{verdict}**")), "{ticket}");
+        Settled { record, report, ticket }
+    }
+
+    /// The sentences about every effect on a workload, each printed, and each in the ticket.
+    fn effects(&self, workload: usize) -> Vec<String> {
+        let workload = &self.report["workloads"][workload];
+        let sentences = workload["effect_sentences"].as_array().into_iter().flatten();
+        let sentences: Vec<String> = sentences.map(|it| text(it).to_owned()).collect();
+        for sentence in &sentences {
+            println!("  {sentence}");
+            assert!(self.ticket.contains(sentence), "{sentence}: {}", self.ticket);
+        }
+        sentences
+    }
+
+    /// Of one effect, whether it is claimed.
+    fn is_claimed(&self, workload: usize, effect: usize) -> bool {
+        self.report["workloads"][workload]["effects"][effect]["estimate"]["is_claimed"] == true
+    }
+
+    /// What a loss took of the CPUs in the trials of an arm, as a share; nothing where it is not known.
+    fn share(&self, arm: usize, loss: &str) -> Option<f64> {
+        let lines = self.report["workloads"][0]["arms"][arm]["ledger"].as_array()?;
+        let shares: Vec<f64> =
+            lines.iter().filter(|it| it[0] == loss).filter_map(|it| it[2].as_f64()).collect();
+        (!shares.is_empty()).then(|| shares.iter().sum())
+    }
+
+    /// What a figure came to in the trials of an arm.
+    fn figures(&self, arm: u64, name: &str) -> Vec<f64> {
+        let trials = self.record["trials"].as_array().into_iter().flatten();
+        let of_arm = trials.filter(|it| it["arm"] == arm);
+        let figures = of_arm.filter_map(|it| it["figures"].as_array()).flatten();
+        figures.filter(|it| it["name"] == name).filter_map(|it| it["value"].as_f64()).collect()
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value:#} is no text"))
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn study_of_governors_claims_what_its_figures_allow_and_leaves_every_setting_as_it_was() {
+    let study = Settled::of(&GOVERNORS, "case:ondemand", 24);
+    for (place, workload) in ["cpu-loop", "wakeup"].into_iter().enumerate() {
+        let [sentence] = &study.effects(place)[..] else { panic!("{:#}", study.report) };
+        let begins = match study.is_claimed(place, 0) {
+            true => format!("governor=ondemand makes {workload} "),
+            false => {
+                format!("governor=ondemand is not told apart from performance in {workload}: ")
+            }
+        };
+        assert!(sentence.starts_with(&begins), "{sentence}");
+    }
+    let verdict = text(&study.report["verdict"]);
+    if !study.is_claimed(0, 0) && !study.is_claimed(1, 0) {
+        assert!(verdict.starts_with("No setting here "), "{verdict}");
+        assert!(study.report["command"].is_null(), "{:#}", study.report);
+    }
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn study_of_the_tick_finds_the_cpu_without_it_in_its_ledger_and_advises_no_setting() {
+    let study = Settled::of(&TICKLESS, "case:tick", 12);
+    let [sentence] = &study.effects(0)[..] else { panic!("{:#}", study.report) };
+    let begins = match study.is_claimed(0, 0) {
+        true => "cpu=1 makes cpu-loop ",
+        false => "cpu=1 is not told apart from 2 in cpu-loop: ",
+    };
+    assert!(sentence.starts_with(begins), "{sentence}");
+    let verdict = text(&study.report["verdict"]);
+    let expected = if study.is_claimed(0, 0) { begins } else { "Nothing varied here " };
+    assert!(verdict.starts_with(expected), "{verdict}");
+    assert!(study.report["command"].is_null(), "{:#}", study.report);
+    let ticks = [0, 1].map(|arm| study.share(arm, "ticks"));
+    println!("  ticks took {ticks:?} of CPU 2 and of CPU 1");
+    // What a tick costs cannot be told where the host takes the machine's CPUs away meanwhile.
+    if let [Some(with), Some(without)] = ticks {
+        assert!(without < with / 2.0, "{ticks:?}");
+    }
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn study_of_limits_of_polling_has_every_limit_and_claims_what_the_shortest_does() {
+    let whole = Settled::of(&TICKLESS, "case:kipmid", 96);
+    assert_eq!(whole.effects(0).len(), 8, "{:#}", whole.report);
+    assert_eq!(whole.report["workloads"][0]["arms"].as_array().map(Vec::len), Some(16));
+
+    let study = Settled::of(&TICKLESS, "kipmid-max-busy", 32);
+    let [sentence] = &study.effects(0)[..] else { panic!("{:#}", study.report) };
+    // Behind the controller's 20 ms an answer waits for the next tick, 4 ms away at most.
+    assert!(sentence.starts_with("kipmid-max-busy=100 makes ipmi-roundtrip "), "{sentence}");
+    assert!(sentence.contains(" % slower than 0, "), "{sentence}");
+    assert_eq!(study.report["command"], "fullclock apply kipmid-max-busy=0", "{:#}", study.report);
+    let shares = [0, 1].map(|arm| mean(&study.figures(arm, "kipmid share")));
+    println!("  kipmi0 took {shares:?} % of a CPU");
+    assert!(shares[1] > 0.0 && shares[1] < 0.75 * shares[0], "{shares:?}");
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Two settings in every combination: three blocks of eight short trials.
+const STUDY: &str = "\
+governor=performance,ondemand stat-interval=10,20 -w 'cpu-loop --iterations 1000000' -n 6";
+const N_ARMS: usize = 4;
+const N_BLOCKS: usize = 3;
+
+/// A machine of the bench may run for five minutes.
+const N_KILLS: u32 = 20;
+/// Each takes a boot.
+const N_POWER_CUTS: u32 = 5;
+
+/// A study in pieces.
+fn interrupted(name: &str, script: &str) -> Step {
+    let shared = include_str!("steps/interrupted_experiment.sh");
+    studies(name, &format!("{shared}\n{script}"))
+}
+
+/// What chance begins with: the time, so that no two runs are cut at the same moments.
+#[expect(clippy::disallowed_methods, reason = "chance has to begin with something")]
+fn seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |it| it.as_secs() % 1_000_000)
+}
+
+/// Checks every study that was told, each of which was cut short again and again; how many there are, and what was
+/// told behind them.
+fn whole_studies(told: &str) -> (usize, &str) {
+    let mut pieces: Vec<&str> = told.split("\nend\n").collect();
+    let rest = pieces.pop().unwrap_or_default();
+    for piece in &pieces {
+        let (report, trials) = piece.split_once("trials:\n").unwrap_or_else(|| panic!("{piece}"));
+        let report: Value =
+            serde_json::from_str(report).unwrap_or_else(|why| panic!("{why}: {report}"));
+        assert_eq!(report["is_complete"], true, "{report:#}");
+        assert_eq!(report["n_trials"], 2 * N_ARMS * N_BLOCKS, "{report:#}");
+        assert!(!report["doubts"].to_string().contains("cut-short"), "{report:#}");
+        assert!(
+            report["workloads"][0]["effects"].as_array().is_some_and(|it| it.len() == 2),
+            "{report:#}"
+        );
+        expect_every_block_there_and_back(trials);
+    }
+    (pieces.len(), rest)
+}
+
+/// A block runs its arms in the order that chance gave it, and back: as the seed of the beginning has it also where
+/// another
+/// process went on with it.
+fn expect_every_block_there_and_back(csv: &str) {
+    let trial =
+        |line: &str| -> Vec<usize> { line.split(',').filter_map(|it| it.parse().ok()).collect() };
+    let trials: Vec<Vec<usize>> = csv.lines().skip(1).map(trial).collect();
+    assert_eq!(trials.len(), 2 * N_ARMS * N_BLOCKS, "{csv}");
+    for (block, trials) in trials.chunks(2 * N_ARMS).enumerate() {
+        let arms: Vec<usize> = trials.iter().map(|it| it[2]).collect();
+        let back: Vec<usize> = arms.iter().rev().copied().collect();
+        let mut there = arms[..N_ARMS].to_vec();
+        there.sort_unstable();
+        assert_eq!((&arms, there), (&back, (0..N_ARMS).collect()), "{csv}");
+        let first = 2 * N_ARMS * block + 1;
+        assert!(trials.iter().zip(first..).all(|(it, n)| it[..2] == [n, block + 1]), "{csv}");
+    }
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn study_that_is_killed_anywhere_leaves_the_settings_as_found_and_goes_on_to_the_same_end() {
+    let seed = seed();
+    println!("kills by chance, seed {seed}");
+    let script = format!("killed_at_random {seed} {N_KILLS} {STUDY}");
+    let guardless =
+        "without_a_guard governor=performance,ondemand -w 'cpu-loop --iterations 3000000' -n 6";
+    let steps = [interrupted("killed", &script), interrupted("without a guard", guardless)];
+    let transcript = run(&machines::half_isolated(), &steps);
+    let output = transcript.step("without a guard").unwrap_or_else(|error| panic!("{error:#}"));
+    // The settings were planned for the machine as it was found, so that each of the trials changed them.
+    let expected = "a level is left in force\nended 0, 12 trials, 13 changes\nas found\n";
+    assert_eq!(output.stdout, expected, "{}", output.stderr);
+    let output = transcript.step("killed").unwrap_or_else(|error| panic!("{error:#}"));
+    let (n_whole, rest) = whole_studies(&output.stdout);
+    println!("{n_whole} studies: {rest}");
+    let number = |before: &str| {
+        let number = rest.split(before).next().and_then(|it| it.split(' ').next_back());
+        number.and_then(|it| it.parse::<u32>().ok()).unwrap_or_else(|| panic!("{output:#?}"))
+    };
+    let (killed, changed) = (number(" times"), number(" of them"));
+    let expected = format!(
+        "killed {killed} times, {changed} of them in a change, lost 0, failed 0, left , then Nothing is applied.\n"
+    );
+    assert_eq!(rest, expected, "{}", output.stderr);
+    assert_eq!(killed, N_KILLS, "{}", output.stderr);
+    assert!(changed >= N_KILLS / 10, "{rest}");
+}
+
+/// What the boot after the last cut tells of all.
+static CUT: LazyLock<Transcript> =
+    LazyLock::new(|| power_cuts().unwrap_or_else(|error| panic!("{error:?}")));
+
+fn power_cuts() -> anyhow::Result<Transcript> {
+    let seed = seed();
+    println!("power cuts by chance, seed {seed}");
+    let (bench, disk) = (bench(&[]), Disk::new()?);
+    let boot = machines::lasting(&disk);
+    let step = |name: &str, script: &str| {
+        interrupted(name, &format!("{}\n{script}", include_str!("steps/power_cut_experiment.sh")))
+    };
+    for cut in 0..u64::from(N_POWER_CUTS) {
+        let script = format!("power_cut {} {STUDY}", seed + cut);
+        bench.run_to_power_cut(&boot, &[step("power cut", &script)])?;
+    }
+    bench.run(&boot, &[step("after the power cuts", &format!("after_power_cuts {STUDY}"))])
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn study_that_the_power_goes_in_keeps_its_trials_and_goes_on_to_the_same_end() {
+    let output = CUT.step("after the power cuts").unwrap_or_else(|error| panic!("{error:#}"));
+    let (n_whole, rest) = whole_studies(&output.stdout);
+    println!("{n_whole} studies\n{rest}");
+    let (boots, last) = rest.trim_end().rsplit_once('\n').unwrap_or_else(|| panic!("{output:#?}"));
+    assert_eq!(last, "left , then Nothing is applied.", "{}", output.stderr);
+    let boots: Vec<&str> = boots.lines().collect();
+    assert_eq!(boots.len(), N_POWER_CUTS as usize + 1, "{rest}");
+    for boot in boots {
+        assert!(boot.starts_with("booted with schedutil schedutil 1, kept "), "{rest}");
+        // A study is on the disk before it changes anything.
+        assert!(!boot.contains("kept 0 lines: Change "), "{rest}");
+    }
+    assert!(n_whole > 0, "{rest}");
+}

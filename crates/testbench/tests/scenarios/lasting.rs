@@ -1,0 +1,99 @@
+//! What outlives a boot, on a disk that does: settings that were made to last, and a change that the power went in.
+
+use std::sync::LazyLock;
+
+use testbench::{Bench, Disk, Step, Transcript, machines};
+
+use crate::boots::{bench, change};
+
+/// The four boots that follow each other, and what the three that ended said.
+struct Boots {
+    made: Transcript,
+    next: Transcript,
+    after_power_cut: Transcript,
+}
+
+static BOOTS: LazyLock<Boots> =
+    LazyLock::new(|| boots(&bench(&[])).unwrap_or_else(|error| panic!("{error:?}")));
+
+fn boots(bench: &Bench) -> anyhow::Result<Boots> {
+    let disk = Disk::new()?;
+    let boot = machines::lasting(&disk);
+    Ok(Boots {
+        made: bench.run(&boot, &[step("made to last", MADE)])?,
+        next: bench.run(&boot, &[step("next boot", NEXT)])?,
+        after_power_cut: {
+            bench.run_to_power_cut(&boot, &[step("power cut", POWER_CUT)])?;
+            bench.run(&boot, &[step("after the power cut", AFTER_POWER_CUT)])?
+        },
+    })
+}
+
+fn step(name: &str, script: &str) -> Step {
+    change(name, &format!("{}\n{script}", include_str!("steps/disk.sh")))
+}
+
+const MADE: &str = "\
+in_force
+fullclock apply --persist governor=performance stat-interval=10 >&2
+echo \"apply: $?\"
+in_force
+fullclock status | grep 'next boot'";
+
+const NEXT: &str = "\
+in_force
+what_boot_does
+in_force
+fullclock status >&2
+fullclock revert --all >&2
+echo \"revert: $?\"
+in_force";
+
+/// The power goes between the first file that is to last and the last, in a boot that shows first that nothing is left.
+const POWER_CUT: &str = "\
+what_boot_does
+in_force >/disk/booted
+fullclock apply --persist governor=performance stat-interval=10 >&2 &
+until [ -n \"$(find /etc -name '*.conf')\" ] || ! kill -0 $!; do usleep 1000; done
+kill -STOP $!
+find /etc -type f | wc -l >/disk/files
+sync -d /disk/booted /disk/files
+echo b >/proc/sysrq-trigger
+sleep 1000";
+
+const AFTER_POWER_CUT: &str = "\
+cat /disk/booted
+[ \"$(cat /disk/files)\" -gt 0 ] && echo 'cut in the middle'
+fullclock status >&2
+fullclock revert --all >&2
+echo \"revert: $?\"
+in_force
+fullclock status";
+
+const NOTHING: &str = "vm.stat_interval = 1\ngovernors: schedutil schedutil\nfiles: 0\n";
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn what_was_made_to_last_is_in_force_after_a_reboot_and_gone_after_revert_and_another() {
+    let made = BOOTS.made.step("made to last").unwrap_or_else(|error| panic!("{error:#}"));
+    let expected = format!(
+        "{NOTHING}apply: 0\nvm.stat_interval = 10\ngovernors: performance performance\nfiles: 6\n\
+         The next boot does change 0001 again.\n"
+    );
+    assert_eq!(made.stdout, expected, "{}", made.stderr);
+    let next = BOOTS.next.step("next boot").unwrap_or_else(|error| panic!("{error:#}"));
+    // What sysctl did at boot stays until the next.
+    let expected = "vm.stat_interval = 1\ngovernors: schedutil schedutil\nfiles: 6\nunit: 0\n\
+                    vm.stat_interval = 10\ngovernors: performance performance\nfiles: 6\nrevert: 0\n\
+                    vm.stat_interval = 10\ngovernors: schedutil schedutil\nfiles: 0\n";
+    assert_eq!(next.stdout, expected, "{}", next.stderr);
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn change_that_the_power_went_in_leaves_a_journal_that_undoes_what_is_left_of_it() {
+    let step = BOOTS.after_power_cut.step("after the power cut");
+    let after = step.unwrap_or_else(|error| panic!("{error:#}"));
+    let expected = format!("{NOTHING}cut in the middle\nrevert: 0\n{NOTHING}Nothing is applied.\n");
+    assert_eq!(after.stdout, expected, "{}", after.stderr);
+}
