@@ -104,6 +104,7 @@ fn trial(arm: usize, block: u32, seconds: f64) -> Trial {
         arm,
         block,
         began_ns: Known::Value(0),
+        boot: None,
         failed: None,
         outcome: Outcome {
             elapsed_ns: Known::Value(1),

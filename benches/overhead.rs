@@ -70,6 +70,7 @@ fn plan(arms: Vec<PlannedArm>, trials: u32) -> Plan {
         warm_up: 0,
         experiment: None,
         so_far: Vec::new(),
+        boot: None,
     }
 }
 

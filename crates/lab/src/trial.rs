@@ -71,6 +71,9 @@ pub struct Trial {
     pub block: u32,
     /// When it began, in nanoseconds of CLOCK_MONOTONIC_RAW since the first trial.
     pub began_ns: Known<u64>,
+    /// The boot that it ran in, by the beginning of /proc/sys/kernel/random/boot_id, where a study takes reboots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
     /// Why it failed, where an experiment went on; it has no figures then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
@@ -93,7 +96,8 @@ impl Trial {
             Outcome { elapsed_ns: missing(), cpu_ns: missing(), tasks: 0, figures: vec![] };
         let (clock, surroundings) =
             (Known::Missing { missing: why.clone() }, Known::Missing { missing: why.clone() });
-        Trial { number: 0, arm, block, began_ns, failed: Some(why), outcome, clock, surroundings }
+        let (boot, failed) = (None, Some(why));
+        Trial { number: 0, arm, block, began_ns, boot, failed, outcome, clock, surroundings }
     }
 }
 

@@ -6,7 +6,8 @@
 )]
 
 use facts::{CpuSet, Missing};
-use lab::bench::{Plan, PlannedArm, Watcher, run};
+use lab::bench::{BootOf, Plan, PlannedArm, Watcher, run};
+use lab::experiment::{Boots, Combination, Design, Experiment, Factor, Parts};
 use lab::failure::Failure;
 use lab::known::Known;
 use lab::record::{Fingerprint, Record};
@@ -74,12 +75,16 @@ impl Watcher for Until {
 
 /// Arms of those many iterations, run until there are so many trials.
 fn record(iterations: &[u64], so_far: Vec<Trial>, until: usize) -> Record {
+    record_of(plan(iterations, so_far), until)
+}
+
+fn plan(iterations: &[u64], so_far: Vec<Trial>) -> Plan {
     let arm = |&it: &u64| PlannedArm {
         name: it.to_string(),
         workload: &COUNTING,
         settings: Settings { iterations: Some(it), ..Settings::default() },
     };
-    let plan = Plan {
+    Plan {
         arms: iterations.iter().map(arm).collect(),
         trials: 6,
         seed: 7,
@@ -92,7 +97,11 @@ fn record(iterations: &[u64], so_far: Vec<Trial>, until: usize) -> Record {
         warm_up: 1,
         experiment: None,
         so_far,
-    };
+        boot: None,
+    }
+}
+
+fn record_of(plan: Plan, until: usize) -> Record {
     let host = host::view(&host::Live::this_machine());
     let mut watcher = Until { trials: until };
     let scene = Scene {
@@ -137,4 +146,61 @@ fn arms_that_differ_in_nothing_but_the_machine_share_a_workload() {
     PREPARED.set(0);
     record(&[4, 4, 4, 5], Vec::new(), usize::MAX);
     assert_eq!(PREPARED.get(), 2);
+}
+
+/// A study of a setting with two levels, each booted twice, and of one that takes no reboot; a boot by its number.
+fn booted(so_far: Vec<Trial>, part: Option<usize>, boot: usize) -> Record {
+    let factor =
+        |name: &str| Factor { name: name.to_owned(), levels: vec!["a".into(), "b".into()] };
+    let design = Design {
+        factors: vec![factor("nohz-full"), factor("governor")],
+        workloads: vec!["counting".to_owned()],
+        trials: 8,
+        boots: Some(Boots { factors: vec![0], rounds: 2 }),
+        ..Design::default()
+    };
+    let levels = [[0, 0], [0, 1], [1, 0], [1, 1]];
+    let arms = levels.map(|it| Combination { workload: 0, levels: it.to_vec() }).to_vec();
+    let plan = Plan {
+        experiment: Some(Experiment { design, arms, seed: 7 }),
+        boot: Some(BootOf { id: boot.to_string(), part }),
+        ..plan(&[1, 2, 3, 4], so_far)
+    };
+    record_of(plan, usize::MAX)
+}
+
+#[test]
+fn a_study_that_takes_reboots_runs_one_part_in_each_and_is_whole_behind_the_last() {
+    let begun = booted(Vec::new(), None, 0);
+    assert!(begun.trials.is_empty() && !begun.is_complete);
+    let parts = Parts::of(begun.experiment.as_ref().unwrap()).unwrap();
+    let mut record = begun;
+    for boot in 0..parts.all().len() {
+        assert!(!record.is_complete);
+        let before = record.trials.len();
+        record = booted(record.trials, parts.next(before), boot);
+        let part = &parts.all()[boot];
+        let of_boot = &record.trials[before..];
+        assert_eq!(of_boot.len(), part.n_trials());
+        for trial in of_boot {
+            assert_eq!(trial.boot.as_deref(), Some(&*boot.to_string()));
+            assert!(part.arms.contains(&trial.arm) && part.blocks.contains(&trial.block));
+        }
+    }
+    assert!(record.is_complete);
+    let of_arm = |arm| record.trials.iter().filter(|it| it.arm == arm).count();
+    assert_eq!([0, 1, 2, 3].map(of_arm), [8; 4]);
+}
+
+#[test]
+fn trials_of_a_part_that_was_cut_short_are_not_run_again() {
+    let parts = Parts::of(booted(Vec::new(), None, 0).experiment.as_ref().unwrap()).unwrap();
+    let whole = booted(Vec::new(), parts.next(0), 0);
+    let gone_on = booted(whole.trials[..5].to_vec(), parts.next(5), 1);
+    assert_eq!(order(&gone_on), order(&whole));
+    let boots: Vec<Option<&str>> = gone_on.trials.iter().map(|it| it.boot.as_deref()).collect();
+    assert_eq!(
+        boots,
+        [Some("0"), Some("0"), Some("0"), Some("0"), Some("0"), Some("1"), Some("1"), Some("1")]
+    );
 }

@@ -5,9 +5,10 @@
 //! Elsewhere (Red Hat's grubby, SUSE's grub2-mkconfig) the boot line lives in files that others own, and the command that edits
 //! it is told instead.
 
+use crate::plan::Request;
 use crate::setting::{Change, Planned, Refusal, Scene, Wanted};
-use facts::change::{Aim, Target, Write};
-use facts::{CpuSet, Fact, Subject, Subjects};
+use facts::change::{Aim, Controls, Target, Write};
+use facts::{CpuSet, Fact, HostView, Subject, Subjects};
 
 /// The files that an edit is planned from, for `Setting::reads`.
 pub(crate) const READS: &[&str] = &[OWN_FILE, GRUB_DEFAULTS, GRUB_D, UPDATE_GRUB, GRUBBY, CMDLINE];
@@ -36,6 +37,25 @@ pub fn activation(path: &str) -> Option<&'static str> {
         CMDLINE => Some("kernel-install add $(uname -r) /lib/modules/$(uname -r)/vmlinuz"),
         _ => None,
     }
+}
+
+/// The boot line that these requests would make of `line`, whatever keeps it on this host; `line` itself where all that they ask for
+/// is in it.
+///
+/// Errors: a request is not about the boot line of this host, or for what it does not take.
+pub fn edited(
+    host: &HostView,
+    requests: &[Request],
+    line: &str,
+    i_know: bool,
+) -> Result<String, Refusal> {
+    requests.iter().try_fold(line.to_owned(), |line, request| {
+        // As a host would have it that keeps the line in a file.
+        let controls = Controls::from_iter([(CMDLINE.to_owned(), Ok(line.clone()))]);
+        let change = request.plan(&Scene { host, controls: &controls }, i_know)?;
+        let written = change.writes.into_iter().next().and_then(|it| it.to);
+        Ok(written.map_or(line, |it| it.trim_end().to_owned()))
+    })
 }
 
 /// Plans that the boot line has `name=value`, or that this program gives it no `name` where the value is `None`.
@@ -172,7 +192,30 @@ fn is_of(word: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_of;
+    use super::{edited, is_of};
+    use crate::fixture::boot_loaders::*;
+    use crate::fixture::host_of;
+    use crate::plan::Request;
+
+    #[test]
+    fn a_line_is_edited_in_the_same_way_whatever_keeps_it() {
+        let of = |words: &[&str], line: &str| {
+            let requests: Vec<Request> =
+                words.iter().map(|it| Request::parse(it).unwrap()).collect();
+            [DEBIAN, RED_HAT, KERNEL_INSTALL].map(|host| {
+                edited(&host_of(host), &requests, line, false)
+                    .map_err(|refusal| refusal.to_string())
+            })
+        };
+        let line = "quiet nohz_full=2-3 ro";
+        let expect = |words: &[&str], expected: &str| {
+            assert_eq!(of(words, line), [(); 3].map(|()| Ok(expected.to_owned())));
+        };
+        expect(&["nohz-full=2-3"], line);
+        expect(&["nohz-full=3"], "quiet nohz_full=3 ro");
+        expect(&["nohz-full=none", "idle=poll"], "quiet ro idle=poll");
+        assert!(of(&["nohz-full=9"], line).iter().all(Result::is_err));
+    }
 
     #[test]
     fn a_dash_in_the_name_of_a_parameter_is_an_underscore() {

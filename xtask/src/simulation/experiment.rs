@@ -83,6 +83,7 @@ pub(super) fn trial(at: u32, arm: usize, change: f64, shown: &Shown) -> Trial {
         arm,
         block: at,
         began_ns: Known::Value(u64::from(at) * 35_000_000),
+        boot: None,
         failed: None,
         outcome: Outcome {
             elapsed_ns: Known::Value((elapsed * 1e9) as u64),

@@ -29,6 +29,10 @@ pub(crate) struct ExperimentArguments {
     /// Go on until every effect is known to this much either way, half its 95 % interval: 0.5%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) until: Option<f64>,
+    /// How often to boot each combination of what takes a reboot, like nohz-full=none,3: trials of one boot are one observation
+    /// [default: 4]
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) boots: Option<u32>,
     /// Trials of each arm before the first that counts
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub(crate) warm_up: Option<u32>,
@@ -90,7 +94,8 @@ Examples:
   fullclock experiment cpu=2,3 -w cpu-loop     the same on two CPUs
   fullclock experiment plan.toml --dry-run
   fullclock experiment case:tick               a published case, on this machine
-  fullclock experiment resume                  the latest that was cut short
+  fullclock experiment nohz-full=none,3        in parts, a reboot before each
+  fullclock experiment resume                  the latest that was cut short, or waits for a reboot
   fullclock experiment --from turbo.csv        a published table";
 
 pub(super) const REPORT_EXAMPLES: &str = "\

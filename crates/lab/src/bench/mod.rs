@@ -1,5 +1,6 @@
 //! Runs trials: in blocks of random order, each with the clock probed around it and the ledger of its CPUs.
 
+mod blocks;
 mod clock;
 mod order;
 mod prepared;
@@ -13,11 +14,12 @@ use crate::failure::Failure;
 use crate::record::{Fingerprint, Record};
 use crate::trial::Trial;
 use crate::workload::{Scene, Settings, Workload};
+use blocks::Blocks;
 use facts::Fact;
 use facts::probe::EventCosts;
 use fastrand::Rng;
 use prepared::Prepared;
-use session::{Amount, Session};
+use session::Session;
 use surroundings::Recorder;
 
 /// What is to be run.
@@ -47,6 +49,18 @@ pub struct Plan {
     /// The trials that an earlier run of the same plan, with the same seed, made before it was cut short; only where
     /// `is_whole`.
     pub so_far: Vec<Trial>,
+    /// The boot that this is, where the experiment takes reboots.
+    pub boot: Option<BootOf>,
+}
+
+/// A boot of a study.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BootOf {
+    /// The beginning of its id, /proc/sys/kernel/random/boot_id: as much as tells it from others.
+    pub id: String,
+    /// Which of the experiment's [`Parts`](crate::experiment::Parts) is run in it; `None` where its levels are not in force,
+    /// and no trial is run.
+    pub part: Option<usize>,
 }
 
 /// One of the things compared.
@@ -114,11 +128,12 @@ pub fn run(
         ..Record::of(described.collect())
     };
     let recorder = Recorder::open(scene.host, plan.costs);
-    let amount = Amount { trials: plan.trials, warm_up: plan.warm_up };
     let mut draw = Rng::with_seed(plan.seed);
-    let session = Session::new(arms, pieces, recorder, scene);
-    let outcome = session.run(amount, &mut draw, &mut record, watcher);
-    record.is_complete = outcome.is_ok();
+    let blocks = Blocks::of(&record, plan.trials, plan.boot.as_ref());
+    let boot = plan.boot.map(|it| it.id);
+    let session = Session::new(arms, pieces, recorder, scene, boot);
+    let outcome = session.run(plan.warm_up, &blocks, &mut draw, &mut record, watcher);
+    record.is_complete = outcome.is_ok() && blocks.has_all(&record);
     if matches!(outcome, Err(Failure::Stopped)) {
         record.doubts.push(Doubt::CutShort.into());
     }

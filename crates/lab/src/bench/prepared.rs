@@ -37,11 +37,6 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// How many arms there are.
-    pub(super) fn len(&self) -> usize {
-        self.of_arm.len()
-    }
-
     /// What each arm runs.
     pub(super) fn all(&self) -> Vec<&PreparedArm> {
         self.of_arm.iter().map(|it| &self.distinct[*it]).collect()

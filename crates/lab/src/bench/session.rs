@@ -1,5 +1,6 @@
 //! One trial after the other, each with what the machine did around it.
 
+use super::blocks::Blocks;
 use super::prepared::Prepared;
 use super::surroundings::{Recorder, Work};
 use super::{Watcher, clock, order, turns};
@@ -28,15 +29,8 @@ pub(super) struct Session<'a> {
     is_apart: bool,
     /// When an earlier run of the same plan began its last trial, by its own clock: later ones come behind that.
     behind_ns: u64,
-}
-
-/// How much is to be run.
-#[derive(Clone, Copy)]
-pub(super) struct Amount {
-    /// Trials of each arm at least.
-    pub(super) trials: u32,
-    /// Trials of each arm in front of those.
-    pub(super) warm_up: u32,
+    /// The boot that this is, where a study takes reboots.
+    boot: Option<String>,
 }
 
 /// What the probe saw at both ends of a trial.
@@ -51,15 +45,17 @@ impl<'a> Session<'a> {
         pieces: Option<u32>,
         recorder: Recorder<'a>,
         scene: &'a Scene<'a>,
+        boot: Option<String>,
     ) -> Session<'a> {
         let (started_ns, behind_ns, is_apart) = (None, 0, false);
-        Session { arms, pieces, recorder, scene, started_ns, is_apart, behind_ns }
+        Session { arms, pieces, recorder, scene, started_ns, is_apart, behind_ns, boot }
     }
 
-    /// Blocks until each arm has that many trials, and the watcher wants no more.
+    /// The blocks, behind `warm_up` trials of each of their arms that are not kept.
     pub(super) fn run(
         mut self,
-        amount: Amount,
+        warm_up: u32,
+        blocks: &Blocks,
         draw: &mut Rng,
         record: &mut Record,
         watcher: &mut dyn Watcher,
@@ -70,34 +66,34 @@ impl<'a> Session<'a> {
         self.is_apart = record.experiment.is_some();
         self.behind_ns = record.trials.iter().filter_map(began).max().unwrap_or_default();
         watcher.begun(record)?;
-        self.warm_up(amount.warm_up, watcher)?;
+        self.warm_up(warm_up, &blocks.coming(), watcher)?;
         let n_before = record.trials.len();
         let mut n_done = n_before;
-        for block in 1.. {
+        for block in blocks.numbers() {
             if block > 1 && n_done == 0 && !watcher.begins_block(record) {
                 break;
             }
             match self.pieces {
                 Some(pieces) => {
                     for trial in self.in_turns(pieces, block, draw)? {
-                        add(trial, record, watcher)?;
+                        self.add(trial, record, watcher)?;
                     }
                 }
                 None => {
-                    for arm in order::block(self.arms.len(), draw) {
+                    let arms = blocks.arms(block);
+                    for arm in order::block(arms.len(), draw).into_iter().map(|it| arms[it]) {
                         // The same seed draws the same order: what an earlier run did is not done again.
                         if n_done > 0 {
                             is_of(record, n_before - n_done, (arm, block))?;
                             n_done -= 1;
                         } else {
                             let trial = self.surrounded(arm, block, watcher)?;
-                            add(trial, record, watcher)?;
+                            self.add(trial, record, watcher)?;
                         }
                     }
                 }
             }
-            let of_each = record.trials.len() / self.arms.len().max(1);
-            if n_done == 0 && of_each >= amount.trials as usize && !watcher.wants_more(record) {
+            if n_done == 0 && blocks.are_enough(record) && !watcher.wants_more(record) {
                 break;
             }
         }
@@ -105,9 +101,13 @@ impl<'a> Session<'a> {
     }
 
     /// Trials that are not kept. One that fails is left to the trials that are.
-    fn warm_up(&mut self, rounds: u32, watcher: &mut dyn Watcher) -> Result<(), Failure> {
-        let n_arms = self.arms.len();
-        for arm in (0..rounds).flat_map(|_| 0..n_arms) {
+    fn warm_up(
+        &mut self,
+        rounds: u32,
+        arms: &[usize],
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), Failure> {
+        for &arm in (0..rounds).flat_map(|_| arms) {
             match watcher.surround(arm, &mut || self.whole(arm, 0).map(drop)) {
                 Err(failure) if !watcher.goes_on(arm, &failure) => return Err(failure),
                 _ => {}
@@ -156,6 +156,7 @@ impl<'a> Session<'a> {
             arm: number,
             block,
             began_ns: self.since_start(began_ns),
+            boot: None,
             failed: None,
             outcome,
             clock: clocks.around(),
@@ -176,6 +177,7 @@ impl<'a> Session<'a> {
             arm,
             block,
             began_ns: self.since_start(run.began_ns),
+            boot: None,
             failed: None,
             outcome: run.outcome,
             clock: clocks.around(),
@@ -222,6 +224,17 @@ impl<'a> Session<'a> {
         Ok(surroundings)
     }
 
+    fn add(
+        &self,
+        trial: Trial,
+        record: &mut Record,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), Failure> {
+        let number = u32::try_from(record.trials.len() + 1).unwrap_or(u32::MAX);
+        record.trials.push(Trial { number, boot: self.boot.clone(), ..trial });
+        watcher.tried(record)
+    }
+
     fn since_start(&self, began_ns: u64) -> Known<u64> {
         let since = began_ns.saturating_sub(self.started_ns.unwrap_or(began_ns));
         Known::Value(self.behind_ns.saturating_add(since))
@@ -265,10 +278,4 @@ fn is_of(record: &Record, place: usize, (arm, block): (usize, u32)) -> Result<()
             place + 1
         ))),
     }
-}
-
-fn add(trial: Trial, record: &mut Record, watcher: &mut dyn Watcher) -> Result<(), Failure> {
-    let number = u32::try_from(record.trials.len() + 1).unwrap_or(u32::MAX);
-    record.trials.push(Trial { number, ..trial });
-    watcher.tried(record)
 }

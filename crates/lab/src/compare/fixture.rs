@@ -14,6 +14,7 @@ pub(crate) fn trial(arm: usize, block: u32, seconds: f64, hertz: f64) -> Trial {
         arm,
         block,
         began_ns: Known::Value(0),
+        boot: None,
         failed: None,
         outcome: Outcome {
             elapsed_ns: Known::Value(elapsed_ns),

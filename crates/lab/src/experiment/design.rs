@@ -2,6 +2,7 @@
 //!
 //! It is the shape of a plan file, too (TOML), and is kept as it is in the record of the study.
 
+use super::Boots;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -29,6 +30,9 @@ pub struct Design {
     pub budget: Option<Duration>,
     /// When to stop for the machine's sake, or the figures'.
     pub guards: Guards,
+    /// Where a factor takes a reboot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boots: Option<Boots>,
 }
 
 /// Something that is varied.

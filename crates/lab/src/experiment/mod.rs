@@ -8,10 +8,12 @@
 pub mod analysis;
 mod arms;
 mod design;
+mod parts;
 pub mod published;
 
 pub use arms::{Combination, TooMany, arms};
 pub use design::{Design, Factor, Guards, Kind, Shape};
+pub use parts::{Boots, Part, Parts};
 
 use serde::{Deserialize, Serialize};
 

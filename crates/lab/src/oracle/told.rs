@@ -38,6 +38,7 @@ fn trial(number: u32, told: Told) -> Trial {
         arm: 0,
         block: number,
         began_ns: untold(),
+        boot: None,
         failed: None,
         outcome: Outcome {
             elapsed_ns: told.elapsed_ns,

@@ -35,6 +35,7 @@ pub(super) fn trial(number: u32) -> Trial {
         arm: 0,
         block: number,
         began_ns: Known::Value(7),
+        boot: None,
         failed: None,
         outcome: Outcome {
             elapsed_ns: Known::Value(5),

@@ -5,6 +5,7 @@
 
 mod absence;
 mod audit;
+mod boot_parts;
 mod boots;
 mod changes;
 mod clock_modulation;

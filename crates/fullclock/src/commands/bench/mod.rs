@@ -177,6 +177,7 @@ fn plan(host: &HostView, allowed: &CpuSet, arms: Vec<PlannedArm>) -> Result<Plan
         warm_up: 0,
         experiment: None,
         so_far: Vec::new(),
+        boot: None,
     })
 }
 

@@ -6,6 +6,7 @@ pub(super) mod confirm;
 pub(super) mod drift;
 pub(super) mod held;
 mod lasting;
+pub(super) mod next_boot;
 pub(super) mod plan;
 mod profile;
 mod prove;

@@ -1,6 +1,6 @@
 //! What is asked for, as a design: a plan file or a case, and the words and options of the command line over it.
 
-use super::{cases, plan_file};
+use super::{boots, cases, plan_file};
 use crate::cli::{ExperimentArguments, ShapeName};
 use anyhow::{Context, Result, bail};
 use facts::HostView;
@@ -37,6 +37,7 @@ pub(super) fn design(options: &ExperimentArguments, host: &HostView) -> Result<D
     design.factors.extend(factors);
     over(&mut design, options);
     check(&design)?;
+    boots::plan(&mut design, options.boots)?;
     Ok(design)
 }
 

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
 use host::change::{Access, Journal, Machine};
 use host::{Live, Source};
-use lab::experiment::{Combination, Design, Factor};
+use lab::experiment::{Combination, Design};
 use lab::failure::Failure;
 use rules::plan::{Plan, Request};
 use rules::setting::Effect;
@@ -19,9 +19,9 @@ use std::time::Duration;
 
 /// Everything that a change goes through; as long as the experiment.
 pub(super) struct Ground {
-    machine: Machine,
+    pub(super) machine: Machine,
     options: ApplyArguments,
-    source: Live,
+    pub(super) source: Live,
 }
 
 /// What is done to the machine around the trials.
@@ -38,7 +38,7 @@ pub(super) struct Arena<'a> {
 /// Plans of settings.
 pub(super) struct Changing<'a> {
     ground: &'a Ground,
-    journal: Journal,
+    journal: &'a mut Journal,
     plans: Vec<Plan>,
     /// The place of each arm's plan; `None` where the machine is as that arm wants it.
     of_arm: Vec<Option<usize>>,
@@ -62,6 +62,16 @@ impl Ground {
         let machine = change::machine(arguments).context("settings are varied")?;
         Ok(Ground { machine, options, source: Live::this_machine() })
     }
+
+    /// What carries out a change of it.
+    pub(super) fn session<'s>(
+        &'s self,
+        arguments: &'s Arguments,
+        interrupt: &'s Interrupt,
+    ) -> Session<'s> {
+        let Ground { machine, options, source } = self;
+        Session { arguments, options, machine, source, interrupt }
+    }
 }
 
 /// Takes back what a run that was killed left changed, before anything is planned from the machine as it is found. Whoever may
@@ -78,7 +88,7 @@ pub(super) fn recover(
 }
 
 impl<'a> Changing<'a> {
-    pub(super) fn of(ground: &'a Ground, journal: Journal, plans: Plans) -> Changing<'a> {
+    pub(super) fn of(ground: &'a Ground, journal: &'a mut Journal, plans: Plans) -> Changing<'a> {
         Changing { ground, journal, plans: plans.distinct, of_arm: plans.of_arm }
     }
 }
@@ -103,15 +113,8 @@ impl Arena<'_> {
         let Some(changing) = &mut self.changing else { return rested() };
         let Some(plan) = changing.of_arm.get(arm).copied().flatten() else { return rested() };
         let Some(plan) = changing.plans.get(plan) else { return rested() };
-        let ground = changing.ground;
-        let session = Session {
-            arguments: self.arguments,
-            options: &ground.options,
-            machine: &ground.machine,
-            source: &ground.source,
-            interrupt,
-        };
-        with_change(&session, &mut changing.journal, plan, &mut rested)
+        let session = changing.ground.session(self.arguments, interrupt);
+        with_change(&session, changing.journal, plan, &mut rested)
     }
 }
 
@@ -155,9 +158,17 @@ impl Plans {
     }
 }
 
+/// What an arm asks of the settings that are changed around its trials.
 fn requests(design: &Design, arm: &Combination) -> Vec<String> {
-    let level = |(factor, level): (&Factor, &usize)| factor.request(factor.levels.get(*level)?);
-    design.factors.iter().zip(&arm.levels).filter_map(level).collect()
+    let at_boot =
+        |place: &usize| design.boots.as_ref().is_some_and(|it| it.factors.contains(place));
+    let places = (0..design.factors.len()).filter(|it| !at_boot(it));
+    places
+        .filter_map(|it| {
+            let factor = &design.factors[it];
+            factor.request(factor.levels.get(*arm.levels.get(it)?)?)
+        })
+        .collect()
 }
 
 /// A plan of these requests; an error where one of them is refused.

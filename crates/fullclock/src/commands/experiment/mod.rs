@@ -3,6 +3,7 @@
 mod arms;
 mod asked;
 mod beside;
+mod boots;
 mod cases;
 mod guards;
 mod load;
@@ -28,6 +29,7 @@ use crate::render;
 use crate::results_folder::results_folder;
 use anyhow::{Context, Result, anyhow, bail};
 use beside::{Loads, Work};
+use boots::ThisBoot;
 use facts::{CpuSet, HostView};
 use host::Live;
 use host::change::Journal;
@@ -36,7 +38,7 @@ use lab::doubt::Doubt;
 use lab::experiment::analysis::LEAST_BLOCKS;
 use lab::experiment::{Combination, Design, Experiment, Kind};
 use lab::failure::Failure;
-use lab::record::Fingerprint;
+use lab::record::{Fingerprint, Record};
 use lab::workload::Scene;
 use machine::{Arena, Changing, Ground, Plans};
 use session::Session;
@@ -102,6 +104,26 @@ enum Begin {
     Behind(Box<resume::Earlier>),
 }
 
+/// Where a study is kept.
+struct Place {
+    folder: PathBuf,
+    /// There once it began.
+    journal: Option<lab::store::Journal>,
+}
+
+impl Begin {
+    /// The plan of what is left, and where it is kept.
+    fn place(self, plan: Plan) -> Result<(Plan, Place)> {
+        match self {
+            Begin::Anew(folder) => Ok((plan, Place { folder, journal: None })),
+            Begin::Behind(earlier) => {
+                let resume::Earlier { journal, record, folder } = *earlier;
+                Ok((resume::behind(plan, record)?, Place { folder, journal: Some(journal) }))
+            }
+        }
+    }
+}
+
 /// A design, and what it comes to on this machine.
 struct Study<'h> {
     design: Design,
@@ -110,6 +132,7 @@ struct Study<'h> {
     combinations: Vec<Combination>,
     arms: Vec<PlannedArm>,
     plans: Plans,
+    /// Whether a setting is changed around trials.
     varies_settings: bool,
     /// How long a trial of each workload took, in seconds.
     lengths: Vec<f64>,
@@ -122,7 +145,10 @@ impl<'h> Study<'h> {
         let combinations = lab::experiment::arms(&design)?;
         let arms = arms::planned(&design, &combinations, &allowed)?;
         let plans = Plans::of(&design, &combinations, host, options.i_know)?;
-        let varies_settings = design.factors.iter().any(|it| it.kind() == Kind::Setting);
+        let at_boot = design.boots.as_ref().map_or(&[][..], |it| &it.factors);
+        let mut factors = design.factors.iter().enumerate();
+        let varies_settings =
+            factors.any(|(at, it)| it.kind() == Kind::Setting && !at_boot.contains(&at));
         let lengths = Vec::new();
         Ok(Study { design, host, allowed, combinations, arms, plans, varies_settings, lengths })
     }
@@ -224,42 +250,64 @@ impl<'h> Study<'h> {
                 seed,
             }),
             so_far: Vec::new(),
+            boot: None,
         })
     }
 
     fn run(mut self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
-        let Means { arguments, options, interrupt, journal } = means;
-        let loads = Loads::on(self.host, &self.allowed);
-        let plan = Plan { arms: std::mem::take(&mut self.arms), ..plan };
-        let plans = std::mem::replace(&mut self.plans, Plans::none());
-        let ground = self.varies_settings.then(|| Ground::open(arguments, options)).transpose()?;
-        let changing =
-            ground.as_ref().zip(journal).map(|(it, journal)| Changing::of(it, journal, plans));
-        let rest = self.design.rest;
-        let arena = Arena { arguments, interrupt, rest, changing, loads };
-        let (folder, plan, earlier) = match begin {
-            Begin::Anew(folder) => (folder, plan, None),
-            Begin::Behind(it) => {
-                let resume::Earlier { journal, record, folder } = *it;
-                let n_before = record.trials.len();
-                (folder, resume::behind(plan, record)?, Some((journal, n_before)))
-            }
+        let Means { arguments, options, interrupt, mut journal } = means;
+        let (mut plan, place) = begin.place(plan)?;
+        let is_changed = self.varies_settings || self.design.boots.is_some();
+        let ground = is_changed.then(|| Ground::open(arguments, options)).transpose()?;
+        let experiment = plan.experiment.clone();
+        let mut boot = match (&experiment, &ground) {
+            (Some(it), Some(ground)) => ThisBoot::of(it, self.host, ground, options.i_know)?,
+            _ => None,
         };
-        let mut session = Session::new(arena, folder, self.design.clone());
-        if let Some((journal, n_before)) = earlier {
-            session = session.with(journal, n_before);
-        }
-        let scene = self.scene(interrupt);
+        plan.boot = boot.as_mut().map(|it| it.part(&plan.so_far)).transpose()?;
+        let plans = std::mem::replace(&mut self.plans, Plans::none());
+        let changing = ground
+            .as_ref()
+            .filter(|_| self.varies_settings)
+            .zip(journal.as_mut())
+            .map(|(it, journal)| Changing::of(it, journal, plans));
+        let (loads, rest) = (Loads::on(self.host, &self.allowed), self.design.rest);
+        let arena = Arena { arguments, interrupt, rest, changing, loads };
+        let (record, outcome, place) = self.trials(plan, arena, place)?;
+        let (Some(boot), Some(ground), Some(journal), Ok(())) =
+            (boot, &ground, &mut journal, &outcome)
+        else {
+            return study::end(arguments, place, &record, outcome);
+        };
+        let code = match record.is_complete {
+            true => study::end(arguments, place, &record, outcome)?,
+            false => ExitCode::SUCCESS,
+        };
+        let told = boot.next(&record, journal, (ground, arguments, interrupt))?;
+        output::note(&arguments.output, &told);
+        Ok(code)
+    }
+
+    /// Runs them, and notes what is to be doubted.
+    fn trials(
+        &mut self,
+        plan: Plan,
+        arena: Arena<'_>,
+        place: Place,
+    ) -> Result<(Record, Result<(), Failure>, Place)> {
+        let plan = Plan { arms: std::mem::take(&mut self.arms), ..plan };
+        let scene = self.scene(arena.interrupt);
+        let mut session = Session::new(arena, place, plan.so_far.len(), self.design.clone());
         let (mut record, outcome) = lab::bench::run(plan, &scene, &mut session)?;
-        let Session { folder, journal, .. } = session;
         record.raise_doubts();
         if outcome.as_ref().is_err_and(|it| !matches!(it, Failure::Stopped)) {
             record.doubts.push(Doubt::CutShort.into());
         }
-        for line in resume::differences(&record.machine, &host::view(&Live::this_machine())) {
+        let before = Fingerprint::of(self.host);
+        for line in resume::differences(&before, &host::view(&Live::this_machine())) {
             output::complain(&anyhow!("meanwhile {line}: not by this experiment"));
         }
-        study::end(arguments, &folder, journal, &record, outcome)
+        Ok((record, outcome, session.place))
     }
 }
 

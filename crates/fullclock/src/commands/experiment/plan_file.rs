@@ -7,6 +7,7 @@
 //! trials = 16
 //! rest = "500ms"
 //! budget = "20m"
+//! boots = 4                # of each level that takes a reboot
 //!
 //! [factors]
 //! governor = ["performance", "powersave"]
@@ -22,7 +23,7 @@ use super::asked;
 use crate::commands::bytes_of;
 use crate::duration;
 use anyhow::{Context, Result, anyhow, bail};
-use lab::experiment::{Design, Factor, Guards, Shape};
+use lab::experiment::{Boots, Design, Factor, Guards, Shape};
 use serde::Deserialize;
 use std::path::Path;
 use std::time::Duration;
@@ -43,6 +44,7 @@ struct PlanFile {
     warm_up: u32,
     rest: Option<String>,
     budget: Option<String>,
+    boots: Option<u32>,
     guards: GuardsFile,
 }
 
@@ -79,6 +81,8 @@ pub(crate) fn parse(text: &str) -> Result<Design> {
         warm_up: file.warm_up,
         rest: time(file.rest.as_deref()).context("rest")?.unwrap_or_default(),
         budget: time(file.budget.as_deref()).context("budget")?,
+        // Which factors take one is known once all are.
+        boots: file.boots.map(|rounds| Boots { factors: Vec::new(), rounds }),
         guards: Guards {
             temperature: file.guards.temperature,
             stolen: share(&file.guards.stolen).context("guards.stolen")?,

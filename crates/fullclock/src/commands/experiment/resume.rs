@@ -1,7 +1,7 @@
 //! `fullclock experiment resume`: goes on with a study that was cut short, without repeating a trial.
 
 use super::study::{self, journals};
-use super::{Begin, Means, Study, folder, machine};
+use super::{Begin, Means, Study, boots, folder, machine};
 use crate::cli::{Arguments, ExperimentArguments};
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -40,7 +40,14 @@ pub(super) fn run(
         record.experiment.clone().context("it is a result of `fullclock bench`, and no study")?;
     let changes = if options.dry_run { None } else { machine::recover(arguments, options)? };
     let host = host::view(&Live::this_machine());
-    is_the_same(&record, &host)?;
+    match experiment.design.boots {
+        None => is_the_same(&record, &host)?,
+        Some(_) => {
+            for line in boots::is_the_same_machine(&record, &experiment, &host)? {
+                output::note(&arguments.output, &format!("in this boot {line}"));
+            }
+        }
+    }
     let text = format!("going on with {} behind {} trials", record.id, record.trials.len());
     output::note(&arguments.output, &text);
     let study = Study::of(experiment.design, &host, options)?;
@@ -113,6 +120,7 @@ fn refuse_other_options(options: &ExperimentArguments) -> Result<()> {
         ("--warm-up", options.warm_up.is_some()),
         ("--rest", options.rest.is_some()),
         ("--budget", options.budget.is_some()),
+        ("--boots", options.boots.is_some()),
         ("--max-temperature", options.max_temperature.is_some()),
         ("--max-stolen", options.max_stolen.is_some()),
         ("--max-other-load", options.max_other_load.is_some()),

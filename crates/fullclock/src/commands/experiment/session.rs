@@ -1,6 +1,7 @@
 //! What happens between the trials of a study: each is kept and shown, and the guards are asked.
 #![expect(clippy::disallowed_methods, reason = "trials may take as long as the user allows")]
 
+use super::Place;
 use super::guards::guarded;
 use super::machine::Arena;
 use super::until::is_unsettled;
@@ -10,14 +11,11 @@ use lab::experiment::{Design, analysis};
 use lab::failure::Failure;
 use lab::record::Record;
 use lab::store::Journal;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub(super) struct Session<'a> {
     pub(super) arena: Arena<'a>,
-    /// Where the study is kept; the journal is there once it began.
-    pub(super) folder: PathBuf,
-    pub(super) journal: Option<Journal>,
+    pub(super) place: Place,
     design: Design,
     bar: Bar,
     began: Instant,
@@ -30,29 +28,26 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(arena: Arena<'a>, folder: PathBuf, design: Design) -> Session<'a> {
+    pub(super) fn new(
+        arena: Arena<'a>,
+        place: Place,
+        n_before: usize,
+        design: Design,
+    ) -> Session<'a> {
         let bar = Bar::new(!arena.arguments.output.quiet);
         let began = Instant::now();
-        let (journal, latest) = (None, String::new());
+        let latest = String::new();
         Session {
             arena,
-            folder,
-            journal,
+            place,
             design,
             bar,
             began,
-            n_before: 0,
+            n_before,
             latest,
             block_began: Duration::ZERO,
             longest_block: Duration::ZERO,
         }
-    }
-
-    /// Goes on in a journal.
-    pub(super) fn with(mut self, journal: Journal, n_before: usize) -> Session<'a> {
-        self.journal = Some(journal);
-        self.n_before = n_before;
-        self
     }
 
     fn show(&self, record: &Record) {
@@ -74,8 +69,8 @@ impl Watcher for Session<'_> {
     fn begun(&mut self, record: &mut Record) -> Result<(), Failure> {
         self.began = Instant::now();
         self.arena.loads.settle(record)?;
-        if self.journal.is_none() {
-            self.journal = Some(Journal::begin(&self.folder, record)?);
+        if self.place.journal.is_none() {
+            self.place.journal = Some(Journal::begin(&self.place.folder, record)?);
         }
         Ok(())
     }
@@ -102,7 +97,7 @@ impl Watcher for Session<'_> {
     }
 
     fn tried(&mut self, record: &Record) -> Result<(), Failure> {
-        self.journal.as_mut().map_or(Ok(()), |it| it.add(record))?;
+        self.place.journal.as_mut().map_or(Ok(()), |it| it.add(record))?;
         if let Some(trial) = record.trials.last() {
             guarded(trial, self.design.guards)?;
         }

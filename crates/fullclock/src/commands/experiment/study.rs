@@ -1,7 +1,7 @@
 //! A study on disk: a folder with its trials and its report.
 #![expect(clippy::disallowed_methods, reason = "studies are files that the user asked for")]
 
-use super::stopped;
+use super::{Place, stopped};
 use crate::cli::Arguments;
 use crate::output::{self, Style};
 use crate::render;
@@ -23,16 +23,18 @@ const REFUSED: u8 = 3;
 /// Keeps what was run, reports it, and says what ended it early.
 pub(super) fn end(
     arguments: &Arguments,
-    folder: &Path,
-    journal: Option<Journal>,
+    place: Place,
     record: &Record,
     outcome: Result<(), Failure>,
 ) -> Result<ExitCode> {
+    let Place { folder, journal } = place;
     let why = stopped(&outcome);
-    if record.trials.is_empty() {
+    // One that waits for a reboot has edits of the boot line.
+    let takes_boots = record.experiment.as_ref().is_some_and(|it| it.design.boots.is_some());
+    if record.trials.is_empty() && !takes_boots {
         journal.map_or(Ok(()), Journal::discard)?;
         // Empty, since nothing else is in it.
-        std::fs::remove_dir(folder).ok();
+        std::fs::remove_dir(&folder).ok();
         let why = why.unwrap_or_default();
         if matches!(outcome, Err(Failure::Unchanged(_))) {
             output::complain(&anyhow!("no trial was run: {why}"));
@@ -45,7 +47,7 @@ pub(super) fn end(
     {
         journal.finish(record)?;
     }
-    let reported = report(arguments, record, folder);
+    let reported = report(arguments, record, &folder);
     match outcome {
         Ok(()) => reported.map(|()| ExitCode::SUCCESS),
         Err(Failure::Stopped) => {

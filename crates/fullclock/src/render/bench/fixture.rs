@@ -89,6 +89,7 @@ fn trial(arm: usize, block: u32, at: usize, pattern: Pattern) -> Trial {
         arm,
         block,
         began_ns: Known::Value(0),
+        boot: None,
         failed: None,
         outcome: Outcome {
             elapsed_ns: Known::Value(elapsed_ns),

@@ -100,6 +100,7 @@ fn trial(workload: usize, levels: &[usize], random: &mut fastrand::Rng) -> Trial
         arm: 0,
         block: 0,
         began_ns: Known::Value(0),
+        boot: None,
         failed: None,
         outcome: Outcome {
             elapsed_ns: Known::Value((seconds * 1e9) as u64),

@@ -37,7 +37,7 @@ pub(super) fn study(study: &Study<'_>) -> String {
 
 fn of_workload(text: &mut String, study: &Study<'_>, workload: &WorkloadAnalysis) {
     heading(text, &workload.workload);
-    paragraph(text, &words::figure(workload));
+    paragraph(text, &words::figure(study, workload));
     let mut sentences = Vec::new();
     for told in words::effects(study, workload) {
         let beside = told.beside.map_or_else(String::new, |it| format!(" ({it})"));

@@ -1,5 +1,6 @@
 //! What an experiment is going to run, before it begins.
 
+use super::words;
 use crate::duration::roughly;
 use crate::output::Style;
 use crate::render::page::Page;
@@ -46,5 +47,18 @@ pub(crate) fn planned(plan: &Planned<'_>, style: Style) -> String {
             roughly(plan.length.as_secs_f64())
         ),
     );
+    if let Some(boots) = &design.boots {
+        let names: Vec<String> =
+            boots.factors.iter().map(|it| design.factors[*it].name.clone()).collect();
+        page.paragraph(
+            0,
+            &format!(
+                "In parts, each in a boot of its own: {} boots with each level of {}, in an order that chance decides. Between \
+                 parts you reboot, and `fullclock experiment resume` goes on.",
+                boots.rounds,
+                words::listed(&names)
+            ),
+        );
+    }
     page.finish()
 }

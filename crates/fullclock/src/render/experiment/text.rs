@@ -36,7 +36,7 @@ pub(crate) fn study(study: &Study<'_>, style: Style) -> String {
 
 fn of_workload(page: &mut Page, study: &Study<'_>, workload: &WorkloadAnalysis) {
     let heading = page.paint(BOLD, &workload.workload);
-    page.line(&format!("{heading}: {}", words::figure(workload)));
+    page.line(&format!("{heading}: {}", words::figure(study, workload)));
     for told in words::effects(study, workload) {
         page.labelled(LABEL, "  effect", &told.sentence);
         if let Some(beside) = &told.beside {

@@ -1,8 +1,10 @@
-//! What was measured of each arm in each block: means over its good trials.
+//! What was measured of each arm in each block: means over its good trials. Where a study takes reboots, a block is a round of
+//! boots: trials of one boot are one observation.
 //!
 //! Kept arm by arm, so that what is asked of a few arms looks at no other one, and an arm that a block lacks takes no room.
 
 use crate::compare::Measure;
+use crate::experiment::Parts;
 use crate::record::Record;
 use crate::trial::{Surroundings, Trial};
 use std::collections::BTreeMap;
@@ -64,8 +66,9 @@ fn mean(values: &[(usize, f64)]) -> (usize, f64) {
 impl Measured {
     /// Of the good trials of `record`, all of which have an arm of it.
     pub(super) fn of(record: &Record) -> Measured {
-        let places = places(&record.trials);
-        let place = |it: &Trial| places.binary_search(&it.block).unwrap_or_default();
+        let block = blocks(record);
+        let places = places(record.trials.iter().map(&block));
+        let place = |it: &Trial| places.binary_search(&block(it)).unwrap_or_default();
         let good: Vec<(usize, &Trial)> =
             record.trials.iter().filter(|it| is_good(it)).map(|it| (place(it), it)).collect();
         let (n_arms, n_blocks) = (record.arms.len(), places.len());
@@ -105,9 +108,18 @@ pub(super) fn watts(around: &Surroundings) -> Option<f64> {
     values.filter(|it| !it.is_empty()).map(|it| it.iter().sum())
 }
 
+/// What block a trial counts in: a round of boots, where it takes reboots. One that no part has is a round of its own.
+fn blocks(record: &Record) -> impl Fn(&Trial) -> u32 {
+    let parts = record.experiment.as_ref().and_then(Parts::of);
+    move |trial| match &parts {
+        None => trial.block,
+        Some(parts) => parts.of_block(trial.block).map_or(u32::MAX, |it| it.round),
+    }
+}
+
 /// The numbers of all blocks, ascending.
-fn places(trials: &[Trial]) -> Vec<u32> {
-    let mut numbers: Vec<u32> = trials.iter().map(|it| it.block).collect();
+fn places(blocks: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut numbers: Vec<u32> = blocks.collect();
     numbers.sort_unstable();
     numbers.dedup();
     numbers

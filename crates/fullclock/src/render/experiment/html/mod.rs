@@ -32,7 +32,11 @@ fn main(study: &Study<'_>) -> Markup {
 fn of_workload(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
     let content = [
         Markup::element("h2", &[], [Markup::text(&workload.workload)]),
-        Markup::element("p", &[("class", "quiet")], [Markup::text(&words::figure(workload))]),
+        Markup::element(
+            "p",
+            &[("class", "quiet")],
+            [Markup::text(&words::figure(study, workload))],
+        ),
         sections::findings(study, workload),
         effects_chart::chart(study, workload),
         distributions_chart::chart(study, workload),

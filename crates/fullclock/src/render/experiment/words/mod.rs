@@ -22,22 +22,26 @@ pub(super) use repeat::{command_line, plan};
 pub(super) use table::{ArmRow, rows};
 pub(super) use verdict::verdict;
 
+use super::Study;
 use crate::render::bench::percent;
 use lab::doubt::{Doubt, Raised};
 use lab::experiment::analysis::{LEAST_BLOCKS, WorkloadAnalysis};
 use lab::record::Record;
 use lab::trial::Better;
 
-/// What the figure of a workload is: `elapsed in s, lower is faster; 20 blocks`.
-pub(super) fn figure(workload: &WorkloadAnalysis) -> String {
+/// What the figure of a workload is: `elapsed in s, lower is faster; 20 blocks`. Where a study takes reboots, a block is a round
+/// of boots.
+pub(super) fn figure(study: &Study<'_>, workload: &WorkloadAnalysis) -> String {
     let WorkloadAnalysis { figure, unit, better, blocks, .. } = workload;
     let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
     let way = match better {
         Better::Lower => "lower",
         Better::Higher => "higher",
     };
-    let blocks = if *blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
-    format!("{figure}{unit}, {way} is faster; {blocks}")
+    let block = if study.design().boots.is_some() { "round" } else { "block" };
+    let blocks = if *blocks == 1 { format!("1 {block}") } else { format!("{blocks} {block}s") };
+    let boots = if study.design().boots.is_some() { " of boots, each one observation" } else { "" };
+    format!("{figure}{unit}, {way} is faster; {blocks}{boots}")
 }
 
 /// Doubts, a line each.

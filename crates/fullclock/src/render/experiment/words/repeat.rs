@@ -30,6 +30,7 @@ struct PlanFile<'a> {
     warm_up: u32,
     rest: Option<String>,
     budget: Option<String>,
+    boots: Option<u32>,
     #[serde(serialize_with = "by_name")]
     factors: &'a [Factor],
     guards: GuardsFile,
@@ -55,6 +56,7 @@ impl PlanFile<'_> {
             warm_up: design.warm_up,
             rest: Some(design.rest).filter(|it| !it.is_zero()).map(time),
             budget: design.budget.map(time),
+            boots: design.boots.as_ref().map(|it| it.rounds),
             factors: &design.factors,
             guards: GuardsFile {
                 temperature,
