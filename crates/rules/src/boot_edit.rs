@@ -203,7 +203,8 @@ mod tests {
             let requests: Vec<Request> =
                 words.iter().map(|it| Request::parse(it).unwrap()).collect();
             [DEBIAN, RED_HAT, KERNEL_INSTALL].map(|host| {
-                edited(&host_of(host), &requests, line, false)
+                let host = format!("{host}//- /proc/sys/kernel/osrelease\n6.1.0\n");
+                edited(&host_of(&host), &requests, line, false)
                     .map_err(|refusal| refusal.to_string())
             })
         };
