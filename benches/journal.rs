@@ -62,7 +62,7 @@ fn year() -> Result<()> {
     for day in 0..DAYS {
         let mut journal = Journal::open(&state, Access::Write)?;
         let command = vec!["fullclock".to_owned(), "apply".to_owned(), "--profile".to_owned()];
-        let mut change = journal.begin(&machine, Intent { command, confirm_within: None })?;
+        let mut change = journal.begin(&machine, Intent { command, ..Intent::default() })?;
         let (from, to) = if day % 2 == 0 { ("a", "b") } else { ("b", "a") };
         for file in FILES {
             change.apply(&group(file, 128, from, to))?;

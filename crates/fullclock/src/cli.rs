@@ -184,13 +184,13 @@ pub(crate) enum Command {
         #[arg(value_name = "MICROSECONDS")]
         microseconds: i32,
     },
-    /// Revert a change unless it is confirmed; `apply --confirm-within` starts it
+    /// Revert what is interrupted or not confirmed; `apply --confirm-within` and `experiment` start it
     #[command(hide = true, after_help = change::HELD_EXAMPLES)]
     GuardChange {
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
         #[arg(value_name = "CHANGE")]
-        change: String,
+        change: Option<String>,
     },
 }
 

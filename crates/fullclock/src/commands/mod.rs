@@ -49,7 +49,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::Report(options)) => experiment::report(arguments, options),
         Some(Command::OccupyCpus { cpus }) => experiment::occupy(cpus),
         Some(Command::HoldLatency { microseconds }) => change::held::latency(*microseconds),
-        Some(Command::GuardChange { folder, change }) => change::held::guard(folder, change),
+        Some(Command::GuardChange { folder, change }) => {
+            change::held::guard(folder, change.as_deref())
+        }
     }
 }
 

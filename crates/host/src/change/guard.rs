@@ -3,10 +3,13 @@
 //!
 //! It waits until its starter closes the pipe to it, by ending at the latest, and then does what the journal says: a change
 //! that was interrupted it reverts at once; one that waits to be confirmed, at its deadline; any other it leaves.
+//!
+//! Changes that are taken back by the one that makes them, one after the other, share a guard: starting and ending one beside
+//! each trial of a study would disturb what is measured, most of all under systemd, which makes a unit for each.
 
 use super::journal::{Access, Journal, State};
 use super::machine::Companion;
-use super::{ChangeError, Force, Machine, Trouble, Undone, revert};
+use super::{ChangeError, Force, Machine, Trouble, Undone, recover, revert};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::thread::{NanosleepRelativeResult, clock_nanosleep_relative};
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -20,40 +23,54 @@ pub const COMMAND: &str = "guard-change";
 /// A guard that is running. It begins its work when this is dropped.
 #[derive(Debug)]
 pub(super) struct Guard {
-    #[expect(dead_code, reason = "the guard waits until this end of its pipe is closed")]
     process: Companion,
 }
 
 impl Guard {
-    /// Starts the guard of a change that is about to begin; it is running when this returns.
+    /// Starts the guard of a change that is about to begin, or of all that are going to be open; it is running when this
+    /// returns.
     ///
     /// Error: it does not start, or would be ended with the session or service that this runs in.
-    pub(super) fn start(machine: &Machine, folder: &Path, id: &str) -> Result<Guard, Trouble> {
+    pub(super) fn start(
+        machine: &Machine,
+        folder: &Path,
+        id: Option<&str>,
+    ) -> Result<Guard, Trouble> {
         let folder = folder.to_string_lossy();
-        let process = Companion::start(machine, &[COMMAND, &folder, id])?;
+        let mut words = vec![COMMAND, &folder];
+        words.extend(id);
+        let process = Companion::start(machine, &words)?;
         match &process.note {
             None => Ok(Guard { process }),
             // Dropped, it finds no change to guard, and ends.
             Some(within_reach) => {
-                let next =
-                    "see what `systemd-run --scope true` says, or leave out --confirm-within";
+                let or = if id.is_some() { ", or leave out --confirm-within" } else { "" };
+                let next = format!("see what `systemd-run --scope true` says{or}");
                 Err(Trouble::new("the guard", format!("{within_reach}: {next}")))
             }
         }
     }
+
+    /// Whether it is still there, and answers.
+    pub(super) fn answers(&mut self) -> bool {
+        self.process.asked(ASKED, HERE).is_ok()
+    }
 }
 
-/// What `PROGRAM guard-change FOLDER ID` does: a session of its own, says on stdout that it is ready, waits until its starter
-/// closes its stdin (by ending, at the latest), then until the deadline, and reverts the change unless it is confirmed.
-pub fn run(machine: &Machine, folder: &Path, id: &str) -> Result<Vec<Undone>, ChangeError> {
+/// What a guard is asked, one byte that says nothing else, and what it answers.
+const ASKED: &[u8] = b"\n";
+const HERE: &str = "here";
+
+/// What `PROGRAM guard-change FOLDER [ID]` does: a session of its own, says on stdout that it is ready, waits until its starter
+/// closes its stdin (by ending, at the latest), then until the deadline, and reverts the change unless it is confirmed. Without
+/// an id it reverts whatever was interrupted by then.
+pub fn run(machine: &Machine, folder: &Path, id: Option<&str>) -> Result<Vec<Undone>, ChangeError> {
     detach();
-    let mut stdout = std::io::stdout();
-    let said = writeln!(stdout, "ready").and_then(|()| stdout.flush());
     let gone = Trouble::new("the guard".to_owned(), "its starter has ended".to_owned());
-    said.map_err(|_| gone)?;
-    let mut nothing = Vec::new();
+    say("ready").map_err(|_| gone)?;
+    let mut asked = [0; ASKED.len()];
     // An error is an end as well.
-    let _ended = std::io::stdin().read_to_end(&mut nothing);
+    while std::io::stdin().read_exact(&mut asked).is_ok() && say(HERE).is_ok() {}
     leave_pipes();
     loop {
         // Looking takes no lock: nobody is kept waiting, and a guard that is not needed any more ends soon.
@@ -70,10 +87,20 @@ pub fn run(machine: &Machine, folder: &Path, id: &str) -> Result<Vec<Undone>, Ch
         let mut journal = Journal::open(folder, Access::WriteWhenFree)?;
         match wait_for(machine, &journal, id)? {
             None => return Ok(Vec::new()),
-            Some(Duration::ZERO) => return revert(machine, &mut journal, id, Force::No),
+            Some(Duration::ZERO) => {
+                return match id {
+                    Some(id) => revert(machine, &mut journal, id, Force::No),
+                    None => recover(machine, &mut journal, Force::No),
+                };
+            }
             Some(_) => {}
         }
     }
+}
+
+fn say(word: &str) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{word}").and_then(|()| stdout.flush())
 }
 
 /// How often a guard looks whether its change is confirmed.
@@ -90,12 +117,16 @@ fn sleep(left: Duration) {
     }
 }
 
-/// How long until the change is to be reverted; `None` where it is not.
+/// How long until there is something to be reverted; `None` where there is nothing.
 fn wait_for(
     machine: &Machine,
     journal: &Journal,
-    id: &str,
+    id: Option<&str>,
 ) -> Result<Option<Duration>, ChangeError> {
+    let Some(id) = id else {
+        let is_open = journal.changes().iter().any(|it| it.state == State::Open);
+        return Ok(is_open.then_some(Duration::ZERO));
+    };
     // Its starter was killed before anything was done.
     let Ok(change) = journal.change(id) else { return Ok(None) };
     Ok(match &change.state {

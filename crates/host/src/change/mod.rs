@@ -30,7 +30,7 @@ pub use fate::{Fate, Undone, UndoneFate};
 pub use journal::{Access, ChangeLines, Journal, Recorded, RecordedGroup, State};
 pub use machine::{FILES, Machine};
 pub use revert::{ChangeError, Force, confirm, recover, revert, revert_all};
-pub use transaction::{Intent, Outcome, Transaction};
+pub use transaction::{Guarded, Intent, Outcome, Transaction};
 
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,20 @@ use std::time::Duration;
 pub struct Intent {
     /// The words of the command that makes it, for the journal.
     pub command: Vec<String>,
-    /// Reverts it unless it is confirmed so long after it was kept, whatever becomes of this process.
-    pub confirm_within: Option<Duration>,
+    /// What else sees to it.
+    pub guarded: Guarded,
+}
+
+/// What sees to a change whatever becomes of the process that makes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guarded {
+    /// The next start, which undoes what was neither kept nor undone.
+    #[default]
+    No,
+    /// A guard, which undoes at once what was neither kept nor undone. It stays for every further change of the journal.
+    UntilOver,
+    /// A guard, which also reverts it unless it is confirmed so long after it was kept.
+    UntilConfirmed(Duration),
 }
 
 /// A change that is being made. Dropped without [`Transaction::keep`], it is undone.
@@ -50,9 +62,13 @@ impl<'a> Transaction<'a> {
         }
         let id = journal.next_id();
         let boot = machine.boot()?;
-        let guard = match intent.confirm_within {
-            Some(_) => Some(Guard::start(machine, journal.folder(), &id)?),
-            None => None,
+        let guard = match intent.guarded {
+            Guarded::No => None,
+            Guarded::UntilOver => {
+                journal.stay_guarded(machine)?;
+                None
+            }
+            Guarded::UntilConfirmed(_) => Some(Guard::start(machine, journal.folder(), Some(&id))?),
         };
         fault::point();
         let step = Step::Begun {
@@ -63,7 +79,10 @@ impl<'a> Transaction<'a> {
         };
         // On disk with the first group: until then nothing is written.
         journal.append(step, &(), false)?;
-        let confirm_within = intent.confirm_within;
+        let confirm_within = match intent.guarded {
+            Guarded::UntilConfirmed(within) => Some(within),
+            Guarded::No | Guarded::UntilOver => None,
+        };
         Ok(Transaction {
             machine,
             journal,

@@ -17,7 +17,9 @@ mod plans;
 mod short_of_disk;
 mod tree;
 
-use host::change::{Access, Force, Intent, Journal, Machine, guard, latency, recover, revert_all};
+use host::change::{
+    Access, Force, Guarded, Intent, Journal, Machine, guard, latency, recover, revert_all,
+};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -39,10 +41,13 @@ fn main() -> ExitCode {
             let done = revert_all(&machine(), &mut journal(), Force::Yes);
             if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
-        ["guard-change", folder, id] => match guard::run(&machine(), Path::new(folder), id) {
-            Ok(_) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
-        },
+        ["there-and-back", plan, times] => there_and_back(plan, times.parse().ok()),
+        ["guard-change", folder, id @ ..] => {
+            match guard::run(&machine(), Path::new(folder), id.first().copied()) {
+                Ok(_) => ExitCode::SUCCESS,
+                Err(_) => ExitCode::FAILURE,
+            }
+        }
         ["hold-latency", microseconds] => match latency::hold(microseconds.parse().unwrap()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
@@ -78,8 +83,8 @@ fn run_tests(filters: &[&str]) -> ExitCode {
 /// Applies a plan and keeps it, as a process of its own.
 fn apply(plan: &str, within: Option<Duration>) -> ExitCode {
     let (machine, mut journal) = (machine(), journal());
-    let intent =
-        Intent { command: vec!["apply".to_owned(), plan.to_owned()], confirm_within: within };
+    let guarded = within.map_or(Guarded::No, Guarded::UntilConfirmed);
+    let intent = Intent { command: vec!["apply".to_owned(), plan.to_owned()], guarded };
     let mut change = journal.begin(&machine, intent).expect("begins");
     for group in plans::named(plan).groups {
         if let Err(failure) = change.apply(&group) {
@@ -94,6 +99,36 @@ fn apply(plan: &str, within: Option<Duration>) -> ExitCode {
             ExitCode::from(3)
         }
     }
+}
+
+/// Makes a plan's changes and takes them back, as a study does: so many times, or until it is told, and then once more, in force
+/// until it is killed.
+fn there_and_back(plan: &str, times: Option<u32>) -> ExitCode {
+    let (machine, mut journal) = (machine(), journal());
+    let mut once = |in_force: &dyn Fn()| {
+        let intent = Intent { guarded: Guarded::UntilOver, ..Intent::default() };
+        let mut change = journal.begin(&machine, intent).expect("begins");
+        for group in plans::named(plan).groups {
+            change.apply(&group).expect("is made");
+        }
+        in_force();
+        change.undo().expect("is taken back");
+    };
+    if let Some(times) = times {
+        (0..times).for_each(|_| once(&|| ()));
+        return ExitCode::SUCCESS;
+    }
+    // The folder is gone where the test has failed.
+    while folder().exists() && !folder().join(tree::ENOUGH).exists() {
+        once(&|| ());
+    }
+    once(&|| {
+        std::fs::write(folder().join(tree::IN_FORCE), "").expect("is written");
+        while folder().exists() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    });
+    ExitCode::FAILURE
 }
 
 fn machine() -> Machine {

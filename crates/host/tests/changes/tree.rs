@@ -9,6 +9,9 @@ use tempfile::TempDir;
 
 /// The variable that tells a process where its host is.
 pub(crate) const FOLDER: &str = "CHANGES_FOLDER";
+/// The file in that folder that tells a process to make its last change, and the one by which it tells that it has.
+pub(crate) const ENOUGH: &str = "enough";
+pub(crate) const IN_FORCE: &str = "in-force";
 
 pub(crate) struct Tree {
     folder: TempDir,
@@ -40,6 +43,12 @@ impl Tree {
 
     pub(crate) fn journal_path(&self) -> PathBuf {
         self.folder.path().join("state/journal")
+    }
+
+    /// Waits until a process has made its last change, which is in force.
+    pub(crate) fn until_in_force(&self) {
+        std::fs::write(self.folder.path().join(ENOUGH), "").unwrap();
+        self.until("the last change", |it| it.folder.path().join(IN_FORCE).exists());
     }
 
     /// What became of the only change, if it got as far as the journal.

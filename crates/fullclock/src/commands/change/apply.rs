@@ -8,7 +8,7 @@ use crate::render;
 use crate::render::change::Applied;
 use anyhow::{Result, bail};
 use facts::change::{Group, Target, Write};
-use host::change::{Access, Fate, Intent, Journal, Machine, Recorded, State, Transaction};
+use host::change::{Access, Fate, Guarded, Intent, Journal, Machine, Recorded, State, Transaction};
 use host::{Live, Once};
 use rules::persist;
 use rules::plan::{Plan, Request, Step};
@@ -129,8 +129,8 @@ impl Session<'_> {
         printer: &Printer<'_>,
     ) -> Result<Applied<'p>> {
         let behind = lasting::changes(journal)?;
-        let intent =
-            Intent { command: self.command(), confirm_within: self.options.confirm_within };
+        let guarded = self.options.confirm_within.map_or(Guarded::No, Guarded::UntilConfirmed);
+        let intent = Intent { command: self.command(), guarded };
         let mut change = journal.begin(self.machine, intent)?;
         let mut applied = Applied { id: Some(change.id().to_owned()), ..Applied::nothing(plan) };
         let files = match self.options.persist {

@@ -3,17 +3,13 @@
 use super::apply::{Session, Stop};
 use crate::render::change::Applied;
 use facts::change::{REGISTERS, Target, Write};
-use host::change::{Intent, Journal, Undone};
+use host::change::{Guarded, Intent, Journal, Undone};
 use lab::failure::Failure;
 use rules::plan::{Plan, Step};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-/// Longer than any trial. A guard of each change reverts it at once where this process dies.
-const GUARD: Duration = Duration::from_secs(86_400);
 
 /// Runs a trial while the plan is in force. Whatever happens, the machine is as it was afterwards, or the failure says that it
-/// is not.
+/// is not; where this process dies, a guard that all trials share takes the change back.
 pub(crate) fn with_change(
     session: &Session<'_>,
     journal: &mut Journal,
@@ -21,7 +17,7 @@ pub(crate) fn with_change(
     trial: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Unchanged(error.to_string());
-    let intent = Intent { command: session.command(), confirm_within: Some(GUARD) };
+    let intent = Intent { command: session.command(), guarded: Guarded::UntilOver };
     let mut change = journal.begin(session.machine, intent).map_err(|error| failed(&error))?;
     let mut applied = Applied::nothing(plan);
     match session.carry_out(&mut change, plan, &mut applied) {

@@ -1,4 +1,5 @@
-//! The processes that stay behind: one holds a latency request, one reverts what nobody confirms. No user starts them.
+//! The processes that stay behind: one holds a latency request, one reverts what is interrupted or not confirmed. No user starts
+//! them.
 
 use super::program;
 use anyhow::Result;
@@ -12,8 +13,8 @@ pub(crate) fn latency(microseconds: i32) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `fullclock guard-change FOLDER CHANGE`.
-pub(crate) fn guard(folder: &Path, id: &str) -> Result<ExitCode> {
+/// `fullclock guard-change FOLDER [CHANGE]`.
+pub(crate) fn guard(folder: &Path, id: Option<&str>) -> Result<ExitCode> {
     let undone = guard::run(&Machine::this(program()?), folder, id)?;
     Ok(super::code(undone.iter().any(|it| !it.fate.is_clean())))
 }

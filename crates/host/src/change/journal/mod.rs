@@ -16,8 +16,9 @@ pub(super) use entry::{Fates, Step, runs};
 pub(super) use packed::Packed;
 pub use recorded::{Recorded, RecordedGroup, State};
 
+use super::guard::Guard;
 use super::machine::{Process, is_running};
-use super::{ChangeError, Fate, Intent, JournalError, Machine, Transaction};
+use super::{ChangeError, Fate, Intent, JournalError, Machine, Transaction, Trouble};
 use entry::VERSION;
 use folder::{Folder, io};
 use history::History;
@@ -42,6 +43,8 @@ pub struct Journal {
     notes: Vec<String>,
     /// `None` where it is only read.
     scroll: Option<Scroll>,
+    /// Of all changes that are guarded until they are over.
+    guard: Option<Guard>,
     /// Held as long as this is there.
     _lock: Option<Lock>,
 }
@@ -113,6 +116,7 @@ impl Journal {
             history: History::default(),
             notes: Vec::new(),
             scroll: None,
+            guard: None,
             _lock: None,
         }
     }
@@ -199,8 +203,8 @@ impl Journal {
         self.scroll.as_ref().map_or(0, Scroll::n_syncs)
     }
 
-    /// Begins a change. Nothing is written to the host; the guard, where [`Intent::confirm_within`] asks for one, is running
-    /// when this returns.
+    /// Begins a change. Nothing is written to the host; the guard, where [`Intent::guarded`] asks for one, is running when this
+    /// returns.
     ///
     /// Errors: the guard cannot be started; an earlier change was interrupted, and [`super::recover`] has not undone it.
     pub fn begin<'a>(
@@ -209,6 +213,17 @@ impl Journal {
         intent: Intent,
     ) -> Result<Transaction<'a>, ChangeError> {
         Transaction::begin(machine, self, intent)
+    }
+
+    /// Starts the guard of whatever is open, where none is running.
+    ///
+    /// Error: it does not start.
+    pub(super) fn stay_guarded(&mut self, machine: &Machine) -> Result<(), Trouble> {
+        let is_guarded = self.guard.as_mut().is_some_and(Guard::answers);
+        if !is_guarded {
+            self.guard = Some(Guard::start(machine, &self.folder, None)?);
+        }
+        Ok(())
     }
 
     pub(super) fn next_id(&self) -> String {

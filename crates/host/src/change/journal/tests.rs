@@ -15,8 +15,8 @@ fn text() -> &'static [u8] {
         let (machine, mut journal) = (tree.machine(), tree.journal());
         for n_groups in 0..2 {
             let command = vec!["apply".to_owned(), n_groups.to_string()];
-            let mut change =
-                journal.begin(&machine, Intent { command, confirm_within: None }).unwrap();
+            let intent = Intent { command, ..Intent::default() };
+            let mut change = journal.begin(&machine, intent).unwrap();
             for group in [governors(), stat_interval()].iter().take(n_groups) {
                 change.apply(group).unwrap();
             }

@@ -94,12 +94,16 @@ impl Companion {
         let holder = Process { pid: self.pid(), started: self.started };
         let refused = |why: String| Trouble::new(format!("process {}", holder.pid), why);
         fault::point();
-        let stdin = self.child.stdin.as_mut();
-        let told = stdin.map_or(Ok(()), |it| it.write_all(b"go\n"));
-        told.map_err(|error| refused(error.to_string()))?;
-        self.said("holds").map_err(refused)?;
+        self.asked(b"go\n", "holds").map_err(refused)?;
         fault::point();
         Ok(holder)
+    }
+
+    /// Sends it something, and waits for a line that begins with `answer`. Error: what it said instead.
+    pub(in crate::change) fn asked(&mut self, words: &[u8], answer: &str) -> Result<(), String> {
+        // One that has ended cannot be told anything. It answers nothing either, and is reaped.
+        let _told = self.child.stdin.as_mut().map(|it| it.write_all(words));
+        self.said(answer)
     }
 
     /// Waits for a line that begins with `word`. Error: what it said instead.

@@ -37,8 +37,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine. `program` is what is started as `PROGRAM hold-latency MICROSECONDS` and `PROGRAM guard-change FOLDER ID`,
-    /// absolute: the program that is running.
+    /// This machine. `program` is what is started as `PROGRAM hold-latency MICROSECONDS` and `PROGRAM guard-change FOLDER
+    /// [ID]`, absolute: the program that is running.
     pub fn this(program: impl Into<PathBuf>) -> Machine {
         Machine::new("/".into(), false, program.into())
     }
