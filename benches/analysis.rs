@@ -29,9 +29,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("16,384 arms of 13 factors and 2 workloads", design(&[2; 13], 2)),
     ];
     for (name, design) in named {
-        let record = record(design)?;
+        let mut record = record(design)?;
         report(&format!("analysing {} trials of {name}", record.trials.len()), || {
             Ok(analyse(black_box(&record))?.pareto.len())
+        })?;
+        report(&format!("doubts of {} trials of {name}", record.trials.len()), || {
+            record.doubts.clear();
+            record.raise_doubts();
+            Ok(record.doubts.len())
         })?;
     }
     Ok(())
@@ -39,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn report(
     name: &str,
-    work: impl Fn() -> Result<usize, Box<dyn Error>>,
+    mut work: impl FnMut() -> Result<usize, Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     let mut costs = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {

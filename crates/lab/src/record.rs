@@ -90,7 +90,7 @@ impl Record {
 
     /// Adds the doubts that its trials raise.
     pub fn raise_doubts(&mut self) {
-        self.doubts.extend(doubts(&self.trials, &self.arms));
+        self.doubts.extend(doubts(self));
     }
 }
 

@@ -3,10 +3,12 @@
 //! What the trials cannot show is not here: that a run was cut short, that trials failed.
 
 use super::{Doubt, Raised};
-use crate::compare::{Measure, block_differences};
-use crate::record::Arm;
+use crate::compare::Measure;
+use crate::experiment::analysis::LEAST_BLOCKS;
+use crate::record::{Arm, Record};
 use crate::stats::{Sample, change_point, outliers, warm_up};
 use crate::trial::{Surroundings, Trial};
+use std::collections::BTreeSet;
 
 /// Throttling in any part of a trial is a doubt: a millisecond a second of it is 0.1 %, less than what is compared.
 const THROTTLED_MS_A_SECOND: f64 = 1.0;
@@ -28,23 +30,24 @@ const DRIFT_P: f64 = 0.01;
 const LEAST: [usize; 2] = [8, 5];
 
 /// What makes the trials doubtful, in the order of [`Doubt`].
-pub(crate) fn doubts(trials: &[Trial], arms: &[Arm]) -> Vec<Raised> {
-    let trials_of = |arm| trials.iter().filter(move |it| it.arm == arm).collect();
-    let sides: Vec<Side<'_>> = (0..)
-        .zip(arms)
-        .map(|(at, arm)| Side { arm, trials: trials_of(at) })
-        .filter(|it: &Side<'_>| !it.trials.is_empty())
-        .collect();
+pub(crate) fn doubts(record: &Record) -> Vec<Raised> {
+    let mut sides: Vec<Side<'_>> =
+        record.arms.iter().map(|arm| Side { arm, trials: Vec::new() }).collect();
+    for trial in &record.trials {
+        sides.get_mut(trial.arm).into_iter().for_each(|it| it.trials.push(trial));
+    }
+    let too_few = too_few(&sides, record.experiment.is_some());
+    sides.retain(|it| !it.trials.is_empty());
     [throttled, clock_drifted, clock_unknown, stolen, other_load, outlying, warming, drifted]
         .into_iter()
         .flat_map(|ask| raised(&sides, ask))
-        .chain(too_few(trials, arms.len()).map(Raised::from))
+        .chain(too_few.map(Raised::from))
         .chain(raised(&sides, unpinned))
         .chain(raised(&sides, machine_unknown))
         .collect()
 }
 
-/// An arm and its trials; at least one.
+/// An arm and its trials.
 struct Side<'a> {
     arm: &'a Arm,
     trials: Vec<&'a Trial>,
@@ -155,32 +158,45 @@ fn machine_unknown(side: &Side<'_>) -> Option<Doubt> {
     side.arm.is_foreign.then_some(Doubt::MachineUnknown)
 }
 
-/// Blocks count where there are two arms, trials where there is one.
-fn too_few(trials: &[Trial], n_arms: usize) -> Option<Doubt> {
+/// Blocks count where there are two arms, those that any of them shares with the first; trials where there is one. The analysis
+/// of a study needs fewer of them than signed ranks do, by which two arms are compared.
+fn too_few(sides: &[Side<'_>], is_study: bool) -> Option<Doubt> {
     let [blocks, alone] = LEAST;
-    let (have, needed) = match n_arms {
-        0 | 1 => (trials.len(), alone),
-        _ => {
-            let blocks_with = |it| block_differences(trials, Measure::Figure, (0, it)).len();
-            ((1..n_arms).map(blocks_with).min().unwrap_or_default(), blocks)
+    let (have, needed) = match sides {
+        [] => (0, alone),
+        [one] => (one.trials.len(), alone),
+        [first, others @ ..] => {
+            let first = blocks_of(first);
+            let shared = others.iter().map(|it| blocks_of(it).intersection(&first).count());
+            let needed = if is_study { LEAST_BLOCKS as usize } else { blocks };
+            (shared.min().unwrap_or_default(), needed)
         }
     };
     (have < needed).then_some(Doubt::TooFewTrials { trials: have as u32, needed: needed as u32 })
+}
+
+/// The blocks in which every trial has a figure.
+fn blocks_of(side: &Side<'_>) -> BTreeSet<u32> {
+    let has_figure = |it: &&Trial| Measure::Figure.of(it).is_some();
+    let (with, without): (Vec<&Trial>, Vec<&Trial>) =
+        side.trials.iter().copied().partition(has_figure);
+    let without: BTreeSet<u32> = without.into_iter().map(|it| it.block).collect();
+    with.into_iter().map(|it| it.block).filter(|it| !without.contains(it)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::fixture::{blocks, moment, record, trial};
+    use crate::experiment::{Design, Experiment};
     use crate::known::Known;
-    use crate::record::Record;
     use crate::trial::{Reading, Share};
 
     /// The doubts of a steady record after `change`, as its file would hold them.
     fn after(change: impl Fn(&mut Record)) -> String {
         let mut record = moment(1.0, 2.5e9, 0.003);
         change(&mut record);
-        serde_json::to_string(&doubts(&record.trials, &record.arms)).unwrap()
+        serde_json::to_string(&doubts(&record)).unwrap()
     }
 
     #[test]
@@ -246,15 +262,34 @@ mod tests {
         record.arms[0].cpus = None;
         let slow = record.trials.iter_mut().filter(|it| it.arm == 1).nth(9).unwrap();
         slow.outcome.figures[0].value *= 1.5;
-        let found = serde_json::to_string(&doubts(&record.trials, &record.arms)).unwrap();
+        let found = serde_json::to_string(&doubts(&record)).unwrap();
         assert_eq!(
             found,
             r#"[{"arm":"arm 1","doubt":"outliers","trials":1,"of":20},{"arm":"arm 0","doubt":"unpinned"}]"#
         );
         record.arms[1].cpus = None;
         record.trials.truncate(32);
-        let found = serde_json::to_string(&doubts(&record.trials, &record.arms)).unwrap();
+        let found = serde_json::to_string(&doubts(&record)).unwrap();
         assert!(found.ends_with(r#",{"doubt":"unpinned"}]"#), "{found}");
+    }
+
+    #[test]
+    fn a_study_has_too_few_trials_where_its_own_analysis_has() {
+        let mut record = record(blocks((1.0, 2.5e9), (1.0, 2.5e9), 0.003));
+        let few = |record: &Record| {
+            let found = doubts(record).into_iter().map(|it| it.doubt);
+            found.filter(|it| matches!(it, Doubt::TooFewTrials { .. })).collect::<Vec<_>>()
+        };
+        let blocks_are = |record: &mut Record, n| record.trials.retain(|it| it.block < n);
+        let first = record.trials[0].block;
+        blocks_are(&mut record, first + 3);
+        assert_eq!(few(&record), [Doubt::TooFewTrials { trials: 3, needed: 8 }]);
+        let (design, arms) = (Design::default(), Vec::new());
+        record.experiment = Some(Experiment { design, arms, seed: 1 });
+        assert_eq!(few(&record), []);
+        // A trial without a figure takes its block with it.
+        record.trials[0].outcome.figures.clear();
+        assert_eq!(few(&record), [Doubt::TooFewTrials { trials: 2, needed: 3 }]);
     }
 
     #[test]

@@ -24,8 +24,7 @@ pub(super) use verdict::verdict;
 
 use super::Study;
 use crate::render::bench::percent;
-use lab::doubt::{Doubt, Raised};
-use lab::experiment::analysis::{LEAST_BLOCKS, WorkloadAnalysis};
+use lab::experiment::analysis::WorkloadAnalysis;
 use lab::record::Record;
 use lab::trial::Better;
 
@@ -46,20 +45,7 @@ pub(super) fn figure(study: &Study<'_>, workload: &WorkloadAnalysis) -> String {
 
 /// Doubts, a line each.
 pub(super) fn doubts(record: &Record) -> Vec<String> {
-    let doubts: Vec<Raised> = record.doubts.iter().filter_map(of_study).collect();
-    crate::render::bench::doubt_lines(&doubts.iter().collect::<Vec<_>>())
-}
-
-/// How many trials a claim takes is another number here: signed ranks, which `fullclock bench` compares by, need more than
-/// the blocks of a study.
-fn of_study(raised: &Raised) -> Option<Raised> {
-    match raised.doubt {
-        Doubt::TooFewTrials { trials, .. } => (trials < LEAST_BLOCKS).then(|| Raised {
-            arm: raised.arm.clone(),
-            doubt: Doubt::TooFewTrials { trials, needed: LEAST_BLOCKS },
-        }),
-        _ => Some(raised.clone()),
-    }
+    crate::render::bench::doubt_lines(&record.doubts.iter().collect::<Vec<_>>())
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -78,20 +64,4 @@ fn way(change: f64) -> String {
 
 fn way_word(change: f64) -> &'static str {
     if change < 0.0 { "faster" } else { "slower" }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_study_has_too_few_trials_where_its_own_analysis_has() {
-        let (mut record, _) = super::super::fixture::study();
-        let mut of = |trials| {
-            record.doubts = vec![Doubt::TooFewTrials { trials, needed: 8 }.into()];
-            doubts(&record)
-        };
-        assert!(of(3).is_empty());
-        assert_eq!(of(2), ["there are too few trials for a claim: 2, and it takes 3"]);
-    }
 }
