@@ -7,6 +7,7 @@ mod boots;
 mod cases;
 mod guards;
 mod load;
+mod looks;
 mod machine;
 mod plan_file;
 mod published;

@@ -3,6 +3,7 @@
 
 use super::Place;
 use super::guards::guarded;
+use super::looks::Looks;
 use super::machine::Arena;
 use super::until::is_unsettled;
 use crate::commands::bench::progress::Bar;
@@ -22,6 +23,8 @@ pub(super) struct Session<'a> {
     /// Trials that an earlier run made.
     n_before: usize,
     latest: String,
+    /// At the largest effect so far, and at whether it is known well enough.
+    looks: [Looks; 2],
     /// When the block that runs began, after [`Session::began`].
     block_began: Duration,
     longest_block: Duration,
@@ -45,8 +48,19 @@ impl<'a> Session<'a> {
             began,
             n_before,
             latest,
+            looks: Default::default(),
             block_began: Duration::ZERO,
             longest_block: Duration::ZERO,
+        }
+    }
+
+    /// Renews what is known of the largest effect, for whoever watches.
+    fn look(&mut self, record: &Record) {
+        let began = self.began.elapsed();
+        let [looks, _] = &mut self.looks;
+        if looks.are_due(began) {
+            self.latest = running_estimate(record).unwrap_or_default();
+            looks.took(began, self.began.elapsed());
         }
     }
 
@@ -101,9 +115,9 @@ impl Watcher for Session<'_> {
         if let Some(trial) = record.trials.last() {
             guarded(trial, self.design.guards)?;
         }
-        // An analysis takes longer the more trials there are: once a block is often enough.
+        // Within a block there is nothing to be known that was not known before it.
         if record.trials.len().is_multiple_of(2 * record.arms.len().max(1)) {
-            self.latest = running_estimate(record).unwrap_or_default();
+            self.look(record);
         }
         self.show(record);
         Ok(())
@@ -111,8 +125,17 @@ impl Watcher for Session<'_> {
 
     fn wants_more(&mut self, record: &Record) -> bool {
         let Some(wished) = self.design.until else { return false };
-        let is_over = self.design.budget.is_some_and(|it| self.began.elapsed() >= it);
-        !is_over && is_unsettled(record, wished)
+        let began = self.began.elapsed();
+        if self.design.budget.is_some_and(|it| began >= it) {
+            return false;
+        }
+        let [_, looks] = &mut self.looks;
+        if !looks.are_due(began) {
+            return true;
+        }
+        let is_unsettled = is_unsettled(record, wished);
+        looks.took(began, self.began.elapsed());
+        is_unsettled
     }
 }
 
