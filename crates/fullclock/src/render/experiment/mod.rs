@@ -11,6 +11,7 @@ mod html;
 mod json;
 mod markdown;
 mod planned;
+mod polling_under_load;
 mod published;
 mod study;
 mod text;

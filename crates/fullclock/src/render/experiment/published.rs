@@ -1,12 +1,14 @@
 //! What a published table says, as text for a terminal, and as JSON.
 
+use super::polling_under_load::loaded;
 use crate::output::Style;
 use crate::render::json::pretty;
 use crate::render::page::{BOLD, Page};
 use lab::experiment::published::{KipmidRow, KipmidTable, OutOfOrder, Published, TurboTable};
 use serde_json::{Result, json};
 
-const LABEL: usize = 16;
+/// How wide what a paragraph is about is.
+pub(super) const LABEL: usize = 16;
 
 /// As text.
 pub(crate) fn published(table: &Published, style: Style) -> String {
@@ -14,6 +16,7 @@ pub(crate) fn published(table: &Published, style: Style) -> String {
     match table {
         Published::Turbo(table) => turbo(&mut page, table),
         Published::Kipmid(table) => kipmid(&mut page, table),
+        Published::KipmidLoaded(table) => loaded(&mut page, table),
     }
     page.finish()
 }
@@ -58,7 +61,8 @@ fn turbo(page: &mut Page, table: &TurboTable) {
     }
 }
 
-const ONE_RUN: &str = "one run of each setting: how much two runs of one differ is not known, so no difference has an interval";
+/// The doubt of every published table without repetitions.
+pub(super) const ONE_RUN: &str = "one run of each setting: how much two runs of one differ is not known, so no difference has an interval";
 
 fn clock(table: &TurboTable) -> String {
     let cycles = table.cycles.map_or_else(String::new, |(low, high)| {
@@ -142,12 +146,12 @@ fn expected(found: &OutOfOrder, row: &KipmidRow) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::output::Style;
     use lab::experiment::published::from_csv;
 
-    fn text(csv: &str) -> String {
+    pub(in crate::render::experiment) fn text(csv: &str) -> String {
         let text = published(&from_csv(csv).unwrap(), Style { color: false, width: 80 });
         assert!(text.lines().all(|it| it.chars().count() <= 80), "{text}");
         text.split_whitespace().collect::<Vec<_>>().join(" ")

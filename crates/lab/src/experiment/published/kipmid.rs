@@ -74,15 +74,21 @@ pub(super) fn of(table: &Table<'_>) -> Result<KipmidTable, String> {
 
 fn row(line: &Line<'_>) -> Result<KipmidRow, String> {
     let setting = line.setting()?;
-    let limit = setting.split_once('=').filter(|it| it.0.starts_with("kipmid_max_busy"));
     Ok(KipmidRow {
-        max_busy_us: limit.and_then(|it| it.1.parse().ok()).filter(|it: &f64| it.is_finite()),
+        max_busy_us: limit_us(&setting),
         setting,
         elapsed_s: line.positive((1, "elapsed_s"))?,
         elapsed_relative: line.positive((2, "elapsed_relative"))?,
         ps_percent: line.not_negative((3, "kipmid_cpu_percent_ps"))?,
         busy_percent: line.positive((4, "cpu_busy_cycles_percent"))?,
     })
+}
+
+/// The limit that a setting is, in microseconds.
+pub(super) fn limit_us(setting: &str) -> Option<f64> {
+    let (name, limit) = setting.split_once('=')?;
+    let limit = limit.parse().ok().filter(|it: &f64| it.is_finite());
+    limit.filter(|_| name.starts_with("kipmid_max_busy"))
 }
 
 /// Rows of which `ps` says 0. What else runs makes the CPU busy, too: the least busy row shows how much at most.
@@ -109,7 +115,7 @@ mod tests {
     fn published() -> KipmidTable {
         match from_csv(include_str!("../../../fixtures/published-kipmid.csv")).unwrap() {
             Published::Kipmid(table) => table,
-            Published::Turbo(other) => panic!("{other:?}"),
+            other => panic!("{other:?}"),
         }
     }
 

@@ -4,12 +4,14 @@
 //! much two runs of the same setting differ, so that no difference has an interval.
 
 mod kipmid;
+mod kipmid_loaded;
 mod knee;
 mod out_of_order;
 mod table;
 mod turbo;
 
 pub use kipmid::{KipmidRow, KipmidTable};
+pub use kipmid_loaded::{AtOdds, LoadedRow, LoadedTable};
 pub use out_of_order::OutOfOrder;
 pub use turbo::{Limited, TurboRow, TurboTable};
 
@@ -24,6 +26,8 @@ pub enum Published {
     Turbo(TurboTable),
     /// Reading a BMC under limits of the kernel's IPMI thread, with what that took of a CPU.
     Kipmid(KipmidTable),
+    /// The same while every CPU is busy.
+    KipmidLoaded(LoadedTable),
 }
 
 /// The table in this text: a heading, and a line for each setting. Lines that begin with `#` say where it is from.
@@ -37,9 +41,14 @@ pub fn from_csv(text: &str) -> Result<Published, String> {
     if table.heading == kipmid::HEADING {
         return Ok(Published::Kipmid(kipmid::of(&table)?));
     }
+    if table.heading == kipmid_loaded::HEADING {
+        return Ok(Published::KipmidLoaded(kipmid_loaded::of(&table)?));
+    }
     let (line, found) = (table.heading_line, &table.heading);
-    let known = format!("`{}` or `{}`", turbo::HEADING, kipmid::HEADING);
-    Err(format!("line {line}: the heading is `{found}`, expected {known}"))
+    let [turbo, kipmid, loaded] = [turbo::HEADING, kipmid::HEADING, kipmid_loaded::HEADING];
+    Err(format!(
+        "line {line}: the heading is `{found}`, expected `{turbo}`, `{kipmid}` or `{loaded}`"
+    ))
 }
 
 #[cfg(test)]

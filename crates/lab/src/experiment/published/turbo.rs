@@ -139,7 +139,7 @@ mod tests {
     fn table(text: &str) -> TurboTable {
         match from_csv(text).unwrap() {
             Published::Turbo(table) => table,
-            Published::Kipmid(other) => panic!("{other:?}"),
+            other => panic!("{other:?}"),
         }
     }
 
