@@ -218,3 +218,15 @@ fn a_proof_of_nonsense_changes_nothing() {
     }
     assert_eq!(session.run(&["status", "--all"]).0["changes"], serde_json::json!([]));
 }
+
+#[test]
+fn a_proof_with_a_password_is_refused_before_the_journal_has_it() {
+    let session = Session::new();
+    let state = session.folder.path().join("state");
+    let workload = "plsql-loop --dsn postgres://me:secret@db1/x";
+    let words = ["apply", "--prove", workload, "cpu-dma-latency=1000000", "--state-dir"];
+    let output = fullclock(&[&words[..], &[state.to_str().unwrap()]].concat()).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("PGPASSFILE") && !error.contains("secret"), "{error}");
+    assert_eq!(session.run(&["status", "--all"]).0["changes"], serde_json::json!([]));
+}

@@ -11,6 +11,7 @@ mod explain;
 mod history;
 pub(crate) mod ledger;
 mod noise;
+mod passwords;
 mod tick;
 mod watch;
 

@@ -3,7 +3,7 @@
 use super::apply::Session;
 use super::around::{instead, stays, with_change};
 use crate::cli::ProofArguments;
-use crate::commands::bench;
+use crate::commands::{bench, passwords};
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
@@ -21,6 +21,7 @@ pub(super) fn verdict(
     workload: &str,
 ) -> Result<Option<String>> {
     let words = shlex::split(workload).context("--prove: a quote has nothing to end it")?;
+    passwords::refused("--prove", &words)?;
     let options = ProofArguments::try_parse_from(&words)
         .map_err(|error| anyhow!("--prove {workload:?}: {}", error.to_string().trim_end()))?;
     if plan.steps.iter().any(|it| it.request.setting.effect == Effect::AtBoot) {

@@ -1,10 +1,9 @@
 //! The arms of a design as trials that can be run: a workload with its options each, named after what it combines.
 
-use crate::commands::bench;
+use crate::commands::{bench, passwords};
 use anyhow::{Context, Result, bail};
 use facts::CpuSet;
 use lab::bench::PlannedArm;
-use lab::database::holds_password;
 use lab::experiment::{Combination, Design, Factor, Kind};
 use lab::workload::Setting;
 
@@ -18,7 +17,7 @@ pub(super) fn planned(
 ) -> Result<Vec<PlannedArm>> {
     let arm = |it: &Combination| {
         let text = design.workloads.get(it.workload).context("no such workload")?;
-        without_password(text)?;
+        passwords::refused("--workload", &shlex::split(text).unwrap_or_default())?;
         let name = name(design, it);
         let mut arm = bench::arms::of_text(&name, text, allowed)
             .with_context(|| format!("--workload {text:?}"))?;
@@ -33,21 +32,6 @@ pub(super) fn planned(
         Ok(arm)
     };
     arms.iter().map(arm).collect()
-}
-
-/// Errors: a workload's text holds a password, which would be in every arm's name, in the result and in the report. The error
-/// repeats none of it but its first word.
-fn without_password(text: &str) -> Result<()> {
-    let words = shlex::split(text).unwrap_or_default();
-    let texts = words.iter().map(|it| it.strip_prefix("--dsn=").unwrap_or(it));
-    if texts.into_iter().any(holds_password) {
-        bail!(
-            "--workload {} ...: it holds a password, which results and reports would show; leave it out, and give it in \
-             ~/.pgpass or the file that PGPASSFILE names, or in MariaDB's option file, ~/.my.cnf",
-            words.first().map_or("", String::as_str)
-        );
-    }
-    Ok(())
 }
 
 /// `governor=performance load=idle`, with the workload in front where there are several.
@@ -95,16 +79,9 @@ mod tests {
 
     #[test]
     fn a_password_goes_into_no_result_and_no_message() {
-        for text in [
-            "plsql-loop --dsn postgres://me:secret@db1/x",
-            "plsql-loop --dsn=postgres://me:secret@db1/x",
-            "plsql-loop --dsn 'host=db1 password=secret'",
-            "plsql-loop --dsn mysql://me:secret@db1",
-            "pgbench postgres://me:secret@db1/x",
-        ] {
-            let error = format!("{:#}", names(&["governor=a,b"], &[text]).unwrap_err());
-            assert!(error.contains("PGPASSFILE") && !error.contains("secret"), "{error}");
-        }
+        let text = "plsql-loop --dsn postgres://me:secret@db1/x";
+        let error = format!("{:#}", names(&["governor=a,b"], &[text]).unwrap_err());
+        assert!(error.contains("PGPASSFILE") && !error.contains("secret"), "{error}");
         let without = "plsql-loop --dsn postgres://me@db1:5432/x";
         assert!(names(&["governor=a,b"], &[without, "./query --a=b"]).is_ok());
     }
