@@ -8,7 +8,7 @@
 mod support;
 
 use lab::record::Record;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -115,6 +115,23 @@ fn a_plan_file_says_what_options_say_and_they_go_before_it() {
         shown.contains("2 arms (one factor at a time), 10 trials of each: 20 trials"),
         "{shown}"
     );
+}
+
+#[test]
+fn a_dry_run_tells_programs_what_it_tells_people() {
+    let words = ["load=idle,all-cores", "cpu=0,1", "-w", "cpu-loop --iterations 1000", "-n", "9"];
+    let shown = printed(&[&["experiment", "--dry-run", "--json"], &words[..]].concat());
+    let value: Value = serde_json::from_str(&shown).unwrap();
+    is_of(include_str!("../../../schemas/experiment-plan-1.json"), &value);
+    assert_eq!((&value["n_trials"], &value["design"]["trials"]), (&40.into(), &10.into()));
+    let arm = json!({
+        "name": "load=all-cores cpu=0", "workload": 0, "levels": [1, 0],
+        "settings": {}, "conditions": {"load": "all-cores", "cpu": "0"},
+    });
+    let arms = value["arms"].as_array().unwrap();
+    assert!(arms.len() == 4 && arms.contains(&arm), "{shown}");
+    assert!(value["seconds"].as_f64().unwrap() > 0.0, "{shown}");
+    assert_eq!(printed(&[&["experiment", "--dry-run", "-q"], &words[..]].concat()), "");
 }
 
 #[test]

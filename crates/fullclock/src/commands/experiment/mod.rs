@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
     let interrupt = Interrupt::listen()?;
     study.fit(&interrupt, arguments)?;
     let plan = study.plan()?;
-    study.show(arguments)?;
+    study.show(arguments, options.dry_run)?;
     if options.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
@@ -215,19 +215,26 @@ impl<'h> Study<'h> {
         self.arms.len() / self.design.workloads.len().max(1)
     }
 
-    /// What is going to be run.
-    fn show(&self, arguments: &Arguments) -> Result<()> {
-        if arguments.output.json || arguments.output.quiet {
+    /// What is going to be run. For programs it is told where it is all that there is: a report follows otherwise.
+    fn show(&self, arguments: &Arguments, is_all: bool) -> Result<()> {
+        let output = &arguments.output;
+        if (output.json && !is_all) || (output.quiet && !output.json) {
             return Ok(());
         }
         let length = session::length(&self.lengths, self.n_combinations(), &self.design);
         let planned = render::experiment::Planned {
             design: &self.design,
             arms: &self.combinations,
+            names: self.arms.iter().map(|it| it.name.as_str()).collect(),
             length,
             trial_seconds: &self.lengths,
         };
-        output::print(&render::experiment::planned(&planned, Style::of_stdout(&arguments.output)))
+        let text = if output.json {
+            render::experiment::planned_json(&planned)?
+        } else {
+            render::experiment::planned(&planned, Style::of_stdout(output))
+        };
+        output::print(&text)
     }
 
     /// The trials, in an order that a seed decides.

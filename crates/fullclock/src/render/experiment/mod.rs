@@ -18,7 +18,7 @@ mod text;
 mod words;
 
 pub(crate) use json::study as json;
-pub(crate) use planned::{Planned, planned};
+pub(crate) use planned::{Planned, planned, planned_json};
 pub(crate) use published::{published, published_json};
 pub(crate) use study::Study;
 pub(crate) use text::study as text;

@@ -1,16 +1,20 @@
-//! What an experiment is going to run, before it begins.
+//! What an experiment is going to run, before it begins: as text, and as JSON (`schemas/experiment-plan-1.json`).
 
 use super::words;
 use crate::duration::roughly;
 use crate::output::Style;
+use crate::render::json::{SCHEMA_VERSION, pretty};
 use crate::render::page::Page;
-use lab::experiment::{Combination, Design, Shape};
+use lab::experiment::{Combination, Design, Factor, Kind, Shape};
+use serde_json::{Map, Result, Value, json};
 use std::time::Duration;
 
 /// A plan, and how long it takes.
 pub(crate) struct Planned<'a> {
     pub(crate) design: &'a Design,
     pub(crate) arms: &'a [Combination],
+    /// What each arm is called.
+    pub(crate) names: Vec<&'a str>,
     pub(crate) length: Duration,
     /// How long a trial of each workload took, in seconds.
     pub(crate) trial_seconds: &'a [f64],
@@ -61,4 +65,36 @@ pub(crate) fn planned(plan: &Planned<'_>, style: Style) -> String {
         );
     }
     page.finish()
+}
+
+/// As JSON.
+pub(crate) fn planned_json(plan: &Planned<'_>) -> Result<String> {
+    let Planned { design, arms, .. } = plan;
+    let arm = |(name, arm): (&&str, &Combination)| {
+        json!({
+            "name": name,
+            "workload": arm.workload,
+            "levels": arm.levels,
+            "settings": levels(design, arm, |it| it == Kind::Setting),
+            "conditions": levels(design, arm, |it| it != Kind::Setting),
+        })
+    };
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "fullclock": env!("CARGO_PKG_VERSION"),
+        "design": design,
+        "arms": plan.names.iter().zip(*arms).map(arm).collect::<Vec<Value>>(),
+        "n_trials": arms.len() * design.trials as usize,
+        "trial_seconds": plan.trial_seconds,
+        "seconds": plan.length.as_secs_f64(),
+    }))
+}
+
+/// The levels of an arm by the names of their factors, of factors of some kinds.
+fn levels(design: &Design, arm: &Combination, is_asked: fn(Kind) -> bool) -> Map<String, Value> {
+    let factors = design.factors.iter().zip(&arm.levels).filter(|it| is_asked(it.0.kind()));
+    let level = |(factor, at): (&Factor, &usize)| {
+        Some((factor.name.clone(), factor.levels.get(*at)?.clone().into()))
+    };
+    factors.filter_map(level).collect()
 }
