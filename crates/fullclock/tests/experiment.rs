@@ -154,6 +154,7 @@ fn what_cannot_be_run_is_told_before_the_first_trial() {
         (&["experiment", "stat-interval=1,soon"], "stat-interval takes seconds"),
         (&["experiment", "isolcpus=1,2"], "after a reboot"),
         (&["experiment", "resume", "-n", "8"], "--trials: a study goes on as it was planned"),
+        (&["experiment", "resume", "--seed", "8"], "--seed: a study goes on as it was planned"),
         (&["experiment", "case:nosuch"], "case:kipmid"),
         (&["experiment", wrong], "unknown field `trails`"),
         (&["experiment", "load=idle,all-cores", "-w", "cpu-loop --rows 3"], "does not take --rows"),

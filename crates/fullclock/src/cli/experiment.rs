@@ -4,6 +4,7 @@ use super::bench::percent;
 use super::change::StateArguments;
 use crate::duration;
 use clap::{Args, ValueEnum};
+use lab::experiment::Experiment;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,6 +52,9 @@ pub(crate) struct ExperimentArguments {
     /// End when other tasks take more than this of the CPUs of a trial
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) max_other_load: Option<f64>,
+    /// Draw the order of the trials from this number: the same one, the same order; report.json has it [default: chance]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..Experiment::SEEDS))]
+    pub(crate) seed: Option<u64>,
     /// Vary what can do harm, too: `fullclock explain SETTING` says which
     #[arg(long)]
     pub(crate) i_know: bool,

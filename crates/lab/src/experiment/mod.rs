@@ -24,6 +24,12 @@ pub struct Experiment {
     pub design: Design,
     /// What each arm of the record combines, in the order of its arms.
     pub arms: Vec<Combination>,
-    /// Decides the order of the trials of every block, so that a run that was cut short can go on in it.
+    /// Decides the order of the trials of every block, so that a run that was cut short can go on in it; less than
+    /// [`Experiment::SEEDS`].
     pub seed: u64,
+}
+
+impl Experiment {
+    /// Every reader of JSON has integers below this exactly (RFC 8259, section 6).
+    pub const SEEDS: u64 = 1 << 53;
 }

@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
     let mut study = Study::of(design, &host, options)?;
     let interrupt = Interrupt::listen()?;
     study.fit(&interrupt, arguments)?;
-    let plan = study.plan()?;
+    let plan = study.plan(options.seed.unwrap_or_else(|| fastrand::u64(..Experiment::SEEDS)))?;
     study.show(arguments, options.dry_run)?;
     if options.dry_run {
         return Ok(ExitCode::SUCCESS);
@@ -238,9 +238,8 @@ impl<'h> Study<'h> {
     }
 
     /// The trials, in an order that a seed decides.
-    fn plan(&self) -> Result<Plan> {
+    fn plan(&self, seed: u64) -> Result<Plan> {
         let (id, began) = bench::moment(&slug(&self.design));
-        let seed = fastrand::u64(..);
         Ok(Plan {
             arms: Vec::new(),
             trials: self.design.trials,

@@ -50,6 +50,7 @@ pub(super) fn run(
     }
     let text = format!("going on with {} behind {} trials", record.id, record.trials.len());
     output::note(&arguments.output, &text);
+    let seed = experiment.seed;
     let study = Study::of(experiment.design, &host, options)?;
     if study.combinations != experiment.arms {
         bail!(
@@ -62,17 +63,16 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = Interrupt::listen()?;
-    let plan = study.plan()?;
+    let plan = study.plan(seed)?;
     let earlier = Earlier { journal, record, folder };
     let means = Means { arguments, options, interrupt: &interrupt, journal: changes };
     study.run(means, plan, Begin::Behind(Box::new(earlier)))
 }
 
-/// The plan of the rest: the seed of the beginning draws the same order.
+/// The plan of the rest, by the seed of the beginning, which draws the same order.
 pub(super) fn behind(plan: Plan, record: Record) -> Result<Plan> {
     let experiment = record.experiment.context("it is no study")?;
     Ok(Plan {
-        seed: experiment.seed,
         id: record.id,
         began: record.began,
         machine: record.machine,
@@ -121,6 +121,7 @@ fn refuse_other_options(options: &ExperimentArguments) -> Result<()> {
         ("--rest", options.rest.is_some()),
         ("--budget", options.budget.is_some()),
         ("--boots", options.boots.is_some()),
+        ("--seed", options.seed.is_some()),
         ("--max-temperature", options.max_temperature.is_some()),
         ("--max-stolen", options.max_stolen.is_some()),
         ("--max-other-load", options.max_other_load.is_some()),

@@ -19,6 +19,7 @@ pub(crate) fn study(study: &Study<'_>) -> Result<String> {
         "is_complete": record.is_complete,
         "n_trials": record.trials.len(),
         "design": study.design(),
+        "seed": study.experiment.seed,
         "verdict": words::verdict(study),
         "recommendation": study.analysis.recommendation,
         "reason": advice.reason,
