@@ -60,10 +60,12 @@ impl<'a> Session<'a> {
         record: &mut Record,
         watcher: &mut dyn Watcher,
     ) -> Result<(), Failure> {
-        let lead = self.recorder.begin();
-        self.wait(lead)?;
-        let began = |it: &Trial| it.began_ns.value().copied();
         self.is_apart = record.experiment.is_some();
+        if !self.is_apart {
+            let lead = self.recorder.begin();
+            self.wait(lead)?;
+        }
+        let began = |it: &Trial| it.began_ns.value().copied();
         self.behind_ns = record.trials.iter().filter_map(began).max().unwrap_or_default();
         watcher.begun(record)?;
         self.warm_up(warm_up, &blocks.coming(), watcher)?;
