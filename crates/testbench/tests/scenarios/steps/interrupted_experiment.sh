@@ -1,10 +1,29 @@
 # A study of settings that is killed at moments that chance chooses, and gone on with each time.
 
+# figure: what a trial prints. It is a function of the settings in force and of how many trials the study has kept: a trial that
+# is lost, made twice, out of order or with other settings changes the figures, and with them the analysis.
+cat >/bin/figure <<'END'
+#!/bin/sh
+read -r first <$cpus/cpu0/cpufreq/scaling_governor
+read -r second <$cpus/cpu1/cpufreq/scaling_governor
+read -r interval </proc/sys/vm/stat_interval
+case $first,$second in
+performance,performance) faster=700 ;;
+ondemand,ondemand) faster=0 ;;
+*) faster=-5000 ;;
+esac
+n=$(cat $studies/*/*.trials 2>/dev/null | wc -l)
+usleep 150000
+echo figure=$((10000 + faster - 20 * interval + n * 7919 % 41))
+END
+chmod +x /bin/figure
+export cpus studies
+
 # moments <seed> <count>: a line each: how many trials to wait for, and how many microseconds from there.
 moments() {
     awk -v seed="$1" -v count="$2" 'BEGIN {
         srand(seed)
-        for (n = 0; n < count; n++) print int(rand() * 3), int(rand() * 800000)
+        for (n = 0; n < count; n++) print int(rand() * 4), int(rand() * 600000)
     }'
 }
 
@@ -29,20 +48,30 @@ is_settled() {
 # is_whole: every trial is in the result, though perhaps not in a report.
 is_whole() { [ -z "$(journal)" ] && [ -f "$(echo $studies/*/[0-9]*.json)" ]; }
 
-# told: the study that is whole; the next one begins anew.
+# told: the study that is whole, with every trial and its figure; the next one begins anew.
 told() {
-    fullclock report -q $studies/* >/dev/null
+    result=$(echo $studies/*/[0-9]*.json)
+    # One that was killed before its first line has left an empty folder beside it.
+    fullclock report -q "${result%/*}" >/dev/null
     cat $studies/*/report.json
     echo 'trials:'
-    cut -d, -f1-3 $studies/*/trials.csv
+    cut -d, -f1-3,8 $studies/*/trials.csv
     echo 'end'
     rm -rf $studies
+}
+
+# uncut <arguments>: the study in one piece.
+uncut() {
+    go_on "$@"
+    wait $runner
+    echo "uncut ended: $? $(cat /tmp/said)" >&2
+    told
 }
 
 # wait_for <trials> <microseconds>: until there are so many trials more, and for so long from there.
 wait_for() {
     wanted=$(($(journal | wc -l) + $1))
-    while is_running && [ "$(journal | wc -l)" -lt $wanted ]; do usleep 20000; done
+    while is_running && [ "$(journal | wc -l)" -lt $wanted ]; do usleep 100000; done
     usleep "$2"
 }
 
@@ -62,7 +91,8 @@ is_kept() {
     head -n "$lines" "$1" | cmp -s - /tmp/beginning
 }
 
-# killed_at_random <seed> <count> <arguments>: every study that became whole, and a line of what came of the kills.
+# killed_at_random <seed> <count> <arguments>: the study in one piece, each that became whole in pieces, and a line of what
+# came of the kills.
 killed_at_random() {
     count=$2
     # Some come when a study has just ended.
@@ -70,6 +100,7 @@ killed_at_random() {
     shift 2
     tree >/tmp/before
     found=$(in_force)
+    uncut "$@"
     killed=0 changed=0 lost=0 failed=0
     while [ $killed -lt "$count" ] && read -r trials microseconds <&4; do
         journal >/tmp/kept
@@ -99,8 +130,7 @@ killed_at_random() {
         tree | diff /tmp/before - | words), then $(fullclock status --state-dir $changes)"
 }
 
-# without_a_guard <arguments>: a study whose guard is killed with it in the middle of a trial, gone on with at once:
-# whether
+# without_a_guard <arguments>: a study whose guard is killed with it in the middle of a trial, gone on with at once: whether
 # anything was left in force, and how many changes its trials made besides that one. Every arm takes a change.
 without_a_guard() {
     found=$(in_force) changes=/tmp/changes_without_a_guard

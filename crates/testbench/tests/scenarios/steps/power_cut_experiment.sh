@@ -30,7 +30,7 @@ power_cut() {
 # lasting_tree: without a thread that ends once it has formatted the rest of the disk.
 lasting_tree() { tree | grep -v '^ext4lazyinit'; }
 
-# after_power_cuts <arguments>: goes on to the end.
+# after_power_cuts <arguments>: goes on to the end; then the study in one piece.
 after_power_cuts() {
     booted
     found=$(in_force)
@@ -40,6 +40,7 @@ after_power_cuts() {
     echo "ended: $?" >&2
     told
     [ ! -f /disk/whole ] || cat /disk/whole
+    uncut "$@"
     cat /disk/log
     echo "left $(lasting_tree | diff /tmp/before - | words), then $(fullclock status --state-dir $changes)"
 }
