@@ -77,6 +77,12 @@ impl Target {
         Target::File { path: path.into() }
     }
 
+    /// Whether what it may hold is a fault: a register whose bits may only be cleared.
+    pub fn holds_fault(&self) -> bool {
+        let Target::Register { address, .. } = self else { return false };
+        REGISTERS.iter().any(|it| it.address == *address && it.only_clear)
+    }
+
     /// Whether its value is gone after a reboot, so that there is nothing to undo.
     pub fn ends_with_boot(&self) -> bool {
         !matches!(self, Target::File { .. })

@@ -69,7 +69,7 @@ pub enum UndoneFate {
         found: Option<String>,
     },
     /// Writing it back would bring a fault back (a clock that is stopped most of the time), which is refused without
-    /// [`super::Force::Yes`].
+    /// [`super::Force::Yes`], and where the change was not begun to do so ([`super::Intent`]).
     WouldBringFaultBack,
     /// What it was is gone: another task has its id, another boot has begun.
     Void {

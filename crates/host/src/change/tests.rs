@@ -166,6 +166,31 @@ fn a_register_changes_in_its_bits_only_and_a_fault_comes_back_only_by_force() {
 }
 
 #[test]
+fn a_change_that_was_begun_to_bring_a_fault_back_does_so_without_force_and_forces_nothing_else() {
+    let tree = Tree::new();
+    let before = tree.all();
+    let intent = || Intent { brings_faults_back: true, ..Intent::default() };
+    let (machine, mut journal) = (tree.machine(), tree.journal());
+    let mut change = journal.begin(&machine, intent()).unwrap();
+    change.apply(&modulation()).unwrap();
+    assert_eq!((tree.register(0, 0x19a), tree.register(1, 0x19a)), (0xff00, 0xaa00));
+    change.undo().unwrap();
+    assert_eq!(tree.all(), before);
+    let mut change = journal.begin(&machine, intent()).unwrap();
+    change.apply(&modulation()).unwrap();
+    change.apply(&stat_interval()).unwrap();
+    // As a crash ends it: nobody undoes anything.
+    std::mem::forget(change);
+    drop(journal);
+    tree.set(STAT_INTERVAL, "7\n");
+    let undone = recover(&tree.machine(), &mut tree.journal(), Force::No).unwrap();
+    assert_eq!(undone[0].fate, UndoneFate::LeftAlone { found: Some("7".to_owned()) });
+    assert!(undone[1..].iter().all(|it| it.fate == UndoneFate::WrittenBack), "{undone:?}");
+    tree.set(STAT_INTERVAL, "1\n");
+    assert_eq!(tree.all(), before);
+}
+
+#[test]
 fn a_register_that_cpus_share_changes_for_all_of_them_with_the_first_write() {
     /// C1E, one for the package.
     fn shared(machine: &Machine, target: &Target) {

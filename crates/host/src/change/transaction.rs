@@ -15,6 +15,9 @@ pub struct Intent {
     pub command: Vec<String>,
     /// What else sees to it.
     pub guarded: Guarded,
+    /// Undoing it brings back the faults that it takes away, whoever undoes it: the change itself, its guard or the next start.
+    /// Without it they are left away unless that is forced. For what is to be there and gone in turn, and asked for.
+    pub brings_faults_back: bool,
 }
 
 /// What sees to a change whatever becomes of the process that makes it.
@@ -76,6 +79,7 @@ impl<'a> Transaction<'a> {
             milliseconds: milliseconds(since_epoch()),
             boot,
             command: intent.command,
+            brings_faults_back: intent.brings_faults_back,
         };
         // On disk with the first group: until then nothing is written.
         journal.append(step, &(), false)?;

@@ -21,10 +21,15 @@ pub(super) fn undo(
     };
     // Where the machine does not tell its boot, what is there is compared all the same.
     let boot = machine.boot().ok();
-    let is_this_boot = journal.change(id).is_ok_and(|it| boot.is_none_or(|boot| boot == it.boot));
+    let recorded = journal.change(id);
+    let is_this_boot = recorded.as_ref().is_ok_and(|it| boot.is_none_or(|boot| boot == it.boot));
+    let brings_faults_back =
+        force == Force::Yes || recorded.as_ref().is_ok_and(|it| it.brings_faults_back);
     let holders: Vec<Process> =
         journal.holders(id).iter().map(|&(pid, started)| Process { pid, started }).collect();
-    let mut undoing = Undoing { machine, id, is_this_boot, force, holders, undone: Vec::new() };
+    let undone = Vec::new();
+    let mut undoing =
+        Undoing { machine, id, is_this_boot, force, brings_faults_back, holders, undone };
     let mut earlier = Earlier::new();
     for write in groups.iter().flat_map(|it| &it.group.writes) {
         earlier.entry(write.target.clone()).or_default().push(write.from.clone());
@@ -49,6 +54,7 @@ struct Undoing<'a> {
     id: &'a str,
     is_this_boot: bool,
     force: Force,
+    brings_faults_back: bool,
     holders: Vec<Process>,
     undone: Vec<Undone>,
 }
@@ -119,7 +125,7 @@ impl Undoing<'_> {
         }
         let brings_fault = matches!((&found, recorded), (Some(found), Some(recorded))
             if brings_fault_back(target, found, recorded));
-        if brings_fault && self.force == Force::No {
+        if brings_fault && !self.brings_faults_back {
             return UndoneFate::WouldBringFaultBack;
         }
         fault::point();

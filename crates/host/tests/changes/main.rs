@@ -84,7 +84,8 @@ fn run_tests(filters: &[&str]) -> ExitCode {
 fn apply(plan: &str, within: Option<Duration>) -> ExitCode {
     let (machine, mut journal) = (machine(), journal());
     let guarded = within.map_or(Guarded::No, Guarded::UntilConfirmed);
-    let intent = Intent { command: vec!["apply".to_owned(), plan.to_owned()], guarded };
+    let command = vec!["apply".to_owned(), plan.to_owned()];
+    let intent = Intent { command, guarded, ..Intent::default() };
     let mut change = journal.begin(&machine, intent).expect("begins");
     for group in plans::named(plan).groups {
         if let Err(failure) = change.apply(&group) {

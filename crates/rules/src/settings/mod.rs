@@ -95,6 +95,11 @@ pub fn find(id: &str) -> Option<&'static Setting> {
     SETTINGS.iter().copied().find(|setting| setting.id == id)
 }
 
+/// Whether a setting does nothing but to take a fault away: taking the change back brings the fault back.
+pub fn only_mends(id: &str) -> bool {
+    id == on_demand_modulation::SETTING.id
+}
+
 /// The files that planning any of them reads, as patterns.
 pub fn reads() -> Vec<&'static str> {
     let all: BTreeSet<&str> = SETTINGS.iter().flat_map(|it| it.reads.iter().copied()).collect();

@@ -130,7 +130,7 @@ impl Session<'_> {
     ) -> Result<Applied<'p>> {
         let behind = lasting::changes(journal)?;
         let guarded = self.options.confirm_within.map_or(Guarded::No, Guarded::UntilConfirmed);
-        let intent = Intent { command: self.command(), guarded };
+        let intent = Intent { command: self.command(), guarded, brings_faults_back: false };
         let mut change = journal.begin(self.machine, intent)?;
         let mut applied = Applied { id: Some(change.id().to_owned()), ..Applied::nothing(plan) };
         let files = match self.options.persist {

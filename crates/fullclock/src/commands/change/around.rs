@@ -2,7 +2,6 @@
 
 use super::apply::{Session, Stop};
 use crate::render::change::Applied;
-use facts::change::{REGISTERS, Target, Write};
 use host::change::{Guarded, Intent, Journal, Undone};
 use lab::failure::Failure;
 use rules::plan::{Plan, Step};
@@ -17,7 +16,12 @@ pub(crate) fn with_change(
     trial: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Unchanged(error.to_string());
-    let intent = Intent { command: session.command(), guarded: Guarded::UntilOver };
+    let intent = Intent {
+        command: session.command(),
+        guarded: Guarded::UntilOver,
+        // Whoever plans it has been told, and has said `--i-know`.
+        brings_faults_back: mends(plan).is_some(),
+    };
     let mut change = journal.begin(session.machine, intent).map_err(|error| failed(&error))?;
     let mut applied = Applied::nothing(plan);
     match session.carry_out(&mut change, plan, &mut applied) {
@@ -47,24 +51,9 @@ pub(crate) fn with_change(
     }
 }
 
-/// A setting of the plan that could not be taken back after a trial: what it clears would be a fault again.
-pub(crate) fn stays(plan: &Plan) -> Option<&Step> {
-    let is_cleared = |write: &Write| match write.target {
-        Target::Register { address, .. } => {
-            REGISTERS.iter().any(|it| it.address == address && it.only_clear)
-        }
-        _ => false,
-    };
-    plan.steps.iter().find(|it| it.change.writes.iter().any(is_cleared))
-}
-
-/// What to do with such a setting.
-pub(crate) fn instead(step: &Step) -> String {
-    let request = step.request.text();
-    format!(
-        "{request}: what it clears is never written back, so it cannot be turned on and off; run `fullclock bench` before and \
-         after `fullclock apply {request}`, and `fullclock compare` them"
-    )
+/// A setting of the plan that mends a fault, which is there again once it is taken back after a trial.
+pub(crate) fn mends(plan: &Plan) -> Option<&Step> {
+    plan.steps.iter().find(|it| it.change.writes.iter().any(|it| it.target.holds_fault()))
 }
 
 fn not_back(before: &str, left: &Undone) -> String {

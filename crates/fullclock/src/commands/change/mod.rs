@@ -18,7 +18,7 @@ use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
 use host::Source;
-use host::change::{Access, Force, Journal, Machine, Undone, recover};
+use host::change::{Access, Force, Journal, Machine, Undone, UndoneFate, recover};
 use rules::plan::{Plan, Request};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -152,7 +152,13 @@ pub(super) fn journal(
     let mut journal = opened(arguments, folder, access)?;
     let undone = recover(machine, &mut journal, Force::No)?;
     if !undone.is_empty() {
-        let text = format!("a change had been interrupted or not confirmed; {}", in_short(&undone));
+        let is_fault = |it: &Undone| it.fate == UndoneFate::WrittenBack && it.target.holds_fault();
+        let fault = match undone.iter().any(is_fault) {
+            true => "; a fault is in force again, as it was found: `fullclock audit` names it",
+            false => "",
+        };
+        let short = in_short(&undone);
+        let text = format!("a change had been interrupted or not confirmed; {short}{fault}");
         output::note(&arguments.output, &text);
     }
     Ok(journal)

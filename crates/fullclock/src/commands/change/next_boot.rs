@@ -15,7 +15,7 @@ pub(crate) fn keep(
     plan: &Plan,
     command: Vec<String>,
 ) -> Result<()> {
-    let mut change = journal.begin(session.machine, Intent { command, confirm_within: None })?;
+    let mut change = journal.begin(session.machine, Intent { command, ..Intent::default() })?;
     let mut applied = Applied::nothing(plan);
     match session.carry_out(&mut change, plan, &mut applied) {
         Ok(()) => Ok(change.keep()?),

@@ -1,7 +1,7 @@
 //! `apply --prove`: trials without and with a change, taken in turn, decide whether it is kept.
 
 use super::apply::Session;
-use super::around::{instead, stays, with_change};
+use super::around::{mends, with_change};
 use crate::cli::ProofArguments;
 use crate::commands::{bench, passwords};
 use crate::output;
@@ -29,8 +29,12 @@ pub(super) fn verdict(
             "--prove: what is in force only after a reboot cannot be turned on and off; leave it out"
         );
     }
-    if let Some(step) = stays(plan) {
-        bail!("--prove: {}", instead(step));
+    if let Some(step) = mends(plan) {
+        let request = step.request.text();
+        bail!(
+            "--prove: {request} mends a fault, which --prove does not bring back for every other trial; leave --prove out, or \
+             see `fullclock experiment --i-know {request}`"
+        );
     }
     let mut around = |arm: usize, trial: &mut dyn FnMut() -> Result<(), Failure>| match arm {
         0 => trial(),

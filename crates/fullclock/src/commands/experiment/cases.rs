@@ -12,6 +12,8 @@ struct Case {
     name: &'static str,
     /// What it settles, in a line.
     title: &'static str,
+    /// The machine of the test bench that has all of it.
+    bench: &'static str,
     /// The experiment, or what the machine lacks for it.
     design: fn(&HostView) -> Result<Design, String>,
 }
@@ -20,26 +22,31 @@ const CASES: &[Case] = &[
     Case {
         name: "ondemand",
         title: "a governor that scales the clock on demand, against performance",
+        bench: "sound",
         design: ondemand,
     },
     Case {
         name: "tick",
         title: "a CPU without timer ticks (nohz_full), against an isolated one that has them",
+        bench: "tickless",
         design: tick,
     },
     Case {
         name: "turbo",
         title: "idle states limited to C1, turbo and governor, with one thread and with all",
+        bench: "throttled",
         design: turbo,
     },
     Case {
         name: "clock-modulation",
         title: "a duty cycle that firmware left on, against none",
+        bench: "throttled",
         design: clock_modulation,
     },
     Case {
         name: "kipmid",
         title: "how long kipmi0 may poll a management controller, with the CPUs idle and busy",
+        bench: "tickless",
         design: kipmid,
     },
 ];
@@ -61,8 +68,9 @@ pub(super) fn design(name: &str, host: &HostView) -> Result<Design> {
     })?;
     let design = (case.design)(host).map_err(|why| {
         anyhow!(
-            "case:{name} cannot be run here: {why}. The test bench in the source tree boots an emulated machine that has it: \
-             cargo xtask guest"
+            "case:{name} cannot be run here: {why}. An emulated machine that has it is in the source tree: `cargo xtask guest \
+             --boot {}`",
+            case.bench
         )
     })?;
     // What it has to leave out.
@@ -86,9 +94,13 @@ fn known<T>(fact: &Fact<T>) -> Result<&T, String> {
 
 /// Whether this machine takes all of these levels of a setting, by planning them; why not, where it does not.
 fn takes(host: &HostView, factor: Factor) -> Result<Factor, String> {
+    takes_with(host, factor, false)
+}
+
+fn takes_with(host: &HostView, factor: Factor, consent: bool) -> Result<Factor, String> {
     let requests = factor.levels.iter().filter_map(|level| factor.request(level));
     for request in requests {
-        planned(&[request], host, &Live::this_machine(), false).map_err(|why| why.to_string())?;
+        planned(&[request], host, &Live::this_machine(), consent).map_err(|why| why.to_string())?;
     }
     Ok(factor)
 }
@@ -146,7 +158,10 @@ fn clock_modulation(host: &HostView) -> Result<Design, String> {
     if (check.run)(host).map_err(|missing| missing.to_string())?.is_empty() {
         return Err("no CPU has its clock modulated".to_owned());
     }
-    let off = takes(host, factor("on-demand-modulation", &[Factor::AS_FOUND, "off"]))?;
+    // Whether it may be brought back for every other trial is asked where the arms are planned.
+    let consent = true;
+    let off =
+        takes_with(host, factor("on-demand-modulation", &[Factor::AS_FOUND, "off"]), consent)?;
     Ok(of(vec![off], &["cpu-loop", "all-cores"]))
 }
 

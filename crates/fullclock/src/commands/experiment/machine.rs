@@ -5,16 +5,18 @@ use super::load::Busy;
 use crate::cli::{ApplyArguments, Arguments, ExperimentArguments, PlanArguments};
 use crate::commands::change;
 use crate::commands::change::apply::Session;
-use crate::commands::change::around::{instead, stays, with_change};
+use crate::commands::change::around::{mends, with_change};
 use crate::interrupt::Interrupt;
+use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
-use host::change::{Access, Journal, Machine};
+use host::change::{Access, Journal, Machine, Recorded, State};
 use host::{Live, Source};
 use lab::experiment::{Combination, Design};
 use lab::failure::Failure;
-use rules::plan::{Plan, Request};
-use rules::setting::Effect;
+use rules::plan::{Plan, Request, Step};
+use rules::setting::{Effect, Scene};
+use std::slice;
 use std::time::Duration;
 
 /// Everything that a change goes through; as long as the experiment.
@@ -84,7 +86,17 @@ pub(super) fn recover(
         return Ok(None);
     }
     let machine = change::machine(arguments)?;
-    change::journal(arguments, &machine, &options.state.state_dir, Access::Write).map(Some)
+    let journal = change::journal(arguments, &machine, &options.state.state_dir, Access::Write)?;
+    let boot = machine.boot()?;
+    let is_left = |it: &&Recorded| matches!(it.state, State::PartlyReverted { .. });
+    for change in journal.changes().iter().filter(|it| it.boot == boot).filter(is_left) {
+        let id = &change.id;
+        let text = format!(
+            "change {id} is reverted in part: what is left of it counts as found here; `fullclock status` shows it"
+        );
+        output::note(&arguments.output, &text);
+    }
+    Ok(Some(journal))
 }
 
 impl<'a> Changing<'a> {
@@ -158,6 +170,32 @@ impl Plans {
     }
 }
 
+/// A fault that the arms take away and bring back in turn.
+pub(super) struct Mending {
+    request: String,
+    /// The line that mends it.
+    pub(super) command: String,
+}
+
+impl Mending {
+    /// `None` where the plans of a study mend nothing.
+    pub(super) fn of(plans: &Plans, host: &HostView) -> Option<Mending> {
+        let request = &plans.distinct.iter().find_map(mends)?.request;
+        let source = Live::this_machine();
+        let controls = host::controls(&source as &dyn Source, request.setting.reads);
+        let unasked = request.plan(&Scene { host, controls: &controls }, false);
+        let consent = if unasked.is_err() { " --i-know" } else { "" };
+        let request = request.text();
+        Some(Mending { command: format!("fullclock apply{consent} {request}"), request })
+    }
+
+    /// Whether the fault is there.
+    pub(super) fn is_due(&self, host: &HostView) -> bool {
+        let plan = planned(slice::from_ref(&self.request), host, &Live::this_machine(), true);
+        plan.is_ok_and(|it| !it.is_idle())
+    }
+}
+
 /// What an arm asks of the settings that are changed around its trials.
 fn requests(design: &Design, arm: &Combination) -> Vec<String> {
     let at_boot =
@@ -194,8 +232,17 @@ pub(super) fn planned(
     if let Some((request, refusal)) = plan.refused.first() {
         bail!("{}: {refusal}", request.text());
     }
-    match stays(&plan) {
-        None => Ok(plan),
-        Some(step) => bail!(instead(step)),
+    match mends(&plan) {
+        Some(step) if !i_know => bail!(brings_back(step)),
+        _ => Ok(plan),
     }
+}
+
+/// Why a setting that mends a fault takes consent.
+fn brings_back(step: &Step) -> String {
+    let request = step.request.text();
+    format!(
+        "{request}: it mends a fault, and an experiment brings the fault back for every other trial: say --i-know for that; \
+         `fullclock apply {request}` mends it without a study"
+    )
 }

@@ -41,7 +41,7 @@ use lab::experiment::{Combination, Design, Experiment, Kind};
 use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
 use lab::workload::Scene;
-use machine::{Arena, Changing, Ground, Plans};
+use machine::{Arena, Changing, Ground, Mending, Plans};
 use session::Session;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -218,6 +218,11 @@ impl<'h> Study<'h> {
     /// What is going to be run. For programs it is told where it is all that there is: a report follows otherwise.
     fn show(&self, arguments: &Arguments, is_all: bool) -> Result<()> {
         let output = &arguments.output;
+        if Mending::of(&self.plans, self.host).is_some() {
+            let text = "what was found is a fault: it is mended for some of the trials, brought back for the others, and in \
+                        force again at the end";
+            output::note(output, text);
+        }
         if (output.json && !is_all) || (output.quiet && !output.json) {
             return Ok(());
         }
@@ -261,7 +266,20 @@ impl<'h> Study<'h> {
         })
     }
 
-    fn run(mut self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
+    fn run(self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
+        let arguments = means.arguments;
+        let mending = Mending::of(&self.plans, self.host);
+        let ended = self.in_this_boot(means, plan, begin);
+        let is_due = |it: &Mending| it.is_due(&host::view(&Live::this_machine()));
+        if let Some(Mending { command, .. }) = mending.filter(is_due) {
+            let text = format!("the fault that was found is in force again: `{command}` mends it");
+            output::note(&arguments.output, &text);
+        }
+        ended
+    }
+
+    /// Runs what can be run before the next reboot; all of it where it takes none.
+    fn in_this_boot(mut self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
         let Means { arguments, options, interrupt, mut journal } = means;
         let (mut plan, place) = begin.place(plan)?;
         let is_changed = self.varies_settings || self.design.boots.is_some();

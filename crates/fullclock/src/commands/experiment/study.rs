@@ -5,7 +5,7 @@ use super::{Place, stopped};
 use crate::cli::Arguments;
 use crate::output::{self, Style};
 use crate::render;
-use crate::render::experiment::Study;
+use crate::render::experiment::{Study, i_know_of};
 use anyhow::{Context, Result, anyhow, bail};
 use lab::experiment::analysis::analyse;
 use lab::failure::Failure;
@@ -52,26 +52,28 @@ pub(super) fn end(
         Ok(()) => reported.map(|()| ExitCode::SUCCESS),
         Err(Failure::Stopped) => {
             reported?;
-            note_resume(arguments, &record.id);
+            note_resume(arguments, record);
             Ok(ExitCode::SUCCESS)
         }
         Err(Failure::Unchanged(why)) => {
             output::complain(&anyhow!("{why}"));
             reported?;
-            note_resume(arguments, &record.id);
+            note_resume(arguments, record);
             Ok(ExitCode::from(REFUSED))
         }
         Err(failure) => {
             reported?;
-            note_resume(arguments, &record.id);
+            note_resume(arguments, record);
             let after = format!("ended after {} trials", record.trials.len());
             Err(anyhow::Error::new(failure).context(after))
         }
     }
 }
 
-fn note_resume(arguments: &Arguments, id: &str) {
-    let text = format!("`fullclock experiment resume {id}` goes on where it ended");
+fn note_resume(arguments: &Arguments, record: &Record) {
+    let consent = record.experiment.as_ref().map_or("", |it| i_know_of(&it.design));
+    let text =
+        format!("`fullclock experiment{consent} resume {}` goes on where it ended", record.id);
     output::note(&arguments.output, &text);
 }
 

@@ -55,6 +55,7 @@ pub(crate) fn change() -> Change {
         when: MADE,
         boot: "b".to_owned(),
         command,
+        brings_faults_back: false,
         state: State::Kept,
     };
     let places = writes.iter().map(place).collect();

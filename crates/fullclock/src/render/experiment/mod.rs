@@ -22,6 +22,7 @@ pub(crate) use planned::{Planned, planned, planned_json};
 pub(crate) use published::{published, published_json};
 pub(crate) use study::Study;
 pub(crate) use text::study as text;
+pub(crate) use words::i_know_of;
 
 use serde_json::Result;
 

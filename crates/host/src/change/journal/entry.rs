@@ -22,7 +22,15 @@ pub(in crate::change) enum Step {
     /// The first line of every journal.
     Journal { version: u32 },
     /// A change begins.
-    Begun { change: String, milliseconds: u64, boot: String, command: Vec<String> },
+    Begun {
+        change: String,
+        milliseconds: u64,
+        boot: String,
+        command: Vec<String>,
+        /// A version that does not know it leaves the faults away.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        brings_faults_back: bool,
+    },
     /// A group is about to be written; the body is [`super::Packed`].
     Intended { change: String, group: u32 },
     /// A process is about to be told to keep a request.

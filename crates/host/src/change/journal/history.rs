@@ -44,12 +44,13 @@ impl History {
     pub(super) fn add(&mut self, step: Step, body: Range<usize>) -> Result<(), String> {
         match step {
             Step::Journal { .. } => return Err("a journal begins a second time".to_owned()),
-            Step::Begun { change, milliseconds, boot, command } => {
+            Step::Begun { change, milliseconds, boot, command, brings_faults_back } => {
                 if change != self.next_id() {
                     return Err(format!("change {change} begins where {} is due", self.next_id()));
                 }
                 let when = Duration::from_millis(milliseconds);
-                self.changes.push(Recorded { id: change, when, boot, command, state: State::Open });
+                let (id, state) = (change, State::Open);
+                self.changes.push(Recorded { id, when, boot, command, brings_faults_back, state });
                 self.parts.push(Parts::default());
             }
             Step::Intended { change, group } => {

@@ -15,6 +15,8 @@ pub struct Recorded {
     pub boot: String,
     /// The words of the command that made it.
     pub command: Vec<String>,
+    /// Whether undoing it brings back the faults that it takes away ([`crate::change::Intent`]).
+    pub brings_faults_back: bool,
     /// What became of it.
     pub state: State,
 }

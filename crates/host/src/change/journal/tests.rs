@@ -260,7 +260,13 @@ proptest! {
 fn step(kind: u8, change: String, number: u32) -> Step {
     match kind {
         0 => Step::Journal { version: number },
-        1 | 2 => Step::Begun { change, milliseconds: 1, boot: "b".into(), command: Vec::new() },
+        1 | 2 => Step::Begun {
+            change,
+            milliseconds: 1,
+            boot: "b".into(),
+            command: Vec::new(),
+            brings_faults_back: kind == 2,
+        },
         3 => Step::Intended { change, group: number % 3 },
         4 => Step::Held { change, pid: number, started: 1 },
         5 => Step::Done { change },

@@ -12,18 +12,22 @@ pub(super) fn i_know<'a>(requests: impl IntoIterator<Item = &'a String>) -> &'st
     if requests.into_iter().any(is_high) { " --i-know" } else { "" }
 }
 
-/// The same for everything that a plan varies.
-pub(super) fn i_know_of(design: &Design) -> &'static str {
+/// The same for everything that a plan varies, and where trials bring back what a setting mends.
+pub(crate) fn i_know_of(design: &Design) -> &'static str {
     let requests = design
         .factors
         .iter()
         .flat_map(|factor| factor.levels.iter().filter_map(move |level| factor.request(level)));
+    if design.factors.iter().any(|it| rules::settings::only_mends(&it.name)) {
+        return " --i-know";
+    }
     i_know(&requests.collect::<Vec<String>>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab::experiment::Factor;
 
     #[test]
     fn only_what_is_refused_without_it_asks_for_it() {
@@ -32,5 +36,15 @@ mod tests {
         };
         assert_eq!(of(&["governor=performance", "c1e=off@0-3"]), " --i-know");
         assert_eq!(of(&["governor=performance", "idle-state=C6:off"]), "");
+    }
+
+    #[test]
+    fn a_study_that_brings_a_fault_back_asks_for_it_and_mending_the_fault_does_not() {
+        let levels = [Factor::AS_FOUND, "off"].map(str::to_owned).to_vec();
+        let factor = Factor { name: "on-demand-modulation".to_owned(), levels };
+        let request = factor.request("off").unwrap();
+        let design = Design { factors: vec![factor], ..Design::default() };
+        assert_eq!(i_know_of(&design), " --i-know");
+        assert_eq!(i_know(&[request]), "");
     }
 }
