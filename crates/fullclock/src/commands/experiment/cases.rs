@@ -69,7 +69,7 @@ pub(super) fn design(name: &str, host: &HostView) -> Result<Design> {
     let design = (case.design)(host).map_err(|why| {
         anyhow!(
             "case:{name} cannot be run here: {why}. An emulated machine that has it is in the source tree: `cargo xtask guest \
-             --boot {}`",
+             --boot {} -- SCRIPT`",
             case.bench
         )
     })?;
