@@ -1,4 +1,4 @@
-//! The ACPI table that gives QEMU's CPUs P-states and C-states.
+//! The ACPI tables that give emulated CPUs P-states and C-states.
 #![expect(clippy::disallowed_methods, reason = "the bench keeps files of its own")]
 
 use std::fs;
@@ -8,12 +8,28 @@ use anyhow::{Context as _, Result};
 
 use crate::tool;
 
-const SOURCE: &str = include_str!("../acpi/power_states.asl");
+/// A table in ACPI's source language.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Table {
+    name: &'static str,
+    source: &'static str,
+}
 
-/// Compiles the table in `folder` and returns the file an emulator loads.
-pub(crate) fn compile(folder: &Path) -> Result<PathBuf> {
-    let source = folder.join("power_states.asl");
-    fs::write(&source, SOURCE).with_context(|| format!("cannot write {}", source.display()))?;
-    tool::output(folder, "iasl", [&source])?;
-    Ok(folder.join("power_states.aml"))
+/// P-states and C-states of QEMU's CPUs.
+pub(crate) const POWER_STATES: Table =
+    Table { name: "power_states", source: include_str!("../acpi/power_states.asl") };
+
+/// C-states of Bochs' CPU, which has P-states by its registers.
+pub(crate) const IDLE_STATES: Table =
+    Table { name: "idle_states", source: include_str!("../acpi/idle_states.asl") };
+
+impl Table {
+    /// Compiles the table in `folder` and returns the file an emulator or a kernel loads.
+    pub(crate) fn compile(self, folder: &Path) -> Result<PathBuf> {
+        let source = folder.join(self.name).with_extension("asl");
+        fs::write(&source, self.source)
+            .with_context(|| format!("cannot write {}", source.display()))?;
+        tool::output(folder, "iasl", [&source])?;
+        Ok(source.with_extension("aml"))
+    }
 }

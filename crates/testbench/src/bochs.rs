@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
+use crate::acpi;
+use crate::cpio::Archive;
 use crate::emulator::{self, Ended, Guest};
 use crate::msr::Msr;
 use crate::tool;
@@ -22,7 +24,11 @@ const CONFIGURATION: &str = include_str!("../bochs/bochsrc");
 /// that need no calibration, and none of the slow guards against CPU faults.
 const KERNEL_ARGUMENTS: &str = "cryptomgr.notests nokaslr tsc=reliable lpj=100000 mitigations=off";
 
-/// A machine with one CPU, an Intel i7-2600K.
+/// Where a kernel looks for tables of ACPI in front of its file system (Documentation/admin-guide/acpi/
+/// initrd_table_override.rst): Bochs hands none to its firmware.
+const TABLES: &str = "kernel/firmware/acpi";
+
+/// A machine with one CPU, an Intel i7-2600K, that has the idle states C1 and C2.
 #[derive(Debug, Clone)]
 pub struct Bochs {
     /// Registers the machine has besides those Bochs gives every CPU of that model. Any other
@@ -56,12 +62,12 @@ fn make_disc(guest: &Guest) -> Result<()> {
         (Path::new("/usr/lib/ISOLINUX/isolinux.bin"), "isolinux.bin"),
         (Path::new("/usr/lib/syslinux/modules/bios/ldlinux.c32"), "ldlinux.c32"),
         (&guest.kernel, "kernel"),
-        (&guest.initramfs, "initrd"),
     ];
     for (from, name) in copies {
         fs::copy(from, disc.join(name))
             .with_context(|| format!("cannot copy {} to the disc", from.display()))?;
     }
+    write(&disc.join("initrd"), &with_tables(guest)?)?;
     let menu = format!(
         "default bench\nlabel bench\nkernel kernel\nappend initrd=initrd {} {KERNEL_ARGUMENTS}\n",
         guest.command_line
@@ -71,6 +77,20 @@ fn make_disc(guest: &Guest) -> Result<()> {
                      -boot-load-size 4 -boot-info-table disc";
     tool::output(&guest.folder, "xorriso", arguments.split_whitespace().map(OsStr::new))?;
     Ok(())
+}
+
+/// The guest's file system behind the tables, which are not compressed.
+fn with_tables(guest: &Guest) -> Result<Vec<u8>> {
+    let table = read(&acpi::IDLE_STATES.compile(&guest.folder)?)?;
+    let mut archive = Archive::default();
+    archive.file(&format!("{TABLES}/idle_states.aml"), &table);
+    let mut image = archive.finish();
+    image.extend(read(&guest.initramfs)?);
+    Ok(image)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<()> {

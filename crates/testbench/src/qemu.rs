@@ -53,7 +53,7 @@ impl Qemu {
         command.args(self.arguments(guest));
         if self.power_states {
             let mut table = OsString::from("file=");
-            table.push(acpi::compile(&guest.folder)?);
+            table.push(acpi::POWER_STATES.compile(&guest.folder)?);
             command.arg("-acpitable").arg(table);
         }
         if let Some(bmc) = self.bmc {

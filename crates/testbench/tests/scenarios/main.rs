@@ -7,6 +7,7 @@ mod absence;
 mod audit;
 mod boot_parts;
 mod boots;
+mod cases;
 mod changes;
 mod clock_modulation;
 mod cpu_loop;
