@@ -4,7 +4,7 @@
 //! clock of one core. Published runs of such a job: 3.09 GHz in the first and 3.48 GHz in the second on one processor.
 //! What is loaded is known, so that its sums are checked.
 
-use crate::database::{Answer, Crew, Engine, Patience, Server};
+use crate::database::{Answer, Crew, Engine, Patience, Server, claim, claimed};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, Outcome};
@@ -40,6 +40,9 @@ What a load of two machines with different numbers of CPUs says of one session: 
     placement: Placement::Anywhere,
     prepare,
 };
+
+/// What its schemas are called.
+const KIND: &str = "build";
 
 /// Some seconds a phase on a server's CPUs.
 const ROWS: u64 = 2_000_000;
@@ -81,10 +84,7 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
     let server = Server::of(settings, scene, &[Engine::Postgresql], n_sessions, patience)?;
     let version = server.ask("SELECT version();", patience)?.join(" ");
     let mut crew = Crew::open(&server, n_sessions, cpus.as_ref(), &setup(limit), patience)?;
-    let answer = crew.first(CLAIM, patience)?;
-    let schema = answer.rows.into_iter().next().filter(|it| is_schema(it));
-    let schema =
-        schema.ok_or_else(|| Failure::NoFigure("the server named no schema".to_owned()))?;
+    let schema = claimed(KIND, &crew.first(&claim(KIND), patience)?.rows)?;
     Ok(Box::new(Build { crew: Some(crew), server, cpus, schema, rows, limit, version }))
 }
 
@@ -176,29 +176,6 @@ fn setup(limit: Duration) -> String {
          SET jit = off; SET max_parallel_maintenance_workers = 0; SET max_parallel_workers_per_gather = 0; \
          SET maintenance_work_mem = '256MB';"
     )
-}
-
-/// Drops the schemas that killed runs left, and names this one's. A schema belongs to whoever holds the advisory lock of
-/// its name; the server gives that lock back when the session ends, however it ends.
-const CLAIM: &str = "\
-DO $$ DECLARE left_over name; BEGIN
-  FOR left_over IN SELECT nspname FROM pg_namespace
-    WHERE nspname ~ '^fullclock_build_[0-9]+$' AND obj_description(oid, 'pg_namespace') = 'made by fullclock'
-      AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)
-  LOOP
-    IF pg_try_advisory_lock(hashtext('fullclock'), hashtext(left_over::text)) THEN
-      EXECUTE format('DROP SCHEMA %I CASCADE', left_over);
-      PERFORM pg_advisory_unlock(hashtext('fullclock'), hashtext(left_over::text));
-    END IF;
-  END LOOP;
-  PERFORM pg_advisory_lock(hashtext('fullclock'), hashtext('fullclock_build_' || pg_backend_pid()));
-END $$;
-SELECT 'fullclock_build_' || pg_backend_pid();";
-
-/// The name becomes part of statements.
-fn is_schema(name: &str) -> bool {
-    let number = name.strip_prefix("fullclock_build_");
-    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
 }
 
 fn each(n: usize, statement: impl Fn(usize) -> String) -> String {
@@ -329,13 +306,5 @@ mod tests {
             wrong.starts_with("WRONG ANSWER: schema-build computed 19999 200010000"),
             "{wrong}"
         );
-    }
-
-    #[test]
-    fn a_name_that_is_none_never_becomes_part_of_a_statement() {
-        assert!(is_schema("fullclock_build_123"));
-        for name in ["", "fullclock_build_", "fullclock_build_1; DROP", "public"] {
-            assert!(!is_schema(name), "{name}");
-        }
     }
 }
