@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod commit;
 pub mod compare;
 pub mod comparison;
 mod cpu_test;

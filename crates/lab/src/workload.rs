@@ -131,6 +131,10 @@ pub enum Setting {
     Dsn,
     /// `--rows`.
     Rows,
+    /// `--sessions`.
+    Sessions,
+    /// `--folder`.
+    Folder,
     /// `--metric`.
     Metric,
     /// `--better`.
@@ -160,6 +164,12 @@ pub struct Settings {
     /// How many rows to load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
+    /// How many sessions work at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<u64>,
+    /// The folder whose disk counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// A regular expression that finds the figure in what a command prints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
@@ -183,6 +193,8 @@ impl Setting {
             Setting::Engine => "--engine",
             Setting::Dsn => "--dsn",
             Setting::Rows => "--rows",
+            Setting::Sessions => "--sessions",
+            Setting::Folder => "--folder",
             Setting::Metric => "--metric",
             Setting::Better => "--better",
             Setting::Timeout => "--timeout",
@@ -210,6 +222,16 @@ impl Settings {
         }
     }
 
+    /// How many sessions work at once: `default` where nothing was asked, and no more than `most`.
+    ///
+    /// Errors: none, or more than that.
+    pub(crate) fn sessions_up_to(&self, most: u32, default: u32) -> Result<u32, Failure> {
+        let asked = self.sessions.unwrap_or(u64::from(default));
+        let sessions = u32::try_from(asked).ok().filter(|it| (1..=most).contains(it));
+        sessions
+            .ok_or_else(|| Failure::Unready(format!("--sessions {asked}: expected 1 to {most}")))
+    }
+
     /// The same as a result keeps them: a password in a connection string is replaced by a mark.
     #[must_use]
     pub fn without_secrets(&self) -> Settings {
@@ -224,6 +246,8 @@ impl Settings {
             (Setting::Engine, self.engine.is_some()),
             (Setting::Dsn, self.dsn.is_some()),
             (Setting::Rows, self.rows.is_some()),
+            (Setting::Sessions, self.sessions.is_some()),
+            (Setting::Folder, self.folder.is_some()),
             (Setting::Metric, self.metric.is_some()),
             (Setting::Better, self.better.is_some()),
             (Setting::Timeout, self.timeout.is_some()),

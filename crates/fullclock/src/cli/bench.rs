@@ -60,7 +60,7 @@ pub(crate) struct WorkArguments {
     /// How much work a trial is, as the workload counts it
     #[arg(long, value_name = "COUNT")]
     pub(crate) iterations: Option<u64>,
-    /// Which database: postgresql, mariadb [default: the one that is installed]
+    /// Which database: postgresql, mariadb, and for commit also embedded [default: the one that is installed; embedded for commit]
     #[arg(long, value_name = "NAME")]
     pub(crate) engine: Option<String>,
     /// A server that runs already, as its clients take it; without one, a temporary one is made and removed
@@ -69,6 +69,12 @@ pub(crate) struct WorkArguments {
     /// How many rows to load
     #[arg(long, value_name = "COUNT")]
     pub(crate) rows: Option<u64>,
+    /// How many sessions commit at once
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) sessions: Option<u64>,
+    /// The folder whose disk counts: the log, or the temporary server, is made in it [default: the temporary folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<String>,
     /// Where the figure is in what a command prints: a regular expression with one group
     #[arg(long, value_name = "REGEX")]
     pub(crate) metric: Option<String>,
@@ -144,6 +150,7 @@ Examples:
   fullclock bench cpu-loop --until 0.3%     until it is known that well
   fullclock bench cpu-speed --peers t.json  is it as fast as its twin?
   fullclock bench plsql-loop --engine postgresql     inside a server of its own
+  fullclock bench commit --sessions 64      group commit, and what it waits for
   fullclock bench command --metric 'tps = ([0-9.]+)' -- pgbench -T 10
   fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3'
   fullclock bench --vs './query-v1' './query-v2' --cpus 3";

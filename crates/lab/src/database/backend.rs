@@ -73,8 +73,8 @@ impl Backend {
         self.tid
     }
 
-    /// How long it has run on a CPU, in nanoseconds.
-    pub(super) fn run_ns(self) -> Fact<u64> {
+    /// What the scheduler has counted of it.
+    pub(super) fn scheduled(self) -> Fact<Scheduled> {
         let path = format!("/proc/{}/schedstat", self.tid);
         let text = fs::read(&path).map_err(|_| Missing::absent(path.as_str()))?;
         let malformed =
@@ -84,7 +84,7 @@ impl Backend {
         if scheduled.run_ns == 0 {
             Err(malformed("an accounted run time (CONFIG_SCHED_INFO)"))
         } else {
-            Ok(scheduled.run_ns)
+            Ok(scheduled)
         }
     }
 

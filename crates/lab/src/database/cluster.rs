@@ -5,9 +5,9 @@
 )]
 
 use super::account::{Account, unprivileged};
-use super::engine::{Engine, run_as};
+use super::engine::{Engine, Keeping, run_as};
 use super::folder::{Folder, sweep};
-use super::programs::{self, Programs};
+use super::programs;
 use super::session::{Patience, Session, how, name};
 use crate::failure::Failure;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -51,13 +51,13 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Makes and starts one with room for that many sessions, in a new folder in `temporary`; what earlier ones left
+    /// Makes and starts one with room for that many sessions that keeps what it is told to, in a new folder in `temporary`; what earlier ones left
     /// there goes first.
     pub(super) fn start(
         engine: Engine,
         client: &Path,
         temporary: &Path,
-        n_sessions: usize,
+        (n_sessions, keeping): (usize, Keeping),
         patience: Patience<'_>,
     ) -> Result<Cluster, Failure> {
         let patience = Patience { limit: STARTING, ..patience };
@@ -73,7 +73,8 @@ impl Cluster {
         };
         check_length(&layout)?;
         create(engine.create(&programs, &layout), account.as_ref(), &layout, patience)?;
-        let server = serve(engine, &programs, account.as_ref(), &layout, n_sessions)?;
+        let command = engine.serve(&programs, &layout, n_sessions, keeping);
+        let server = started(command, account.as_ref(), &layout)?;
         let mut cluster = Cluster { layout, server, _folder: folder };
         cluster.wait(engine, client, patience)?;
         Ok(cluster)
@@ -192,16 +193,6 @@ fn create(
             return Err(failure);
         }
     }
-}
-
-fn serve(
-    engine: Engine,
-    programs: &Programs,
-    account: Option<&Account>,
-    layout: &Layout,
-    n_sessions: usize,
-) -> Result<Child, Failure> {
-    started(engine.serve(programs, layout, n_sessions), account, layout)
 }
 
 fn failed(program: &str, status: ExitStatus, layout: &Layout) -> Failure {

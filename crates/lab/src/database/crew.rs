@@ -10,6 +10,7 @@ use super::session::{Patience, Session};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::threads::start;
+use facts::counters::task_stat::Scheduled;
 use facts::{CpuSet, Fact, Missing, Why};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
@@ -74,6 +75,11 @@ impl Crew {
         backends.map(|it| it.tid()).collect()
     }
 
+    /// What the scheduler has counted of each of these tasks, or why that is not known of one of them.
+    pub(crate) fn scheduled(&self) -> Fact<Vec<Scheduled>> {
+        self.members.iter().map(|it| it.backend.clone().and_then(Backend::scheduled)).collect()
+    }
+
     /// Asks the first session alone.
     pub(crate) fn first(
         &mut self,
@@ -134,7 +140,7 @@ impl Member {
     }
 
     fn run_ns(&self) -> Fact<u64> {
-        self.backend.clone().and_then(Backend::run_ns)
+        self.backend.clone().and_then(Backend::scheduled).map(|it| it.run_ns)
     }
 }
 

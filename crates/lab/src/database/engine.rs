@@ -18,15 +18,19 @@ pub(crate) enum Engine {
     Mariadb,
 }
 
-/// What a temporary PostgreSQL server is told: nothing is kept safe on disk, nothing runs beside the work, and one
-/// backend is one task.
+/// What a temporary server keeps safe on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// Nothing: its work is the CPUs'.
+    Nothing,
+    /// Every commit, before it is over.
+    Commits,
+}
+
+/// What a temporary PostgreSQL server is told: nothing runs beside the work, and one backend is one task.
 const POSTGRESQL_SETTINGS: &[&str] = &[
     "listen_addresses=",
     "unix_socket_permissions=0700",
-    "fsync=off",
-    "synchronous_commit=off",
-    "full_page_writes=off",
-    "wal_level=minimal",
     "max_wal_senders=0",
     "max_wal_size=16GB",
     "checkpoint_timeout=1d",
@@ -39,6 +43,29 @@ const POSTGRESQL_SETTINGS: &[&str] = &[
     "logging_collector=off",
     "log_destination=stderr",
 ];
+
+impl Keeping {
+    /// What a temporary PostgreSQL server is told of it. Its own defaults keep commits.
+    fn of_postgresql(self) -> &'static [&'static str] {
+        match self {
+            Keeping::Nothing => &[
+                "fsync=off",
+                "synchronous_commit=off",
+                "full_page_writes=off",
+                "wal_level=minimal",
+            ],
+            Keeping::Commits => &["fsync=on", "synchronous_commit=on"],
+        }
+    }
+
+    /// The same of MariaDB, whose log writes only its performance schema times.
+    fn of_mariadb(self) -> &'static [&'static str] {
+        match self {
+            Keeping::Nothing => &["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"],
+            Keeping::Commits => &["--innodb-flush-log-at-trx-commit=1", "--performance-schema=ON"],
+        }
+    }
+}
 
 impl Engine {
     /// All of them, the first one found being the default.
@@ -107,14 +134,20 @@ impl Engine {
     }
 
     /// Runs a temporary server in the foreground, for at least that many sessions.
-    pub(super) fn serve(self, programs: &Programs, at: &Layout, n_sessions: usize) -> Command {
+    pub(super) fn serve(
+        self,
+        programs: &Programs,
+        at: &Layout,
+        n_sessions: usize,
+        keeping: Keeping,
+    ) -> Command {
         // Superusers and background processes take some of them.
         let n_connections = n_sessions.saturating_add(20);
         let mut command = command(&programs.serve);
         match self {
             Engine::Postgresql => {
                 command.arg("-D").arg(&at.data).arg("-k").arg(&at.run);
-                for setting in POSTGRESQL_SETTINGS {
+                for setting in POSTGRESQL_SETTINGS.iter().chain(keeping.of_postgresql()) {
                     command.args(["-c", setting]);
                 }
                 command.args(["-c", &format!("max_connections={n_connections}")]);
@@ -124,7 +157,7 @@ impl Engine {
                 command.arg(option("--datadir=", &at.data)).arg(option("--socket=", &socket(at)));
                 command.arg(option("--pid-file=", &at.run.join("pid")));
                 command.arg(format!("--max-connections={n_connections}"));
-                command.args(["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"]);
+                command.args(keeping.of_mariadb());
             }
         }
         command

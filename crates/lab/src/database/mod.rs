@@ -2,7 +2,7 @@
 //!
 //! All talk goes through the database's own client program: it knows every way to reach and to authenticate at a
 //! server, and nothing of it has to be linked. A temporary server listens on a Unix socket in a folder of its own
-//! ([`folder`]), keeps nothing safe on disk, and is gone when it is dropped.
+//! ([`folder`]) and is gone when it is dropped; whether it keeps anything safe on disk until then is the workload's choice.
 
 mod account;
 mod backend;
@@ -18,7 +18,7 @@ mod session;
 
 pub(crate) use crew::{Answer, Crew};
 pub use dsn::{holds_password, without_password};
-pub(crate) use engine::Engine;
+pub(crate) use engine::{Engine, Keeping};
 pub use folder::sweep;
 pub(crate) use own_schema::{claim, claimed};
 pub(crate) use server::Server;

@@ -2,13 +2,13 @@
 
 use super::cluster::Cluster;
 use super::dsn::Dsn;
-use super::engine::Engine;
+use super::engine::{Engine, Keeping};
 use super::programs;
 use super::session::{Patience, Session};
 use crate::failure::Failure;
 use crate::workload::{Scene, Settings};
 use host::Live;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A server that answers.
 pub(crate) struct Server {
@@ -19,15 +19,28 @@ pub(crate) struct Server {
 }
 
 enum Reach {
-    Temporary(Box<Cluster>),
+    Temporary(Box<Cluster>, Keeping),
     Users(Dsn),
 }
 
 impl Server {
-    /// The server of the settings, of a database that the workload knows, with room for that many sessions.
+    /// The server of the settings, of a database that the workload knows, with room for that many sessions. A temporary one
+    /// keeps nothing safe on disk.
     pub(crate) fn of(
         settings: &Settings,
         scene: &Scene<'_>,
+        known: &[Engine],
+        n_sessions: usize,
+        patience: Patience<'_>,
+    ) -> Result<Server, Failure> {
+        let keeping = (&*scene.temporary, Keeping::Nothing);
+        Server::keeping(settings, keeping, known, n_sessions, patience)
+    }
+
+    /// The same, where a temporary one is made in that folder and keeps as much.
+    pub(crate) fn keeping(
+        settings: &Settings,
+        (folder, keeping): (&Path, Keeping),
         known: &[Engine],
         n_sessions: usize,
         patience: Patience<'_>,
@@ -57,20 +70,23 @@ impl Server {
         let engine = asked.map_or_else(|| first_installed(known), Ok)?;
         programs::server(engine)?;
         let client = programs::client(engine)?;
-        let cluster = Cluster::start(engine, &client, &scene.temporary, n_sessions, patience)?;
-        Ok(Server { engine, client, reach: Reach::Temporary(Box::new(cluster)) })
+        let cluster = Cluster::start(engine, &client, folder, (n_sessions, keeping), patience)?;
+        Ok(Server { engine, client, reach: Reach::Temporary(Box::new(cluster), keeping) })
     }
 
     /// Whether it is ours alone.
     pub(crate) fn is_temporary(&self) -> bool {
-        matches!(self.reach, Reach::Temporary(_))
+        matches!(self.reach, Reach::Temporary(..))
     }
 
     /// What it is, in words.
     pub(crate) fn origin(&self) -> String {
         match &self.reach {
-            Reach::Temporary(_) => {
+            Reach::Temporary(_, Keeping::Nothing) => {
                 "temporary, over a Unix socket, nothing kept safe on disk".to_owned()
+            }
+            Reach::Temporary(_, Keeping::Commits) => {
+                "temporary, over a Unix socket, every commit kept safe on disk".to_owned()
             }
             Reach::Users(dsn) => dsn.public.clone(),
         }
@@ -95,7 +111,7 @@ impl Server {
     /// A new session.
     pub(super) fn session(&self) -> Result<Session, Failure> {
         Session::open(match &self.reach {
-            Reach::Temporary(cluster) => self.engine.client_of(&self.client, &cluster.layout),
+            Reach::Temporary(cluster, _) => self.engine.client_of(&self.client, &cluster.layout),
             Reach::Users(dsn) => self.engine.client_at(&self.client, dsn),
         })
     }
@@ -112,7 +128,7 @@ impl Server {
     /// The reason behind a failure: a client only knows that its server is gone.
     pub(crate) fn explain(&mut self, failure: Failure) -> Failure {
         match (&mut self.reach, failure) {
-            (Reach::Temporary(cluster), failure @ Failure::Program { .. }) => {
+            (Reach::Temporary(cluster, _), failure @ Failure::Program { .. }) => {
                 cluster.ended().unwrap_or(failure)
             }
             (_, failure) => failure,

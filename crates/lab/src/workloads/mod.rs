@@ -2,6 +2,7 @@
 
 mod all_cores;
 mod command;
+mod commit;
 mod cpu_loop;
 mod cpu_speed;
 mod ipmi_roundtrip;
@@ -28,6 +29,7 @@ pub const WORKLOADS: &[Workload] = &[
     ipmi_roundtrip::WORKLOAD,
     plsql_loop::WORKLOAD,
     schema_build::WORKLOAD,
+    commit::WORKLOAD,
     command::WORKLOAD,
 ];
 
@@ -35,6 +37,9 @@ pub const WORKLOADS: &[Workload] = &[
 pub(crate) const PLSQL_LOOP: &Workload = &plsql_loop::WORKLOAD;
 /// The one whose speed Oracle has a figure of its own for.
 pub(crate) const CPU_SPEED: &Workload = &cpu_speed::WORKLOAD;
+
+/// The one whose engines are also sampled live, and whose counts Oracle has, too.
+pub(crate) const COMMIT: &Workload = &commit::WORKLOAD;
 
 /// The headings that the help of every workload has, in this order.
 pub const HEADINGS: &[&str] =

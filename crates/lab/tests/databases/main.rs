@@ -7,6 +7,7 @@
     reason = "tests with real servers, and what they share"
 )]
 
+mod commit;
 mod stage;
 
 use lab::failure::Failure;

@@ -78,8 +78,19 @@ pub(in crate::render) fn command_line(arm: &Arm, trials: usize) -> String {
 
 /// The workload, its options, `more` of them, and the command that it runs.
 fn asked(arm: &Arm, more: &[String]) -> Vec<String> {
-    let Settings { cpus: _, iterations, engine, dsn, rows, metric, better, timeout, command } =
-        &arm.settings;
+    let Settings {
+        cpus: _,
+        iterations,
+        engine,
+        dsn,
+        rows,
+        sessions,
+        folder,
+        metric,
+        better,
+        timeout,
+        command,
+    } = &arm.settings;
     let mut words = vec![arm.workload.clone()];
     let mut option = |name: &str, value: Option<String>| {
         words.extend(value.map(|it| format!("{name} {it}")));
@@ -88,6 +99,8 @@ fn asked(arm: &Arm, more: &[String]) -> Vec<String> {
     option("--engine", engine.clone());
     option("--dsn", dsn.clone());
     option("--rows", rows.map(|it| it.to_string()));
+    option("--sessions", sessions.map(|it| it.to_string()));
+    option("--folder", folder.as_ref().map(|it| quoted(it)));
     option("--metric", metric.as_ref().map(|it| quoted(it)));
     option("--better", better.map(|it| it.name().to_owned()));
     option("--timeout", timeout.map(|it| format!("{}s", it.as_secs_f64())));

@@ -44,6 +44,8 @@ pub(crate) struct Report<'a> {
     pub(crate) file: Option<&'a Path>,
     /// How the machine stands to its peers, where there are some.
     pub(crate) peers: Option<Known<Standing>>,
+    /// What a difference in commits comes from.
+    pub(crate) commits: Option<lab::commit::Verdict>,
     /// What the user wanted to know and what it would take, where it did not come out.
     pub(crate) shortfall: Option<String>,
 }
@@ -58,6 +60,7 @@ impl<'a> Report<'a> {
             ranking: if is_ranked { ranking(record) } else { Vec::new() },
             file,
             peers: None,
+            commits: lab::commit::verdict_of(record),
             shortfall: None,
         }
     }

@@ -27,6 +27,9 @@ pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
     let forbidding = report.comparisons.first().map_or(&[][..], |it| &it.verdict.forbidding);
     report.comparisons.iter().for_each(|it| comparison(&mut page, it));
     doubts(&mut page, &report.record.doubts, forbidding);
+    if let Some(verdict) = &report.commits {
+        page.labelled(14, "  why", &verdict.to_string());
+    }
     if let Some(standing) = &report.peers {
         page.labelled(14, "  peers", &peers::words(standing));
     }

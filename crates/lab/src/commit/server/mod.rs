@@ -1,0 +1,151 @@
+//! Sessions of a database server that commit, and what the server counts of its log.
+//!
+//! The loop of each session runs in the server where commits wait for the log there, a stretch at a time: no client and no
+//! network is in the figures, and hardly any of the machine's CPU time is a client's. A server tells what it has counted
+//! between two statements of a session only (pgstat_report_stat in src/backend/tcop/postgres.c), so that samples are those of
+//! the ends of stretches; the time between stretches is in no sample.
+
+mod dialect;
+mod mariadb;
+mod postgresql;
+mod stretches;
+
+use super::engine::Engine;
+use super::sample::Sample;
+use crate::database::{Crew, Engine as Database, Keeping, Patience, Server};
+use crate::failure::Failure;
+use crate::workload::{Scene, Settings};
+use crate::workloads::COMMIT;
+use dialect::Dialect;
+use facts::CpuSet;
+use mariadb::Mariadb;
+use postgresql::Postgresql;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use stretches::{Hands, Stretches};
+
+/// As many as a small server has busy at once.
+const SESSIONS: u32 = 8;
+
+/// A thousand psql or mariadb clients are some gigabytes.
+const MOST_SESSIONS: u32 = 1000;
+
+/// How long a statement may take where the user says nothing: a stretch is a fraction of a second.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Never set: who wants to stop waits for the end of a stretch.
+static NOBODY: AtomicBool = AtomicBool::new(false);
+
+/// Waits for a server that long.
+fn patience(limit: Duration) -> Patience<'static> {
+    Patience { stop: &NOBODY, abandoned: &NOBODY, limit }
+}
+
+/// An engine in a database server.
+pub(super) struct Serving {
+    // Dropped before the server: sessions that work keep their tables.
+    stretches: Stretches,
+    server: Server,
+    dialect: Arc<dyn Dialect>,
+    /// The schema or database that is ours.
+    place: String,
+    tasks: Vec<u32>,
+    about: Vec<(String, String)>,
+    limit: Duration,
+}
+
+impl Serving {
+    /// Opens the sessions and makes their tables, in the server of the settings or in a temporary one that keeps every commit
+    /// safe.
+    pub(super) fn open(settings: &Settings, scene: &Scene<'_>) -> Result<Serving, Failure> {
+        if settings.cpus.is_some() {
+            let why = "--cpus: of commit, only the embedded engine is kept on CPUs; start the server there (taskset, cpuset)";
+            return Err(Failure::Unready(why.to_owned()));
+        }
+        let n_sessions = settings.sessions_up_to(MOST_SESSIONS, SESSIONS)? as usize;
+        let limit = settings.timeout.unwrap_or(LIMIT);
+        let starting = Patience { stop: scene.stop, abandoned: &NOBODY, limit };
+        let folder = settings.folder.as_deref().map_or(&*scene.temporary, Path::new);
+        // One more looks on.
+        let keeping = (folder, Keeping::Commits);
+        let server = Server::keeping(settings, keeping, Database::ALL, n_sessions + 1, starting)?;
+        let dialect = dialect_of(&server, starting)?;
+        let setup = dialect.setup(limit);
+        let mut control = Crew::open(&server, 1, None, &setup, starting)?;
+        let place = dialect.claimed(&control.first(&dialect.claim(), starting)?.rows)?;
+        let crew = Crew::open(&server, n_sessions, None, &setup, starting)?;
+        let mut about = vec![
+            ("sessions".to_owned(), n_sessions.to_string()),
+            ("version".to_owned(), server.ask("SELECT version();", starting)?.join(" ")),
+            ("server".to_owned(), server.origin()),
+        ];
+        about.extend(dialect.about(&control.first(&dialect.settings(), starting)?.rows));
+        control.first(&dialect.make(&place, n_sessions), starting)?;
+        let tasks = crew.tasks();
+        let hands = Hands { crew, control, dialect: dialect.clone(), place: place.clone(), limit };
+        Ok(Serving { stretches: Stretches::of(hands), server, dialect, place, tasks, about, limit })
+    }
+}
+
+fn dialect_of(server: &Server, patience: Patience<'_>) -> Result<Arc<dyn Dialect>, Failure> {
+    Ok(match server.engine {
+        Database::Postgresql => {
+            let rows = server.ask("SHOW server_version_num;", patience)?;
+            Arc::new(Postgresql::of(&rows)?)
+        }
+        Database::Mariadb => Arc::new(Mariadb),
+    })
+}
+
+impl Engine for Serving {
+    fn start(&mut self) -> Result<(), Failure> {
+        self.stretches.start()
+    }
+
+    fn sample(&mut self) -> Result<Sample, Failure> {
+        self.stretches.sample().map_err(|it| self.server.explain(it))
+    }
+
+    fn stop(&mut self) -> Result<(), Failure> {
+        self.stretches.stop().map_err(|it| self.server.explain(it))
+    }
+
+    fn cpus(&self) -> Option<&CpuSet> {
+        None
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        Server::processes()
+    }
+
+    fn tasks(&self) -> Vec<u32> {
+        self.tasks.clone()
+    }
+
+    fn about(&self) -> Vec<(String, String)> {
+        self.about.clone()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.stretches.end();
+        if !self.server.is_temporary() {
+            // Where the server is gone, the next start drops it.
+            let _stays = self.server.ask(&self.dialect.farewell(&self.place), patience(self.limit));
+        }
+    }
+}
+
+/// A row of each session's table is missing, or one too many is there.
+fn check(found: &[String], committed: &[u64]) -> Result<(), Failure> {
+    let expected: Vec<String> = committed.iter().map(u64::to_string).collect();
+    if found == expected {
+        return Ok(());
+    }
+    let (found, expected) =
+        (found.join(" "), format!("{} rows of each session", expected.join(" ")));
+    Err(Failure::WrongAnswer { workload: COMMIT.id, found, expected })
+}

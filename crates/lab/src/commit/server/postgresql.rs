@@ -1,0 +1,182 @@
+//! PostgreSQL: statements, and what it counts of its write-ahead log.
+//!
+//! A backend writes the log itself at its commit, for all that wait, and not the WAL writer (src/backend/access/transam/
+//! README, "Asynchronous Commit"). Counted are its writes and syncs in pg_stat_wal (14 to 17) or pg_stat_io (18 on), with
+//! times where track_wal_io_timing is on. COMMIT in a DO block: from version 11 on.
+
+use super::dialect::{Counted, Dialect, STRETCH, each, missing};
+use crate::database::{claim, claimed};
+use crate::failure::Failure;
+use crate::known::Known;
+use std::time::Duration;
+
+const KIND: &str = "commit";
+
+/// A server of that version (`server_version_num`).
+#[derive(Clone, Copy)]
+pub(super) struct Postgresql {
+    version: u32,
+}
+
+impl Postgresql {
+    /// One that says that this is its version.
+    pub(super) fn of(rows: &[String]) -> Result<Postgresql, Failure> {
+        let row = rows.first().map_or("", String::as_str);
+        let version: u32 = row.parse().map_err(|_| {
+            Failure::NoFigure(format!("the server says '{row}' for server_version_num"))
+        })?;
+        if version < 110_000 {
+            let major = version / 10_000;
+            return Err(Failure::Unready(format!(
+                "the server is PostgreSQL {major}; commit needs version 11 or later, which can commit in a DO block"
+            )));
+        }
+        Ok(Postgresql { version })
+    }
+}
+
+impl Dialect for Postgresql {
+    fn setup(&self, limit: Duration) -> String {
+        let milliseconds = limit.as_millis().clamp(1, i32::MAX as u128);
+        // To time log writes is a superuser's to ask for; who is none goes by the server's own setting.
+        let timing = "DO $$ BEGIN PERFORM set_config('track_wal_io_timing', 'on', false); \
+                      EXCEPTION WHEN OTHERS THEN NULL; END $$;";
+        let timing = if self.version >= 140_000 { timing } else { "" };
+        format!(
+            "SET statement_timeout = {milliseconds}; SET client_min_messages = warning; SET jit = off; {timing}"
+        )
+    }
+
+    fn claim(&self) -> String {
+        claim(KIND)
+    }
+
+    fn claimed(&self, rows: &[String]) -> Result<String, Failure> {
+        claimed(KIND, rows)
+    }
+
+    fn make(&self, place: &str, n: usize) -> String {
+        let tables = each(n, |part| {
+            format!(
+                "CREATE TABLE {place}.session_{part} (id bigint NOT NULL, account integer NOT NULL, \
+                 amount numeric(12,2) NOT NULL, label text NOT NULL);\n"
+            )
+        });
+        format!(
+            "BEGIN; CREATE SCHEMA {place}; COMMENT ON SCHEMA {place} IS 'made by fullclock';\n{tables}COMMIT;"
+        )
+    }
+
+    fn empty(&self, place: &str, n: usize) -> String {
+        each(n, |part| format!("TRUNCATE {place}.session_{part};\n"))
+    }
+
+    fn stretch(&self, place: &str, part: usize, _commits: u64) -> String {
+        let milliseconds = STRETCH.as_millis();
+        // From version 15 on counts are told when it is asked for, before at the latest half a second later.
+        let flush =
+            if self.version >= 150_000 { "PERFORM pg_stat_force_next_flush();" } else { "" };
+        format!(
+            "DO $$ DECLARE began timestamptz := clock_timestamp(); n bigint := 0; BEGIN \
+             WHILE clock_timestamp() < began + interval '{milliseconds} ms' LOOP \
+             INSERT INTO {place}.session_{part} VALUES (n, n % 999983, 12.34, 'paid in by a session of fullclock'); \
+             COMMIT; n := n + 1; END LOOP; {flush} \
+             PERFORM set_config('fullclock.told', n || ' ' || (extract(epoch FROM began) * 1000000)::bigint || ' ' || \
+             (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, false); END $$; \
+             SELECT current_setting('fullclock.told');"
+        )
+    }
+
+    fn counters(&self) -> String {
+        match self.version {
+            ..140_000 => "SELECT 'lsn ' || (pg_current_wal_lsn() - '0/0'::pg_lsn)::bigint;",
+            140_000..180_000 => {
+                "SELECT 'wal ' || wal_write || ' ' || wal_sync || ' ' || wal_bytes || ' ' || \
+                 round((wal_write_time + wal_sync_time) * 1000) || ' ' || current_setting('track_wal_io_timing') \
+                 FROM pg_stat_wal;"
+            }
+            _ => {
+                "SELECT 'wal ' || coalesce(sum(writes), 0) || ' ' || coalesce(sum(fsyncs), 0) || ' ' || \
+                 (SELECT wal_bytes FROM pg_stat_wal) || ' ' || \
+                 round((coalesce(sum(write_time), 0) + coalesce(sum(fsync_time), 0)) * 1000) || ' ' || \
+                 current_setting('track_wal_io_timing') FROM pg_stat_io WHERE object = 'wal' AND context = 'normal';"
+            }
+        }
+        .to_owned()
+    }
+
+    fn counted(&self, rows: &[String]) -> Counted {
+        let words: Vec<&str> = rows.first().map_or("", String::as_str).split(' ').collect();
+        let number = |at: usize| {
+            let number = words.get(at).and_then(|it| it.parse::<u64>().ok());
+            number.map_or_else(|| missing("the server tells no such count"), Known::Value)
+        };
+        if words.first() == Some(&"lsn") {
+            let why = "PostgreSQL counts its log writes from version 14 on";
+            return Counted { writes: missing(why), bytes: number(1), taken_ns: missing(why) };
+        }
+        // A method that makes each write durable by itself (wal_sync_method = open_datasync) has no syncs.
+        let writes = match number(2) {
+            Known::Value(0) => number(1),
+            syncs => syncs,
+        };
+        let taken_ns = if words.get(5) == Some(&"on") {
+            number(4).map(|it| it.saturating_mul(1000))
+        } else {
+            missing("track_wal_io_timing is off, and only a superuser may turn it on for a session")
+        };
+        Counted { writes, bytes: number(3), taken_ns }
+    }
+
+    fn rows(&self, place: &str, n: usize) -> String {
+        each(n, |part| format!("SELECT count(*) FROM {place}.session_{part};\n"))
+    }
+
+    fn settings(&self) -> String {
+        "SELECT name || ' ' || setting FROM pg_settings WHERE name IN \
+         ('fsync', 'synchronous_commit', 'wal_sync_method', 'commit_delay') ORDER BY name;"
+            .to_owned()
+    }
+
+    fn farewell(&self, place: &str) -> String {
+        format!("DROP SCHEMA IF EXISTS {place} CASCADE;")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(row: &str) -> Counted {
+        Postgresql { version: 150_000 }.counted(&[row.to_owned()])
+    }
+
+    #[test]
+    fn counts_are_syncs_bytes_and_the_time_in_both_calls() {
+        let found = counted("wal 900 800 123456 654321 on");
+        let expected = Counted {
+            writes: Known::Value(800),
+            bytes: Known::Value(123_456),
+            taken_ns: Known::Value(654_321_000),
+        };
+        assert_eq!(found, expected);
+        assert_eq!(counted("wal 900 0 1 2 on").writes, Known::Value(900));
+    }
+
+    #[test]
+    fn what_the_server_does_not_time_or_count_is_missing() {
+        assert!(counted("wal 900 800 1 0 off").taken_ns.reason().unwrap().contains("superuser"));
+        let old = counted("lsn 77");
+        assert_eq!(old.bytes, Known::Value(77));
+        assert!(old.writes.reason().unwrap().contains("version 14"));
+        assert!(counted("").bytes.value().is_none());
+    }
+
+    #[test]
+    fn a_server_that_cannot_commit_in_a_block_is_refused() {
+        let of = |text: &str| Postgresql::of(&[text.to_owned()]).map(|it| it.version);
+        assert_eq!(of("150018").unwrap(), 150_018);
+        assert!(of("100023").unwrap_err().to_string().contains("PostgreSQL 10"));
+        assert!(of("x").is_err());
+    }
+}
