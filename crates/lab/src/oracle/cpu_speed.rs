@@ -56,7 +56,7 @@ pub fn parse(text: &str) -> Result<f64, Failure> {
 
 /// The speed, in million operations a second, as a result of the workload `cpu-speed`, with its doubts.
 pub fn result(speed: f64) -> Record {
-    let told = Told { figure: Figure::of(SPEED, speed), elapsed_ns: untold() };
+    let told = Told { figures: vec![Figure::of(SPEED, speed)], elapsed_ns: untold() };
     record(CPU_SPEED.id, None, vec![told])
 }
 

@@ -3,6 +3,7 @@
 //! Nothing here connects to a database. A DBA runs the script, with the rights and on the host of their choice, and
 //! gives the output back.
 
+pub mod commit;
 pub mod cpu_speed;
 pub mod plsql_loop;
 mod told;

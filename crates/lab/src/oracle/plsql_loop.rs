@@ -34,7 +34,7 @@ impl Output {
     /// The runs as a result of the workload `plsql-loop`, with its doubts.
     pub fn record(&self) -> Record {
         let told = |it: &Run| Told {
-            figure: Figure::of(PLSQL_LOOP.figure, it.elapsed_ns as f64 / 1e9),
+            figures: vec![Figure::of(PLSQL_LOOP.figure, it.elapsed_ns as f64 / 1e9)],
             elapsed_ns: Known::Value(it.elapsed_ns),
         };
         let runs = self.runs.iter().map(told).collect();

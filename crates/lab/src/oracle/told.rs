@@ -10,8 +10,8 @@ use crate::workload::Settings;
 
 /// What one run told.
 pub(super) struct Told {
-    /// Its figure.
-    pub(super) figure: Figure,
+    /// Its figures, the main one first.
+    pub(super) figures: Vec<Figure>,
     /// How long it took, in nanoseconds.
     pub(super) elapsed_ns: Known<u64>,
 }
@@ -44,7 +44,7 @@ fn trial(number: u32, told: Told) -> Trial {
             elapsed_ns: told.elapsed_ns,
             cpu_ns: untold(),
             tasks: 0,
-            figures: vec![told.figure],
+            figures: told.figures,
         },
         clock: untold(),
         surroundings: untold(),

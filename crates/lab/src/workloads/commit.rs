@@ -35,6 +35,9 @@ and times them for superusers or with track_wal_io_timing. MariaDB waits for the
 each insert is a client's statement; it counts log writes, and does not time them where its performance schema has no instrument
 for the log (10.11 has none).
 
+For Oracle, `--print-sql oracle` writes a script for sqlplus that samples commits and `log file parallel write` beside the users'
+own work, and `--parse FILE` reads what that printed. It was written by the documentation and not run against an Oracle.
+
 ## What moves its figures
 The time in the call is the disk's: its cache, its controller's battery, a file system's barriers. With more sessions one write
 serves more commits, until their CPU time is what is left. Below saturation a slow clock costs CPU time of sessions and leaves

@@ -6,7 +6,7 @@ use crate::cli::{Arguments, BenchArguments, Dialect};
 use crate::output;
 use crate::render::bench::Report;
 use anyhow::{Context, Result, bail};
-use lab::oracle::{cpu_speed, plsql_loop};
+use lab::oracle::{commit, cpu_speed, plsql_loop};
 use lab::record::Record;
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,6 +19,7 @@ pub(super) fn print(dialect: Dialect, options: &BenchArguments) -> Result<ExitCo
     let script = match options.workload.as_deref() {
         Some("plsql-loop") => plsql_loop::script(options.work.iterations.unwrap_or(ITERATIONS)),
         Some("cpu-speed") => cpu_speed::SCRIPT.to_owned(),
+        Some("commit") => commit::SCRIPT.to_owned(),
         other => bail!("{}", no_script(other)),
     };
     output::print(&script)?;
@@ -45,11 +46,14 @@ fn read(workload: Option<&str>, text: &str) -> Result<Record> {
     Ok(match workload {
         Some("plsql-loop") => plsql_loop::parse(text)?.record(),
         Some("cpu-speed") => cpu_speed::result(cpu_speed::parse(text)?),
+        Some("commit") => commit::result(&commit::parse(text)?),
         other => bail!("{}", no_script(other)),
     })
 }
 
 fn no_script(workload: Option<&str>) -> String {
     let workload = workload.unwrap_or("no workload");
-    format!("there is no script for {workload}; there are those of plsql-loop and cpu-speed")
+    format!(
+        "there is no script for {workload}; there are those of plsql-loop, cpu-speed and commit"
+    )
 }
