@@ -99,7 +99,7 @@ Examples:
   fullclock experiment plan.toml --dry-run
   fullclock experiment case:tick               a published case, on this machine
   fullclock experiment nohz-full=none,3        in parts, a reboot before each
-  fullclock experiment resume                  the latest that was cut short, or waits for a reboot
+  fullclock experiment resume                  the latest that is not whole
   fullclock experiment --from turbo.csv        a published table";
 
 pub(super) const REPORT_EXAMPLES: &str = "\

@@ -95,6 +95,23 @@ fn has_found(factor: &Factor) -> bool {
     factor.levels.iter().any(|it| it == Factor::AS_FOUND)
 }
 
+/// Whether every level that takes a reboot is one that a boot line of this host may have.
+///
+/// Errors: one is not, with why.
+pub(super) fn are_possible(design: &Design, host: &HostView, i_know: bool) -> Result<()> {
+    for factor in factors(design) {
+        for request in factor.levels.iter().filter_map(|it| factor.request(it)) {
+            let parsed = Request::parse(&request).map_err(|error| anyhow!(error))?;
+            line_with(&[parsed], host, "", i_know)?;
+        }
+    }
+    Ok(())
+}
+
+fn line_with(requests: &[Request], host: &HostView, line: &str, i_know: bool) -> Result<String> {
+    edited(host, requests, line, i_know).map_err(|refusal| anyhow!("{refusal}"))
+}
+
 /// A study in the boot that this is.
 pub(super) struct ThisBoot<'a> {
     design: &'a Design,
@@ -108,8 +125,6 @@ pub(super) struct ThisBoot<'a> {
 
 impl<'a> ThisBoot<'a> {
     /// `None` where nothing that is varied takes a reboot.
-    ///
-    /// Errors: a level that no boot line of this host has.
     pub(super) fn of(
         experiment: &'a Experiment,
         host: &'a HostView,
@@ -121,11 +136,7 @@ impl<'a> ThisBoot<'a> {
         // As much of it as tells boots apart.
         let id = id.chars().take(8).collect();
         let design = &experiment.design;
-        let this = ThisBoot { design, host, i_know, id, parts, seen: Vec::new() };
-        for part in this.parts.all() {
-            this.is_in_force(part)?;
-        }
-        Ok(Some(this))
+        Ok(Some(ThisBoot { design, host, i_know, id, parts, seen: Vec::new() }))
     }
 
     /// What trials are to be run in it, behind those that there are.
@@ -147,8 +158,7 @@ impl<'a> ThisBoot<'a> {
     fn is_in_force(&self, part: &Part) -> Result<bool> {
         let line = self.host.kernel.boot_line.as_ref().map_err(|it| anyhow!("{it}"))?.text();
         let requests = self.requests(part)?;
-        let edited = edited(self.host, &requests, line, self.i_know);
-        Ok(edited.map_err(|refusal| anyhow!("{refusal}"))? == line)
+        Ok(line_with(&requests, self.host, line, self.i_know)? == line)
     }
 
     fn requests(&self, part: &Part) -> Result<Vec<Request>> {

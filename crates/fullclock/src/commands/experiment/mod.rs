@@ -145,6 +145,7 @@ impl<'h> Study<'h> {
         let allowed = host::probe::allowed()?;
         let combinations = lab::experiment::arms(&design)?;
         let arms = arms::planned(&design, &combinations, &allowed)?;
+        boots::are_possible(&design, host, options.i_know)?;
         let plans = Plans::of(&design, &combinations, host, options.i_know)?;
         let at_boot = design.boots.as_ref().map_or(&[][..], |it| &it.factors);
         let mut factors = design.factors.iter().enumerate();
