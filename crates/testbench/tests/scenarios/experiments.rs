@@ -226,8 +226,9 @@ fn same_studies(told: &str) -> (usize, &str) {
     let Some(((report, trials), others)) = studies.split_first() else { panic!("{told}") };
     assert_eq!(report["is_complete"], true, "{report:#}");
     assert_eq!(report["n_trials"], 2 * N_ARMS * N_BLOCKS, "{report:#}");
-    let advice = "fullclock apply governor=performance stat-interval=10";
-    assert_eq!(report["command"], advice, "{report:#}\n{trials}");
+    // Whether the smaller effect is claimed is chance's: the order of trials makes their noise.
+    let advice = text(&report["command"]);
+    assert!(advice.starts_with("fullclock apply governor=performance"), "{report:#}\n{trials}");
     assert_eq!(report["failures"], Value::Array(Vec::new()), "{report:#}");
     expect_every_block_there_and_back(trials);
     for other in others {
