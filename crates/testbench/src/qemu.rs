@@ -15,7 +15,7 @@ use crate::acpi;
 use crate::bmc::SlowBmc;
 use crate::emulator::{self, Ended, Guest};
 
-/// Three times what the longest boot and its steps take beside a compile on a machine with two CPUs.
+/// Twice what the longest boot and its steps take beside a compile on a machine with two CPUs.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A q35 machine.

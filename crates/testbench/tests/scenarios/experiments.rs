@@ -195,7 +195,7 @@ fn study(seed: u64) -> String {
 const N_ARMS: usize = 4;
 const N_BLOCKS: usize = 3;
 
-/// In each of two machines: one may run for five minutes.
+/// In each of two machines: all of them at once would take one longer than it is given.
 const N_KILLS: u32 = 25;
 /// Each takes a boot.
 const N_POWER_CUTS: u32 = 10;
