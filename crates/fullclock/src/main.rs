@@ -10,6 +10,7 @@ mod duration;
 mod interrupt;
 mod measure;
 mod output;
+mod plan_file;
 mod render;
 mod results_folder;
 mod tui;

@@ -15,9 +15,6 @@ mod passwords;
 mod tick;
 mod watch;
 
-#[cfg(test)]
-pub(crate) use experiment::parse_plan;
-
 use crate::cli::{Arguments, Command};
 use crate::output;
 use anyhow::{Context, Result, bail};
@@ -97,7 +94,7 @@ fn text_of(path: &Path) -> Result<String> {
 
 /// The bytes of a file that the user named; `None` where it has `largest` or more.
 #[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
-fn bytes_of(path: &Path, largest: u64) -> Result<Option<Vec<u8>>> {
+pub(crate) fn bytes_of(path: &Path, largest: u64) -> Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)
         .and_then(|file| file.take(largest).read_to_end(&mut bytes))

@@ -1,6 +1,6 @@
 //! What a user plans: factors with levels, workloads, how many trials and when to give up.
 //!
-//! It is the shape of a plan file, too (TOML), and is kept as it is in the record of the study.
+//! It is kept as it is in the record of the study.
 
 use super::Boots;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,8 @@
 //! What is asked for, as a design: a plan file or a case, and the words and options of the command line over it.
 
-use super::{boots, cases, plan_file};
+use super::{boots, cases};
 use crate::cli::{ExperimentArguments, ShapeName};
+use crate::plan_file;
 use anyhow::{Context, Result, bail};
 use facts::HostView;
 use lab::experiment::analysis::LEAST_BLOCKS;
@@ -27,6 +28,8 @@ pub(super) fn design(options: &ExperimentArguments, host: &HostView) -> Result<D
             factors.push(factor(word)?);
         } else if Path::new(word).extension().is_some_and(|it| it == "toml") {
             design = plan_file::read(Path::new(word))?;
+            design.factors =
+                design.factors.into_iter().map(|it| named(&it.name, it.levels)).collect();
         } else {
             bail!(
                 "{word:?} is no FACTOR=LEVELS, like governor=performance,powersave, no plan file that ends in .toml, and no \

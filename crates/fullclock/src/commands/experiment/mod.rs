@@ -9,7 +9,6 @@ mod guards;
 mod load;
 mod looks;
 mod machine;
-mod plan_file;
 mod published;
 mod resume;
 mod session;
@@ -17,8 +16,6 @@ mod study;
 mod until;
 
 pub(crate) use load::occupy;
-#[cfg(test)]
-pub(crate) use plan_file::parse as parse_plan;
 
 use crate::cli::{Arguments, ExperimentArguments, ReportArguments};
 use crate::commands::bench;
@@ -133,6 +130,8 @@ struct Study<'h> {
     combinations: Vec<Combination>,
     arms: Vec<PlannedArm>,
     plans: Plans,
+    /// Where a level mends a fault.
+    mending: Option<Mending>,
     /// Whether a setting is changed around trials.
     varies_settings: bool,
     /// How long a trial of each workload took, in seconds.
@@ -147,12 +146,22 @@ impl<'h> Study<'h> {
         let arms = arms::planned(&design, &combinations, &allowed)?;
         boots::are_possible(&design, host, options.i_know)?;
         let plans = Plans::of(&design, &combinations, host, options.i_know)?;
+        let mending = Mending::of(&plans, host);
         let at_boot = design.boots.as_ref().map_or(&[][..], |it| &it.factors);
         let mut factors = design.factors.iter().enumerate();
         let varies_settings =
             factors.any(|(at, it)| it.kind() == Kind::Setting && !at_boot.contains(&at));
-        let lengths = Vec::new();
-        Ok(Study { design, host, allowed, combinations, arms, plans, varies_settings, lengths })
+        Ok(Study {
+            design,
+            host,
+            allowed,
+            combinations,
+            arms,
+            plans,
+            mending,
+            varies_settings,
+            lengths: Vec::new(),
+        })
     }
 
     fn scene<'s>(&'s self, interrupt: &'s Interrupt) -> Scene<'s> {
@@ -219,7 +228,7 @@ impl<'h> Study<'h> {
     /// What is going to be run. For programs it is told where it is all that there is: a report follows otherwise.
     fn show(&self, arguments: &Arguments, is_all: bool) -> Result<()> {
         let output = &arguments.output;
-        if Mending::of(&self.plans, self.host).is_some() {
+        if self.mending.is_some() {
             let text = "what was found is a fault: it is mended for some of the trials, brought back for the others, and in \
                         force again at the end";
             output::note(output, text);
@@ -267,9 +276,9 @@ impl<'h> Study<'h> {
         })
     }
 
-    fn run(self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
+    fn run(mut self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
         let arguments = means.arguments;
-        let mending = Mending::of(&self.plans, self.host);
+        let mending = self.mending.take();
         let ended = self.in_this_boot(means, plan, begin);
         let is_due = |it: &Mending| it.is_due(&host::view(&Live::this_machine()));
         if let Some(Mending { command, .. }) = mending.filter(is_due) {

@@ -2,6 +2,7 @@
 
 use super::{Study, words};
 use crate::output::harmless;
+use crate::plan_file;
 use lab::experiment::analysis::WorkloadAnalysis;
 
 /// The whole report.
@@ -26,7 +27,7 @@ pub(super) fn study(study: &Study<'_>) -> String {
     heading(&mut text, "How to repeat it");
     code(&mut text, "sh", &words::command_line(study));
     paragraph(&mut text, "with this as plan.toml:");
-    code(&mut text, "toml", words::plan(study).trim_end());
+    code(&mut text, "toml", plan_file::text(study.design()).trim_end());
     let record = study.record;
     paragraph(
         &mut text,

@@ -1,5 +1,6 @@
 //! The parts of the page that are words.
 
+use crate::plan_file;
 use crate::render::experiment::{Study, words};
 use crate::render::html::markup::Markup;
 use crate::render::html::prose::{code, folded, paragraph, quiet, section, table};
@@ -58,7 +59,7 @@ pub(super) fn machine(study: &Study<'_>) -> Markup {
 
 /// The plan and the command line.
 pub(super) fn repeat(study: &Study<'_>) -> Markup {
-    let details = folded("plan.toml", [code(&words::plan(study))]);
+    let details = folded("plan.toml", [code(&plan_file::text(study.design()))]);
     section("How to repeat it", [code(&words::command_line(study)), details])
 }
 

@@ -18,7 +18,7 @@ pub(super) use failures::failures;
 pub(super) use gaps::gaps;
 pub(super) use interaction::interactions;
 pub(super) use pareto::pareto;
-pub(super) use repeat::{command_line, plan};
+pub(super) use repeat::command_line;
 pub(crate) use risk::i_know_of;
 pub(super) use table::{ArmRow, rows};
 pub(super) use verdict::verdict;
