@@ -124,14 +124,14 @@ fn a_quota_lets_the_log_writer_wait_and_leaves_the_disk_alone() {
     drop(engine);
 
     let verdict = judge(("A", &free), ("B", &held));
-    println!("{verdict}\n{free:#?}\n{held:#?}");
+    println!("{verdict:#?}\n{free:#?}\n{held:#?}");
     assert!(verdict.rate < 1.0);
     // Which of the two waits longer is the scheduler's to choose; that it is neither the disk nor their own work is not.
     let is_wait = matches!(
         verdict.cause,
         Cause::WriterWaits(..) | Cause::WriterComesLate(..) | Cause::SessionsWait(..)
     );
-    assert!(is_wait, "{verdict}");
+    assert!(is_wait, "{verdict:#?}");
     let waiting = |it: &Split| it.write.value().unwrap().waiting;
     assert!(waiting(&held) > waiting(&free));
 }

@@ -37,6 +37,16 @@ pub struct WriteTime {
     pub waiting: Duration,
 }
 
+/// Disks whose calls differ by no more than this share count as equally fast.
+const AS_FAST: f64 = 0.25;
+
+impl WriteTime {
+    /// Whether the call itself takes about as long as that of another, or less.
+    pub fn is_as_fast_as(&self, other: &WriteTime) -> bool {
+        self.in_call.as_secs_f64() <= other.in_call.as_secs_f64().max(1e-9) * (1.0 + AS_FAST)
+    }
+}
+
 /// One commit of one session on average: its parts are `mean`, where each is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommitTime {

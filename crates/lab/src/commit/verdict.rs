@@ -2,15 +2,11 @@
 
 use super::split::{Split, WriteTime};
 use crate::known::Known;
-use std::fmt;
 use std::time::Duration;
 
 /// A growth by less than this share of a commit's time on the first node explains nothing: means of a second differ by
 /// as much by themselves.
 const MATERIAL: f64 = 0.1;
-
-/// Disks whose calls differ by no more than this share count as equally fast.
-const AS_FAST: f64 = 0.25;
 
 /// What can be said of the second of two nodes.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,89 +103,6 @@ fn growth([a, b]: [Duration; 2]) -> Duration {
     b.saturating_sub(a)
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verdict { a, b, rate, cause } = self;
-        if matches!(cause, Cause::None) {
-            return write!(
-                f,
-                "{b} commits {:.0} % of what {a} does: nothing to explain",
-                rate * 100.0
-            );
-        }
-        write!(f, "{b} commits {:.0} % of what {a} does: ", rate * 100.0)?;
-        match cause {
-            Cause::None => Ok(()),
-            Cause::WriterWaits(first, second) => {
-                disk(f, a, first, &Known::Value(*second))?;
-                let WriteTime { mean, waiting, .. } = second;
-                write!(f, "the log writer waits {} of {} for a CPU", ms(*waiting), ms(*mean))
-            }
-            Cause::WriterComesLate([first, second], [wa, wb]) => {
-                disk(f, a, wa, wb)?;
-                let (late, before) = (ms(*second), ms(*first));
-                write!(
-                    f,
-                    "the log writer waits {late} for a CPU at each log write, and {before} on {a}"
-                )
-            }
-            Cause::Disk(first, second) => write!(
-                f,
-                "the disk is slower: {} in the write call, and {} on {a}; the log writer waits {} of {} for a CPU",
-                ms(second.in_call),
-                ms(first.in_call),
-                ms(second.waiting),
-                ms(second.mean)
-            ),
-            Cause::SessionCpu([first, second], [wa, wb]) => {
-                disk(f, a, wa, wb)?;
-                write!(
-                    f,
-                    "a session takes {} of CPU time for a commit, and {} on {a}",
-                    ms(*second),
-                    ms(*first)
-                )
-            }
-            Cause::SessionsWait([first, second], [wa, wb]) => {
-                disk(f, a, wa, wb)?;
-                write!(
-                    f,
-                    "a session waits {} for a CPU at each commit, and {} on {a}",
-                    ms(*second),
-                    ms(*first)
-                )
-            }
-            Cause::Unexplained([first, second]) => write!(
-                f,
-                "a commit takes {}, and {} on {a}, and nothing that was counted says why",
-                ms(*second),
-                ms(*first)
-            ),
-        }
-    }
-}
-
-/// Says that the disk is not the cause, where both are known and it is not.
-fn disk(
-    f: &mut fmt::Formatter<'_>,
-    a: &str,
-    first: &Known<WriteTime>,
-    second: &Known<WriteTime>,
-) -> fmt::Result {
-    let (Some(first), Some(second)) = (first.value(), second.value()) else { return Ok(()) };
-    let (x, y) = (ms(second.in_call), ms(first.in_call));
-    let ratio = second.in_call.as_secs_f64() / first.in_call.as_secs_f64().max(1e-9);
-    if ratio <= 1.0 + AS_FAST {
-        write!(f, "the disk is as fast as on {a} ({x} in the write call, and {y} there); ")
-    } else {
-        write!(f, "the write call takes {x}, and {y} on {a}; that is the smaller part: ")
-    }
-}
-
-fn ms(time: Duration) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1e3)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,17 +112,25 @@ mod tests {
         Split::between(&sample(START), &sample(text)).unwrap()
     }
 
-    fn said(text: &str) -> String {
-        judge(("node 1", &split(NODE_1)), ("node 2", &split(text))).to_string()
+    /// In percent, and why.
+    fn judged(text: &str) -> (f64, Cause) {
+        let Verdict { rate, cause, .. } =
+            judge(("node 1", &split(NODE_1)), ("node 2", &split(text)));
+        ((rate * 100.0).round(), cause)
+    }
+
+    /// A log write, by the microseconds of its parts.
+    fn write(in_call_us: u64, waiting_us: u64) -> WriteTime {
+        let (in_call, waiting) =
+            (Duration::from_micros(in_call_us), Duration::from_micros(waiting_us));
+        WriteTime { mean: in_call + waiting, in_call, waiting }
     }
 
     #[test]
     fn a_log_writer_without_a_cpu_is_no_slow_disk() {
-        assert_eq!(
-            said(STARVED),
-            "node 2 commits 20 % of what node 1 does: the disk is as fast as on node 1 (0.80 ms in the write call, and \
-             0.80 ms there); the log writer waits 4.10 ms of 4.90 ms for a CPU"
-        );
+        let cause = Cause::WriterWaits(Known::Value(write(800, 50)), write(800, 4100));
+        assert_eq!(judged(STARVED), (20.0, cause));
+        assert!(write(800, 4100).is_as_fast_as(&write(800, 50)));
     }
 
     #[test]
@@ -217,34 +138,27 @@ mod tests {
         let text = STARVED
             .replace(r#""waited_ns":820000000"#, r#""waited_ns":20000000"#)
             .replace(r#""taken_ns":980000000"#, r#""taken_ns":180000000"#);
-        assert_eq!(
-            said(&text),
-            "node 2 commits 20 % of what node 1 does: the disk is as fast as on node 1 (0.80 ms in the write call, and \
-             0.80 ms there); the log writer waits 4.30 ms for a CPU at each log write, and 0.06 ms on node 1"
-        );
+        let writes = [Known::Value(write(800, 50)), Known::Value(write(800, 100))];
+        let late = [Duration::from_micros(60), Duration::from_micros(4300)];
+        assert_eq!(judged(&text), (20.0, Cause::WriterComesLate(late, writes)));
     }
 
     #[test]
     fn a_slow_disk_is_one() {
-        assert_eq!(
-            said(SLOW_DISK),
-            "node 2 commits 19 % of what node 1 does: the disk is slower: 4.80 ms in the write call, and 0.80 ms on node 1; \
-             the log writer waits 0.05 ms of 4.85 ms for a CPU"
-        );
+        assert_eq!(judged(SLOW_DISK), (19.0, Cause::Disk(write(800, 50), write(4800, 50))));
+        assert!(!write(4800, 50).is_as_fast_as(&write(800, 50)));
     }
 
     #[test]
     fn slow_sessions_are_told_from_both() {
-        assert_eq!(
-            said(SLOW_CPU),
-            "node 2 commits 71 % of what node 1 does: the disk is as fast as on node 1 (0.81 ms in the write call, and \
-             0.80 ms there); a session takes 0.80 ms of CPU time for a commit, and 0.20 ms on node 1"
-        );
+        let writes = [Known::Value(write(800, 50)), Known::Value(write(810, 50))];
+        let cpu = [Duration::from_micros(200), Duration::from_micros(800)];
+        assert_eq!(judged(SLOW_CPU), (71.0, Cause::SessionCpu(cpu, writes)));
     }
 
     #[test]
     fn nodes_that_commit_alike_have_nothing_to_explain() {
-        assert_eq!(said(NODE_1), "node 2 commits 100 % of what node 1 does: nothing to explain");
+        assert_eq!(judged(NODE_1), (100.0, Cause::None));
         let faster = judge(("a", &split(STARVED)), ("b", &split(NODE_1)));
         assert_eq!((faster.cause, faster.rate.round()), (Cause::None, 5.0));
     }
@@ -260,8 +174,7 @@ mod tests {
             text = text.replace(field, &format!(r#"{name}:{{"missing":"x"}}"#));
         }
         let text = text.replace(r#""log_wait_ns":7200000000"#, r#""log_wait_ns":{"missing":"x"}"#);
-        assert!(said(&text).ends_with(
-            "a commit takes 10.00 ms, and 2.00 ms on node 1, and nothing that was counted says why"
-        ));
+        let cause = Cause::Unexplained([Duration::from_millis(2), Duration::from_millis(10)]);
+        assert_eq!(judged(&text), (20.0, cause));
     }
 }

@@ -1,6 +1,7 @@
 //! Results of `fullclock bench` and what `fullclock compare` says, as text and as JSON.
 
 mod arms;
+mod commits;
 mod comparison;
 mod doubt_list;
 mod doubts;

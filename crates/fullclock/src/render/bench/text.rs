@@ -3,7 +3,7 @@
 use super::comparison::comparison;
 use super::doubt_list::doubts;
 use super::quantity::{percents, quantity};
-use super::{Report, arms, peers};
+use super::{Report, arms, commits, peers};
 use crate::output::{Style, harmless};
 use crate::render::page::{BOLD, Page};
 use lab::compare::Side;
@@ -28,7 +28,7 @@ pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
     report.comparisons.iter().for_each(|it| comparison(&mut page, it));
     doubts(&mut page, &report.record.doubts, forbidding);
     if let Some(verdict) = &report.commits {
-        page.labelled(14, "  why", &verdict.to_string());
+        page.labelled(14, "  why", &commits::words(verdict));
     }
     if let Some(standing) = &report.peers {
         page.labelled(14, "  peers", &peers::words(standing));
