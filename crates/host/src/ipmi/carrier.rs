@@ -6,12 +6,32 @@ use std::time::Duration;
 
 /// The driver's device, or a controller of a test.
 pub trait Carrier {
-    /// Hands over a question: a number that its answer will bear, function, command and data.
-    fn send(&mut self, number: c_long, function: u8, command: u8, data: &[u8])
-    -> Result<(), Errno>;
+    /// Hands over a question.
+    fn send(&mut self, asked: &Asked<'_>) -> Result<(), Errno>;
 
     /// What arrives within that time; `None` where nothing does.
     fn receive(&mut self, within: Duration) -> Result<Option<Arrived>, Errno>;
+}
+
+/// A question to the controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked<'a> {
+    /// A number that its answer will bear.
+    pub number: c_long,
+    /// Its function, an even number.
+    pub function: u8,
+    /// Its command.
+    pub command: u8,
+    /// Its data.
+    pub data: &'a [u8],
+}
+
+impl Asked<'_> {
+    /// The answer to it that brings these data.
+    pub fn answer(&self, data: Vec<u8>) -> Arrived {
+        let Asked { number, function, command, .. } = *self;
+        Arrived { kind: Kind::Answer, number, function: function | 1, command, data }
+    }
 }
 
 /// A message from the controller.

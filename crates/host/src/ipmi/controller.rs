@@ -1,7 +1,7 @@
 //! A controller that is asked one question at a time.
 #![expect(clippy::disallowed_methods, reason = "waits for answers, and not for ever")]
 
-use super::carrier::{Carrier, Kind};
+use super::carrier::{Asked, Carrier, Kind};
 use super::device::{Device, NAMES};
 use super::failure::Failure;
 use facts::ipmi::Question;
@@ -69,8 +69,8 @@ impl Controller {
     /// Asks, and waits for the answer. An answer to an earlier question, that was given up, is dropped.
     pub fn ask<T>(&mut self, question: &Question<T>, patience: Patience<'_>) -> Result<T, Failure> {
         self.number = self.number.wrapping_add(1);
-        let (function, command) = (question.function, question.command);
-        let sent = self.carrier.send(self.number, function, command, &question.data);
+        let Question { function, command, ref data, .. } = *question;
+        let sent = self.carrier.send(&Asked { number: self.number, function, command, data });
         sent.map_err(|error| self.refused("cannot send", question.name, error))?;
         loop {
             if patience.stop.load(Ordering::Relaxed) {
@@ -116,7 +116,7 @@ mod tests {
     struct Script(VecDeque<Arrived>);
 
     impl Carrier for Script {
-        fn send(&mut self, _: c_long, _: u8, _: u8, _: &[u8]) -> Result<(), Errno> {
+        fn send(&mut self, _: &Asked<'_>) -> Result<(), Errno> {
             Ok(())
         }
 

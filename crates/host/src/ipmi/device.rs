@@ -4,7 +4,7 @@
 //! the questions that were asked through it, and nothing else where it did not ask for events.
 #![expect(unsafe_code, reason = "the driver is spoken to by ioctls that hold pointers")]
 
-use super::carrier::{Arrived, Carrier, Kind};
+use super::carrier::{Arrived, Asked, Carrier, Kind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
@@ -92,13 +92,8 @@ impl Device {
 }
 
 impl Carrier for Device {
-    fn send(
-        &mut self,
-        number: c_long,
-        function: u8,
-        command: u8,
-        data: &[u8],
-    ) -> Result<(), Errno> {
+    fn send(&mut self, asked: &Asked<'_>) -> Result<(), Errno> {
+        let Asked { number, function, command, data } = *asked;
         let (mut address, mut data) = (CONTROLLER, data.to_vec());
         let length = c_ushort::try_from(data.len()).map_err(|_| Errno::MSGSIZE)?;
         let request = Request {
@@ -162,7 +157,10 @@ mod tests {
     fn a_file_that_is_no_such_device_refuses_the_command() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut device = Device::open(file.path()).unwrap();
-        assert_eq!(device.send(1, 6, 1, &[]), Err(Errno::NOTTY));
+        assert_eq!(
+            device.send(&Asked { number: 1, function: 6, command: 1, data: &[] }),
+            Err(Errno::NOTTY)
+        );
         assert_eq!(device.receive(Duration::ZERO), Err(Errno::NOTTY));
     }
 }

@@ -14,7 +14,7 @@ mod device;
 mod failure;
 mod records;
 
-pub use carrier::{Arrived, Carrier, Kind};
+pub use carrier::{Arrived, Asked, Carrier, Kind};
 pub use controller::{Controller, Patience};
 pub use failure::Failure;
 pub use records::{Record, SensorRecords};

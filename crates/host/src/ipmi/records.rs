@@ -148,10 +148,9 @@ fn is_lost(failure: &Failure) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::carrier::{Arrived, Carrier, Kind};
+    use super::super::carrier::{Arrived, Asked, Carrier};
     use super::*;
     use rustix::io::Errno;
-    use std::ffi::c_long;
     use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 
@@ -196,16 +195,8 @@ mod tests {
     }
 
     impl Carrier for Repository {
-        fn send(
-            &mut self,
-            number: c_long,
-            function: u8,
-            command: u8,
-            data: &[u8],
-        ) -> Result<(), Errno> {
-            let data = self.answer(command, data);
-            let function = function | 1;
-            self.arriving = Some(Arrived { kind: Kind::Answer, number, function, command, data });
+        fn send(&mut self, asked: &Asked<'_>) -> Result<(), Errno> {
+            self.arriving = Some(asked.answer(self.answer(asked.command, asked.data)));
             Ok(())
         }
 

@@ -142,9 +142,8 @@ fn updating(controller: &Controller) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use host::ipmi::{Arrived, Carrier, Kind};
+    use host::ipmi::{Arrived, Asked, Carrier};
     use rustix::io::Errno;
-    use std::ffi::c_long;
     use std::sync::atomic::Ordering;
 
     /// Answers at once, or never; it has two records of 8 and 9 bytes.
@@ -179,25 +178,17 @@ mod tests {
     }
 
     impl Carrier for Bmc {
-        fn send(
-            &mut self,
-            number: c_long,
-            function: u8,
-            command: u8,
-            data: &[u8],
-        ) -> Result<(), Errno> {
+        fn send(&mut self, asked: &Asked<'_>) -> Result<(), Errno> {
             self.answers += 1;
             let device = if self.is_swapped && self.answers > 2 { 0x21 } else { 0x20 };
-            let data = match (function, command) {
+            let data = match (asked.function, asked.command) {
                 (0x06, 0x01) => vec![0, device, 1, 1, 0, 2, self.supports, 0, 0, 0, 0, 0],
                 (0x0a, 0x22) => vec![0, 1, 0],
-                (0x0a, 0x23) if self.records == 0 => self.record(data),
+                (0x0a, 0x23) if self.records == 0 => self.record(asked.data),
                 _ => vec![self.records],
             };
-            let function = function | 1;
-            let answer = Arrived { kind: Kind::Answer, number, function, command, data };
             let is_silent = self.most_answers > 0 && self.answers > self.most_answers;
-            self.arriving = (!is_silent).then_some(answer);
+            self.arriving = (!is_silent).then(|| asked.answer(data));
             Ok(())
         }
 
