@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{Change, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
-use crate::settings::{file, lost, tunables};
+use crate::settings::{file, lost, reads, tunables};
 
 const STATUS: &str = "/sys/devices/system/cpu/amd_pstate/status";
 
@@ -39,23 +39,7 @@ the CPUs with no driver.
     power: "by who chooses the clock then",
     after: &["tuner"],
     cures: &[],
-    reads: &[
-        STATUS,
-        lost::FILES[0],
-        lost::FILES[1],
-        lost::FILES[2],
-        lost::FILES[3],
-        lost::FILES[4],
-        lost::FILES[5],
-        lost::FILES[6],
-        lost::FILES[7],
-        tunables::FILES[0],
-        tunables::FILES[1],
-        tunables::FILES[2],
-        tunables::FILES[3],
-        tunables::FILES[4],
-        tunables::FILES[5],
-    ],
+    reads: &reads::joined::<15>(&[&[STATUS], &lost::FILES, &tunables::FILES]),
     looks_at: lost::LOOKS_AT,
     plan,
 };

@@ -4,8 +4,8 @@
 //! management controller knows.
 
 use crate::check::Reference;
-use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
-use crate::settings::{asked, power_ctl, register};
+use crate::setting::{Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
+use crate::settings::{power_ctl, register};
 
 pub(super) const SETTING: Setting = Setting {
     id: "bd-prochot",
@@ -42,14 +42,10 @@ broken, until it is replaced; so it cures no finding.
 /// In MSR_POWER_CTL.
 const BIT: u32 = 0;
 
+const HARM: &str = "without BD PROCHOT, regulators and power supplies that overheat can no longer slow the processor: mend what asserts it";
+
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
-    let on = asked::switch(&SETTING, wanted)?;
-    if !wanted.i_know {
-        return Err(Refusal::NeedsConsent(
-            "without BD PROCHOT, regulators and power supplies that overheat can no longer slow the processor: mend what asserts it".to_owned(),
-        ));
-    }
-    power_ctl::set(scene, wanted, BIT, on)
+    power_ctl::switch(&SETTING, scene, wanted, BIT, HARM)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! on some models, and again for each CPU that comes online.
 
 use crate::check::Reference;
-use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
-use crate::settings::{asked, power_ctl, register};
+use crate::setting::{Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
+use crate::settings::{power_ctl, register};
 
 pub(super) const SETTING: Setting = Setting {
     id: "c1e",
@@ -41,14 +41,10 @@ Where the idle states C1 and C1E are listed apart: choose by `idle-state` there,
 /// In MSR_POWER_CTL.
 const BIT: u32 = 1;
 
+const HARM: &str = "C1E belongs to firmware and the idle driver, which count on what they have set: prefer idle-state";
+
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
-    let on = asked::switch(&SETTING, wanted)?;
-    if !wanted.i_know {
-        return Err(Refusal::NeedsConsent(
-            "C1E belongs to firmware and the idle driver, which count on what they have set: prefer idle-state".to_owned(),
-        ));
-    }
-    power_ctl::set(scene, wanted, BIT, on)
+    power_ctl::switch(&SETTING, scene, wanted, BIT, HARM)
 }
 
 #[cfg(test)]

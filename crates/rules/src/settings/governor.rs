@@ -9,7 +9,7 @@ use crate::setting::{
     Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::scaling::{self, PolicyFile};
-use crate::settings::{lost, tunables};
+use crate::settings::{lost, reads, tunables};
 use facts::change::{Target, Write};
 
 const GOVERNOR: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
@@ -48,19 +48,7 @@ Where power matters more than latency. In active mode, where `powersave` is the 
         Cure { check: "slow-governor", value: "performance" },
         Cure { check: "mixed-frequency-settings", value: "performance" },
     ],
-    reads: &[
-        GOVERNOR,
-        AVAILABLE,
-        PREFERENCE,
-        SETSPEED,
-        lost::BIAS,
-        tunables::FILES[0],
-        tunables::FILES[1],
-        tunables::FILES[2],
-        tunables::FILES[3],
-        tunables::FILES[4],
-        tunables::FILES[5],
-    ],
+    reads: &reads::joined::<11>(&[&[GOVERNOR, AVAILABLE, PREFERENCE, SETSPEED, lost::BIAS], &tunables::FILES]),
     looks_at: scaling::LOOKS_AT.and(lost::BIAS_LOOKS_AT),
     plan,
 };

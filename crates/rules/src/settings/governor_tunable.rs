@@ -8,6 +8,7 @@ use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::asked::whole;
+use crate::settings::reads;
 use crate::settings::scaling::{self, PolicyFile};
 use crate::settings::tunables::{self, Tunable};
 use facts::change::{Target, Write, is_same};
@@ -41,15 +42,7 @@ Where the governor `performance` may be chosen: it needs no tuning. A change of 
     power: "more eager governors draw more",
     after: &["tuner", "intel-pstate-status", "amd-pstate-status", "governor"],
     cures: &[],
-    reads: &[
-        GOVERNOR,
-        tunables::FILES[0],
-        tunables::FILES[1],
-        tunables::FILES[2],
-        tunables::FILES[3],
-        tunables::FILES[4],
-        tunables::FILES[5],
-    ],
+    reads: &reads::joined::<7>(&[&[GOVERNOR], &tunables::FILES]),
     looks_at: scaling::LOOKS_AT,
     plan,
 };

@@ -27,6 +27,7 @@ mod nmi_watchdog;
 mod on_demand_modulation;
 mod power_ctl;
 mod process_affinity;
+mod reads;
 mod register;
 mod resume_latency;
 mod scaling;
