@@ -9,7 +9,7 @@ use lab::experiment::analysis::analyse;
 use lab::experiment::{Design, Experiment, Factor, arms};
 use lab::known::Known;
 use lab::record::{Arm, Record};
-use lab::trial::{Better, Figure, Outcome, Reading, Share, Surroundings, Trial, TrialClock};
+use lab::trial::{Reading, Share, Surroundings, Trial, TrialClock};
 use rules::losses::LOSSES;
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
@@ -98,31 +98,15 @@ fn trial(arm: usize, block: u32, seconds: f64) -> Trial {
         part: part.to_owned(),
         value: Known::Value(100.0 * seconds),
     };
-    let figure = Figure {
-        name: "elapsed".to_owned(),
-        unit: "s".to_owned(),
-        value: seconds,
-        better: Better::Lower,
-    };
     Trial {
         number: 1,
-        arm,
-        block,
-        began_ns: Known::Value(0),
-        boot: None,
-        failed: None,
-        outcome: Outcome {
-            elapsed_ns: Known::Value(1),
-            cpu_ns: Known::Value(1),
-            tasks: 1,
-            figures: vec![figure],
-        },
         clock: Known::Value(TrialClock { before_hz: 3e9 / seconds, after_hz: 3e9 / seconds }),
         surroundings: Known::Value(Surroundings {
             ledger: LOSSES.iter().map(|it| share(it.id)).collect(),
             metrics: vec![watts("package-0"), watts("package-0/core"), watts("package-1")],
             ..Surroundings::default()
         }),
+        ..Trial::of_one_task(arm, block, seconds)
     }
 }
 

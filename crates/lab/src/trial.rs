@@ -88,6 +88,28 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// One task that took `seconds` and never slept, of which nothing else is known: a beginning for trials that are made up.
+    pub fn of_one_task(arm: usize, block: u32, seconds: f64) -> Trial {
+        let elapsed_ns = Known::Value((seconds * 1e9) as u64);
+        let figures = vec![Figure::of(FigureShape::ELAPSED, seconds)];
+        Trial {
+            number: 0,
+            arm,
+            block,
+            began_ns: Known::Value(0),
+            boot: None,
+            failed: None,
+            outcome: Outcome {
+                elapsed_ns: elapsed_ns.clone(),
+                cpu_ns: elapsed_ns,
+                tasks: 1,
+                figures,
+            },
+            clock: Known::Missing { missing: "nobody looked".to_owned() },
+            surroundings: Known::Missing { missing: "nobody looked".to_owned() },
+        }
+    }
+
     /// One that gave no figure.
     pub fn failed(arm: usize, block: u32, began_ns: Known<u64>, why: &Failure) -> Trial {
         let why = why.to_string();

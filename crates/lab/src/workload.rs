@@ -55,6 +55,12 @@ pub struct FigureShape {
     pub better: Better,
 }
 
+impl FigureShape {
+    /// How long the work took.
+    pub const ELAPSED: FigureShape =
+        FigureShape { name: "elapsed", unit: "s", better: Better::Lower };
+}
+
 /// A workload that is ready to run. Dropping it leaves nothing behind: no process, no folder.
 pub trait Ready {
     /// Runs it once on the CPUs of the settings, or wherever the scheduler puts it where they name none. A process that

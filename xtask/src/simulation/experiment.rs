@@ -5,7 +5,7 @@ use fastrand::Rng;
 use lab::compare::{Side, Verdict, interleaved, separate};
 use lab::known::Known;
 use lab::record::{Arm, Record};
-use lab::trial::{Better, Figure, Outcome, Trial, TrialClock};
+use lab::trial::{Outcome, Trial, TrialClock};
 
 /// What is made of so many trials of each arm, of which B's take `change` longer.
 pub(super) type Experiment = fn(&Noise, u32, f64, &mut Rng) -> Verdict;
@@ -78,29 +78,17 @@ pub(super) fn trial(at: u32, arm: usize, change: f64, shown: &Shown) -> Trial {
     let longer = 1.0 + change;
     let elapsed = 0.03 * shown.elapsed.exp() * longer;
     let hertz = |it: f64| 3e9 * it.exp();
+    let made_up = Trial::of_one_task(arm, at, elapsed);
+    let cpu_ns = known(shown.cpu.map(|it| (30e6 * it.exp() * longer) as u64));
     Trial {
         number: at + 1,
-        arm,
-        block: at,
         began_ns: Known::Value(u64::from(at) * 35_000_000),
-        boot: None,
-        failed: None,
-        outcome: Outcome {
-            elapsed_ns: Known::Value((elapsed * 1e9) as u64),
-            cpu_ns: known(shown.cpu.map(|it| (30e6 * it.exp() * longer) as u64)),
-            tasks: 1,
-            figures: vec![Figure {
-                name: "elapsed".to_owned(),
-                unit: "s".to_owned(),
-                value: elapsed,
-                better: Better::Lower,
-            }],
-        },
+        outcome: Outcome { cpu_ns, ..made_up.outcome },
         clock: known(shown.clock.map(|[before, after]| TrialClock {
             before_hz: hertz(before),
             after_hz: hertz(after),
         })),
-        surroundings: known(None),
+        ..made_up
     }
 }
 

@@ -2,29 +2,12 @@
 
 use crate::known::Known;
 use crate::record::{Arm, Record};
-use crate::trial::{Better, Figure, Outcome, Trial, TrialClock};
+use crate::trial::{Trial, TrialClock};
 
 /// A trial of one task that never sleeps.
 pub(crate) fn trial(arm: usize, block: u32, seconds: f64, hertz: f64) -> Trial {
-    let elapsed_ns = (seconds * 1e9) as u64;
-    let name = "elapsed".to_owned();
-    let figure = Figure { name, unit: "s".to_owned(), value: seconds, better: Better::Lower };
-    Trial {
-        number: 1,
-        arm,
-        block,
-        began_ns: Known::Value(0),
-        boot: None,
-        failed: None,
-        outcome: Outcome {
-            elapsed_ns: Known::Value(elapsed_ns),
-            cpu_ns: Known::Value(elapsed_ns),
-            tasks: 1,
-            figures: vec![figure],
-        },
-        clock: Known::Value(TrialClock { before_hz: hertz, after_hz: hertz }),
-        surroundings: Known::Missing { missing: "nobody looked".to_owned() },
-    }
+    let clock = Known::Value(TrialClock { before_hz: hertz, after_hz: hertz });
+    Trial { number: 1, clock, ..Trial::of_one_task(arm, block, seconds) }
 }
 
 /// A record of these trials, numbered, with the doubts that they raise.

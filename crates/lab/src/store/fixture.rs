@@ -2,7 +2,7 @@
 
 use crate::known::Known;
 use crate::record::{Arm, Record};
-use crate::trial::{Better, Figure, Outcome, Surroundings, Trial};
+use crate::trial::{Surroundings, Trial};
 use crate::workload::Settings;
 
 /// A result that is not complete, of one arm on CPU 3, with trials of a third of a second, two thirds, ...
@@ -24,26 +24,6 @@ pub(super) fn record(n_trials: u32) -> Record {
 
 /// The trial of that number.
 pub(super) fn trial(number: u32) -> Trial {
-    let figure = Figure {
-        name: "elapsed".to_owned(),
-        unit: "s".to_owned(),
-        value: f64::from(number) / 3.0,
-        better: Better::Lower,
-    };
-    Trial {
-        number,
-        arm: 0,
-        block: number,
-        began_ns: Known::Value(7),
-        boot: None,
-        failed: None,
-        outcome: Outcome {
-            elapsed_ns: Known::Value(5),
-            cpu_ns: Known::Value(5),
-            tasks: 1,
-            figures: vec![figure],
-        },
-        clock: Known::Missing { missing: "nobody looked".to_owned() },
-        surroundings: Known::Value(Surroundings::default()),
-    }
+    let surroundings = Known::Value(Surroundings::default());
+    Trial { number, surroundings, ..Trial::of_one_task(0, number, f64::from(number) / 3.0) }
 }

@@ -35,13 +35,12 @@ Whatever moves the command's. Start and end of a process are in its time: `fullc
 ## What it cannot know
 Whether the command did the same each time, and what a server did for it: the server's CPU time is not in the trial's.
 ",
-    figure: FIGURE,
+    figure: FigureShape::ELAPSED,
     takes: &[Setting::Cpus, Setting::Metric, Setting::Better, Setting::Timeout, Setting::Command],
     placement: Placement::Anywhere,
     prepare,
 };
 
-const FIGURE: FigureShape = FigureShape { name: "elapsed", unit: "s", better: Better::Lower };
 const METRIC: FigureShape = FigureShape { name: "metric", unit: "", better: Better::Higher };
 
 struct Command {
@@ -88,7 +87,7 @@ impl Ready for Command {
         let cpu_ns = run.cpu_ns();
         (self.run, self.group) = (Some(run), Some(group));
         let figure = match &self.metric {
-            None => Figure::of(FIGURE, elapsed.as_secs_f64()),
+            None => Figure::of(FigureShape::ELAPSED, elapsed.as_secs_f64()),
             Some(metric) => {
                 let shape = FigureShape { better: self.better, ..METRIC };
                 Figure::of(shape, metric.find(&self.words[0], &printed)?)

@@ -7,7 +7,7 @@
 use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, continued, verify};
 use crate::failure::Failure;
 use crate::threads::{Timed, on_each, outcome, slowest_ns, timed};
-use crate::trial::{Better, Figure, Outcome};
+use crate::trial::{Figure, Outcome};
 use crate::workload::{FigureShape, Pieces, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::hint::black_box;
@@ -36,13 +36,11 @@ step waits for the one before.
 Anything about memory, caches and the kernel: see `memory`, `syscall`. Which of its causes made it slower: the clock and the
 ledger that are kept with each trial tell that.
 ",
-    figure: FIGURE,
+    figure: FigureShape::ELAPSED,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,
     prepare,
 };
-
-const FIGURE: FigureShape = FigureShape { name: "elapsed", unit: "s", better: Better::Lower };
 
 struct CpuLoop {
     cpus: Option<CpuSet>,
@@ -93,7 +91,7 @@ impl Ready for CpuLoop {
 impl Loop {
     fn judge(self, runs: &[Timed<f64>]) -> Result<Outcome, Failure> {
         runs.iter().try_for_each(|it| verify(WORKLOAD.id, it.answer, self.answer))?;
-        let elapsed = Figure::of(FIGURE, slowest_ns(runs) as f64 / 1e9);
+        let elapsed = Figure::of(FigureShape::ELAPSED, slowest_ns(runs) as f64 / 1e9);
         Ok(outcome(runs, vec![elapsed]))
     }
 }

@@ -35,7 +35,7 @@ square root is a double even in decimal arithmetic.
 ## What it cannot know
 What two databases, or two versions of one, say about machines: such figures tell about the databases.
 ",
-    figure: FigureShape { name: "elapsed", unit: "s", better: Better::Lower },
+    figure: FigureShape::ELAPSED,
     takes: &[Setting::Cpus, Setting::Iterations, Setting::Engine, Setting::Dsn, Setting::Timeout],
     placement: Placement::Anywhere,
     prepare,

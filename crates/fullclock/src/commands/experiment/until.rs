@@ -50,7 +50,7 @@ mod tests {
     use lab::failure::Failure;
     use lab::known::Known;
     use lab::record::Arm;
-    use lab::trial::{Better, Figure, Trial};
+    use lab::trial::Trial;
 
     /// Eight blocks; each trial takes this many seconds by arm and block, or fails.
     fn record(words: &[&str], seconds: impl Fn(usize, u32) -> Option<f64>) -> Record {
@@ -61,13 +61,9 @@ mod tests {
         };
         let arms = arms(&design).unwrap();
         let trial = |arm: usize, block: u32| {
-            let failed =
-                Trial::failed(arm, block, Known::Value(0), &Failure::NoFigure("none".to_owned()));
-            let Some(value) = seconds(arm, block) else { return failed };
-            let (name, unit) = ("elapsed".to_owned(), "s".to_owned());
-            let mut trial = Trial { failed: None, ..failed };
-            trial.outcome.figures = vec![Figure { name, unit, value, better: Better::Lower }];
-            trial
+            let failure = || Failure::NoFigure("none".to_owned());
+            let failed = || Trial::failed(arm, block, Known::Value(0), &failure());
+            seconds(arm, block).map_or_else(failed, |it| Trial::of_one_task(arm, block, it))
         };
         let trials = (0..8).flat_map(|block| (0..arms.len()).map(move |arm| (arm, block)));
         Record {

@@ -2,7 +2,7 @@
 
 use lab::known::Known;
 use lab::record::{Arm, Record};
-use lab::trial::{Better, Figure, Outcome, Share, Surroundings, Trial, TrialClock};
+use lab::trial::{Share, Surroundings, Trial, TrialClock};
 use lab::workload::Settings;
 
 /// What an arm's trials take: seconds, the clock in hertz, and by which share they go up and down.
@@ -72,37 +72,19 @@ fn trial(arm: usize, block: u32, at: usize, pattern: Pattern) -> Trial {
     let wave = |step: usize| (at * step % 7) as f64 / 3.0 - 1.0;
     let seconds = pattern.seconds * (1.0 + pattern.noise * wave(5));
     let before_hz = pattern.hertz * (1.0 + 1e-4 * wave(3));
-    let elapsed_ns = (seconds * 1e9) as u64;
-    let figure = Figure {
-        name: "elapsed".to_owned(),
-        unit: "s".to_owned(),
-        value: seconds,
-        better: Better::Lower,
-    };
     let lost = |loss: &str, share| Share {
         loss: loss.to_owned(),
         part: String::new(),
         share: Known::Value(share),
     };
     Trial {
-        number: 0,
-        arm,
-        block,
-        began_ns: Known::Value(0),
-        boot: None,
-        failed: None,
-        outcome: Outcome {
-            elapsed_ns: Known::Value(elapsed_ns),
-            cpu_ns: Known::Value(elapsed_ns),
-            tasks: 1,
-            figures: vec![figure],
-        },
         clock: Known::Value(TrialClock { before_hz, after_hz: pattern.hertz }),
         surroundings: Known::Value(Surroundings {
             cpus: "2".to_owned(),
-            window_ns: elapsed_ns + 1_000_000_000,
+            window_ns: (seconds * 1e9) as u64 + 1_000_000_000,
             ledger: vec![lost("ticks", 0.0073), lost("interrupts", 0.0002)],
             ..Surroundings::default()
         }),
+        ..Trial::of_one_task(arm, block, seconds)
     }
 }

@@ -5,7 +5,8 @@ use lab::experiment::{Design, Experiment, Factor, arms};
 use lab::known::Known;
 use lab::record::{Arm, Record};
 use lab::stats::Interval;
-use lab::trial::{Better, Figure, Outcome, Reading, Share, Surroundings, Trial, TrialClock};
+use lab::trial::{Better, Figure, Reading, Share, Surroundings, Trial, TrialClock};
+use lab::workload::FigureShape;
 use std::time::Duration;
 
 /// Twelve blocks of eight combinations for each of two workloads; one trial failed.
@@ -88,29 +89,15 @@ fn trial(workload: usize, levels: &[usize], random: &mut fastrand::Rng) -> Trial
     let mut noise = |share: f64| 1.0 + share * (random.f64() + random.f64() + random.f64() - 1.5);
     let hertz = clock_hz(levels) * noise(0.002);
     let seconds = 33.5e9 / hertz * noise(0.008);
-    let figure = if workload == 0 {
-        ("elapsed", "s", seconds, Better::Lower)
-    } else {
-        ("speed", "M/s", hertz / 9e6 * noise(0.008), Better::Higher)
-    };
-    let (name, unit, value, better) = figure;
-    let figure = Figure { name: name.to_owned(), unit: unit.to_owned(), value, better };
-    Trial {
-        number: 0,
-        arm: 0,
-        block: 0,
-        began_ns: Known::Value(0),
-        boot: None,
-        failed: None,
-        outcome: Outcome {
-            elapsed_ns: Known::Value((seconds * 1e9) as u64),
-            cpu_ns: Known::Value((seconds * 1e9) as u64),
-            tasks: 1,
-            figures: vec![figure],
-        },
-        clock: Known::Value(TrialClock { before_hz: hertz, after_hz: hertz * noise(0.001) }),
-        surroundings: Known::Value(surroundings(levels, hertz, seconds, noise)),
+    let mut trial = Trial::of_one_task(0, 0, seconds);
+    if workload != 0 {
+        let shape = FigureShape { name: "speed", unit: "M/s", better: Better::Higher };
+        trial.outcome.figures = vec![Figure::of(shape, hertz / 9e6 * noise(0.008))];
     }
+    let after_hz = hertz * noise(0.001);
+    trial.clock = Known::Value(TrialClock { before_hz: hertz, after_hz });
+    trial.surroundings = Known::Value(surroundings(levels, hertz, seconds, noise));
+    trial
 }
 
 fn surroundings(
