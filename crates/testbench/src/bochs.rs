@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 
 use crate::acpi;
 use crate::cpio::Archive;
-use crate::emulator::{self, Ended, Guest};
+use crate::emulator::{self, Ended, Guest, Patience};
 use crate::msr::Msr;
 use crate::tool;
 
@@ -50,7 +50,7 @@ impl Bochs {
         command.args(["-q", "-f", "bochsrc", "-rc", "debugger"]);
         // The display draws with terminal codes even if nobody looks; it must know which.
         command.env("TERM", "vt100");
-        emulator::run(command, &guest.folder, TIMEOUT)
+        emulator::run(command, guest, Patience { to_boot: None, in_all: TIMEOUT })
     }
 }
 
