@@ -77,8 +77,11 @@ impl Bench {
             Emulator::Bochs(_) => Flavour::Cloud,
         })?;
         let modules = kernel.modules(&boot.modules)?;
-        let image = initramfs::build(&self.programs, &modules, boot.init, steps)?;
-        let initramfs = folder.join("initramfs.gz");
+        let mut image = initramfs::build(&self.programs, &modules, boot.init, steps)?;
+        if let Emulator::Bochs(_) = boot.emulator {
+            image = initramfs::compress(&image)?;
+        }
+        let initramfs = folder.join("initramfs");
         fs::write(&initramfs, image)
             .with_context(|| format!("cannot write {}", initramfs.display()))?;
         let mut command_line = KERNEL_ARGUMENTS.to_owned();

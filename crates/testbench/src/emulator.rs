@@ -25,7 +25,7 @@ pub(crate) struct Guest {
     pub(crate) folder: PathBuf,
     /// The kernel's image.
     pub(crate) kernel: PathBuf,
-    /// The compressed file system.
+    /// The file system.
     pub(crate) initramfs: PathBuf,
     /// The boot line.
     pub(crate) command_line: String,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::{cache, module_order, tool};
+use crate::{boot_image, cache, module_order, tool};
 
 /// Which of Debian's kernels a machine boots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Flavour {
 /// A kernel and its modules, unpacked.
 #[derive(Debug)]
 pub(crate) struct Kernel {
-    /// The image an emulator or a boot loader starts.
+    /// What the emulator, or a boot loader in it, starts: of the server's kernel, what its boot image holds.
     pub(crate) image: PathBuf,
     /// The folder `modules.dep` is in and its paths start from.
     modules: PathBuf,
@@ -45,11 +45,16 @@ impl Kernel {
         let package = flavour.meta_package();
         let root = cache::filled(package, |folder| unpack(package, folder))
             .with_context(|| format!("cannot get the kernel of {package}"))?;
-        let image = only_entry(&root.join("boot"), "vmlinuz-")?;
+        let packed = only_entry(&root.join("boot"), "vmlinuz-")?;
         let modules = only_entry(&root.join("lib/modules"), "")?;
         let path = modules.join("modules.dep");
         let modules_dep =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let image = match flavour {
+            Flavour::Server => unpacked(&packed)?,
+            // A boot loader starts it, which takes boot images only.
+            Flavour::Cloud => packed,
+        };
         Ok(Self { image, modules, modules_dep })
     }
 
@@ -82,6 +87,18 @@ fn unpack(meta_package: &str, folder: &Path) -> Result<()> {
     let version = modules.file_name().unwrap_or_default();
     tool::output(folder, "depmod", [OsStr::new("-b"), folder.as_os_str(), version])?;
     Ok(())
+}
+
+/// The cached kernel of a boot image, unpacked first if it is not there.
+fn unpacked(image: &Path) -> Result<PathBuf> {
+    let name =
+        image.file_name().unwrap_or_default().to_string_lossy().replace("vmlinuz", "vmlinux");
+    let folder = cache::filled(&name, |folder| {
+        let image = fs::read(image)?;
+        Ok(fs::write(folder.join("vmlinux"), boot_image::kernel(&image)?)?)
+    });
+    let folder = folder.with_context(|| format!("cannot unpack {}", image.display()))?;
+    Ok(folder.join("vmlinux"))
 }
 
 /// The first entry of `folder` whose name starts with `prefix`.

@@ -17,6 +17,7 @@ mod bmc_records;
 mod bmc_wire;
 mod bochs;
 mod boot;
+mod boot_image;
 mod cache;
 mod cpio;
 mod disk;
