@@ -91,6 +91,11 @@ fn of_all(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool) -> Planned {
         {
             return of_policies(scene, wanted, on);
         }
+        Err(missing) if missing.is_absence() => {
+            let text =
+                format!("this kernel has no switch for turbo, neither {NO_TURBO} nor {BOOST}");
+            return Err(Refusal::Host(text));
+        }
         _ => file::read(scene, BOOST)?,
     };
     if from == to {
