@@ -83,7 +83,7 @@ fn record(design: Design) -> Result<Record, Box<dyn Error>> {
     }
     let described = (0..combinations.len()).map(|it| Arm::of(&it.to_string(), "cpu-loop"));
     let record = Record::of(described.collect());
-    let experiment = Some(Experiment { design, arms: combinations, seed: 1 });
+    let experiment = Some(Experiment::of(design, combinations, 1));
     Ok(Record { trials, experiment, ..record })
 }
 

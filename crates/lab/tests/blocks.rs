@@ -162,7 +162,7 @@ fn booted(so_far: Vec<Trial>, part: Option<usize>, boot: usize) -> Record {
     let levels = [[0, 0], [0, 1], [1, 0], [1, 1]];
     let arms = levels.map(|it| Combination { workload: 0, levels: it.to_vec() }).to_vec();
     let plan = Plan {
-        experiment: Some(Experiment { design, arms, seed: 7 }),
+        experiment: Some(Experiment::of(design, arms, 7)),
         boot: Some(BootOf { id: boot.to_string(), part }),
         ..plan(&[1, 2, 3, 4], so_far)
     };

@@ -152,7 +152,7 @@ fn record(noise: &Noise, blocks: u32, machine: Machine, dice: &mut Rng) -> Recor
     }
     let of = |it: usize| Arm::of(&it.to_string(), "made-up");
     let described = (0..arms.len()).map(of).collect();
-    let experiment = Some(Experiment { design, arms, seed: 1 });
+    let experiment = Some(Experiment::of(design, arms, 1));
     Record { trials, experiment, is_complete: true, ..Record::of(described) }
 }
 

@@ -285,7 +285,7 @@ mod tests {
         blocks_are(&mut record, first + 3);
         assert_eq!(few(&record), [Doubt::TooFewTrials { trials: 3, needed: 8 }]);
         let (design, arms) = (Design::default(), Vec::new());
-        record.experiment = Some(Experiment { design, arms, seed: 1 });
+        record.experiment = Some(Experiment::of(design, arms, 1));
         assert_eq!(few(&record), []);
         // A trial without a figure takes its block with it.
         record.trials[0].outcome.figures.clear();

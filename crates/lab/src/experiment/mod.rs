@@ -27,9 +27,17 @@ pub struct Experiment {
     /// Decides the order of the trials of every block, so that a run that was cut short can go on in it; less than
     /// [`Experiment::SEEDS`].
     pub seed: u64,
+    /// The settings, by id, that this machine takes only with the user's consent, which was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with_consent: Vec<String>,
 }
 
 impl Experiment {
+    /// One that asked for no consent.
+    pub fn of(design: Design, arms: Vec<Combination>, seed: u64) -> Experiment {
+        Experiment { design, arms, seed, with_consent: Vec::new() }
+    }
+
     /// Every reader of JSON has integers below this exactly (RFC 8259, section 6).
     pub const SEEDS: u64 = 1 << 53;
 }

@@ -42,7 +42,7 @@ pub struct Parts(Vec<Part>);
 impl Parts {
     /// `None` where nothing that is varied takes a reboot.
     pub fn of(experiment: &Experiment) -> Option<Parts> {
-        let Experiment { design, arms, seed } = experiment;
+        let Experiment { design, arms, seed, .. } = experiment;
         let boots = design.boots.as_ref()?;
         let levels_of = |arm: usize| -> Vec<usize> {
             boots.factors.iter().map(|it| arms[arm].levels[*it]).collect()
@@ -124,7 +124,7 @@ mod tests {
             ..Design::default()
         };
         let arms = arms(&design).unwrap();
-        Experiment { design, arms, seed }
+        Experiment::of(design, arms, seed)
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub(super) fn are_possible(design: &Design, host: &HostView, i_know: bool) -> Re
     for factor in factors(design) {
         for request in factor.levels.iter().filter_map(|it| factor.request(it)) {
             let parsed = Request::parse(&request).map_err(|error| anyhow!(error))?;
-            line_with(&[parsed], host, "", i_know)?;
+            line_with(&[parsed], host, "", i_know).context(request)?;
         }
     }
     Ok(())

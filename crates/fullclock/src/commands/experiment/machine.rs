@@ -16,6 +16,7 @@ use lab::experiment::{Combination, Design};
 use lab::failure::Failure;
 use rules::plan::{Plan, Request, Step};
 use rules::setting::{Effect, Scene};
+use std::collections::BTreeSet;
 use std::slice;
 use std::time::Duration;
 
@@ -168,6 +169,21 @@ impl Plans {
         }
         Ok(plans)
     }
+
+    /// The settings that are planned only because the user has given consent, by id.
+    pub(super) fn with_consent(&self, host: &HostView) -> Vec<String> {
+        let requests = self.distinct.iter().flat_map(|it| &it.steps).map(|it| &it.request);
+        let refused = requests.filter(|it| is_refused_unasked(it, host));
+        let ids: BTreeSet<&str> = refused.map(|it| it.setting.id).collect();
+        ids.into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// Whether a request that this machine takes with the user's consent is refused without.
+fn is_refused_unasked(request: &Request, host: &HostView) -> bool {
+    let source = Live::this_machine();
+    let controls = host::controls(&source as &dyn Source, request.setting.reads);
+    request.plan(&Scene { host, controls: &controls }, false).is_err()
 }
 
 /// A fault that the arms take away and bring back in turn.
@@ -181,10 +197,7 @@ impl Mending {
     /// `None` where the plans of a study mend nothing.
     pub(super) fn of(plans: &Plans, host: &HostView) -> Option<Mending> {
         let request = &plans.distinct.iter().find_map(mends)?.request;
-        let source = Live::this_machine();
-        let controls = host::controls(&source as &dyn Source, request.setting.reads);
-        let unasked = request.plan(&Scene { host, controls: &controls }, false);
-        let consent = if unasked.is_err() { " --i-know" } else { "" };
+        let consent = if is_refused_unasked(request, host) { " --i-know" } else { "" };
         let request = request.text();
         Some(Mending { command: format!("fullclock apply{consent} {request}"), request })
     }

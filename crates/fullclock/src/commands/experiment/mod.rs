@@ -130,6 +130,8 @@ struct Study<'h> {
     combinations: Vec<Combination>,
     arms: Vec<PlannedArm>,
     plans: Plans,
+    /// The settings that this machine takes only with the user's consent.
+    with_consent: Vec<String>,
     /// Where a level mends a fault.
     mending: Option<Mending>,
     /// Whether a setting is changed around trials.
@@ -147,6 +149,8 @@ impl<'h> Study<'h> {
         boots::are_possible(&design, host, options.i_know)?;
         let plans = Plans::of(&design, &combinations, host, options.i_know)?;
         let mending = Mending::of(&plans, host);
+        // Without consent there would be no plans of what is refused without it.
+        let with_consent = if options.i_know { plans.with_consent(host) } else { Vec::new() };
         let at_boot = design.boots.as_ref().map_or(&[][..], |it| &it.factors);
         let mut factors = design.factors.iter().enumerate();
         let varies_settings =
@@ -158,6 +162,7 @@ impl<'h> Study<'h> {
             combinations,
             arms,
             plans,
+            with_consent,
             mending,
             varies_settings,
             lengths: Vec::new(),
@@ -267,9 +272,8 @@ impl<'h> Study<'h> {
             is_whole: true,
             warm_up: self.design.warm_up,
             experiment: Some(Experiment {
-                design: self.design.clone(),
-                arms: self.combinations.clone(),
-                seed,
+                with_consent: self.with_consent.clone(),
+                ..Experiment::of(self.design.clone(), self.combinations.clone(), seed)
             }),
             so_far: Vec::new(),
             boot: None,

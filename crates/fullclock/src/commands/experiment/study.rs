@@ -71,7 +71,7 @@ pub(super) fn end(
 }
 
 fn note_resume(arguments: &Arguments, record: &Record) {
-    let consent = record.experiment.as_ref().map_or("", |it| i_know_of(&it.design));
+    let consent = record.experiment.as_ref().map_or("", i_know_of);
     let text =
         format!("`fullclock experiment{consent} resume {}` goes on where it ended", record.id);
     output::note(&arguments.output, &text);

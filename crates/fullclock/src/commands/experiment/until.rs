@@ -68,7 +68,7 @@ mod tests {
         let trials = (0..8).flat_map(|block| (0..arms.len()).map(move |arm| (arm, block)));
         Record {
             trials: trials.map(|(arm, block)| trial(arm, block)).collect(),
-            experiment: Some(Experiment { design, arms: arms.clone(), seed: 1 }),
+            experiment: Some(Experiment::of(design, arms.clone(), 1)),
             ..Record::of(arms.iter().map(|_| Arm::of("arm", "cpu-loop")).collect())
         }
     }

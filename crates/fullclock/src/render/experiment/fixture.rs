@@ -72,7 +72,7 @@ pub(crate) fn record(design: &Design, n_blocks: u32) -> Record {
     }
     let settings = [("cpu model", "Made Up 9000"), ("kernel", "6.12.0"), ("turbo", "on")];
     record.machine.0 = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    record.experiment = Some(Experiment { design: design.clone(), arms: combinations, seed: 7 });
+    record.experiment = Some(Experiment::of(design.clone(), combinations, 7));
     record.raise_doubts();
     record
 }

@@ -37,7 +37,7 @@ fn study(
             trials.push(trial(arm, block as u32, seconds, hertz(&it.levels)));
         }
     }
-    Record { experiment: Some(Experiment { design, arms, seed: 1 }), ..record(trials) }
+    Record { experiment: Some(Experiment::of(design, arms, 1)), ..record(trials) }
 }
 
 fn steady(_: &[usize]) -> f64 {

@@ -141,7 +141,8 @@ fn command(study: &Study<'_>, levels: &[usize], factors: &[usize]) -> Option<Str
     };
     let requests: Vec<String> = factors.iter().filter_map(request).collect();
     let words: Vec<String> = requests.iter().map(|it| for_shell(it)).collect();
-    (!words.is_empty()).then(|| format!("fullclock apply{} {}", i_know(&requests), words.join(" ")))
+    let consent = i_know(&requests, study.experiment);
+    (!words.is_empty()).then(|| format!("fullclock apply{consent} {}", words.join(" ")))
 }
 
 /// Quoted where a shell would read more than a word.

@@ -5,7 +5,7 @@ use crate::render::experiment::Study;
 
 /// The command that runs the plan of `plan.toml`.
 pub(in crate::render::experiment) fn command_line(study: &Study<'_>) -> String {
-    format!("fullclock experiment{} plan.toml", i_know_of(study.design()))
+    format!("fullclock experiment{} plan.toml", i_know_of(study.experiment))
 }
 
 #[cfg(test)]
