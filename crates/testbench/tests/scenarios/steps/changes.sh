@@ -6,8 +6,9 @@ tree() {
         [ -f "$file" ] && echo "$file"
     done | sort -u | xargs grep -H '' 2>&1
     # Threads of the kernel but for workers, which come and go, and processes that other steps leave alone.
-    awk '/^Name/ { name = $2 } /^PPid/ { parent = $2 }
-        /^Cpus_allowed_list/ && (parent == 2 || name == "sleep") { print name, $2 }' /proc/[0-9]*/status 2>/dev/null |
+    # One that ends meanwhile would end awk, and with it the list, if awk had to open the files.
+    cat /proc/[0-9]*/status 2>/dev/null | awk '/^Name/ { name = $2 } /^PPid/ { parent = $2 }
+        /^Cpus_allowed_list/ && (parent == 2 || name == "sleep") { print name, $2 }' |
         grep -v '^kworker' | sort
     echo "latency $(od -An -td4 /dev/cpu_dma_latency)"
     find /etc -type f | sort | xargs -r grep -H ''
