@@ -43,10 +43,19 @@ impl Bench {
     ///
     /// Errors: the machine was switched off in an orderly way.
     pub fn run_to_power_cut(&self, boot: &Boot, steps: &[Step]) -> Result<()> {
+        match self.run_unless_cut(boot, steps)? {
+            Some(transcript) => bail!("nothing cut the power: {transcript:#?}"),
+            None => Ok(()),
+        }
+    }
+
+    /// Boots a machine whose steps may cut its power: as [`Self::run`], and `None` where they did.
+    pub fn run_unless_cut(&self, boot: &Boot, steps: &[Step]) -> Result<Option<Transcript>> {
         match self.run(boot, steps) {
-            Ok(transcript) => bail!("nothing cut the power: {transcript:#?}"),
-            Err(error) if error.root_cause().to_string().contains(transcript::BREAKS_OFF) => Ok(()),
-            Err(error) => Err(error),
+            Err(error) if error.root_cause().to_string().contains(transcript::BREAKS_OFF) => {
+                Ok(None)
+            }
+            ended => ended.map(Some),
         }
     }
 

@@ -1,10 +1,11 @@
-//! What outlives a boot, on a disk that does: settings that were made to last, and a change that the power went in.
+//! What outlives a boot, on a disk that does: settings that were made to last, and changes that the power went in.
+#![expect(clippy::print_stdout, reason = "the number of cuts is to be read")]
 
 use std::sync::LazyLock;
 
 use testbench::{Bench, Disk, Step, Transcript, machines};
 
-use crate::boots::{bench, change};
+use crate::boots::{bench, change, mortal};
 
 /// The four boots that follow each other, and what the three that ended said.
 struct Boots {
@@ -70,6 +71,24 @@ echo \"revert: $?\"
 in_force
 fullclock status";
 
+/// Undoes what the boot before has left, and begins a change whose power goes right when it would be killed, behind all the
+/// points that were tried before; whoever comes to its end is not cut any more.
+const CUT_AT: &str = "\
+cut_at() {
+    left=$(find /etc -type f | wc -l)
+    fullclock revert --all >&2
+    echo \"revert: $?, $(in_force | words), $(fullclock status)\" >>/disk/undone
+    echo \"$left\" >>/disk/left
+    sync
+    FULLCLOCK_FAULT=$1 mortal apply -q --persist governor=performance stat-interval=10 >&2
+    [ $? = 137 ] && echo b >/proc/sysrq-trigger && sleep 1000
+    cat /disk/undone
+    echo \"with files: $(grep -cv '^0$' /disk/left) of $(wc -l </disk/left)\"
+}";
+
+/// Of about sixty points every eighth.
+const STRIDE: usize = 8;
+
 const NOTHING: &str = "vm.stat_interval = 1\ngovernors: schedutil schedutil\nfiles: 0\n";
 
 #[test]
@@ -96,4 +115,29 @@ fn change_that_the_power_went_in_leaves_a_journal_that_undoes_what_is_left_of_it
     let after = step.unwrap_or_else(|error| panic!("{error:#}"));
     let expected = format!("{NOTHING}cut in the middle\nrevert: 0\n{NOTHING}Nothing is applied.\n");
     assert_eq!(after.stdout, expected, "{}", after.stderr);
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn change_that_the_power_goes_in_at_every_eighth_point_is_undone_in_the_next_boot() {
+    let (bench, disk) = (bench(&[&mortal()]), Disk::new().unwrap());
+    let boot = machines::lasting(&disk);
+    let mut cuts = 0;
+    let transcript = (1..).step_by(STRIDE).find_map(|point| {
+        let script = format!("{CUT_AT}\ncut_at {point}");
+        let ended = bench.run_unless_cut(&boot, &[step("cut", &script)]);
+        let ended = ended.unwrap_or_else(|error| panic!("point {point}: {error:?}"));
+        cuts += usize::from(ended.is_none());
+        ended
+    });
+    let transcript = transcript.unwrap_or_else(|| panic!("every point is cut"));
+    let output = transcript.step("cut").unwrap_or_else(|error| panic!("{error:#}"));
+    let (undone, with_files) = output.stdout.trim().rsplit_once('\n').unwrap_or_default();
+    let nothing = NOTHING.trim().replace('\n', " ");
+    let each = format!("revert: 0, {nothing}, Nothing is applied.");
+    // The first boot follows no cut.
+    assert_eq!(undone.lines().collect::<Vec<_>>(), vec![each; cuts + 1], "{}", output.stderr);
+    println!("{cuts} cuts, {with_files}");
+    assert!(cuts >= 4, "{cuts}");
+    assert_ne!(with_files, format!("with files: 0 of {}", cuts + 1));
 }
