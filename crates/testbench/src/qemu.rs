@@ -22,7 +22,7 @@ const PATIENCE: Patience =
 
 /// How often a machine is booted that has not run a single program. Now and then a kernel stands still in its first second,
 /// with all CPUs of the machine busy (QEMU 7.2 with a thread for each CPU: some three of a hundred boots on a shared host
-/// with two CPUs, none of 400 on another day); nothing that is tested has begun by then.
+/// with two CPUs, none of 360 on another day); nothing that is tested has begun by then.
 const N_BOOTS: u32 = 3;
 
 /// A q35 machine.
