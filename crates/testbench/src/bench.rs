@@ -86,10 +86,7 @@ impl Bench {
             Emulator::Bochs(_) => Flavour::Cloud,
         })?;
         let modules = kernel.modules(&boot.modules)?;
-        let mut image = initramfs::build(&self.programs, &modules, boot.init, steps)?;
-        if let Emulator::Bochs(_) = boot.emulator {
-            image = initramfs::compress(&image)?;
-        }
+        let image = initramfs::build(&self.programs, &modules, boot.init, steps)?;
         let initramfs = folder.join("initramfs");
         fs::write(&initramfs, image)
             .with_context(|| format!("cannot write {}", initramfs.display()))?;

@@ -3,11 +3,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use crate::acpi;
 use crate::cpio::Archive;
@@ -84,9 +87,13 @@ fn with_tables(guest: &Guest) -> Result<Vec<u8>> {
     let table = read(&acpi::IDLE_STATES.compile(&guest.folder)?)?;
     let mut archive = Archive::default();
     archive.file(&format!("{TABLES}/idle_states.aml"), &table);
-    let mut image = archive.finish();
-    image.extend(read(&guest.initramfs)?);
-    Ok(image)
+    let image = archive.finish();
+    // Packed lightly: the machine pays for every byte it has to fetch and for every step of unpacking.
+    let mut encoder = GzEncoder::new(image, Compression::fast());
+    encoder
+        .write_all(&read(&guest.initramfs)?)
+        .context("cannot compress the guest's file system")?;
+    encoder.finish().context("cannot compress the guest's file system")
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

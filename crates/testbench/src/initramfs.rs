@@ -1,10 +1,6 @@
 //! The guest's file system: busybox, the programs under test, the modules and the steps.
 
-use std::io::Write as _;
-
-use anyhow::{Context as _, Result};
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use anyhow::Result;
 
 use crate::boot::{Init, Step};
 use crate::cpio::Archive;
@@ -46,11 +42,4 @@ pub(crate) fn build(
         archive.file(&format!("bench/steps/{index:04}"), step.script.as_bytes());
     }
     Ok(archive.finish())
-}
-
-/// Lightly: a machine that fetches it from a disc pays for every byte, and for every step of unpacking.
-pub(crate) fn compress(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).context("cannot compress the guest's file system")?;
-    encoder.finish().context("cannot compress the guest's file system")
 }
