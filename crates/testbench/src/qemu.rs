@@ -21,8 +21,8 @@ const PATIENCE: Patience =
     Patience { to_boot: Some(Duration::from_secs(150)), in_all: Duration::from_secs(600) };
 
 /// How often a machine is booted that has not run a single program. Now and then a kernel stands still in its first second,
-/// with all CPUs of the machine busy (QEMU 7.2 with a thread for each CPU: some three of a hundred boots on a shared host
-/// with two CPUs, none of 360 on another day); nothing that is tested has begun by then.
+/// with all CPUs of the machine busy (QEMU 7.2 with a thread for each CPU: three times in two runs of all scenarios on
+/// shared hosts with two CPUs, none of 360 on another day); nothing that is tested has begun by then.
 const N_BOOTS: u32 = 3;
 
 /// A q35 machine.
