@@ -86,16 +86,8 @@ fn of_intel(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool, no_turbo: &str) ->
 fn of_all(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool) -> Planned {
     let to = if on { "1" } else { "0" };
     let from = match scene.controls.get(BOOST) {
-        Err(missing)
-            if missing.is_absence() && !scene.controls.matching(POLICY_BOOST).is_empty() =>
-        {
-            return of_policies(scene, wanted, on);
-        }
-        Err(missing) if missing.is_absence() => {
-            let text =
-                format!("this kernel has no switch for turbo, neither {NO_TURBO} nor {BOOST}");
-            return Err(Refusal::Host(text));
-        }
+        // Single policies have theirs, or nothing has.
+        Err(missing) if missing.is_absence() => return of_policies(scene, wanted, on),
         _ => file::read(scene, BOOST)?,
     };
     if from == to {
@@ -125,7 +117,10 @@ fn of_policies(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool) -> Planned {
     if scene.controls.matching(POLICY_BOOST).is_empty() {
         return Err(match scene.controls.get(BOOST) {
             Ok(_) => Refusal::Value(format!("{BOOST} is of the whole host: leave out the CPUs")),
-            Err(_) => Refusal::Host("this kernel has no switch for turbo".to_owned()),
+            Err(missing) if !missing.is_absence() => Refusal::Unknown(missing),
+            Err(_) => Refusal::Host(format!(
+                "this kernel has no switch for turbo, neither {NO_TURBO} nor {BOOST}"
+            )),
         });
     }
     let mut changed = Vec::new();
