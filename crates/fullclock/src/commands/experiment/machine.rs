@@ -16,7 +16,7 @@ use lab::experiment::{Combination, Design};
 use lab::failure::Failure;
 use rules::plan::{Plan, Request, Step};
 use rules::setting::{Effect, Scene};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::time::Duration;
 
@@ -172,8 +172,11 @@ impl Plans {
 
     /// The settings that are planned only because the user has given consent, by id.
     pub(super) fn with_consent(&self, host: &HostView) -> Vec<String> {
-        let requests = self.distinct.iter().flat_map(|it| &it.steps).map(|it| &it.request);
-        let refused = requests.filter(|it| is_refused_unasked(it, host));
+        let steps = self.distinct.iter().flat_map(|it| &it.steps);
+        // Many arms ask for the same, and each look reads the host.
+        let requests: BTreeMap<String, &Request> =
+            steps.map(|it| (it.request.text(), &it.request)).collect();
+        let refused = requests.into_values().filter(|it| is_refused_unasked(it, host));
         let ids: BTreeSet<&str> = refused.map(|it| it.setting.id).collect();
         ids.into_iter().map(str::to_owned).collect()
     }
