@@ -75,7 +75,9 @@ fn of_the_log(first: &Split, second: &Split) -> Option<(Duration, Cause)> {
     let waits = first.commit.log.value().zip(second.commit.log.value());
     let longer = match (waits, writes) {
         (Some((a, b)), _) => b.saturating_sub(*a),
-        (None, Some((a, b))) => b.mean.saturating_sub(a.mean),
+        // Sessions that write the log themselves wait for a CPU in the call, too, and what of their waits is there is estimated:
+        // either part of the write stands for itself alone.
+        (None, Some((a, b))) => growth([a.in_call, b.in_call]).max(growth([a.waiting, b.waiting])),
         (None, None) => return None,
     };
     let late = first.writer_waiting.value().zip(second.writer_waiting.value());
@@ -131,6 +133,36 @@ mod tests {
         let cause = Cause::WriterWaits(Known::Value(write(800, 50)), write(800, 4100));
         assert_eq!(judged(STARVED), (20.0, cause));
         assert!(write(800, 4100).is_as_fast_as(&write(800, 50)));
+    }
+
+    #[test]
+    fn a_wait_for_a_cpu_that_may_be_in_the_call_does_not_make_a_slow_disk() {
+        // A session that writes the log itself, as PostgreSQL's do, in a group with a quota: its waits are estimated in the call.
+        let node = |sessions: u64, commits: u64, taken_ns: u64, waited_ns: u64, wait_ns: u64| {
+            let writes = commits / sessions;
+            let text = format!(
+                r#"{{"at_ns":1000000000,"sessions":{sessions},"commits":{commits},
+                "log":{{"writes":{writes},"bytes":1,"taken_ns":{taken_ns},"waited_ns":{waited_ns},
+                "latency":{{"missing":"x"}}}},"writer":{{"missing":"x"}},
+                "crew":{{"run_ns":100000000,"wait_ns":{wait_ns},"slices":1}},"log_wait_ns":{{"missing":"x"}}}}"#
+            );
+            Split::between(&sample(START), &sample(&text)).unwrap()
+        };
+        let free = node(1, 2500, 825_000_000, 25_000_000, 50_000_000);
+        let held = node(1, 1500, 855_000_000, 165_000_000, 375_000_000);
+        let verdict = judge(("a", &free), ("b", &held));
+        assert!(matches!(verdict.cause, Cause::SessionsWait(..)), "{verdict:?}");
+        let slow = node(1, 1500, 945_000_000, 15_000_000, 30_000_000);
+        let verdict = judge(("a", &free), ("b", &slow));
+        assert!(matches!(verdict.cause, Cause::Disk(..)), "{verdict:?}");
+        // Of many sessions most write nothing: their waits acquit no disk, and its growth no quota.
+        let free = node(64, 64_000, 500_000_000, 0, 6_400_000_000);
+        let slow = node(64, 12_800, 900_000_000, 0, 38_400_000_000);
+        let verdict = judge(("a", &free), ("b", &slow));
+        assert!(matches!(verdict.cause, Cause::Disk(..)), "{verdict:?}");
+        let held = node(64, 12_800, 500_000_000, 100_000_000, 51_200_000_000);
+        let verdict = judge(("a", &free), ("b", &held));
+        assert!(matches!(verdict.cause, Cause::SessionsWait(..)), "{verdict:?}");
     }
 
     #[test]
