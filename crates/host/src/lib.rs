@@ -5,6 +5,7 @@
 //! nothing but facts.
 
 pub mod change;
+pub mod control_group;
 pub mod counters;
 pub mod ipmi;
 pub mod ownership;

@@ -23,6 +23,9 @@ use vulnerabilities::vulnerabilities;
 /// What a machine is asked, and what it is called in a result.
 type Question = (&'static str, fn(&HostView) -> Fact<String>);
 
+/// The question for the quotas of control groups.
+pub(crate) const CPU_QUOTAS: &str = "cpu quotas";
+
 /// Every question. Who adds one makes older results differ in it from later ones, where both are compared.
 const QUESTIONS: &[Question] = &[
     ("cpu model", |it| Ok(it.cpuinfo.as_ref()?.model_name.clone())),
@@ -88,7 +91,7 @@ const QUESTIONS: &[Question] = &[
     ("vm.stat_interval", |it| shown(&it.sysctls.stat_interval)),
     ("tuners", tuners),
     ("tuned profile", |it| Ok(it.tuners.tuned_profile.as_ref()?.join(" "))),
-    ("cpu quotas", |it| domains::quotas(it.limited_groups.as_ref()?)),
+    (CPU_QUOTAS, |it| domains::quotas(it.limited_groups.as_ref()?)),
 ];
 
 impl Fingerprint {

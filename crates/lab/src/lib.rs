@@ -19,6 +19,7 @@ mod fingerprint;
 pub mod known;
 pub mod oracle;
 pub mod peers;
+pub mod race;
 pub mod record;
 pub mod stats;
 pub mod store;

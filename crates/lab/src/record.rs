@@ -54,6 +54,9 @@ pub struct Arm {
     /// Whether another program ran it, and told its figures alone.
     #[serde(default)]
     pub is_foreign: bool,
+    /// The machine that it ran on, where that is not the record's: a node of a race.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Fingerprint>,
     /// What the workload says of itself: the version of a server.
     pub about: Vec<(String, String)>,
 }
@@ -88,6 +91,11 @@ impl Record {
         self.doubts.iter().filter(bears).cloned().collect()
     }
 
+    /// The machine that an arm ran on, by its place in [`Record::arms`].
+    pub fn machine_of(&self, arm: usize) -> &Fingerprint {
+        self.arms.get(arm).and_then(|it| it.machine.as_ref()).unwrap_or(&self.machine)
+    }
+
     /// Adds the doubts that its trials raise.
     pub fn raise_doubts(&mut self) {
         self.doubts.extend(doubts(self));
@@ -103,6 +111,7 @@ impl Arm {
             settings: Settings::default(),
             cpus: None,
             is_foreign: false,
+            machine: None,
             about: Vec::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::race::Mark;
 use crate::workload::FigureShape;
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +78,9 @@ pub struct Trial {
     /// Why it failed, where an experiment went on; it has no figures then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// What happened meanwhile, where its node runs a race.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
     /// What the workload says.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -99,6 +103,7 @@ impl Trial {
             began_ns: Known::Value(0),
             boot: None,
             failed: None,
+            marks: Vec::new(),
             outcome: Outcome {
                 elapsed_ns: elapsed_ns.clone(),
                 cpu_ns: elapsed_ns,
@@ -119,7 +124,8 @@ impl Trial {
         let (clock, surroundings) =
             (Known::Missing { missing: why.clone() }, Known::Missing { missing: why.clone() });
         let (boot, failed) = (None, Some(why));
-        Trial { number: 0, arm, block, began_ns, boot, failed, outcome, clock, surroundings }
+        let marks = Vec::new();
+        Trial { number: 0, arm, block, began_ns, boot, failed, marks, outcome, clock, surroundings }
     }
 }
 

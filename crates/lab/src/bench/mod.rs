@@ -15,12 +15,14 @@ use crate::record::{Fingerprint, Record};
 use crate::trial::Trial;
 use crate::workload::{Scene, Settings, Workload};
 use blocks::Blocks;
+pub(crate) use clock::{around, clocks};
 use facts::Fact;
 use facts::probe::EventCosts;
 use fastrand::Rng;
 use prepared::Prepared;
+pub(crate) use prepared::refuse_denied;
 use session::Session;
-use surroundings::Recorder;
+pub(crate) use surroundings::{Recorder, Work};
 
 /// What is to be run.
 pub struct Plan {

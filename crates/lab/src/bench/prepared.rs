@@ -3,7 +3,7 @@
 use super::{PlannedArm, clock};
 use crate::failure::Failure;
 use crate::record::Arm;
-use crate::workload::{Ready, Scene};
+use crate::workload::{Ready, Scene, Settings};
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing};
 use host::probe::pinned;
@@ -48,18 +48,22 @@ impl Prepared {
     }
 }
 
+/// Refuses CPUs that this process may not run on.
+pub(crate) fn refuse_denied(settings: &Settings) -> Result<(), Failure> {
+    let Some(cpus) = settings.cpus()? else { return Ok(()) };
+    // The CPUs of isolcpus= are in no process's mask, and take whoever asks for them by name.
+    let denied: CpuSet = cpus.iter().filter(|cpu| pinned(*cpu, || ()).is_err()).collect();
+    if denied.is_empty() {
+        return Ok(());
+    }
+    let text = format!("--cpus names {denied}: offline, or outside of this process's cpuset");
+    Err(Failure::Unready(text))
+}
+
 impl PreparedArm {
     fn of(planned: &PlannedArm, scene: &Scene<'_>) -> Result<PreparedArm, Failure> {
         planned.workload.accepts(&planned.settings)?;
-        if let Some(cpus) = planned.settings.cpus()? {
-            // The CPUs of isolcpus= are in no process's mask, and take whoever asks for them by name.
-            let denied: CpuSet = cpus.iter().filter(|cpu| pinned(*cpu, || ()).is_err()).collect();
-            if !denied.is_empty() {
-                let text =
-                    format!("--cpus names {denied}: offline, or outside of this process's cpuset");
-                return Err(Failure::Unready(text));
-            }
-        }
+        refuse_denied(&planned.settings)?;
         Ok(PreparedArm { ready: (planned.workload.prepare)(&planned.settings, scene)? })
     }
 

@@ -160,6 +160,7 @@ impl<'a> Session<'a> {
             began_ns: self.since_start(began_ns),
             boot: None,
             failed: None,
+            marks: Vec::new(),
             outcome,
             clock: clocks.around(),
             surroundings,
@@ -181,6 +182,7 @@ impl<'a> Session<'a> {
             began_ns: self.since_start(run.began_ns),
             boot: None,
             failed: None,
+            marks: Vec::new(),
             outcome: run.outcome,
             clock: clocks.around(),
             surroundings: surroundings.clone(),
@@ -262,12 +264,7 @@ impl<'a> Session<'a> {
 
 impl Clocks {
     fn around(&self) -> Known<TrialClock> {
-        let both = self.before.as_ref().and_then(|before| Ok((before, self.after.as_ref()?)));
-        let around = both.map(|(before, after)| TrialClock {
-            before_hz: clock::mean_hz(before),
-            after_hz: clock::mean_hz(after),
-        });
-        around.map_err(Clone::clone).into()
+        clock::around(&self.before, &self.after)
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) const LEAD: Duration = Duration::from_secs(1);
 const STEP_NS: u64 = 100_000_000;
 
 /// Samples this machine and remembers the last second.
-pub(super) struct Recorder<'a> {
+pub(crate) struct Recorder<'a> {
     host: &'a HostView,
     sampler: Sampler,
     /// The cost of an event on this machine, for the ledgers.
@@ -47,22 +47,22 @@ struct Sample {
 }
 
 /// Whose work it was.
-pub(super) struct Work<'a> {
+pub(crate) struct Work<'a> {
     /// The CPUs it ran on.
-    pub(super) cpus: &'a CpuSet,
+    pub(crate) cpus: &'a CpuSet,
     /// Its processes.
-    pub(super) processes: Vec<u32>,
+    pub(crate) processes: Vec<u32>,
     /// Its tasks in other processes.
-    pub(super) tasks: Vec<u32>,
+    pub(crate) tasks: Vec<u32>,
     /// How long its tasks ran, where that is known: of processes that have ended, with all that they waited for.
-    pub(super) cpu_ns: Option<u64>,
+    pub(crate) cpu_ns: Option<u64>,
     /// The clocks that were seen on those CPUs meanwhile.
-    pub(super) clocks: Vec<ClockReading>,
+    pub(crate) clocks: Vec<ClockReading>,
 }
 
 impl<'a> Recorder<'a> {
     /// Opens every counter; nothing is sampled yet.
-    pub(super) fn open(host: &'a HostView, costs: Fact<EventCosts>) -> Recorder<'a> {
+    pub(crate) fn open(host: &'a HostView, costs: Fact<EventCosts>) -> Recorder<'a> {
         let sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
         Recorder { host, sampler, costs, samples: VecDeque::new(), spare: Vec::new() }
     }
@@ -82,7 +82,7 @@ impl<'a> Recorder<'a> {
 
     /// Takes a sample after a trial that began at `began_ns` of CLOCK_MONOTONIC_RAW, and says what happened from about
     /// [`LEAD`] before that.
-    pub(super) fn end(&mut self, began_ns: u64, work: Work<'_>) -> Known<Surroundings> {
+    pub(crate) fn end(&mut self, began_ns: u64, work: Work<'_>) -> Known<Surroundings> {
         self.sample();
         self.forget(first_of_window(self.samples.iter().map(Sample::raw_ns), began_ns));
         match (self.samples.front(), self.samples.back()) {
@@ -98,14 +98,14 @@ impl<'a> Recorder<'a> {
     }
 
     /// Takes a sample before a trial whose window is its own: the machine was another one for the trial before.
-    pub(super) fn begin_apart(&mut self) {
+    pub(crate) fn begin_apart(&mut self) {
         self.forget(self.samples.len());
         self.sample();
     }
 
     /// Lets the next trial's window begin at its own start: what ran before it has ended, and would be another's task
     /// in its ledger.
-    pub(super) fn forget_past(&mut self) {
+    pub(crate) fn forget_past(&mut self) {
         self.forget(self.samples.len().saturating_sub(1));
     }
 

@@ -2,6 +2,7 @@
 
 use super::judgement::{LEAST_BLOCKS, judge_differences};
 use super::reading::readings;
+use super::settings::differences;
 use super::{ClockShare, Design, Evidence, Measure, Verdict, forbidding, quieter};
 use crate::doubt::{Doubt, Raised};
 use crate::record::Record;
@@ -29,7 +30,7 @@ pub fn interleaved(record: &Record, a: usize, b: usize) -> Verdict {
         design: Design::Interleaved,
         clock: ClockShare::of(&evidence),
         readings: readings(reported(&found, told_by), !forbidding.is_empty()),
-        settings: Vec::new(),
+        settings: differences(record.machine_of(a), record.machine_of(b)),
         forbidding,
     }
 }

@@ -26,6 +26,7 @@ pub use quieter::quieter;
 pub use reading::{Evidence, Reading};
 pub use separate::{Side, doubts_of_either, separate};
 pub use settings::SettingDifference;
+pub(crate) use settings::differences as setting_differences;
 
 use crate::doubt::Raised;
 use crate::known::Known;

@@ -33,7 +33,7 @@ pub fn separate(a: Side<'_>, b: Side<'_>) -> Verdict {
         design: Design::Separate,
         clock: ClockShare::of(&evidence),
         readings: readings(evidence, !forbidding.is_empty()),
-        settings: settings::differences(&a.record.machine, &b.record.machine),
+        settings: settings::differences(a.record.machine_of(a.arm), b.record.machine_of(b.arm)),
         forbidding,
     }
 }

@@ -15,7 +15,7 @@ pub struct SettingDifference {
 }
 
 /// The settings that differ, in the order of their names.
-pub(super) fn differences(a: &Fingerprint, b: &Fingerprint) -> Vec<SettingDifference> {
+pub(crate) fn differences(a: &Fingerprint, b: &Fingerprint) -> Vec<SettingDifference> {
     let only_b = b.0.keys().filter(|it| !a.0.contains_key(*it));
     let mut names: Vec<&String> = a.0.keys().chain(only_b).collect();
     names.sort_unstable();

@@ -40,6 +40,7 @@ fn trial(number: u32, told: Told) -> Trial {
         began_ns: untold(),
         boot: None,
         failed: None,
+        marks: Vec::new(),
         outcome: Outcome {
             elapsed_ns: told.elapsed_ns,
             cpu_ns: untold(),

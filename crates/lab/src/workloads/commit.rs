@@ -136,7 +136,8 @@ fn pass(time: Duration, scene: &Scene<'_>) -> Result<(), Failure> {
     }
 }
 
-fn outcome(split: &Split, n_sessions: u32) -> Outcome {
+/// A split as what a trial says.
+pub(crate) fn outcome(split: &Split, n_sessions: u32) -> Outcome {
     let cpu_ns =
         split.commit.cpu.clone().map(|it| {
             u64::try_from(it.as_nanos()).unwrap_or(u64::MAX).saturating_mul(split.commits)

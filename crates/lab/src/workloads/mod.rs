@@ -40,6 +40,7 @@ pub(crate) const CPU_SPEED: &Workload = &cpu_speed::WORKLOAD;
 
 /// The one whose engines are also sampled live, and whose counts Oracle has, too.
 pub(crate) const COMMIT: &Workload = &commit::WORKLOAD;
+pub(crate) use commit::outcome as outcome_of_commits;
 
 /// The headings that the help of every workload has, in this order.
 pub const HEADINGS: &[&str] =

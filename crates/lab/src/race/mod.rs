@@ -1,0 +1,34 @@
+//! Nodes that commit at the same time, and what each of them tells of it.
+//!
+//! ```text
+//!   an engine of `commit`, which works without a break      commit
+//!         |   a sample at the end of each interval
+//!         v
+//!   Runner: a trial of each interval, with clock, ledger    on the node
+//!   and what was marked meanwhile
+//!         |   News: a line of JSON each                     protocol
+//!         v
+//!   Record: an arm for each node, a block for the same      where the race is run
+//!   intervals of all
+//! ```
+//!
+//! So a race is a result like any other: it is kept, compared and shown as those of `fullclock bench` are.
+
+mod block;
+mod lookout;
+mod mark;
+mod offset;
+pub mod protocol;
+mod runner;
+
+pub use block::Blocks;
+pub use mark::Mark;
+pub use offset::{Exchange, Offset};
+pub use runner::{Runner, Task};
+
+use std::time::Duration;
+
+/// A time in nanoseconds, as clocks and intervals of a race have them; what is longer than all of them is as long as the longest.
+pub fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,272 @@
+//! A node at work: its engine commits without a break, and each interval is a trial.
+
+use super::lookout::{Lookout, QUICK, QUICKLY, WHOLE};
+use super::mark::Mark;
+use super::ns;
+use crate::bench::{Recorder, Work, around, clocks, refuse_denied};
+use crate::commit::{Engine, Sample, Split, open};
+use crate::failure::Failure;
+use crate::known::Known;
+use crate::trial::{Surroundings, Trial};
+use crate::workload::{Scene, Settings};
+use crate::workloads::{COMMIT, outcome_of_commits};
+use facts::probe::{ClockReading, EventCosts};
+use facts::{CpuSet, Fact, Missing};
+use host::Live;
+use host::probe::anchor;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::Ordering;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// What a node does in a race.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// The race's id.
+    pub race: String,
+    /// What is asked of `commit`.
+    pub settings: Settings,
+    /// How long a trial is, at least; a server tells what it counts at the end of a stretch only.
+    pub interval: Duration,
+}
+
+/// What is left out at the start, in which threads are made and caches are cold.
+const LEAD: Duration = Duration::from_millis(500);
+
+/// How long whoever wants to stop has to wait.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// An engine that is ready, and what looks at its host meanwhile.
+pub struct Runner<'a> {
+    engine: Box<dyn Engine>,
+    recorder: Recorder<'a>,
+    lookout: Lookout,
+    scene: &'a Scene<'a>,
+    interval: Duration,
+    /// When the host was looked at: for its quotas, and as a whole.
+    looked_ns: [u64; 2],
+}
+
+/// One end of an interval.
+struct End {
+    at_ns: u64,
+    sample: Sample,
+    clocks: Fact<Vec<ClockReading>>,
+}
+
+impl<'a> Runner<'a> {
+    /// Makes the engine ready; `costs` is what an interrupt costs on this host, for the ledgers.
+    ///
+    /// Errors: what the engine lacks, or why the settings make no sense for it.
+    pub fn prepare(
+        task: &Task,
+        scene: &'a Scene<'a>,
+        costs: Fact<EventCosts>,
+    ) -> Result<Runner<'a>, Failure> {
+        COMMIT.accepts(&task.settings)?;
+        refuse_denied(&task.settings)?;
+        Ok(Runner {
+            engine: open(&task.settings, scene)?,
+            recorder: Recorder::open(scene.host, costs),
+            lookout: Lookout::of(scene.host),
+            scene,
+            interval: task.interval,
+            looked_ns: [0; 2],
+        })
+    }
+
+    /// What has to be known of the engine to compare its figures with others'.
+    pub fn about(&self) -> Vec<(String, String)> {
+        self.engine.about()
+    }
+
+    /// The CPUs that its tasks are kept on; `None` where the scheduler chooses.
+    pub fn cpus(&self) -> Option<&CpuSet> {
+        self.engine.cpus()
+    }
+
+    /// Works from `begin_ns` of CLOCK_MONOTONIC_RAW until the scene's wish to stop, and tells a trial for each interval. The
+    /// trials are numbered from 1, and their times are those since `begin_ns`.
+    ///
+    /// Errors: why it ended before; what is committed is not in the log.
+    pub fn run(&mut self, begin_ns: u64, tell: &mut dyn FnMut(Trial)) -> Result<(), Failure> {
+        let start_ns = begin_ns.saturating_sub(ns(LEAD));
+        let now_ns = anchor().raw_ns;
+        // Where it was started anew, the race has begun long ago.
+        let first_ns = if now_ns > start_ns {
+            next(begin_ns, ns(self.interval), now_ns.saturating_add(ns(LEAD)))
+        } else {
+            begin_ns
+        };
+        if !self.wait(start_ns) {
+            return Ok(());
+        }
+        self.engine.start()?;
+        let ended = self.intervals(begin_ns, first_ns, tell);
+        // What went wrong while it ran comes before what stopping it says of that.
+        let stopped = self.engine.stop();
+        ended.and(stopped)
+    }
+
+    fn intervals(
+        &mut self,
+        begin_ns: u64,
+        first_ns: u64,
+        tell: &mut dyn FnMut(Trial),
+    ) -> Result<(), Failure> {
+        let mut due_ns = first_ns;
+        if !self.wait(due_ns) {
+            return Ok(());
+        }
+        self.looked_ns = [due_ns; 2];
+        self.recorder.begin_apart();
+        let mut before = self.end()?;
+        for number in 1.. {
+            let after = loop {
+                due_ns = next(due_ns, ns(self.interval), anchor().raw_ns);
+                if !self.wait(due_ns) {
+                    return Ok(());
+                }
+                let after = self.end()?;
+                // A server may have told nothing since.
+                if after.sample.at_ns != before.sample.at_ns {
+                    break after;
+                }
+            };
+            let trial = self.trial(&before, &after);
+            let began_ns = Known::Value(before.at_ns.saturating_sub(begin_ns));
+            let marks = self.marks();
+            tell(Trial { number, began_ns, marks, ..trial });
+            before = after;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<End, Failure> {
+        let at_ns = anchor().raw_ns;
+        let sample = self.engine.sample()?;
+        let unpinned = || {
+            let because = "the scheduler chose the node's CPUs; cpus= keeps it on some";
+            Missing::not_here("clock of the interval", because)
+        };
+        let clocks = self.engine.cpus().ok_or_else(unpinned).and_then(clocks);
+        Ok(End { at_ns, sample, clocks })
+    }
+
+    fn trial(&mut self, before: &End, after: &End) -> Trial {
+        let split = Split::between(&before.sample, &after.sample);
+        let trial = match &split {
+            Ok(split) => {
+                let outcome = outcome_of_commits(split, after.sample.sessions);
+                Trial { outcome, ..Trial::of_one_task(0, 0, 0.0) }
+            }
+            Err(why) => {
+                let why = Failure::NoFigure(format!("{}: {why}", COMMIT.id));
+                Trial::failed(0, 0, Known::Value(0), &why)
+            }
+        };
+        let clock = around(&before.clocks, &after.clocks);
+        let surroundings = self.surroundings(before, after);
+        Trial { clock, surroundings, ..trial }
+    }
+
+    fn surroundings(&mut self, before: &End, after: &End) -> Known<Surroundings> {
+        let readings = [&before.clocks, &after.clocks].into_iter().flatten().flatten();
+        let work = Work {
+            cpus: self.engine.cpus().unwrap_or(&self.scene.allowed),
+            processes: self.engine.processes(),
+            tasks: self.engine.tasks(),
+            cpu_ns: None,
+            clocks: readings.copied().collect(),
+        };
+        let surroundings = self.recorder.end(before.at_ns, work);
+        self.recorder.forget_past();
+        surroundings
+    }
+
+    /// What has changed on the host, where it is time to look.
+    fn marks(&mut self) -> Vec<Mark> {
+        let now_ns = anchor().raw_ns;
+        let live = Live::this_machine();
+        let [quickly_ns, wholly_ns] = &mut self.looked_ns;
+        if now_ns.saturating_sub(*wholly_ns) >= ns(WHOLE) {
+            [*quickly_ns, *wholly_ns] = [now_ns; 2];
+            self.lookout.wholly(&host::view(&live))
+        } else if now_ns.saturating_sub(*quickly_ns) >= ns(QUICK) {
+            *quickly_ns = now_ns;
+            self.lookout.quickly(&host::view_of(&live, QUICKLY))
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Waits until that moment; whether nobody wanted to stop before.
+    fn wait(&self, until_ns: u64) -> bool {
+        while !self.scene.stop.load(Ordering::Relaxed) {
+            match until_ns.checked_sub(anchor().raw_ns) {
+                Some(left_ns) if left_ns > 0 => sleep(GLANCE.min(Duration::from_nanos(left_ns))),
+                _ => return true,
+            }
+        }
+        false
+    }
+}
+
+/// The first end of an interval behind `now_ns`. Those that were missed are not made up for.
+fn next(due_ns: u64, interval_ns: u64, now_ns: u64) -> u64 {
+    let missed = now_ns.saturating_sub(due_ns) / interval_ns.max(1);
+    due_ns.saturating_add(interval_ns.max(1).saturating_mul(missed + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    fn run(settings: Settings, n_intervals: usize) -> Result<Vec<Trial>, String> {
+        let host = host::view(&Live::this_machine());
+        let temporary = tempfile::tempdir().unwrap();
+        let stop = AtomicBool::new(false);
+        let allowed = host::probe::allowed().unwrap();
+        let scene =
+            Scene { host: &host, allowed, temporary: temporary.path().to_owned(), stop: &stop };
+        let task = Task { race: "r".to_owned(), settings, interval: Duration::from_millis(100) };
+        let costs = Err(Missing::not_here("costs", "a test"));
+        let mut runner = Runner::prepare(&task, &scene, costs).map_err(|it| it.to_string())?;
+        let mut trials = Vec::new();
+        let mut tell = |trial: Trial| {
+            trials.push(trial);
+            stop.store(trials.len() >= n_intervals, Ordering::Relaxed);
+        };
+        let ended = runner.run(anchor().raw_ns, &mut tell);
+        ended.map_err(|it| it.to_string()).map(|()| trials)
+    }
+
+    #[test]
+    fn an_engine_that_works_without_a_break_tells_one_interval_after_the_other() {
+        let trials = run(Settings { sessions: Some(2), ..Settings::default() }, 3).unwrap();
+        let numbers: Vec<u32> = trials.iter().map(|it| it.number).collect();
+        assert_eq!(numbers, [1, 2, 3]);
+        let commits = |it: &Trial| it.outcome.figures.first().map(|it| it.value > 0.0);
+        assert!(trials.iter().all(|it| commits(it) == Some(true)), "{trials:?}");
+        let began: Vec<u64> = trials.iter().filter_map(|it| it.began_ns.value().copied()).collect();
+        assert!(began.is_sorted() && began.len() == 3, "{began:?}");
+        // One ends where the next begins, but for what the end itself takes.
+        let around = trials[1].surroundings.value().unwrap();
+        assert!(around.window_ns >= 50_000_000, "{}", around.window_ns);
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused_before_anything_runs() {
+        let asked = Settings { rows: Some(5), ..Settings::default() };
+        assert!(run(asked, 1).unwrap_err().contains("--rows"));
+        let asked = Settings { cpus: Some("4095".to_owned()), ..Settings::default() };
+        assert!(run(asked, 1).unwrap_err().contains("4095"));
+    }
+
+    #[test]
+    fn an_interval_that_was_missed_is_not_made_up_for() {
+        assert_eq!([next(100, 10, 95), next(100, 10, 100), next(100, 10, 137)], [110, 110, 140]);
+    }
+}
