@@ -8,6 +8,7 @@ mod experiment;
 mod foreign;
 mod history;
 mod noise;
+mod race;
 mod watch;
 
 pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments, percent};
@@ -21,6 +22,7 @@ pub(crate) use experiment::{ExperimentArguments, ReportArguments, ShapeName};
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
 pub(crate) use noise::NoiseArguments;
+pub(crate) use race::{AgentArguments, RaceArguments};
 pub(crate) use watch::{Probe, WatchArguments};
 
 use crate::commands::ledger::period::{Point, point};
@@ -124,6 +126,20 @@ pub(crate) enum Command {
     /// SHA-256 of each result. Never claims more than `compare` does.
     #[command(after_help = certificate::EXAMPLES)]
     Certificate(CertificateArguments),
+    /// Let nodes commit at the same time, and say why one of them is slower
+    ///
+    /// Each node runs the sessions and the log writer of `bench commit`, on this machine or another, for as long as the race
+    /// lasts, and tells commits, log writes and their time, in the call and waiting for a CPU, for each interval. What changes
+    /// meanwhile is marked: settings, quotas, findings of an audit, and lines that you type. The result is kept and compared
+    /// like any other. It occupies CPUs and disks: only out of production. Ctrl-C ends it and says what there is.
+    #[command(after_help = race::RACE_EXAMPLES)]
+    Race(Box<RaceArguments>),
+    /// Run a node of a race, for `fullclock race` elsewhere
+    ///
+    /// Listens to this machine only; ssh brings it elsewhere, encrypted. Runs one race at a time, remembers what a lost
+    /// connection has not taken, and ends a race that nobody has asked for during five minutes.
+    #[command(after_help = race::AGENT_EXAMPLES)]
+    Agent(AgentArguments),
     /// List the results of `fullclock bench` that were kept, and show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed

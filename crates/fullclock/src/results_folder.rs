@@ -19,6 +19,11 @@ pub(crate) fn results_folder(chosen: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
+/// The same where results are kept; `None` where they are not.
+pub(crate) fn kept_in(no_save: bool, chosen: Option<&Path>) -> Result<Option<PathBuf>> {
+    (!no_save).then(|| results_folder(chosen)).transpose()
+}
+
 fn of_user(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |name| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod agent;
 mod audit;
 mod bench;
 mod capture;
@@ -12,6 +13,7 @@ mod history;
 pub(crate) mod ledger;
 mod noise;
 mod passwords;
+mod race;
 mod tick;
 mod watch;
 
@@ -36,6 +38,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::History(options)) => history::run(arguments, options),
         Some(Command::Bench(options)) => bench::run(arguments, options),
         Some(Command::Compare(options)) => compare::run(arguments, options),
+        Some(Command::Race(options)) => race::run(arguments, options),
+        Some(Command::Agent(options)) => agent::run(arguments, options),
         Some(Command::Certificate(options)) => certificate::run(arguments, options),
         Some(Command::Plan(options)) => change::plan::run(arguments, options),
         Some(Command::Apply(options)) => change::apply::run(arguments, options),

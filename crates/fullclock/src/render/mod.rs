@@ -10,6 +10,7 @@ pub(crate) mod json;
 pub(crate) mod ledger;
 pub(crate) mod noise;
 mod page;
+pub(crate) mod race;
 pub(crate) mod samples;
 pub(crate) mod text;
 pub(crate) mod tick;

@@ -13,7 +13,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::costs;
 use crate::output::{self, Style};
 use crate::render::{self, bench::Report};
-use crate::results_folder::results_folder;
+use crate::results_folder::kept_in;
 use crate::watch::utc;
 use anyhow::{Context, Result, bail};
 use facts::{CpuSet, HostView};
@@ -29,6 +29,7 @@ use pace::Pace;
 use rustix::time::{ClockId, clock_gettime};
 pub(crate) use session::Around;
 use session::Session;
+pub(super) use session::kept;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -121,7 +122,7 @@ fn measure<'a>(
 ) -> Result<Measured> {
     let host = host::view(&Live::this_machine());
     let temporary = std::env::temp_dir();
-    let folder = folder(options)?;
+    let folder = kept_in(options.no_save, options.results.as_deref())?;
     clear_up(arguments, &temporary, folder.as_deref());
     let plan = Plan { is_whole: around.is_some(), ..plan(&host, &allowed, arms)? };
     let pace = Pace::of(options, plan.arms.len());
@@ -190,23 +191,17 @@ pub(super) fn moment(workload: &str) -> (String, String) {
     (format!("{moment}Z-{workload}"), began)
 }
 
-/// Where results are kept, where they are.
-fn folder(options: &BenchArguments) -> Result<Option<PathBuf>> {
-    if options.no_save {
-        return Ok(None);
-    }
-    results_folder(options.results.as_deref()).map(Some)
-}
-
 /// Keeps a result that is complete; its path.
 fn keep(
     arguments: &Arguments,
     options: &BenchArguments,
     record: &mut Record,
 ) -> Result<Option<PathBuf>> {
-    let Some(folder) = folder(options)? else { return Ok(None) };
+    let Some(folder) = kept_in(options.no_save, options.results.as_deref())? else {
+        return Ok(None);
+    };
     let journal = Journal::begin(&folder, record)?;
-    let path = session::kept(journal, &arguments.output, record);
+    let path = kept(journal, &arguments.output, record);
     path.map(Some).context("the result is printed, but not kept")
 }
 

@@ -61,7 +61,11 @@ impl<'a> Session<'a> {
 }
 
 /// Keeps a result as a whole, and adds it to the history; its path.
-pub(super) fn kept(journal: Journal, output: &OutputArguments, record: &Record) -> Result<PathBuf> {
+pub(in crate::commands) fn kept(
+    journal: Journal,
+    output: &OutputArguments,
+    record: &Record,
+) -> Result<PathBuf> {
     let path = journal.finish(record)?;
     if let Err(why) = History::add(record, &path) {
         output::note(output, &format!("{why}; the next `fullclock history` adds the result"));

@@ -1,0 +1,252 @@
+//! The race that an agent works on, one at a time, whoever is connected.
+
+use crate::measure::costs;
+use host::Live;
+use lab::race::protocol::Ready;
+use lab::race::{Runner, Task};
+use lab::trial::Trial;
+use lab::workload::Scene;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long a race goes on whose end nobody asks for: a race asks for the time every other second.
+pub(super) const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How many intervals are remembered that nobody has kept: ten a second for as long as that, with room to spare. Each has some
+/// tens of kilobytes.
+const MOST: usize = 4000;
+
+/// How often it is looked whether somebody is.
+const GLANCE: Duration = Duration::from_millis(200);
+
+/// Where the race is.
+pub(super) struct Desk {
+    patience: Duration,
+    current: Mutex<Option<(Arc<Run>, JoinHandle<()>)>>,
+}
+
+/// One race on this node.
+pub(super) struct Run {
+    race: String,
+    patience: Duration,
+    /// The scene's wish to stop.
+    stop: AtomicBool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) ready: Option<Ready>,
+    begin_ns: Option<u64>,
+    /// The intervals that are not kept elsewhere, the oldest first.
+    pub(super) trials: VecDeque<Trial>,
+    /// It is over, or never began, and why.
+    pub(super) ended: Option<Result<(), String>>,
+    /// When an order came last.
+    asked: Option<Instant>,
+}
+
+impl Desk {
+    /// One that ends a race of which nothing is heard for so long.
+    pub(super) fn with(patience: Duration) -> Desk {
+        Desk { patience, current: Mutex::default() }
+    }
+
+    /// Begins another race.
+    ///
+    /// Errors: there is one.
+    pub(super) fn take(&self, task: Task) -> Result<Arc<Run>, String> {
+        let mut current = lock(&self.current);
+        if let Some((run, _)) = current.as_ref().filter(|(_, thread)| !thread.is_finished()) {
+            return Err(format!("the agent is in another race, {}: wait for its end", run.race));
+        }
+        let run = Arc::new(Run {
+            race: task.race.clone(),
+            patience: self.patience,
+            stop: AtomicBool::new(false),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        run.asked();
+        let own = run.clone();
+        let thread = Builder::new().name("race".to_owned()).spawn(move || own.work(&task));
+        let thread = thread.map_err(|it| host::thread::refusal(&it))?;
+        *current = Some((run.clone(), thread));
+        Ok(run)
+    }
+
+    /// The race of that name, where it is this one.
+    pub(super) fn find(&self, race: &str) -> Option<Arc<Run>> {
+        lock(&self.current).as_ref().map(|(run, _)| run).filter(|it| it.race == race).cloned()
+    }
+
+    /// Ends the race, if there is one, and waits until nothing is left of it.
+    pub(super) fn clear(&self) {
+        if let Some((run, thread)) = lock(&self.current).take() {
+            run.end();
+            // Its panic is on standard error already.
+            thread.join().ok();
+        }
+    }
+}
+
+impl Run {
+    fn work(&self, task: &Task) {
+        let ending = Ending(self);
+        let ended = self.race(task);
+        self.change(|it| it.ended = Some(ended));
+        drop(ending);
+    }
+
+    fn race(&self, task: &Task) -> Result<(), String> {
+        let host = host::view(&Live::this_machine());
+        let allowed = host::probe::allowed().map_err(|it| it.to_string())?;
+        let costs = costs::costs(&host, &allowed);
+        let scene =
+            Scene { host: &host, allowed, temporary: std::env::temp_dir(), stop: &self.stop };
+        let mut runner = Runner::prepare(task, &scene, costs).map_err(|it| it.to_string())?;
+        let cpus = runner.cpus().map(ToString::to_string);
+        let ready = Ready { about: runner.about(), cpus };
+        self.change(|it| it.ready = Some(ready));
+        let Some(begin_ns) = self.wait_for_begin() else { return Ok(()) };
+        let mut is_abandoned = false;
+        let mut tell = |trial: Trial| {
+            let is_full = self.change(|it| {
+                it.trials.push_back(trial);
+                it.trials.len() > MOST
+            });
+            is_abandoned |= is_full || self.is_abandoned(&self.state());
+            if is_abandoned {
+                self.end();
+            }
+        };
+        runner.run(begin_ns, &mut tell).map_err(|it| it.to_string())?;
+        if is_abandoned {
+            return Err("nobody took its intervals, so it ended".to_owned());
+        }
+        Ok(())
+    }
+
+    /// `None` where it is to end before.
+    fn wait_for_begin(&self) -> Option<u64> {
+        let mut state = self.state();
+        loop {
+            if let Some(begin_ns) = state.begin_ns {
+                return Some(begin_ns);
+            }
+            if self.stop.load(Ordering::Relaxed) || self.is_abandoned(&state) {
+                return None;
+            }
+            (state, _) =
+                self.changed.wait_timeout(state, GLANCE).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Begins at that moment of CLOCK_MONOTONIC_RAW.
+    pub(super) fn begin(&self, at_ns: u64) {
+        self.change(|it| it.begin_ns = Some(at_ns));
+    }
+
+    /// Ends soon.
+    pub(super) fn end(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// Forgets intervals up to that number.
+    pub(super) fn forget(&self, up_to: u32) {
+        self.change(|it| it.trials.retain(|trial| trial.number > up_to));
+    }
+
+    /// An order came: the race is there.
+    pub(super) fn asked(&self) {
+        self.state().asked = Some(now());
+    }
+
+    /// Whether nothing has been heard of the race for too long.
+    fn is_abandoned(&self, state: &State) -> bool {
+        state.asked.is_none_or(|it| it.elapsed() > self.patience)
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// Waits for a change, or a while.
+    pub(super) fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait_timeout(state, GLANCE).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let changed = change(&mut self.state());
+        self.changed.notify_all();
+        changed
+    }
+}
+
+/// Says of a race whose thread panics that it is over.
+struct Ending<'a>(&'a Run);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        let bug = || Err("the agent's race panicked".to_owned());
+        self.0.change(|it| it.ended.get_or_insert_with(bug).is_ok());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[expect(clippy::disallowed_methods, reason = "patience is a time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::known::Known;
+
+    fn run(patience: Duration) -> Run {
+        Run {
+            race: "r".to_owned(),
+            patience,
+            stop: AtomicBool::new(false),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_kept_elsewhere_is_forgotten_and_nothing_else() {
+        let run = run(PATIENCE);
+        for number in 1..=5 {
+            let trial = Trial::failed(0, 0, Known::Value(0), &lab::failure::Failure::Stopped);
+            run.state().trials.push_back(Trial { number, ..trial });
+        }
+        run.forget(3);
+        let left: Vec<u32> = run.state().trials.iter().map(|it| it.number).collect();
+        assert_eq!(left, [4, 5]);
+    }
+
+    #[test]
+    fn a_race_of_which_nothing_is_heard_never_begins() {
+        let run = run(Duration::ZERO);
+        run.asked();
+        assert_eq!(run.wait_for_begin(), None);
+        run.begin(7);
+        assert_eq!(run.wait_for_begin(), Some(7));
+    }
+
+    #[test]
+    fn a_race_whose_thread_panics_is_over() {
+        let run = run(PATIENCE);
+        drop(Ending(&run));
+        assert!(run.state().ended.as_ref().is_some_and(Result::is_err));
+    }
+}

@@ -1,0 +1,72 @@
+//! `fullclock agent`: a node of a race that is run elsewhere.
+
+mod desk;
+mod listener;
+mod session;
+mod token;
+
+pub(super) use token::{path as token_path, read as read_token};
+
+use crate::cli::{AgentArguments, Arguments};
+use crate::interrupt::Interrupt;
+use crate::output;
+use anyhow::{Context, Result, anyhow, bail};
+use desk::{Desk, PATIENCE};
+use std::io::{BufReader, stdin, stdout};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread::Builder;
+use std::time::Duration;
+
+/// How long an agent that was started for one race goes on without it, where its input stays open.
+const PATIENCE_OF_ONE: Duration = Duration::from_secs(20);
+
+/// How soon the end of a session is noticed.
+const GLANCE: Duration = Duration::from_millis(100);
+
+pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<ExitCode> {
+    super::bench::clear_up(arguments, &std::env::temp_dir(), None);
+    if options.stdio {
+        return on_stdio(options);
+    }
+    if !options.listen.ip().is_loopback() {
+        bail!(
+            "--listen {}: a race is not encrypted, so agents listen to their own machine only; `ssh -L` brings that elsewhere, \
+             or `fullclock race --nodes ssh:HOST` starts an agent there",
+            options.listen
+        );
+    }
+    let path = token::path(options.token_file.as_deref())?;
+    let token = token::read_or_make(&path)?;
+    let interrupt = Interrupt::listen()?;
+    let desk = Arc::new(Desk::with(PATIENCE));
+    let at = listener::listen(options.listen, token, desk.clone())
+        .with_context(|| format!("cannot listen at {}", options.listen))?;
+    output::print(&format!("listening at {at}; the token is in {}\n", path.display()))?;
+    while !interrupt.wait(Duration::from_secs(3600)) {}
+    desk.clear();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves whoever started this process, until it closes our input.
+fn on_stdio(options: &AgentArguments) -> Result<ExitCode> {
+    if let Some(folder) = &options.cgroup {
+        host::control_group::enter(folder)
+            .with_context(|| format!("cannot enter the control group {}", folder.display()))?;
+    }
+    let interrupt = Interrupt::listen()?;
+    // Nobody else can go on with it.
+    let desk = Arc::new(Desk::with(PATIENCE_OF_ONE));
+    let own = desk.clone();
+    let serve = move || session::serve(BufReader::new(stdin()), stdout(), None, &own);
+    let session = Builder::new().name("session".to_owned()).spawn(serve)?;
+    while !session.is_finished() && !interrupt.wait(GLANCE) {}
+    desk.clear();
+    if !session.is_finished() {
+        // It waits for orders, and nobody wants any.
+        return Ok(ExitCode::SUCCESS);
+    }
+    let served = session.join().map_err(|_| anyhow!("the session panicked"))?;
+    served.context("the connection to the race was lost")?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,166 @@
+//! One connection: orders come in, news go out.
+
+use super::desk::{Desk, Run, State};
+use super::token;
+use host::Live;
+use host::probe::anchor;
+use lab::race::protocol::{
+    News, Order, PROTOCOL, misunderstanding, receive, receive_greeting, send,
+};
+use lab::record::Fingerprint;
+use lab::trial::Trial;
+use std::cell::Cell;
+use std::io::{self, BufRead, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long who connects may take to say who it is.
+pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// What a stranger has to pass.
+pub(super) struct Door<'a> {
+    pub(super) token: &'a str,
+    /// Until when; none once it has passed.
+    pub(super) until: &'a Cell<Option<Instant>>,
+}
+
+/// What comes over a connection, until there is no more time.
+pub(super) struct Timed<'a> {
+    pub(super) stream: &'a TcpStream,
+    pub(super) until: &'a Cell<Option<Instant>>,
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.get().map(|it| it.saturating_duration_since(now()));
+        if left.is_some_and(|it| it.is_zero()) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(left)?;
+        self.stream.read(into)
+    }
+}
+
+/// Serves one connection to its end. Who has a `door` asks for its token.
+pub(super) fn serve(
+    mut from: impl BufRead,
+    to: impl Write + Send,
+    door: Option<&Door<'_>>,
+    desk: &Desk,
+) -> io::Result<()> {
+    let to = Mutex::new(to);
+    let say = |news: &News| send(&mut *to.lock().unwrap_or_else(PoisonError::into_inner), news);
+    if let Some(why) = greet(&mut from, door)? {
+        return say(&News::Refused { why });
+    }
+    let machine = Fingerprint::of(&host::view(&Live::this_machine()));
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    say(&News::Hello { protocol: PROTOCOL, version, machine })?;
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // What the race tells goes out on a thread of its own. Where nobody is there to hear it, the orders end, too.
+        let listen = |taken: Result<Arc<Run>, String>, after: u32| match taken {
+            Ok(run) => {
+                let (own, is_over) = (run.clone(), &is_over);
+                scope.spawn(move || forward(&own, after, is_over, say).ok());
+                Ok(Some(run))
+            }
+            Err(why) => say(&News::Refused { why }).map(|()| None),
+        };
+        let obey = |from: &mut _| -> io::Result<()> {
+            let mut current: Option<Arc<Run>> = None;
+            while let Some(order) = receive(from)? {
+                if let Some(run) = &current {
+                    run.asked();
+                }
+                match (order, &current) {
+                    (Order::Time, _) => say(&News::Time { ns: anchor().raw_ns })?,
+                    (Order::Prepare(task), None) => current = listen(desk.take(*task), 0)?,
+                    (Order::Resume { race, after }, None) => {
+                        let unknown = || format!("the agent knows no race {race}");
+                        current = listen(desk.find(&race).ok_or_else(unknown), after)?;
+                    }
+                    (Order::Begin { at_ns }, Some(it)) => it.begin(at_ns),
+                    (Order::Kept { up_to }, Some(it)) => it.forget(up_to),
+                    (Order::End, Some(it)) => it.end(),
+                    // It has not begun.
+                    (Order::Kept { .. } | Order::End, None) => {}
+                    (Order::Hello { .. } | Order::Prepare(_) | Order::Resume { .. }, _)
+                    | (Order::Begin { .. }, None) => {
+                        let why = "this is not the order of the protocol of a race".to_owned();
+                        say(&News::Refused { why })?;
+                    }
+                }
+            }
+            Ok(())
+        };
+        let obeyed = obey(&mut from);
+        is_over.store(true, Ordering::Relaxed);
+        obeyed
+    })
+}
+
+/// Hears who it is; why it is refused, where it is.
+fn greet(from: &mut impl BufRead, door: Option<&Door<'_>>) -> io::Result<Option<String>> {
+    let said = receive_greeting(from)?;
+    door.inspect(|it| it.until.set(None));
+    let Some(Order::Hello { protocol, version, token }) = said else {
+        return Ok(Some("a race begins with hello".to_owned()));
+    };
+    if door.is_some_and(|it| !token::are_same(it.token, &token)) {
+        let why = "the token is not the agent's; --token-file names a copy of the agent's file";
+        return Ok(Some(why.to_owned()));
+    }
+    Ok(misunderstanding("the race", protocol, &version))
+}
+
+/// Says what the race tells, behind interval `after`, until it or the connection is over.
+fn forward(
+    run: &Run,
+    mut after: u32,
+    is_over: &AtomicBool,
+    say: impl Fn(&News) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut is_ready = false;
+    while !is_over.load(Ordering::Relaxed) {
+        let mut state = run.state();
+        let mut news = coming(&state, &mut is_ready, after);
+        if news.is_empty() {
+            state = run.wait(state);
+            news = coming(&state, &mut is_ready, after);
+        }
+        drop(state);
+        for it in news {
+            say(&it)?;
+            match it {
+                News::Interval(trial) => after = trial.number,
+                News::Ended | News::Failed { .. } => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What has not been said yet.
+fn coming(state: &State, is_ready: &mut bool, after: u32) -> Vec<News> {
+    let mut news = Vec::new();
+    if let Some(ready) = state.ready.as_ref().filter(|_| !*is_ready) {
+        *is_ready = true;
+        news.push(News::Ready(ready.clone()));
+    }
+    let untold = state.trials.iter().filter(|it: &&Trial| it.number > after);
+    news.extend(untold.map(|it| News::Interval(Box::new(it.clone()))));
+    news.extend(state.ended.as_ref().map(|it| match it {
+        Ok(()) => News::Ended,
+        Err(why) => News::Failed { why: why.clone() },
+    }));
+    news
+}
+
+#[expect(clippy::disallowed_methods, reason = "a stranger's time is limited")]
+pub(super) fn now() -> Instant {
+    Instant::now()
+}

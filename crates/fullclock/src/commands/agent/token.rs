@@ -1,0 +1,112 @@
+//! What only who may use an agent knows.
+
+use crate::results_folder::results_folder;
+use anyhow::{Context, Result, bail};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "agent.token";
+
+/// As many as nobody can guess.
+const BYTES: usize = 32;
+
+/// The file of the token: the one chosen, else beside the results.
+pub(crate) fn path(chosen: Option<&Path>) -> Result<PathBuf> {
+    chosen.map_or_else(|| Ok(results_folder(None)?.join(NAME)), |it| Ok(it.to_owned()))
+}
+
+/// The token in that file.
+#[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
+pub(crate) fn read(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|it| it.take(4096).read_to_string(&mut text));
+    read.with_context(|| format!("cannot read the token in {}", path.display()))?;
+    match text.trim() {
+        "" => bail!("{} is empty; remove it, and the agent makes another token", path.display()),
+        token => Ok(token.to_owned()),
+    }
+}
+
+/// The token in that file, which others can neither have written nor read; makes one where there is none.
+#[expect(clippy::disallowed_methods, reason = "keeps its own secret where the user wants it")]
+pub(super) fn read_or_make(path: &Path) -> Result<String> {
+    let named = || format!("cannot keep a token in {}", path.display());
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).with_context(named)?;
+    }
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match made {
+        Ok(mut file) => {
+            let token = new().with_context(named)?;
+            writeln!(file, "{token}").and_then(|()| file.sync_all()).with_context(named)?;
+            Ok(token)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            host::ownership::refuse_others_files(path)?;
+            let mode = path.metadata().with_context(named)?.mode() & 0o777;
+            if mode & 0o077 != 0 {
+                let path = path.display();
+                bail!("others can read the token in {path} (mode {mode:o}): chmod 600 it");
+            }
+            read(path)
+        }
+        Err(error) => Err(error).with_context(named),
+    }
+}
+
+fn new() -> Result<String> {
+    let mut bytes = [0_u8; BYTES];
+    let n = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    if n < BYTES {
+        bail!("the kernel gave {n} of {BYTES} random bytes");
+    }
+    Ok(bytes.iter().map(|it| format!("{it:02x}")).collect())
+}
+
+/// Whether both are the same, in a time that does not tell how much of them is.
+pub(super) fn are_same(one: &str, other: &str) -> bool {
+    let differing = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+    one.len() == other.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "spoils the files that are asked about")]
+
+    use super::*;
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_token_is_made_once_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/agent.token");
+        let token = read_or_make(&path).unwrap();
+        assert_eq!((token.len(), read_or_make(&path).unwrap()), (2 * BYTES, token.clone()));
+        assert_eq!(read(&path).unwrap(), token);
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_ne!(new().unwrap(), new().unwrap());
+    }
+
+    #[test]
+    fn a_token_that_others_could_have_written_is_refused_and_so_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.token");
+        read_or_make(&path).unwrap();
+        set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
+        assert!(read_or_make(&path).unwrap_err().to_string().contains("others can write it"));
+        set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        assert!(read_or_make(&path).unwrap_err().to_string().contains("others can read"));
+        set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        std::fs::write(&path, "\n").unwrap();
+        assert!(read_or_make(&path).unwrap_err().to_string().contains("is empty"));
+    }
+
+    #[test]
+    fn tokens_are_the_same_or_not() {
+        assert!(are_same("abc", "abc") && are_same("", ""));
+        assert!(!are_same("abc", "abd") && !are_same("abc", "ab") && !are_same("", "a"));
+    }
+}
