@@ -68,12 +68,17 @@ impl Bench {
         let ended = match &boot.emulator {
             Emulator::Qemu(qemu) => qemu.run(&guest),
             Emulator::Bochs(bochs) => bochs.run(&guest),
-        }
-        .with_context(console)?;
-        // An emulator's exit status says little: Bochs calls a machine switched off a panic.
+        };
         let sent = fs::read(guest.results()).unwrap_or_default();
         let names: Vec<&str> = steps.iter().map(|step| &*step.name).collect();
-        Transcript::parse(&sent, &names)
+        let transcript = Transcript::parse(&sent, &names);
+        let where_it_was = || match &transcript {
+            Err(error) => format!("{error:#}"),
+            Ok(_) => "behind its last step".to_owned(),
+        };
+        // An emulator's exit status says little: Bochs calls a machine switched off a panic.
+        let ended = ended.with_context(where_it_was).with_context(console)?;
+        transcript
             .with_context(|| format!("the emulator ended with {}", ended.status))
             .with_context(|| format!("it printed:\n{}", ended.printed))
             .with_context(console)

@@ -53,7 +53,7 @@ impl Bochs {
         command.args(["-q", "-f", "bochsrc", "-rc", "debugger"]);
         // The display draws with terminal codes even if nobody looks; it must know which.
         command.env("TERM", "vt100");
-        emulator::run(command, guest, Patience { to_boot: None, in_all: TIMEOUT })
+        emulator::run(command, guest, Patience { to_boot: None, a_step: TIMEOUT })
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -42,9 +42,9 @@ impl Guest {
         self.folder.join("results")
     }
 
-    /// Whether its programs have begun.
-    fn has_sent(&self) -> bool {
-        fs::metadata(self.results()).is_ok_and(|it| it.len() > 0)
+    /// Bytes of its transcript so far: none before its programs have begun.
+    fn n_sent(&self) -> u64 {
+        fs::metadata(self.results()).map_or(0, |it| it.len())
     }
 
     /// The end of what the guest's kernel printed, for an error to show.
@@ -68,11 +68,14 @@ pub(crate) struct Ended {
 /// How long an emulator may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
-    /// Until its guest sends the first byte of its transcript; `None` asks for none.
+    /// Until its guest sends the first byte of its transcript; `None` is as long as any step may take.
     pub(crate) to_boot: Option<Duration>,
-    /// Until it is off.
-    pub(crate) in_all: Duration,
+    /// From one step's output to the next, and from the last to the end.
+    pub(crate) a_step: Duration,
 }
+
+/// How often a guest's transcript is looked at.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The guest of an emulator sent nothing.
 #[derive(Debug)]
@@ -90,7 +93,7 @@ impl fmt::Display for NotBooted {
 }
 
 /// Runs an emulator of `guest` until it exits, or kills it when `patience` is over: with [`NotBooted`] where that with its
-/// boot is. It does not outlive the call either way.
+/// boot is, and else with the CPU time it used. It does not outlive the call either way.
 pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Result<Ended> {
     let program = command.get_program().to_string_lossy().into_owned();
     let (mut reader, writer) = std::io::pipe().context("cannot make a pipe")?;
@@ -107,24 +110,51 @@ pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Re
         // Nobody listens once the time is up.
         drop(sender.send(result));
     });
-    let to_boot = patience.to_boot.unwrap_or_default().min(patience.in_all);
-    let mut printed = receiver.recv_timeout(to_boot);
-    let has_booted = printed.is_ok() || patience.to_boot.is_none() || guest.has_sent();
-    if has_booted && printed.is_err() {
-        printed = receiver.recv_timeout(patience.in_all - to_boot);
-    }
-    if printed.is_err() {
+    let (mut n_sent, mut since) = (0, Instant::now());
+    let printed = loop {
+        if let Ok(printed) = receiver.recv_timeout(LOOK) {
+            break Some(printed);
+        }
+        let before = std::mem::replace(&mut n_sent, guest.n_sent());
+        if n_sent > before {
+            since = Instant::now();
+        }
+        let limit = patience.to_boot.filter(|_| n_sent == 0).unwrap_or(patience.a_step);
+        if since.elapsed() >= limit {
+            break None;
+        }
+    };
+    let used = cpu_time(child.id());
+    if printed.is_none() {
         child.kill().with_context(|| format!("cannot kill {program}"))?;
     }
     let status = child.wait().with_context(|| format!("cannot wait for {program}"))?;
-    if !has_booted {
-        bail!(NotBooted { program, within: to_boot });
-    }
-    let Ok(printed) = printed else {
-        bail!("{program} was still running after {} s", patience.in_all.as_secs());
+    let Some(printed) = printed else {
+        if let (0, Some(within)) = (n_sent, patience.to_boot) {
+            bail!(NotBooted { program, within });
+        }
+        let limit = patience.a_step.as_secs();
+        bail!(
+            "{program} sent nothing for {limit} s, {} s of CPU time after its start",
+            used.as_secs()
+        );
     };
     let printed = printed.with_context(|| format!("cannot read what {program} printed"))?;
     Ok(Ended { status, printed: String::from_utf8_lossy(&printed).into_owned() })
+}
+
+/// What a process has used: much of it where its guest goes round in a circle, little where it waits; none of one that is gone.
+fn cpu_time(process: u32) -> Duration {
+    /// Of utime and stime, behind the name.
+    const FIELDS: std::ops::Range<usize> = 11..13;
+    /// Of a tick, as Linux counts for user space on every machine that emulators run on.
+    const TICK: Duration = Duration::from_millis(10);
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let used =
+        fields.get(FIELDS).unwrap_or_default().iter().filter_map(|it| it.parse::<u32>().ok());
+    TICK * used.sum()
 }
 
 #[cfg(test)]
@@ -152,7 +182,7 @@ mod tests {
 
     #[test]
     fn both_streams_and_the_status_are_returned() {
-        let patience = Patience { to_boot: None, in_all: MINUTE };
+        let patience = Patience { to_boot: None, a_step: MINUTE };
         let ended = run(shell("echo one; echo two >&2; exit 3"), &guest(Path::new("/")), patience);
         let ended = ended.unwrap();
         assert_eq!((ended.status.code(), &*ended.printed), (Some(3), "one\ntwo\n"));
@@ -160,20 +190,39 @@ mod tests {
 
     #[test]
     fn an_emulator_that_never_ends_is_killed() {
-        let patience = Patience { to_boot: None, in_all: Duration::ZERO };
+        let patience = Patience { to_boot: None, a_step: Duration::ZERO };
         let error = run(shell("exec sleep 1000"), &guest(Path::new("/")), patience).unwrap_err();
-        assert_eq!(error.to_string(), "sh was still running after 0 s");
+        let text = "sh sent nothing for 0 s, 0 s of CPU time after its start";
+        assert_eq!(error.to_string(), text);
     }
 
     #[test]
     fn a_guest_that_sends_nothing_has_not_booted_and_one_that_did_goes_on() {
         let folder = tempfile::tempdir().unwrap();
-        let patience = Patience { to_boot: Some(Duration::ZERO), in_all: MINUTE };
+        let patience = Patience { to_boot: Some(Duration::ZERO), a_step: MINUTE };
         let error = run(shell("exec sleep 1000"), &guest(folder.path()), patience).unwrap_err();
         assert_eq!(error.to_string(), "the guest of sh did not boot in 0 s");
         assert!(error.is::<NotBooted>());
         fs::write(guest(folder.path()).results(), "step").unwrap();
-        let ended = run(shell("sleep 0.1; exit 4"), &guest(folder.path()), patience).unwrap();
+        let ended = run(shell("sleep 1.5; exit 4"), &guest(folder.path()), patience).unwrap();
         assert_eq!(ended.status.code(), Some(4));
+    }
+
+    #[test]
+    fn a_guest_that_goes_on_sending_may_take_as_long_as_it_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let patience = Patience { to_boot: None, a_step: 5 * LOOK };
+        let steps = "for step in 1 2 3 4 5 6 7; do sleep 1; echo $step >>results; done; exit 5";
+        let ended = run(shell(steps), &guest(folder.path()), patience).unwrap();
+        assert_eq!(ended.status.code(), Some(5));
+    }
+
+    #[test]
+    fn time_that_a_process_used_is_counted_and_of_none_is_nothing() {
+        let deadline = Instant::now() + MINUTE;
+        while cpu_time(std::process::id()) < Duration::from_millis(50) {
+            assert!(Instant::now() < deadline, "50 ms of this process in a minute");
+        }
+        assert_eq!(cpu_time(u32::MAX), Duration::ZERO);
     }
 }

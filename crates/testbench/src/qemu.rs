@@ -15,10 +15,9 @@ use crate::acpi;
 use crate::bmc::SlowBmc;
 use crate::emulator::{self, Ended, Guest, NotBooted, Patience};
 
-/// Twice what the longest boot and its steps take beside a compile on a machine with two CPUs, and five times what the
-/// longest boot takes.
+/// Five times what the longest boot takes, and at least twice what any step does, beside a compile on a machine with two CPUs.
 const PATIENCE: Patience =
-    Patience { to_boot: Some(Duration::from_secs(150)), in_all: Duration::from_secs(600) };
+    Patience { to_boot: Some(Duration::from_secs(150)), a_step: Duration::from_secs(600) };
 
 /// How often a machine is booted that has not run a single program. Now and then a kernel stands still in its first second,
 /// with all CPUs of the machine busy (QEMU 7.2 with a thread for each CPU: three times in two runs of all scenarios on
