@@ -57,7 +57,16 @@ pub struct FigureSummary {
     pub interval: Option<Interval>,
 }
 
+/// How the id of a race ends, but for a number where there are several.
+const RACE: &str = "-race";
+
 impl Entry {
+    /// Whether it is one of nodes that committed at the same time.
+    pub fn is_race(&self) -> bool {
+        let counted = self.id.rsplit_once('-').filter(|it| it.1.parse::<u32>().is_ok());
+        self.id.ends_with(RACE) || counted.is_some_and(|it| it.0.ends_with(RACE))
+    }
+
     /// Of the result in the file at `path`.
     pub fn of(record: &Record, path: PathBuf) -> Entry {
         Entry {

@@ -7,12 +7,14 @@ mod entry;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod follow;
 mod history;
 mod journal;
 mod read;
 mod sweep;
 
 pub use entry::{ArmSummary, Entry, FigureSummary};
+pub use follow::{Follower, News, running};
 pub use history::{History, HistoryError, INDEX};
 pub use journal::Journal;
 pub use read::{Unreadable, read, read_from};

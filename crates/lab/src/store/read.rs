@@ -7,7 +7,7 @@ use crate::trial::Trial;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Why a file is no result.
@@ -19,6 +19,11 @@ pub struct Unreadable {
 }
 
 impl Unreadable {
+    /// A file that cannot be read.
+    pub(super) fn io(path: &Path, why: io::Error) -> Unreadable {
+        Unreadable { path: path.to_owned(), why: Why::Io(why) }
+    }
+
     /// The file's name.
     pub(super) fn name(&self) -> Option<&str> {
         self.path.file_name()?.to_str()
@@ -66,9 +71,27 @@ pub(super) fn whole_lines(path: &Path) -> Result<(Record, u64), Unreadable> {
     read.map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
+/// What stands in front of the trials of a journal, and how long it is.
+pub(super) fn head(path: &Path, file: &mut File) -> Result<(Record, u64), Unreadable> {
+    let mut line = Vec::new();
+    let read = BufReader::new(file).take(LARGEST).read_until(b'\n', &mut line);
+    let parsed = read.map_err(Why::Io).and_then(|_| parse(&line));
+    let record = parsed.map_err(|why| Unreadable { path: path.to_owned(), why })?;
+    let record = Record { doubts: Vec::new(), ..record };
+    Ok((record, line.len() as u64))
+}
+
+/// The trials in whole lines of a journal, behind its head.
+pub(super) fn trials(path: &Path, lines: &[u8]) -> Result<Vec<Trial>, Unreadable> {
+    let each = lines.split(|it| *it == b'\n').filter(|it| !it.is_empty());
+    let parsed: Result<_, _> = each.map(serde_json::from_slice).collect();
+    parsed.map_err(|why| Unreadable { path: path.to_owned(), why: Why::Syntax(why) })
+}
+
+/// A trial takes some kilobytes.
+const LARGEST: u64 = 1 << 30;
+
 fn bytes(path: &Path) -> Result<Vec<u8>, Why> {
-    /// A trial takes some kilobytes.
-    const LARGEST: u64 = 1 << 30;
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|it| it.take(LARGEST + 1).read_to_end(&mut bytes));
     let length = read.map_err(Why::Io)? as u64;
