@@ -13,6 +13,7 @@ mod output;
 mod plan_file;
 mod render;
 mod results_folder;
+mod secret;
 mod tui;
 mod watch;
 

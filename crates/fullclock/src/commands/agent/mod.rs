@@ -3,13 +3,11 @@
 mod desk;
 mod listener;
 mod session;
-mod token;
-
-pub(super) use token::{path as token_path, read as read_token};
 
 use crate::cli::{AgentArguments, Arguments};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
 use desk::{Desk, PATIENCE};
 use std::io::{BufReader, stdin, stdout};
@@ -17,6 +15,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::Builder;
 use std::time::Duration;
+
+/// The name of the file of an agent's token.
+pub(super) const TOKEN: &str = "agent.token";
 
 /// How long an agent that was started for one race goes on without it, where its input stays open.
 const PATIENCE_OF_ONE: Duration = Duration::from_secs(20);
@@ -36,8 +37,8 @@ pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<Exi
             options.listen
         );
     }
-    let path = token::path(options.token_file.as_deref())?;
-    let token = token::read_or_make(&path)?;
+    let path = secret::path(options.token_file.as_deref(), TOKEN)?;
+    let token = secret::read_or_make(&path)?;
     let interrupt = Interrupt::listen()?;
     let desk = Arc::new(Desk::with(PATIENCE));
     let at = listener::listen(options.listen, token, desk.clone())

@@ -1,7 +1,7 @@
 //! One connection: orders come in, news go out.
 
 use super::desk::{Desk, Run, State};
-use super::token;
+use crate::secret;
 use host::Live;
 use host::probe::anchor;
 use lab::race::protocol::{
@@ -109,7 +109,7 @@ fn greet(from: &mut impl BufRead, door: Option<&Door<'_>>) -> io::Result<Option<
     let Some(Order::Hello { protocol, version, token }) = said else {
         return Ok(Some("a race begins with hello".to_owned()));
     };
-    if door.is_some_and(|it| !token::are_same(it.token, &token)) {
+    if door.is_some_and(|it| !secret::are_same(it.token, &token)) {
         let why = "the token is not the agent's; --token-file names a copy of the agent's file";
         return Ok(Some(why.to_owned()));
     }

@@ -11,6 +11,7 @@ use crate::output::{self, Style};
 use crate::render::bench::Report;
 use crate::render::{self, race as words};
 use crate::results_folder::kept_in;
+use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
 use host::Live;
 use host::probe::anchor;
@@ -47,7 +48,7 @@ const FAREWELL: Duration = Duration::from_secs(60);
 pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<ExitCode> {
     let nodes = nodes::planned(options)?;
     let token = if nodes.iter().any(|it| matches!(it.place, Place::Agent(_))) {
-        agent::read_token(&agent::token_path(options.token_file.as_deref())?)?
+        secret::read(&secret::path(options.token_file.as_deref(), agent::TOKEN)?)?
     } else {
         String::new()
     };

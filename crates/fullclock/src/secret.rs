@@ -1,4 +1,4 @@
-//! What only who may use an agent knows.
+//! What only who may come in knows: an agent's token, and a server's.
 
 use crate::results_folder::results_folder;
 use anyhow::{Context, Result, bail};
@@ -7,14 +7,12 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-const NAME: &str = "agent.token";
-
 /// As many as nobody can guess.
 const BYTES: usize = 32;
 
-/// The file of the token: the one chosen, else beside the results.
-pub(crate) fn path(chosen: Option<&Path>) -> Result<PathBuf> {
-    chosen.map_or_else(|| Ok(results_folder(None)?.join(NAME)), |it| Ok(it.to_owned()))
+/// The file of a token: the one chosen, else the one of this name beside the results.
+pub(crate) fn path(chosen: Option<&Path>, name: &str) -> Result<PathBuf> {
+    chosen.map_or_else(|| Ok(results_folder(None)?.join(name)), |it| Ok(it.to_owned()))
 }
 
 /// The token in that file.
@@ -24,14 +22,17 @@ pub(crate) fn read(path: &Path) -> Result<String> {
     let read = File::open(path).and_then(|it| it.take(4096).read_to_string(&mut text));
     read.with_context(|| format!("cannot read the token in {}", path.display()))?;
     match text.trim() {
-        "" => bail!("{} is empty; remove it, and the agent makes another token", path.display()),
+        "" => bail!(
+            "{} is empty; remove it, and whoever needs the token makes another",
+            path.display()
+        ),
         token => Ok(token.to_owned()),
     }
 }
 
 /// The token in that file, which others can neither have written nor read; makes one where there is none.
 #[expect(clippy::disallowed_methods, reason = "keeps its own secret where the user wants it")]
-pub(super) fn read_or_make(path: &Path) -> Result<String> {
+pub(crate) fn read_or_make(path: &Path) -> Result<String> {
     let named = || format!("cannot keep a token in {}", path.display());
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(named)?;
@@ -66,7 +67,7 @@ fn new() -> Result<String> {
 }
 
 /// Whether both are the same, in a time that does not tell how much of them is.
-pub(super) fn are_same(one: &str, other: &str) -> bool {
+pub(crate) fn are_same(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differing == 0
 }
