@@ -19,34 +19,38 @@ const START: &str = "exec chromium-headless-shell --no-sandbox --disable-gpu --r
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A tab with a page in it. Dropping it ends the browser.
-pub(super) struct Tab {
+pub(crate) struct Tab {
     browser: Child,
     orders: ChildStdin,
     answers: Receiver<Value>,
-    session: Option<String>,
+    /// The tab that orders go to.
+    pub(crate) session: Option<String>,
     last_id: u64,
     events: Vec<Value>,
-    /// Where the page and what the browser keeps lie.
-    folder: TempDir,
+    /// What the browser keeps.
+    _folder: TempDir,
 }
 
 impl Tab {
-    /// Opens a page and waits until it is loaded.
-    pub(super) fn open(page: &str) -> Tab {
+    /// A tab without a page.
+    pub(crate) fn empty() -> Tab {
         let mut tab = Tab::start();
-        let file = tab.folder.path().join("report.html");
-        std::fs::write(&file, page).unwrap();
         tab.attach();
         for domain in ["Page", "Runtime", "Log", "Network"] {
             tab.call(&format!("{domain}.enable"), &json!({}));
         }
-        let url = format!("file://{}", file.display());
-        tab.call("Page.navigate", &json!({ "url": url }));
-        while !tab.events.iter().any(|it| it["method"] == "Page.loadEventFired") {
-            let event = tab.next();
-            tab.events.push(event);
-        }
         tab
+    }
+
+    /// Goes to an address, and waits until what is there is loaded.
+    pub(crate) fn go(&mut self, url: &str) {
+        let is_loaded = |it: &Value| it["method"] == "Page.loadEventFired";
+        let n_loaded = self.events.iter().filter(|it| is_loaded(it)).count();
+        self.call("Page.navigate", &json!({ "url": url }));
+        while self.events.iter().filter(|it| is_loaded(it)).count() == n_loaded {
+            let event = self.next();
+            self.events.push(event);
+        }
     }
 
     fn start() -> Tab {
@@ -72,11 +76,11 @@ impl Tab {
             }
         });
         let (session, events) = (None, Vec::new());
-        Tab { browser, orders, answers, session, last_id: 0, events, folder }
+        Tab { browser, orders, answers, session, last_id: 0, events, _folder: folder }
     }
 
-    /// Makes an empty tab of its own that orders go to.
-    pub(super) fn attach(&mut self) -> Option<String> {
+    /// Makes an empty tab of its own that orders go to; the one that they went to before.
+    pub(crate) fn attach(&mut self) -> Option<String> {
         let before = self.session.take();
         let target = self.call("Target.createTarget", &json!({ "url": "about:blank" }));
         let flat = json!({ "targetId": target["targetId"], "flatten": true });
@@ -85,13 +89,8 @@ impl Tab {
         before
     }
 
-    /// Sends orders to another tab.
-    pub(super) fn turn_to(&mut self, session: Option<String>) {
-        self.session = session;
-    }
-
     /// What a method answers.
-    pub(super) fn call(&mut self, method: &str, parameters: &Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.last_id += 1;
         let mut order = json!({ "id": self.last_id, "method": method, "params": parameters });
         if let Some(session) = &self.session {
@@ -109,7 +108,7 @@ impl Tab {
     }
 
     /// The value of an expression of JavaScript, also of a promise.
-    pub(super) fn evaluate(&mut self, expression: &str) -> Value {
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let how = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let mut answer = self.call("Runtime.evaluate", &how);
         assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
@@ -117,7 +116,7 @@ impl Tab {
     }
 
     /// What the console says of the page: of any level.
-    pub(super) fn complaints(&self) -> Vec<Value> {
+    pub(crate) fn complaints(&self) -> Vec<Value> {
         const COMPLAINTS: [&str; 3] =
             ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"];
         let is_complaint = |it: &&Value| COMPLAINTS.iter().any(|method| it["method"] == **method);
@@ -125,14 +124,16 @@ impl Tab {
     }
 
     /// Every address that was asked for, the page's own included.
-    pub(super) fn requests(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<String> {
         let requests = self.events.iter().filter(|it| it["method"] == "Network.requestWillBeSent");
         let address = |it: &Value| it["params"]["request"]["url"].as_str().unwrap().to_owned();
         requests.map(address).collect()
     }
 
     fn next(&mut self) -> Value {
-        self.answers.recv_timeout(PATIENCE).expect("Chromium answers")
+        self.answers
+            .recv_timeout(PATIENCE)
+            .unwrap_or_else(|why| panic!("Chromium says nothing: {why}"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The page of a study, opened in Chromium: nothing is complained of, nothing fetched, everything drawn, on any width.
 
+#[path = "../../../../tests/support/chromium.rs"]
 mod chromium;
 mod pixels;
 
@@ -23,7 +24,18 @@ fn large() -> Record {
 
 fn opened(record: &Record) -> Tab {
     let analysis = fixture::analysis(record);
-    Tab::open(&html::page(&Study::of(record, &analysis).unwrap()))
+    shown(&html::page(&Study::of(record, &analysis).unwrap()))
+}
+
+/// A page that is nowhere but in this text, in a folder that goes when this function ends: it is loaded by then.
+#[expect(clippy::disallowed_methods, reason = "writes a page for the browser")]
+fn shown(page: &str) -> Tab {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.html");
+    std::fs::write(&file, page).unwrap();
+    let mut tab = Tab::empty();
+    tab.go(&format!("file://{}", file.display()));
+    tab
 }
 
 fn resize(tab: &mut Tab, width: u32) {
@@ -57,7 +69,7 @@ fn a_script_or_an_address_would_be_refused() {
     let (record, analysis) = fixture::study();
     let page = html::page(&Study::of(&record, &analysis).unwrap());
     let evil = "<script>document.title = 'taken'</script><img src='http://127.0.0.1:9/x'><h1>";
-    let mut tab = Tab::open(&page.replacen("<h1>", evil, 1));
+    let mut tab = shown(&page.replacen("<h1>", evil, 1));
     assert_ne!(tab.evaluate("document.title"), "taken");
     // Chromium says of both that the policy refused them.
     assert_eq!(tab.complaints().len(), 2);

@@ -17,7 +17,7 @@ pub(super) fn count(tab: &mut Tab, figure: usize, colors: &[&str]) -> Vec<u64> {
     let image = tab.call("Page.captureScreenshot", &how)["data"].take();
     let page = tab.attach();
     let counts = tab.evaluate(&script(&image, colors));
-    tab.turn_to(page);
+    tab.session = page;
     counts.as_array().unwrap().iter().map(|it| it.as_u64().unwrap()).collect()
 }
 
