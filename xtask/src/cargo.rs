@@ -41,7 +41,7 @@ pub(crate) fn build_mortal() -> Result<()> {
 }
 
 /// The folder that cargo builds into.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
     workspace().join(target)
 }

@@ -20,6 +20,7 @@ mod docs;
 mod fuzz;
 mod guest;
 mod injection;
+mod served;
 mod simulation;
 mod stage;
 mod tally;
@@ -45,6 +46,11 @@ const COMMANDS: &[Command] = &[
         run: guest::run,
     },
     Command { name: "fuzz", about: "run the fuzz targets: fuzz [--runs N]", run: fuzz::run },
+    Command {
+        name: "served",
+        about: "ask `fullclock serve` everything that its description allows, as others would",
+        run: served::run,
+    },
     Command { name: "docs", about: "renew the pages of docs/ from the lists", run: docs::run },
     Command {
         name: "injection",

@@ -4,9 +4,10 @@
 //! fails; and ends with a line that counts the tests.
 
 use std::process::{ExitCode, Stdio};
+use std::thread;
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use testbench::packages::{self, Package};
 
 use crate::cargo::{
@@ -14,7 +15,7 @@ use crate::cargo::{
 };
 use crate::stage::{seconds, stage};
 use crate::tally::Tally;
-use crate::{browser, databases, debian, fuzz};
+use crate::{browser, databases, debian, fuzz, served};
 
 /// Parts of the Rust toolchain that stages need, and the cargo command each brings.
 const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "fmt"), ("clippy", "clippy")];
@@ -24,8 +25,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask test' takes no arguments");
     let started = Instant::now();
     stage("Debian packages", || {
-        let packages =
-            [packages::PACKAGES, fuzz::PACKAGES, databases::PACKAGES, browser::PACKAGES].concat();
+        let packages = [
+            packages::PACKAGES,
+            fuzz::PACKAGES,
+            databases::PACKAGES,
+            browser::PACKAGES,
+            served::PACKAGES,
+        ]
+        .concat();
         databases::without_servers(|| debian::install(&packages))
     })?;
     stage("Rust components", install_components)?;
@@ -34,6 +41,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         cargo::run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     })?;
     let mut tally = stage("tests", || run_tests(cargo(&["test", "--workspace"])))?;
+    // Into a folder of its own, while the next tests wait for disks and a browser.
+    let release = thread::spawn(build_binaries);
     tally += stage("changes that are killed", || {
         let faults = ["test", "--package", "host", "--features", "faults", "--test", "changes"];
         run_tests(cargo(&faults))
@@ -41,7 +50,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     if let Some(pages) = stage_with(browser::PACKAGES, "pages in a browser", browser::open_pages)? {
         tally += pages;
     }
-    stage("release build", build_binaries)?;
+    stage_with(served::PACKAGES, "served to others", served::ask)?;
+    stage("release build", || {
+        release.join().map_err(|_| anyhow!("building the release panicked"))?
+    })?;
     stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
     if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
         tally += scenarios;

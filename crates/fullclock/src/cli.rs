@@ -9,6 +9,7 @@ mod foreign;
 mod history;
 mod noise;
 mod race;
+mod serve;
 mod watch;
 
 pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments, percent};
@@ -23,6 +24,7 @@ pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
 pub(crate) use noise::NoiseArguments;
 pub(crate) use race::{AgentArguments, RaceArguments};
+pub(crate) use serve::ServeArguments;
 pub(crate) use watch::{Probe, WatchArguments};
 
 use crate::commands::ledger::period::{Point, point};
@@ -140,6 +142,13 @@ pub(crate) enum Command {
     /// connection has not taken, and ends a race that nobody has asked for during five minutes.
     #[command(after_help = race::AGENT_EXAMPLES)]
     Agent(AgentArguments),
+    /// Show this machine in a browser, live, and its figures to Prometheus
+    ///
+    /// Pages for what the CPUs do now, for races, for findings and for results; `/metrics` for Prometheus; `/api/v1` for scripts.
+    /// Reads only, changes nothing, and fetches nothing from anywhere. Others than this machine are let in with --listen, and have
+    /// to know a token.
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(ServeArguments),
     /// List the results of `fullclock bench` that were kept, and show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed

@@ -16,6 +16,7 @@ mod results_folder;
 mod secret;
 mod tui;
 mod watch;
+mod web;
 
 use std::process::ExitCode;
 

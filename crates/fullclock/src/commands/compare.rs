@@ -32,6 +32,19 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
+/// What `fullclock compare` says of these results, as text and as JSON. `given` is what to call them.
+///
+/// Errors: one is none, or there is nothing to compare it with.
+pub(crate) fn words(files: &[PathBuf], given: &[String]) -> Result<(String, String)> {
+    let records: Vec<Record> =
+        files.iter().map(|it| Ok(store::read(it)?)).collect::<Result<_>>()?;
+    let sides = sides(&records, given);
+    let found = compared(&records, &sides, given)?;
+    let style = Style { color: false, width: 100 };
+    let text = render::bench::comparisons(&found, &sides, given, style);
+    Ok((text, render::bench::comparisons_json(&found)?))
+}
+
 /// The file that is meant. What names no file, and has no folder in it, is an id or its beginning.
 pub(super) fn file(given: &Path, results: Option<&Path>) -> Result<PathBuf> {
     let id = given.to_str().filter(|it| !it.is_empty() && !it.contains('/') && !given.exists());

@@ -6,7 +6,7 @@ mod bench;
 mod capture;
 mod certificate;
 pub(crate) mod change;
-mod compare;
+pub(crate) mod compare;
 mod experiment;
 mod explain;
 mod history;
@@ -14,6 +14,7 @@ pub(crate) mod ledger;
 mod noise;
 mod passwords;
 mod race;
+mod serve;
 mod tick;
 mod watch;
 
@@ -40,6 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::Compare(options)) => compare::run(arguments, options),
         Some(Command::Race(options)) => race::run(arguments, options),
         Some(Command::Agent(options)) => agent::run(arguments, options),
+        Some(Command::Serve(options)) => serve::run(arguments, options),
         Some(Command::Certificate(options)) => certificate::run(arguments, options),
         Some(Command::Plan(options)) => change::plan::run(arguments, options),
         Some(Command::Apply(options)) => change::apply::run(arguments, options),

@@ -21,6 +21,22 @@ enum Unit {
     Micros,
 }
 
+/// What an interval has in columns, and what that is counted in: times in microseconds.
+pub(crate) fn columns() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let unit = |unit| match unit {
+        Unit::Rate => "1/s",
+        Unit::Micros => "us",
+    };
+    COLUMNS.iter().map(move |(name, _, it)| (*name, unit(*it))).chain([("clock", "MHz")])
+}
+
+/// The same of an interval, where it is known.
+pub(crate) fn values(trial: &Trial) -> impl Iterator<Item = Option<f64>> {
+    let figure =
+        |name: &str| trial.outcome.figures.iter().find(|it| it.name == name).map(|it| it.value);
+    COLUMNS.iter().map(move |it| figure(it.0)).chain([clock_mhz(trial)])
+}
+
 const WIDTH: usize = 15;
 
 /// The metric that tells the clock of busy CPUs, where counters do.
@@ -78,19 +94,21 @@ fn value(figures: &[Figure], name: &str, unit: Unit) -> String {
     )
 }
 
-/// The clock that the probe saw, or counters tell.
-fn clock(trial: &Trial) -> String {
-    let probed = || trial.clock.value().map(|it| it.mean_hz() / 1e9);
+/// The clock that counters tell, or the probe saw.
+fn clock_mhz(trial: &Trial) -> Option<f64> {
     let counted = || {
         let metrics = &trial.surroundings.value()?.metrics;
-        let found = metrics.iter().find(|it| it.metric == BUSY_MHZ)?;
-        found.value.value().map(|mhz| mhz / 1e3)
+        metrics.iter().find(|it| it.metric == BUSY_MHZ)?.value.value().copied()
     };
-    counted().or_else(probed).map_or_else(|| "-".to_owned(), |ghz| format!("{ghz:.2} GHz"))
+    counted().or_else(|| trial.clock.value().map(|it| it.mean_hz() / 1e6))
+}
+
+fn clock(trial: &Trial) -> String {
+    clock_mhz(trial).map_or_else(|| "-".to_owned(), |it| format!("{:.2} GHz", it / 1e3))
 }
 
 /// What happened.
-fn mark_words(mark: &Mark) -> String {
+pub(crate) fn mark_words(mark: &Mark) -> String {
     let cpus = |it: &Option<f64>| it.map_or("no quota".to_owned(), |it| format!("{it:.2} CPUs"));
     let shown = |it: &Option<String>| it.clone().unwrap_or_else(|| "not there".to_owned());
     match mark {

@@ -87,6 +87,11 @@ impl Watched {
         Machine::of(&self.host, self.name.clone())
     }
 
+    /// The CPUs that were online when it was last sampled.
+    pub(crate) fn online(&self) -> &CpuSet {
+        &self.after.counters.online
+    }
+
     /// The time until the next sample is due.
     pub(crate) fn left(&self) -> Duration {
         self.pace.left(self.started.elapsed())

@@ -1,0 +1,103 @@
+//! What an audit of this machine finds, made when somebody asks.
+#![expect(clippy::disallowed_methods, reason = "an audit grows old")]
+
+use super::Served;
+use super::refusal::{Refusal, apart};
+use crate::output::Style;
+use crate::render;
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use host::Live;
+use rules::audit::Audit;
+use rules::finding::Severity;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// An audit reads the whole host, a second of a large one: it is not made again for everybody who looks.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// Who asks for a new one gets one that is no older.
+const NEW: Duration = Duration::from_secs(2);
+
+/// The latest audit.
+#[derive(Default)]
+pub(super) struct Audits {
+    latest: Mutex<Option<(Instant, Arc<Audited>)>>,
+}
+
+/// What an audit found.
+pub(super) struct Audited {
+    /// Its findings: checks with their severities.
+    pub(super) findings: Vec<(&'static str, Severity)>,
+    /// How many checks could not be made.
+    pub(super) n_unknown: usize,
+    text: String,
+    json: Value,
+}
+
+impl Audits {
+    /// An audit that is no older than that. It may take a second; whoever else wants one waits for the same.
+    ///
+    /// Errors: it cannot be written as JSON.
+    fn no_older_than(&self, age: Duration) -> Result<Arc<Audited>, Refusal> {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((made, audited)) = &*latest
+            && made.elapsed() < age
+        {
+            return Ok(Arc::clone(audited));
+        }
+        let audited = Arc::new(audited()?);
+        *latest = Some((Instant::now(), Arc::clone(&audited)));
+        Ok(audited)
+    }
+
+    /// The one that figures are made of.
+    pub(super) fn latest(&self) -> Result<Arc<Audited>, Refusal> {
+        self.no_older_than(FRESH)
+    }
+}
+
+#[cfg(test)]
+impl Audited {
+    /// Made up of its findings.
+    pub(super) fn of(findings: Vec<(&'static str, Severity)>, n_unknown: usize) -> Audited {
+        Audited { findings, n_unknown, text: String::new(), json: Value::Null }
+    }
+}
+
+fn audited() -> Result<Audited, Refusal> {
+    let host = host::view(&Live::this_machine());
+    let audit: Audit = rules::audit::audit(&host);
+    let detail = render::text::Detail { quiet: false, verbose: false };
+    let style = Style { color: false, width: 100 };
+    let text = render::json::audit(&host, &audit).map_err(Refusal::failed)?;
+    Ok(Audited {
+        findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
+        n_unknown: audit.unknown.len(),
+        text: render::text::audit("this machine", &host, &audit, detail, style),
+        json: serde_json::from_str(&text).map_err(Refusal::failed)?,
+    })
+}
+
+/// How an audit is asked for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    /// Whether it has to be made anew.
+    #[serde(default)]
+    again: bool,
+}
+
+/// `/api/v1/audit`: the words of `fullclock audit`, and `schemas/audit-1.json`.
+pub(super) async fn show(
+    State(served): State<Arc<Served>>,
+    asked: Result<Query<Asked>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(asked) = asked.map_err(Refusal::senseless)?;
+    let age = if asked.again { NEW } else { FRESH };
+    let audited = apart(move || served.audits.no_older_than(age)).await?;
+    Ok(Json(json!({ "text": audited.text, "audit": audited.json })))
+}

@@ -1,0 +1,32 @@
+//! Server-sent events (HTML Living Standard, 9.2): what a browser goes on behind, and how one is written.
+
+use axum::body::{Body, Bytes};
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt};
+use std::convert::Infallible;
+
+/// How long a browser waits before it connects again, in milliseconds.
+const RETRY: &str = "retry: 1000\n\n";
+
+/// What is sent where nothing happens, so that a connection which is dead is found to be.
+pub(super) const SIGN_OF_LIFE: &str = ": there is nothing new\n\n";
+
+/// An event as it is sent. `data` is one line.
+pub(super) fn event(name: &str, id: Option<&str>, data: &str) -> String {
+    let id = id.map_or_else(String::new, |it| format!("id: {it}\n"));
+    format!("event: {name}\n{id}data: {data}\n\n")
+}
+
+/// Where a browser that lost its connection was.
+pub(super) fn last_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get("last-event-id")?.to_str().ok()
+}
+
+/// An answer that lasts. What is not taken is not made: the stream waits.
+pub(super) fn response(events: impl Stream<Item = String> + Send + 'static) -> Response {
+    let begin = futures_util::stream::iter([RETRY.to_owned()]);
+    let bytes = begin.chain(events).map(|it| Ok::<_, Infallible>(Bytes::from(it)));
+    ([(CONTENT_TYPE, "text/event-stream")], Body::from_stream(bytes)).into_response()
+}

@@ -1,0 +1,71 @@
+//! What a page has to know of this machine before anything happens on it.
+
+use super::Served;
+use crate::watch::{Watched, find_metric};
+use axum::Json;
+use axum::extract::State;
+use lab::record::Fingerprint;
+use rules::losses::LOSSES;
+use rules::metric::Kind;
+use rules::metrics::METRICS;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// This machine, as it was when the server began.
+pub(super) struct Machine {
+    hostname: String,
+    /// Those that were online.
+    cpus: String,
+    cpu_model: Option<String>,
+    kernel: Option<String>,
+    interval: Duration,
+}
+
+impl Machine {
+    /// The one that is watched.
+    pub(super) fn of(watched: &Watched, fingerprint: &Fingerprint, interval: Duration) -> Machine {
+        Machine {
+            hostname: watched.machine().name,
+            cpus: watched.online().to_string(),
+            cpu_model: fingerprint.cpu_model().map(str::to_owned),
+            kernel: fingerprint.kernel().map(str::to_owned),
+            interval,
+        }
+    }
+
+    /// What tells a machine and its program from others.
+    pub(super) fn labels(&self) -> Vec<(&str, &str)> {
+        vec![
+            ("version", env!("CARGO_PKG_VERSION")),
+            ("kernel", self.kernel.as_deref().unwrap_or_default()),
+            ("cpu_model", self.cpu_model.as_deref().unwrap_or_default()),
+        ]
+    }
+}
+
+/// `/api/v1/machine`.
+pub(super) async fn show(State(served): State<Arc<Served>>) -> Json<Value> {
+    let Machine { hostname, cpus, cpu_model, kernel, interval } = &served.machine;
+    let losses = LOSSES.iter().map(|it| json!({ "id": it.id, "title": it.title }));
+    let probe = find_metric("clock-probe");
+    let metrics = METRICS.iter().copied().chain(probe).map(|it| {
+        let kind = match it.kind {
+            Kind::Sum => "sum",
+            Kind::Mean => "mean",
+            Kind::Peak => "peak",
+        };
+        json!({ "id": it.id, "title": it.title, "unit": it.unit.symbol(), "kind": kind })
+    });
+    Json(json!({
+        "schema_version": 1,
+        "fullclock": env!("CARGO_PKG_VERSION"),
+        "hostname": hostname,
+        "cpus": cpus,
+        "cpu_model": cpu_model,
+        "kernel": kernel,
+        "interval_s": interval.as_secs_f64(),
+        "losses": losses.collect::<Vec<_>>(),
+        "metrics": metrics.collect::<Vec<_>>(),
+    }))
+}

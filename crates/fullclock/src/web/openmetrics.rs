@@ -1,0 +1,263 @@
+//! Every metric, loss and finding for Prometheus: <https://prometheus.io/docs/specs/om/open_metrics_spec/>, and its older text
+//! format for who does not ask for that.
+//!
+//! Names and units are stable, units are base units: shares are ratios, clocks hertz, times seconds.
+
+use super::Served;
+use super::audits::Audited;
+use super::refusal::{Refusal, apart};
+use crate::watch::{Column, Reading, find_metric};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use facts::PerCpu;
+use rules::metric::{Metric, Unit, Values};
+use rules::metrics::METRICS;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// `/metrics`.
+pub(super) async fn show(
+    State(served): State<Arc<Served>>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let is_open = accepted.contains("application/openmetrics-text");
+    let text = apart(move || {
+        let audited = served.audits.latest()?;
+        let reading = served.now.latest();
+        Ok(page(&served.machine.labels(), reading.as_deref(), &audited, is_open))
+    });
+    let kind = if is_open { OPEN_METRICS } else { TEXT };
+    Ok(([(CONTENT_TYPE, kind)], text.await?).into_response())
+}
+
+/// All families. Before the first interval is over there are none of metrics and of the ledger.
+fn page(
+    machine: &[(&str, &str)],
+    reading: Option<&Reading>,
+    audited: &Audited,
+    is_open: bool,
+) -> String {
+    let mut page = Page { text: String::new(), is_open };
+    page.family("fullclock_build_info", "The program and the machine that it runs on", "");
+    page.sample("fullclock_build_info", machine, 1.0);
+    if let Some(reading) = reading {
+        metrics(&mut page, reading);
+        ledger(&mut page, reading);
+    }
+    findings(&mut page, audited);
+    if is_open {
+        page.text += "# EOF\n";
+    }
+    page.text
+}
+
+struct Page {
+    text: String,
+    is_open: bool,
+}
+
+impl Page {
+    /// Begins a family of gauges. `unit` is how its name ends, or empty.
+    fn family(&mut self, name: &str, help: &str, unit: &str) {
+        let help = help.replace('\\', "\\\\").replace('\n', "\\n");
+        writeln!(self.text, "# HELP {name} {help}").ok();
+        writeln!(self.text, "# TYPE {name} gauge").ok();
+        if self.is_open && !unit.is_empty() {
+            writeln!(self.text, "# UNIT {name} {unit}").ok();
+        }
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+        self.text += name;
+        let shown: Vec<String> =
+            labels.iter().map(|(label, it)| format!("{label}=\"{}\"", escaped(it))).collect();
+        if !shown.is_empty() {
+            write!(self.text, "{{{}}}", shown.join(",")).ok();
+        }
+        writeln!(self.text, " {value}").ok();
+    }
+}
+
+/// As a label may hold it. Names of threads are their owner's, and may be anything.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// What a metric is called here, the unit that this ends in, and what its values have to be multiplied by.
+fn named(metric: &Metric) -> (String, &'static str, f64) {
+    let (unit, factor) = match metric.unit {
+        Unit::Percent => ("ratio", 0.01),
+        Unit::Megahertz => ("hertz", 1e6),
+        Unit::PerSecond => ("per_second", 1.0),
+        Unit::Watts => ("watts", 1.0),
+        Unit::Celsius => ("celsius", 1.0),
+        Unit::MillisecondsPerSecond => ("ratio", 1e-3),
+    };
+    let id = metric.id.replace('-', "_");
+    let stem = id.strip_suffix("_mhz").or(id.strip_suffix("watts")).unwrap_or(&id);
+    let stem = if stem.is_empty() { String::new() } else { format!("{stem}_") };
+    (format!("fullclock_{stem}{unit}"), unit, factor)
+}
+
+fn metrics(page: &mut Page, reading: &Reading) {
+    for metric in METRICS.iter().copied().chain(find_metric("clock-probe")) {
+        let columns: Vec<&Column> =
+            reading.columns.iter().filter(|it| it.metric.id == metric.id).collect();
+        let (name, unit, factor) = named(metric);
+        page.family(&name, metric.title, unit);
+        for column in columns {
+            let Ok(series) = &column.series else { continue };
+            let part = [("part", &*series.part)];
+            let part = if series.part.is_empty() { &part[..0] } else { &part[..] };
+            match &series.values {
+                Values::Host(Ok(value)) => page.sample(&name, part, value * factor),
+                Values::Host(Err(_)) => {}
+                Values::Cpus(values) => each(page, (&name, "cpu"), part, values, factor),
+                Values::Cores(values) => each(page, (&name, "core"), part, values, factor),
+                Values::Packages(values) => each(page, (&name, "package"), part, values, factor),
+            }
+        }
+    }
+}
+
+/// A sample for each CPU, core or package whose value is known.
+fn each(
+    page: &mut Page,
+    (name, label): (&str, &str),
+    part: &[(&str, &str)],
+    values: &PerCpu<f64>,
+    factor: f64,
+) {
+    for (cpu, value) in values.known() {
+        let cpu = cpu.to_string();
+        let labels: Vec<(&str, &str)> = [(label, &*cpu)].iter().chain(part).copied().collect();
+        page.sample(name, &labels, value * factor);
+    }
+}
+
+fn ledger(page: &mut Page, reading: &Reading) {
+    const NAME: &str = "fullclock_ledger_ratio";
+    let Ok(shares) = &reading.shares else { return };
+    let help = "Where the time of all CPUs went in the last interval, as a share of it; the shares sum to 1";
+    page.family(NAME, help, "ratio");
+    for line in &shares.lines {
+        let Ok(ns) = &line.ns else { continue };
+        let labels = [("loss", line.loss), ("part", &*line.part)];
+        page.sample(NAME, &labels, shares.percent(*ns) / 100.0);
+    }
+    let unexplained = shares.percent(shares.unexplained_ns) / 100.0;
+    page.sample(NAME, &[("loss", "unexplained"), ("part", "")], unexplained);
+}
+
+fn findings(page: &mut Page, audited: &Audited) {
+    const NAME: &str = "fullclock_findings";
+    page.family(
+        NAME,
+        "Findings of an audit that is at most a minute old, by the check that finds them",
+        "",
+    );
+    let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    for (check, severity) in &audited.findings {
+        *counts.entry((check, severity.name())).or_default() += 1;
+    }
+    for ((check, severity), count) in counts {
+        page.sample(NAME, &[("check", check), ("severity", severity)], count.into());
+    }
+    let help = "Checks that could not be made, as something may not be read";
+    page.family("fullclock_unknown_checks", help, "");
+    page.sample("fullclock_unknown_checks", &[], audited.n_unknown as f64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::fake;
+    use rules::finding::Severity;
+
+    fn audited() -> Audited {
+        Audited::of(vec![("governor", Severity::High), ("governor", Severity::High)], 3)
+    }
+
+    fn page_of(reading: Option<&Reading>, is_open: bool) -> String {
+        page(&[("version", "0.1.0"), ("kernel", "a\"b\\c\nd")], reading, &audited(), is_open)
+    }
+
+    #[test]
+    fn every_family_is_told_once_with_its_help_and_every_series_once() {
+        let text = page_of(Some(&fake::reading(2, 1)), true);
+        let mut series: Vec<&str> = text
+            .lines()
+            .filter(|it| !it.starts_with('#'))
+            .map(|it| it.rsplit_once(' ').unwrap().0)
+            .collect();
+        let n_series = series.len();
+        series.sort_unstable();
+        series.dedup();
+        assert_eq!(series.len(), n_series, "{text}");
+        let mut families: Vec<&str> =
+            text.lines().filter_map(|it| it.strip_prefix("# TYPE ")).collect();
+        let n_families = families.len();
+        families.sort_unstable();
+        families.dedup();
+        assert_eq!((families.len(), n_families), (METRICS.len() + 5, METRICS.len() + 5), "{text}");
+        assert!(text.ends_with("# EOF\n") && !page_of(None, false).contains("# EOF"));
+    }
+
+    #[test]
+    fn names_are_base_units_and_tell_which() {
+        let names: Vec<String> = METRICS.iter().map(|it| named(it).0).collect();
+        for (id, name) in [
+            ("busy", "fullclock_busy_ratio"),
+            ("busy-mhz", "fullclock_busy_hertz"),
+            ("ticks", "fullclock_ticks_per_second"),
+            ("watts", "fullclock_watts"),
+            ("temperature", "fullclock_temperature_celsius"),
+        ] {
+            let at = METRICS.iter().position(|it| it.id == id).unwrap();
+            assert_eq!(names[at], name);
+        }
+    }
+
+    #[test]
+    fn what_a_label_may_not_hold_is_escaped_and_findings_are_counted() {
+        let text = page_of(None, false);
+        assert!(
+            text.contains(r#"fullclock_build_info{version="0.1.0",kernel="a\"b\\c\nd"} 1"#),
+            "{text}"
+        );
+        assert!(
+            text.contains(r#"fullclock_findings{check="governor",severity="high"} 2"#),
+            "{text}"
+        );
+        assert!(text.contains("fullclock_unknown_checks 3\n"), "{text}");
+    }
+
+    #[test]
+    fn dashboard_and_alerts_name_families_that_there_are() {
+        let text = page_of(Some(&fake::reading(2, 1)), false);
+        let families: Vec<&str> =
+            text.lines().filter_map(|it| it.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+        for file in [
+            include_str!("../../../../contrib/grafana/fullclock.json"),
+            include_str!("../../../../contrib/prometheus/alerts.yml"),
+        ] {
+            let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+            let named = file.split(|it| !is_name(it)).filter(|it| it.starts_with("fullclock_"));
+            let strange: Vec<&str> = named.filter(|it| !families.contains(it)).collect();
+            assert_eq!(strange, <[&str; 0]>::default());
+            let losses = file.split("loss=\\\"").chain(file.split("loss=\"")).skip(1);
+            for loss in
+                losses.filter_map(|it| it.split(['"', '\\']).next()).filter(|it| !it.contains(' '))
+            {
+                assert!(rules::losses::LOSSES.iter().any(|it| it.id == loss), "{loss}");
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// The Now page: what this machine's CPUs do, interval by interval.
+// @ts-check
+
+import { Clock } from "./clock.js";
+import { byId, setText } from "./dom.js";
+import { exportCsv, exportPng } from "./export.js";
+import { Ledger } from "./ledger.js";
+import { announce, machine, ready, showConnection } from "./page.js";
+import { Painter } from "./painter.js";
+import { addEntry, toggle } from "./panel.js";
+import { Rates, THROTTLING, TICKS } from "./rates.js";
+import { Stream } from "./stream.js";
+import { onThemeChange } from "./theme.js";
+import { Threads } from "./threads.js";
+import { timeOfDay } from "./words.js";
+
+/** What is kept, and the longest that can be looked at. */
+const KEPT_S = 15 * 60;
+/** Readings come every tenth of a second at most. */
+const SHORTEST_S = 0.1;
+const NOTES = 20;
+const AGAIN_MS = 3_000;
+/** A connection of which nothing came for so many intervals, and so long, has died without a word. */
+const SILENT_INTERVALS = 5;
+const SILENT_MS = 15_000;
+
+const main = byId("main");
+const state = {
+  span: 300,
+  /** @type {number | null} */
+  cursor: null,
+  latest: 0,
+  /** @type {number | null} */
+  pausedAt: null,
+  isBroken: false,
+};
+
+const desk = {
+  frame() {
+    const to = state.pausedAt ?? state.latest;
+    return { range: { from: to - state.span, to }, cursor: state.cursor };
+  },
+  /** @param {number | null} time */
+  point(time) {
+    state.cursor = time;
+    desk.redraw();
+  },
+  redraw: () => painter.request(true),
+};
+
+/** @type {(Ledger | Clock | Rates | Threads)[]} */
+let panels = [];
+const painter = new Painter(draw);
+
+function draw() {
+  if (state.latest === 0) return;
+  const frame = desk.frame();
+  for (const panel of panels) panel.draw(frame);
+  const until = `until ${timeOfDay(frame.range.to)} UTC`;
+  setText(byId("moment"), state.pausedAt === null ? `Intervals ${until}` : `Paused ${until}; intervals are still kept`);
+  ready();
+}
+
+/** @param {any} reading */
+function take(reading) {
+  const to = reading.at;
+  const interval = { from: to - reading.elapsed_s, to, isBroken: state.isBroken };
+  state.isBroken = false;
+  state.latest = to;
+  for (const panel of panels) panel.take(interval, reading);
+  main.dataset.gaps = String(panels[0].ring.gaps);
+  for (const note of reading.notes ?? []) tell(to, note);
+  painter.request();
+}
+
+/**
+ * @param {number} at
+ * @param {string} note
+ */
+function tell(at, note) {
+  byId("notes").hidden = false;
+  addEntry(byId("note-list"), `${timeOfDay(at)} UTC: ${note}`, NOTES);
+  // Those of a history that comes in one piece are no news.
+  if (document.body.dataset.ready === "true") announce(note);
+}
+
+/** The machine's own answer, however long the server takes to be there. */
+async function whenThere() {
+  for (;;) {
+    const found = await machine();
+    if (found !== null) return found;
+    showConnection("reconnecting");
+    await new Promise((done) => setTimeout(done, AGAIN_MS));
+  }
+}
+
+async function begin() {
+  const found = await whenThere();
+  const interval = Math.max(SHORTEST_S, Number(found.interval_s) || 1);
+  const limit = Math.ceil(KEPT_S / interval) + 2;
+  panels = [
+    new Ledger(desk, limit, found.losses),
+    new Clock(desk, limit),
+    new Rates(desk, limit, TICKS),
+    new Rates(desk, limit, THROTTLING),
+    new Threads(desk, limit),
+  ];
+  const handlers = { reading: take, gap: () => (state.isBroken = true) };
+  const stream = new Stream("/api/v1/now", handlers, showConnection);
+  const silent = Math.max(SILENT_MS, SILENT_INTERVALS * interval * 1000);
+  setInterval(() => {
+    if (stream.state === "connected" && Date.now() - stream.heard > silent) stream.reopen();
+  }, SILENT_MS / 3);
+}
+
+function listen() {
+  toggle("pause", (isOn) => {
+    state.pausedAt = isOn ? state.latest : null;
+    desk.redraw();
+  });
+  byId("span").addEventListener("change", (/** @type {any} */ event) => {
+    state.span = Number(event.target.value);
+    desk.redraw();
+  });
+  byId("export-png").addEventListener("click", () => {
+    const charts = panels.map((it) => ({
+      title: it.title,
+      charts: [{ canvas: it.sheet.canvas, values: it.values }],
+    }));
+    exportPng(fileName(), `${document.title}, ${new Date(desk.frame().range.to * 1000).toISOString()}`, charts);
+  });
+  byId("export-csv").addEventListener("click", () => exportCsv(fileName(), rows()));
+}
+
+const fileName = () => `fullclock-now-${new Date(desk.frame().range.to * 1000).toISOString()}`;
+
+/** The intervals in sight: the ledger in percent, clocks in MHz. */
+function* rows() {
+  const [ledger, clock, ticks, throttling] = /** @type {[Ledger, Clock, Rates, Rates]} */ (panels.slice(0, 4));
+  const cpus = clock.cpus.map((it) => `CPU ${it}, MHz`);
+  const lines = ledger.lines.map((it) => `${it.title}, %`);
+  const rates = [ticks, throttling].flatMap(({ kind }) => {
+    return kind.series.map(({ name }) => `${kind.id}: ${name}, ${kind.unit}`);
+  });
+  yield ["from", "to", ...lines, ...rates, ...cpus];
+  const { first, end } = ledger.ring.within(desk.frame().range);
+  for (let index = first; index < end; index += 1) {
+    const { ring } = ledger;
+    const at = clock.ring.at(ring.to(index));
+    const row = [ring.from(index), ring.to(index)].map((it) => new Date(it * 1000).toISOString());
+    const values = [ledger, ticks, throttling].flatMap((panel) => {
+      return Array.from({ length: panel.ring.width }, (_, column) => panel.ring.value(column, index));
+    });
+    yield [...row, ...values, ...clock.cpus.map((_, place) => (at < 0 ? NaN : clock.ring.value(place, at)))];
+  }
+}
+
+onThemeChange(desk.redraw);
+listen();
+begin();

@@ -1,0 +1,92 @@
+// What all pages share: the machine's name, the connection, answers of the server, and what a screen reader is told.
+// @ts-check
+
+import { byId, setText } from "./dom.js";
+import { timeOfDay } from "./words.js";
+
+/** Who listens to a page cannot listen to everything: so long between two announcements. */
+const QUIET_MS = 5_000;
+
+/**
+ * An answer of the server.
+ * @param {string} path
+ * @returns {Promise<any>} rejected with words for the reader
+ */
+export async function ask(path) {
+  let answer;
+  try {
+    answer = await fetch(path, { headers: { accept: "application/json" }, cache: "no-store" });
+  } catch {
+    throw new Error("the server does not answer: is `fullclock serve` still running?");
+  }
+  const body = await answer.json().catch(() => null);
+  if (!answer.ok) throw new Error(body?.error ?? `the server answered ${answer.status}`);
+  if (body === null) throw new Error("the server's answer is no JSON");
+  return body;
+}
+
+/** Names the machine on the page and in the title, and gives what is known of it; null where nobody answers. */
+export async function machine() {
+  const page = document.title;
+  try {
+    const found = await ask("/api/v1/machine");
+    const { hostname, cpu_model: model, kernel, cpus } = found;
+    const words = [hostname, model ?? "processor not known", `CPUs ${cpus}`, kernel ? `Linux ${kernel}` : null];
+    setText(byId("machine"), words.filter(Boolean).join(", "));
+    document.title = `${page} – ${hostname} – fullclock`;
+    return found;
+  } catch (error) {
+    setText(byId("machine"), `Machine not known: ${/** @type {Error} */ (error).message}`);
+    return null;
+  }
+}
+
+/** @type {Record<import("./stream.js").State, string>} */
+const STATES = {
+  connecting: "Connecting",
+  connected: "Connected",
+  reconnecting: "Reconnecting",
+  gone: "The server is gone since",
+  ended: "Ended: nothing more is to come",
+};
+
+/**
+ * @param {import("./stream.js").State} state
+ * @param {number} [since] milliseconds, of the browser's clock
+ */
+export function showConnection(state, since = Date.now()) {
+  const element = byId("connection");
+  const words = state === "gone" ? `${STATES.gone} ${timeOfDay(since / 1000)} UTC` : STATES[state];
+  if (element.dataset.state !== state && state !== "connecting") announce(words);
+  element.dataset.state = state;
+  setText(element, words);
+}
+
+/** @type {string[]} */
+let waiting = [];
+let spoken = -Infinity;
+/** @type {number | undefined} */
+let timer;
+
+/**
+ * Tells a screen reader. What comes too fast is told together, and of much only how much it is.
+ * @param {string} text
+ */
+export function announce(text) {
+  if (waiting.length < 100) waiting.push(text);
+  if (timer !== undefined) return;
+  const wait = Math.max(0, spoken + QUIET_MS - performance.now());
+  timer = setTimeout(() => {
+    timer = undefined;
+    spoken = performance.now();
+    const rest = waiting.length - 3;
+    const words = rest > 0 ? [...waiting.slice(-3), `and ${rest} more`] : waiting;
+    setText(byId("announcements"), words.join("; "));
+    waiting = [];
+  }, wait);
+}
+
+/** The first data, or the reason why there are none, are on the page. */
+export function ready() {
+  document.body.dataset.ready = "true";
+}

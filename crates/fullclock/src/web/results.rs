@@ -1,0 +1,219 @@
+//! Results and studies that were kept.
+#![expect(clippy::disallowed_methods, reason = "reads results where the user keeps them")]
+
+use super::Served;
+use super::intervals::MOST;
+use super::refusal::{Refusal, apart};
+use crate::commands::compare::words;
+use axum::Json;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::{Html, IntoResponse, Response};
+use lab::store::{Entry, History, JOURNAL, RESULT, running};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Where results are, and how many of them are followed.
+pub(super) struct Results {
+    folder: PathBuf,
+    following: Arc<Semaphore>,
+}
+
+/// A report brings its own style, and no script.
+const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
+    form-action 'none'; frame-ancestors 'none'";
+
+/// The folder of studies, among results.
+const STUDIES: &str = "experiments";
+
+impl Results {
+    /// Those in this folder.
+    pub(super) fn of(folder: PathBuf) -> Results {
+        Results { folder, following: Arc::new(Semaphore::new(MOST)) }
+    }
+
+    /// Where they are.
+    pub(super) fn folder(&self) -> &std::path::Path {
+        &self.folder
+    }
+
+    /// A place for each result that may be followed.
+    pub(super) fn following(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.following)
+    }
+
+    /// The file of a result, or of its journal.
+    fn file(&self, id: &str) -> Result<PathBuf, Refusal> {
+        let files = [RESULT, JOURNAL].map(|it| self.folder.join(format!("{id}.{it}")));
+        let found = files.into_iter().find(|it| it.is_file());
+        found.ok_or_else(|| Refusal::absent(format!("there is no result {id}")))
+    }
+}
+
+/// The id in a path.
+pub(super) fn id_of(path: Result<Path<String>, PathRejection>) -> Result<String, Refusal> {
+    plain_id(path.map_err(Refusal::senseless)?.0)
+}
+
+/// An id that names a file of the folder, and nothing else.
+fn plain_id(id: String) -> Result<String, Refusal> {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+    if id.len() <= 200 && !id.starts_with('.') && !id.is_empty() && id.chars().all(is_plain) {
+        Ok(id)
+    } else {
+        Err(Refusal::absent("no result has such a name"))
+    }
+}
+
+/// Which results are listed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Listed {
+    #[serde(default = "a_page")]
+    limit: u16,
+}
+
+fn a_page() -> u16 {
+    100
+}
+
+/// `/api/v1/results`: the newest first.
+pub(super) async fn list(
+    State(served): State<Arc<Served>>,
+    asked: Result<Query<Listed>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(asked) = asked.map_err(Refusal::senseless)?;
+    apart(move || {
+        let folder = served.results.folder();
+        let history = History::open(folder).map_err(Refusal::failed)?;
+        let kept = history.list(None, asked.limit.into()).map_err(Refusal::failed)?;
+        let runs = running(folder).into_iter().map(|it| entry(&it, true));
+        let results: Vec<Value> = runs.chain(kept.iter().map(|it| entry(it, false))).collect();
+        let unreadable = history.unreadable().iter().map(ToString::to_string);
+        Ok(Json(json!({ "results": results, "unreadable": unreadable.collect::<Vec<_>>() })))
+    })
+    .await
+}
+
+fn entry(entry: &Entry, is_live: bool) -> Value {
+    let mut value = json!(entry);
+    if let Some(fields) = value.as_object_mut() {
+        // Where it is on the disk is nobody's business who sees it in a browser.
+        fields.remove("path");
+        fields.insert("is_race".to_owned(), json!(entry.is_race()));
+        fields.insert("is_live".to_owned(), json!(is_live));
+    }
+    value
+}
+
+/// `/api/v1/results/ID`: as it is kept, `schemas/result-1.json`.
+pub(super) async fn show(
+    State(served): State<Arc<Served>>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    let id = id_of(id)?;
+    let text = apart(move || {
+        let record = lab::store::read(&served.results.file(&id)?).map_err(Refusal::absent)?;
+        serde_json::to_vec(&record).map_err(Refusal::failed)
+    });
+    Ok(([(CONTENT_TYPE, "application/json")], text.await?).into_response())
+}
+
+/// What is compared.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Compared {
+    a: String,
+    b: Option<String>,
+}
+
+/// `/api/v1/compare`: the words of `fullclock compare`, and its JSON.
+pub(super) async fn compare(
+    State(served): State<Arc<Served>>,
+    asked: Result<Query<Compared>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(Compared { a, b }) = asked.map_err(Refusal::senseless)?;
+    apart(move || {
+        let ids = [Some(a), b].into_iter().flatten().map(plain_id);
+        let ids = ids.collect::<Result<Vec<_>, _>>()?;
+        let files = ids.iter().map(|it| served.results.file(it)).collect::<Result<Vec<_>, _>>()?;
+        let (text, json) =
+            words(&files, &ids).map_err(|why| Refusal::senseless(format!("{why:#}")))?;
+        let json: Value = serde_json::from_str(&json).map_err(Refusal::failed)?;
+        Ok(Json(json!({ "text": text, "comparisons": json })))
+    })
+    .await
+}
+
+/// As much of a report as a list shows.
+#[derive(Deserialize)]
+struct Brief {
+    id: String,
+    began: String,
+    is_complete: bool,
+    n_trials: usize,
+    verdict: Value,
+}
+
+/// `/api/v1/studies`: those with a report, the newest first.
+pub(super) async fn studies(State(served): State<Arc<Served>>) -> Result<Json<Value>, Refusal> {
+    apart(move || {
+        let entries = std::fs::read_dir(served.results.folder().join(STUDIES));
+        let folders = entries.into_iter().flatten().filter_map(Result::ok).map(|it| it.path());
+        let brief = |folder: PathBuf| -> Option<Brief> {
+            let bytes = std::fs::read(folder.join("report.json")).ok()?;
+            serde_json::from_slice(&bytes).ok()
+        };
+        let mut found: Vec<(String, Brief)> = folders
+            .filter_map(|it| {
+                let name = plain_id(it.file_name()?.to_str()?.to_owned()).ok()?;
+                Some((name, brief(it)?))
+            })
+            .collect();
+        found.sort_by(|a, b| b.1.began.cmp(&a.1.began));
+        let studies = found.iter().map(|(name, it)| {
+            json!({
+                "id": it.id,
+                "began": it.began,
+                "is_complete": it.is_complete,
+                "n_trials": it.n_trials,
+                "verdict": it.verdict,
+                "report": format!("/api/v1/studies/{name}/report.html"),
+            })
+        });
+        Ok(Json(json!({ "studies": studies.collect::<Vec<_>>() })))
+    })
+    .await
+}
+
+/// `/api/v1/studies/ID/report.html`: as it is kept.
+pub(super) async fn report(
+    State(served): State<Arc<Served>>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    let id = id_of(id)?;
+    let page = apart(move || {
+        let file = served.results.folder().join(STUDIES).join(&id).join("report.html");
+        std::fs::read(file).map_err(|_| Refusal::absent(format!("there is no report of {id}")))
+    });
+    Ok(([(CONTENT_SECURITY_POLICY, POLICY_OF_REPORTS)], Html(page.await?)).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_names_nothing_outside_of_the_folder() {
+        for id in ["20261123T021533Z-commit", "a.b_c-2"] {
+            assert_eq!(plain_id(id.to_owned()).ok().as_deref(), Some(id));
+        }
+        for id in ["", ".", "..", ".hidden", "a/b", "../x", "a\0", "a b", &"x".repeat(201)] {
+            assert!(plain_id(id.to_owned()).is_err(), "{id:?}");
+        }
+    }
+}

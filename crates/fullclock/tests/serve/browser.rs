@@ -1,0 +1,108 @@
+//! The pages in a browser, while nodes race.
+
+use crate::chromium::Tab;
+use crate::server::{PATIENCE, Server, race};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Waits until an expression of JavaScript is true.
+fn until(tab: &mut Tab, expression: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    while tab.evaluate(expression) != true {
+        assert!(Instant::now() < deadline, "{expression}: {:?}", tab.complaints());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn visit(tab: &mut Tab, server: &Server, path: &str) {
+    tab.go(&format!("http://{}{path}", server.at));
+    until(tab, "document.body.dataset.ready === 'true'");
+}
+
+/// Nothing is complained of, and nothing is asked of anybody else.
+fn is_content(tab: &Tab, server: &Server) {
+    assert_eq!(tab.complaints(), <[Value; 0]>::default());
+    let ours = [format!("http://{}/", server.at), "data:".to_owned(), "blob:".to_owned()];
+    for request in tab.requests() {
+        assert!(ours.iter().any(|it| request.starts_with(it)), "{request}");
+    }
+}
+
+#[test]
+#[ignore = "opens Chromium: cargo xtask test"]
+fn every_page_is_drawn_on_every_width_and_nothing_is_complained_of() {
+    let server = Server::start(&[]);
+    let mut tab = Tab::empty();
+    for page in ["/", "/race", "/audit", "/history"] {
+        for (width, scheme) in [(400, "light"), (1280, "dark"), (3840, "light")] {
+            let size =
+                json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+            tab.call("Emulation.setDeviceMetricsOverride", &size);
+            let features =
+                json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+            tab.call("Emulation.setEmulatedMedia", &features);
+            visit(&mut tab, &server, page);
+            let sideways = tab.evaluate("document.documentElement.scrollWidth - innerWidth");
+            assert!(sideways.as_i64().unwrap() <= 0, "{page} at {width}: {sideways}");
+        }
+    }
+    is_content(&tab, &server);
+}
+
+#[test]
+#[ignore = "opens Chromium: cargo xtask test"]
+fn what_is_shown_of_now_moves() {
+    let server = Server::start(&[]);
+    let mut tab = Tab::empty();
+    visit(&mut tab, &server, "/");
+    tab.evaluate("window.before = document.querySelector('[data-chart]').toDataURL(), 1");
+    until(&mut tab, "window.before !== document.querySelector('[data-chart]').toDataURL()");
+    is_content(&tab, &server);
+}
+
+#[test]
+#[ignore = "opens Chromium: cargo xtask test"]
+fn a_race_moves_stands_still_when_told_to_and_is_exported() {
+    let server = Server::start(&[]);
+    let mut racing = race(server.results.path(), "20s");
+    server.running();
+    let mut tab = Tab::empty();
+    visit(&mut tab, &server, "/race");
+    let received = "Number(document.querySelector('main').dataset.intervals)";
+    until(&mut tab, &format!("{received} > 20"));
+    tab.evaluate("document.getElementById('pause').click()");
+    // What was on its way to the screen when it was paused is there now.
+    tab.evaluate("new Promise(done => setTimeout(done, 300))");
+    tab.evaluate(&format!(
+        "window.still = [...document.querySelectorAll('canvas')].map(it => it.toDataURL()).join(), window.then = {received}"
+    ));
+    until(&mut tab, &format!("{received} > window.then + 10"));
+    let drawn = "[...document.querySelectorAll('canvas')].map(it => it.toDataURL()).join()";
+    assert_eq!(tab.evaluate(&format!("window.still === {drawn}")), true, "it moved while paused");
+    tab.evaluate("document.getElementById('pause').click()");
+    until(&mut tab, &format!("window.still !== {drawn}"));
+    // What would be downloaded is caught on its way.
+    tab.evaluate(
+        "window.made = URL.createObjectURL, URL.createObjectURL = it => (window.blob = it, window.made(it)), \
+         HTMLAnchorElement.prototype.click = function () { \
+         window.blob.arrayBuffer().then(it => window.saved.push( \
+         [this.download, window.blob.type, [...new Uint8Array(it).slice(0, 8)], it.byteLength])) }, 1",
+    );
+    for (button, end, kind) in
+        [("export-png", ".png", "image/png"), ("export-csv", ".csv", "text/csv")]
+    {
+        tab.evaluate(&format!("window.saved = [], document.getElementById('{button}').click()"));
+        until(&mut tab, "window.saved.length === 1");
+        let saved = tab.evaluate("window.saved[0]");
+        assert!(saved[0].as_str().unwrap().ends_with(end), "{saved}");
+        assert!(saved[1].as_str().unwrap().starts_with(kind), "{saved}");
+        assert!(saved[3].as_u64().unwrap() > 500, "{saved}");
+        if end == ".png" {
+            assert_eq!(saved[2], json!([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]));
+        }
+    }
+    assert_eq!(tab.evaluate("document.querySelector('main').dataset.gaps"), "0");
+    is_content(&tab, &server);
+    racing.kill().unwrap();
+    racing.wait().unwrap();
+}

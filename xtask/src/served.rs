@@ -1,0 +1,148 @@
+//! `fullclock serve` asked by programs of others: what its description promises, and figures as Prometheus reads them.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use testbench::packages::Package;
+
+use crate::cargo::{self, cargo, program, target};
+
+/// What asks.
+pub(crate) const PACKAGES: &[Package] = &[
+    Package {
+        name: "prometheus",
+        purpose: "reads the figures of `fullclock serve`",
+        witness: "/usr/bin/promtool",
+    },
+    Package {
+        name: "python3-venv",
+        purpose: "a folder for schemathesis, which asks `fullclock serve` everything that its description allows",
+        witness: "/usr/share/doc/python3-venv/changelog.Debian.gz",
+    },
+];
+
+/// It has the answers checked by the description; another version asks other things.
+const SCHEMATHESIS: &str = "schemathesis==4.32.5";
+
+/// Streams never end, and a stage does.
+const STREAMS: &str = "/now$|/intervals$";
+
+/// `cargo xtask served`.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    ensure!(arguments.is_empty(), "'cargo xtask served' takes no arguments");
+    cargo::run(cargo(&["build", "--package", "fullclock"]))?;
+    ask()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks a server everything; the program was built.
+pub(crate) fn ask() -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot make a folder for results")?;
+    cargo::run(fullclock(
+        &[
+            "race",
+            "--node",
+            "a=embedded",
+            "--node",
+            "b=embedded",
+            "-d",
+            "3s",
+            "-i",
+            "100ms",
+            "--quiet",
+        ],
+        folder.path(),
+    ))?;
+    let server = Server::start(folder.path())?;
+    let schemathesis = schemathesis()?;
+    let description = format!("http://{}/api/v1/openapi.json", server.address);
+    let options = ["run", &description, "--checks", "all", "--exclude-path-regex", STREAMS];
+    let limits = ["--max-examples", "50", "--seed", "1", "--no-color"];
+    let mut asking = program(schemathesis, &[&options[..], &limits].concat());
+    // It keeps what it found where it is run.
+    asking.current_dir(folder.path());
+    cargo::run(asking)?;
+    for accepted in ["text/plain", "application/openmetrics-text"] {
+        let figures = server.figures(accepted)?;
+        ensure!(figures.contains("fullclock_ledger_ratio{"), "there is no ledger in\n{figures}");
+        if accepted == "text/plain" {
+            check_figures(&figures)?;
+        }
+    }
+    cargo::run(program("promtool", &["check", "rules", "contrib/prometheus/alerts.yml"]))
+}
+
+fn fullclock(arguments: &[&str], results: &Path) -> Command {
+    let mut command = program(target().join("debug/fullclock"), arguments);
+    command.arg("--results").arg(results).stdout(Stdio::null());
+    command
+}
+
+/// A server that ends when it is dropped.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(results: &Path) -> Result<Server> {
+        let mut command = fullclock(&["serve", "--listen", "127.0.0.1:0", "-i", "100ms"], results);
+        let child = command.stdout(Stdio::piped()).spawn().context("cannot start to serve")?;
+        let mut server = Server { child, address: String::new() };
+        let mut line = String::new();
+        let stdout = server.child.stdout.take().context("nothing is printed")?;
+        BufReader::new(stdout).read_line(&mut line).context("nothing is printed")?;
+        let address = line.trim().strip_prefix("serving http://");
+        let address = address.and_then(|it| it.strip_suffix('/'));
+        server.address = address.with_context(|| format!("it says {line:?}"))?.to_owned();
+        Ok(server)
+    }
+
+    /// What `/metrics` answers to who accepts that.
+    fn figures(&self, accepted: &str) -> Result<String> {
+        let mut stream = TcpStream::connect(&self.address).context("cannot connect")?;
+        let host = &self.address;
+        write!(stream, "GET /metrics HTTP/1.0\r\nHost: {host}\r\nAccept: {accepted}\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("an answer without a body")?;
+        ensure!(head.contains(" 200 ") && head.contains(accepted), "it answers {head}");
+        Ok(body.to_owned())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// Whether Prometheus likes the names and the texts.
+fn check_figures(figures: &str) -> Result<()> {
+    let mut command = program("promtool", &["check", "metrics"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().context("cannot run promtool")?;
+    let stdin = child.stdin.take().context("promtool has no input")?;
+    { stdin }.write_all(figures.as_bytes())?;
+    ensure!(child.wait()?.success(), "promtool complains of the figures");
+    Ok(())
+}
+
+/// The program, in a folder of its own.
+fn schemathesis() -> Result<PathBuf> {
+    let folder = target().join("schemathesis");
+    let installed = folder.join("bin/schemathesis");
+    if !installed.exists() {
+        let named = folder.to_string_lossy().into_owned();
+        cargo::run(program("python3", &["-m", "venv", &named]))?;
+        let pip = folder.join("bin/pip");
+        cargo::run(program(
+            pip,
+            &["install", "--quiet", "--disable-pip-version-check", SCHEMATHESIS],
+        ))?;
+    }
+    Ok(installed)
+}
