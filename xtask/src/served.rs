@@ -133,7 +133,7 @@ fn check_figures(figures: &str) -> Result<()> {
 
 /// The program, in a folder of its own.
 fn schemathesis() -> Result<PathBuf> {
-    let folder = target().join("schemathesis");
+    let folder = target().join(SCHEMATHESIS);
     let installed = folder.join("bin/schemathesis");
     if !installed.exists() {
         let named = folder.to_string_lossy().into_owned();

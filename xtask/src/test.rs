@@ -41,19 +41,20 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         cargo::run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     })?;
     let mut tally = stage("tests", || run_tests(cargo(&["test", "--workspace"])))?;
-    // Into a folder of its own, while the next tests wait for disks and a browser.
+    // Into a folder of its own, while those tests wait for a disk.
     let release = thread::spawn(build_binaries);
-    tally += stage("changes that are killed", || {
+    let killed = stage("changes that are killed", || {
         let faults = ["test", "--package", "host", "--features", "faults", "--test", "changes"];
         run_tests(cargo(&faults))
+    });
+    stage("release build", || {
+        release.join().map_err(|_| anyhow!("building the release panicked"))?
     })?;
+    tally += killed?;
     if let Some(pages) = stage_with(browser::PACKAGES, "pages in a browser", browser::open_pages)? {
         tally += pages;
     }
     stage_with(served::PACKAGES, "served to others", served::ask)?;
-    stage("release build", || {
-        release.join().map_err(|_| anyhow!("building the release panicked"))?
-    })?;
     stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
     if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
         tally += scenarios;

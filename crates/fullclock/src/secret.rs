@@ -2,10 +2,11 @@
 
 use crate::results_folder::results_folder;
 use anyhow::{Context, Result, bail};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// As many as nobody can guess.
 const BYTES: usize = 32;
@@ -37,23 +38,31 @@ pub(crate) fn read_or_make(path: &Path) -> Result<String> {
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(named)?;
     }
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    match made {
-        Ok(mut file) => {
-            let token = new().with_context(named)?;
-            writeln!(file, "{token}").and_then(|()| file.sync_all()).with_context(named)?;
-            Ok(token)
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            host::ownership::refuse_others_files(path)?;
-            let mode = path.metadata().with_context(named)?.mode() & 0o777;
-            if mode & 0o077 != 0 {
-                let path = path.display();
-                bail!("others can read the token in {path} (mode {mode:o}): chmod 600 it");
-            }
-            read(path)
-        }
-        Err(error) => Err(error).with_context(named),
+    if !path.exists() {
+        return make(path).with_context(named);
+    }
+    host::ownership::refuse_others_files(path)?;
+    let mode = path.metadata().with_context(named)?.mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let path = path.display();
+        bail!("others can read the token in {path} (mode {mode:o}): chmod 600 it");
+    }
+    read(path)
+}
+
+/// A new token in a file that is there at once with all of it, or not at all.
+fn make(path: &Path) -> Result<String> {
+    let token = new()?;
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    // Its mode is 0600 from the beginning.
+    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    writeln!(file, "{token}")?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(token),
+        // Somebody else was quicker.
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => read(path),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "an audit grows old")]
 
 use super::Served;
-use super::refusal::{Refusal, apart};
+use super::refusal::Refusal;
 use crate::output::Style;
 use crate::render;
 use axum::Json;
@@ -14,7 +14,7 @@ use rules::finding::Severity;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// An audit reads the whole host, a second of a large one: it is not made again for everybody who looks.
 const FRESH: Duration = Duration::from_secs(60);
@@ -34,6 +34,8 @@ pub(super) struct Audited {
     pub(super) findings: Vec<(&'static str, Severity)>,
     /// How many checks could not be made.
     pub(super) n_unknown: usize,
+    /// Seconds since 1970.
+    at: f64,
     text: String,
     json: Value,
 }
@@ -54,9 +56,10 @@ impl Audits {
         Ok(audited)
     }
 
-    /// The one that figures are made of.
-    pub(super) fn latest(&self) -> Result<Arc<Audited>, Refusal> {
-        self.no_older_than(FRESH)
+    /// The one that figures are made of; none where it cannot be made, or is being made: nobody waits for it here.
+    pub(super) fn latest(&self) -> Option<Arc<Audited>> {
+        let is_free = self.latest.try_lock().is_ok();
+        if is_free { self.no_older_than(FRESH).ok() } else { None }
     }
 }
 
@@ -64,7 +67,7 @@ impl Audits {
 impl Audited {
     /// Made up of its findings.
     pub(super) fn of(findings: Vec<(&'static str, Severity)>, n_unknown: usize) -> Audited {
-        Audited { findings, n_unknown, text: String::new(), json: Value::Null }
+        Audited { findings, n_unknown, at: 0.0, text: String::new(), json: Value::Null }
     }
 }
 
@@ -77,6 +80,7 @@ fn audited() -> Result<Audited, Refusal> {
     Ok(Audited {
         findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
         n_unknown: audit.unknown.len(),
+        at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
         text: render::text::audit("this machine", &host, &audit, detail, style),
         json: serde_json::from_str(&text).map_err(Refusal::failed)?,
     })
@@ -98,6 +102,7 @@ pub(super) async fn show(
 ) -> Result<Json<Value>, Refusal> {
     let Query(asked) = asked.map_err(Refusal::senseless)?;
     let age = if asked.again { NEW } else { FRESH };
-    let audited = apart(move || served.audits.no_older_than(age)).await?;
-    Ok(Json(json!({ "text": audited.text, "audit": audited.json })))
+    let own = Arc::clone(&served);
+    let audited = served.work.when_there_is_room(move || own.audits.no_older_than(age)).await?;
+    Ok(Json(json!({ "at": audited.at, "text": audited.text, "audit": audited.json })))
 }

@@ -10,8 +10,11 @@ use std::convert::Infallible;
 /// How long a browser waits before it connects again, in milliseconds.
 const RETRY: &str = "retry: 1000\n\n";
 
-/// What is sent where nothing happens, so that a connection which is dead is found to be.
-pub(super) const SIGN_OF_LIFE: &str = ": there is nothing new\n\n";
+/// What is sent where nothing happens, so that a connection which is dead is found to be: by us, and by a script, which sees
+/// no comments.
+pub(super) fn sign_of_life() -> String {
+    event("alive", None, "null")
+}
 
 /// An event as it is sent. `data` is one line.
 pub(super) fn event(name: &str, id: Option<&str>, data: &str) -> String {

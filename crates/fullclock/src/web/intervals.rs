@@ -2,8 +2,8 @@
 #![expect(clippy::disallowed_methods, reason = "browsers that take nothing are left to themselves")]
 
 use super::Served;
-use super::events::{self, SIGN_OF_LIFE, event};
-use super::refusal::{Refusal, apart};
+use super::events::{self, event, sign_of_life};
+use super::refusal::Refusal;
 use super::results::id_of;
 use crate::output::Style;
 use crate::render::bench::{self, Report};
@@ -57,8 +57,9 @@ pub(super) async fn events(
     let room: Arc<Semaphore> = served.results.following();
     let place = room.try_acquire_owned();
     let place = place.map_err(|_| Refusal::busy(format!("{MOST} results are being followed")))?;
-    let follow = apart(move || {
-        let opened = Follower::open(served.results.folder(), &id, n_seen);
+    let own = Arc::clone(&served);
+    let follow = served.work.when_there_is_room(move || {
+        let opened = Follower::open(own.results.folder(), &id, n_seen);
         let (follower, head) = opened.map_err(Refusal::absent)?;
         Ok(Follow { follower, head, n_sent: n_seen, _place: place })
     });
@@ -103,10 +104,13 @@ impl Follow {
                 return;
             }
             if !trials.is_empty() {
+                // Of a race that runs for long there is more.
                 spoken = Instant::now();
-            } else if spoken.elapsed() >= SILENCE {
+                continue;
+            }
+            if spoken.elapsed() >= SILENCE {
                 spoken = Instant::now();
-                goes_on = send(to, SIGN_OF_LIFE.to_owned());
+                goes_on = send(to, sign_of_life());
             }
             std::thread::sleep(LOOK);
         }
@@ -151,7 +155,7 @@ fn interval(trial: &Trial) -> Value {
     value.insert("node".to_owned(), json!(trial.arm));
     value.insert("at".to_owned(), json!(seconds(trial.began_ns.value())));
     value.insert("length".to_owned(), json!(seconds(trial.outcome.elapsed_ns.value())));
-    let values: Vec<_> = race::values(trial).map(|it| it.map(four_digits)).collect();
+    let values: Vec<_> = race::values(trial).map(|it| it.and_then(seven_digits)).collect();
     value.insert("values".to_owned(), json!(values));
     if !trial.marks.is_empty() {
         let words: Vec<String> = trial.marks.iter().map(race::mark_words).collect();
@@ -163,13 +167,13 @@ fn interval(trial: &Trial) -> Value {
     value.into()
 }
 
-/// As many digits as a chart shows.
-fn four_digits(value: f64) -> f64 {
+/// As many digits as whoever saves them can use.
+fn seven_digits(value: f64) -> Option<f64> {
     if value == 0.0 || !value.is_finite() {
-        return 0.0;
+        return Some(value).filter(|it| it.is_finite());
     }
-    let factor = 10_f64.powi(3 - value.abs().log10().floor() as i32);
-    (value * factor).round() / factor
+    let factor = 10_f64.powi(6 - value.abs().log10().floor() as i32);
+    Some((value * factor).round() / factor)
 }
 
 /// What is said at the end, in the words of `fullclock race`.

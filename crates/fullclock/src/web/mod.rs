@@ -15,7 +15,7 @@
 //!   /api/v1/results/ID/intervals, as server-sent events            intervals, events
 //! ```
 //!
-//! Nothing here changes anything. Asynchronous code is in this module only: it waits for browsers, threads do the work.
+//! Nothing here changes anything, not even an index. Asynchronous code is in this module only: it waits for browsers, threads do the work.
 
 mod audits;
 mod events;
@@ -29,6 +29,7 @@ mod refusal;
 mod results;
 mod ring;
 mod server;
+mod work;
 
 use crate::interrupt::Interrupt;
 use crate::watch::Watched;
@@ -48,6 +49,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::Duration;
 use tokio::sync::watch;
+use work::Work;
 
 /// Who is served, and with what.
 pub(crate) struct Plan {
@@ -71,6 +73,7 @@ struct Served {
     now: Now,
     audits: Audits,
     results: Results,
+    work: Work,
 }
 
 /// How soon a wish to stop is noticed by the thread that samples.
@@ -88,6 +91,7 @@ pub(crate) fn serve(
         now: Now::default(),
         audits: Audits::default(),
         results: Results::of(results),
+        work: Work::default(),
     });
     let at = listener.local_addr().context("cannot tell where it listens")?;
     let stopping = AtomicBool::new(false);

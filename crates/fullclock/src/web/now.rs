@@ -1,7 +1,7 @@
 //! What this machine does now.
 
 use super::Served;
-use super::events::{self, SIGN_OF_LIFE, event};
+use super::events::{self, event, sign_of_life};
 use super::refusal::Refusal;
 use super::ring::Ring;
 use crate::render::samples::json;
@@ -46,8 +46,10 @@ impl Default for Now {
 impl Now {
     /// Adds what an interval showed.
     pub(super) fn push(&self, reading: Reading) {
-        self.ring.push(line(&reading).to_string());
+        let line = line(&reading).to_string();
+        // Who hears of it may ask for all of it.
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(reading));
+        self.ring.push(line);
     }
 
     /// The latest interval; none where the first is not over.
@@ -117,7 +119,7 @@ impl Reader {
             }
             // The sender lives as long as the server.
             if tokio::time::timeout(SILENCE, self.latest.changed()).await.is_err() {
-                return SIGN_OF_LIFE.to_owned();
+                return sign_of_life();
             }
         }
     }
@@ -131,7 +133,6 @@ fn line(reading: &Reading) -> Value {
         "cpus": reading.cpus.to_string(),
         "ledger": ledger(&reading.shares),
         "clock_mhz": first_known(reading, &["busy-mhz", "clock-probe"]),
-        "busy_percent": by_cpu(reading, "busy"),
         "ticks": by_cpu(reading, "ticks"),
         "throttled": peak(reading, "throttle-time"),
         "kernel_threads": threads(reading),

@@ -5,7 +5,8 @@
 
 use super::Served;
 use super::audits::Audited;
-use super::refusal::{Refusal, apart};
+use super::refusal::Refusal;
+use super::work::apart;
 use crate::watch::{Column, Reading, find_metric};
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -29,19 +30,19 @@ pub(super) async fn show(
     let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
     let is_open = accepted.contains("application/openmetrics-text");
     let text = apart(move || {
-        let audited = served.audits.latest()?;
-        let reading = served.now.latest();
-        Ok(page(&served.machine.labels(), reading.as_deref(), &audited, is_open))
+        let (audited, reading) = (served.audits.latest(), served.now.latest());
+        Ok(page(&served.machine.labels(), reading.as_deref(), audited.as_deref(), is_open))
     });
     let kind = if is_open { OPEN_METRICS } else { TEXT };
     Ok(([(CONTENT_TYPE, kind)], text.await?).into_response())
 }
 
-/// All families. Before the first interval is over there are none of metrics and of the ledger.
+/// All families. Before the first interval is over there are none of metrics and of the ledger, and none of findings while the
+/// first audit is made.
 fn page(
     machine: &[(&str, &str)],
     reading: Option<&Reading>,
-    audited: &Audited,
+    audited: Option<&Audited>,
     is_open: bool,
 ) -> String {
     let mut page = Page { text: String::new(), is_open };
@@ -51,7 +52,9 @@ fn page(
         metrics(&mut page, reading);
         ledger(&mut page, reading);
     }
-    findings(&mut page, audited);
+    if let Some(audited) = audited {
+        findings(&mut page, audited);
+    }
     if is_open {
         page.text += "# EOF\n";
     }
@@ -120,14 +123,16 @@ fn metrics(page: &mut Page, reading: &Reading) {
                 Values::Host(Ok(value)) => page.sample(&name, part, value * factor),
                 Values::Host(Err(_)) => {}
                 Values::Cpus(values) => each(page, (&name, "cpu"), part, values, factor),
-                Values::Cores(values) => each(page, (&name, "core"), part, values, factor),
-                Values::Packages(values) => each(page, (&name, "package"), part, values, factor),
+                Values::Cores(values) => each(page, (&name, "core_of_cpu"), part, values, factor),
+                Values::Packages(values) => {
+                    each(page, (&name, "package_of_cpu"), part, values, factor);
+                }
             }
         }
     }
 }
 
-/// A sample for each CPU, core or package whose value is known.
+/// A sample for each CPU, core or package whose value is known; the last two are called by the CPU that was asked.
 fn each(
     page: &mut Page,
     (name, label): (&str, &str),
@@ -186,7 +191,7 @@ mod tests {
     }
 
     fn page_of(reading: Option<&Reading>, is_open: bool) -> String {
-        page(&[("version", "0.1.0"), ("kernel", "a\"b\\c\nd")], reading, &audited(), is_open)
+        page(&[("version", "0.1.0"), ("kernel", "a\"b\\c\nd")], reading, Some(&audited()), is_open)
     }
 
     #[test]

@@ -54,10 +54,3 @@ pub(super) async fn nothing_here(uri: Uri) -> Refusal {
 pub(super) async fn only_read() -> Refusal {
     Refusal::of(StatusCode::METHOD_NOT_ALLOWED, "everything here is read with GET")
 }
-
-/// Does what may wait for a disk, where it holds nobody else up.
-pub(super) async fn apart<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
-    tokio::task::spawn_blocking(work).await.map_err(Refusal::failed)?
-}

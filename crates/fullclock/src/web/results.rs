@@ -3,7 +3,7 @@
 
 use super::Served;
 use super::intervals::MOST;
-use super::refusal::{Refusal, apart};
+use super::refusal::Refusal;
 use crate::commands::compare::words;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -14,12 +14,14 @@ use lab::store::{Entry, History, JOURNAL, RESULT, running};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
 /// Where results are, and how many of them are followed.
 pub(super) struct Results {
     folder: PathBuf,
+    /// An index of them in memory, once somebody has asked.
+    history: Mutex<Option<History>>,
     following: Arc<Semaphore>,
 }
 
@@ -33,12 +35,25 @@ const STUDIES: &str = "experiments";
 impl Results {
     /// Those in this folder.
     pub(super) fn of(folder: PathBuf) -> Results {
-        Results { folder, following: Arc::new(Semaphore::new(MOST)) }
+        let following = Arc::new(Semaphore::new(MOST));
+        Results { folder, history: Mutex::default(), following }
     }
 
     /// Where they are.
     pub(super) fn folder(&self) -> &std::path::Path {
         &self.folder
+    }
+
+    /// The latest results, and why other files are none.
+    fn kept(&self, limit: usize) -> Result<(Vec<Entry>, Vec<String>), Refusal> {
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match history.take() {
+            Some(mut known) => known.catch_up_with_folder().map(|()| known),
+            None => History::open_in_memory(&self.folder),
+        };
+        let known = history.insert(known.map_err(Refusal::failed)?);
+        let kept = known.list(None, limit).map_err(Refusal::failed)?;
+        Ok((kept, known.unreadable().iter().map(ToString::to_string).collect()))
     }
 
     /// A place for each result that may be followed.
@@ -59,14 +74,14 @@ pub(super) fn id_of(path: Result<Path<String>, PathRejection>) -> Result<String,
     plain_id(path.map_err(Refusal::senseless)?.0)
 }
 
-/// An id that names a file of the folder, and nothing else.
+/// The id where it names a file of the folder, and nothing else.
 fn plain_id(id: String) -> Result<String, Refusal> {
+    if is_plain(&id) { Ok(id) } else { Err(Refusal::absent("no result has such a name")) }
+}
+
+fn is_plain(id: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
-    if id.len() <= 200 && !id.starts_with('.') && !id.is_empty() && id.chars().all(is_plain) {
-        Ok(id)
-    } else {
-        Err(Refusal::absent("no result has such a name"))
-    }
+    (1..=200).contains(&id.len()) && !id.starts_with('.') && id.chars().all(is_plain)
 }
 
 /// Which results are listed.
@@ -87,16 +102,18 @@ pub(super) async fn list(
     asked: Result<Query<Listed>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(asked) = asked.map_err(Refusal::senseless)?;
-    apart(move || {
-        let folder = served.results.folder();
-        let history = History::open(folder).map_err(Refusal::failed)?;
-        let kept = history.list(None, asked.limit.into()).map_err(Refusal::failed)?;
-        let runs = running(folder).into_iter().map(|it| entry(&it, true));
-        let results: Vec<Value> = runs.chain(kept.iter().map(|it| entry(it, false))).collect();
-        let unreadable = history.unreadable().iter().map(ToString::to_string);
-        Ok(Json(json!({ "results": results, "unreadable": unreadable.collect::<Vec<_>>() })))
-    })
-    .await
+    let own = Arc::clone(&served);
+    let list = move || {
+        // In this order: a run that ends in between is in one of them at least.
+        let runs = running(own.results.folder());
+        let (kept, unreadable) = own.results.kept(asked.limit.into())?;
+        let is_live = |it: &Entry| runs.iter().any(|run| run.id == it.id);
+        let kept = kept.iter().filter(|it| !is_live(it) && is_plain(&it.id));
+        let runs = runs.iter().map(|it| entry(it, true));
+        let results: Vec<Value> = runs.chain(kept.map(|it| entry(it, false))).collect();
+        Ok(Json(json!({ "results": results, "unreadable": unreadable })))
+    };
+    served.work.when_there_is_room(list).await
 }
 
 fn entry(entry: &Entry, is_live: bool) -> Value {
@@ -116,11 +133,13 @@ pub(super) async fn show(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let id = id_of(id)?;
-    let text = apart(move || {
-        let record = lab::store::read(&served.results.file(&id)?).map_err(Refusal::absent)?;
+    let own = Arc::clone(&served);
+    let text = move || {
+        let record = lab::store::read(&own.results.file(&id)?).map_err(Refusal::absent)?;
         serde_json::to_vec(&record).map_err(Refusal::failed)
-    });
-    Ok(([(CONTENT_TYPE, "application/json")], text.await?).into_response())
+    };
+    let text = served.work.when_there_is_room(text).await?;
+    Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
 }
 
 /// What is compared.
@@ -137,16 +156,17 @@ pub(super) async fn compare(
     asked: Result<Query<Compared>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(Compared { a, b }) = asked.map_err(Refusal::senseless)?;
-    apart(move || {
+    let own = Arc::clone(&served);
+    let compare = move || {
         let ids = [Some(a), b].into_iter().flatten().map(plain_id);
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
-        let files = ids.iter().map(|it| served.results.file(it)).collect::<Result<Vec<_>, _>>()?;
+        let files = ids.iter().map(|it| own.results.file(it)).collect::<Result<Vec<_>, _>>()?;
         let (text, json) =
             words(&files, &ids).map_err(|why| Refusal::senseless(format!("{why:#}")))?;
         let json: Value = serde_json::from_str(&json).map_err(Refusal::failed)?;
         Ok(Json(json!({ "text": text, "comparisons": json })))
-    })
-    .await
+    };
+    served.work.when_there_is_room(compare).await
 }
 
 /// As much of a report as a list shows.
@@ -161,8 +181,9 @@ struct Brief {
 
 /// `/api/v1/studies`: those with a report, the newest first.
 pub(super) async fn studies(State(served): State<Arc<Served>>) -> Result<Json<Value>, Refusal> {
-    apart(move || {
-        let entries = std::fs::read_dir(served.results.folder().join(STUDIES));
+    let own = Arc::clone(&served);
+    let list = move || {
+        let entries = std::fs::read_dir(own.results.folder().join(STUDIES));
         let folders = entries.into_iter().flatten().filter_map(Result::ok).map(|it| it.path());
         let brief = |folder: PathBuf| -> Option<Brief> {
             let bytes = std::fs::read(folder.join("report.json")).ok()?;
@@ -186,8 +207,8 @@ pub(super) async fn studies(State(served): State<Arc<Served>>) -> Result<Json<Va
             })
         });
         Ok(Json(json!({ "studies": studies.collect::<Vec<_>>() })))
-    })
-    .await
+    };
+    served.work.when_there_is_room(list).await
 }
 
 /// `/api/v1/studies/ID/report.html`: as it is kept.
@@ -196,11 +217,13 @@ pub(super) async fn report(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let id = id_of(id)?;
-    let page = apart(move || {
-        let file = served.results.folder().join(STUDIES).join(&id).join("report.html");
+    let own = Arc::clone(&served);
+    let page = move || {
+        let file = own.results.folder().join(STUDIES).join(&id).join("report.html");
         std::fs::read(file).map_err(|_| Refusal::absent(format!("there is no report of {id}")))
-    });
-    Ok(([(CONTENT_SECURITY_POLICY, POLICY_OF_REPORTS)], Html(page.await?)).into_response())
+    };
+    let page = served.work.when_there_is_room(page).await?;
+    Ok(([(CONTENT_SECURITY_POLICY, POLICY_OF_REPORTS)], Html(page)).into_response())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use rustix::net::sockopt::set_tcp_user_timeout;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,9 @@ const MOST: usize = 2000;
 
 /// How long a connection may take to ask, and to ask again.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an answer may wait for a peer that takes none of it, in milliseconds.
+const FORGOTTEN: u32 = 60_000;
 
 /// What a request may have in front of its body. Nobody here reads one.
 const LARGEST_HEAD: usize = 16 << 10;
@@ -71,6 +75,8 @@ async fn accept(
 /// One connection to its end. What breaks it is the browser's affair.
 async fn converse(stream: TcpStream, pages: Router, place: OwnedSemaphorePermit) {
     stream.set_nodelay(true).ok();
+    // A peer that takes nothing is as gone as one that acknowledges nothing (tcp(7), TCP_USER_TIMEOUT).
+    set_tcp_user_timeout(&stream, FORGOTTEN).ok();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(LARGEST_HEAD);
     let answers = TowerToHyperService::new(pages);

@@ -62,22 +62,43 @@ fn what_is_shown_of_now_moves() {
 
 #[test]
 #[ignore = "opens Chromium: cargo xtask test"]
+fn an_audit_is_made_again_when_its_button_is_pressed() {
+    let server = Server::start(&[]);
+    let mut tab = Tab::empty();
+    visit(&mut tab, &server, "/audit");
+    let asked = |tab: &Tab, again: bool| {
+        let end = format!("/api/v1/audit?again={again}");
+        tab.requests().iter().filter(|it| it.ends_with(&end)).count()
+    };
+    assert_eq!((asked(&tab, false), asked(&tab, true)), (1, 0));
+    tab.evaluate("document.getElementById('audit-again').click()");
+    until(&mut tab, "!document.getElementById('audit-again').disabled");
+    assert_eq!((asked(&tab, false), asked(&tab, true)), (1, 1));
+    is_content(&tab, &server);
+}
+
+#[test]
+#[ignore = "opens Chromium: cargo xtask test"]
 fn a_race_moves_stands_still_when_told_to_and_is_exported() {
     let server = Server::start(&[]);
-    let mut racing = race(server.results.path(), "20s");
+    let _racing = race(server.results.path(), "5m");
     server.running();
     let mut tab = Tab::empty();
     visit(&mut tab, &server, "/race");
     let received = "Number(document.querySelector('main').dataset.intervals)";
     until(&mut tab, &format!("{received} > 20"));
     tab.evaluate("document.getElementById('pause').click()");
-    // What was on its way to the screen when it was paused is there now.
-    tab.evaluate("new Promise(done => setTimeout(done, 300))");
-    tab.evaluate(&format!(
-        "window.still = [...document.querySelectorAll('canvas')].map(it => it.toDataURL()).join(), window.then = {received}"
-    ));
-    until(&mut tab, &format!("{received} > window.then + 10"));
+    // What was on its way to the screen when it was paused gets there.
     let drawn = "[...document.querySelectorAll('canvas')].map(it => it.toDataURL()).join()";
+    until(
+        &mut tab,
+        &format!(
+            "new Promise(done => {{ const seen = {drawn}; \
+             setTimeout(() => done(seen === {drawn}), 1000) }})"
+        ),
+    );
+    tab.evaluate(&format!("window.still = {drawn}, window.then = {received}"));
+    until(&mut tab, &format!("{received} > window.then + 10"));
     assert_eq!(tab.evaluate(&format!("window.still === {drawn}")), true, "it moved while paused");
     tab.evaluate("document.getElementById('pause').click()");
     until(&mut tab, &format!("window.still !== {drawn}"));
@@ -103,6 +124,4 @@ fn a_race_moves_stands_still_when_told_to_and_is_exported() {
     }
     assert_eq!(tab.evaluate("document.querySelector('main').dataset.gaps"), "0");
     is_content(&tab, &server);
-    racing.kill().unwrap();
-    racing.wait().unwrap();
 }

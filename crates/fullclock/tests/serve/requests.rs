@@ -146,7 +146,7 @@ fn a_race_is_seen_while_it_runs_and_a_server_that_is_killed_costs_no_interval() 
     };
     assert_eq!((&*end.name, &end.data["is_complete"]), ("end", &json!(true)));
     assert!(end.data["verdict"].as_str().unwrap().contains("commits"), "{}", end.data);
-    assert!(racing.wait().unwrap().success());
+    assert!(racing.0.wait().unwrap().success());
     let kept = server.json(&format!("/api/v1/results/{id}"));
     is_of(include_str!("../../../../schemas/result-1.json"), &kept);
     let trials = kept["trials"].as_array().unwrap();
@@ -164,15 +164,43 @@ fn a_race_is_seen_while_it_runs_and_a_server_that_is_killed_costs_no_interval() 
 }
 
 #[test]
+fn nothing_is_written_by_looking() {
+    let server = Server::start(&[]);
+    let mut racing = race(server.results.path(), "1s");
+    let id = server.running();
+    assert!(racing.0.wait().unwrap().success());
+    let listed = || {
+        let entries = std::fs::read_dir(server.results.path()).unwrap().map(|it| it.unwrap());
+        let mut listed: Vec<_> = entries
+            .map(|it| (it.file_name(), it.metadata().unwrap().modified().unwrap()))
+            .collect();
+        listed.sort();
+        listed
+    };
+    std::fs::remove_file(server.results.path().join("history.sqlite")).unwrap();
+    let before = listed();
+    for path in
+        ["results", "studies", "audit", &format!("results/{id}"), &format!("compare?a={id}")]
+    {
+        server.json(&format!("/api/v1/{path}"));
+    }
+    let results = server.json("/api/v1/results");
+    assert_eq!(
+        (&results["results"][0]["id"], &results["results"][0]["is_live"]),
+        (&json!(id), &json!(false))
+    );
+    assert_eq!(listed(), before);
+}
+
+#[test]
 fn a_race_that_is_killed_ends_incomplete() {
     let server = Server::start(&[]);
-    let mut racing = race(server.results.path(), "1m");
+    let racing = race(server.results.path(), "1m");
     let id = server.running();
     let mut events = server.events(&format!("/api/v1/results/{id}/intervals"), None);
     assert_eq!(events.next().name, "race");
     assert_eq!(events.next().name, "interval");
-    racing.kill().unwrap();
-    racing.wait().unwrap();
+    drop(racing);
     let end = loop {
         let event = events.next();
         if event.name != "interval" {
@@ -205,6 +233,10 @@ fn a_thousand_who_say_nothing_keep_nobody_waiting_and_are_sent_away() {
 
 #[test]
 fn an_address_that_is_taken_and_a_token_that_others_can_read_are_refused() {
+    let said = refusal(&["serve", "-i", "10ms"]);
+    assert!(said.contains("every 100ms at most"), "{said}");
+    let said = refusal(&["serve", "--host-name", "db1:7077"]);
+    assert!(said.contains("without a port"), "{said}");
     let server = Server::start(&[]);
     let taken = server.at.to_string();
     let said = refusal(&["serve", "--listen", &taken]);

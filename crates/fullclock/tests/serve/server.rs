@@ -147,11 +147,21 @@ impl Events {
     }
 }
 
+/// Nodes that race, until the end of their test at the latest.
+pub(crate) struct Race(pub(crate) Child);
+
 /// Two nodes that race for so long.
-pub(crate) fn race(results: &Path, time: &str) -> Child {
+pub(crate) fn race(results: &Path, time: &str) -> Race {
     let folder = results.to_str().unwrap();
     let nodes = ["race", "--node", "a=embedded", "--node", "b=embedded", "--sessions", "2"];
     let options = ["-d", time, "-i", "100ms", "--quiet", "--results", folder];
     let mut command = fullclock(&[&nodes[..], &options].concat());
-    command.stdout(Stdio::null()).stdin(Stdio::null()).spawn().unwrap()
+    Race(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+}
+
+impl Drop for Race {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
 }

@@ -65,8 +65,10 @@ impl Follower {
                 (Source::Journal { file, length, first }, record)
             }
             Err(_) => {
-                let whole = read(&journal.with_extension(RESULT))?;
-                let record = Record { trials: Vec::new(), ..whole.clone() };
+                let mut whole = read(&journal.with_extension(RESULT))?;
+                let trials = std::mem::take(&mut whole.trials);
+                let record = whole.clone();
+                whole.trials = trials;
                 (Source::Whole(Box::new(whole)), record)
             }
         };
@@ -112,8 +114,10 @@ impl Follower {
             return News { trials: Vec::new(), ended: None };
         };
         let ended = whole.clone();
-        let left = whole.trials.iter().skip(self.n_read).cloned().collect();
-        News { trials: self.unseen(left), ended: Some(ended) }
+        let n_old = self.n_read.max(self.n_seen);
+        let left = whole.trials.iter().skip(n_old).cloned().collect();
+        self.n_read = whole.trials.len();
+        News { trials: left, ended: Some(ended) }
     }
 
     /// Those of the trials read that were not seen before.

@@ -62,8 +62,7 @@ impl History {
     ///
     /// Errors: the folder cannot be read.
     pub fn open(place: &Path) -> Result<History, HistoryError> {
-        let results = folder::files(place, RESULT)
-            .map_err(|error| HistoryError::Folder { folder: place.to_owned(), error })?;
+        let results = results_in(place)?;
         // An empty folder needs no index, and one that does not exist is not made by looking.
         if !results.is_empty() {
             let index = place.join(INDEX);
@@ -80,6 +79,21 @@ impl History {
             }
         }
         History::of(place, Table::in_memory()?, &results)
+    }
+
+    /// The same without an index on the disk: for who may only read.
+    ///
+    /// Errors: the folder cannot be read.
+    pub fn open_in_memory(place: &Path) -> Result<History, HistoryError> {
+        History::of(place, Table::in_memory()?, &results_in(place)?)
+    }
+
+    /// Learns of results that came, and that went, since.
+    ///
+    /// Errors: the folder cannot be read.
+    pub fn catch_up_with_folder(&mut self) -> Result<(), HistoryError> {
+        self.unreadable.clear();
+        self.catch_up(&results_in(&self.folder)?)
     }
 
     fn of(place: &Path, table: Table, results: &[PathBuf]) -> Result<History, HistoryError> {
@@ -175,6 +189,12 @@ impl History {
         }
         Ok(self.table.insert(&added)?)
     }
+}
+
+/// The files of a folder that may be results.
+fn results_in(place: &Path) -> Result<Vec<PathBuf>, HistoryError> {
+    folder::files(place, RESULT)
+        .map_err(|error| HistoryError::Folder { folder: place.to_owned(), error })
 }
 
 #[cfg(test)]

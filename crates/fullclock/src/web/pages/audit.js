@@ -2,20 +2,23 @@
 // @ts-check
 
 import { byId, make, setText } from "./dom.js";
-import { announce, ask, machine, ready, showConnection } from "./page.js";
+import { Refused, announce, ask, machine, ready, showConnection } from "./page.js";
 import { count, timeOfDay } from "./words.js";
 
-async function audit() {
+/** @param {boolean} again whether it has to be made anew; else it may be a minute old */
+async function audit(again) {
   const button = byId("audit-again");
   const main = byId("main");
   button.disabled = true;
   main.setAttribute("aria-busy", "true");
   setText(byId("summary"), "Auditing: on a large machine this takes some seconds.");
   try {
-    show((await ask("/api/v1/audit")).audit);
+    const { at, audit: found } = await ask(`/api/v1/audit?again=${again}`);
+    show(found, at);
     showConnection("connected");
   } catch (error) {
-    showConnection("gone");
+    // What the server says is no sign of its absence.
+    showConnection(error instanceof Refused ? "connected" : "gone");
     setText(byId("summary"), `No audit: ${/** @type {Error} */ (error).message}`);
     announce(byId("summary").textContent);
   }
@@ -24,15 +27,18 @@ async function audit() {
   ready();
 }
 
-/** @param {any} found */
-function show({ host, findings, unknown, not_applicable: without, clean }) {
+/**
+ * @param {any} found
+ * @param {number} at when it was made
+ */
+function show({ host, findings, unknown, not_applicable: without, clean }, at) {
   const words = [
     count(findings.length, "finding"),
     count(unknown.length, "check without a verdict", "checks without a verdict"),
     `${clean.length} clean`,
     `${without.length} about what this machine does not have`,
   ].join(", ");
-  setText(byId("summary"), `${words}. Made at ${timeOfDay(Date.now() / 1000)} UTC.`);
+  setText(byId("summary"), `${words}. Made at ${timeOfDay(at)} UTC.`);
   announce(words);
   setText(byId("host"), hostWords(host));
   byId("findings").hidden = false;
@@ -135,6 +141,6 @@ function scrolled(label, table) {
   return make("div", { className: "scroll", role: "region", tabIndex: 0, "aria-label": label }, table);
 }
 
-byId("audit-again").addEventListener("click", audit);
+byId("audit-again").addEventListener("click", () => audit(true));
 machine();
-audit();
+audit(false);

@@ -37,7 +37,7 @@ async function list() {
  */
 function fill(results, unreadable) {
   for (const { id, arms: all } of results) arms.set(id, all.length);
-  const newest = results.length === LIMIT ? "The newest " : "";
+  const newest = results.length >= LIMIT ? "The newest " : "";
   const words = results.length === 0 ? "No result is kept. `fullclock bench` and `fullclock race` keep theirs." : "";
   setText(byId("summary"), words || `${newest}${count(results.length, "result")}, the newest first.`);
   byId("results").hidden = results.length === 0;

@@ -20,9 +20,6 @@ const KEPT_S = 15 * 60;
 const SHORTEST_S = 0.1;
 const NOTES = 20;
 const AGAIN_MS = 3_000;
-/** A connection of which nothing came for so many intervals, and so long, has died without a word. */
-const SILENT_INTERVALS = 5;
-const SILENT_MS = 15_000;
 
 const main = byId("main");
 const state = {
@@ -33,6 +30,8 @@ const state = {
   /** @type {number | null} */
   pausedAt: null,
   isBroken: false,
+  /** The latest time that notes were told of. */
+  told: 0,
 };
 
 const desk = {
@@ -69,7 +68,9 @@ function take(reading) {
   state.latest = to;
   for (const panel of panels) panel.take(interval, reading);
   main.dataset.gaps = String(panels[0].ring.gaps);
-  for (const note of reading.notes ?? []) tell(to, note);
+  // A connection that began anew tells everything once more.
+  if (to > state.told) for (const note of reading.notes ?? []) tell(to, note);
+  state.told = Math.max(state.told, to);
   painter.request();
 }
 
@@ -106,11 +107,9 @@ async function begin() {
     new Threads(desk, limit),
   ];
   const handlers = { reading: take, gap: () => (state.isBroken = true) };
-  const stream = new Stream("/api/v1/now", handlers, showConnection);
-  const silent = Math.max(SILENT_MS, SILENT_INTERVALS * interval * 1000);
-  setInterval(() => {
-    if (stream.state === "connected" && Date.now() - stream.heard > silent) stream.reopen();
-  }, SILENT_MS / 3);
+  new Stream("/api/v1/now", handlers, showConnection);
+  byId("export-png").disabled = false;
+  byId("export-csv").disabled = false;
 }
 
 function listen() {

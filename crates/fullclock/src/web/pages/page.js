@@ -7,6 +7,9 @@ import { timeOfDay } from "./words.js";
 /** Who listens to a page cannot listen to everything: so long between two announcements. */
 const QUIET_MS = 5_000;
 
+/** What the server says instead of an answer. */
+export class Refused extends Error {}
+
 /**
  * An answer of the server.
  * @param {string} path
@@ -20,7 +23,7 @@ export async function ask(path) {
     throw new Error("the server does not answer: is `fullclock serve` still running?");
   }
   const body = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Error(body?.error ?? `the server answered ${answer.status}`);
+  if (!answer.ok) throw new Refused(body?.error ?? `the server answered ${answer.status}`);
   if (body === null) throw new Error("the server's answer is no JSON");
   return body;
 }

@@ -233,6 +233,13 @@ async function start() {
       stream.close();
       end(result);
     },
+    failed: (why) => {
+      stream.close();
+      setText(byId("nothing"), `The result cannot be read any further: ${why}`);
+      byId("nothing").hidden = false;
+      announce(byId("nothing").textContent);
+      ready();
+    },
   }, showConnection);
 }
 

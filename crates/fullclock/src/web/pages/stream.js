@@ -3,6 +3,8 @@
 
 /** After this long without a connection the server counts as gone. */
 const GONE_MS = 10_000;
+/** The server tells every 15 seconds that it is there, if it has nothing else to tell. */
+const SILENT_MS = 40_000;
 /** A browser gives up where the answer is an error, or no stream of events; this goes on. */
 const AGAIN_MS = 3_000;
 
@@ -30,6 +32,10 @@ export class Stream {
     this.patience = undefined;
     /** @type {number | undefined} */
     this.again = undefined;
+    this.watch = setInterval(() => {
+      // A connection may be dead without anybody knowing: this machine slept, or a tunnel is gone.
+      if (this.state === "connected" && Date.now() - this.heard > SILENT_MS) this.reopen();
+    }, SILENT_MS / 4);
     this.#open();
   }
 
@@ -38,6 +44,7 @@ export class Stream {
     this.source = source;
     source.onopen = () => this.#turn("connected");
     source.onerror = () => this.#failed();
+    source.addEventListener("alive", () => (this.heard = Date.now()));
     for (const [name, handle] of Object.entries(this.handlers)) {
       source.addEventListener(name, (event) => this.#received(/** @type {MessageEvent} */ (event), handle));
     }
@@ -88,6 +95,7 @@ export class Stream {
   close() {
     this.source?.close();
     clearTimeout(this.again);
+    clearInterval(this.watch);
     this.#turn("ended");
   }
 }
