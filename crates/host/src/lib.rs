@@ -8,6 +8,7 @@ pub mod change;
 pub mod control_group;
 pub mod counters;
 pub mod ipmi;
+pub mod memory;
 pub mod ownership;
 pub mod perf;
 pub mod probe;

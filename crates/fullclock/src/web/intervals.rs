@@ -14,7 +14,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use futures_util::stream;
 use lab::record::Record;
-use lab::store::{Follower, News};
+use lab::store::{End, Follower, News};
 use lab::trial::Trial;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -36,6 +36,9 @@ const SILENCE: Duration = Duration::from_secs(15);
 
 /// A browser that takes nothing for so long is gone, or may as well be.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Intervals that are compared for a page: that takes up to three seconds of a CPU.
+const MOST_COMPARED: usize = 10_000;
 
 /// How many intervals are sent as one piece.
 const AT_ONCE: usize = 200;
@@ -65,7 +68,10 @@ pub(super) async fn events(
     });
     let follow = follow.await?;
     let (sender, receiver) = channel(WAITING);
-    tokio::task::spawn_blocking(move || follow.run(&sender));
+    tokio::task::spawn_blocking(move || {
+        follow.run(&sender);
+        host::memory::give_back();
+    });
     Ok(events::response(stream::unfold(receiver, |mut it| async move {
         let text = it.recv().await?;
         Some((text, it))
@@ -99,8 +105,8 @@ impl Follow {
                 let lines = some.iter().map(|it| self.interval(it)).collect();
                 goes_on = goes_on && send(to, lines);
             }
-            if let Some(record) = ended {
-                send(to, event("end", None, &end(&record).to_string()));
+            if let Some(ended) = ended {
+                send(to, event("end", None, &end(&ended).to_string()));
                 return;
             }
             if !trials.is_empty() {
@@ -177,7 +183,18 @@ fn seven_digits(value: f64) -> Option<f64> {
 }
 
 /// What is said at the end, in the words of `fullclock race`.
-fn end(record: &Record) -> Value {
+fn end(ended: &End) -> Value {
+    let End::Written(record) = ended else {
+        return json!({ "is_complete": false, "verdict": null });
+    };
+    if record.trials.len() > MOST_COMPARED {
+        let (n, id) = (record.trials.len(), &record.id);
+        let verdict = format!(
+            "{n} intervals take seconds to compare, which are left to the machine's other work; \
+             `fullclock compare {id}` does it."
+        );
+        return json!({ "is_complete": record.is_complete, "verdict": verdict });
+    }
     let style = Style { color: false, width: 100 };
     let verdict = bench::text(&Report::of(record, None), style);
     json!({ "is_complete": record.is_complete, "verdict": verdict })

@@ -2,7 +2,8 @@
 #![expect(clippy::disallowed_methods, reason = "reads results where the user keeps them")]
 
 use super::folder::files;
-use super::read::{Unreadable, head, read, trials};
+use super::read::{Unreadable, head, trials};
+use super::trimmed::read_trimmed;
 use super::{Entry, JOURNAL, RESULT};
 use crate::record::Record;
 use crate::trial::Trial;
@@ -34,14 +35,24 @@ enum Source {
     },
     /// A result that is written to its end.
     Whole(Box<Record>),
+    /// One of which everything was told.
+    Told,
 }
 
 /// What is new of a result.
 pub struct News {
     /// Trials that ended since; perhaps none.
     pub trials: Vec<Trial>,
-    /// The whole result, once there will be no more trials. A run that died has left it incomplete.
-    pub ended: Option<Box<Record>>,
+    /// How it ended, once there will be no more trials.
+    pub ended: Option<End>,
+}
+
+/// How a result ended.
+pub enum End {
+    /// The whole of it, but for what its trials say of their surroundings.
+    Written(Box<Record>),
+    /// Its run died.
+    Dead,
 }
 
 /// A journal that was silent for so long may be that of a dead run.
@@ -65,7 +76,7 @@ impl Follower {
                 (Source::Journal { file, length, first }, record)
             }
             Err(_) => {
-                let mut whole = read(&journal.with_extension(RESULT))?;
+                let mut whole = read_trimmed(&journal.with_extension(RESULT))?;
                 let trials = std::mem::take(&mut whole.trials);
                 let record = whole.clone();
                 whole.trials = trials;
@@ -95,14 +106,13 @@ impl Follower {
             return Ok(News { trials: self.unseen(new), ended: None });
         }
         if is_over {
-            self.source = Source::Whole(Box::new(read(&result)?));
+            self.source = Source::Whole(Box::new(read_trimmed(&result)?));
             return Ok(self.end());
         }
         if self.grew.elapsed() >= SILENCE {
             self.grew = Instant::now();
             if is_free(file) {
-                self.source = Source::Whole(Box::new(read(&self.journal)?));
-                return Ok(self.end());
+                return Ok(News { trials: Vec::new(), ended: Some(End::Dead) });
             }
         }
         Ok(News { trials: Vec::new(), ended: None })
@@ -110,14 +120,16 @@ impl Follower {
 
     /// What is left of a result that is written to its end.
     fn end(&mut self) -> News {
-        let Source::Whole(whole) = &self.source else {
-            return News { trials: Vec::new(), ended: None };
+        let whole = match std::mem::replace(&mut self.source, Source::Told) {
+            Source::Whole(whole) => whole,
+            other => {
+                self.source = other;
+                return News { trials: Vec::new(), ended: None };
+            }
         };
-        let ended = whole.clone();
         let n_old = self.n_read.max(self.n_seen);
         let left = whole.trials.iter().skip(n_old).cloned().collect();
-        self.n_read = whole.trials.len();
-        News { trials: left, ended: Some(ended) }
+        News { trials: left, ended: Some(End::Written(whole)) }
     }
 
     /// Those of the trials read that were not seen before.
@@ -205,7 +217,8 @@ mod tests {
         assert_eq!(numbers(&follower.news().unwrap().trials), [4]);
         let end = follower.news().unwrap();
         assert!(end.trials.is_empty(), "{:?}", numbers(&end.trials));
-        assert_eq!(*end.ended.unwrap(), written);
+        let Some(End::Written(whole)) = end.ended else { panic!("it is written") };
+        assert_eq!((whole.trials.len(), whole.is_complete), (4, true));
     }
 
     #[test]
@@ -248,12 +261,13 @@ mod tests {
         assert_eq!(follower.news().unwrap().trials.len(), 2);
         assert!(is_over(&mut follower).is_none(), "its run lives");
         drop(journal);
-        assert!(!is_over(&mut follower).unwrap().is_complete);
+        assert!(matches!(is_over(&mut follower), Some(End::Dead)));
         let (mut follower, _) = Follower::open(folder.path(), "x", 2).unwrap();
         sweep(folder.path());
         let seen = follower.news().unwrap();
         assert!(seen.trials.is_empty() && seen.ended.is_none());
-        assert!(!follower.news().unwrap().ended.unwrap().is_complete);
+        let ended = follower.news().unwrap().ended;
+        assert!(matches!(ended, Some(End::Written(whole)) if !whole.is_complete));
     }
 
     #[test]

@@ -7,7 +7,8 @@
 mod table;
 
 use super::entry::Entry;
-use super::{RESULT, Unreadable, folder, read};
+use super::trimmed::read_trimmed;
+use super::{RESULT, Unreadable, folder};
 use crate::record::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -182,7 +183,7 @@ impl History {
             if name.is_some_and(|it| indexed.contains_key(it)) {
                 continue;
             }
-            match read(path) {
+            match read_trimmed(path) {
                 Ok(record) => added.push(Entry::of(&record, path.clone())),
                 Err(why) => self.unreadable.push(why),
             }

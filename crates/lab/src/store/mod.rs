@@ -12,9 +12,10 @@ mod history;
 mod journal;
 mod read;
 mod sweep;
+mod trimmed;
 
 pub use entry::{ArmSummary, Entry, FigureSummary};
-pub use follow::{Follower, News, running};
+pub use follow::{End, Follower, News, running};
 pub use history::{History, HistoryError, INDEX};
 pub use journal::Journal;
 pub use read::{Unreadable, read, read_from};

@@ -124,7 +124,7 @@ fn parse(bytes: &[u8]) -> Result<Record, Why> {
             Err(error) => return Err(Why::Syntax(error)),
         }
     }
-    let mut record = check(record)?;
+    let mut record = checked(record)?;
     if is_journal {
         record.raise_doubts();
         record.doubts.push(Doubt::CutShort.into());
@@ -137,8 +137,15 @@ fn cut(error: serde_json::Error) -> Why {
     if error.is_eof() { Why::Cut } else { Why::Syntax(error) }
 }
 
+/// A result that was read in another way, where it is one.
+pub(super) fn check(path: &Path, record: Record) -> Result<Record, Unreadable> {
+    let is_later = record.format > FORMAT;
+    let checked = if is_later { Err(Why::Later(record.format)) } else { checked(record) };
+    checked.map_err(|why| Unreadable { path: path.to_owned(), why })
+}
+
 /// Everything that the types do not promise.
-fn check(record: Record) -> Result<Record, Why> {
+fn checked(record: Record) -> Result<Record, Why> {
     let n_arms = record.arms.len();
     for trial in &record.trials {
         if trial.arm >= n_arms {

@@ -2,8 +2,8 @@
 #![expect(clippy::disallowed_methods, reason = "damages files, and looks at what is left")]
 
 use super::*;
-use crate::store::Journal;
 use crate::store::fixture::record;
+use crate::store::{Journal, read};
 use std::os::unix::fs::PermissionsExt as _;
 
 fn keep(folder: &Path, id: &str, began: &str, workload: &str) -> (Record, PathBuf) {
@@ -147,4 +147,20 @@ fn looking_at_a_folder_that_does_not_exist_makes_none() {
     let absent = folder.path().join("absent");
     assert_eq!(ids(&History::open(&absent).unwrap(), None, 9), "");
     assert!(!absent.exists());
+}
+
+#[test]
+fn a_history_in_memory_leaves_nothing_and_learns_what_came_and_what_went() {
+    let folder = three();
+    let mut history = History::open_in_memory(folder.path()).unwrap();
+    assert_eq!(ids(&history, None, 9), "21-b 20-c 20-a");
+    keep(folder.path(), "22-d", "2026-11-22T10:00:00Z", "memory");
+    std::fs::remove_file(folder.path().join("20-a.json")).unwrap();
+    std::fs::write(folder.path().join("23-e.json"), "{").unwrap();
+    history.catch_up_with_folder().unwrap();
+    assert_eq!(ids(&history, None, 9), "22-d 21-b 20-c");
+    assert_eq!(history.unreadable().len(), 1);
+    history.catch_up_with_folder().unwrap();
+    assert_eq!(history.unreadable().len(), 1);
+    assert!(!folder.path().join(INDEX).exists());
 }
