@@ -26,6 +26,9 @@ const KEPT: &str =
     "the history is that of this machine's results; `--results FOLDER` reads those of another";
 const BENCHED: &str =
     "trials run on the machine it runs on; `fullclock compare A B` reads results of others";
+const RACED: &str = "nodes run on machines that are there; `--nodes ssh:HOST` names another";
+const SERVED: &str =
+    "serve shows the machine it runs on; `fullclock audit` judges another by a copy or a capture";
 const COMPARED: &str = "a result names the machine it is of; give the files of both";
 const NO_HOST: &str = "the text is the same for every host";
 const JUDGES: &str = "`fullclock audit --fail-on LEVEL` judges; this command has no findings";
@@ -43,6 +46,10 @@ const FOREIGN: &[Foreign] = &[
     Foreign { option: "host", commands: &["history"], instead: KEPT },
     Foreign { option: "root", commands: &["bench"], instead: BENCHED },
     Foreign { option: "host", commands: &["bench"], instead: BENCHED },
+    Foreign { option: "root", commands: &["race", "agent"], instead: RACED },
+    Foreign { option: "host", commands: &["race", "agent"], instead: RACED },
+    Foreign { option: "root", commands: &["serve"], instead: SERVED },
+    Foreign { option: "host", commands: &["serve"], instead: SERVED },
     Foreign { option: "root", commands: &["compare"], instead: COMPARED },
     Foreign { option: "host", commands: &["compare"], instead: COMPARED },
     Foreign { option: "root", commands: &["certificate"], instead: COMPARED },
@@ -52,6 +59,7 @@ const FOREIGN: &[Foreign] = &[
     Foreign {
         option: "fail_on",
         commands: &[
+            "agent",
             "bench",
             "capture",
             "certificate",
@@ -60,6 +68,8 @@ const FOREIGN: &[Foreign] = &[
             "history",
             "ledger",
             "noise",
+            "race",
+            "serve",
             "tick",
             "watch",
         ],
@@ -72,8 +82,24 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         option: "verbose",
-        commands: &["bench", "capture", "certificate", "compare", "explain", "history", "tick"],
+        commands: &[
+            "agent",
+            "bench",
+            "capture",
+            "certificate",
+            "compare",
+            "explain",
+            "history",
+            "race",
+            "serve",
+            "tick",
+        ],
         instead: "nothing is left out without it",
+    },
+    Foreign {
+        option: "json",
+        commands: &["serve"],
+        instead: "`/api/v1` answers in JSON; /api/v1/openapi.json describes it",
     },
     Foreign {
         option: "json",
