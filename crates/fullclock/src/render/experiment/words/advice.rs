@@ -18,6 +18,10 @@ pub(in crate::render::experiment) struct Advice {
 /// The recommendation with its reason.
 pub(in crate::render::experiment) fn advice(study: &Study<'_>) -> Advice {
     match &study.analysis.recommendation {
+        Recommendation::Nothing { .. } if !study.varies_settings() => {
+            let reason = "No setting was varied: there is nothing to apply.".to_owned();
+            Advice { reason, command: None }
+        }
         Recommendation::Nothing { .. } => {
             let reason = "No change is recommended.".to_owned();
             Advice { reason, command: None }
@@ -27,10 +31,6 @@ pub(in crate::render::experiment) fn advice(study: &Study<'_>) -> Advice {
             Advice { reason, command: None }
         }
         Recommendation::Depends => Advice { reason: depends(study), command: None },
-        Recommendation::Keep { .. } if !study.varies_settings() => {
-            let reason = "No setting was varied: there is nothing to apply.".to_owned();
-            Advice { reason, command: None }
-        }
         Recommendation::Keep { because, left_out } => Advice {
             reason: kept(study, because, left_out),
             command: command(study, &vec![0; study.design().factors.len()], because),

@@ -13,7 +13,14 @@ const FINE: f64 = 0.05;
 /// The sentence at the top.
 pub(in crate::render::experiment) fn verdict(study: &Study<'_>) -> String {
     let subject = if study.varies_settings() { "No setting here" } else { "Nothing varied here" };
-    match &study.analysis.recommendation {
+    let recommended = &study.analysis.recommendation;
+    if matches!(recommended, Recommendation::Nothing { .. })
+        && !study.varies_settings()
+        && let Some(found) = found(study)
+    {
+        return found;
+    }
+    match recommended {
         Recommendation::Nothing { detectable: Known::Value(share) } if *share >= 1.0 => format!(
             "{subject} was shown to matter for {}: a figure twice as large would not have been seen, so run more trials",
             workloads(study)
@@ -32,7 +39,6 @@ pub(in crate::render::experiment) fn verdict(study: &Study<'_>) -> String {
             format!("{subject} was shown to matter for {}: {missing}", workloads(study))
         }
         Recommendation::Depends => depends(study),
-        Recommendation::Keep { .. } if !study.varies_settings() => found(study),
         Recommendation::Keep { because, left_out } => keep(study, because, !left_out.is_empty()),
         Recommendation::Change { levels, expected, slower, slower_where, .. } => {
             let gains = gains(study, levels, expected, slower);
@@ -49,12 +55,13 @@ fn depends(study: &Study<'_>) -> String {
     }
 }
 
-/// What conditions were shown to do, the largest first: nobody can apply one.
-fn found(study: &Study<'_>) -> String {
+/// What conditions were shown to do, the largest first: nobody can apply one, so no recommendation says it. `None` where that is
+/// nothing.
+fn found(study: &Study<'_>) -> Option<String> {
     let of_workload = |it| super::effects(study, it).into_iter().filter(|told| told.is_claimed);
     let claimed = study.analysis.workloads.iter().flat_map(of_workload).map(|it| it.sentence);
     let told: Vec<String> = claimed.chain(interactions(study)).collect();
-    told.join("; ")
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 fn interactions(study: &Study<'_>) -> Vec<String> {
@@ -220,16 +227,17 @@ mod tests {
         let experiment = record.experiment.as_mut().unwrap();
         experiment.design.factors.iter_mut().for_each(|it| it.name = "cpu".to_owned());
         analysis.workloads.truncate(1);
-        analysis.workloads[0].effects = vec![fixture::effect(0, 1, -0.021, 0.006)];
         analysis.workloads[0].interactions.clear();
-        let mut told = |recommendation| {
-            analysis.recommendation = recommendation;
+        // As the analysis has it: it recommends settings only.
+        analysis.recommendation = Recommendation::Nothing { detectable: Known::Value(0.08) };
+        let mut told = |half| {
+            analysis.workloads[0].effects = vec![fixture::effect(0, 1, -0.021, half)];
             verdict(&Study::of(&record, &analysis).unwrap())
         };
-        let kept = told(Recommendation::Keep { because: vec![0], left_out: Vec::new() });
-        assert!(kept.starts_with("cpu=performance makes cpu-loop 2.1"), "{kept}");
+        let found = told(0.006);
+        assert!(found.starts_with("cpu=performance makes cpu-loop 2.1"), "{found}");
         assert_eq!(
-            told(Recommendation::Nothing { detectable: Known::Value(0.08) }),
+            told(0.03),
             "Nothing varied here was shown to matter for cpu-loop, and only a change of 8.0 % or \
              more would have been: run more trials"
         );
