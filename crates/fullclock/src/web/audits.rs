@@ -9,7 +9,6 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use host::Live;
-use rules::audit::Audit;
 use rules::finding::Severity;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,8 +24,11 @@ const NEW: Duration = Duration::from_secs(2);
 /// The latest audit.
 #[derive(Default)]
 pub(super) struct Audits {
-    latest: Mutex<Option<(Instant, Arc<Audited>)>>,
+    latest: Mutex<Option<Latest>>,
 }
+
+/// An audit, and when it was made.
+type Latest = (Instant, Arc<Audited>);
 
 /// What an audit found.
 pub(super) struct Audited {
@@ -45,22 +47,25 @@ impl Audits {
     ///
     /// Errors: it cannot be written as JSON.
     fn no_older_than(&self, age: Duration) -> Result<Arc<Audited>, Refusal> {
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((made, audited)) = &*latest
-            && made.elapsed() < age
-        {
-            return Ok(Arc::clone(audited));
-        }
-        let audited = Arc::new(audited()?);
-        *latest = Some((Instant::now(), Arc::clone(&audited)));
-        Ok(audited)
+        renewed(&mut self.latest.lock().unwrap_or_else(PoisonError::into_inner), age)
     }
 
     /// The one that figures are made of; none where it cannot be made, or is being made: nobody waits for it here.
     pub(super) fn latest(&self) -> Option<Arc<Audited>> {
-        let is_free = self.latest.try_lock().is_ok();
-        if is_free { self.no_older_than(FRESH).ok() } else { None }
+        renewed(&mut *self.latest.try_lock().ok()?, FRESH).ok()
     }
+}
+
+/// The latest audit, made anew where it is older than that.
+fn renewed(latest: &mut Option<Latest>, age: Duration) -> Result<Arc<Audited>, Refusal> {
+    if let Some((made, audited)) = latest
+        && made.elapsed() < age
+    {
+        return Ok(Arc::clone(audited));
+    }
+    let audited = Arc::new(audited()?);
+    *latest = Some((Instant::now(), Arc::clone(&audited)));
+    Ok(audited)
 }
 
 #[cfg(test)]
@@ -73,7 +78,7 @@ impl Audited {
 
 fn audited() -> Result<Audited, Refusal> {
     let host = host::view(&Live::this_machine());
-    let audit: Audit = rules::audit::audit(&host);
+    let audit = rules::audit::audit(&host);
     let detail = render::text::Detail { quiet: false, verbose: false };
     let style = Style { color: false, width: 100 };
     let text = render::json::audit(&host, &audit).map_err(Refusal::failed)?;

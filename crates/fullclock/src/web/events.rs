@@ -6,9 +6,13 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt};
 use std::convert::Infallible;
+use std::time::Duration;
 
 /// How long a browser waits before it connects again, in milliseconds.
 const RETRY: &str = "retry: 1000\n\n";
+
+/// How often a browser hears that there is nothing new.
+pub(super) const SILENCE: Duration = Duration::from_secs(15);
 
 /// What is sent where nothing happens, so that a connection which is dead is found to be: by us, and by a script, which sees
 /// no comments.

@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "browsers that take nothing are left to themselves")]
 
 use super::Served;
-use super::events::{self, event, sign_of_life};
+use super::events::{self, SILENCE, event, sign_of_life};
 use super::refusal::Refusal;
 use super::results::id_of;
 use crate::output::Style;
@@ -19,20 +19,14 @@ use lab::trial::Trial;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Sender, channel, error::TrySendError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-/// Results that are followed at the same time, each by a thread.
-pub(super) const MOST: usize = 32;
 
 /// Pieces of text that wait for the browser; the rest waits in the file.
 const WAITING: usize = 8;
 
 /// How often a result is looked at for what is new.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// How often a browser hears that there is nothing new.
-const SILENCE: Duration = Duration::from_secs(15);
 
 /// A browser that takes nothing for so long is gone, or may as well be.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -57,9 +51,7 @@ pub(super) async fn events(
             return Err(Refusal::senseless("Last-Event-ID is a number of intervals here"));
         }
     };
-    let room: Arc<Semaphore> = served.results.following();
-    let place = room.try_acquire_owned();
-    let place = place.map_err(|_| Refusal::busy(format!("{MOST} results are being followed")))?;
+    let place = served.results.place_to_follow()?;
     let own = Arc::clone(&served);
     let follow = served.work.when_there_is_room(move || {
         let opened = Follower::open(own.results.folder(), &id, n_seen);

@@ -15,7 +15,8 @@
 //!   /api/v1/results/ID/intervals, as server-sent events            intervals, events
 //! ```
 //!
-//! Nothing here changes anything, not even an index. Asynchronous code is in this module only: it waits for browsers, threads do the work.
+//! Nothing here changes anything, not even an index. Asynchronous code is in this module only: it waits for browsers, threads do
+//! the work.
 
 mod audits;
 mod events;

@@ -1,7 +1,7 @@
 //! What this machine does now.
 
 use super::Served;
-use super::events::{self, event, sign_of_life};
+use super::events::{self, SILENCE, event, sign_of_life};
 use super::refusal::Refusal;
 use super::ring::Ring;
 use crate::render::samples::json;
@@ -16,7 +16,7 @@ use rules::metric::Values;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the server knows of the time since it began.
 pub(super) struct Now {
@@ -25,9 +25,6 @@ pub(super) struct Now {
     /// Tells this server from one before it, whose numbers mean nothing here.
     began: String,
 }
-
-/// How often a browser hears that there is nothing new.
-const SILENCE: Duration = Duration::from_secs(15);
 
 /// Readings that are sent as one piece.
 const AT_ONCE: usize = 50;
@@ -141,7 +138,7 @@ fn line(reading: &Reading) -> Value {
 }
 
 /// As pages are told that something is not known.
-pub(super) fn missing(why: &Missing) -> Value {
+fn missing(why: &Missing) -> Value {
     json!({ "missing": watch::text(why), "remedy": watch::remedy(why) })
 }
 

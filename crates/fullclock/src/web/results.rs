@@ -2,7 +2,6 @@
 #![expect(clippy::disallowed_methods, reason = "reads results where the user keeps them")]
 
 use super::Served;
-use super::intervals::MOST;
 use super::refusal::Refusal;
 use crate::commands::compare::words;
 use axum::Json;
@@ -15,7 +14,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Results that are followed at the same time, each by a thread.
+const MOST: usize = 32;
 
 /// Where results are, and how many of them are followed.
 pub(super) struct Results {
@@ -56,9 +58,10 @@ impl Results {
         Ok((kept, known.unreadable().iter().map(ToString::to_string).collect()))
     }
 
-    /// A place for each result that may be followed.
-    pub(super) fn following(&self) -> Arc<Semaphore> {
-        Arc::clone(&self.following)
+    /// Allows to follow a result for as long as it is kept.
+    pub(super) fn place_to_follow(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        let place = Arc::clone(&self.following).try_acquire_owned();
+        place.map_err(|_| Refusal::busy(format!("{MOST} results are being followed")))
     }
 
     /// The file of a result, or of its journal.
