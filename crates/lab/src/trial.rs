@@ -160,6 +160,16 @@ pub struct Surroundings {
     pub metrics: Vec<Reading>,
 }
 
+impl Surroundings {
+    /// The metric that tells the clock of busy CPUs, where counters do.
+    pub(crate) const CLOCK: &str = "busy-mhz";
+
+    /// The clock of busy CPUs by their counters, in MHz.
+    pub fn busy_mhz(&self) -> Option<f64> {
+        self.metrics.iter().find(|it| it.metric == Self::CLOCK)?.value.value().copied()
+    }
+}
+
 /// A line of the ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {

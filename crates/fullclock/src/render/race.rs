@@ -39,9 +39,6 @@ pub(crate) fn values(trial: &Trial) -> impl Iterator<Item = Option<f64>> {
 
 const WIDTH: usize = 15;
 
-/// The metric that tells the clock of busy CPUs, where counters do.
-const BUSY_MHZ: &str = "busy-mhz";
-
 /// A table that grows while nodes race.
 pub(crate) struct Table {
     names: Vec<String>,
@@ -96,10 +93,7 @@ fn value(figures: &[Figure], name: &str, unit: Unit) -> String {
 
 /// The clock that counters tell, or the probe saw.
 fn clock_mhz(trial: &Trial) -> Option<f64> {
-    let counted = || {
-        let metrics = &trial.surroundings.value()?.metrics;
-        metrics.iter().find(|it| it.metric == BUSY_MHZ)?.value.value().copied()
-    };
+    let counted = || trial.surroundings.value()?.busy_mhz();
     counted().or_else(|| trial.clock.value().map(|it| it.mean_hz() / 1e6))
 }
 
@@ -167,7 +161,7 @@ mod tests {
         let probed = Trial { clock: Known::Value(clock), ..trial(None, Vec::new()) };
         assert!(table.lines(0, &probed).ends_with("3.00 GHz\n"));
         let metrics = vec![Reading {
-            metric: BUSY_MHZ.to_owned(),
+            metric: "busy-mhz".to_owned(),
             part: String::new(),
             value: Known::Value(2750.0),
         }];

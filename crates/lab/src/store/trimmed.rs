@@ -6,16 +6,13 @@ use crate::doubt::Raised;
 use crate::experiment::Experiment;
 use crate::known::Known;
 use crate::record::{Arm, Fingerprint, Record};
-use crate::trial::Trial;
+use crate::trial::{Surroundings, Trial};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-
-/// The metric that is left: it says what the figures were measured at.
-const CLOCK: &str = "busy-mhz";
 
 /// [`Record`], as it is read here.
 #[derive(Deserialize)]
@@ -83,7 +80,7 @@ fn one_by_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Trial>, 
             while let Some(mut trial) = list.next_element::<Trial>()? {
                 if let Known::Value(surroundings) = &mut trial.surroundings {
                     surroundings.ledger = Vec::new();
-                    surroundings.metrics.retain(|it| it.metric == CLOCK);
+                    surroundings.metrics.retain(|it| it.metric == Surroundings::CLOCK);
                     surroundings.metrics.shrink_to_fit();
                 }
                 trials.push(trial);
@@ -110,7 +107,10 @@ mod tests {
         let mut read = read_trimmed(&path).unwrap();
         for (trial, written) in read.trials.iter_mut().zip(&whole.trials) {
             if let Some(it) = trial.surroundings.value() {
-                assert!(it.ledger.is_empty() && it.metrics.iter().all(|it| it.metric == CLOCK));
+                assert!(
+                    it.ledger.is_empty()
+                        && it.metrics.iter().all(|it| it.metric == Surroundings::CLOCK)
+                );
             }
             trial.surroundings = written.surroundings.clone();
         }
