@@ -53,6 +53,38 @@ fn began_ms(record: &Value, arm: u64) -> Vec<u64> {
     of_arm.map(|it| it["began_ns"].as_u64().unwrap() / 1_000_000).collect()
 }
 
+/// How many intervals a recording has, which is whole.
+fn n_intervals(recording: &Path) -> usize {
+    let file = recording.to_str().unwrap();
+    let shown =
+        fullclock(&["watch", "--replay", file, "--json", "--columns", "busy"]).output().unwrap();
+    assert!(shown.status.success() && shown.stderr.is_empty(), "{shown:?}");
+    shown.stdout.iter().filter(|it| **it == b'\n').count()
+}
+
+/// The names of the recordings in that folder, without the id that they begin with.
+fn recordings_in(results: &Path) -> Vec<String> {
+    let names = fs::read_dir(results).unwrap().flatten().map(|it| it.file_name());
+    let names = names.filter_map(|it| it.into_string().ok()).filter(|it| it.ends_with(".tape"));
+    let mut names: Vec<String> = names.map(|it| it.split_once('.').unwrap().1.to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// What stands for ssh: it runs the command here, as a login on another machine would, and writes what it was asked to `asked`
+/// in the same folder. Gives the PATH that it is found by.
+fn ssh(folder: &Path) -> String {
+    let (ssh, asked) = (folder.join("ssh"), folder.join("asked"));
+    let binary = env!("CARGO_BIN_EXE_fullclock");
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" > {}\nwhile [ $1 != fullclock ]; do shift; done; shift\nexec {binary} \"$@\"\n",
+        asked.display()
+    );
+    fs::write(&ssh, script).unwrap();
+    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
 /// An agent that listens, and ends with its test.
 struct Agent {
     child: Child,
@@ -129,8 +161,15 @@ fn a_race_is_kept_like_any_result() {
     let kept: Vec<PathBuf> =
         kept.filter(|it| it.extension().is_some_and(|it| it == "json")).collect();
     let [file] = &kept[..] else { panic!("{kept:?}") };
+    // What the machine did meanwhile is beside it, and goes with it.
+    let (id, recording) =
+        (file.file_stem().unwrap().to_str().unwrap(), file.with_extension("tape"));
+    assert!(text.contains(recording.to_str().unwrap()), "{text}");
+    assert!(n_intervals(&recording) >= 2);
     let compared = fullclock(&["compare", file.to_str().unwrap()]).output().unwrap();
     assert!(compared.status.success(), "{compared:?}");
+    printed(&["history", "--results", results, "remove", id]);
+    assert!(!file.exists() && !recording.exists());
 }
 
 #[test]
@@ -155,16 +194,6 @@ fn nodes_that_cannot_begin_say_why_and_leave_nothing() {
 #[test]
 fn ssh_starts_the_agent_of_another_machine() {
     let folder = tempfile::tempdir().unwrap();
-    // What stands for ssh runs the command here, as a login on another machine would, and remembers what it was asked.
-    let ssh = folder.path().join("ssh");
-    let (asked, binary) = (folder.path().join("asked"), env!("CARGO_BIN_EXE_fullclock"));
-    let script = format!(
-        "#!/bin/sh\necho \"$@\" > {}\nwhile [ $1 != fullclock ]; do shift; done; shift\nexec {binary} \"$@\"\n",
-        asked.display()
-    );
-    fs::write(&ssh, script).unwrap();
-    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     let nodes = [
         "race",
         "--no-save",
@@ -176,9 +205,9 @@ fn ssh_starts_the_agent_of_another_machine() {
         "-i",
         "200ms",
     ];
-    let record = result(&fullclock(&nodes).env("PATH", path).output().unwrap());
+    let record = result(&fullclock(&nodes).env("PATH", ssh(folder.path())).output().unwrap());
     assert_eq!([&record["arms"][0]["name"], &record["arms"][1]["name"]], ["db1", "db2"]);
-    let asked = fs::read_to_string(asked).unwrap();
+    let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
     assert!(
         asked.starts_with("-o BatchMode=yes") && asked.contains("fullclock agent --stdio"),
         "{asked}"
@@ -302,6 +331,10 @@ fn a_connection_that_is_lost_costs_no_interval() {
     let near = began_ms(&record, 0);
     assert!(longest(&began) < 3 * longest(&near).max(300), "{near:?} {began:?}");
     assert!(began.last().unwrap() > &5000, "{began:?}");
+    // Nor a sample of what its machine did.
+    assert_eq!(recordings_in(&results), ["b.tape", "tape"]);
+    let file = Path::new(record["file"].as_str().unwrap());
+    assert!(n_intervals(&file.with_extension("b.tape")) >= 5);
 }
 
 /// The longest time between two intervals that follow each other, none of which is there twice.
@@ -369,6 +402,32 @@ fn a_node_that_is_killed_is_started_again_and_the_race_goes_on() {
     let trials = record["trials"].as_array().unwrap();
     let marked = trials.iter().filter(|it| it["marks"][0]["mark"] == "restarted");
     assert_eq!(marked.count(), 1, "{record:#}");
+}
+
+#[test]
+fn a_node_elsewhere_that_begins_anew_has_another_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results");
+    let nodes = ["race", "--nodes", "ssh:db1,ssh:db2", "-i", "200ms", "-d", "8s", "--json"];
+    let race = fullclock(&[&nodes[..], &["--results", results.to_str().unwrap()]].concat())
+        .env("PATH", ssh(folder.path()))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = ["db1.tape", "db2.tape", "tape"];
+    journal_in(&results);
+    assert_eq!(recordings_in(&results), begun);
+    kill(nodes_of(race.id())[0]);
+    let record = result(&race.wait_with_output().unwrap());
+    let anew = recordings_in(&results).into_iter().filter(|it| !begun.contains(&&**it));
+    assert!(matches!(&*anew.collect::<Vec<_>>()[0], "db1.2.tape" | "db2.2.tape"));
+    let found = record["recordings"].as_array().unwrap();
+    assert_eq!(found.len(), 4, "{found:?}");
+    // That of the node that was killed may have the first sample only; all of them are whole.
+    let lengths: Vec<usize> =
+        found.iter().map(|it| n_intervals(Path::new(it.as_str().unwrap()))).collect();
+    assert!(lengths.iter().filter(|it| **it >= 1).count() >= 3, "{lengths:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::output::{self, Style};
 use crate::render;
 use crate::results_folder::results_folder;
 use anyhow::Result;
-use lab::store::{History, read, sweep};
+use lab::store::{History, read, recordings, sweep};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -59,10 +59,10 @@ fn listed(arguments: &Arguments, options: &HistoryArguments, history: &History) 
 
 fn shown(arguments: &Arguments, history: &History, id: &str) -> Result<String> {
     let entry = history.find(id)?;
-    let record = read(&entry.path)?;
+    let (record, recordings) = (read(&entry.path)?, recordings(&entry.path));
     if arguments.output.json {
-        return Ok(render::history::entry_json(&entry, &record.machine)?);
+        return Ok(render::history::entry_json(&entry, &record.machine, &recordings)?);
     }
     let style = Style::of_stdout(&arguments.output);
-    Ok(render::history::entry_text(&entry, &record, style))
+    Ok(render::history::entry_text(&entry, &record, recordings, style))
 }

@@ -8,6 +8,7 @@ use lab::doubt::Doubt;
 use lab::record::{Fingerprint, Record};
 use lab::store::{ArmSummary, Entry, FigureSummary};
 use serde_json::{Result, json};
+use std::path::PathBuf;
 
 /// Columns of a number of trials.
 const TRIALS: usize = 8;
@@ -45,12 +46,18 @@ pub(crate) fn text(entries: &[Entry], style: Style) -> String {
 }
 
 /// One result as `fullclock bench` printed it, and every setting of the machine it was taken on.
-pub(crate) fn entry_text(entry: &Entry, record: &Record, style: Style) -> String {
+pub(crate) fn entry_text(
+    entry: &Entry,
+    record: &Record,
+    recordings: Vec<PathBuf>,
+    style: Style,
+) -> String {
     let mut page = Page::new(style);
     let heading = format!("{}, began {}", entry.id, entry.began);
     page.line(&page.paint(BOLD, &heading));
     page.line("");
-    for line in bench::text(&Report::of(record, Some(&entry.path)), style).lines() {
+    let report = Report { recordings, ..Report::of(record, Some(&entry.path)) };
+    for line in bench::text(&report, style).lines() {
         page.line(line);
     }
     page.line("");
@@ -73,12 +80,17 @@ pub(crate) fn json(entries: &[Entry]) -> Result<String> {
 }
 
 /// One result, and the machine it was taken on.
-pub(crate) fn entry_json(entry: &Entry, machine: &Fingerprint) -> Result<String> {
+pub(crate) fn entry_json(
+    entry: &Entry,
+    machine: &Fingerprint,
+    recordings: &[PathBuf],
+) -> Result<String> {
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
         "fullclock": env!("CARGO_PKG_VERSION"),
         "result": entry,
         "machine": machine,
+        "recordings": recordings.iter().map(|it| it.display().to_string()).collect::<Vec<_>>(),
     }))
 }
 
@@ -119,7 +131,6 @@ mod tests {
     use super::super::bench::fixture::kept;
     use super::*;
     use lab::stats::Interval;
-    use std::path::PathBuf;
 
     const NARROW: Style = Style { color: false, width: 80 };
 
@@ -181,7 +192,7 @@ mod tests {
             setting("vulnerability: spectre_v2", retpolines),
         ]);
         let entry = entry("20261120T154305Z-cpu-loop", vec![arm("A", 12.4)], Vec::new());
-        insta::assert_snapshot!(entry_text(&entry, &record, NARROW), @r"
+        insta::assert_snapshot!(entry_text(&entry, &record, Vec::new(), NARROW), @r"
         20261120T154305Z-cpu-loop, began 2026-11-20T15:43:05Z
 
         cpu-loop, on CPU 2, 20 trials

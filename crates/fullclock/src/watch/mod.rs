@@ -13,6 +13,7 @@ mod replay;
 mod row;
 mod shares;
 mod shown;
+mod taping;
 pub(crate) mod utc;
 mod view;
 
@@ -29,6 +30,7 @@ pub(crate) use replay::Replay;
 pub(crate) use row::{Machine, Row};
 pub(crate) use shares::{Share, Shares};
 pub(crate) use shown::{Expanded, Part, Shown, parts_add_up, see_parts, shown_columns};
+pub(crate) use taping::Taping;
 pub(crate) use utc::{clock_time, timestamp};
 pub(crate) use view::View;
 

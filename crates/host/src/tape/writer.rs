@@ -76,6 +76,11 @@ impl Writer {
     ) -> Result<Writer, RecordError> {
         let name = path.display().to_string();
         let file = open(path, &name, existing)?;
+        Writer::on(file, name, source)
+    }
+
+    /// The same in a file that is empty, and called `name` in errors.
+    pub fn on(file: File, name: String, source: &dyn Source) -> Result<Writer, RecordError> {
         let recording = Recording::new(source);
         crate::view(&recording);
         Writer::start(file, name, &recording.capture())

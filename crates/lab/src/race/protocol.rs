@@ -9,7 +9,7 @@
 //!   prepare: task               ->
 //!                               <-      ready               or failed: why
 //!   begin: moment               ->
-//!                               <-      interval, one after the other
+//!                               <-      interval, recorded, one after the other
 //!   kept: up to which           ->
 //!   end                         ->
 //!                               <-      ended               or failed: why
@@ -58,6 +58,8 @@ pub enum Order {
         race: String,
         /// The number of the last interval that is kept.
         after: u32,
+        /// How many bytes of the recording are.
+        recorded: u64,
     },
     /// Begin.
     Begin {
@@ -100,6 +102,13 @@ pub enum News {
     Ready(Ready),
     /// An interval is over. Its trial is of no arm and no block yet.
     Interval(Box<Trial>),
+    /// The recording of the node's machine has grown. Nothing of it is told before the race begins.
+    Recorded {
+        /// How long it was.
+        at: u64,
+        /// What has come, in base64 (RFC 4648, section 4).
+        bytes: String,
+    },
     /// The engine has stopped, and every commit was in its log.
     Ended,
     /// It could not be made ready, or ended too early.

@@ -29,6 +29,8 @@ pub struct Task {
     pub settings: Settings,
     /// How long a trial is, at least; a server tells what it counts at the end of a stretch only.
     pub interval: Duration,
+    /// Whether the agent makes a recording of its machine meanwhile.
+    pub is_recorded: bool,
 }
 
 /// What is left out at the start, in which threads are made and caches are cold.
@@ -231,7 +233,12 @@ mod tests {
         let allowed = host::probe::allowed().unwrap();
         let scene =
             Scene { host: &host, allowed, temporary: temporary.path().to_owned(), stop: &stop };
-        let task = Task { race: "r".to_owned(), settings, interval: Duration::from_millis(100) };
+        let task = Task {
+            race: "r".to_owned(),
+            settings,
+            interval: Duration::from_millis(100),
+            is_recorded: false,
+        };
         let costs = Err(Missing::not_here("costs", "a test"));
         let mut runner = Runner::prepare(&task, &scene, costs).map_err(|it| it.to_string())?;
         let mut trials = Vec::new();

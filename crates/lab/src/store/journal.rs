@@ -8,7 +8,7 @@
 )]
 
 use super::read::whole_lines;
-use super::{JOURNAL, MODE, RESULT};
+use super::{JOURNAL, MODE, RESULT, recordings};
 use crate::failure::Failure;
 use crate::record::Record;
 use crate::trial::Trial;
@@ -115,6 +115,13 @@ impl Journal {
         Ok(())
     }
 
+    /// A new file beside the result for a recording of that node, or of this machine, and where it is.
+    pub fn recording(&self, node: Option<&str>) -> Result<(File, PathBuf), Failure> {
+        let shown = self.folder.display();
+        recordings::create(&self.folder, &self.id, node)
+            .map_err(Failure::system(format!("cannot keep a recording in {shown}")))
+    }
+
     /// Writes the result as a whole, and removes the journal; the path of the result.
     pub fn finish(self, record: &Record) -> Result<PathBuf, Failure> {
         let (result, new) = (self.path(RESULT), self.path("json.new"));
@@ -139,9 +146,10 @@ impl Journal {
         Ok(result)
     }
 
-    /// Removes it: there is nothing worth keeping.
+    /// Removes it, with its recordings: there is nothing worth keeping.
     pub fn discard(self) -> Result<(), Failure> {
-        std::fs::remove_file(self.path(JOURNAL)).map_err(self.failed())
+        let journal = self.path(JOURNAL);
+        recordings::remove_result(&journal).map_err(self.failed())
     }
 
     fn line(&mut self, value: &impl Serialize) -> io::Result<()> {

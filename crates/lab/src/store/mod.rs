@@ -11,6 +11,7 @@ mod follow;
 mod history;
 mod journal;
 mod read;
+mod recordings;
 mod sweep;
 mod trimmed;
 
@@ -19,12 +20,15 @@ pub use follow::{End, Follower, News, running};
 pub use history::{History, HistoryError, INDEX};
 pub use journal::Journal;
 pub use read::{Unreadable, read, read_from};
+pub use recordings::recordings;
 pub use sweep::sweep;
 
 /// What the name of a finished result ends with.
 pub const RESULT: &str = "json";
 /// What the name of a journal ends with.
 pub const JOURNAL: &str = "trials";
+/// What the name of a recording ends with.
+const TAPE: &str = "tape";
 
 /// Results say what a machine is and what it runs: they are their owner's.
 const MODE: u32 = 0o600;

@@ -1,6 +1,6 @@
 //! What dead runs left: each of their journals becomes a result that was cut short.
 
-use super::{JOURNAL, Journal, RESULT, folder, read};
+use super::{JOURNAL, Journal, RESULT, folder, read, recordings};
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 
@@ -15,17 +15,14 @@ pub fn sweep(place: &Path) -> Vec<Result<PathBuf, Failure>> {
 fn finished(path: &Path) -> Result<Option<PathBuf>, Failure> {
     let Some(journal) = Journal::of_dead_run(path) else { return Ok(None) };
     let result = journal.path(RESULT);
-    let remove = || {
-        let what = format!("cannot remove {}", path.display());
-        folder::remove_if_there(path).map_err(Failure::system(what))
-    };
+    let failed = || Failure::system(format!("cannot remove {}", path.display()));
     // The run died between writing the result and removing the journal.
     if result.exists() {
-        return remove().map(|()| None);
+        return folder::remove_if_there(path).map(|()| None).map_err(failed());
     }
     let record = read(path).map_err(|why| Failure::Unready(why.to_string()))?;
     if record.trials.is_empty() {
-        return remove().map(|()| None);
+        return recordings::remove_result(path).map(|()| None).map_err(failed());
     }
     journal.finish(&record).map(Some)
 }

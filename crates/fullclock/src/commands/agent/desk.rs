@@ -1,12 +1,16 @@
 //! The race that an agent works on, one at a time, whoever is connected.
 
 use crate::measure::costs;
+use crate::watch::Taping;
 use host::Live;
+use host::tape::Writer;
 use lab::race::protocol::Ready;
 use lab::race::{Runner, Task};
 use lab::trial::Trial;
 use lab::workload::Scene;
 use std::collections::VecDeque;
+use std::fmt::Display;
+use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -42,12 +46,22 @@ pub(super) struct Run {
 pub(super) struct State {
     pub(super) ready: Option<Ready>,
     begin_ns: Option<u64>,
+    /// The recording of this machine, where there is one.
+    pub(super) tape: Option<Tape>,
     /// The intervals that are not kept elsewhere, the oldest first.
     pub(super) trials: VecDeque<Trial>,
     /// It is over, or never began, and why.
     pub(super) ended: Option<Result<(), String>>,
     /// When an order came last.
     asked: Option<Instant>,
+}
+
+/// A recording in a file without a name, which holds all of it for as long as the race is known.
+#[derive(Clone)]
+pub(super) struct Tape {
+    pub(super) file: Arc<File>,
+    /// How much of the file is whole samples.
+    pub(super) length: u64,
 }
 
 impl Desk {
@@ -94,21 +108,29 @@ impl Desk {
     }
 }
 
+impl State {
+    /// Whether the race was told when to begin.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begin_ns.is_some()
+    }
+}
+
 impl Run {
-    fn work(&self, task: &Task) {
+    fn work(self: &Arc<Self>, task: &Task) {
         let ending = Ending(self);
         let ended = self.race(task);
         self.change(|it| it.ended = Some(ended));
         drop(ending);
     }
 
-    fn race(&self, task: &Task) -> Result<(), String> {
+    fn race(self: &Arc<Self>, task: &Task) -> Result<(), String> {
         let host = host::view(&Live::this_machine());
         let allowed = host::probe::allowed().map_err(|it| it.to_string())?;
         let costs = costs::costs(&host, &allowed);
         let scene =
             Scene { host: &host, allowed, temporary: std::env::temp_dir(), stop: &self.stop };
         let mut runner = Runner::prepare(task, &scene, costs).map_err(|it| it.to_string())?;
+        let taping = task.is_recorded.then(|| self.taping()).transpose()?;
         let cpus = runner.cpus().map(ToString::to_string);
         let ready = Ready { about: runner.about(), cpus };
         self.change(|it| it.ready = Some(ready));
@@ -124,11 +146,29 @@ impl Run {
                 self.end();
             }
         };
-        runner.run(begin_ns, &mut tell).map_err(|it| it.to_string())?;
+        let raced = runner.run(begin_ns, &mut tell).map_err(|it| it.to_string());
+        // What it lacks it says itself.
+        taping.map(Taping::finish);
+        raced?;
         if is_abandoned {
             return Err("nobody took its intervals, so it ended".to_owned());
         }
         Ok(())
+    }
+
+    /// Begins to record this machine.
+    ///
+    /// Errors: there is no room for it, or no thread.
+    fn taping(self: &Arc<Self>) -> Result<Taping, String> {
+        let refused = |why: &dyn Display| format!("cannot record this machine: {why}");
+        let file = tempfile::tempfile().map_err(|it| refused(&it))?;
+        let written = file.try_clone().map_err(|it| refused(&it))?;
+        let name = "a temporary file".to_owned();
+        let tape = Writer::on(written, name, &Live::this_machine()).map_err(|it| refused(&it))?;
+        let (file, own) = (Arc::new(file), self.clone());
+        let told =
+            move |length| own.change(|it| it.tape = Some(Tape { file: file.clone(), length }));
+        Taping::begin(tape, told).map_err(|it| host::thread::refusal(&it))
     }
 
     /// `None` where it is to end before.

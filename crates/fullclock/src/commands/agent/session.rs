@@ -1,7 +1,9 @@
 //! One connection: orders come in, news go out.
 
-use super::desk::{Desk, Run, State};
+use super::desk::{Desk, Run, State, Tape};
 use crate::secret;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use host::Live;
 use host::probe::anchor;
 use lab::race::protocol::{
@@ -12,12 +14,16 @@ use lab::trial::Trial;
 use std::cell::Cell;
 use std::io::{self, BufRead, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long who connects may take to say who it is.
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// How much of a recording is told in one line.
+const PIECE: u64 = 256 << 10;
 
 /// What a stranger has to pass.
 pub(super) struct Door<'a> {
@@ -61,10 +67,10 @@ pub(super) fn serve(
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         // What the race tells goes out on a thread of its own. Where nobody is there to hear it, the orders end, too.
-        let listen = |taken: Result<Arc<Run>, String>, after: u32| match taken {
+        let listen = |taken: Result<Arc<Run>, String>, mut heard: Heard| match taken {
             Ok(run) => {
                 let (own, is_over) = (run.clone(), &is_over);
-                scope.spawn(move || forward(&own, after, is_over, say).ok());
+                scope.spawn(move || heard.forward(&own, is_over, say).ok());
                 Ok(Some(run))
             }
             Err(why) => say(&News::Refused { why }).map(|()| None),
@@ -77,10 +83,13 @@ pub(super) fn serve(
                 }
                 match (order, &current) {
                     (Order::Time, _) => say(&News::Time { ns: anchor().raw_ns })?,
-                    (Order::Prepare(task), None) => current = listen(desk.take(*task), 0)?,
-                    (Order::Resume { race, after }, None) => {
+                    (Order::Prepare(task), None) => {
+                        current = listen(desk.take(*task), Heard::default())?;
+                    }
+                    (Order::Resume { race, after, recorded }, None) => {
                         let unknown = || format!("the agent knows no race {race}");
-                        current = listen(desk.find(&race).ok_or_else(unknown), after)?;
+                        let heard = Heard { is_ready: false, after, recorded };
+                        current = listen(desk.find(&race).ok_or_else(unknown), heard)?;
                     }
                     (Order::Begin { at_ns }, Some(it)) => it.begin(at_ns),
                     (Order::Kept { up_to }, Some(it)) => it.forget(up_to),
@@ -116,48 +125,83 @@ fn greet(from: &mut impl BufRead, door: Option<&Door<'_>>) -> io::Result<Option<
     Ok(misunderstanding("the race", protocol, &version))
 }
 
-/// Says what the race tells, behind interval `after`, until it or the connection is over.
-fn forward(
-    run: &Run,
-    mut after: u32,
-    is_over: &AtomicBool,
-    say: impl Fn(&News) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut is_ready = false;
-    while !is_over.load(Ordering::Relaxed) {
-        let mut state = run.state();
-        let mut news = coming(&state, &mut is_ready, after);
-        if news.is_empty() {
-            state = run.wait(state);
-            news = coming(&state, &mut is_ready, after);
-        }
-        drop(state);
-        for it in news {
-            say(&it)?;
-            match it {
-                News::Interval(trial) => after = trial.number,
-                News::Ended | News::Failed { .. } => return Ok(()),
-                _ => {}
-            }
-        }
-    }
-    Ok(())
+/// How far the other side has heard of a race.
+#[derive(Default)]
+struct Heard {
+    is_ready: bool,
+    /// The number of the last interval.
+    after: u32,
+    /// How many bytes of the recording.
+    recorded: u64,
 }
 
-/// What has not been said yet.
-fn coming(state: &State, is_ready: &mut bool, after: u32) -> Vec<News> {
-    let mut news = Vec::new();
-    if let Some(ready) = state.ready.as_ref().filter(|_| !*is_ready) {
-        *is_ready = true;
-        news.push(News::Ready(ready.clone()));
+/// What it has not heard of.
+enum Coming {
+    News(News),
+    /// So much of a recording.
+    Tape(Tape),
+}
+
+impl Heard {
+    /// Says what it has not heard of, until the race or the connection is over.
+    fn forward(
+        &mut self,
+        run: &Run,
+        is_over: &AtomicBool,
+        say: impl Fn(&News) -> io::Result<()>,
+    ) -> io::Result<()> {
+        while !is_over.load(Ordering::Relaxed) {
+            let mut state = run.state();
+            let mut coming = self.coming(&state);
+            if coming.is_empty() {
+                state = run.wait(state);
+                coming = self.coming(&state);
+            }
+            drop(state);
+            for it in coming {
+                match it {
+                    Coming::Tape(tape) => self.tape(&tape, &say)?,
+                    Coming::News(news) => {
+                        say(&news)?;
+                        match news {
+                            News::Ready(_) => self.is_ready = true,
+                            News::Interval(trial) => self.after = trial.number,
+                            News::Ended | News::Failed { .. } => return Ok(()),
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
     }
-    let untold = state.trials.iter().filter(|it: &&Trial| it.number > after);
-    news.extend(untold.map(|it| News::Interval(Box::new(it.clone()))));
-    news.extend(state.ended.as_ref().map(|it| match it {
-        Ok(()) => News::Ended,
-        Err(why) => News::Failed { why: why.clone() },
-    }));
-    news
+
+    /// In the order in which it is to be said.
+    fn coming(&self, state: &State) -> Vec<Coming> {
+        let ready = state.ready.clone().filter(|_| !self.is_ready).map(News::Ready);
+        let tape = state.tape.clone().filter(|it| state.has_begun() && it.length > self.recorded);
+        let untold = state.trials.iter().filter(|it: &&Trial| it.number > self.after);
+        let untold = untold.map(|it| News::Interval(Box::new(it.clone())));
+        let ended = state.ended.as_ref().map(|it| match it {
+            Ok(()) => News::Ended,
+            Err(why) => News::Failed { why: why.clone() },
+        });
+        let before = ready.into_iter().map(Coming::News).chain(tape.map(Coming::Tape));
+        before.chain(untold.chain(ended).map(Coming::News)).collect()
+    }
+
+    /// Says a recording to its end.
+    fn tape(&mut self, tape: &Tape, say: impl Fn(&News) -> io::Result<()>) -> io::Result<()> {
+        while self.recorded < tape.length {
+            let at = self.recorded;
+            let end = tape.length.min(at + PIECE);
+            let mut bytes = vec![0; usize::try_from(end - at).unwrap_or_default()];
+            tape.file.read_exact_at(&mut bytes, at)?;
+            say(&News::Recorded { at, bytes: BASE64_STANDARD.encode(&bytes) })?;
+            self.recorded = end;
+        }
+        Ok(())
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a stranger's time is limited")]

@@ -3,6 +3,8 @@
 use super::nodes::{Node, Place};
 use crate::commands::change::program;
 use anyhow::{Context, Result, anyhow, bail};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use host::probe::anchor;
 use lab::race::protocol::{News, Order, PROTOCOL, Ready, misunderstanding, receive, send};
 use lab::race::{Exchange, Mark, Offset, Task};
@@ -12,7 +14,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,10 +37,19 @@ pub(super) enum Told {
     Ready(Box<Standing>),
     /// An interval is over.
     Interval(Box<Trial>),
+    /// The recording of its machine goes on.
+    Recorded(Piece),
     /// It has ended: as it should, or why not.
     Ended(Result<()>),
     /// Something that has to be said.
     Note(String),
+}
+
+/// A piece of a recording.
+pub(super) struct Piece {
+    /// Whether a tape begins with it: the first one, or one of a node that began anew.
+    pub(super) is_first: bool,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// What is known of a node before it begins.
@@ -63,6 +74,8 @@ pub(super) struct Link {
     latest: AtomicU32,
     /// The intervals that an agent counts begin behind that one: one that was started anew counts from 1.
     base: AtomicU32,
+    /// How many bytes of its recording were heard of.
+    recorded: AtomicU64,
     /// The node began anew, and the next interval is to say so.
     is_restarted: AtomicBool,
 }
@@ -107,11 +120,14 @@ impl Link {
     pub(super) fn new(
         node: Node,
         race: &str,
-        interval: Duration,
+        (interval, is_kept): (Duration, bool),
         token: &str,
         turn: Arc<Mutex<()>>,
     ) -> Link {
-        let task = Task { race: race.to_owned(), settings: node.settings.clone(), interval };
+        // Whoever runs the race records the machine that it is run on, outside of its nodes' control groups.
+        let is_recorded = is_kept && !matches!(node.place, Place::Here(_));
+        let settings = node.settings.clone();
+        let task = Task { race: race.to_owned(), settings, interval, is_recorded };
         Link {
             task,
             // Nobody else asks for it.
@@ -123,6 +139,7 @@ impl Link {
             is_over: AtomicBool::new(false),
             latest: AtomicU32::new(0),
             base: AtomicU32::new(0),
+            recorded: AtomicU64::new(0),
             node,
         }
     }
@@ -219,6 +236,9 @@ impl Link {
                     self.latest.store(trial.number, Ordering::Relaxed);
                     tell(Told::Interval(trial));
                 }
+                Ok(Some(News::Recorded { at, bytes })) => {
+                    tell(Told::Recorded(self.piece(at, &bytes)?));
+                }
                 Ok(Some(News::Ended)) => return Ok(()),
                 Ok(Some(News::Failed { why } | News::Refused { why })) => {
                     return Err(Heard::Failed(why));
@@ -228,6 +248,16 @@ impl Link {
                 Err(why) => return Err(Heard::Lost(format!("the connection is lost: {why}"))),
             }
         }
+    }
+
+    /// The next piece of the recording.
+    fn piece(&self, at: u64, text: &str) -> Result<Piece, Heard> {
+        let next = self.recorded.load(Ordering::Relaxed);
+        let bytes = BASE64_STANDARD.decode(text).ok().filter(|_| at == next);
+        let lost = || Heard::Lost(format!("the agent's recording does not go on at byte {next}"));
+        let bytes = bytes.ok_or_else(lost)?;
+        self.recorded.store(next.saturating_add(bytes.len() as u64), Ordering::Relaxed);
+        Ok(Piece { is_first: at == 0, bytes })
     }
 
     /// A first connection, with an engine that is ready.
@@ -258,10 +288,12 @@ impl Link {
         let (mut input, _) = self.connected()?;
         let latest = self.latest.load(Ordering::Relaxed);
         let after = latest.saturating_sub(self.base.load(Ordering::Relaxed));
-        self.order(|_| Order::Resume { race: self.task.race.clone(), after });
+        let recorded = self.recorded.load(Ordering::Relaxed);
+        self.order(|_| Order::Resume { race: self.task.race.clone(), after, recorded });
         match answer(&mut input)? {
             News::Refused { .. } => {
                 self.base.store(latest, Ordering::Relaxed);
+                self.recorded.store(0, Ordering::Relaxed);
                 self.is_restarted.store(true, Ordering::Relaxed);
                 self.made_ready(&mut input)?;
             }

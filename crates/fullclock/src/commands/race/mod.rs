@@ -3,6 +3,7 @@
 mod link;
 mod nodes;
 mod notes;
+mod recordings;
 
 use crate::cli::{Arguments, RaceArguments};
 use crate::commands::{agent, bench};
@@ -18,12 +19,14 @@ use host::probe::anchor;
 use lab::doubt::Doubt;
 use lab::race::{Blocks, Mark, ns};
 use lab::record::{Arm, Fingerprint, Record};
-use lab::store::Journal;
+use lab::store::{Journal, recordings};
 use lab::trial::Trial;
 use lab::workload::Settings;
 use link::{Link, Standing, Told};
 use nodes::{Node, Place};
 use notes::Notes;
+use recordings::Recordings;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -59,13 +62,11 @@ pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<Exit
     let mut race = Race::of(arguments, &nodes, options, (&id, &token))?;
     let ready = race.ready(&interrupt)?;
     let mut record = record(&nodes, ready, (id, began));
-    match folder.map(|it| Journal::begin(&it, &mut record)).transpose() {
-        Ok(journal) => race.journal = journal,
-        Err(failure) => {
-            // What nodes say of their end is not why there is no race.
-            race.end(None).ok();
-            return Err(failure.into());
-        }
+    if let Err(failure) = race.keep(folder.as_deref(), &mut record) {
+        // What nodes say of their end is not why there is no race.
+        race.end(None).ok();
+        race.journal.map(Journal::discard).transpose().ok();
+        return Err(failure);
     }
     let raced = race.run(&mut record, options, &interrupt);
     let ended = race.end(Some(&mut record));
@@ -80,6 +81,9 @@ fn finish(
     mut record: Record,
     raced: Result<()>,
 ) -> Result<ExitCode> {
+    if let Err(why) = race.recordings.finish() {
+        output::note(&arguments.output, &format!("a recording lacks something: {why:#}"));
+    }
     if record.trials.is_empty() {
         race.journal.map_or(Ok(()), Journal::discard)?;
         raced?;
@@ -92,7 +96,8 @@ fn finish(
     let journal = race.journal;
     let kept = journal.map(|it| bench::kept(it, &arguments.output, &record)).transpose();
     let file = kept.as_ref().ok().and_then(Option::as_deref);
-    let report = Report::of(&record, file);
+    let mut report = Report::of(&record, file);
+    report.recordings = file.map(recordings).unwrap_or_default();
     let text = if arguments.output.json {
         render::bench::json(&report)?
     } else {
@@ -133,6 +138,7 @@ struct Race<'a> {
     /// The first node that ended before it was told to, and why.
     failure: Option<anyhow::Error>,
     journal: Option<Journal>,
+    recordings: Recordings,
     blocks: Blocks,
     table: words::Table,
     /// What the user types, once it has begun.
@@ -160,12 +166,14 @@ impl<'a> Race<'a> {
             asked_ns: 0,
             failure: None,
             journal: None,
+            recordings: Recordings::default(),
             blocks: Blocks::of(options.duration, options.interval),
             notes: Notes::default(),
         };
         let turn = Arc::default();
         for (number, node) in nodes.iter().enumerate() {
-            let link = Link::new(node.clone(), id, options.interval, token, Arc::clone(&turn));
+            let kept = (options.interval, !options.no_save);
+            let link = Link::new(node.clone(), id, kept, token, Arc::clone(&turn));
             let link = Arc::new(link);
             race.links.push(link.clone());
             let sender = sender.clone();
@@ -204,6 +212,14 @@ impl<'a> Race<'a> {
             return Err(failure);
         }
         Ok(ready.into_iter().flatten().collect())
+    }
+
+    /// Begins the result and the recordings beside it, where they are kept.
+    fn keep(&mut self, folder: Option<&Path>, record: &mut Record) -> Result<()> {
+        let Some(folder) = folder else { return Ok(()) };
+        let journal = self.journal.insert(Journal::begin(folder, record)?);
+        self.recordings = Recordings::begin(journal)?;
+        Ok(())
     }
 
     /// Lets them run, for as long as was asked for.
@@ -302,6 +318,15 @@ impl<'a> Race<'a> {
             }
             (Told::Note(text), _) => {
                 output::note(&self.arguments.output, &format!("{}: {text}", self.names[node]));
+                Ok(())
+            }
+            (Told::Recorded(piece), _) => {
+                let (name, journal) = (&self.names[node], self.journal.as_ref());
+                let add = |it| self.recordings.add(it, (node, name), &piece);
+                if let Some(Err(why)) = journal.map(add) {
+                    let note = format!("{name}: its recording is not kept: {why:#}");
+                    output::note(&self.arguments.output, &note);
+                }
                 Ok(())
             }
             (Told::Ready(_) | Told::Interval(_), _) => Ok(()),

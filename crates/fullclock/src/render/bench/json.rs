@@ -15,6 +15,8 @@ pub(crate) fn result(report: &Report<'_>) -> Result<String> {
         insert("comparisons", serde_json::to_value(&report.comparisons)?);
         insert("ranking", serde_json::to_value(&report.ranking)?);
         insert("file", json!(report.file.map(|it| it.display().to_string())));
+        let recordings = report.recordings.iter().map(|it| it.display().to_string());
+        insert("recordings", recordings.collect());
         insert("peers", report.peers.as_ref().map_or(Value::Null, peers::value));
         insert("shortfall", json!(report.shortfall));
     }

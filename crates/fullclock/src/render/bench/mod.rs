@@ -30,7 +30,7 @@ use lab::known::Known;
 use lab::peers::Standing;
 use lab::record::Record;
 use lab::summary::{Summary, summary};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A result with everything that is said of it.
 pub(crate) struct Report<'a> {
@@ -43,6 +43,8 @@ pub(crate) struct Report<'a> {
     pub(crate) ranking: Vec<Ranked>,
     /// Where it is kept.
     pub(crate) file: Option<&'a Path>,
+    /// What its machines did meanwhile, beside it.
+    pub(crate) recordings: Vec<PathBuf>,
     /// How the machine stands to its peers, where there are some.
     pub(crate) peers: Option<Known<Standing>>,
     /// What a difference in commits comes from.
@@ -60,6 +62,7 @@ impl<'a> Report<'a> {
             comparisons: if is_ranked { Vec::new() } else { within(record) },
             ranking: if is_ranked { ranking(record) } else { Vec::new() },
             file,
+            recordings: Vec::new(),
             peers: None,
             commits: lab::commit::verdict_of(record),
             shortfall: None,

@@ -39,6 +39,10 @@ pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
     if let Some(file) = report.file {
         page.labelled(14, "  kept in", &file.display().to_string());
     }
+    for recording in &report.recordings {
+        let shown = format!("fullclock watch --replay {}", recording.display());
+        page.labelled(14, "  see also", &shown);
+    }
     page.finish()
 }
 

@@ -1,0 +1,60 @@
+//! What the machines of a race did meanwhile, beside its result.
+
+use super::link::Piece;
+use crate::watch::Taping;
+use anyhow::{Result, anyhow};
+use host::Live;
+use host::tape::Writer;
+use lab::store::Journal;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+
+/// Recordings that are being made; those of nodes elsewhere come in pieces.
+#[derive(Default)]
+pub(super) struct Recordings {
+    here: Option<Taping>,
+    /// By the number of the node; none where one could not be written, of which somebody was told.
+    there: BTreeMap<usize, Option<File>>,
+}
+
+impl Recordings {
+    /// Begins to record this machine.
+    ///
+    /// Errors: there is no room for it, or no thread.
+    pub(super) fn begin(journal: &Journal) -> Result<Recordings> {
+        let (file, path) = journal.recording(None)?;
+        let tape = Writer::on(file, path.display().to_string(), &Live::this_machine())?;
+        let taping =
+            Taping::begin(tape, |_| {}).map_err(|it| anyhow!(host::thread::refusal(&it)))?;
+        Ok(Recordings { here: Some(taping), there: BTreeMap::new() })
+    }
+
+    /// Keeps a piece of a node's. An error is told once; then its recording is over.
+    pub(super) fn add(
+        &mut self,
+        journal: &Journal,
+        (node, name): (usize, &str),
+        piece: &Piece,
+    ) -> Result<()> {
+        if piece.is_first {
+            self.there.insert(node, None);
+            let (file, _) = journal.recording(Some(name))?;
+            self.there.insert(node, Some(file));
+        }
+        let Some(Some(file)) = self.there.get_mut(&node) else { return Ok(()) };
+        let written = file.write_all(&piece.bytes);
+        if written.is_err() {
+            self.there.insert(node, None);
+        }
+        Ok(written?)
+    }
+
+    /// Waits until the disk has all of them.
+    pub(super) fn finish(self) -> Result<()> {
+        let here = self.here.map_or(Ok(()), Taping::finish);
+        let there = self.there.into_values().flatten().try_for_each(|it| it.sync_data());
+        here?;
+        Ok(there?)
+    }
+}
