@@ -16,6 +16,7 @@ pub mod doubt;
 pub mod experiment;
 pub mod failure;
 mod fingerprint;
+pub mod ipmi;
 pub mod known;
 pub mod oracle;
 pub mod peers;

@@ -8,6 +8,7 @@ pub(crate) mod history;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod ledger;
+mod lengths;
 pub(crate) mod noise;
 mod page;
 pub(crate) mod race;

@@ -90,7 +90,7 @@ impl CpuNoise {
             not_kept: gaps.not_kept,
             method: explained.books.method,
             parts,
-            histogram: Histogram::of(&gaps.gaps),
+            histogram: Histogram::of(gaps.gaps.iter().map(|it| it.length_ns)),
             percentiles: Percentiles::of(gaps),
             longest: longest(gaps, &explained, known),
             ticks: ticks(seen, &explained, &counts),

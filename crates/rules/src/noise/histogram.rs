@@ -1,6 +1,4 @@
-//! Gaps by length, in steps of 1, 2 and 5 of every power of ten: three steps a decade that can be read at a glance.
-
-use facts::probe::Gap;
+//! Gaps, and other spans of time, by length, in steps of 1, 2 and 5 of every power of ten: three steps a decade that can be read at a glance.
 
 /// The lower edges in nanoseconds. Nothing is below the first, and the last has no end.
 const EDGES: [u64; 31] = [
@@ -61,15 +59,15 @@ pub struct Bucket {
 }
 
 impl Histogram {
-    /// Of these gaps.
-    pub fn of(gaps: &[Gap]) -> Histogram {
+    /// Of what has these lengths, in nanoseconds.
+    pub fn of(lengths_ns: impl IntoIterator<Item = u64>) -> Histogram {
         let mut histogram = Histogram::default();
-        for gap in gaps {
-            let above = EDGES.partition_point(|&edge| edge <= gap.length_ns);
+        for length_ns in lengths_ns {
+            let above = EDGES.partition_point(|&edge| edge <= length_ns);
             // A gap of no length is one of the shortest.
             if let Some(sum) = histogram.0.get_mut(above.saturating_sub(1)) {
                 sum.count += 1;
-                sum.ns = sum.ns.saturating_add(gap.length_ns);
+                sum.ns = sum.ns.saturating_add(length_ns);
             }
         }
         histogram
@@ -107,12 +105,16 @@ mod tests {
     use super::*;
 
     fn shown(lengths: &[u64]) -> String {
-        let gaps: Vec<Gap> = lengths.iter().map(|&length_ns| Gap { at_ns: 0, length_ns }).collect();
         let line = |it: &Bucket| {
             let below = it.below_ns.map_or(String::new(), |ns| ns.to_string());
             format!("{}..{below}: {} in {}", it.from_ns, it.ns, it.count)
         };
-        Histogram::of(&gaps).buckets().iter().map(line).collect::<Vec<_>>().join("; ")
+        Histogram::of(lengths.iter().copied())
+            .buckets()
+            .iter()
+            .map(line)
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn cpu() -> CpuNoise {
         not_kept: NotKept::default(),
         method: Method::Trace,
         parts: vec![part(Taker::Own, 50_000), part(task, 21_000), part(tick, 2000)],
-        histogram: Histogram::of(&gaps),
+        histogram: Histogram::of(gaps.iter().map(|it| it.length_ns)),
         percentiles: Ok(Percentiles {
             p50: 2000,
             p90: 50_000,

@@ -2,6 +2,7 @@
 
 use super::Report;
 use crate::output::Style;
+use crate::render::lengths::{bar, range, span};
 use crate::render::page::{BOLD, Page};
 use crate::render::text::describe;
 use crate::watch::timestamp;
@@ -147,12 +148,8 @@ impl Section<'_> {
         page.line(&page.paint(BOLD, &heading));
         let most_ns = self.buckets.iter().map(|it| it.ns).max().unwrap_or_default();
         for bucket in self.buckets {
-            let range = match bucket.below_ns {
-                Some(below_ns) => format!("{} to {}", span(bucket.from_ns), span(below_ns)),
-                None => format!("{} and more", span(bucket.from_ns)),
-            };
+            let (range, bar) = (range(bucket), bar(bucket.ns, most_ns));
             let (count, share) = (bucket.count, self.percent(bucket.ns));
-            let bar = bar(bucket.ns, most_ns);
             page.line(&format!("  {range:<20}{count:>11}{share:>11}  {bar}"));
         }
         page.line("");
@@ -229,32 +226,6 @@ fn probe(cpus: &[CpuNoise]) -> String {
     format!("A gap is a step of the time counter above {floor}{slowest}.")
 }
 
-/// A length with three digits, in the largest unit that it has a whole one of.
-fn span(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{} us", digits(ns as f64 / 1e3)),
-        1_000_000..1_000_000_000 => format!("{} ms", digits(ns as f64 / 1e6)),
-        _ => format!("{} s", digits(ns as f64 / 1e9)),
-    }
-}
-
-fn digits(value: f64) -> String {
-    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    text
-}
-
-/// As long as the share of the largest bucket; what is there at all has a mark.
-fn bar(ns: u64, most_ns: u64) -> String {
-    const LONGEST: f64 = 34.0;
-    let length = (ns as f64 / most_ns.max(1) as f64 * LONGEST).round() as usize;
-    "#".repeat(if ns > 0 { length.max(1) } else { 0 })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::fixture;
@@ -302,14 +273,5 @@ after: 1.
         let takers = [(task(1), 900), (task(2), 90), (task(3), 6), (task(4), 4)];
         let gap = LongGap { at_ns: 0, length_ns: 1000, takers: Some(takers.to_vec()) };
         assert_eq!(whose(&gap), "task a (1) 900 ns, task a (2) 90 ns, others 10 ns");
-    }
-
-    #[test]
-    fn lengths_are_as_people_say_them() {
-        let shown = [0, 999, 1000, 2500, 12_340, 999_999, 5_000_000, 1_234_000_000].map(span);
-        assert_eq!(
-            shown,
-            ["0 ns", "999 ns", "1 us", "2.5 us", "12.3 us", "1000 us", "5 ms", "1.23 s"]
-        );
     }
 }

@@ -1,7 +1,7 @@
 //! Asks the controller, and times the way there and back.
 
 use super::allowance::Allowance;
-use super::{Times, WORKLOAD};
+use super::{ID, Times};
 use crate::failure::Failure;
 use crate::threads::timed;
 use facts::ipmi::{Completion, DeviceId, Portion, Unanswered};
@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A controller that has answered once.
-pub(super) struct Asker {
+pub struct Asker {
     controller: Controller,
     /// What it said of itself.
     id: DeviceId,
@@ -22,7 +22,7 @@ pub(super) struct Asker {
 impl Asker {
     /// Asks who it is, and fetches the sensor records that a trial of so many trips will: how much of one it gives at
     /// once is known then.
-    pub(super) fn begin(
+    pub fn begin(
         mut controller: Controller,
         trips: u64,
         timeout: Option<Duration>,
@@ -41,15 +41,21 @@ impl Asker {
         Ok(Asker { controller, id, records, timeout })
     }
 
-    /// Does so many round trips of each kind.
-    pub(super) fn trips(&mut self, count: u64, stop: &AtomicBool) -> Result<Times, Failure> {
+    /// Does so many round trips of each kind, and adds how long they took to `times`.
+    ///
+    /// Errors: why not all of them came about; `times` has those that did.
+    pub fn trips(
+        &mut self,
+        count: u64,
+        stop: &AtomicBool,
+        times: &mut Times,
+    ) -> Result<(), Failure> {
         let allowed = Allowance::begin(self.timeout, stop);
         let Asker { controller, id, records, .. } = self;
         let portion = records.as_ref().ok().map(SensorRecords::portion);
         if let Ok(records) = records {
             allowed.told(|patience| records.rewind(controller, patience))?;
         }
-        let mut times = Times::default();
         for _ in 0..count {
             let asked =
                 timed(|| allowed.told(|patience| controller.ask(&DeviceId::question(), patience)));
@@ -63,7 +69,7 @@ impl Asker {
             }
         }
         if records.as_ref().ok().map(SensorRecords::portion) == portion {
-            return Ok(times);
+            return Ok(());
         }
         // It takes more questions from here on, and other trials would be compared with these.
         let path = controller.path();
@@ -73,7 +79,7 @@ impl Asker {
     }
 
     /// What its figures depend on.
-    pub(super) fn about(&self) -> Vec<(String, String)> {
+    pub fn about(&self) -> Vec<(String, String)> {
         let records = match &self.records {
             Err(why) => why.clone(),
             Ok(records) => match records.portion() {
@@ -126,7 +132,7 @@ fn same(before: &DeviceId, after: &DeviceId, controller: &Controller) -> Result<
         return Err(Failure::NoFigure(updating(controller)));
     }
     Err(Failure::WrongAnswer {
-        workload: WORKLOAD.id,
+        workload: ID,
         found: after.to_string(),
         expected: before.to_string(),
     })
@@ -209,7 +215,8 @@ mod tests {
     }
 
     fn trips(bmc: Bmc, timeout: Option<Duration>) -> Result<Times, Failure> {
-        asker(bmc, timeout)?.trips(3, &AtomicBool::new(false))
+        let mut times = Times::default();
+        asker(bmc, timeout)?.trips(3, &AtomicBool::new(false), &mut times).map(|()| times)
     }
 
     #[test]
@@ -281,6 +288,9 @@ mod tests {
         let mut asker = asker(Bmc::default(), None).unwrap();
         let stop = AtomicBool::new(false);
         stop.store(true, Ordering::Relaxed);
-        assert!(matches!(asker.trips(u64::MAX, &stop), Err(Failure::Stopped)));
+        assert!(matches!(
+            asker.trips(u64::MAX, &stop, &mut Times::default()),
+            Err(Failure::Stopped)
+        ));
     }
 }

@@ -4,28 +4,20 @@
 //! has answered (drivers/char/ipmi/ipmi_si_intf.c, `ipmi_thread`). How often it may ask without a pause is a setting,
 //! `kipmid_max_busy_us`, that trades answers for CPU time: so both are measured at once.
 
-mod absence;
-mod allowance;
-mod asker;
-mod polling;
-
 use crate::failure::Failure;
+use crate::ipmi::{self, Asker, Polling, Times};
 use crate::known::Known;
 use crate::stats::Sample;
 use crate::threads::timed;
 use crate::trial::{Better, Figure, Outcome};
 use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
-use asker::Asker;
 use facts::CpuSet;
 use host::Live;
-use host::ipmi::Controller;
 use host::probe::pinned_to;
-use polling::Polling;
-use std::path::Path;
 use std::time::Duration;
 
 pub(super) const WORKLOAD: Workload = Workload {
-    id: "ipmi-roundtrip",
+    id: ipmi::ID,
     title: "how long the BMC takes to answer, and what waiting for it costs",
     help: "\
 ## What it does
@@ -94,17 +86,9 @@ struct RoundTrips {
     polling: Polling,
 }
 
-/// How long each took, in nanoseconds.
-#[derive(Debug, Default, PartialEq)]
-struct Times {
-    device_id: Vec<u64>,
-    record: Vec<u64>,
-}
-
 fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Failure> {
     let trips = settings.iterations_up_to(MOST_TRIPS, TRIPS)?;
-    let controller =
-        Controller::open(Path::new("/")).map_err(|why| absence::unready(&why, scene.host))?;
+    let controller = ipmi::open(scene.host)?;
     let asker = Asker::begin(controller, trips, settings.timeout, scene.stop)?;
     let polling = Polling::of(scene.host, &Live::this_machine());
     Ok(Box::new(RoundTrips { cpus: settings.cpus()?, asker, trips, polling }))
@@ -116,7 +100,8 @@ impl Ready for RoundTrips {
         let RoundTrips { cpus, asker, trips, polling } = self;
         let mut ask = || {
             let before = polling.ran(&live);
-            let run = timed(|| asker.trips(*trips, scene.stop));
+            let mut times = Times::default();
+            let run = timed(|| asker.trips(*trips, scene.stop, &mut times).map(|()| times));
             let after = polling.ran(&live);
             (run, before.zip(after).map(|(before, after)| after.saturating_sub(before)))
         };

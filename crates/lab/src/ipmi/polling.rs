@@ -11,7 +11,7 @@ use host::Source;
 use std::time::Duration;
 
 /// The thread of the first interface, or why there is none to look at.
-pub(super) struct Polling {
+pub struct Polling {
     thread: Result<Thread, String>,
 }
 
@@ -27,7 +27,7 @@ const INTERFACE: usize = 0;
 
 impl Polling {
     /// Looks who polls.
-    pub(super) fn of(host: &HostView, source: &dyn Source) -> Polling {
+    pub fn of(host: &HostView, source: &dyn Source) -> Polling {
         let thread = match &host.ipmi.threads {
             Err(why) => Err(format!("unknown: {why}")),
             Ok(threads) => of_first_interface(threads),
@@ -43,14 +43,14 @@ impl Polling {
     }
 
     /// How long it has run since it started.
-    pub(super) fn ran(&self, source: &dyn Source) -> Option<Duration> {
+    pub fn ran(&self, source: &dyn Source) -> Option<Duration> {
         let Thread { pid, in_ticks, .. } = self.thread.as_ref().ok()?;
         let ran = if in_ticks.is_none() { nanoseconds } else { ticks };
         ran(source, *pid).ok()
     }
 
     /// Who it is and how it is counted.
-    pub(super) fn about(&self) -> String {
+    pub fn about(&self) -> String {
         match &self.thread {
             Err(why) => why.clone(),
             Ok(Thread { interface, in_ticks: None, .. }) => {

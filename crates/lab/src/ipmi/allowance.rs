@@ -1,6 +1,6 @@
 //! The time that a trial and each of its answers may take.
 
-use super::WORKLOAD;
+use super::ID;
 use crate::failure::Failure;
 use host::ipmi::{Failure as Why, Patience};
 use rustix::time::{ClockId, clock_gettime};
@@ -47,7 +47,7 @@ impl<'a> Allowance<'a> {
 
     fn timed_out(&self) -> Failure {
         let limit = self.timeout.unwrap_or(MOST_PATIENCE);
-        Failure::TimedOut { program: WORKLOAD.id.to_owned(), limit }
+        Failure::TimedOut { program: ID.to_owned(), limit }
     }
 }
 

@@ -1,16 +1,14 @@
 //! Why there is no controller to ask, and what can be done about it.
 
-use super::WORKLOAD;
 use crate::failure::Failure;
 use facts::HostView;
 use host::ipmi::Failure as Why;
 
 /// Why it could not be opened, with what the host says about that.
 pub(super) fn unready(why: &Why, host: &HostView) -> Failure {
-    let id = WORKLOAD.id;
     let text = match why {
-        Why::NoDevice { .. } => format!("{id}: {why}; {}", what_to_do(host)),
-        _ => format!("{id}: {why}"),
+        Why::NoDevice { .. } => format!("{why}; {}", what_to_do(host)),
+        _ => why.to_string(),
     };
     Failure::Unready(text)
 }
@@ -52,7 +50,8 @@ mod tests {
     #[test]
     fn whoever_has_no_device_learns_which_drivers_make_one() {
         let text = text(|_| ());
-        let begins = "ipmi-roundtrip: none of /dev/ipmi0 exists; load the drivers with `modprobe -a ipmi_si ipmi_devintf`";
+        let begins =
+            "none of /dev/ipmi0 exists; load the drivers with `modprobe -a ipmi_si ipmi_devintf`";
         assert!(text.starts_with(begins) && text.contains("dmidecode -t 38"), "{text}");
     }
 
