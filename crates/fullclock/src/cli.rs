@@ -7,6 +7,7 @@ mod compare;
 mod experiment;
 mod foreign;
 mod history;
+mod ipmi;
 mod noise;
 mod race;
 mod serve;
@@ -22,6 +23,7 @@ pub(crate) use compare::CompareArguments;
 pub(crate) use experiment::{ExperimentArguments, ReportArguments, ShapeName};
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
+pub(crate) use ipmi::{IpmiAction, IpmiArguments, LatencyArguments};
 pub(crate) use noise::NoiseArguments;
 pub(crate) use race::{AgentArguments, RaceArguments};
 pub(crate) use serve::ServeArguments;
@@ -149,6 +151,11 @@ pub(crate) enum Command {
     /// to know a token.
     #[command(after_help = serve::EXAMPLES)]
     Serve(ServeArguments),
+    /// Ask the management controller (BMC) of this machine: how long its answers take
+    ///
+    /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). To ask costs CPU time where the kernel polls for answers.
+    #[command(after_help = ipmi::EXAMPLES)]
+    Ipmi(IpmiArguments),
     /// List the results of `fullclock bench` that were kept, and show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed

@@ -8,6 +8,7 @@
 mod support;
 
 use serde_json::Value;
+use std::path::Path;
 use support::{fullclock, is_of, printed, refusal};
 
 const TWO_GOVERNORS: &str =
@@ -175,4 +176,31 @@ fn pasted_lines_are_explained() {
     let line = "Conflicting CPU frequency values detected: 1600.000000 != 2534.000000. CPU Frequency is not max.";
     assert!(printed(&["explain", line]).contains("37 % slower"));
     assert!(printed(&["explain", "--json", line]).contains("\"schema_version\": 1"));
+}
+
+#[test]
+fn ipmi_says_where_there_is_no_controller_what_makes_one_or_where_to_look() {
+    if Path::new("/dev/ipmi0").exists() {
+        // The test bench has one, and asks it.
+        return;
+    }
+    let why = refusal(&["ipmi", "latency"]);
+    assert!(
+        why.contains("/dev/ipmi0") && why.contains("modprobe -a ipmi_si ipmi_devintf"),
+        "{why}"
+    );
+}
+
+#[test]
+fn what_makes_no_sense_to_ipmi_is_refused_before_anybody_is_asked() {
+    for (arguments, why) in [
+        (&["ipmi"][..], "Usage"),
+        (&["ipmi", "latency", "-n", "0"], "1..=1000000"),
+        (&["ipmi", "latency", "--cpus", "x"], "--cpus"),
+        (&["--root", "/", "ipmi", "latency"], "ssh HOST fullclock ipmi"),
+    ] {
+        let output = fullclock(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(why), "{arguments:?}: {said}");
+    }
 }

@@ -29,6 +29,8 @@ const BENCHED: &str =
 const RACED: &str = "nodes run on machines that are there; `--nodes ssh:HOST` names another";
 const SERVED: &str =
     "serve shows the machine it runs on; `fullclock audit` judges another by a copy or a capture";
+const ASKED: &str =
+    "the controller is that of the machine it runs on; `ssh HOST fullclock ipmi` asks another's";
 const COMPARED: &str = "a result names the machine it is of; give the files of both";
 const NO_HOST: &str = "the text is the same for every host";
 const JUDGES: &str = "`fullclock audit --fail-on LEVEL` judges; this command has no findings";
@@ -48,6 +50,8 @@ const FOREIGN: &[Foreign] = &[
     Foreign { option: "host", commands: &["bench"], instead: BENCHED },
     Foreign { option: "root", commands: &["race", "agent"], instead: RACED },
     Foreign { option: "host", commands: &["race", "agent"], instead: RACED },
+    Foreign { option: "root", commands: &["ipmi"], instead: ASKED },
+    Foreign { option: "host", commands: &["ipmi"], instead: ASKED },
     Foreign { option: "root", commands: &["serve"], instead: SERVED },
     Foreign { option: "host", commands: &["serve"], instead: SERVED },
     Foreign { option: "root", commands: &["compare"], instead: COMPARED },
@@ -66,6 +70,7 @@ const FOREIGN: &[Foreign] = &[
             "compare",
             "explain",
             "history",
+            "ipmi",
             "ledger",
             "noise",
             "race",
@@ -90,6 +95,7 @@ const FOREIGN: &[Foreign] = &[
             "compare",
             "explain",
             "history",
+            "ipmi",
             "race",
             "serve",
             "tick",

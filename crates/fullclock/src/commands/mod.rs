@@ -10,6 +10,7 @@ pub(crate) mod compare;
 mod experiment;
 mod explain;
 mod history;
+mod ipmi;
 pub(crate) mod ledger;
 mod noise;
 mod passwords;
@@ -36,6 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::Explain { subject }) => explain::run(arguments, subject),
         Some(Command::Noise(options)) => noise::run(arguments, options),
         Some(Command::Tick(options)) => tick::run(arguments, options),
+        Some(Command::Ipmi(options)) => ipmi::run(arguments, options),
         Some(Command::History(options)) => history::run(arguments, options),
         Some(Command::Bench(options)) => bench::run(arguments, options),
         Some(Command::Compare(options)) => compare::run(arguments, options),

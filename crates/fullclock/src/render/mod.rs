@@ -6,6 +6,7 @@ pub(crate) mod change;
 pub(crate) mod experiment;
 pub(crate) mod history;
 pub(crate) mod html;
+pub(crate) mod ipmi;
 pub(crate) mod json;
 pub(crate) mod ledger;
 mod lengths;

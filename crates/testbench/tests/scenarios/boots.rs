@@ -57,6 +57,7 @@ pub(crate) static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
             audit("busy BMC", "ping_bmc 300"),
             Step::new("ledger of a busy BMC", include_str!("steps/ledger_of_a_busy_bmc.sh")),
             Step::new("round trips", include_str!("steps/round_trips.sh")),
+            Step::new("latency", "fullclock ipmi latency -n 5 --load --timeout 60s --json"),
         ],
     )
 });

@@ -57,6 +57,28 @@ fn no_round_trip_is_shorter_than_the_controller_thinks_and_a_limit_spares_the_cp
 
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]
+fn every_round_trip_is_shown_with_and_without_load() {
+    let output = TICKLESS.step("latency").unwrap_or_else(|error| panic!("{error:#}"));
+    let latency: Value =
+        serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
+    println!("{latency:#}");
+    let conditions = latency["conditions"].as_array().map_or(&[][..], |it| it);
+    let [idle, busy] = conditions else { panic!("{latency:#}") };
+    assert_eq!((&idle["every_cpu_busy"], &busy["every_cpu_busy"]), (&false.into(), &true.into()));
+    for (condition, asked) in
+        conditions.iter().flat_map(|it| [(it, "device_id"), (it, "sensor_record")])
+    {
+        let trips = &condition[asked];
+        assert_eq!(trips["count"], 5, "{latency:#}");
+        assert!(trips["p50_ns"].as_f64() >= Some(DELAY_MS * 1e6), "{asked}: {condition:#}");
+        let in_buckets = trips["histogram"].as_array().into_iter().flatten();
+        assert_eq!(in_buckets.filter_map(|it| it["count"].as_u64()).sum::<u64>(), 5);
+    }
+    assert!(idle["kipmid_cpu_s"].as_f64() > Some(0.0), "{latency:#}");
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
 fn controller_with_an_interrupt_is_asked_too_and_has_no_thread_that_polls() {
     let results = results(&SOUND);
     let [result] = &results[..] else { panic!("{results:#?}") };

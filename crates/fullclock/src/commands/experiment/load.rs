@@ -18,13 +18,13 @@ use std::thread::{Builder, Scope};
 use std::time::Duration;
 
 /// Busy CPUs, until it is dropped.
-pub(super) struct Busy(Child);
+pub(crate) struct Busy(Child);
 
 impl Busy {
     /// Returns when all of them are busy.
     ///
     /// Errors: one of them is online and cannot be.
-    pub(super) fn start(cpus: &CpuSet) -> Result<Busy, Failure> {
+    pub(crate) fn start(cpus: &CpuSet) -> Result<Busy, Failure> {
         let failed = |error| Failure::system("load=all-cores: cannot make CPUs busy")(error);
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.arg("occupy-cpus").arg(cpus.to_string()).process_group(0);
@@ -45,7 +45,7 @@ impl Busy {
     /// Whether the load was there all the time.
     ///
     /// Errors: it ended, as where the kernel was out of memory.
-    pub(super) fn held(&mut self) -> Result<(), Failure> {
+    pub(crate) fn held(&mut self) -> Result<(), Failure> {
         let ended = self.0.try_wait().map_err(Failure::system("cannot ask for the load"))?;
         ended.map_or(Ok(()), |status| {
             let program = "load=all-cores ended within the trial; it".to_owned();

@@ -15,7 +15,7 @@ mod session;
 mod study;
 mod until;
 
-pub(crate) use load::occupy;
+pub(crate) use load::{Busy, occupy};
 
 use crate::cli::{Arguments, ExperimentArguments, ReportArguments};
 use crate::commands::bench;

@@ -1,0 +1,13 @@
+//! `fullclock ipmi`: the management controller (BMC) of this machine, asked by hand.
+
+mod latency;
+
+use crate::cli::{Arguments, IpmiAction, IpmiArguments};
+use anyhow::Result;
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &Arguments, options: &IpmiArguments) -> Result<ExitCode> {
+    match &options.action {
+        IpmiAction::Latency(options) => latency::run(arguments, options),
+    }
+}

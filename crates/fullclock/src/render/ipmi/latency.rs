@@ -1,0 +1,195 @@
+//! Round trips to the controller: `schemas/ipmi-latency-1.json`.
+
+use crate::output::Style;
+use crate::render::json::{SCHEMA_VERSION, pretty};
+use crate::render::lengths::{bar, range, span};
+use crate::render::page::{BOLD, Page};
+use lab::ipmi::Times;
+use rules::noise::Histogram;
+use serde_json::{Result, Value, json};
+use std::time::Duration;
+
+/// What was asked, and under which conditions.
+pub(crate) struct Latency {
+    /// What the figures depend on: names and words.
+    pub(crate) about: Vec<(String, String)>,
+    /// In the order in which they came about; each has a round trip at least.
+    pub(crate) conditions: Vec<Condition>,
+}
+
+/// Round trips under one load.
+pub(crate) struct Condition {
+    /// Whether every CPU was kept busy meanwhile.
+    pub(crate) is_loaded: bool,
+    pub(crate) times: Times,
+    /// What the thread that polls was accounted; `None` where there is none, or nobody knows.
+    pub(crate) polled: Option<Duration>,
+    pub(crate) elapsed: Duration,
+}
+
+/// The shares of round trips that are no longer than a figure, and what the figure is called.
+const SHARES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (1.0, "longest")];
+
+/// Columns of a figure.
+const FIGURE: usize = 10;
+/// Columns of what is asked.
+const NAME: usize = 24;
+
+pub(crate) fn text(latency: &Latency, style: Style) -> String {
+    let mut page = Page::new(style);
+    page.line(&page.paint(BOLD, "The controller"));
+    for (name, words) in &latency.about {
+        page.labelled(18, &format!("  {name}"), words);
+    }
+    for condition in &latency.conditions {
+        page.line("");
+        put(&mut page, condition);
+    }
+    page.finish()
+}
+
+fn put(page: &mut Page, condition: &Condition) {
+    let heading = if condition.is_loaded { "Every CPU busy" } else { "Round trips" };
+    let names: String = SHARES.iter().map(|(_, name)| format!("{name:>FIGURE$}")).collect();
+    page.line(&page.paint(BOLD, &format!("{heading:<NAME$}{:>FIGURE$}{names}", "trips")));
+    for (name, times_ns) in kinds(&condition.times) {
+        let figures = quantiles(times_ns).into_iter().map(|it| format!("{:>FIGURE$}", span(it)));
+        let (n_trips, figures) = (times_ns.len(), figures.collect::<String>());
+        page.line(&format!("  {name:<22}{n_trips:>FIGURE$}{figures}"));
+    }
+    if let Some(polled) = condition.polled {
+        let share = polled.as_secs_f64() / condition.elapsed.as_secs_f64() * 100.0;
+        let n_trips = condition.times.device_id.len() + condition.times.record.len();
+        let each = u64::try_from(polled.as_nanos() / n_trips.max(1) as u128).unwrap_or(u64::MAX);
+        let words = format!("{share:.1} % of a CPU, {} a round trip", span(each));
+        page.labelled(NAME, "  kipmid", &words);
+    }
+    for (name, times_ns) in kinds(&condition.times) {
+        page.line("");
+        page.line(&page.paint(BOLD, &format!("{:<NAME$}{:>FIGURE$}", by_time(name), "trips")));
+        let buckets = Histogram::of(times_ns.iter().copied()).buckets();
+        let most = buckets.iter().map(|it| it.count).max().unwrap_or_default();
+        for bucket in &buckets {
+            let (range, count, bar) = (range(bucket), bucket.count, bar(bucket.count, most));
+            page.line(&format!("  {range:<22}{count:>FIGURE$}  {bar}"));
+        }
+    }
+}
+
+fn by_time(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    format!("{}{rest} by time", first.to_uppercase())
+}
+
+/// What was asked, and how long each took; without what the controller does not have.
+fn kinds(times: &Times) -> impl Iterator<Item = (&'static str, &[u64])> {
+    let kinds = [("device id", &times.device_id[..]), ("sensor record", &times.record[..])];
+    kinds.into_iter().filter(|(_, times_ns)| !times_ns.is_empty())
+}
+
+/// The shortest that so many are no longer than, for each of [`SHARES`].
+fn quantiles(times_ns: &[u64]) -> [u64; 4] {
+    let mut sorted = times_ns.to_vec();
+    sorted.sort_unstable();
+    SHARES.map(|(share, _)| {
+        let rank = (share * sorted.len() as f64).ceil() as usize;
+        sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+    })
+}
+
+pub(crate) fn json(latency: &Latency) -> Result<String> {
+    let about: serde_json::Map<String, Value> =
+        latency.about.iter().map(|(name, words)| (name.clone(), json!(words))).collect();
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "fullclock": env!("CARGO_PKG_VERSION"),
+        "about": about,
+        "conditions": latency.conditions.iter().map(condition).collect::<Vec<_>>(),
+    }))
+}
+
+fn condition(it: &Condition) -> Value {
+    json!({
+        "every_cpu_busy": it.is_loaded,
+        "elapsed_s": it.elapsed.as_secs_f64(),
+        "kipmid_cpu_s": it.polled.map(|it| it.as_secs_f64()),
+        "device_id": trips(&it.times.device_id),
+        "sensor_record": trips(&it.times.record),
+    })
+}
+
+/// Null where there is none.
+fn trips(times_ns: &[u64]) -> Value {
+    if times_ns.is_empty() {
+        return Value::Null;
+    }
+    let [p50, p90, p99, longest] = quantiles(times_ns);
+    let buckets = Histogram::of(times_ns.iter().copied()).buckets();
+    let bucket = |it: &rules::noise::Bucket| json!({ "from_ns": it.from_ns, "below_ns": it.below_ns, "count": it.count });
+    json!({
+        "count": times_ns.len(),
+        "p50_ns": p50,
+        "p90_ns": p90,
+        "p99_ns": p99,
+        "longest_ns": longest,
+        "histogram": buckets.iter().map(bucket).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latency() -> Latency {
+        let ms = |it: u64| it * 1_000_000;
+        let times = Times {
+            device_id: (1..=100).map(|it| ms(if it == 100 { 40 } else { 5 })).collect(),
+            record: vec![ms(12); 100],
+        };
+        let condition = |is_loaded, polled| Condition {
+            is_loaded,
+            times: Times { device_id: times.device_id.clone(), record: times.record.clone() },
+            polled,
+            elapsed: Duration::from_secs(2),
+        };
+        let about = vec![("controller".to_owned(), "/dev/ipmi0: device 0x20".to_owned())];
+        let conditions =
+            vec![condition(false, Some(Duration::from_millis(500))), condition(true, None)];
+        Latency { about, conditions }
+    }
+
+    #[test]
+    fn round_trips_are_shown_by_quantile_and_by_length_and_with_what_they_took() {
+        let mut latency = latency();
+        latency.conditions.pop();
+        latency.conditions[0].times.record.clear();
+        let text = text(&latency, Style { color: false, width: 80 });
+        insta::assert_snapshot!(text, @r"
+        The controller
+          controller      /dev/ipmi0: device 0x20
+
+        Round trips                  trips       p50       p90       p99   longest
+          device id                    100      5 ms      5 ms      5 ms     40 ms
+          kipmid                25.0 % of a CPU, 5 ms a round trip
+
+        Device id by time            trips
+          5 ms to 10 ms                 99  ##################################
+          10 ms to 20 ms                 0
+          20 ms to 50 ms                 1  #
+        ");
+    }
+
+    #[test]
+    fn data_say_what_there_is_and_are_of_their_schema() {
+        let value: Value = serde_json::from_str(&json(&latency()).unwrap()).unwrap();
+        let schema = include_str!("../../../../../schemas/ipmi-latency-1.json");
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        jsonschema::validator_for(&schema).unwrap().validate(&value).unwrap();
+        let busy = &value["conditions"][1];
+        assert_eq!((&busy["every_cpu_busy"], &busy["kipmid_cpu_s"]), (&json!(true), &Value::Null));
+        assert_eq!(value["conditions"][0]["device_id"]["longest_ns"], 40_000_000);
+        let mut without = latency();
+        without.conditions[0].times.record.clear();
+        assert_eq!(condition(&without.conditions[0])["sensor_record"], Value::Null);
+    }
+}

@@ -1,0 +1,5 @@
+//! What the management controller answered, as text and as JSON.
+
+mod latency;
+
+pub(crate) use latency::{Condition, Latency, json as latency_json, text as latency_text};
