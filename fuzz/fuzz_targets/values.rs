@@ -5,6 +5,7 @@ use facts::cpu::cooling;
 use facts::cpu::cpuidle::{ResumeLatency, latency_limit};
 use facts::links::infiniband::{Coded, Rate};
 use facts::links::pcie::{self, Speed};
+use facts::links::{network, perftest::Curve};
 use facts::pmu::{self, Bits};
 use facts::system::{database, ipmi, isolation, kernel, preemption, sysctl};
 use facts::{Missing, parse};
@@ -47,6 +48,11 @@ fn pmu(text: &str) {
 
 fn links(text: &str) {
     let _ = (Coded::parse(text), Rate::parse(text), pcie::class(text), pcie::is_address(text));
+    let _ = (network::speed(text), network::mtu(text), network::numa_node(text));
+    let _ = (network::distances(text), network::pci_folder(text, "net"), Curve::parse(text));
+    if let Ok(speed) = Speed::parse(text) {
+        assert_eq!(Speed::parse(&speed.to_string()), Ok(speed));
+    }
     let lanes = pcie::width(text);
     if let Ok(Some(gigatransfers_10)) = pcie::speed(text) {
         let speed = Speed { gigatransfers_10, lanes: lanes.ok().flatten().unwrap_or(1) };

@@ -11,6 +11,7 @@ use crate::cpu::pstate::Pstate;
 use crate::cpu::throttling::Throttling;
 use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
+use crate::links::network::Network;
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
 use crate::power::limit::PowerLimits;
@@ -88,6 +89,8 @@ pub struct HostView {
     pub infiniband: Infiniband,
     /// Links of network, storage and graphics devices to their slots.
     pub pcie: Pcie,
+    /// Network adapters, and the NUMA nodes they can be near to.
+    pub network: Network,
 }
 
 /// Where the answers about a host come from; decides how much weight an absence has.

@@ -32,4 +32,4 @@ pub use missing::{Fact, IfPresent, Missing, Why};
 pub use parse::Expected;
 pub use per_cpu::PerCpu;
 pub use subject::{Subject, Subjects};
-pub use units::{Hertz, Microwatts, USER_TICK_NS};
+pub use units::{BitsPerSecond, Bytes, BytesPerSecond, Hertz, Microwatts, USER_TICK_NS};

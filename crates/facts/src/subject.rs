@@ -74,6 +74,10 @@ pub enum Subject {
     Infiniband,
     /// `pcie`.
     Pcie,
+    /// `network`, without who serves the interrupts of adapters.
+    Network,
+    /// Of `network`: who serves the interrupts of adapters.
+    AdapterInterrupts,
 }
 
 /// A set of subjects.

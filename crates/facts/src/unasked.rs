@@ -9,6 +9,7 @@ use crate::cpu::pstate::{AmdPstate, IntelPstate, Pstate};
 use crate::cpu::throttling::Throttling;
 use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
+use crate::links::network::{Adapter, Network};
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
 use crate::system::clocksource::Clocksource;
@@ -58,6 +59,7 @@ impl HostView {
             ipmi: ipmi(),
             infiniband: Infiniband { ports: none("InfiniBand ports") },
             pcie: Pcie { links: none("PCIe links") },
+            network: network(),
         }
     }
 }
@@ -79,6 +81,18 @@ impl Policy {
             bios_limit: none("bios_limit"),
             preference: none("energy_performance_preference"),
             boost: none("boost"),
+        }
+    }
+}
+
+impl Adapter {
+    /// An adapter of which only its place is known.
+    pub fn unasked(folder: String) -> Adapter {
+        Adapter {
+            folder,
+            numa_node: none("numa_node"),
+            payload: none("MaxPayloadSize"),
+            interrupts: none("interrupts of an adapter"),
         }
     }
 }
@@ -184,5 +198,14 @@ fn ipmi() -> Ipmi {
         interfaces: none("IPMI interfaces"),
         threads: none("threads of IPMI"),
         max_busy_us: none("kipmid_max_busy_us"),
+    }
+}
+
+fn network() -> Network {
+    Network {
+        interfaces: none("network interfaces"),
+        rdma: none("RDMA devices"),
+        adapters: none("network adapters"),
+        nodes: none("NUMA nodes"),
     }
 }

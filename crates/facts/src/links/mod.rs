@@ -1,4 +1,8 @@
-//! The links that data comes in over: InfiniBand ports and PCI Express slots.
+//! The links that data comes in over: network adapters, InfiniBand ports and PCI Express slots; and what was measured
+//! over them.
 
+pub mod capability;
 pub mod infiniband;
+pub mod network;
 pub mod pcie;
+pub mod perftest;

@@ -5,7 +5,7 @@
 //! virtual functions), shows `Unknown` and widths of 0, 63 or 255 lanes.
 
 use crate::parse::{Expected, number, trimmed};
-use crate::{Fact, Missing};
+use crate::{BitsPerSecond, BytesPerSecond, Fact, Missing};
 use std::fmt;
 
 /// The links of a host that matter to a database.
@@ -75,11 +75,13 @@ impl PcieLink {
 
 impl Kind {
     /// Decides by the class code (PCI Code and ID Assignment Specification): base class, sub-class,
-    /// programming interface. Sub-class 0x80 of networks is "other", which is Wi-Fi.
+    /// programming interface. Sub-class 0x80 of networks is "other", which is Wi-Fi. InfiniBand adapters have been
+    /// networks since 2011 (0x0207), and serial buses before (0x0c06), as ConnectX-2 is.
     pub fn of_class(class: u32) -> Option<Kind> {
         match (class >> 16, class >> 8 & 0xff) {
             (0x01, _) => Some(Kind::Storage),
             (0x02, sub_class) if sub_class != 0x80 => Some(Kind::Network),
+            (0x0c, 0x06) => Some(Kind::Network),
             (0x03, 0x00 | 0x02) => Some(Kind::Graphics),
             (0x12, _) => Some(Kind::Accelerator),
             _ => None,
@@ -105,16 +107,41 @@ impl Shown {
 }
 
 impl Speed {
-    /// Payload in MB/s and direction, after the line code: 8b/10b up to 5 GT/s, 128b/130b up to 32 GT/s,
-    /// none above (PCI Express Base Specification 6.0, section 4.2).
-    pub fn megabytes(self) -> u64 {
+    /// Parses `5 GT/s x8`, which is how it is shown.
+    pub fn parse(text: &str) -> Result<Speed, Expected> {
+        const LINK: Expected = Expected("a PCIe link like `5 GT/s x8`");
+        let (transfers, lanes) = trimmed(text).rsplit_once('x').ok_or(LINK)?;
+        match (speed(transfers), width(lanes)) {
+            (Ok(Some(gigatransfers_10)), Ok(Some(lanes))) => Ok(Speed { gigatransfers_10, lanes }),
+            _ => Err(LINK),
+        }
+    }
+
+    /// What the lanes signal together.
+    pub fn signal(self) -> BitsPerSecond {
         let megabits = u64::from(self.gigatransfers_10) * u64::from(self.lanes) * 100;
-        let payload = match self.gigatransfers_10 {
-            ..=50 => megabits * 8 / 10,
-            51..=320 => megabits * 128 / 130,
-            _ => megabits,
-        };
-        payload / 8
+        BitsPerSecond::from_megabits(megabits)
+    }
+
+    /// Bits of data in how many on the wire: 8b/10b up to 5 GT/s, 128b/130b up to 32 GT/s, none above (PCI Express
+    /// Base Specification 6.0, section 4.2).
+    pub fn line_code(self) -> (u64, u64) {
+        match self.gigatransfers_10 {
+            ..=50 => (8, 10),
+            51..=320 => (128, 130),
+            _ => (1, 1),
+        }
+    }
+
+    /// What the line code leaves in each direction.
+    pub fn data_rate(self) -> BytesPerSecond {
+        let (data, sent) = self.line_code();
+        self.signal().bytes().scaled(data, sent)
+    }
+
+    /// The same in MB/s.
+    pub fn megabytes(self) -> u64 {
+        self.data_rate().0 / 1_000_000
     }
 
     /// The most that both of two ends can do.
@@ -205,11 +232,23 @@ mod tests {
     }
 
     #[test]
+    fn a_link_is_read_as_it_is_written() {
+        for text in ["5 GT/s x8", "2.5 GT/s x1", "64 GT/s x16"] {
+            assert_eq!(Speed::parse(text).map(|it| it.to_string()), Ok(text.to_owned()));
+        }
+        assert_eq!(Speed::parse("8.0 GT/s PCIe x4\n").map(|it| it.lanes), Ok(4));
+        for text in ["", "x", "5 GT/s", "5 GT/s x0", "Unknown x8", "5 GT/s x4294967296"] {
+            assert!(Speed::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
     fn wifi_and_bridges_are_none_of_our_kinds() {
         assert_eq!(Kind::of_class(0x02_8000), None);
         assert_eq!(Kind::of_class(0x06_0400), None);
         assert_eq!(Kind::of_class(0x01_0802), Some(Kind::Storage));
         assert_eq!(Kind::of_class(0x02_0700), Some(Kind::Network));
+        assert_eq!(Kind::of_class(0x0c_0600), Some(Kind::Network));
     }
 
     #[test]

@@ -15,6 +15,8 @@ mod isolation;
 mod kernel;
 mod kernel_config;
 mod msrs;
+mod network;
+mod payload;
 mod pcie;
 mod platform;
 mod power_limits;

@@ -2,8 +2,8 @@
 
 use super::{
     cgroups, clocksource, cooling, cpufreq, cpuidle, dmi, energy_bias, infiniband, interrupts,
-    ipmi, isolation, kernel, msrs, pcie, platform, power_limits, processes, pstate, sysctl,
-    throttling, topology, tuners, uncore, vulnerabilities,
+    ipmi, isolation, kernel, msrs, network, pcie, platform, power_limits, processes, pstate,
+    sysctl, throttling, topology, tuners, uncore, vulnerabilities,
 };
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -83,6 +83,12 @@ pub(super) const READERS: &[Reader] = &[
     }),
     reader(Subject::Infiniband, &[], |source, host| host.infiniband = infiniband::read(source)),
     reader(Subject::Pcie, &[], |source, host| host.pcie = pcie::read(source)),
+    reader(Subject::Network, &[], |source, host| host.network = network::read(source)),
+    reader(
+        Subject::AdapterInterrupts,
+        &[Subject::Network, Subject::Interrupts],
+        network::read_interrupts,
+    ),
     reader(Subject::Isolation, &[Subject::Kernel, Subject::Cpus], isolation::read_cpus),
     reader(
         Subject::Disturbers,

@@ -35,6 +35,15 @@ impl Answers {
         self.insert(msr::path(cpu, register), Ok(format!("{value:#x}\n").into_bytes()));
     }
 
+    /// The file at `path` holds `bytes` from byte `offset` on, whatever else is known of it.
+    pub(crate) fn merge(&mut self, path: &str, offset: usize, bytes: &[u8]) {
+        let known = self.0.entry(path.to_owned()).or_insert_with(|| Ok(Vec::new()));
+        let (Ok(known), false) = (known, bytes.is_empty()) else { return };
+        let end = offset + bytes.len();
+        known.resize(known.len().max(end), 0);
+        known[offset..end].copy_from_slice(bytes);
+    }
+
     pub(crate) fn insert(&mut self, name: String, answer: Answer) {
         self.0.insert(name, answer);
     }

@@ -88,6 +88,22 @@ impl Source for Live {
         read_all(file.as_fd(), path, size)
     }
 
+    fn part(&self, path: &str, offset: usize, length: usize) -> Fact<Vec<u8>> {
+        let file = self.file(path)?;
+        let mut bytes = vec![0; length];
+        let mut n_read = 0;
+        while n_read < length {
+            match rustix::io::pread(&file, &mut bytes[n_read..], (offset + n_read) as u64) {
+                Ok(0) => break,
+                Ok(n) => n_read += n,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(missing(path, error)),
+            }
+        }
+        bytes.truncate(n_read);
+        Ok(bytes)
+    }
+
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
         let listed = match &self.copy {
             None => self

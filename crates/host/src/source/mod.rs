@@ -26,6 +26,12 @@ pub trait Source {
     /// The bytes of the file at an absolute path.
     fn read(&self, path: &str) -> Fact<Vec<u8>>;
 
+    /// At most `length` bytes of a file from byte `offset` on; fewer where it ends before, or where the rest may not be
+    /// read. For files that are registers, each of which may do something when it is read.
+    fn part(&self, path: &str, offset: usize, length: usize) -> Fact<Vec<u8>> {
+        self.read(path).map(|bytes| bytes.into_iter().skip(offset).take(length).collect())
+    }
+
     /// The names in the folder at an absolute path, sorted.
     fn list(&self, folder: &str) -> Fact<Vec<String>>;
 

@@ -35,6 +35,10 @@ impl Source for Once<'_> {
         answer
     }
 
+    fn part(&self, path: &str, offset: usize, length: usize) -> Fact<Vec<u8>> {
+        self.inner.part(path, offset, length)
+    }
+
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
         self.inner.list(folder)
     }

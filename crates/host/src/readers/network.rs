@@ -1,0 +1,270 @@
+//! Reads network interfaces, the adapters behind them, and who serves their interrupts.
+
+use super::payload;
+use crate::Source;
+use facts::links::network::{
+    Adapter, Interface, Network, Node, RdmaDevice, RdmaPort, Served, distances, is_virtual,
+    last_part, mtu, numa_node, pci_folder, speed,
+};
+use facts::system::interrupts::Interrupts;
+use facts::{CpuSet, Expected, Fact, HostView, Missing, parse};
+use std::collections::BTreeSet;
+
+const INTERFACES: &str = "/sys/class/net";
+const RDMA: &str = "/sys/class/infiniband";
+const NODES: &str = "/sys/devices/system/node";
+
+pub(super) fn read(source: &dyn Source) -> Network {
+    let interfaces = interfaces(source);
+    let rdma = rdma(source);
+    let adapters = adapters(source, &interfaces, &rdma);
+    Network { interfaces, rdma, adapters, nodes: nodes(source) }
+}
+
+/// A large machine has thousands of interrupts, most of which never happen; and where all CPUs are of one node it does
+/// not matter which of them serves.
+pub(super) fn read_interrupts(source: &dyn Source, host: &mut HostView) {
+    let network = &mut host.network;
+    let asked = match (&network.nodes, &host.interrupts) {
+        (Err(missing), _) => Err(missing.clone()),
+        (Ok(nodes), _) if nodes.len() < 2 => {
+            Err(Missing::not_here("CPU far from an adapter", "all CPUs are of one node"))
+        }
+        (_, interrupts) => interrupts.as_ref().map_err(Clone::clone),
+    };
+    for adapter in network.adapters.iter_mut().flatten() {
+        adapter.interrupts =
+            asked.clone().and_then(|interrupts| served(source, &adapter.folder, interrupts));
+    }
+}
+
+fn interfaces(source: &dyn Source) -> Fact<Vec<Interface>> {
+    let names = source.list(INTERFACES)?;
+    Ok(names.iter().filter_map(|name| interface(source, name)).collect())
+}
+
+/// `None` for what has no device: the list of a host with containers is long.
+fn interface(source: &dyn Source, name: &str) -> Option<Interface> {
+    let folder = format!("{INTERFACES}/{name}");
+    let target = place(source, &folder);
+    if target.as_deref().is_ok_and(is_virtual) {
+        return None;
+    }
+    let carrier = carrier(source, &folder);
+    let is_down = carrier == Ok(false);
+    let unlinked = |what: &str| Missing::not_here(format!("{what} of {name}"), "it has no link");
+    let known = |it: &str| speed(it)?.ok_or(Expected("a speed that its driver knows"));
+    Some(Interface {
+        pci: target.and_then(|it| pci_folder(&it, "net")),
+        driver: source.link(&format!("{folder}/device/driver")).and_then(|it| {
+            last_part(&it).map_err(|Expected(expected)| Missing::malformed(&folder, &it, expected))
+        }),
+        hardware: source.parsed(&format!("{folder}/type"), parse::number),
+        speed: if is_down {
+            Err(unlinked("speed"))
+        } else {
+            source.parsed(&format!("{folder}/speed"), known)
+        },
+        duplex: if is_down {
+            Err(unlinked("duplex"))
+        } else {
+            source.parsed(&format!("{folder}/duplex"), parse::line)
+        },
+        mtu: source.parsed(&format!("{folder}/mtu"), mtu),
+        carrier,
+        name: name.to_owned(),
+        folder,
+    })
+}
+
+/// What a name in a class leads to. A copy may hold a folder in its place, and a link to the device in that.
+fn place(source: &dyn Source, folder: &str) -> Fact<String> {
+    source.link(folder).or_else(|missing| {
+        let device = source.link(&format!("{folder}/device")).map_err(|_| missing)?;
+        let address = device.rsplit('/').next().unwrap_or_default();
+        let (_, class_and_name) = folder.rsplit_once("class/").unwrap_or_default();
+        let function = source.link(&format!("/sys/bus/pci/devices/{address}"))?;
+        Ok(format!("{function}/{class_and_name}"))
+    })
+}
+
+/// An interface that nobody has brought up refuses to say (EINVAL), and then its state does.
+fn carrier(source: &dyn Source, folder: &str) -> Fact<bool> {
+    source.parsed(&format!("{folder}/carrier"), parse::switch).or_else(|missing| {
+        let state = source.parsed(&format!("{folder}/operstate"), parse::line);
+        if state.as_deref() == Ok("down") { Ok(false) } else { Err(missing) }
+    })
+}
+
+fn rdma(source: &dyn Source) -> Fact<Vec<RdmaDevice>> {
+    let device = |name: String| {
+        let folder = format!("{RDMA}/{name}");
+        let numbers = source.numbered(&format!("{folder}/ports"), "").unwrap_or_default();
+        let pci = place(source, &folder).and_then(|it| pci_folder(&it, "infiniband"));
+        let ethernet = numbers.into_iter().filter_map(|number| port(source, &folder, number));
+        RdmaDevice { ethernet: ethernet.collect(), pci, name }
+    };
+    Ok(source.list(RDMA)?.into_iter().map(device).collect())
+}
+
+/// The first entry of the table of addresses is the interface's own (drivers/infiniband/core/roce_gid_mgmt.c).
+fn port(source: &dyn Source, device: &str, number: u32) -> Option<RdmaPort> {
+    let folder = format!("{device}/ports/{number}");
+    let layer = source.parsed(&format!("{folder}/link_layer"), parse::line).ok()?;
+    let interface = || source.parsed(&format!("{folder}/gid_attrs/ndevs/0"), parse::line);
+    (layer == "Ethernet").then(|| RdmaPort { number, interface: interface() })
+}
+
+fn adapters(
+    source: &dyn Source,
+    interfaces: &Fact<Vec<Interface>>,
+    rdma: &Fact<Vec<RdmaDevice>>,
+) -> Fact<Vec<Adapter>> {
+    if let (Err(missing), Err(_)) = (interfaces, rdma) {
+        return Err(missing.clone());
+    }
+    let of_interfaces = interfaces.iter().flatten().map(|it| &it.pci);
+    let of_rdma = rdma.iter().flatten().map(|it| &it.pci);
+    let folders: BTreeSet<&String> =
+        of_interfaces.chain(of_rdma).filter_map(|it| it.as_ref().ok()).collect();
+    let adapter = |folder: &String| Adapter {
+        numa_node: source.parsed(&format!("{folder}/numa_node"), numa_node),
+        payload: payload::read(source, folder),
+        ..Adapter::unasked(folder.clone())
+    };
+    Ok(folders.into_iter().map(adapter).collect())
+}
+
+fn served(source: &dyn Source, device: &str, interrupts: &Interrupts) -> Fact<Vec<Served>> {
+    let numbers = match source.numbered(&format!("{device}/msi_irqs"), "") {
+        // An old device has one line, and 0 where it has none.
+        Err(missing) if missing.is_absence() => {
+            let number = source.parsed(&format!("{device}/irq"), parse::number)?;
+            u32::try_from(number).ok().filter(|it| *it > 0).into_iter().collect()
+        }
+        numbers => numbers?,
+    };
+    let was_taken =
+        |number: &u32| interrupts.named(&number.to_string()).is_some_and(|line| line.total() > 0);
+    Ok(numbers.into_iter().filter(was_taken).map(|it| servers(source, it)).collect())
+}
+
+/// Where the kernel says who does serve (since Linux 4.15) that counts, else who may.
+fn servers(source: &dyn Source, number: u32) -> Served {
+    let ask = |file: &str| {
+        let path = format!("/proc/irq/{number}/{file}");
+        let cpus = source.parsed(&path, CpuSet::parse_list);
+        Served { number, path, cpus }
+    };
+    let effective = ask("effective_affinity_list");
+    match &effective.cpus {
+        Ok(cpus) if !cpus.is_empty() => effective,
+        _ => ask("smp_affinity_list"),
+    }
+}
+
+fn nodes(source: &dyn Source) -> Fact<Vec<Node>> {
+    let node = |number: u32| {
+        let folder = format!("{NODES}/node{number}");
+        Node {
+            number,
+            cpus: source.parsed(&format!("{folder}/cpulist"), CpuSet::parse_list),
+            distances: source.parsed(&format!("{folder}/distance"), distances),
+        }
+    };
+    Ok(source.numbered(NODES, "node")?.into_iter().map(node).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Captured, Recording, view_of};
+    use facts::{BitsPerSecond, Subject, Subjects};
+
+    const PCI: &str = "/sys/devices/pci0000:00/0000:00:03.0/0000:05:00.0";
+
+    /// eth0 of a server with `n_nodes`, which is up, and wlan0, which nobody has brought up.
+    fn host(n_nodes: usize) -> String {
+        let node = |number| {
+            format!(
+                "//- {NODES}/node{number}/cpulist\n{number}\n//- {NODES}/node{number}/distance\n10\n"
+            )
+        };
+        let nodes: String = (0..n_nodes).map(node).collect();
+        let place = &PCI["/sys".len()..];
+        format!(
+            "{nodes}//- {INTERFACES}/eth0 -> ../..{place}/net/eth0\n\
+             //- {INTERFACES}/eth0/device/driver -> ../../../../bus/pci/drivers/mlx5_core\n\
+             //- {INTERFACES}/eth0/carrier\n1\n//- {INTERFACES}/eth0/speed\n25000\n\
+             //- {INTERFACES}/eth0/duplex\nfull\n//- {INTERFACES}/eth0/mtu\n9000\n\
+             //- {INTERFACES}/wlan0 -> ../../devices/platform/soc/net/wlan0\n\
+             //- {INTERFACES}/wlan0/carrier\n!failed Invalid argument (os error 22)\n\
+             //- {INTERFACES}/wlan0/operstate\ndown\n\
+             //- {INTERFACES}/lo -> ../../devices/virtual/net/lo\n\
+             //- {PCI}/numa_node\n1\n//- {PCI}/msi_irqs/\n40\n41\n\
+             //- /proc/irq/40/effective_affinity_list\n1\n\
+             //- /proc/interrupts\nCPU0 CPU1\n40: 7 0 PCI-MSI eth0-0\n41: 0 0 PCI-MSI eth0-1\n"
+        )
+    }
+
+    fn network(excerpt: &str) -> Network {
+        let subjects = Subjects::of(&[Subject::AdapterInterrupts]);
+        view_of(&Captured::excerpt(excerpt).unwrap(), subjects).network
+    }
+
+    #[test]
+    fn an_interface_that_is_up_is_read_with_its_place_and_driver() {
+        let interfaces = network(&host(2)).interfaces.unwrap();
+        assert_eq!(interfaces.len(), 2);
+        let eth0 = &interfaces[0];
+        assert_eq!(eth0.pci.as_deref(), Ok(PCI));
+        assert_eq!(eth0.driver.as_deref(), Ok("mlx5_core"));
+        assert_eq!(eth0.speed, Ok(BitsPerSecond::from_megabits(25_000)));
+        assert_eq!(eth0.duplex.as_deref(), Ok("full"));
+    }
+
+    #[test]
+    fn an_interface_that_nobody_brought_up_is_down_and_not_asked_for_its_speed() {
+        let source = Captured::excerpt(&host(2)).unwrap();
+        let recording = Recording::new(&source);
+        let network = read(&recording);
+        let wlan0 = &network.interfaces.as_ref().unwrap()[1];
+        assert_eq!(wlan0.carrier, Ok(false));
+        assert!(wlan0.speed.as_ref().is_err_and(Missing::is_absence));
+        assert!(wlan0.pci.as_ref().is_err_and(Missing::is_absence));
+        assert!(!recording.capture().contains("wlan0/speed"));
+    }
+
+    #[test]
+    fn a_copy_that_does_not_say_whether_there_is_a_link_is_asked_for_the_speed() {
+        let carrier = format!("//- {INTERFACES}/eth0/carrier\n1\n");
+        let network = network(&host(2).replace(&carrier, ""));
+        let eth0 = &network.interfaces.as_ref().unwrap()[0];
+        assert!(eth0.carrier.is_err());
+        assert_eq!(eth0.speed, Ok(BitsPerSecond::from_megabits(25_000)));
+    }
+
+    #[test]
+    fn a_copy_with_folders_in_place_of_links_leads_to_the_device_all_the_same() {
+        let link = format!("{INTERFACES}/eth0 -> ../..{}/net/eth0", &PCI["/sys".len()..]);
+        let folder = format!(
+            "{INTERFACES}/eth0/device -> ../../../0000:05:00.0\n\
+             //- /sys/bus/pci/devices/0000:05:00.0 -> ../../..{}",
+            &PCI["/sys".len()..]
+        );
+        let network = network(&host(2).replace(&link, &folder));
+        assert_eq!(network.interfaces.unwrap()[0].pci.as_deref(), Ok(PCI));
+    }
+
+    #[test]
+    fn interrupts_that_were_never_taken_and_those_of_one_node_are_not_asked_for() {
+        let of = |n_nodes| network(&host(n_nodes)).adapters.unwrap().remove(0).interrupts;
+        let served = of(2).unwrap();
+        assert_eq!(served.len(), 1);
+        assert_eq!(
+            (served[0].number, served[0].cpus.as_ref().unwrap().to_string()),
+            (40, "1".into())
+        );
+        assert!(of(1).unwrap_err().is_absence());
+    }
+}
