@@ -4,8 +4,10 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+pub mod ceiling;
 pub mod check;
 pub mod checks;
+pub mod curve;
 pub mod documentation;
 pub mod finding;
 pub mod interval;
