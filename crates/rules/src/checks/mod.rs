@@ -50,6 +50,7 @@ pub const CHECKS: &[&Check] = &[
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::infiniband_link_degraded::CHECK,
     &links::pcie_link_degraded::CHECK,
+    &links::nic_far_from_cpu::CHECK,
 ];
 
 /// The check with this id.
