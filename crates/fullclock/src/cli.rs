@@ -8,6 +8,7 @@ mod experiment;
 mod foreign;
 mod history;
 mod ipmi;
+mod net;
 mod noise;
 mod race;
 mod serve;
@@ -24,6 +25,7 @@ pub(crate) use experiment::{ExperimentArguments, ReportArguments, ShapeName};
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
 pub(crate) use ipmi::{IpmiAction, IpmiArguments, LatencyArguments};
+pub(crate) use net::{CurveArguments, GivenArguments, NetAction, NetArguments};
 pub(crate) use noise::NoiseArguments;
 pub(crate) use race::{AgentArguments, RaceArguments};
 pub(crate) use serve::ServeArguments;
@@ -110,6 +112,11 @@ pub(crate) enum Command {
     /// on a CPU that is not occupied, where one is left. Ctrl-C prints what there is.
     #[command(after_help = noise::EXAMPLES)]
     Noise(NoiseArguments),
+    /// Say what network links can carry, and read what a test measured over them
+    ///
+    /// Looks at adapters, their slots, and tables of perftest that were saved; sends nothing.
+    #[command(after_help = net::EXAMPLES)]
+    Net(NetArguments),
     /// Run a workload with a known answer, or a command, until its figure can be trusted; or compare two
     ///
     /// Every trial is kept with the clock and the ledger of its CPUs, so that what disturbed it can be told. Two things

@@ -12,6 +12,7 @@ mod explain;
 mod history;
 mod ipmi;
 pub(crate) mod ledger;
+mod net;
 mod noise;
 mod passwords;
 mod race;
@@ -35,6 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::Ledger(options)) => ledger::run(arguments, options),
         Some(Command::Watch(options)) => watch::run(arguments, options),
         Some(Command::Explain { subject }) => explain::run(arguments, subject),
+        Some(Command::Net(options)) => net::run(arguments, options),
         Some(Command::Noise(options)) => noise::run(arguments, options),
         Some(Command::Tick(options)) => tick::run(arguments, options),
         Some(Command::Ipmi(options)) => ipmi::run(arguments, options),

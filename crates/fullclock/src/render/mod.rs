@@ -10,6 +10,7 @@ pub(crate) mod ipmi;
 pub(crate) mod json;
 pub(crate) mod ledger;
 mod lengths;
+pub(crate) mod net;
 pub(crate) mod noise;
 mod page;
 pub(crate) mod race;

@@ -1,0 +1,23 @@
+//! `fullclock net ceiling`: what each adapter can carry at most.
+
+use crate::cli::Arguments;
+use crate::output::{self, Style};
+use crate::render;
+use anyhow::Result;
+use rules::ceiling::{Given, ceilings};
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &Arguments, device: Option<&str>, given: Given) -> Result<ExitCode> {
+    let (host, name) = super::host(arguments)?;
+    let mut found = ceilings(&host, given);
+    if let Some(device) = device {
+        super::only(&mut found, device, &name)?;
+    }
+    let text = if arguments.output.json {
+        render::net::ceilings_json(&found)?
+    } else {
+        render::net::ceilings(&name, &found, Style::of_stdout(&arguments.output))
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

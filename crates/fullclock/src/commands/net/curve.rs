@@ -1,0 +1,75 @@
+//! `fullclock net curve`: what a test by message size says.
+
+use crate::cli::{Arguments, CurveArguments};
+use crate::commands::bytes_of;
+use crate::output::{self, Style};
+use crate::render;
+use crate::render::net::Measured;
+use anyhow::{Context, Result, bail};
+use facts::links::perftest::{Curve, LARGEST_TEXT};
+use facts::{Fact, Missing};
+use rules::ceiling::{Ceiling, Given, Largest, Named, ceilings, infiniband, slot};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<ExitCode> {
+    let name = options.file.display().to_string();
+    let curve = Curve::parse(&text_of(&options.file)?).with_context(|| name.clone())?;
+    let given = super::of_arguments(options.given);
+    let given = Given { mtu: given.mtu.or(curve.mtu), ..given };
+    let over = match &options.device {
+        Some(device) => Some(of_device(arguments, device, given)?),
+        None => of_options(options, given),
+    };
+    let measured = Measured { name: &name, curve: &curve, over: over.as_ref() };
+    let text = if arguments.output.json {
+        render::net::curve_json(&measured)?
+    } else {
+        render::net::curve(&measured, Style::of_stdout(&arguments.output))
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text_of(path: &Path) -> Result<String> {
+    let name = path.display();
+    let Some(bytes) = bytes_of(path, LARGEST_TEXT as u64)? else {
+        bail!("{name} holds 1 MiB or more, which is no table of message sizes");
+    };
+    String::from_utf8(bytes).with_context(|| format!("{name} is no text"))
+}
+
+/// Of the two faces of one wire, that which does RDMA is meant: it is what perftest measures.
+fn of_device(arguments: &Arguments, device: &str, given: Given) -> Result<(String, Ceiling)> {
+    let (host, name) = super::host(arguments)?;
+    let mut found = ceilings(&host, given);
+    super::only(&mut found, device, &name)?;
+    if found.devices.iter().any(|it| it.is_rdma) {
+        found.devices.retain(|it| it.is_rdma);
+    }
+    match <[Named; 1]>::try_from(found.devices) {
+        Ok([only]) => Ok((only.name, only.ceiling)),
+        Err(several) => {
+            let names: Vec<String> = several.into_iter().map(|it| it.name).collect();
+            bail!("{device:?} may be each of {}: name a port, as {device}/1", names.join(", "))
+        }
+    }
+}
+
+/// `None` where nothing was given.
+fn of_options(options: &CurveArguments, given: Given) -> Option<(String, Ceiling)> {
+    if options.rate.is_none() && options.pcie.is_none() {
+        return None;
+    }
+    let unsaid =
+        |what: &str, option: &str| Missing::not_here(what, format!("{option} was not given"));
+    let wire = match &options.rate {
+        Some(rate) => infiniband(rate, given.mtu),
+        None => Err(unsaid("wire", "--rate")),
+    };
+    let slot: Fact<_> = match options.pcie {
+        Some(speed) => Ok(slot(speed, given.payload.map_or(Largest::Assumed, Largest::Known))),
+        None => Err(unsaid("slot", "--pcie")),
+    };
+    Some(("the adapter".to_owned(), Ceiling { wire, slot }))
+}

@@ -1,0 +1,41 @@
+//! Ceilings of network links, and curves by message size, as text and as JSON.
+
+mod ceiling;
+mod curve;
+mod json;
+
+pub(crate) use ceiling::ceilings;
+pub(crate) use curve::curve;
+pub(crate) use json::{ceilings as ceilings_json, curve as curve_json};
+
+use facts::links::perftest::Curve;
+use rules::ceiling::{Ceiling, Direction, Part};
+
+/// A curve, and over what it was measured.
+pub(crate) struct Measured<'a> {
+    /// What to call it.
+    pub(crate) name: &'a str,
+    /// What was read.
+    pub(crate) curve: &'a Curve,
+    /// A device and what it can carry.
+    pub(crate) over: Option<&'a (String, Ceiling)>,
+}
+
+impl Measured<'_> {
+    fn direction(&self) -> Direction {
+        if self.curve.is_bidirectional() { Direction::Both } else { Direction::One }
+    }
+}
+
+/// Columns of a label.
+const MARGIN: usize = 10;
+
+/// The word for a part of a ceiling.
+fn word(ceiling: &Ceiling, part: &Part) -> &'static str {
+    if ceiling.wire.as_ref() == Ok(part) { "wire" } else { "slot" }
+}
+
+/// How much more `wide` carries than `narrow`, in percent.
+fn more(wide: &Part, narrow: &Part, direction: Direction) -> f64 {
+    100.0 * (wide.carries(direction).share_of(narrow.carries(direction)) - 1.0)
+}
