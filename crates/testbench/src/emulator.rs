@@ -47,6 +47,15 @@ impl Guest {
         fs::metadata(self.results()).map_or(0, |it| it.len())
     }
 
+    /// What its kernel says of a CPU that goes on and gets nowhere, once it has said so (lib/Kconfig.debug of RCU:
+    /// CONFIG_RCU_CPU_STALL_TIMEOUT, 21 s; Documentation/RCU/stallwarn.rst).
+    fn stall(&self) -> Option<String> {
+        let console = fs::read(self.console()).unwrap_or_default();
+        let console = String::from_utf8_lossy(&console);
+        let is_stall = |it: &&str| it.contains("rcu: INFO: ") && it.contains("detected stall");
+        console.lines().find(is_stall).map(str::to_owned)
+    }
+
     /// The end of what the guest's kernel printed, for an error to show.
     pub(crate) fn last_words(&self) -> String {
         let console = fs::read(self.console()).unwrap_or_default();
@@ -77,23 +86,33 @@ pub(crate) struct Patience {
 /// How often a guest's transcript is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The guest of an emulator sent nothing.
+/// The kernel of an emulator's guest stood still.
 #[derive(Debug)]
-pub(crate) struct NotBooted {
-    program: String,
-    within: Duration,
+pub(crate) enum StoodStill {
+    /// Before its first program: it sent nothing.
+    AtBoot { program: String, within: Duration },
+    /// Later, in its own words.
+    Later { program: String, words: String },
 }
 
-impl std::error::Error for NotBooted {}
+impl std::error::Error for StoodStill {}
 
-impl fmt::Display for NotBooted {
+impl fmt::Display for StoodStill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the guest of {} did not boot in {} s", self.program, self.within.as_secs())
+        match self {
+            StoodStill::AtBoot { program, within } => {
+                write!(f, "the guest of {program} did not boot in {} s", within.as_secs())
+            }
+            StoodStill::Later { program, words } => {
+                write!(f, "the kernel of the guest of {program} stands still: {words}")
+            }
+        }
     }
 }
 
-/// Runs an emulator of `guest` until it exits, or kills it when `patience` is over: with [`NotBooted`] where that with its
-/// boot is, and else with the CPU time it used. It does not outlive the call either way.
+/// Runs an emulator of `guest` until it exits, or kills it: with [`StoodStill`] where the guest's kernel says that it does, or
+/// `patience` with its boot is over; and where that with a step is, with the CPU time it used. It does not outlive the call
+/// either way.
 pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Result<Ended> {
     let program = command.get_program().to_string_lossy().into_owned();
     let (mut reader, writer) = std::io::pipe().context("cannot make a pipe")?;
@@ -120,7 +139,7 @@ pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Re
             since = Instant::now();
         }
         let limit = patience.to_boot.filter(|_| n_sent == 0).unwrap_or(patience.a_step);
-        if since.elapsed() >= limit {
+        if since.elapsed() >= limit || guest.stall().is_some() {
             break None;
         }
     };
@@ -130,8 +149,11 @@ pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Re
     }
     let status = child.wait().with_context(|| format!("cannot wait for {program}"))?;
     let Some(printed) = printed else {
+        if let Some(words) = guest.stall() {
+            bail!(StoodStill::Later { program, words });
+        }
         if let (0, Some(within)) = (n_sent, patience.to_boot) {
-            bail!(NotBooted { program, within });
+            bail!(StoodStill::AtBoot { program, within });
         }
         let limit = patience.a_step.as_secs();
         bail!(
@@ -202,7 +224,7 @@ mod tests {
         let patience = Patience { to_boot: Some(Duration::ZERO), a_step: MINUTE };
         let error = run(shell("exec sleep 1000"), &guest(folder.path()), patience).unwrap_err();
         assert_eq!(error.to_string(), "the guest of sh did not boot in 0 s");
-        assert!(error.is::<NotBooted>());
+        assert!(error.is::<StoodStill>());
         fs::write(guest(folder.path()).results(), "step").unwrap();
         let ended = run(shell("sleep 1.5; exit 4"), &guest(folder.path()), patience).unwrap();
         assert_eq!(ended.status.code(), Some(4));
@@ -215,6 +237,21 @@ mod tests {
         let steps = "for step in 1 2 3 4 5 6 7; do sleep 1; echo $step >>results; done; exit 5";
         let ended = run(shell(steps), &guest(folder.path()), patience).unwrap();
         assert_eq!(ended.status.code(), Some(5));
+    }
+
+    #[test]
+    fn a_guest_whose_kernel_says_that_it_stands_still_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let words = "[   67.0] rcu: INFO: rcu_preempt self-detected stall on CPU";
+        fs::write(
+            guest(folder.path()).console(),
+            format!("[ 0.4] RETBleed: WARNING\n{words}\n2-..."),
+        )
+        .unwrap();
+        let patience = Patience { to_boot: Some(MINUTE), a_step: MINUTE };
+        let error = run(shell("exec sleep 1000"), &guest(folder.path()), patience).unwrap_err();
+        let text = format!("the kernel of the guest of sh stands still: {words}");
+        assert_eq!((error.to_string(), error.is::<StoodStill>()), (text, true));
     }
 
     #[test]
