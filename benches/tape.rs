@@ -11,7 +11,7 @@ use facts::{CpuSet, PerCpu};
 use host::counters::{Processes, Sampler, Wanted};
 use host::probe::{Windows, clock, pinned};
 use host::tape::{Existing, Reader, Writer};
-use host::{Live, Source, view};
+use host::{Live, Recording, Source, view};
 use rules::metrics::METRICS;
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
@@ -63,7 +63,9 @@ fn report(
 ) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("tape");
-    let mut writer = Writer::create(&path, Existing::Refuse, source)?;
+    let recording = Recording::new(source);
+    view(&recording);
+    let mut writer = Writer::create(&path, Existing::Refuse, &recording)?;
     let label = writer.length();
     let mut taken = Sample::from(Counters::unread());
     let (mut key, mut writing) = (0, Duration::ZERO);

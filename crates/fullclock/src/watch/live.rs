@@ -1,18 +1,16 @@
 //! This machine, sampled again and again.
-#![expect(clippy::disallowed_methods, reason = "samples are due at times")]
 
-use super::pace::Pace;
 use super::probe::{self, Probing};
+use super::sampling::Sampling;
 use super::{Machine, Reading, View};
 use facts::counters::{Counters, Family};
 use facts::probe::ClockReading;
 use facts::tape::Sample;
 use facts::{CpuSet, HostView, PerCpu};
-use host::counters::Sampler;
 use host::tape::{RecordError, Writer};
 use host::{Live, Source};
 use rules::interval::Interval;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How this machine is watched.
 pub(crate) struct Plan {
@@ -30,14 +28,11 @@ pub(crate) struct Plan {
 pub(crate) struct Watched {
     name: String,
     host: HostView,
-    sampler: Sampler,
-    started: Instant,
-    pace: Pace,
+    sampling: Sampling,
     cpus: Option<CpuSet>,
     view: View,
     /// Which CPUs have their clock probed.
     pub(crate) probing: Probing,
-    tape: Option<Writer>,
     before: Sample,
     after: Sample,
     turn: usize,
@@ -54,31 +49,25 @@ impl Watched {
         let Plan { interval, cpus, view, probing } = plan;
         let name = live.read("/proc/sys/kernel/hostname").unwrap_or_default();
         let name = String::from_utf8_lossy(&name).trim().to_owned();
-        let everything = View::everything();
-        let sampled = if tape.is_some() { &everything } else { &view };
-        let sampler = Sampler::open(live, &host, sampled.wanted());
-        let probing = if sampled.clock_probe || view.ledger { probing } else { Probing::Off };
+        let sampling = Sampling::of(live, &host, &view, interval, tape);
+        let is_probed = sampling.is_recorded() || view.clock_probe || view.ledger;
+        let probing = if is_probed { probing } else { Probing::Off };
         let mut watched = Watched {
             name,
             host,
-            sampler,
-            started: Instant::now(),
-            pace: Pace::new(interval),
+            sampling,
             cpus,
             view,
             probing,
-            tape,
             before: Counters::unread().into(),
             after: Counters::unread().into(),
             turn: 0,
         };
-        watched.sampler.sample(&mut watched.after.counters);
+        watched.sampling.counters(&mut watched.after.counters);
         if probing == Probing::Busy && watched.shows_clock() {
             watched.probing = Probing::Needless;
         }
-        if let Some(tape) = &mut watched.tape {
-            tape.append(&watched.after)?;
-        }
+        watched.sampling.keep(&watched.after)?;
         Ok(watched)
     }
 
@@ -94,15 +83,13 @@ impl Watched {
 
     /// The time until the next sample is due.
     pub(crate) fn left(&self) -> Duration {
-        self.pace.left(self.started.elapsed())
+        self.sampling.left()
     }
 
     /// Samples, and says what the interval since the sample before showed.
     pub(crate) fn sample(&mut self) -> Reading {
-        let started = Instant::now();
         std::mem::swap(&mut self.before, &mut self.after);
-        self.sampler.sample(&mut self.after.counters);
-        let took = started.elapsed();
+        let took = self.sampling.counters(&mut self.after.counters);
         // Behind the counters, which say whom: the first interval has a probed clock as every other.
         self.after.clocks = self.probe();
         let Watched { host, before, after, .. } = self;
@@ -111,9 +98,9 @@ impl Watched {
             reading.insert_clocks(&after.clocks);
         }
         reading.took = Some(took);
-        let refused = self.tape.as_mut().and_then(|tape| tape.append(&self.after).err());
+        let refused = self.sampling.keep(&self.after).err();
         reading.notes.extend(refused.map(|error| error.to_string()));
-        reading.notes.extend(self.pace.sampled(started.elapsed(), self.started.elapsed()));
+        reading.notes.extend(self.sampling.done());
         reading
     }
 
@@ -135,6 +122,6 @@ impl Watched {
 
     /// Waits until the recording, if there is one, is on disk.
     pub(crate) fn finish(self) -> Result<(), RecordError> {
-        self.tape.map_or(Ok(()), Writer::finish)
+        self.sampling.finish()
     }
 }

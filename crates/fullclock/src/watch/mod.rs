@@ -11,6 +11,7 @@ mod reading;
 mod reason;
 mod replay;
 mod row;
+mod sampling;
 mod shares;
 mod shown;
 mod taping;

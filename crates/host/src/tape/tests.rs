@@ -216,7 +216,10 @@ fn a_full_disk_costs_samples_and_says_so() {
 }
 
 fn create(path: &Path, existing: Existing) -> Result<Writer, RecordError> {
-    Writer::create(path, existing, &crate::Captured::parse(CAPTURE).unwrap())
+    let host = crate::Captured::parse(CAPTURE).unwrap();
+    let recording = crate::Recording::new(&host);
+    crate::view(&recording);
+    Writer::create(path, existing, &recording)
 }
 
 #[test]

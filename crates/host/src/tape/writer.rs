@@ -7,7 +7,7 @@
 //! (vm.dirty_expire_centisecs).
 
 use super::packed;
-use crate::{Recording, Source};
+use crate::Recording;
 use facts::tape::frame::{Kind, frame};
 use facts::tape::{Encoder, FIRST_LINE, Label, Sample, TooLarge};
 use std::fs::{File, OpenOptions};
@@ -64,25 +64,23 @@ pub enum RecordError {
 }
 
 impl Writer {
-    /// Starts a tape of the host that `source` is, which is asked everything that an audit asks. This process is
-    /// its observer.
+    /// Starts a tape of the host whose answers `recording` holds: those that [`view`](crate::view) asked for, so that the tape
+    /// can be audited. This process is its observer.
     ///
     /// The file is readable by its owner only: it names processes, control groups and settings that the host may
     /// show to root alone.
     pub fn create(
         path: &Path,
         existing: Existing,
-        source: &dyn Source,
+        recording: &Recording<'_>,
     ) -> Result<Writer, RecordError> {
         let name = path.display().to_string();
         let file = open(path, &name, existing)?;
-        Writer::on(file, name, source)
+        Writer::on(file, name, recording)
     }
 
     /// The same in a file that is empty, and called `name` in errors.
-    pub fn on(file: File, name: String, source: &dyn Source) -> Result<Writer, RecordError> {
-        let recording = Recording::new(source);
-        crate::view(&recording);
+    pub fn on(file: File, name: String, recording: &Recording<'_>) -> Result<Writer, RecordError> {
         Writer::start(file, name, &recording.capture())
     }
 

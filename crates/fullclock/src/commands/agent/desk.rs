@@ -2,8 +2,9 @@
 
 use crate::measure::costs;
 use crate::watch::Taping;
-use host::Live;
+use facts::HostView;
 use host::tape::Writer;
+use host::{Live, Recording};
 use lab::race::protocol::Ready;
 use lab::race::{Runner, Task};
 use lab::trial::Trial;
@@ -124,13 +125,15 @@ impl Run {
     }
 
     fn race(self: &Arc<Self>, task: &Task) -> Result<(), String> {
-        let host = host::view(&Live::this_machine());
+        let live = Live::this_machine();
+        let recording = Recording::new(&live);
+        let host = host::view(&recording);
         let allowed = host::probe::allowed().map_err(|it| it.to_string())?;
         let costs = costs::costs(&host, &allowed);
         let scene =
             Scene { host: &host, allowed, temporary: std::env::temp_dir(), stop: &self.stop };
         let mut runner = Runner::prepare(task, &scene, costs).map_err(|it| it.to_string())?;
-        let taping = task.is_recorded.then(|| self.taping()).transpose()?;
+        let taping = task.is_recorded.then(|| self.taping(&recording, &host)).transpose()?;
         let cpus = runner.cpus().map(ToString::to_string);
         let ready = Ready { about: runner.about(), cpus };
         self.change(|it| it.ready = Some(ready));
@@ -156,19 +159,23 @@ impl Run {
         Ok(())
     }
 
-    /// Begins to record this machine.
+    /// Begins to record this machine, which is `host` by the answers in `recording`.
     ///
     /// Errors: there is no room for it, or no thread.
-    fn taping(self: &Arc<Self>) -> Result<Taping, String> {
+    fn taping(
+        self: &Arc<Self>,
+        recording: &Recording<'_>,
+        host: &HostView,
+    ) -> Result<Taping, String> {
         let refused = |why: &dyn Display| format!("cannot record this machine: {why}");
         let file = tempfile::tempfile().map_err(|it| refused(&it))?;
         let written = file.try_clone().map_err(|it| refused(&it))?;
         let name = "a temporary file".to_owned();
-        let tape = Writer::on(written, name, &Live::this_machine()).map_err(|it| refused(&it))?;
+        let tape = Writer::on(written, name, recording).map_err(|it| refused(&it))?;
         let (file, own) = (Arc::new(file), self.clone());
         let told =
             move |length| own.change(|it| it.tape = Some(Tape { file: file.clone(), length }));
-        Taping::begin(tape, told).map_err(|it| host::thread::refusal(&it))
+        Taping::begin(tape, host, told).map_err(|it| host::thread::refusal(&it))
     }
 
     /// `None` where it is to end before.

@@ -117,17 +117,7 @@ impl Drop for Started {
 }
 
 impl Link {
-    pub(super) fn new(
-        node: Node,
-        race: &str,
-        (interval, is_kept): (Duration, bool),
-        token: &str,
-        turn: Arc<Mutex<()>>,
-    ) -> Link {
-        // Whoever runs the race records the machine that it is run on, outside of its nodes' control groups.
-        let is_recorded = is_kept && !matches!(node.place, Place::Here(_));
-        let settings = node.settings.clone();
-        let task = Task { race: race.to_owned(), settings, interval, is_recorded };
+    pub(super) fn new(node: Node, task: Task, token: &str, turn: Arc<Mutex<()>>) -> Link {
         Link {
             task,
             // Nobody else asks for it.

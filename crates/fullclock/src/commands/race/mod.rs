@@ -14,10 +14,11 @@ use crate::render::{self, race as words};
 use crate::results_folder::kept_in;
 use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
-use host::Live;
+use facts::HostView;
 use host::probe::anchor;
+use host::{Live, Recording};
 use lab::doubt::Doubt;
-use lab::race::{Blocks, Mark, ns};
+use lab::race::{Blocks, Mark, Task, ns};
 use lab::record::{Arm, Fingerprint, Record};
 use lab::store::{Journal, recordings};
 use lab::trial::Trial;
@@ -61,8 +62,11 @@ pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<Exit
     let interrupt = Interrupt::listen()?;
     let mut race = Race::of(arguments, &nodes, options, (&id, &token))?;
     let ready = race.ready(&interrupt)?;
-    let mut record = record(&nodes, ready, (id, began));
-    if let Err(failure) = race.keep(folder.as_deref(), &mut record) {
+    let live = Live::this_machine();
+    let recording = Recording::new(&live);
+    let host = host::view(&recording);
+    let mut record = record(&nodes, ready, &host, (id, began));
+    if let Err(failure) = race.keep(folder.as_deref(), &mut record, (&recording, &host)) {
         // What nodes say of their end is not why there is no race.
         race.end(None).ok();
         race.journal.map(Journal::discard).transpose().ok();
@@ -110,8 +114,13 @@ fn finish(
 }
 
 /// A result without intervals.
-fn record(nodes: &[Node], ready: Vec<Standing>, (id, began): (String, String)) -> Record {
-    let machine = Fingerprint::of(&host::view(&Live::this_machine()));
+fn record(
+    nodes: &[Node],
+    ready: Vec<Standing>,
+    host: &HostView,
+    (id, began): (String, String),
+) -> Record {
+    let machine = Fingerprint::of(host);
     let arm = |(node, it): (&Node, Standing)| Arm {
         settings: Settings::without_secrets(&node.settings),
         cpus: it.engine.cpus,
@@ -172,8 +181,15 @@ impl<'a> Race<'a> {
         };
         let turn = Arc::default();
         for (number, node) in nodes.iter().enumerate() {
-            let kept = (options.interval, !options.no_save);
-            let link = Link::new(node.clone(), id, kept, token, Arc::clone(&turn));
+            let is_elsewhere = !matches!(node.place, Place::Here(_));
+            let task = Task {
+                race: id.to_owned(),
+                settings: node.settings.clone(),
+                interval: options.interval,
+                // Whoever runs the race records the machine that it is run on, outside of its nodes' control groups.
+                is_recorded: is_elsewhere && !options.no_save,
+            };
+            let link = Link::new(node.clone(), task, token, Arc::clone(&turn));
             let link = Arc::new(link);
             race.links.push(link.clone());
             let sender = sender.clone();
@@ -214,11 +230,16 @@ impl<'a> Race<'a> {
         Ok(ready.into_iter().flatten().collect())
     }
 
-    /// Begins the result and the recordings beside it, where they are kept.
-    fn keep(&mut self, folder: Option<&Path>, record: &mut Record) -> Result<()> {
+    /// Begins the result and the recordings beside it, where they are kept; `here` is this machine and the answers about it.
+    fn keep(
+        &mut self,
+        folder: Option<&Path>,
+        record: &mut Record,
+        here: (&Recording<'_>, &HostView),
+    ) -> Result<()> {
         let Some(folder) = folder else { return Ok(()) };
         let journal = self.journal.insert(Journal::begin(folder, record)?);
-        self.recordings = Recordings::begin(journal)?;
+        self.recordings = Recordings::begin(journal, here)?;
         Ok(())
     }
 

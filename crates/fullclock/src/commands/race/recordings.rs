@@ -3,7 +3,8 @@
 use super::link::Piece;
 use crate::watch::Taping;
 use anyhow::{Result, anyhow};
-use host::Live;
+use facts::HostView;
+use host::Recording;
 use host::tape::Writer;
 use lab::store::Journal;
 use std::collections::BTreeMap;
@@ -19,14 +20,17 @@ pub(super) struct Recordings {
 }
 
 impl Recordings {
-    /// Begins to record this machine.
+    /// Begins to record this machine, which is `host` by the answers in `recording`.
     ///
     /// Errors: there is no room for it, or no thread.
-    pub(super) fn begin(journal: &Journal) -> Result<Recordings> {
+    pub(super) fn begin(
+        journal: &Journal,
+        (recording, host): (&Recording<'_>, &HostView),
+    ) -> Result<Recordings> {
         let (file, path) = journal.recording(None)?;
-        let tape = Writer::on(file, path.display().to_string(), &Live::this_machine())?;
+        let tape = Writer::on(file, path.display().to_string(), recording)?;
         let taping =
-            Taping::begin(tape, |_| {}).map_err(|it| anyhow!(host::thread::refusal(&it)))?;
+            Taping::begin(tape, host, |_| {}).map_err(|it| anyhow!(host::thread::refusal(&it)))?;
         Ok(Recordings { here: Some(taping), there: BTreeMap::new() })
     }
 

@@ -12,8 +12,8 @@ use crate::measure::command::exit_code;
 use crate::render::samples::Selection;
 use crate::watch::{Plan, Probing, Replay, View, Watched};
 use anyhow::{Result, bail};
-use host::Live;
 use host::tape::{Existing, Writer};
+use host::{Live, Recording};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
@@ -52,7 +52,8 @@ fn is_screen(arguments: &Arguments, options: &WatchArguments) -> bool {
 /// Takes the first sample.
 fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
     let live = Live::this_machine();
-    let host = host::view(&live);
+    let recording = Recording::new(&live);
+    let host = host::view(&recording);
     if let Some(cpus) = &options.cpus {
         let online = host.topology.online.as_ref().map_err(Clone::clone)?;
         let offline = cpus.minus(online);
@@ -62,8 +63,8 @@ fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
     }
     // The file is made before anything is measured: one that cannot be is to be known at once.
     let existing = if options.overwrite { Existing::Replace } else { Existing::Refuse };
-    let tape =
-        options.record.as_ref().map(|path| Writer::create(path, existing, &live)).transpose()?;
+    let create = |path| Writer::create(path, existing, &recording);
+    let tape = options.record.as_deref().map(create).transpose()?;
     let probing = match options.probe {
         Probe::Auto => Probing::Busy,
         Probe::Always => Probing::All,
