@@ -160,7 +160,12 @@ impl Heard {
             drop(state);
             for it in coming {
                 match it {
-                    Coming::Tape(tape) => self.tape(&tape, &say)?,
+                    Coming::Tape(tape) => {
+                        if let Some(why) = self.tape(&tape, &say)? {
+                            run.end();
+                            return say(&News::Failed { why });
+                        }
+                    }
                     Coming::News(news) => {
                         say(&news)?;
                         match news {
@@ -190,21 +195,50 @@ impl Heard {
         before.chain(untold.chain(ended).map(Coming::News)).collect()
     }
 
-    /// Says a recording to its end.
-    fn tape(&mut self, tape: &Tape, say: impl Fn(&News) -> io::Result<()>) -> io::Result<()> {
+    /// Says a recording to its end; why not, where it cannot be read back.
+    fn tape(
+        &mut self,
+        tape: &Tape,
+        say: impl Fn(&News) -> io::Result<()>,
+    ) -> io::Result<Option<String>> {
         while self.recorded < tape.length {
             let at = self.recorded;
             let end = tape.length.min(at + PIECE);
             let mut bytes = vec![0; usize::try_from(end - at).unwrap_or_default()];
-            tape.file.read_exact_at(&mut bytes, at)?;
+            if let Err(error) = tape.file.read_exact_at(&mut bytes, at) {
+                return Ok(Some(format!("its recording cannot be read back: {error}")));
+            }
             say(&News::Recorded { at, bytes: BASE64_STANDARD.encode(&bytes) })?;
             self.recorded = end;
         }
-        Ok(())
+        Ok(None)
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a stranger's time is limited")]
 pub(super) fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn a_recording_that_cannot_be_read_back_says_why() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(b"whole", 0).unwrap();
+        let told = RefCell::new(Vec::new());
+        let say = |news: &News| {
+            told.borrow_mut().push(format!("{news:?}"));
+            Ok(())
+        };
+        let mut heard = Heard::default();
+        let tape = |length| Tape { file: Arc::new(file.try_clone().unwrap()), length };
+        assert_eq!(heard.tape(&tape(5), say).unwrap(), None);
+        let why = heard.tape(&tape(6), say).unwrap().unwrap();
+        assert!(why.starts_with("its recording cannot be read back: "), "{why}");
+        assert_eq!((heard.recorded, told.borrow().len()), (5, 1));
+    }
 }
