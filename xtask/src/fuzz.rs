@@ -32,8 +32,9 @@ const COVERAGE_FLAGS: &str = "--cfg fuzzing -C passes=sancov-module \
 /// `cargo xtask fuzz [--runs N]`: every target for so many inputs, or for a short time.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     match arguments {
-        [] => smoke()?,
+        [] => build().and_then(|()| smoke())?,
         [option, runs] if option == "--runs" && runs.parse::<u64>().is_ok() => {
+            build()?;
             run_all(&[&format!("-runs={runs}")])?;
         }
         _ => bail!("usage: cargo xtask fuzz [--runs N]"),
@@ -41,20 +42,24 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every target for a short time.
+/// Every target for a short time, of those that [`build`] has built.
 pub(crate) fn smoke() -> Result<()> {
     run_all(&SHORT_RUN)
 }
 
-/// Builds and runs every target; an error if one crashes. `limits` are libFuzzer's options for when to stop.
-fn run_all(limits: &[&str]) -> Result<()> {
-    let names = targets(&workspace().join("fuzz/fuzz_targets"))?;
+/// Builds every target.
+pub(crate) fn build() -> Result<()> {
     // Naming the host as the target keeps the flags away from build scripts.
     let host = host_triple()?;
     let mut build = cargo(&["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
     build.args(["--target", &host, "--target-dir", "target/fuzz"]).env("RUSTFLAGS", COVERAGE_FLAGS);
-    cargo::run(build)?;
-    for name in names {
+    cargo::run(build)
+}
+
+/// Runs every target; an error if one crashes. `limits` are libFuzzer's options for when to stop.
+fn run_all(limits: &[&str]) -> Result<()> {
+    let host = host_triple()?;
+    for name in targets(&workspace().join("fuzz/fuzz_targets"))? {
         run_target(&name, &host, limits).with_context(|| format!("fuzz target '{name}'"))?;
     }
     Ok(())

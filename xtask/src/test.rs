@@ -42,20 +42,22 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     })?;
     let mut tally = stage("tests", || run_tests(cargo(&["test", "--workspace"])))?;
     // Into a folder of its own, while those tests wait for a disk.
-    let release = thread::spawn(build_binaries);
+    let release = beside("the release", build_binaries);
     let killed = stage("changes that are killed", || {
         let faults = ["test", "--package", "host", "--features", "faults", "--test", "changes"];
         run_tests(cargo(&faults))
     });
-    stage("release build", || {
-        release.join().map_err(|_| anyhow!("building the release panicked"))?
-    })?;
+    stage("release build", release)?;
     tally += killed?;
+    let targets = are_installed(fuzz::PACKAGES).then(|| beside("the fuzz targets", fuzz::build));
     if let Some(pages) = stage_with(browser::PACKAGES, "pages in a browser", browser::open_pages)? {
         tally += pages;
     }
     stage_with(served::PACKAGES, "served to others", served::ask)?;
-    stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
+    stage_with(fuzz::PACKAGES, "fuzzing", || {
+        targets.map_or(Ok(()), |built| built())?;
+        fuzz::smoke()
+    })?;
     if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
         tally += scenarios;
     }
@@ -64,17 +66,30 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Begins to build while other stages wait for a disk or a browser; what is returned waits for the end.
+fn beside(
+    what: &'static str,
+    build: impl FnOnce() -> Result<()> + Send + 'static,
+) -> impl FnOnce() -> Result<()> {
+    let building = thread::spawn(build);
+    move || building.join().map_err(|_| anyhow!("building {what} panicked"))?
+}
+
 /// A stage that is left out on a machine without the packages it needs.
 fn stage_with<T>(
     packages: &[Package],
     name: &str,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<Option<T>> {
-    if packages.iter().all(Package::is_installed) {
+    if are_installed(packages) {
         return stage(name, work).map(Some);
     }
     println!("\n=== {name}: left out, for packages are missing (see above)");
     Ok(None)
+}
+
+fn are_installed(packages: &[Package]) -> bool {
+    packages.iter().all(Package::is_installed)
 }
 
 /// The tests that boot machines, with the programs just built.
