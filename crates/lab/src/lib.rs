@@ -18,6 +18,7 @@ pub mod failure;
 mod fingerprint;
 pub mod ipmi;
 pub mod known;
+pub mod lines;
 pub mod oracle;
 pub mod peers;
 pub mod race;

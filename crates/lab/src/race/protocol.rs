@@ -20,20 +20,13 @@
 //! refuses where it knows no such race. On what is no line of this protocol the connection ends.
 
 use super::runner::Task;
+use crate::lines::Protocol;
 use crate::record::Fingerprint;
 use crate::trial::Trial;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufRead, Read, Write};
 
-/// The version of what is said here. Others are refused.
-pub const PROTOCOL: u32 = 1;
-
-/// The longest line, in bytes: a trial's ledger and metrics have some tens of kilobytes.
-const LONGEST: u64 = 4 << 20;
-
-/// That of a greeting.
-const LONGEST_GREETING: u64 = 1024;
+/// What is said here. A trial's ledger and metrics have some tens of kilobytes.
+pub const PROTOCOL: Protocol = Protocol { of: "a race", version: 1, longest: 4 << 20 };
 
 /// What a race tells an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,7 +34,7 @@ const LONGEST_GREETING: u64 = 1024;
 pub enum Order {
     /// The first thing that is said.
     Hello {
-        /// [`PROTOCOL`].
+        /// The version of [`PROTOCOL`].
         protocol: u32,
         /// The version of fullclock, for the message of who refuses.
         version: String,
@@ -81,7 +74,7 @@ pub enum Order {
 pub enum News {
     /// The first thing that is said.
     Hello {
-        /// [`PROTOCOL`].
+        /// The version of [`PROTOCOL`].
         protocol: u32,
         /// The version of fullclock.
         version: String,
@@ -128,64 +121,15 @@ pub struct Ready {
     pub cpus: Option<String>,
 }
 
-/// The next thing that is said; `None` where nothing is any more.
-///
-/// Errors: the connection is lost; what came is no line of this protocol.
-pub fn receive<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
-    receive_up_to(LONGEST, from)
-}
-
-/// The same from a stranger, who may say hello and nothing longer.
-pub fn receive_greeting<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
-    receive_up_to(LONGEST_GREETING, from)
-}
-
-fn receive_up_to<T: DeserializeOwned>(
-    longest: u64,
-    from: &mut impl BufRead,
-) -> io::Result<Option<T>> {
-    let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    let mut line = Vec::new();
-    from.by_ref().take(longest).read_until(b'\n', &mut line)?;
-    if line.is_empty() {
-        return Ok(None);
-    }
-    if line.last() != Some(&b'\n') {
-        let is_long = line.len() as u64 == longest;
-        let why = if is_long { "a line that is too long" } else { "a line without an end" };
-        return Err(invalid(format!("{why}, which is not the protocol of a race")));
-    }
-    let told = serde_json::from_slice(&line);
-    told.map(Some).map_err(|why| invalid(format!("not the protocol of a race: {why}")))
-}
-
-/// Says it.
-pub fn send(to: &mut impl Write, said: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(said)?;
-    line.push(b'\n');
-    to.write_all(&line)?;
-    to.flush()
-}
-
-/// Why two versions do not understand each other; `None` where they do. `who` is the other side.
-pub fn misunderstanding(who: &str, protocol: u32, version: &str) -> Option<String> {
-    (protocol != PROTOCOL).then(|| {
-        let own = env!("CARGO_PKG_VERSION");
-        format!(
-            "{who} is fullclock {version} and speaks version {protocol} of the protocol of races, this is fullclock {own} and \
-             speaks version {PROTOCOL}: use one version of fullclock on all nodes"
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::known::Known;
+    use crate::lines::send;
     use std::io::Cursor;
 
     fn received(text: &[u8]) -> Result<Option<Order>, String> {
-        receive(&mut Cursor::new(text)).map_err(|it| it.to_string())
+        PROTOCOL.receive(&mut Cursor::new(text)).map_err(|it| it.to_string())
     }
 
     #[test]
@@ -195,36 +139,17 @@ mod tests {
         let mut line = Vec::new();
         said.iter().for_each(|it| send(&mut line, it).unwrap());
         let mut from = Cursor::new(line);
-        let heard: Vec<News> = std::iter::from_fn(|| receive(&mut from).unwrap()).collect();
+        let heard: Vec<News> =
+            std::iter::from_fn(|| PROTOCOL.receive(&mut from).unwrap()).collect();
         assert_eq!(heard, said);
     }
 
     #[test]
-    fn what_is_no_order_is_refused_and_so_is_a_line_without_an_end() {
-        assert_eq!(received(b""), Ok(None));
+    fn what_is_no_order_is_refused() {
         assert_eq!(received(b"\"time\"\n"), Ok(Some(Order::Time)));
-        for text in [
-            "GET / HTTP/1.1\r\n",
-            "{\"dance\":{}}\n",
-            "\"time\"",
-            "{\"kept\":{\"up_to\":-1}}\n",
-            "\n",
-        ] {
-            assert!(
-                received(text.as_bytes()).unwrap_err().contains("protocol of a race"),
-                "{text}"
-            );
+        for text in ["{\"dance\":{}}\n", "\"time\"", "{\"kept\":{\"up_to\":-1}}\n"] {
+            let refused = received(text.as_bytes()).unwrap_err();
+            assert!(refused.contains("protocol of a race"), "{text}: {refused}");
         }
-        let endless = vec![b'['; LONGEST as usize + 10];
-        assert!(received(&endless).unwrap_err().contains("too long"));
-        let greeting: io::Result<Option<Order>> = receive_greeting(&mut Cursor::new(&endless));
-        assert!(greeting.unwrap_err().to_string().contains("too long"));
-    }
-
-    #[test]
-    fn another_version_is_told_which_is_which() {
-        assert_eq!(misunderstanding("node b", PROTOCOL, "9.9"), None);
-        let why = misunderstanding("node b", PROTOCOL + 1, "9.9").unwrap();
-        assert!(why.contains("node b is fullclock 9.9"), "{why}");
     }
 }

@@ -1,7 +1,8 @@
 //! Connections to this machine, each on a thread of its own.
 
 use super::desk::Desk;
-use super::session::{self, Door, HANDSHAKE, Timed};
+use super::session::{self, Door, HANDSHAKE};
+use lab::lines::Timed;
 use std::cell::Cell;
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -6,14 +6,12 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use host::Live;
 use host::probe::anchor;
-use lab::race::protocol::{
-    News, Order, PROTOCOL, misunderstanding, receive, receive_greeting, send,
-};
+use lab::lines::send;
+use lab::race::protocol::{News, Order, PROTOCOL};
 use lab::record::Fingerprint;
 use lab::trial::Trial;
 use std::cell::Cell;
-use std::io::{self, BufRead, Read, Write};
-use std::net::TcpStream;
+use std::io::{self, BufRead, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,23 +30,6 @@ pub(super) struct Door<'a> {
     pub(super) until: &'a Cell<Option<Instant>>,
 }
 
-/// What comes over a connection, until there is no more time.
-pub(super) struct Timed<'a> {
-    pub(super) stream: &'a TcpStream,
-    pub(super) until: &'a Cell<Option<Instant>>,
-}
-
-impl Read for Timed<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.get().map(|it| it.saturating_duration_since(now()));
-        if left.is_some_and(|it| it.is_zero()) {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.stream.set_read_timeout(left)?;
-        self.stream.read(into)
-    }
-}
-
 /// Serves one connection to its end. Who has a `door` asks for its token.
 pub(super) fn serve(
     mut from: impl BufRead,
@@ -63,7 +44,7 @@ pub(super) fn serve(
     }
     let machine = Fingerprint::of(&host::view(&Live::this_machine()));
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    say(&News::Hello { protocol: PROTOCOL, version, machine })?;
+    say(&News::Hello { protocol: PROTOCOL.version, version, machine })?;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         // What the race tells goes out on a thread of its own. Where nobody is there to hear it, the orders end, too.
@@ -77,7 +58,7 @@ pub(super) fn serve(
         };
         let obey = |from: &mut _| -> io::Result<()> {
             let mut current: Option<Arc<Run>> = None;
-            while let Some(order) = receive(from)? {
+            while let Some(order) = PROTOCOL.receive(from)? {
                 if let Some(run) = &current {
                     run.asked();
                 }
@@ -113,7 +94,7 @@ pub(super) fn serve(
 
 /// Hears who it is; why it is refused, where it is.
 fn greet(from: &mut impl BufRead, door: Option<&Door<'_>>) -> io::Result<Option<String>> {
-    let said = receive_greeting(from)?;
+    let said = PROTOCOL.receive_greeting(from)?;
     door.inspect(|it| it.until.set(None));
     let Some(Order::Hello { protocol, version, token }) = said else {
         return Ok(Some("a race begins with hello".to_owned()));
@@ -122,7 +103,7 @@ fn greet(from: &mut impl BufRead, door: Option<&Door<'_>>) -> io::Result<Option<
         let why = "the token is not the agent's; --token-file names a copy of the agent's file";
         return Ok(Some(why.to_owned()));
     }
-    Ok(misunderstanding("the race", protocol, &version))
+    Ok(PROTOCOL.misunderstanding("the race", protocol, &version))
 }
 
 /// How far the other side has heard of a race.

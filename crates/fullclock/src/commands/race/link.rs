@@ -6,7 +6,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use host::probe::anchor;
-use lab::race::protocol::{News, Order, PROTOCOL, Ready, misunderstanding, receive, send};
+use lab::lines::send;
+use lab::race::protocol::{News, Order, PROTOCOL, Ready};
 use lab::race::{Exchange, Mark, Offset, Task};
 use lab::record::Fingerprint;
 use lab::trial::Trial;
@@ -216,7 +217,7 @@ impl Link {
     /// Hears intervals until the end.
     fn heard(&self, input: &mut In, tell: &dyn Fn(Told) -> bool) -> Result<(), Heard> {
         loop {
-            match receive(input) {
+            match PROTOCOL.receive(input) {
                 Ok(Some(News::Interval(mut trial))) => {
                     let base = self.base.load(Ordering::Relaxed);
                     trial.number = trial.number.saturating_add(base);
@@ -301,13 +302,12 @@ impl Link {
         let (mut input, mut way) = self.node.place.connect()?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let token = self.token.clone();
-        send(&mut way.to, &Order::Hello { protocol: PROTOCOL, version, token })?;
+        send(&mut way.to, &Order::Hello { protocol: PROTOCOL.version, version, token })?;
         let who = format!("node {}", self.node.name);
         let machine = match answer(&mut input)? {
-            News::Hello { protocol, version, machine } => {
-                misunderstanding(&who, protocol, &version)
-                    .map_or(Ok(machine), |it| Err(anyhow!(it)))
-            }
+            News::Hello { protocol, version, machine } => PROTOCOL
+                .misunderstanding(&who, protocol, &version)
+                .map_or(Ok(machine), |it| Err(anyhow!(it))),
             News::Refused { why } => Err(anyhow!("the agent refuses: {why}")),
             _ => Err(anyhow!("what answers is no agent")),
         }?;
@@ -330,7 +330,7 @@ impl Link {
 /// The next thing that an agent says that is not the time.
 fn answer(input: &mut In) -> Result<News> {
     loop {
-        match receive(input)? {
+        match PROTOCOL.receive(input)? {
             Some(News::Time { .. }) => {}
             Some(news) => return Ok(news),
             None => bail!("the agent ended without a word"),
@@ -351,7 +351,7 @@ fn offset(input: &mut In, to: &mut Box<dyn Write + Send>) -> Result<Offset> {
     for _ in 0..QUESTIONS {
         let asked_ns = anchor().raw_ns;
         send(to, &Order::Time)?;
-        let Some(News::Time { ns: told_ns }) = receive(input)? else {
+        let Some(News::Time { ns: told_ns }) = PROTOCOL.receive(input)? else {
             bail!("the agent does not tell its time");
         };
         exchanges.push(Exchange { asked_ns, told_ns, answered_ns: anchor().raw_ns });
