@@ -27,6 +27,7 @@ pub mod stats;
 pub mod store;
 pub mod summary;
 pub mod trial;
+pub mod wire;
 pub mod workload;
 pub mod workloads;
 

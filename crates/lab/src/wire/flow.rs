@@ -1,0 +1,163 @@
+//! Data in one direction: who sends goes on until it is enough, who receives counts what arrives.
+//!
+//! ```text
+//!   sender                    receiver
+//!                      <-     READY: a thread waits for data
+//!   START              ->     its arrival begins the receiver's time
+//!   messages           ->
+//!   END                ->
+//! ```
+//!
+//! No message holds the byte END, so that it ends the flow wherever reads cut it, and nothing has to be counted or framed.
+
+use super::Broken;
+use super::channel::{Channel, now};
+use super::protocol::{Amount, Part};
+use crate::threads::{Timed, timed};
+use std::time::{Duration, Instant};
+
+pub(super) const READY: u8 = 1;
+const START: u8 = 2;
+pub(super) const END: u8 = 0xff;
+
+/// What is read at once. It fits into the cache that a core has for itself.
+const BUFFER: usize = 256 << 10;
+
+/// The length of the parts of which the best is the peak: half a dozen times what a full receive buffer of 6 MiB takes over
+/// a wire of 400 MB/s, so that a thread which slept and then finds its buffer full has not seen a faster wire.
+pub(super) const PART: Duration = Duration::from_millis(100);
+
+/// What arrived over one stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Inflow {
+    /// When START was there.
+    pub(super) began: Instant,
+    /// When the last byte that counts was.
+    pub(super) ended: Instant,
+    /// Without START and END.
+    pub(super) bytes: u64,
+    /// By [`PART`] since the beginning.
+    pub(super) parts: Vec<u64>,
+}
+
+/// A message that nothing can compress and no wire may take for its end.
+pub(super) fn message(bytes: u64) -> Vec<u8> {
+    // The same in every run.
+    let mut random = fastrand::Rng::with_seed(1);
+    (0..bytes).map(|_| random.u8(..END)).collect()
+}
+
+/// Sends until it is enough.
+pub(super) fn send(channel: &Channel<'_>, part: &Part) -> Result<Timed<()>, Broken> {
+    let message = message(part.bytes);
+    channel.expect(READY)?;
+    channel.write(&[START])?;
+    let pour = || -> Result<(), Broken> {
+        let began = now();
+        // The time is looked at every 16 messages, or every 64 KiB.
+        let every = (65536 / part.bytes.max(1)).clamp(1, 16);
+        let mut n_sent = 0u64;
+        while is_wanted(part.amount, n_sent) {
+            if n_sent.is_multiple_of(every) {
+                let time = now();
+                channel.look_at(time)?;
+                if matches!(part.amount, Amount::Time(ns) if time - began >= Duration::from_nanos(ns))
+                {
+                    break;
+                }
+            }
+            channel.write(&message)?;
+            n_sent += 1;
+        }
+        channel.write(&[END])
+    };
+    whole(timed(pour))
+}
+
+fn is_wanted(amount: Amount, n_sent: u64) -> bool {
+    match amount {
+        Amount::Iterations(n) => n_sent < n,
+        Amount::Time(_) => true,
+    }
+}
+
+/// Receives to the end.
+pub(super) fn receive(channel: &Channel<'_>, part: &Part) -> Result<Timed<Inflow>, Broken> {
+    let window = match part.amount {
+        Amount::Time(ns) => Some(Duration::from_nanos(ns)),
+        Amount::Iterations(_) => None,
+    };
+    let mut buffer = vec![0; BUFFER];
+    channel.write(&[READY])?;
+    channel.expect(START)?;
+    let drain = || -> Result<Inflow, Broken> {
+        let mut inflow = Inflow::begin(now());
+        loop {
+            let n_read = channel.read(&mut buffer)?;
+            let time = now();
+            let is_over = buffer.get(n_read - 1) == Some(&END);
+            inflow.add(n_read as u64 - u64::from(is_over), time, window);
+            if is_over {
+                return Ok(inflow);
+            }
+            channel.look_at(time)?;
+        }
+    };
+    whole(timed(drain))
+}
+
+pub(super) fn whole<T>(timed: Timed<Result<T, Broken>>) -> Result<Timed<T>, Broken> {
+    let Timed { answer, elapsed_ns, cpu_ns } = timed;
+    answer.map(|answer| Timed { answer, elapsed_ns, cpu_ns })
+}
+
+impl Inflow {
+    pub(super) fn begin(time: Instant) -> Inflow {
+        Inflow { began: time, ended: time, bytes: 0, parts: Vec::new() }
+    }
+
+    /// Counts what was there at `time`, unless that is beyond the window.
+    pub(super) fn add(&mut self, bytes: u64, time: Instant, window: Option<Duration>) {
+        let since = time.saturating_duration_since(self.began);
+        if let Some(window) = window.filter(|it| since > *it) {
+            self.ended = self.began + window;
+            return;
+        }
+        self.bytes += bytes;
+        self.ended = time;
+        let part = (since.as_nanos() / PART.as_nanos()) as usize;
+        if part >= self.parts.len() {
+            self.parts.resize(part + 1, 0);
+        }
+        if let Some(it) = self.parts.get_mut(part) {
+            *it += bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_message_has_the_end_in_it() {
+        let message = message(1 << 20);
+        assert_eq!(message.len(), 1 << 20);
+        assert!(!message.contains(&END) && message.contains(&0) && message.contains(&(END - 1)));
+    }
+
+    #[test]
+    fn what_comes_after_the_window_does_not_count_and_does_not_lengthen_it() {
+        let began = now();
+        let ms = Duration::from_millis;
+        let mut inflow = Inflow::begin(began);
+        for (bytes, at) in [(10, 50), (20, 99), (30, 100), (40, 250), (1000, 301), (1, 400)] {
+            inflow.add(bytes, began + ms(at), Some(ms(300)));
+        }
+        assert_eq!((inflow.bytes, inflow.ended - began), (100, ms(300)));
+        assert_eq!(inflow.parts, [30, 30, 40]);
+        let mut counted = Inflow::begin(began);
+        counted.add(7, began + ms(301), None);
+        assert_eq!((counted.bytes, counted.ended - began), (7, ms(301)));
+    }
+}

@@ -1,0 +1,272 @@
+//! What the client and the server of a test of the wire tell each other: one JSON object a line, in both directions.
+//!
+//! ```text
+//!   client                                  server
+//!   hello: protocol, token          ->
+//!                                   <-      hello                  or refused: why
+//!   prepare: task                   ->
+//!                                   <-      ready: session         or refused: why
+//!   and on each stream:
+//!     join: session                 ->
+//!                                   <-      joined                 or refused: why
+//!   measure: part                   ->
+//!     data, both ways, until the receiver has all of it
+//!                                   <-      measured: report       or failed: why
+//!   ... more of them ...
+//!   judge                           ->
+//!                                   <-      judged: what slows the server's CPUs
+//! ```
+//!
+//! Both kinds of connection come to the same port, so that one hole in a firewall is enough. Where the control connection
+//! ends, the session does. Nothing is encrypted: the token says who may let data flow, and the data mean nothing.
+
+use super::figures::{Moved, Work};
+use super::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, sizes};
+use crate::known::Known;
+use crate::lines::Protocol;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// What is said here. The longest line is a report of all streams.
+pub const PROTOCOL: Protocol = Protocol { of: "tests of the wire", version: 1, longest: 256 << 10 };
+
+/// The first line of a connection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Greeting {
+    /// It controls a test.
+    Hello {
+        /// The version of [`PROTOCOL`].
+        protocol: u32,
+        /// The version of fullclock, for the message of who refuses.
+        version: String,
+        /// What only who may use the server knows.
+        token: String,
+    },
+    /// It carries data.
+    Join {
+        /// Of this session.
+        session: String,
+    },
+}
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Order {
+    /// Make ready.
+    Prepare(Task),
+    /// Measure one message size.
+    Measure(Part),
+    /// Say what slows the CPUs that worked.
+    Judge {
+        /// A list, as the kernel writes it.
+        cpus: String,
+    },
+}
+
+/// What a server tells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum News {
+    /// The client may ask.
+    Hello {
+        /// The version of [`PROTOCOL`].
+        protocol: u32,
+        /// The version of fullclock.
+        version: String,
+    },
+    /// The server does not do what it was told.
+    Refused {
+        /// In words.
+        why: String,
+    },
+    /// Streams may come.
+    Ready {
+        /// What they have to name.
+        session: String,
+    },
+    /// This stream is one of the session.
+    Joined,
+    /// A message size is over.
+    Measured(Report),
+    /// It could not be measured.
+    Failed {
+        /// In words.
+        why: String,
+    },
+    /// What slows the server's CPUs.
+    Judged(Clocks),
+}
+
+/// What is carried by what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// Connections of the kernel's TCP.
+    Tcp,
+}
+
+/// Who sends what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Test {
+    /// The client sends, the server counts what arrives.
+    WriteBw,
+    /// The server sends, the client counts what arrives.
+    ReadBw,
+    /// A message there and one of the same size back, in turn; half of the time is the latency.
+    Latency,
+}
+
+/// What a session is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// How.
+    pub transport: Transport,
+    /// What.
+    pub test: Test,
+    /// How many connections carry data.
+    pub streams: u32,
+}
+
+/// One message size of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// The size, in bytes.
+    pub bytes: u64,
+    /// How much of it.
+    pub amount: Amount,
+}
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Amount {
+    /// So many messages over each stream.
+    Iterations(u64),
+    /// For so long, in nanoseconds.
+    Time(u64),
+}
+
+/// What the server says of one message size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// What arrived, where the server is who receives.
+    pub moved: Option<Moved>,
+    /// What each of its threads did.
+    pub work: Vec<Work>,
+}
+
+/// What the CPUs of one end should run at, and what keeps them from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clocks {
+    /// Their nominal clock, in hertz.
+    pub nominal_hz: Known<f64>,
+    /// What an audit finds.
+    pub slowing: Vec<Slowing>,
+}
+
+/// A finding of an audit that slows CPUs which worked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slowing {
+    /// The id of the check.
+    pub check: String,
+    /// What was found.
+    pub message: String,
+    /// Commands that mend it until the next boot.
+    pub fix: Vec<String>,
+}
+
+impl Test {
+    /// Perftest's word, as users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Test::WriteBw => "write-bw",
+            Test::ReadBw => "read-bw",
+            Test::Latency => "latency",
+        }
+    }
+}
+
+impl Task {
+    /// Why a server does not do it; `None` where it does.
+    pub fn refusal(&self) -> Option<String> {
+        let are_possible = (1..=MOST_STREAMS).contains(&self.streams);
+        (!are_possible).then(|| format!("{} streams: from 1 to {MOST_STREAMS} are", self.streams))
+    }
+}
+
+impl Part {
+    /// Why a server does not do it; `None` where it does.
+    pub fn refusal(&self) -> Option<String> {
+        if let Err(why) = sizes(&self.bytes.to_string()) {
+            return Some(why);
+        }
+        match self.amount {
+            Amount::Iterations(1..=MOST_ITERATIONS) => None,
+            Amount::Iterations(n) => {
+                Some(format!("{n} messages of a size: from 1 to {MOST_ITERATIONS} are possible"))
+            }
+            Amount::Time(ns) => {
+                let is_possible = ns > 0 && Duration::from_nanos(ns) <= LONGEST;
+                let why = || format!("{ns} ns for a size: at most {} s are", LONGEST.as_secs());
+                (!is_possible).then(why)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::send;
+    use std::io::Cursor;
+
+    #[test]
+    fn what_is_said_is_what_is_heard() {
+        let work = Work { cpu_ns: 5, elapsed_ns: 7, cpu: 3, clock_hz: Known::Value(2.5e9) };
+        let moved = Moved { bytes: 64, elapsed_ns: 9, peak: facts::BytesPerSecond(7) };
+        let slowing = Slowing {
+            check: "slow-governor".to_owned(),
+            message: "the governor is powersave".to_owned(),
+            fix: vec!["cpupower frequency-set -g performance".to_owned()],
+        };
+        let said = [
+            News::Joined,
+            News::Measured(Report { moved: Some(moved), work: vec![work] }),
+            News::Judged(Clocks { nominal_hz: Known::Value(2.5e9), slowing: vec![slowing] }),
+        ];
+        let mut lines = Vec::new();
+        said.iter().for_each(|it| send(&mut lines, it).unwrap());
+        let mut from = Cursor::new(lines);
+        let heard: Vec<News> =
+            std::iter::from_fn(|| PROTOCOL.receive(&mut from).unwrap()).collect();
+        assert_eq!(heard, said);
+    }
+
+    #[test]
+    fn what_would_take_too_much_is_refused() {
+        let part = |bytes, amount| Part { bytes, amount }.refusal();
+        assert_eq!(part(64, Amount::Iterations(1000)), None);
+        assert_eq!(part(8 << 20, Amount::Time(1_000_000_000)), None);
+        for (bytes, amount) in [
+            (0, Amount::Iterations(1)),
+            (16 << 20, Amount::Iterations(1)),
+            (64, Amount::Iterations(0)),
+            (64, Amount::Iterations(u64::MAX)),
+            (64, Amount::Time(0)),
+            (64, Amount::Time(u64::MAX)),
+        ] {
+            assert!(part(bytes, amount).is_some(), "{bytes} {amount:?}");
+        }
+        let task =
+            |streams| Task { transport: Transport::Tcp, test: Test::Latency, streams }.refusal();
+        assert!(task(0).is_some() && task(65).is_some() && task(64).is_none());
+    }
+}
