@@ -25,7 +25,9 @@ pub(crate) use experiment::{ExperimentArguments, ReportArguments, ShapeName};
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
 pub(crate) use ipmi::{IpmiAction, IpmiArguments, LatencyArguments};
-pub(crate) use net::{CurveArguments, GivenArguments, NetAction, NetArguments};
+pub(crate) use net::{
+    ClientArguments, CurveArguments, GivenArguments, NetAction, NetArguments, ServerArguments,
+};
 pub(crate) use noise::NoiseArguments;
 pub(crate) use race::{AgentArguments, RaceArguments};
 pub(crate) use serve::ServeArguments;
@@ -112,9 +114,10 @@ pub(crate) enum Command {
     /// on a CPU that is not occupied, where one is left. Ctrl-C prints what there is.
     #[command(after_help = noise::EXAMPLES)]
     Noise(NoiseArguments),
-    /// Say what network links can carry, and read what a test measured over them
+    /// Say what network links can carry, measure them, and read what a test measured
     ///
-    /// Looks at adapters, their slots, and tables of perftest that were saved; sends nothing.
+    /// `ceiling` and `curve` look at adapters, their slots, and tables of perftest that were saved, and send nothing; `server` and
+    /// `client` are the two ends of a test.
     #[command(after_help = net::EXAMPLES)]
     Net(NetArguments),
     /// Run a workload with a known answer, or a command, until its figure can be trusted; or compare two

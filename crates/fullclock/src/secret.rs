@@ -52,7 +52,7 @@ pub(crate) fn read_or_make(path: &Path) -> Result<String> {
 
 /// A new token in a file that is there at once with all of it, or not at all.
 fn make(path: &Path) -> Result<String> {
-    let token = new()?;
+    let token = random()?;
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     // Its mode is 0600 from the beginning.
     let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
@@ -66,7 +66,8 @@ fn make(path: &Path) -> Result<String> {
     }
 }
 
-fn new() -> Result<String> {
+/// What nobody can guess.
+pub(crate) fn random() -> Result<String> {
     let mut bytes = [0_u8; BYTES];
     let n = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     if n < BYTES {
@@ -97,7 +98,7 @@ mod tests {
         assert_eq!((token.len(), read_or_make(&path).unwrap()), (2 * BYTES, token.clone()));
         assert_eq!(read(&path).unwrap(), token);
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        assert_ne!(new().unwrap(), new().unwrap());
+        assert_ne!(random().unwrap(), random().unwrap());
     }
 
     #[test]

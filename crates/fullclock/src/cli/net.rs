@@ -1,5 +1,9 @@
 //! The options of `fullclock net`.
 
+mod wire;
+
+pub(crate) use wire::{ClientArguments, ServerArguments};
+
 use clap::{Args, Subcommand};
 use facts::Bytes;
 use facts::links::infiniband::Rate;
@@ -36,6 +40,20 @@ pub(crate) enum NetAction {
     /// DEVICE of this machine or of a copy (--root, --host), or of a rate and a slot that are given.
     #[command(after_help = CURVE_EXAMPLES)]
     Curve(CurveArguments),
+    /// Wait for `fullclock net client` elsewhere, and be the other end of its test
+    ///
+    /// Serves one client at a time, who has to know a token, and ends by itself once no client was there for an hour
+    /// (--timeout). What flows is no data of anybody's, and is not encrypted. Exit codes: 0, or 2 where it could not run.
+    #[command(after_help = wire::SERVER_EXAMPLES)]
+    Server(ServerArguments),
+    /// Measure the wire to `fullclock net server` by message size, with the CPU time and the clock of both ends
+    ///
+    /// Throughput is what the receiving program got, in perftest's columns: the average over all of the time, the peak of any
+    /// tenth of a second. Latency is half of a round trip. Every message is a write(2) of its own and TCP_NODELAY is set, as
+    /// databases do. It occupies CPUs and the wire: only out of production. Ctrl-C prints what there is. Exit codes: 0, or 2
+    /// where it could not run.
+    #[command(after_help = wire::CLIENT_EXAMPLES)]
+    Client(Box<ClientArguments>),
 }
 
 /// What is known better than by looking.
@@ -80,7 +98,9 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   fullclock net ceiling                    every adapter of this machine
   fullclock net curve read.txt --device mlx5_0
-  ib_read_bw -a db2 | fullclock net curve /dev/stdin --device mlx5_0";
+  ib_read_bw -a db2 | fullclock net curve /dev/stdin --device mlx5_0
+  fullclock net server --listen 0.0.0.0:7079    on db2; then on db1:
+    fullclock net client db2 --token-file t";
 
 const CEILING_EXAMPLES: &str = "\
 Examples:

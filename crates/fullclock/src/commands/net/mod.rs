@@ -1,7 +1,10 @@
-//! `fullclock net`: what network links can carry, and what was measured over them.
+//! `fullclock net`: what network links can carry, and what is measured over them.
 
 mod ceiling;
+mod client;
 mod curve;
+mod guard;
+mod server;
 
 use crate::cli::{Arguments, GivenArguments, NetAction, NetArguments};
 use crate::output;
@@ -16,12 +19,36 @@ pub(super) fn run(arguments: &Arguments, options: &NetArguments) -> Result<ExitC
             ceiling::run(arguments, device.as_deref(), of_arguments(*given))
         }
         NetAction::Curve(options) => curve::run(arguments, options),
+        NetAction::Server(options) => {
+            only_live(arguments)?;
+            server::run(arguments, options)
+        }
+        NetAction::Client(options) => {
+            only_live(arguments)?;
+            client::run(arguments, options)
+        }
     }
 }
+
+/// The port where a client looks for a server.
+const PORT: u16 = 7079;
+
+/// The name of the file of a server's token.
+const TOKEN: &str = "net.token";
 
 /// What decides a ceiling, and nothing else of the host: it may have a thousand CPUs.
 const LOOKED_AT: &[Subject] =
     &[Subject::Platform, Subject::Infiniband, Subject::Pcie, Subject::Network];
+
+/// A test needs machines that are there.
+fn only_live(arguments: &Arguments) -> Result<()> {
+    if arguments.host.root.is_some() || arguments.host.host.is_some() {
+        bail!(
+            "a test has two machines that are there, and no copy of one: leave out --root and --host"
+        );
+    }
+    Ok(())
+}
 
 /// The host that the options name, and what to call it.
 fn host(arguments: &Arguments) -> Result<(HostView, String)> {

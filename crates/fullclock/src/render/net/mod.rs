@@ -1,12 +1,14 @@
-//! Ceilings of network links, and curves by message size, as text and as JSON.
+//! Ceilings of network links, curves by message size, and tests of the wire, as text and as JSON.
 
 mod ceiling;
 mod curve;
 mod json;
+mod wire;
 
 pub(crate) use ceiling::ceilings;
 pub(crate) use curve::curve;
 pub(crate) use json::{ceilings as ceilings_json, curve as curve_json};
+pub(crate) use wire::{Ends, Figure, Point, Run, run_csv, run_json, run_text};
 
 use facts::links::perftest::Curve;
 use rules::ceiling::{Ceiling, Direction, Part};

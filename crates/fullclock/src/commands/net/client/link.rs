@@ -1,0 +1,186 @@
+//! The connections of a client: one that controls the test, and streams for the data.
+
+use crate::commands::net::PORT;
+use anyhow::{Context, Result, anyhow, bail};
+use lab::lines::send;
+use lab::wire::protocol::{Clocks, Greeting, News, Order, PROTOCOL, Part, Report, Task};
+use lab::wire::{LONGEST, SILENCE};
+use std::io::{self, BufReader};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// How long a connection may take to be there, and an answer.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// How long a server that was lost may take to have said why.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// A server that obeys.
+pub(super) struct Link {
+    pub(super) at: SocketAddr,
+    to: TcpStream,
+    from: BufReader<TcpStream>,
+}
+
+impl Link {
+    /// Says hello to the server of that name.
+    ///
+    /// Errors: nobody is there, or not `fullclock net server`, or it serves somebody else or does not know this client.
+    pub(super) fn connect(host: &str, token: String) -> Result<Link> {
+        let at = address(host)?;
+        let to = reached(at)?;
+        let mut link = Link { at, from: BufReader::new(to.try_clone()?), to };
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let hello = Greeting::Hello { protocol: PROTOCOL.version, version, token };
+        send(&mut link.to, &hello)?;
+        match link.answer()? {
+            News::Hello { protocol, version } => {
+                let who = format!("the server at {at}");
+                match PROTOCOL.misunderstanding(&who, protocol, &version) {
+                    Some(why) => Err(anyhow!(why)),
+                    None => Ok(link),
+                }
+            }
+            news => Err(link.unexpected(news)),
+        }
+    }
+
+    /// Makes the server ready for a task; the streams for its data.
+    pub(super) fn prepare(&mut self, task: Task) -> Result<Vec<TcpStream>> {
+        let n_streams = task.streams;
+        send(&mut self.to, &Order::Prepare(task))?;
+        let session = match self.answer()? {
+            News::Ready { session } => session,
+            news => return Err(self.unexpected(news)),
+        };
+        let joined = |number: u32| -> Result<TcpStream> {
+            let mut stream = reached(self.at)?;
+            send(&mut stream, &Greeting::Join { session: session.clone() })?;
+            // Nothing is sent behind the answer before data are asked for, so that nothing is read ahead here.
+            match PROTOCOL.receive(&mut BufReader::new(&stream))? {
+                Some(News::Joined) => Ok(stream),
+                _ => bail!("stream {} of {n_streams} was not let in", number + 1),
+            }
+        };
+        (0..n_streams).map(joined).collect()
+    }
+
+    /// Lets the server begin with its part of a message size.
+    pub(super) fn measure(&mut self, part: Part) -> Result<()> {
+        // It answers when it is over.
+        self.to.set_read_timeout(Some(LONGEST + 2 * SILENCE))?;
+        send(&mut self.to, &Order::Measure(part)).context("the server is gone")
+    }
+
+    /// What the server found.
+    pub(super) fn report(&mut self) -> Result<Report> {
+        match self.answer()? {
+            News::Measured(report) => Ok(report),
+            news => Err(self.unexpected(news)),
+        }
+    }
+
+    /// What the server said of its end, where it said something.
+    pub(super) fn last_words(&mut self) -> Option<String> {
+        self.to.set_read_timeout(Some(LAST_WORDS)).ok()?;
+        match PROTOCOL.receive(&mut self.from).ok()?? {
+            News::Failed { why } | News::Refused { why } => Some(why),
+            _ => None,
+        }
+    }
+
+    /// What slows those CPUs of the server.
+    pub(super) fn judge(&mut self, cpus: String) -> Result<Clocks> {
+        self.to.set_read_timeout(Some(ANSWER))?;
+        send(&mut self.to, &Order::Judge { cpus })?;
+        match self.answer()? {
+            News::Judged(clocks) => Ok(clocks),
+            news => Err(self.unexpected(news)),
+        }
+    }
+
+    fn answer(&mut self) -> Result<News> {
+        let at = self.at;
+        match PROTOCOL.receive(&mut self.from) {
+            Ok(Some(news)) => Ok(news),
+            Ok(None) => bail!("the server at {at} closed the connection without a word: it ended"),
+            Err(why) if is_late(&why) => {
+                bail!("what listens at {at} says nothing: is it `fullclock net server`?")
+            }
+            Err(why) if why.kind() == io::ErrorKind::InvalidData => {
+                bail!("what listens at {at} is no `fullclock net server`: {why}")
+            }
+            Err(why) => Err(why).with_context(|| format!("the server at {at} is lost")),
+        }
+    }
+
+    fn unexpected(&self, news: News) -> anyhow::Error {
+        let at = self.at;
+        match news {
+            News::Refused { why } => anyhow!("the server at {at} refuses: {why}"),
+            News::Failed { why } => anyhow!("the server at {at} failed: {why}"),
+            _ => anyhow!("the server at {at} answers something else than it was asked"),
+        }
+    }
+}
+
+/// The address that the user means: `db2`, `db2:7079`, `10.0.0.2`, `[fe80::1]:7079`, `::1`.
+fn address(host: &str) -> Result<SocketAddr> {
+    let with_port = host.to_socket_addrs();
+    let found = with_port.or_else(|_| (host.trim_matches(['[', ']']), PORT).to_socket_addrs());
+    let mut found = found.with_context(|| format!("{host:?} is no host that can be found"))?;
+    found.next().with_context(|| format!("{host:?} has no address"))
+}
+
+fn reached(at: SocketAddr) -> Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&at, ANSWER).map_err(|why| unreached(at, &why))?;
+    stream.set_read_timeout(Some(ANSWER))?;
+    stream.set_write_timeout(Some(ANSWER))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+fn unreached(at: SocketAddr, why: &io::Error) -> anyhow::Error {
+    match why.kind() {
+        io::ErrorKind::ConnectionRefused => anyhow!(
+            "nothing listens at {at}: start `fullclock net server --listen {at}` there, or name its port"
+        ),
+        _ if is_late(why) => anyhow!(
+            "{at} does not answer: it is down, or a firewall drops what comes to TCP port {}",
+            at.port()
+        ),
+        _ => anyhow!("cannot reach {at}: {why}"),
+    }
+}
+
+fn is_late(why: &io::Error) -> bool {
+    matches!(why.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_the_port_of_servers_unless_it_names_one() {
+        let of = |host: &str| address(host).unwrap().to_string();
+        assert_eq!(of("127.0.0.1"), "127.0.0.1:7079");
+        assert_eq!(of("127.0.0.1:80"), "127.0.0.1:80");
+        assert_eq!(
+            (of("::1"), of("[::1]"), of("[::1]:80")),
+            ("[::1]:7079".to_owned(), "[::1]:7079".to_owned(), "[::1]:80".to_owned())
+        );
+        assert!(address("").is_err() && address("a b").is_err());
+    }
+
+    #[test]
+    fn whoever_cannot_be_reached_is_told_what_to_do() {
+        let at = "192.0.2.7:7079".parse().unwrap();
+        let of = |kind: io::ErrorKind| unreached(at, &kind.into()).to_string();
+        assert!(of(io::ErrorKind::ConnectionRefused).contains("start `fullclock net server"));
+        assert!(
+            of(io::ErrorKind::TimedOut).contains("a firewall drops what comes to TCP port 7079")
+        );
+        assert!(of(io::ErrorKind::HostUnreachable).contains("cannot reach 192.0.2.7:7079"));
+    }
+}

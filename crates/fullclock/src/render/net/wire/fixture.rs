@@ -1,0 +1,60 @@
+//! Tests of the wire to show.
+
+use super::{Ends, Figure, Point, Run};
+use facts::{Bytes, BytesPerSecond};
+use lab::known::Known;
+use lab::wire::protocol::{Clocks, Slowing, Task, Test, Transport};
+use lab::wire::{Moved, Trips, Work};
+
+fn work(share: f64, clock_hz: Known<f64>) -> Vec<Work> {
+    let cpu_ns = (share * 1e9) as u64;
+    vec![Work { cpu_ns, elapsed_ns: 1_000_000_000, cpu: 1, clock_hz }]
+}
+
+fn run(test: Test, points: Vec<Point>) -> Run {
+    let clocks = |slowing| Clocks { nominal_hz: Known::Value(2.534e9), slowing };
+    let slowing = Slowing {
+        check: "slow-governor".to_owned(),
+        message: "the governor userspace holds 1600 MHz".to_owned(),
+        fix: vec!["cpupower -c 1 frequency-set -g performance".to_owned()],
+    };
+    Run {
+        server: "192.0.2.7:7079".parse().unwrap(),
+        task: Task { transport: Transport::Tcp, test, streams: 1 },
+        points,
+        clocks: Ends { client: clocks(vec![slowing]), server: clocks(Vec::new()) },
+    }
+}
+
+/// Small messages keep the client's CPU busy, at 1600 of 2534 MHz; with large ones it waits, and is slower still.
+pub(super) fn bandwidth() -> Run {
+    let point = |size: u64, bytes: u64, client: f64, clock_hz: f64| {
+        let peak = BytesPerSecond(bytes + bytes / 10);
+        Point {
+            message: Bytes(size),
+            figure: Figure::Moved(Moved { bytes, elapsed_ns: 1_000_000_000, peak }),
+            work: Ends {
+                client: work(client, Known::Value(clock_hz)),
+                server: work(0.4, Known::Value(2.534e9)),
+            },
+        }
+    };
+    let points = vec![
+        point(2, 2_000_000, 0.99, 1.6e9),
+        point(4096, 1 << 30, 0.97, 1.6e9),
+        point(8_388_608, 1_174_405_120, 0.3, 1.2e9),
+    ];
+    run(Test::WriteBw, points)
+}
+
+/// Both ends work at their clock, as far as it is known.
+pub(super) fn latency() -> Run {
+    let halves = (1..=1000).map(|it| if it == 1000 { 90_000 } else { 9_000 + it });
+    let missing = Known::Missing { missing: "the clock of CPU 1 cannot be read".to_owned() };
+    let point = Point {
+        message: Bytes(64),
+        figure: Figure::Trips(Trips::of(halves.collect()).unwrap()),
+        work: Ends { client: work(0.35, Known::Value(2.534e9)), server: work(0.25, missing) },
+    };
+    run(Test::Latency, vec![point])
+}

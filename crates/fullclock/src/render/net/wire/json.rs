@@ -1,0 +1,109 @@
+//! A test of the wire as JSON: `schemas/net-test-1.json`.
+
+use super::guard::{BUSY, Guard, guards, own_share};
+use super::{Figure, Point, Run};
+use crate::render::json::{SCHEMA_VERSION, pretty};
+use lab::wire::protocol::{Slowing, Test};
+use lab::wire::{Moved, Trips, Work};
+use serde_json::{Result, Value, json};
+
+/// `schemas/net-test-1.json`.
+pub(crate) fn json(run: &Run) -> Result<String> {
+    let is_latency = run.task.test == Test::Latency;
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "fullclock": env!("CARGO_PKG_VERSION"),
+        "server": run.server.to_string(),
+        "transport": run.task.transport,
+        "test": run.task.test.name(),
+        "streams": run.task.streams,
+        "points": run.points.iter().map(point).collect::<Vec<_>>(),
+        "busy_threshold": BUSY,
+        "cpu_share_of_round_trip": is_latency.then(|| own_share(run)),
+        "clock_guard": guards(run).iter().map(guard).collect::<Vec<_>>(),
+    }))
+}
+
+fn point(point: &Point) -> Value {
+    let (moved, trips) = match &point.figure {
+        Figure::Moved(it) => (Some(moved(point, it)), None),
+        Figure::Trips(it) => (None, Some(latency(it))),
+    };
+    json!({
+        "bytes": point.message.0,
+        "iterations": point.figure.messages(point.message),
+        "bandwidth": moved,
+        "latency": trips,
+        "client": point.work.client.iter().map(work).collect::<Vec<_>>(),
+        "server": point.work.server.iter().map(work).collect::<Vec<_>>(),
+    })
+}
+
+fn moved(point: &Point, moved: &Moved) -> Value {
+    let line = moved.bandwidth(point.message);
+    json!({
+        "received_bytes": moved.bytes,
+        "elapsed_ns": moved.elapsed_ns,
+        "peak_bytes_per_second": moved.peak.0,
+        "average_bytes_per_second": line.average.0,
+        "messages_per_second": line.messages().0,
+    })
+}
+
+fn latency(trips: &Trips) -> Value {
+    json!({
+        "min_ns": trips.min_ns,
+        "median_ns": trips.median_ns,
+        "mean_ns": trips.mean_ns,
+        "deviation_ns": trips.deviation_ns,
+        "p99_ns": trips.p99_ns,
+        "p999_ns": trips.p999_ns,
+        "max_ns": trips.max_ns,
+    })
+}
+
+fn work(work: &Work) -> Value {
+    json!({
+        "cpu": work.cpu,
+        "cpu_ns": work.cpu_ns,
+        "elapsed_ns": work.elapsed_ns,
+        "clock_hz": work.clock_hz,
+    })
+}
+
+fn guard(guard: &Guard<'_>) -> Value {
+    let slowing = |it: &Slowing| json!({ "check": it.check, "message": it.message, "fix": it.fix });
+    json!({
+        "end": guard.end,
+        "bound_bytes": guard.bound.iter().map(|it| it.message.0).collect::<Vec<_>>(),
+        "slowest_hz": guard.slowest_hz,
+        "nominal_hz": guard.clocks.nominal_hz,
+        "lacking": guard.lacking(),
+        "slowing": guard.clocks.slowing.iter().map(slowing).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn data_say_what_there_is_and_are_of_their_schema() {
+        let schema = include_str!("../../../../../../schemas/net-test-1.json");
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let of = |run: &Run| -> Value { serde_json::from_str(&json(run).unwrap()).unwrap() };
+        let (moved, trips) = (of(&fixture::bandwidth()), of(&fixture::latency()));
+        validator.validate(&moved).unwrap();
+        validator.validate(&trips).unwrap();
+        assert_eq!(moved["clock_guard"][0]["bound_bytes"], json!([2, 4096]));
+        assert_eq!(moved["clock_guard"][0]["slowing"][0]["check"], "slow-governor");
+        assert_eq!(moved["points"][1]["bandwidth"]["average_bytes_per_second"], 1_u64 << 30);
+        assert_eq!(trips["points"][0]["latency"]["p99_ns"], 9990);
+        assert!(trips["points"][0]["server"][0]["clock_hz"]["missing"].is_string());
+        let mut without = moved;
+        without["points"][0]["client"] = json!(null);
+        assert!(!validator.is_valid(&without));
+    }
+}

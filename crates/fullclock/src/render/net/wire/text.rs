@@ -1,0 +1,228 @@
+//! A test of the wire as text that `fullclock net curve` reads, and as CSV.
+//!
+//! The columns are perftest's (src/perftest_parameters.h: RESULT_FMT, RESULT_FMT_LAT). Its second table has a heading that no
+//! reader of perftest's takes for one.
+
+use super::{Ends, Figure, Point, Run, busiest, cpu_ns_each, guard, slowest_hz};
+use crate::output::Style;
+use crate::render::lengths::bar;
+use crate::render::page::{BOLD, Page};
+use facts::BytesPerSecond;
+use facts::links::perftest::Bandwidth;
+use lab::wire::protocol::Test;
+use lab::wire::{Moved, Trips, Work};
+
+/// As wide as perftest's.
+const RULE: &str =
+    "---------------------------------------------------------------------------------------";
+
+pub(crate) fn text(run: &Run, style: Style) -> String {
+    let mut page = Page::new(style);
+    banner(&mut page, run);
+    table(&mut page, run);
+    page.line(RULE);
+    page.line("");
+    work(&mut page, run);
+    page.line("");
+    chart(&mut page, run);
+    page.line("");
+    guard::put(&mut page, run);
+    page.finish()
+}
+
+/// What perftest would call it.
+fn title(test: Test) -> &'static str {
+    match test {
+        Test::WriteBw => "TCP_Write BW Test",
+        Test::ReadBw => "TCP_Read BW Test",
+        Test::Latency => "TCP_Ping-Pong Latency Test",
+    }
+}
+
+fn banner(page: &mut Page, run: &Run) {
+    page.line(RULE);
+    page.line(&format!("                    {}", title(run.task.test)));
+    page.line(&format!(" Server          : {}", run.server));
+    page.line(&format!(" Streams         : {}", run.task.streams));
+    page.line(RULE);
+}
+
+fn table(page: &mut Page, run: &Run) {
+    page.line(match run.task.test {
+        Test::WriteBw | Test::ReadBw => {
+            " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]"
+        }
+        Test::Latency => {
+            " #bytes     #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   \
+             99% percentile[usec]   99.9% percentile[usec]"
+        }
+    });
+    for point in &run.points {
+        page.line(&match &point.figure {
+            Figure::Moved(moved) => bandwidth(&moved.bandwidth(point.message)),
+            Figure::Trips(trips) => latency(point, trips),
+        });
+    }
+}
+
+fn bandwidth(line: &Bandwidth) -> String {
+    format!(
+        " {:<10} {:<14} {:<19.2} {:<21.2} {:.6}",
+        line.message.0,
+        line.iterations.unwrap_or_default(),
+        line.peak.map_or(0.0, BytesPerSecond::mebibytes),
+        line.average.mebibytes(),
+        line.messages().0 as f64 / 1e6
+    )
+}
+
+fn latency(point: &Point, trips: &Trips) -> String {
+    let us = |ns: u64| ns as f64 / 1e3;
+    format!(
+        " {:<10} {:<14} {:<14.2} {:<12.2} {:<18.2} {:<14.2} {:<15.2} {:<22.2} {:.2}",
+        point.message.0,
+        trips.count,
+        us(trips.min_ns),
+        us(trips.max_ns),
+        us(trips.median_ns),
+        trips.mean_ns / 1e3,
+        trips.deviation_ns / 1e3,
+        us(trips.p99_ns),
+        us(trips.p999_ns)
+    )
+}
+
+/// What each end's CPUs did for it.
+fn work(page: &mut Page, run: &Run) {
+    let columns = |end: &str| format!("{end:>12} busy   us/message   MHz");
+    let heading = format!("bytes     {}{}", columns("client"), columns("server"));
+    page.line(&page.paint(BOLD, &heading));
+    for point in &run.points {
+        let Ends { client, server } = &point.work;
+        let (client, server) = (did(point, client), did(point, server));
+        page.line(&format!("{:<10}{client}{server}", point.message.0));
+    }
+}
+
+fn did(point: &Point, work: &[Work]) -> String {
+    let clock = slowest_hz(work).map_or("-".to_owned(), |it| format!("{:.0}", it / 1e6));
+    let (busy, each) = (100.0 * busiest(work), cpu_ns_each(point, work) / 1e3);
+    format!("{busy:>15.0} %{each:>13.2}{clock:>6}")
+}
+
+/// The figure that a reader looks for first, by size.
+fn chart(page: &mut Page, run: &Run) {
+    let (name, what): (&str, fn(&Point) -> u64) = match run.task.test {
+        Test::WriteBw | Test::ReadBw => ("MiB/sec", |it| match &it.figure {
+            Figure::Moved(moved) => moved.bandwidth(it.message).average.0,
+            Figure::Trips(_) => 0,
+        }),
+        Test::Latency => ("usec", |it| match &it.figure {
+            Figure::Trips(trips) => trips.median_ns,
+            Figure::Moved(_) => 0,
+        }),
+    };
+    page.line(&page.paint(BOLD, &format!("bytes     {name:>10}")));
+    let most = run.points.iter().map(what).max().unwrap_or_default();
+    for point in &run.points {
+        let value = what(point);
+        let shown = match &point.figure {
+            Figure::Moved(_) => BytesPerSecond(value).mebibytes(),
+            Figure::Trips(_) => value as f64 / 1e3,
+        };
+        page.line(&format!("{:<10}{shown:>10.2}  {}", point.message.0, bar(value, most)));
+    }
+}
+
+/// One line for each size, behind one of names. `fullclock net curve` reads those of throughput.
+pub(crate) fn csv(run: &Run) -> String {
+    let ends = |end: &str| format!("{end}_busy,{end}_cpu_us_per_message,{end}_mhz");
+    let figures = match run.task.test {
+        Test::WriteBw | Test::ReadBw => "bw_peak_mib_s,bw_average_mib_s,msg_rate_mpps",
+        Test::Latency => "t_min_us,t_max_us,t_typical_us,t_avg_us,t_stdev_us,p99_us,p999_us",
+    };
+    let mut lines =
+        vec![format!("bytes,iterations,{figures},{},{}", ends("client"), ends("server"))];
+    for point in &run.points {
+        let figures = match &point.figure {
+            Figure::Moved(moved) => moved_cells(point, moved),
+            Figure::Trips(trips) => trips_cells(trips),
+        };
+        let [client, server] = point.work.named().map(|(_, work)| {
+            let clock = slowest_hz(work).map_or(String::new(), |it| format!("{:.0}", it / 1e6));
+            format!("{:.4},{:.3},{clock}", busiest(work), cpu_ns_each(point, work) / 1e3)
+        });
+        let messages = point.figure.messages(point.message);
+        lines.push(format!("{},{messages},{figures},{client},{server}", point.message.0));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn moved_cells(point: &Point, moved: &Moved) -> String {
+    let line = moved.bandwidth(point.message);
+    let (peak, average) = (moved.peak.mebibytes(), line.average.mebibytes());
+    format!("{peak:.2},{average:.2},{:.6}", line.messages().0 as f64 / 1e6)
+}
+
+fn trips_cells(trips: &Trips) -> String {
+    let Trips { min_ns, max_ns, median_ns, p99_ns, p999_ns, mean_ns, deviation_ns, .. } = trips;
+    let whole = |ns: &u64| *ns as f64;
+    let cells = [
+        whole(min_ns),
+        whole(max_ns),
+        whole(median_ns),
+        *mean_ns,
+        *deviation_ns,
+        whole(p99_ns),
+        whole(p999_ns),
+    ];
+    cells.map(|ns| format!("{:.3}", ns / 1e3)).join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+    use facts::links::perftest::{Curve, Figures};
+
+    const PLAIN: Style = Style { color: false, width: 100 };
+
+    #[test]
+    fn throughput_is_a_table_that_curve_reads_back() {
+        let run = fixture::bandwidth();
+        let text = text(&run, PLAIN);
+        insta::assert_snapshot!(text);
+        let of_text = Curve::parse(&text).unwrap();
+        assert_eq!(of_text.test.as_deref(), Some("TCP_Write BW Test"));
+        for curve in [of_text, Curve::parse(&csv(&run)).unwrap()] {
+            let Figures::Bandwidth(lines) = curve.figures else { panic!("{curve:?}") };
+            let counted: Vec<_> = lines.iter().map(|it| (it.message.0, it.iterations)).collect();
+            let expected = [(2, Some(1_000_000)), (4096, Some(262_144)), (8_388_608, Some(140))];
+            assert_eq!(counted, expected);
+            assert_eq!(lines[1].average, BytesPerSecond(1 << 30));
+            assert_eq!(lines[0].rate.map(|it| it.0), Some(1_000_000));
+        }
+    }
+
+    #[test]
+    fn latency_is_a_table_that_curve_reads_back() {
+        let run = fixture::latency();
+        let text = text(&run, PLAIN);
+        insta::assert_snapshot!(text);
+        let curve = Curve::parse(&text).unwrap();
+        let Figures::Latency(lines) = curve.figures else { panic!("{curve:?}") };
+        let us = |it: std::time::Duration| it.as_nanos();
+        assert_eq!(lines[0].iterations, Some(1000));
+        assert_eq!((lines[0].min.map(us), us(lines[0].typical)), (Some(9000), 9500));
+        assert_eq!(lines[0].max.map(us), Some(90_000));
+    }
+
+    #[test]
+    fn csv_has_as_many_cells_as_names() {
+        for run in [fixture::bandwidth(), fixture::latency()] {
+            let text = csv(&run);
+            let n_cells: Vec<usize> = text.lines().map(|it| it.split(',').count()).collect();
+            assert!(n_cells.iter().all(|it| *it == n_cells[0]), "{text}");
+        }
+    }
+}
