@@ -89,11 +89,10 @@ pub(super) fn put(page: &mut Page, run: &Run) {
 }
 
 fn bound(page: &mut Page, run: &Run, guard: &Guard<'_>) {
-    let sizes: Vec<String> = guard.bound.iter().map(|it| it.message.0.to_string()).collect();
     let which = if guard.bound.len() == run.points.len() {
         "every size".to_owned()
     } else {
-        format!("messages of {} bytes", sizes.join(", "))
+        format!("messages of {} bytes", spans(&run.points, &guard.bound))
     };
     let words = format!(
         "a CPU of the {} limits {which}: a thread there was busy for {:.0} % of its time or more, so the rate follows that CPU's \
@@ -102,6 +101,22 @@ fn bound(page: &mut Page, run: &Run, guard: &Guard<'_>) {
         100.0 * BUSY
     );
     page.labelled(MARGIN, "CPU", &words);
+}
+
+/// Those sizes, with neighbours among the measured ones told together: `2 to 1024, 65536`.
+fn spans(measured: &[Point], told: &[&Point]) -> String {
+    let is_told = |point: &Point| told.iter().any(|it| it.message == point.message);
+    let runs = measured.chunk_by(|a, b| is_told(a) == is_told(b));
+    let words: Vec<String> = runs
+        .filter_map(|run| match run {
+            [first, .., last] if is_told(first) => {
+                Some(format!("{} to {}", first.message.0, last.message.0))
+            }
+            [one] if is_told(one) => Some(one.message.0.to_string()),
+            _ => None,
+        })
+        .collect();
+    words.join(", ")
 }
 
 fn clock(page: &mut Page, run: &Run, guard: &Guard<'_>) {
@@ -176,6 +191,17 @@ mod tests {
         assert!((client.lacking().unwrap() - 0.58375).abs() < 1e-9);
         assert_eq!(client.slowest_hz, Some(1.6e9));
         assert_eq!(server.lacking(), None);
+    }
+
+    #[test]
+    fn neighbouring_sizes_are_told_together() {
+        let points = fixture::bandwidth().points;
+        let told = |which: &[usize]| {
+            spans(&points, &which.iter().map(|it| &points[*it]).collect::<Vec<_>>())
+        };
+        assert_eq!(told(&[0, 1, 2]), "2 to 8388608");
+        assert_eq!(told(&[1, 2]), "4096 to 8388608");
+        assert_eq!(told(&[0, 2]), "2, 8388608");
     }
 
     #[test]
