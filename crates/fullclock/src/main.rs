@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod connections;
 mod documentation;
 mod duration;
 mod interrupt;

@@ -1,16 +1,20 @@
 //! `fullclock agent`: a node of a race that is run elsewhere.
 
 mod desk;
-mod listener;
 mod session;
 
 use crate::cli::{AgentArguments, Arguments};
+use crate::connections;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
 use desk::{Desk, PATIENCE};
+use lab::lines::Timed;
+use session::{Door, HANDSHAKE};
+use std::cell::Cell;
 use std::io::{BufReader, stdin, stdout};
+use std::net::TcpStream;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::Builder;
@@ -41,12 +45,22 @@ pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<Exi
     let token = secret::read_or_make(&path)?;
     let interrupt = Interrupt::listen()?;
     let desk = Arc::new(Desk::with(PATIENCE));
-    let at = listener::listen(options.listen, token, desk.clone())
-        .with_context(|| format!("cannot listen at {}", options.listen))?;
+    let at = connections::listen(options.listen, serving(token, desk.clone()))?;
     output::print(&format!("listening at {at}; the token is in {}\n", path.display()))?;
     while !interrupt.wait(Duration::from_secs(3600)) {}
     desk.clear();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Serves a connection from its greeting to its end.
+fn serving(token: String, desk: Arc<Desk>) -> impl Fn(&TcpStream) + Send + Sync {
+    move |stream| {
+        let until = Cell::new(Some(session::now() + HANDSHAKE));
+        let (timed, door) =
+            (Timed { stream, until: &until }, Door { token: &token, until: &until });
+        // Whoever is not there any more needs no answer.
+        session::serve(BufReader::new(timed), stream, Some(&door), &desk).ok();
+    }
 }
 
 /// Serves whoever started this process, until it closes our input.

@@ -4,21 +4,17 @@ mod desk;
 mod session;
 
 use crate::cli::{Arguments, ServerArguments};
+use crate::connections;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::secret;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use desk::Desk;
 use session::Door;
-use std::net::TcpListener;
+use std::net::TcpStream;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::Builder;
 use std::time::Duration;
-
-/// A client has [`lab::wire::MOST_STREAMS`] and one more. Strangers are gone soon; as many as this at a time do no harm.
-const MOST: usize = 256;
 
 /// How often it is looked whether the server should end.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -31,11 +27,10 @@ pub(super) fn run(arguments: &Arguments, options: &ServerArguments) -> Result<Ex
     let token = secret::read_or_make(&path)?;
     let interrupt = Interrupt::listen()?;
     let (desk, cpus) = (Arc::new(Desk::new()), options.cpus.clone());
-    let door = Arc::new(Door { token, cpus, desk: desk.clone() });
-    let listener = TcpListener::bind(options.listen)
-        .with_context(|| format!("cannot listen at {}", options.listen))?;
-    let at = listener.local_addr()?;
-    Builder::new().name("listener".to_owned()).spawn(move || listen(&listener, &door))?;
+    let door = Door { token, cpus, desk: desk.clone() };
+    // Whoever is not there any more needs no answer.
+    let serve = move |stream: &TcpStream| drop(door.serve(stream));
+    let at = connections::listen(options.listen, serve)?;
     output::print(&format!("listening at {at}; the token is in {}\n", path.display()))?;
     while !interrupt.wait(GLANCE) {
         if desk.idle().is_some_and(|it| it >= options.timeout) {
@@ -51,45 +46,4 @@ pub(super) fn run(arguments: &Arguments, options: &ServerArguments) -> Result<Ex
         waited += GLANCE;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Listens for as long as the program lives.
-fn listen(listener: &TcpListener, door: &Arc<Door>) {
-    let n_open = Arc::new(AtomicUsize::new(0));
-    for stream in listener.incoming() {
-        let Ok(stream) = stream else {
-            // Where no connection can be had, the next one may.
-            std::thread::sleep(GLANCE);
-            continue;
-        };
-        let (door, opened) = (door.clone(), Open::one_more(&n_open));
-        // One too many, or no thread to be had: the connection is closed.
-        if opened.n <= MOST {
-            let connection = Builder::new().name("connection".to_owned());
-            let serve = move || {
-                let _opened = opened;
-                // Whoever is not there any more needs no answer.
-                door.serve(&stream).ok();
-            };
-            connection.spawn(serve).ok();
-        }
-    }
-}
-
-/// A connection whose thread lives.
-struct Open {
-    n: usize,
-    all: Arc<AtomicUsize>,
-}
-
-impl Open {
-    fn one_more(all: &Arc<AtomicUsize>) -> Open {
-        Open { n: all.fetch_add(1, Ordering::Relaxed) + 1, all: all.clone() }
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.all.fetch_sub(1, Ordering::Relaxed);
-    }
 }
