@@ -7,10 +7,26 @@
 
 mod completion;
 mod device_id;
+mod event_log;
+mod guid;
 mod question;
+mod repository_info;
+mod sensor;
 mod sensor_record;
+#[cfg(test)]
+mod tests;
+mod timestamp;
 
 pub use completion::Completion;
 pub use device_id::DeviceId;
+pub use event_log::{EventLogEntry, EventLogInfo, Logged, SensorEvent};
+pub use guid::Guid;
 pub use question::{Question, Unanswered};
+pub use repository_info::RepositoryInfo;
+pub use sensor::{
+    Analog, AnalogFormat, Entity, Factors, Linearisation, Rate, Reading, ReadingFactors,
+    ReadingType, Sensor, SensorOwner, SensorRecord, SensorType, States, Threshold, ThresholdSet,
+    Thresholds, Unit, UnitModifier,
+};
 pub use sensor_record::{HEADER_LENGTH, Part, Portion, RecordHeader, Reservation};
+pub use timestamp::Timestamp;

@@ -1,4 +1,4 @@
-//! Sensor data records, as far as fetching them goes: what is in them is left to whoever wants to know.
+//! Sensor data records, as far as fetching them goes: `sensor` knows what is in them.
 //!
 //! Source: IPMI 2.0, sections 33.11 (Reserve SDR Repository), 33.12 (Get SDR) and 43 (a record's header). A
 //! reservation tells a reader that fetches a record in parts when somebody has changed the records in between.
@@ -42,7 +42,8 @@ impl Reservation {
     fn question_of(self, record: u16, offset: u8, count: u8) -> Question<Part> {
         let ([low, high], [record_low, record_high]) = (self.0.to_le_bytes(), record.to_le_bytes());
         let data = vec![low, high, record_low, record_high, offset, count];
-        Question { name: "Get SDR", function: STORAGE, command: 0x23, data, read: Part::parse }
+        let (name, command, read) = ("Get SDR", 0x23, Part::parse);
+        Question { name, function: STORAGE, command, data, read }
     }
 }
 
