@@ -1,5 +1,6 @@
 //! What takes questions to a controller and brings what comes back.
 
+use facts::ipmi::SensorOwner;
 use rustix::io::Errno;
 use std::ffi::c_long;
 use std::time::Duration;
@@ -9,6 +10,11 @@ pub trait Carrier {
     /// Hands over a question.
     fn send(&mut self, asked: &Asked<'_>) -> Result<(), Errno>;
 
+    /// Wants to be brought events as well, where any come by themselves.
+    fn want_events(&mut self) -> Result<(), Errno> {
+        Ok(())
+    }
+
     /// What arrives within that time; `None` where nothing does.
     fn receive(&mut self, within: Duration) -> Result<Option<Arrived>, Errno>;
 }
@@ -16,6 +22,8 @@ pub trait Carrier {
 /// A question to the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked<'a> {
+    /// Who is asked.
+    pub whom: SensorOwner,
     /// A number that its answer will bear.
     pub number: c_long,
     /// Its function, an even number.
@@ -54,6 +62,8 @@ pub struct Arrived {
 pub enum Kind {
     /// An answer to a question.
     Answer,
-    /// An event, a command from elsewhere: nobody here has asked for it.
+    /// An event: its data are an entry as the log would have it.
+    Event,
+    /// A command from elsewhere: nobody here has asked for it.
     Other,
 }

@@ -1,11 +1,12 @@
 //! A controller that is asked one question at a time.
 #![expect(clippy::disallowed_methods, reason = "waits for answers, and not for ever")]
 
-use super::carrier::{Asked, Carrier, Kind};
+use super::carrier::{Arrived, Asked, Carrier, Kind};
 use super::device::{Device, NAMES};
 use super::failure::Failure;
-use facts::ipmi::Question;
+use facts::ipmi::{EventLogEntry, Question, SensorOwner};
 use rustix::io::Errno;
+use std::collections::VecDeque;
 use std::ffi::c_long;
 use std::fmt;
 use std::path::Path;
@@ -18,7 +19,15 @@ pub struct Controller {
     carrier: Box<dyn Carrier>,
     /// The number of the question that was asked last.
     number: c_long,
+    /// Events that came while an answer was waited for.
+    events: VecDeque<Arrived>,
+    /// How many more there were than are kept.
+    n_dropped: u64,
 }
+
+/// Events beyond that many that nobody has looked at are counted only: a controller that sends them without end fills no
+/// memory.
+const MOST_EVENTS: usize = 256;
 
 /// How long whoever asks waits, for one answer or for several.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +41,12 @@ impl<'a> Patience<'a> {
     /// From this moment on, at most so long; not any longer once `stop` is set.
     pub fn begin(limit: Duration, stop: &'a AtomicBool) -> Patience<'a> {
         Patience { began: Instant::now(), limit, stop }
+    }
+
+    /// As much again, from this moment on.
+    #[must_use]
+    pub fn anew(self) -> Patience<'a> {
+        Patience::begin(self.limit, self.stop)
     }
 }
 
@@ -58,7 +73,7 @@ impl Controller {
 
     /// One that is reached by other means; `path` is what messages call it.
     pub fn behind(path: String, carrier: Box<dyn Carrier>) -> Controller {
-        Controller { path, carrier, number: 0 }
+        Controller { path, carrier, number: 0, events: VecDeque::new(), n_dropped: 0 }
     }
 
     /// The device.
@@ -68,9 +83,19 @@ impl Controller {
 
     /// Asks, and waits for the answer. An answer to an earlier question, that was given up, is dropped.
     pub fn ask<T>(&mut self, question: &Question<T>, patience: Patience<'_>) -> Result<T, Failure> {
+        self.ask_of(SensorOwner::CONTROLLER, question, patience)
+    }
+
+    /// The same of one of its other logical units, or of another controller that it passes questions on to.
+    pub fn ask_of<T>(
+        &mut self,
+        whom: SensorOwner,
+        question: &Question<T>,
+        patience: Patience<'_>,
+    ) -> Result<T, Failure> {
         self.number = self.number.wrapping_add(1);
         let Question { function, command, ref data, .. } = *question;
-        let sent = self.carrier.send(&Asked { number: self.number, function, command, data });
+        let sent = self.carrier.send(&Asked { whom, number: self.number, function, command, data });
         sent.map_err(|error| self.refused("cannot send", question.name, error))?;
         loop {
             if patience.stop.load(Ordering::Relaxed) {
@@ -84,11 +109,44 @@ impl Controller {
             let arrived = arrived
                 .map_err(|it| self.refused("cannot receive the answer to", question.name, it))?;
             let Some(it) = arrived else { continue };
-            if it.kind == Kind::Answer && it.number == self.number {
+            if it.kind == Kind::Event {
+                self.keep(it);
+            } else if it.kind == Kind::Answer && it.number == self.number {
                 return question.answered(it.function, it.command, &it.data).map_err(|why| {
                     Failure::Unanswered { path: self.path.clone(), question: question.name, why }
                 });
             }
+        }
+    }
+
+    /// Wants to be told of events as they come, where the controller sends them. The driver asks it for them then.
+    pub fn want_events(&mut self) -> Result<(), Failure> {
+        let wanted = self.carrier.want_events();
+        wanted.map_err(|error| self.refused("cannot ask for", "events", error))
+    }
+
+    /// The next event, at most that long waited for; none where none came.
+    pub fn event(&mut self, within: Duration) -> Result<Option<EventLogEntry>, Failure> {
+        if self.events.is_empty() {
+            let arrived = self.carrier.receive(within);
+            let arrived = arrived.map_err(|it| self.refused("cannot receive", "events", it))?;
+            arrived.into_iter().filter(|it| it.kind == Kind::Event).for_each(|it| self.keep(it));
+        }
+        let event = self.events.pop_front();
+        // What is no entry is no event.
+        Ok(event.and_then(|it| EventLogEntry::parse_sent(&it.data).ok()))
+    }
+
+    /// How many events there were that nobody had looked at in time, since this was asked last.
+    pub fn dropped_events(&mut self) -> u64 {
+        std::mem::take(&mut self.n_dropped)
+    }
+
+    fn keep(&mut self, event: Arrived) {
+        if self.events.len() < MOST_EVENTS {
+            self.events.push_back(event);
+        } else {
+            self.n_dropped += 1;
         }
     }
 
@@ -105,7 +163,6 @@ impl fmt::Debug for Controller {
 
 #[cfg(test)]
 mod tests {
-    use super::super::carrier::Arrived;
     use super::*;
     use facts::ipmi::DeviceId;
     use std::collections::VecDeque;
@@ -144,9 +201,34 @@ mod tests {
 
     #[test]
     fn what_belongs_to_another_question_or_to_none_is_dropped() {
-        let event = Arrived { kind: Kind::Other, ..answer(1, &[9]) };
+        let command = Arrived { kind: Kind::Other, ..answer(1, &[9]) };
         let late = answer(0, &[0xc3]);
-        assert!(asked(vec![event, late, answer(1, &DEVICE_ID)], LONG, false).is_ok());
+        assert!(asked(vec![command, late, answer(1, &DEVICE_ID)], LONG, false).is_ok());
+    }
+
+    /// An entry of the log: the temperature of sensor 4 goes above what is critical.
+    const EVENT: [u8; 16] = [2, 0, 2, 1, 0, 0, 0x60, 0x20, 0, 4, 1, 4, 1, 0x59, 0xb0, 0xaf];
+
+    fn event(data: &[u8]) -> Arrived {
+        Arrived { kind: Kind::Event, ..answer(0, data) }
+    }
+
+    #[test]
+    fn events_that_come_between_are_kept_and_told_and_not_without_end() {
+        let n_events = MOST_EVENTS + 3;
+        let flood = std::iter::repeat_n(event(&EVENT), n_events);
+        let arriving: VecDeque<Arrived> =
+            flood.chain([answer(1, &DEVICE_ID), event(&[1, 2])]).collect();
+        let mut controller = Controller::behind("/dev/x".to_owned(), Box::new(Script(arriving)));
+        let stop = AtomicBool::new(false);
+        controller.ask(&DeviceId::question(), Patience::begin(LONG, &stop)).unwrap();
+        for _ in 0..MOST_EVENTS {
+            assert_eq!(controller.event(Duration::ZERO).unwrap().unwrap().id, 2);
+        }
+        // What is no entry, and then nothing.
+        assert_eq!(controller.event(Duration::ZERO).unwrap(), None);
+        assert_eq!(controller.event(Duration::ZERO).unwrap(), None);
+        assert_eq!((controller.dropped_events(), controller.dropped_events()), (3, 0));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The driver's device, /dev/ipmi0.
 //!
 //! Source: include/uapi/linux/ipmi.h, drivers/char/ipmi/ipmi_devintf.c. The driver gives each open file the answers to
-//! the questions that were asked through it, and nothing else where it did not ask for events.
+//! the questions that were asked through it, and events where it asked for them; each file that did gets every event.
 #![expect(unsafe_code, reason = "the driver is spoken to by ioctls that hold pointers")]
 
 use super::carrier::{Arrived, Asked, Carrier, Kind};
+use facts::ipmi::SensorOwner;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
@@ -22,12 +23,12 @@ pub(super) const NAMES: [&str; 3] = ["dev/ipmi0", "dev/ipmi/0", "dev/ipmidev/0"]
 #[derive(Debug)]
 pub(super) struct Device(OwnedFd);
 
-/// `struct ipmi_system_interface_addr`: the controller itself.
+/// `struct ipmi_system_interface_addr`, whose last byte only fills it up, or `struct ipmi_ipmb_addr`.
 #[repr(C)]
 struct Address {
     kind: c_int,
     channel: c_short,
-    unit: u8,
+    place: [u8; 2],
 }
 
 /// `struct ipmi_msg`.
@@ -58,16 +59,32 @@ struct Received {
     message: Message,
 }
 
-/// IPMI_SYSTEM_INTERFACE_ADDR_TYPE and IPMI_BMC_CHANNEL.
-const CONTROLLER: Address = Address { kind: 0x0c, channel: 0x0f, unit: 0 };
+impl Address {
+    fn of(owner: SensorOwner) -> Address {
+        /// IPMI_SYSTEM_INTERFACE_ADDR_TYPE and IPMI_BMC_CHANNEL: the controller itself.
+        const CONTROLLER: (c_int, c_short) = (0x0c, 0x0f);
+        /// IPMI_IPMB_ADDR_TYPE: another one on a bus behind it, to which it takes questions.
+        const ON_A_BUS: c_int = 0x01;
+        let SensorOwner { id, channel, lun } = owner;
+        if owner.is_controller() {
+            let (kind, channel) = CONTROLLER;
+            return Address { kind, channel, place: [lun, 0] };
+        }
+        Address { kind: ON_A_BUS, channel: channel.into(), place: [id, lun] }
+    }
+}
+
 /// IPMI_RESPONSE_RECV_TYPE.
 const ANSWER: c_int = 1;
+/// IPMI_ASYNC_EVENT_RECV_TYPE.
+const EVENT: c_int = 2;
 /// `sizeof(struct ipmi_addr)`: type, channel and IPMI_MAX_ADDR_SIZE, filled up.
 const LONGEST_ADDRESS: usize = 40;
 /// More than IPMI_MAX_MSG_LENGTH of include/linux/ipmi.h, 272: no message is cut.
 const LONGEST_MESSAGE: usize = 512;
 
 const SEND_COMMAND: rustix::ioctl::Opcode = opcode::read::<Request>(b'i', 13);
+const SET_GETS_EVENTS: rustix::ioctl::Opcode = opcode::read::<c_int>(b'i', 16);
 const RECEIVE_MSG_TRUNC: rustix::ioctl::Opcode = opcode::read_write::<Received>(b'i', 11);
 
 impl Device {
@@ -93,8 +110,8 @@ impl Device {
 
 impl Carrier for Device {
     fn send(&mut self, asked: &Asked<'_>) -> Result<(), Errno> {
-        let Asked { number, function, command, data } = *asked;
-        let (mut address, mut data) = (CONTROLLER, data.to_vec());
+        let Asked { whom, number, function, command, data } = *asked;
+        let (mut address, mut data) = (Address::of(whom), data.to_vec());
         let length = c_ushort::try_from(data.len()).map_err(|_| Errno::MSGSIZE)?;
         let request = Request {
             address: &raw mut address,
@@ -106,6 +123,11 @@ impl Carrier for Device {
         // pointers are to as many bytes as is said beside them, which outlive the call; the driver copies them and
         // writes nothing. On a file that is no such device the command is refused.
         unsafe { ioctl(&self.0, Setter::<SEND_COMMAND, Request>::new(request)) }
+    }
+
+    fn want_events(&mut self) -> Result<(), Errno> {
+        // SAFETY: the number is that of the command that takes a pointer to an int, which the driver only reads.
+        unsafe { ioctl(&self.0, Setter::<SET_GETS_EVENTS, c_int>::new(1)) }
     }
 
     fn receive(&mut self, within: Duration) -> Result<Option<Arrived>, Errno> {
@@ -132,7 +154,11 @@ impl Carrier for Device {
         }
         let Received { kind, number, message, .. } = received;
         let data = data.get(..usize::from(message.length)).ok_or(Errno::MSGSIZE)?.to_vec();
-        let kind = if kind == ANSWER { Kind::Answer } else { Kind::Other };
+        let kind = match kind {
+            ANSWER => Kind::Answer,
+            EVENT => Kind::Event,
+            _ => Kind::Other,
+        };
         let (function, command) = (message.function, message.command);
         Ok(Some(Arrived { kind, number, function, command, data }))
     }
@@ -150,7 +176,17 @@ mod tests {
             any(target_arch = "x86_64", target_arch = "aarch64")
         )) {
             assert_eq!((SEND_COMMAND, RECEIVE_MSG_TRUNC), (0x8028_690d, 0xc030_690b));
+            assert_eq!(SET_GETS_EVENTS, 0x8004_6910);
         }
+    }
+
+    #[test]
+    fn a_sensor_of_another_controller_is_asked_over_its_bus() {
+        let own = Address::of(SensorOwner { lun: 1, ..SensorOwner::CONTROLLER });
+        assert_eq!((own.kind, own.channel, own.place), (0x0c, 0x0f, [1, 0]));
+        let other = Address::of(SensorOwner { id: 0x2c, channel: 6, lun: 2 });
+        assert_eq!((other.kind, other.channel, other.place), (0x01, 6, [0x2c, 2]));
+        assert_eq!(size_of::<Address>(), 8);
     }
 
     #[test]
@@ -158,9 +194,16 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut device = Device::open(file.path()).unwrap();
         assert_eq!(
-            device.send(&Asked { number: 1, function: 6, command: 1, data: &[] }),
+            device.send(&Asked {
+                whom: SensorOwner::CONTROLLER,
+                number: 1,
+                function: 6,
+                command: 1,
+                data: &[]
+            }),
             Err(Errno::NOTTY)
         );
+        assert_eq!(device.want_events(), Err(Errno::NOTTY));
         assert_eq!(device.receive(Duration::ZERO), Err(Errno::NOTTY));
     }
 }

@@ -65,6 +65,17 @@ pub enum Failure {
         /// How often.
         times: u32,
     },
+    /// The number of the next record is that of one before.
+    #[error(
+        "{path}: the sensor records lead back to record {record:#06x} and have no end: the controller's repository is damaged; \
+         its maker's tools write it anew"
+    )]
+    Circular {
+        /// The device.
+        path: String,
+        /// The record that comes twice.
+        record: u16,
+    },
     /// Whoever asked wants to stop.
     #[error("stopped")]
     Stopped,

@@ -11,10 +11,18 @@
 mod carrier;
 mod controller;
 mod device;
+mod event_log;
 mod failure;
+#[cfg(test)]
+mod fake;
+mod kept;
 mod records;
+mod sensors;
+mod stamp;
 
 pub use carrier::{Arrived, Asked, Carrier, Kind};
 pub use controller::{Controller, Patience};
+pub use event_log::EventLog;
 pub use failure::Failure;
 pub use records::{Record, SensorRecords};
+pub use sensors::{Measured, Origin, Sensors};

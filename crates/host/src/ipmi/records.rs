@@ -8,6 +8,7 @@ use super::failure::Failure;
 use facts::ipmi::{
     Completion, HEADER_LENGTH, Part, Portion, Question, RecordHeader, Reservation, Unanswered,
 };
+use std::collections::HashSet;
 
 /// The way through a controller's sensor records, from the first to the last and around again.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +95,26 @@ impl SensorRecords {
                     self.portion = smaller;
                 }
                 Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    /// All of them, from the first one on, each with its own patience.
+    pub fn all(
+        controller: &mut Controller,
+        patience: Patience<'_>,
+    ) -> Result<Vec<Record>, Failure> {
+        let mut records = SensorRecords::reserve(controller, patience.anew())?;
+        let (mut fetched, mut met) = (Vec::new(), HashSet::new());
+        loop {
+            // A controller whose records lead back to one that was met would never come to an end.
+            if !met.insert(records.next) {
+                let path = controller.path().to_owned();
+                return Err(Failure::Circular { path, record: records.next });
+            }
+            fetched.push(records.fetch(controller, patience.anew())?);
+            if records.is_at_start() {
+                return Ok(fetched);
             }
         }
     }
