@@ -12,6 +12,7 @@ pub(crate) mod ledger;
 mod lengths;
 pub(crate) mod net;
 pub(crate) mod noise;
+pub(crate) mod openmetrics;
 mod page;
 pub(crate) mod race;
 pub(crate) mod samples;

@@ -1,5 +1,4 @@
-//! Every metric, loss and finding for Prometheus: <https://prometheus.io/docs/specs/om/open_metrics_spec/>, and its older text
-//! format for who does not ask for that.
+//! Every metric, loss and finding for Prometheus.
 //!
 //! Names and units are stable, units are base units: shares are ratios, clocks hertz, times seconds.
 
@@ -7,6 +6,7 @@ use super::Served;
 use super::audits::Audited;
 use super::refusal::Refusal;
 use super::work::apart;
+use crate::render::openmetrics::Exposition;
 use crate::watch::{Column, Reading, find_metric};
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -16,7 +16,6 @@ use facts::PerCpu;
 use rules::metric::{Metric, Unit, Values};
 use rules::metrics::METRICS;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -45,7 +44,7 @@ fn page(
     audited: Option<&Audited>,
     is_open: bool,
 ) -> String {
-    let mut page = Page { text: String::new(), is_open };
+    let mut page = Exposition::begin(is_open);
     page.family("fullclock_build_info", "The program and the machine that it runs on", "");
     page.sample("fullclock_build_info", machine, 1.0);
     if let Some(reading) = reading {
@@ -55,42 +54,7 @@ fn page(
     if let Some(audited) = audited {
         findings(&mut page, audited);
     }
-    if is_open {
-        page.text += "# EOF\n";
-    }
-    page.text
-}
-
-struct Page {
-    text: String,
-    is_open: bool,
-}
-
-impl Page {
-    /// Begins a family of gauges. `unit` is how its name ends, or empty.
-    fn family(&mut self, name: &str, help: &str, unit: &str) {
-        let help = help.replace('\\', "\\\\").replace('\n', "\\n");
-        writeln!(self.text, "# HELP {name} {help}").ok();
-        writeln!(self.text, "# TYPE {name} gauge").ok();
-        if self.is_open && !unit.is_empty() {
-            writeln!(self.text, "# UNIT {name} {unit}").ok();
-        }
-    }
-
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
-        self.text += name;
-        let shown: Vec<String> =
-            labels.iter().map(|(label, it)| format!("{label}=\"{}\"", escaped(it))).collect();
-        if !shown.is_empty() {
-            write!(self.text, "{{{}}}", shown.join(",")).ok();
-        }
-        writeln!(self.text, " {value}").ok();
-    }
-}
-
-/// As a label may hold it. Names of threads are their owner's, and may be anything.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    page.finish()
 }
 
 /// What a metric is called here, the unit that this ends in, and what its values have to be multiplied by.
@@ -109,7 +73,7 @@ fn named(metric: &Metric) -> (String, &'static str, f64) {
     (format!("fullclock_{stem}{unit}"), unit, factor)
 }
 
-fn metrics(page: &mut Page, reading: &Reading) {
+fn metrics(page: &mut Exposition, reading: &Reading) {
     for metric in METRICS.iter().copied().chain(find_metric("clock-probe")) {
         let columns: Vec<&Column> =
             reading.columns.iter().filter(|it| it.metric.id == metric.id).collect();
@@ -134,7 +98,7 @@ fn metrics(page: &mut Page, reading: &Reading) {
 
 /// A sample for each CPU, core or package whose value is known; the last two are called by the CPU that was asked.
 fn each(
-    page: &mut Page,
+    page: &mut Exposition,
     (name, label): (&str, &str),
     part: &[(&str, &str)],
     values: &PerCpu<f64>,
@@ -147,7 +111,7 @@ fn each(
     }
 }
 
-fn ledger(page: &mut Page, reading: &Reading) {
+fn ledger(page: &mut Exposition, reading: &Reading) {
     const NAME: &str = "fullclock_ledger_ratio";
     let Ok(shares) = &reading.shares else { return };
     let help = "Where the time of all CPUs went in the last interval, as a share of it; the shares sum to 1";
@@ -161,7 +125,7 @@ fn ledger(page: &mut Page, reading: &Reading) {
     page.sample(NAME, &[("loss", "unexplained"), ("part", "")], unexplained);
 }
 
-fn findings(page: &mut Page, audited: &Audited) {
+fn findings(page: &mut Exposition, audited: &Audited) {
     const NAME: &str = "fullclock_findings";
     page.family(
         NAME,
