@@ -39,6 +39,11 @@ impl Reading {
         (self.is_scanned && self.is_available).then_some(self.raw)
     }
 
+    /// The states, where there is a reading.
+    pub fn told(&self) -> Option<States> {
+        self.states.filter(|_| self.current().is_some())
+    }
+
     /// The bytes of states may be left out, both or the second one.
     fn parse(data: &[u8]) -> Result<Reading, Expected> {
         let (raw, flags, states) = match *data {

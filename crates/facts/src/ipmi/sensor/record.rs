@@ -76,18 +76,23 @@ impl Analog {
 }
 
 impl Sensor {
+    /// The thresholds that are passed. None for a sensor without thresholds, and where the reading does not tell.
+    pub fn passed(&self, reading: &Reading) -> Option<ThresholdSet> {
+        let states = reading.told().filter(|_| self.reading_type == ReadingType::Threshold)?;
+        Some(states.thresholds())
+    }
+
     /// What a reading says besides a value, in the specification's words: the thresholds that are passed, or the states
     /// that the sensor is in. None where the reading does not tell.
     pub fn states(&self, reading: &Reading) -> Option<Vec<String>> {
-        let states = reading.states.filter(|_| reading.is_scanned && reading.is_available)?;
-        if self.reading_type == ReadingType::Threshold {
-            return Some(states.thresholds().iter().map(|it| it.to_string()).collect());
+        if let Some(passed) = self.passed(reading) {
+            return Some(passed.iter().map(|it| it.to_string()).collect());
         }
         let words = |offset| match state(self.reading_type, self.sensor_type, offset) {
             Some(words) => words.to_owned(),
             None => format!("state {offset}"),
         };
-        Some(states.offsets().map(words).collect())
+        Some(reading.told()?.offsets().map(words).collect())
     }
 }
 
