@@ -24,7 +24,7 @@ pub(crate) use compare::CompareArguments;
 pub(crate) use experiment::{ExperimentArguments, ReportArguments, ShapeName};
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
-pub(crate) use ipmi::{IpmiAction, IpmiArguments, LatencyArguments};
+pub(crate) use ipmi::{IpmiAction, IpmiArguments, LatencyArguments, SensorsArguments};
 pub(crate) use net::{
     ClientArguments, CurveArguments, GivenArguments, NetAction, NetArguments, ServerArguments,
 };
@@ -161,7 +161,7 @@ pub(crate) enum Command {
     /// to know a token.
     #[command(after_help = serve::EXAMPLES)]
     Serve(ServeArguments),
-    /// Ask the management controller (BMC) of this machine: how long its answers take
+    /// Ask the management controller (BMC) of this machine: how long its answers take, what its sensors read
     ///
     /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). To ask costs CPU time where the kernel polls for answers.
     #[command(after_help = ipmi::EXAMPLES)]

@@ -184,11 +184,13 @@ fn ipmi_says_where_there_is_no_controller_what_makes_one_or_where_to_look() {
         // The test bench has one, and asks it.
         return;
     }
-    let why = refusal(&["ipmi", "latency"]);
-    assert!(
-        why.contains("/dev/ipmi0") && why.contains("modprobe -a ipmi_si ipmi_devintf"),
-        "{why}"
-    );
+    for question in ["latency", "sensors"] {
+        let why = refusal(&["ipmi", question]);
+        assert!(
+            why.contains("/dev/ipmi0") && why.contains("modprobe -a ipmi_si ipmi_devintf"),
+            "{why}"
+        );
+    }
 }
 
 #[test]
@@ -198,6 +200,10 @@ fn what_makes_no_sense_to_ipmi_is_refused_before_anybody_is_asked() {
         (&["ipmi", "latency", "-n", "0"], "1..=1000000"),
         (&["ipmi", "latency", "--cpus", "x"], "--cpus"),
         (&["--root", "/", "ipmi", "latency"], "ssh HOST fullclock ipmi"),
+        (&["ipmi", "sensors", "-n", "3"], "--watch"),
+        (&["ipmi", "sensors", "-i", "1s"], "--watch"),
+        (&["ipmi", "sensors", "--watch", "-n", "0"], "not in 1.."),
+        (&["ipmi", "sensors", "--cache", "/tmp", "--no-cache"], "cannot be used with"),
     ] {
         let output = fullclock(arguments).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();

@@ -4,6 +4,7 @@ use super::cpu_list;
 use crate::duration;
 use clap::{Args, Subcommand};
 use facts::CpuSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What is asked of the controller.
@@ -20,6 +21,46 @@ pub(crate) enum IpmiAction {
     /// Asks for its device id and fetches a sensor record, in turn, and shows every round trip by its length; beside that, what
     /// the kernel's thread that polls it (kipmi0) is accounted. Changes nothing. `fullclock bench ipmi-roundtrip` compares.
     Latency(LatencyArguments),
+    /// What the sensors read, without fetching the sensor records each time
+    ///
+    /// A reading is a byte that only the sensor's record explains, and most of what `ipmitool sdr` does is to fetch the records
+    /// anew. Here they are fetched once and kept on disk, for as long as the controller says that they have not changed; then
+    /// each sensor takes one question. --watch stays, prints what changes, follows the event log, and takes events as they
+    /// come where the controller sends them.
+    Sensors(SensorsArguments),
+}
+
+/// Which sensors' readings are shown, how often, and where.
+#[derive(Args, Debug)]
+pub(crate) struct SensorsArguments {
+    /// Stay, and read them again and again
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// The time between two rounds of --watch
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = duration::parse, requires = "watch")]
+    pub(crate) interval: Duration,
+    /// End after that many rounds
+    #[arg(short = 'n', long, value_name = "COUNT", requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    /// Write the readings for Prometheus into FILE, whole in each round, as its node exporter's textfile collector wants it;
+    /// - for the terminal
+    #[arg(long, value_name = "FILE")]
+    pub(crate) metrics: Option<PathBuf>,
+    /// Ask for the thresholds of each sensor, too; once, as long as its records stay the same
+    #[arg(long)]
+    pub(crate) thresholds: bool,
+    /// Print the whole event log, too, not only what is new in it
+    #[arg(long)]
+    pub(crate) log: bool,
+    /// The folder to keep the sensor records in [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cache: Option<PathBuf>,
+    /// Fetch the sensor records, and keep none
+    #[arg(long, conflicts_with = "cache")]
+    pub(crate) no_cache: bool,
+    /// How long the controller may take over one answer
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration::parse)]
+    pub(crate) timeout: Duration,
 }
 
 /// How often it is asked, and under which load.
@@ -43,4 +84,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   fullclock ipmi latency                      100 round trips of each kind
   fullclock ipmi latency --load               and again while every CPU is busy
-  fullclock ipmi latency -n 1000 --json       as data";
+  fullclock ipmi latency -n 1000 --json       as data
+  fullclock ipmi sensors --thresholds         every sensor once
+  fullclock ipmi sensors --watch -i 1m        what changes, and events
+  fullclock ipmi sensors --watch --metrics /var/lib/node_exporter/bmc.prom";

@@ -1,6 +1,7 @@
 //! `fullclock ipmi`: the management controller (BMC) of this machine, asked by hand.
 
 mod latency;
+mod sensors;
 
 use crate::cli::{Arguments, IpmiAction, IpmiArguments};
 use anyhow::Result;
@@ -9,5 +10,6 @@ use std::process::ExitCode;
 pub(super) fn run(arguments: &Arguments, options: &IpmiArguments) -> Result<ExitCode> {
     match &options.action {
         IpmiAction::Latency(options) => latency::run(arguments, options),
+        IpmiAction::Sensors(options) => sensors::run(arguments, options),
     }
 }
