@@ -13,8 +13,6 @@
 mod acpi;
 mod bench;
 mod bmc;
-mod bmc_records;
-mod bmc_wire;
 mod bochs;
 mod boot;
 mod boot_image;

@@ -18,7 +18,7 @@ const VERSION: [u8; 2] = [0xff, 1];
 
 /// What arrives in a frame.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Frame {
+pub(super) enum Frame {
     /// A request for the controller.
     Request(Request),
     /// A word on the machine's state: power, interrupts, version.
@@ -27,7 +27,7 @@ pub(crate) enum Frame {
 
 /// One IPMI request.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(super) struct Request {
     sequence: u8,
     function_and_unit: u8,
     command: u8,
@@ -36,7 +36,7 @@ pub(crate) struct Request {
 
 /// Cuts a stream of bytes into frames.
 #[derive(Debug, Default)]
-pub(crate) struct Decoder {
+pub(super) struct Decoder {
     frame: Vec<u8>,
     escaped: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Decoder {
 impl Decoder {
     /// Takes one byte in; gives a frame when the byte completes one. A message too short to be a
     /// request is dropped, as hardware drops noise.
-    pub(crate) fn push(&mut self, byte: u8) -> Option<Frame> {
+    pub(super) fn push(&mut self, byte: u8) -> Option<Frame> {
         match byte {
             ESCAPE => {
                 self.escaped = true;
@@ -71,23 +71,23 @@ impl Decoder {
 }
 
 /// The frame a controller opens the conversation with.
-pub(crate) fn hello() -> Vec<u8> {
+pub(super) fn hello() -> Vec<u8> {
     encode(&VERSION, END_OF_COMMAND)
 }
 
 impl Request {
     /// Function and command, which say what is asked.
-    pub(crate) fn asks(&self) -> (u8, u8) {
+    pub(super) fn asks(&self) -> (u8, u8) {
         (self.function_and_unit >> 2, self.command)
     }
 
     /// What it is asked with.
-    pub(crate) fn data(&self) -> &[u8] {
+    pub(super) fn data(&self) -> &[u8] {
         &self.data
     }
 
     /// The frame that answers with `data`, of which the first byte is the completion code.
-    pub(crate) fn answer(&self, data: &[u8]) -> Vec<u8> {
+    pub(super) fn answer(&self, data: &[u8]) -> Vec<u8> {
         let mut message = vec![self.sequence, self.function_and_unit | ANSWER, self.command];
         message.extend_from_slice(data);
         let sum = message.iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));

@@ -70,7 +70,7 @@ const SENSORS: [Sensor; 5] = [
 const HEADER: usize = 5;
 
 /// Every record, with its header; they are numbered from 1.
-pub(crate) fn records() -> Vec<Vec<u8>> {
+pub(super) fn records() -> Vec<Vec<u8>> {
     (1..).zip(&SENSORS).map(|(number, sensor)| record(number, sensor)).collect()
 }
 
