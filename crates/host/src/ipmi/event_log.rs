@@ -40,9 +40,8 @@ impl EventLog {
         self.info.has_overflowed
     }
 
-    /// The entries that were added since it was looked at last: where the controller tells when that was, it takes one question to
-    /// know that there are none. Where the log was
-    /// cleared in between, those that have come since then.
+    /// The entries that were added since it was looked at last: where the controller tells when that was, it takes one
+    /// question to know that there are none. Where the log was cleared in between, those that have come since then.
     pub fn news(
         &mut self,
         controller: &mut Controller,

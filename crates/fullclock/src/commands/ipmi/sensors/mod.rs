@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, options: &SensorsArguments) -> Result<E
         if !options.watch || Some(n) == options.count {
             break;
         }
-        let due = began + options.interval;
+        let due = (began + options.interval).max(now() + REST);
         while !is_over() && now() < due {
             if let Some(news) = session.wait(due.saturating_duration_since(now()).min(LOOK)) {
                 shown.news(&news)?;
@@ -64,6 +64,9 @@ pub(super) fn run(arguments: &Arguments, options: &SensorsArguments) -> Result<E
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// Between two rounds, however short their interval is: events are heard then, and others may ask, too.
+const REST: Duration = Duration::from_millis(50);
 
 /// How often the wish to stop is looked at.
 const LOOK: Duration = Duration::from_millis(200);
