@@ -33,6 +33,7 @@ mod tool;
 mod transcript;
 
 pub use bench::Bench;
+pub use bmc::Pace;
 pub use bochs::Bochs;
 pub use boot::{Boot, Emulator, Init, Step};
 pub use disk::Disk;

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use crate::bmc::Pace;
 use crate::bochs::Bochs;
 use crate::boot::{Boot, Emulator, Init};
 use crate::disk::Disk;
@@ -40,6 +41,11 @@ pub const MACHINES: &[Machine] = &[
         boot: tickless,
     },
     Machine {
+        name: "with-sensors",
+        about: "a BMC with two hundred sensors, to be polled; no P-states, no C-states",
+        boot: with_sensors,
+    },
+    Machine {
         name: "misspelt",
         about: "nohz_full names CPUs there are not; says that it is a virtual machine",
         boot: misspelt,
@@ -62,14 +68,14 @@ const BMC_MODULES: [&str; 3] = ["ipmi_si", "ipmi_devintf", "ipmi_watchdog"];
 /// Two CPUs with P-states and C-states, a BMC that interrupts, nothing on the boot line.
 #[must_use]
 pub fn sound() -> Boot {
-    qemu(2, true, Bmc { interrupt: true, delay: None }, &[])
+    qemu(2, true, Bmc { interrupt: true, pace: None }, &[])
 }
 
 /// [`sound`], but for three faults: CPU 1 isolated from the scheduler and not from the tick, no
 /// idle state beyond C1, and a BMC that does not interrupt.
 #[must_use]
 pub fn half_isolated() -> Boot {
-    let bmc = Bmc { interrupt: false, delay: None };
+    let bmc = Bmc { interrupt: false, pace: None };
     qemu(2, true, bmc, &["isolcpus=1", "processor.max_cstate=1"])
 }
 
@@ -77,8 +83,14 @@ pub fn half_isolated() -> Boot {
 /// polled and takes its time. There are no C-states: with them the kernel trusts no TSC here, and keeps the tick.
 #[must_use]
 pub fn tickless() -> Boot {
-    let bmc = Bmc { interrupt: false, delay: Some(Duration::from_millis(20)) };
+    let bmc = Bmc { interrupt: false, pace: Some(Pace::Fixed(Duration::from_millis(20))) };
     qemu(3, false, bmc, &["isolcpus=1,2", "nohz_full=1", "rcu_nocbs=1", "tsc=reliable"])
+}
+
+/// A BMC with two hundred sensors that has to be polled, and answers as fast as one in a server.
+#[must_use]
+pub fn with_sensors() -> Boot {
+    qemu(2, false, Bmc { interrupt: false, pace: Some(Pace::Published) }, &[])
 }
 
 /// A virtual machine that says so, with a list of CPUs on the boot line that was written for a bigger

@@ -44,6 +44,7 @@ pub const PACKAGES: &[Package] = &[
         "/lib/systemd/systemd",
         "copied into guests, to run services as on a server",
     ),
+    package("ipmitool", "/usr/bin/ipmitool", "reads a guest's sensors, beside fullclock"),
     package("linux-perf", "/usr/bin/perf", "counts ticks in a guest, beside fullclock"),
 ];
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::acpi;
-use crate::bmc::SlowBmc;
+use crate::bmc::{Pace, SlowBmc};
 use crate::emulator::{self, Ended, Guest, Patience, StoodStill};
 
 /// Five times what the longest boot takes, and at least twice what any step does, beside a compile on a machine with two CPUs.
@@ -58,7 +58,7 @@ pub struct Bmc {
     /// Whether it interrupts; a kernel has to poll one that does not.
     pub interrupt: bool,
     /// How long it thinks about every answer; `None` is QEMU's own, which answers at once.
-    pub delay: Option<Duration>,
+    pub pace: Option<Pace>,
 }
 
 impl Qemu {
@@ -87,7 +87,7 @@ impl Qemu {
             // What an earlier boot sent is not this one's; the first one has sent nothing.
             fs::remove_file(file).ok();
         }
-        let slow_bmc = self.bmc.and_then(|bmc| bmc.delay).map(SlowBmc::start).transpose()?;
+        let slow_bmc = self.bmc.and_then(|bmc| bmc.pace).map(SlowBmc::start).transpose()?;
         let mut command = Command::new("qemu-system-x86_64");
         command.args(self.arguments(guest));
         if self.power_states {

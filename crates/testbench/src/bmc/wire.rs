@@ -75,6 +75,11 @@ pub(super) fn hello() -> Vec<u8> {
     encode(&VERSION, END_OF_COMMAND)
 }
 
+/// The frame that tells the machine whether there is something to be fetched.
+pub(super) fn attention(is_wanted: bool) -> Vec<u8> {
+    encode(&[u8::from(is_wanted)], END_OF_COMMAND)
+}
+
 impl Request {
     /// Function and command, which say what is asked.
     pub(super) fn asks(&self) -> (u8, u8) {
@@ -88,11 +93,29 @@ impl Request {
 
     /// The frame that answers with `data`, of which the first byte is the completion code.
     pub(super) fn answer(&self, data: &[u8]) -> Vec<u8> {
-        let mut message = vec![self.sequence, self.function_and_unit | ANSWER, self.command];
-        message.extend_from_slice(data);
+        encode(&self.summed(self.command, data), END_OF_MESSAGE)
+    }
+
+    /// The same, but that its bytes do not add up.
+    pub(super) fn damaged_answer(&self, data: &[u8]) -> Vec<u8> {
+        let mut message = self.summed(self.command, data);
+        if let Some(sum) = message.last_mut() {
+            *sum = sum.wrapping_add(1);
+        }
+        encode(&message, END_OF_MESSAGE)
+    }
+
+    /// The same, but it says that it answers another command.
+    pub(super) fn answer_to_another(&self, data: &[u8]) -> Vec<u8> {
+        encode(&self.summed(self.command.wrapping_add(1), data), END_OF_MESSAGE)
+    }
+
+    fn summed(&self, command: u8, data: &[u8]) -> Vec<u8> {
+        let head = [self.sequence, self.function_and_unit | ANSWER, command];
+        let mut message = [&head, data].concat();
         let sum = message.iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));
         message.push(sum.wrapping_neg());
-        encode(&message, END_OF_MESSAGE)
+        message
     }
 }
 

@@ -17,6 +17,9 @@ const MORTAL: &str = "MORTAL_BINARY";
 /// Of the package linux-perf.
 const PERF: &str = "/usr/bin/perf";
 
+/// Of the package of that name.
+const IPMITOOL: &str = "/usr/bin/ipmitool";
+
 /// A sound machine that is made slow in several ways and mended after each.
 pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
     run(
@@ -114,6 +117,23 @@ pub(crate) fn killed(plan: &str) -> Transcript {
     let script = format!("{}\nkilled_everywhere '{plan}'\n", include_str!("steps/killed.sh"));
     run_with(&[&mortal()], &machines::half_isolated(), &[change(plan, &script)])
 }
+
+/// See [`machines::with_sensors`]; with ipmitool at hand.
+pub(crate) static WITH_SENSORS: LazyLock<Transcript> = LazyLock::new(|| {
+    let step =
+        |name, script| Step::new(name, &format!("{}\n{script}", include_str!("steps/sensors.sh")));
+    run_with(
+        &[IPMITOOL],
+        &machines::with_sensors(),
+        &[
+            step("ipmitool", "cost ipmitool -c sdr"),
+            step("first", "cost fullclock ipmi sensors --thresholds --json"),
+            step("ten rounds", "cost fullclock ipmi sensors --watch -i 1ms -n 10 --json"),
+            step("changed", "maker 3; cost fullclock ipmi sensors --json"),
+            step("faults", include_str!("steps/sensors_of_a_faulty_bmc.sh")),
+        ],
+    )
+});
 
 /// See [`machines::misspelt`].
 pub(crate) static MISSPELT: LazyLock<Transcript> = LazyLock::new(|| {
