@@ -14,7 +14,7 @@ mod interval;
 mod mean;
 mod median;
 mod median_deviation;
-mod normal;
+pub(crate) mod normal;
 mod outliers;
 mod sample;
 mod signed_rank;

@@ -14,7 +14,7 @@ pub(super) fn cumulative(z: f64) -> f64 {
 }
 
 /// The value below which `share` of all lie; finite for every argument.
-pub(super) fn quantile(share: f64) -> f64 {
+pub(crate) fn quantile(share: f64) -> f64 {
     // 40 standard deviations hold everything that an f64 can tell from nothing.
     bisected(-40.0, 40.0, |z| cumulative(z) < share)
 }

@@ -4,7 +4,9 @@ use super::polling_under_load::loaded;
 use crate::output::Style;
 use crate::render::json::pretty;
 use crate::render::page::{BOLD, Page};
-use lab::experiment::published::{KipmidRow, KipmidTable, OutOfOrder, Published, TurboTable};
+use lab::experiment::published::{
+    KipmidRow, KipmidTable, OutOfOrder, PollingLoop, Published, TurboTable,
+};
 use serde_json::{Result, json};
 
 /// How wide what a paragraph is about is.
@@ -115,16 +117,50 @@ fn kipmid(page: &mut Page, table: &KipmidTable) {
             page.labelled(LABEL, label(found), &expected(found, row));
         }
     }
-    page.line("");
-    page.line("  elapsed  relative    ps    busy  setting");
-    for row in &table.rows {
-        page.line(&format!(
-            "{:>7.0} s {:>9.2} {:>3.0} % {:>5.1} %  {}",
-            row.elapsed_s, row.elapsed_relative, row.ps_percent, row.busy_percent, row.setting
-        ));
+    if let Some(found) = &table.polling_loop {
+        page.labelled(LABEL, "  model", &modelled(found));
     }
+    polling_rows(page, table);
     page.line("");
     page.labelled(LABEL, "  doubt", ONE_RUN);
+}
+
+fn modelled(found: &PollingLoop) -> String {
+    let PollingLoop { median_us, sigma, n_waits, farthest, .. } = found;
+    let unknown = if found.rows.iter().any(Option::is_none) {
+        "; without a thread each message waits for a timer besides, and how many there were is not known"
+    } else {
+        ""
+    };
+    format!(
+        "{:.0} thousand waits, half of them below {median_us:.0} us (log-normal, sigma {sigma:.1}), polled as kernels before 5.4 do with 1000 \
+         ticks a second, give each elapsed time within {:.0} %{unknown}",
+        n_waits / 1e3,
+        farthest * 100.0
+    )
+}
+
+/// What was measured, and what the model makes of it.
+fn polling_rows(page: &mut Page, table: &KipmidTable) {
+    let model = table.polling_loop.as_ref();
+    page.line("");
+    let heading = if model.is_some() { "    model    busy" } else { "" };
+    page.line(&format!("  elapsed  relative    ps    busy{heading}  setting"));
+    for (place, row) in table.rows.iter().enumerate() {
+        let predicted = model.map(|it| it.rows.get(place).copied().flatten()).map(|it| match it {
+            Some(it) => format!("{:>7.0} s {:>5.1} %", it.elapsed_s, it.busy_percent),
+            None => format!("{:>9} {:>7}", "-", "-"),
+        });
+        page.line(&format!(
+            "{:>7.0} s {:>9.2} {:>3.0} % {:>5.1} %{}  {}",
+            row.elapsed_s,
+            row.elapsed_relative,
+            row.ps_percent,
+            row.busy_percent,
+            predicted.unwrap_or_default(),
+            row.setting
+        ));
+    }
 }
 
 fn label(found: &OutOfOrder) -> &'static str {
@@ -174,6 +210,15 @@ pub(super) mod tests {
             "{text}"
         );
         assert!(text.contains("one run of each setting"), "{text}");
+    }
+
+    #[test]
+    fn a_table_of_polling_with_enough_limits_stands_beside_a_model_of_the_loop() {
+        let text = text(include_str!("../../../../lab/fixtures/published-kipmid.csv"));
+        assert!(text.contains("elapsed relative ps busy model busy setting"), "{text}");
+        assert!(text.contains("621 s 28.23 0 % 12.7 % - - force_kipmid=0"), "{text}");
+        assert!(text.contains("without a thread each message waits for a timer"), "{text}");
+        assert!(text.contains("give each elapsed time within 2"), "{text}");
     }
 
     #[test]

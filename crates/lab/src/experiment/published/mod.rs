@@ -7,12 +7,14 @@ mod kipmid;
 mod kipmid_loaded;
 mod knee;
 mod out_of_order;
+mod polling_loop;
 mod table;
 mod turbo;
 
 pub use kipmid::{KipmidRow, KipmidTable};
 pub use kipmid_loaded::{AtOdds, LoadedRow, LoadedTable};
 pub use out_of_order::OutOfOrder;
+pub use polling_loop::{PollingLoop, Predicted};
 pub use turbo::{Limited, TurboRow, TurboTable};
 
 use serde::{Deserialize, Serialize};
