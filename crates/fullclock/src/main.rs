@@ -27,8 +27,8 @@ fn main() -> ExitCode {
     let arguments = cli::parse();
     match commands::run(&arguments) {
         Ok(code) => code,
-        // The reader of a pipe that has seen enough (`| head`) is no failure of ours.
-        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // No failure of ours.
+        Err(error) if error.is::<output::NobodyReads>() => ExitCode::SUCCESS,
         Err(error) => {
             output::complain(&error);
             ExitCode::from(2)

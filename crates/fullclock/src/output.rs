@@ -3,6 +3,8 @@
 use crate::cli::{Color, OutputArguments};
 use anyhow::{Context, Result};
 use std::borrow::Cow;
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -61,8 +63,23 @@ fn width() -> usize {
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let printed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    printed.context("cannot write to standard output")
+    match printed {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(NobodyReads.into()),
+        printed => printed.context("cannot write to standard output"),
+    }
 }
+
+/// The reader of standard output has seen enough (`| head`): no other pipe that breaks is this.
+#[derive(Debug)]
+pub(crate) struct NobodyReads;
+
+impl Display for NobodyReads {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody reads standard output any more")
+    }
+}
+
+impl Error for NobodyReads {}
 
 /// `text` with everything that a terminal would obey made visible.
 ///
@@ -183,10 +200,4 @@ impl Drop for Progress {
             rewrite_line("\x1b[K");
         }
     }
-}
-
-/// Whether the error is that nobody reads any more.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io_error = error.downcast_ref::<io::Error>();
-    io_error.is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
 }

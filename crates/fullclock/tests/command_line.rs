@@ -210,3 +210,11 @@ fn what_makes_no_sense_to_ipmi_is_refused_before_anybody_is_asked() {
         assert!(output.status.code() == Some(2) && said.contains(why), "{arguments:?}: {said}");
     }
 }
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = fullclock(&["explain"]).stdout(writer).output().unwrap();
+    assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]));
+}

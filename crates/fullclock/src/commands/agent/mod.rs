@@ -13,7 +13,7 @@ use desk::{Desk, PATIENCE};
 use lab::lines::Timed;
 use session::{Door, HANDSHAKE};
 use std::cell::Cell;
-use std::io::{BufReader, stdin, stdout};
+use std::io::{BufReader, ErrorKind, stdin, stdout};
 use std::net::TcpStream;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -82,6 +82,10 @@ fn on_stdio(options: &AgentArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let served = session.join().map_err(|_| anyhow!("the session panicked"))?;
-    served.context("the connection to the race was lost")?;
+    match served {
+        // The race has gone, and hears nothing.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        served => served.context("the connection to the race was lost")?,
+    }
     Ok(ExitCode::SUCCESS)
 }

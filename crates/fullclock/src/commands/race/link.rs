@@ -302,7 +302,8 @@ impl Link {
         let (mut input, mut way) = self.node.place.connect()?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let token = self.token.clone();
-        send(&mut way.to, &Order::Hello { protocol: PROTOCOL.version, version, token })?;
+        send(&mut way.to, &Order::Hello { protocol: PROTOCOL.version, version, token })
+            .context("the agent has ended")?;
         let who = format!("node {}", self.node.name);
         let machine = match answer(&mut input)? {
             News::Hello { protocol, version, machine } => PROTOCOL
