@@ -1,4 +1,4 @@
-//! Where results are kept.
+//! Where results are kept, and other files.
 //!
 //! Source: the XDG Base Directory Specification 0.8 for `XDG_STATE_HOME`, which a relative path does not count for; the
 //! Filesystem Hierarchy Standard 3.0, 5.8, for `/var/lib`.
@@ -22,6 +22,11 @@ pub(crate) fn results_folder(chosen: Option<&Path>) -> Result<PathBuf> {
 /// The same where results are kept; `None` where they are not.
 pub(crate) fn kept_in(no_save: bool, chosen: Option<&Path>) -> Result<Option<PathBuf>> {
     (!no_save).then(|| results_folder(chosen)).transpose()
+}
+
+/// The folder that a file is in, or will be: the current one where its path names none.
+pub(crate) fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn of_user(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {

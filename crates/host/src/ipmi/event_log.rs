@@ -2,7 +2,7 @@
 
 use super::controller::{Controller, Patience};
 use super::failure::Failure;
-use facts::ipmi::{Completion, EventLogEntry, EventLogInfo, Unanswered};
+use facts::ipmi::{Completion, EventLogEntry, EventLogInfo};
 
 /// A place in the log: everything up to it was seen.
 #[derive(Debug)]
@@ -33,11 +33,6 @@ impl EventLog {
             info: EventLogInfo { n_entries: 0, last_addition: None, ..info },
             last: None,
         })
-    }
-
-    /// Whether events were lost for want of space.
-    pub fn has_overflowed(&self) -> bool {
-        self.info.has_overflowed
     }
 
     /// The entries that were added since it was looked at last: where the controller tells when that was, it takes one
@@ -88,10 +83,9 @@ fn entry(
     controller: &mut Controller,
     patience: Patience<'_>,
 ) -> Result<Option<EventLogEntry>, Failure> {
-    let absent = Unanswered::Refused(Completion::NOT_PRESENT);
     match controller.ask(&EventLogEntry::question(id), patience.anew()) {
         Ok(entry) => Ok(Some(entry)),
-        Err(Failure::Unanswered { why, .. }) if why == absent => Ok(None),
+        Err(why) if why.is_refusal(Completion::NOT_PRESENT) => Ok(None),
         Err(why) => Err(why),
     }
 }

@@ -1,6 +1,6 @@
 //! Why a controller did not answer.
 
-use facts::ipmi::Unanswered;
+use facts::ipmi::{Completion, Unanswered};
 use rustix::io::Errno;
 use std::time::Duration;
 
@@ -79,6 +79,13 @@ pub enum Failure {
     /// Whoever asked wants to stop.
     #[error("stopped")]
     Stopped,
+}
+
+impl Failure {
+    /// Whether the controller answered with this completion code, which is not that it did as it was asked.
+    pub(super) fn is_refusal(&self, code: Completion) -> bool {
+        matches!(self, Failure::Unanswered { why: Unanswered::Refused(it), .. } if *it == code)
+    }
 }
 
 fn remedy(error: &Errno) -> &'static str {

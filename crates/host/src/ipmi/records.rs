@@ -81,7 +81,7 @@ impl SensorRecords {
                     self.next = next.unwrap_or(FIRST);
                     return Ok(Record { bytes, questions });
                 }
-                Err(failure) if is_lost(&failure) => {
+                Err(failure) if failure.is_refusal(Completion::RESERVATION_LOST) => {
                     losses += 1;
                     if losses == MOST_LOSSES {
                         let path = controller.path().to_owned();
@@ -160,11 +160,6 @@ impl SensorRecords {
             _ => false,
         }
     }
-}
-
-fn is_lost(failure: &Failure) -> bool {
-    let lost = Unanswered::Refused(Completion::RESERVATION_LOST);
-    matches!(failure, Failure::Unanswered { why, .. } if *why == lost)
 }
 
 #[cfg(test)]

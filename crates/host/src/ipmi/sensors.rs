@@ -25,7 +25,7 @@ pub struct Sensors {
 }
 
 /// Where records come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// Whether they were kept on disk, and the controller says that they are still the same.
     pub is_kept: bool,
@@ -64,7 +64,7 @@ impl Sensors {
             (_, Some(doubt)) => doubt.to_owned(),
             (Some(folder), None) => match Kept::read(folder, &stamp) {
                 Ok(kept) => {
-                    let origin = Origin::of(&kept.records, true);
+                    let origin = Origin { is_kept: true, ..Origin::default() };
                     return Ok(Sensors::of(&kept.records, stamp, origin));
                 }
                 Err(why) => why,
@@ -82,15 +82,15 @@ impl Sensors {
     ) -> Result<Sensors, Failure> {
         let records = match SensorRecords::all(controller, patience) {
             Ok(records) => records,
-            Err(why) if is_absent(&why) => Vec::new(),
+            // There is no first one.
+            Err(why) if why.is_refusal(Completion::NOT_PRESENT) => Vec::new(),
             Err(why) => return Err(why),
         };
         let questions = records.iter().map(|it| it.questions).sum();
         let records: Vec<Vec<u8>> = records.into_iter().map(|it| it.bytes).collect();
-        let mut origin = Origin { questions, why, ..Origin::of(&records, false) };
         let doubt = stamp.doubt().map(str::to_owned);
         let kept = Kept::new(stamp, records);
-        origin.unkept = match (folder, doubt) {
+        let unkept = match (folder, doubt) {
             (None, _) => String::new(),
             (_, Some(doubt)) => doubt,
             (Some(folder), None) => kept
@@ -99,12 +99,17 @@ impl Sensors {
                 .map(|it| format!("{}: {it}", folder.display()))
                 .unwrap_or_default(),
         };
+        let origin = Origin { questions, why, unkept, ..Origin::default() };
         Ok(Sensors::of(&kept.records, kept.stamp, origin))
     }
 
+    /// Of records from there, which are counted here.
     fn of(records: &[Vec<u8>], stamp: Stamp, origin: Origin) -> Sensors {
-        let parsed = records.iter().filter_map(|it| SensorRecord::parse(it).ok());
-        let sensors = parsed.flat_map(SensorRecord::into_sensors).collect();
+        let read: Vec<SensorRecord> =
+            records.iter().filter_map(|it| SensorRecord::parse(it).ok()).collect();
+        let (n_records, n_unreadable) = (records.len(), records.len() - read.len());
+        let origin = Origin { n_records, n_unreadable, ..origin };
+        let sensors = read.into_iter().flat_map(SensorRecord::into_sensors).collect();
         Sensors { sensors, origin, stamp, factors: HashMap::new() }
     }
 
@@ -202,14 +207,6 @@ impl Sensors {
     }
 }
 
-impl Origin {
-    fn of(records: &[Vec<u8>], is_kept: bool) -> Origin {
-        let n_unreadable = records.iter().filter(|it| SensorRecord::parse(it).is_err()).count();
-        let (why, unkept) = (String::new(), String::new());
-        Origin { is_kept, n_records: records.len(), n_unreadable, questions: 0, why, unkept }
-    }
-}
-
 /// Sets apart what a controller that works says of one sensor.
 fn answered<T>(answer: Result<T, Failure>) -> Result<Result<T, Unanswered>, Failure> {
     match answer {
@@ -217,12 +214,6 @@ fn answered<T>(answer: Result<T, Failure>) -> Result<Result<T, Unanswered>, Fail
         Err(Failure::Unanswered { why, .. }) => Ok(Err(why)),
         Err(why) => Err(why),
     }
-}
-
-/// Whether there is no first record: then there are none.
-fn is_absent(failure: &Failure) -> bool {
-    let absent = Unanswered::Refused(Completion::NOT_PRESENT);
-    matches!(failure, Failure::Unanswered { why, .. } if *why == absent)
 }
 
 #[cfg(test)]
@@ -348,7 +339,12 @@ mod tests {
     #[test]
     fn a_record_that_nobody_can_read_is_counted_and_the_others_stay() {
         let short = record(1, 0)[..40].to_vec();
-        let origin = Origin::of(&[short, record(2, 0)], true);
+        let (_, mut controller) = bmc();
+        let patience = Patience::begin(Duration::from_secs(60), &NEVER);
+        let stamp = Stamp::of(&mut controller, patience).unwrap();
+        let Sensors { origin, sensors, .. } =
+            Sensors::of(&[short, record(2, 0)], stamp, Origin::default());
+        assert_eq!(sensors.len(), 1);
         assert_eq!((origin.n_records, origin.n_unreadable), (2, 1));
     }
 }

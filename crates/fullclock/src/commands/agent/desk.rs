@@ -1,5 +1,6 @@
 //! The race that an agent works on, one at a time, whoever is connected.
 
+use crate::clock::now;
 use crate::measure::costs;
 use crate::watch::Taping;
 use facts::HostView;
@@ -247,11 +248,6 @@ impl Drop for Ending<'_> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[expect(clippy::disallowed_methods, reason = "patience is a time")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

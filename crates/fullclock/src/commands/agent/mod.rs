@@ -4,6 +4,7 @@ mod desk;
 mod session;
 
 use crate::cli::{AgentArguments, Arguments};
+use crate::clock::now;
 use crate::connections;
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -55,7 +56,7 @@ pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<Exi
 /// Serves a connection from its greeting to its end.
 fn serving(token: String, desk: Arc<Desk>) -> impl Fn(&TcpStream) + Send + Sync {
     move |stream| {
-        let until = Cell::new(Some(session::now() + HANDSHAKE));
+        let until = Cell::new(Some(now() + HANDSHAKE));
         let (timed, door) =
             (Timed { stream, until: &until }, Door { token: &token, until: &until });
         // Whoever is not there any more needs no answer.

@@ -196,11 +196,6 @@ impl Heard {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a stranger's time is limited")]
-pub(super) fn now() -> Instant {
-    Instant::now()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

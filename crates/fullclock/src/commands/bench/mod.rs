@@ -9,6 +9,7 @@ pub(super) mod progress;
 mod session;
 
 use crate::cli::{Arguments, BenchArguments};
+use crate::clock::since_1970_ns;
 use crate::interrupt::Interrupt;
 use crate::measure::costs;
 use crate::output::{self, Style};
@@ -26,13 +27,11 @@ use lab::record::{Fingerprint, Record};
 use lab::store::Journal;
 use lab::workload::Scene;
 use pace::Pace;
-use rustix::time::{ClockId, clock_gettime};
 pub(crate) use session::Around;
 use session::Session;
 pub(super) use session::kept;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// The workload whose figure is one to compare between machines of one model.
 const COMPARED_WITH_PEERS: &str = "cpu-speed";
@@ -184,8 +183,7 @@ fn plan(host: &HostView, allowed: &CpuSet, arms: Vec<PlannedArm>) -> Result<Plan
 
 /// What a result of this workload is called that begins at this moment, and the moment.
 pub(super) fn moment(workload: &str) -> (String, String) {
-    let now = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
-    let began = utc::timestamp(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
+    let began = utc::timestamp(since_1970_ns());
     // 20261120T154305Z-cpu-loop: sorts by time, and is a name for a file.
     let moment: String = began.chars().filter(|it| !"-:".contains(*it)).take(15).collect();
     (format!("{moment}Z-{workload}"), began)

@@ -8,6 +8,7 @@ mod data;
 mod page_file;
 
 use crate::cli::{Arguments, CertificateArguments};
+use crate::clock::since_1970;
 use crate::commands::compare;
 use crate::output::{self, Style};
 use crate::render;
@@ -16,9 +17,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use lab::compare::Side;
 use lab::comparison::{Comparison, between, within};
 use lab::record::Record;
-use rustix::time::{ClockId, clock_gettime};
 use std::process::ExitCode;
-use std::time::Duration;
 
 pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Result<ExitCode> {
     let results = options.results.as_deref();
@@ -37,8 +36,7 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
         Some(id) => Some(change::of(arguments, &options.state.state_dir, id)?),
         None => None,
     };
-    let now = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
-    let written = render::change::moment(now);
+    let written = render::change::moment(since_1970());
     let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written)
         .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
     let page = render::certificate::page(&certificate);

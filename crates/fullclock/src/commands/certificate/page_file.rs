@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "writes the file that the user names")]
 
 use crate::render::certificate::is_certificate;
+use crate::results_folder::folder_of;
 use anyhow::{Context, Result, bail};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -24,11 +25,10 @@ pub(super) fn write(path: &Path, page: &str, force: bool) -> Result<()> {
              with --force"
         ),
     }
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let cannot = || format!("cannot write {name}");
     // It is there to be passed on: whoever may read what this user writes may read it.
     let mode = std::fs::Permissions::from_mode(0o666);
-    let file = tempfile::Builder::new().permissions(mode).tempfile_in(folder);
+    let file = tempfile::Builder::new().permissions(mode).tempfile_in(folder_of(path));
     let mut file = file.with_context(cannot)?;
     file.write_all(page.as_bytes()).with_context(cannot)?;
     file.persist(path).with_context(cannot)?;

@@ -6,6 +6,7 @@
 use super::program;
 use super::status::{Place, Standing, shown};
 use crate::cli::{Arguments, DriftArguments};
+use crate::clock::since_1970_ns;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::render;
@@ -99,8 +100,7 @@ fn report(
     found: Option<&str>,
     writer: Option<&Written>,
 ) -> Result<()> {
-    let now = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
-    let at = utc::timestamp(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
+    let at = utc::timestamp(since_1970_ns());
     output::print(&if arguments.output.json {
         render::change::drift_json(&at, place, found, writer)?
     } else {

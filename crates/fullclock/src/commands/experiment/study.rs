@@ -6,6 +6,7 @@ use crate::cli::Arguments;
 use crate::output::{self, Style};
 use crate::render;
 use crate::render::experiment::{Study, i_know_of};
+use crate::results_folder::folder_of;
 use anyhow::{Context, Result, anyhow, bail};
 use lab::experiment::analysis::analyse;
 use lab::failure::Failure;
@@ -117,8 +118,7 @@ pub(super) fn read(path: &Path) -> Result<(Record, PathBuf)> {
     if record.experiment.is_none() {
         bail!("{} is a result of `fullclock bench`; `fullclock compare` shows it", file.display());
     }
-    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
-    Ok((record, folder.unwrap_or(Path::new(".")).to_owned()))
+    Ok((record, folder_of(&file).to_owned()))
 }
 
 /// The journal of the study in a folder.

@@ -1,6 +1,7 @@
 //! The connection to one node: made, lost, and made again.
 
 use super::nodes::{Node, Place};
+use crate::clock::now;
 use crate::commands::change::program;
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
@@ -18,7 +19,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long an agent may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -424,9 +425,4 @@ fn reached(address: &str) -> Result<(In, Way)> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[expect(clippy::disallowed_methods, reason = "patience is a time")]
-fn now() -> Instant {
-    Instant::now()
 }

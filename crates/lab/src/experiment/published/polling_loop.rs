@@ -56,17 +56,18 @@ pub(super) fn polling_loop(rows: &[KipmidRow]) -> Option<PollingLoop> {
         return None;
     }
     let deviates = deviates();
-    let of = |median_us: f64, sigma: f64| of(rows, unlimited_s, &deviates, (median_us, sigma));
+    let found_by =
+        |median_us: f64, sigma: f64| of(rows, unlimited_s, &deviates, (median_us, sigma));
     let nearer = |a: Found, b: Found| if b.distance < a.distance { b } else { a };
     let medians = (0..7).map(|it| 5.0 * f64::from(1 << it));
     let coarse = medians.flat_map(|it| (1..=6).map(move |sigma| (it, f64::from(sigma) * 0.4)));
-    let mut found = coarse.map(|(median_us, sigma)| of(median_us, sigma)).reduce(nearer)?;
+    let mut found = coarse.map(|(median_us, sigma)| found_by(median_us, sigma)).reduce(nearer)?;
     for step in (1..=6).map(|it| 0.5_f64.powi(it)) {
         // Half of the step before, about the best so far.
         let PollingLoop { median_us, sigma, .. } = found.polling_loop;
         for (by, plus) in [-1.0, 0.0, 1.0].iter().flat_map(|it| [-0.4, 0.0, 0.4].map(|to| (it, to)))
         {
-            found = nearer(found, of(median_us * (by * step).exp2(), sigma + plus * step));
+            found = nearer(found, found_by(median_us * (by * step).exp2(), sigma + plus * step));
         }
     }
     Some(found.polling_loop)

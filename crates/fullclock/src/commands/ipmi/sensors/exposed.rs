@@ -2,6 +2,7 @@
 
 use crate::cli::OutputArguments;
 use crate::output;
+use crate::results_folder::folder_of;
 use anyhow::{Context, Result, bail};
 use std::fs::Permissions;
 use std::io::Write as _;
@@ -32,8 +33,11 @@ impl Exposed {
                 path.display(),
                 path.join("bmc.prom").display()
             ),
-            Some(path) if !folder(path).is_dir() => {
-                bail!("{}: there is no such folder to write --metrics to", folder(path).display())
+            Some(path) if !folder_of(path).is_dir() => {
+                bail!(
+                    "{}: there is no such folder to write --metrics to",
+                    folder_of(path).display()
+                )
             }
             Some(path) => Ok(Exposed::File(path.to_owned())),
         }
@@ -56,13 +60,10 @@ impl Exposed {
     }
 }
 
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 fn replace(path: &Path, text: &str) -> Result<()> {
     // The collector takes what ends in .prom, which this does not, and runs as another user.
-    let mut file = Builder::new().prefix(".fullclock-").suffix(".new").tempfile_in(folder(path))?;
+    let mut file =
+        Builder::new().prefix(".fullclock-").suffix(".new").tempfile_in(folder_of(path))?;
     file.write_all(text.as_bytes())?;
     file.as_file().set_permissions(Permissions::from_mode(0o644))?;
     file.persist(path)?;

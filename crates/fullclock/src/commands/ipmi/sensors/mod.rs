@@ -6,6 +6,7 @@ mod session;
 mod shown;
 
 use crate::cli::{Arguments, SensorsArguments};
+use crate::clock::now;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::results_folder::kept_in;
@@ -17,7 +18,7 @@ use session::{Session, Wanted};
 use shown::Shown;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(super) fn run(arguments: &Arguments, options: &SensorsArguments) -> Result<ExitCode> {
     let exposed = Exposed::begin(options.metrics.as_deref(), &arguments.output)?;
@@ -70,11 +71,3 @@ const REST: Duration = Duration::from_millis(50);
 
 /// How often the wish to stop is looked at.
 const LOOK: Duration = Duration::from_millis(200);
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "rounds are kept apart by the time that they are wanted in"
-)]
-fn now() -> Instant {
-    Instant::now()
-}

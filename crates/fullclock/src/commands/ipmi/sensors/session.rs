@@ -1,12 +1,12 @@
 //! A controller that is asked again and again, lost, and found again.
 
 use super::events::Events;
+use crate::clock::since_1970_ns;
 use crate::render::ipmi::sensors::{Board, Event, Line, Round};
 use anyhow::Result;
 use facts::HostView;
 use facts::ipmi::{DeviceId, EventLogEntry, Threshold};
 use host::ipmi::{Controller, EventLog, Failure, Patience, Sensors};
-use rustix::time::{ClockId, clock_gettime};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -38,7 +38,8 @@ pub(super) struct Session<'a> {
     sensors: Sensors,
     /// By the place of their sensor; empty until they were asked for.
     thresholds: Vec<Vec<(Threshold, f64)>>,
-    board: Board,
+    /// The device, and what the controller says of itself.
+    name: String,
     /// None where nobody wants it, and where the controller has none.
     log: Option<EventLog>,
     events: Events,
@@ -73,7 +74,7 @@ impl<'a> Session<'a> {
             open,
             wanted,
             controller: Some(controller),
-            board: Board { name, origin: sensors.origin.clone() },
+            name,
             sensors,
             thresholds: Vec::new(),
             log,
@@ -81,15 +82,15 @@ impl<'a> Session<'a> {
         })
     }
 
-    pub(super) fn board(&self) -> &Board {
-        &self.board
+    pub(super) fn board(&self) -> Board<'_> {
+        Board { name: &self.name, origin: &self.sensors.origin }
     }
 
     /// Reads all sensors, and what is new in the log. A controller that does not answer is opened anew by the next round.
     pub(super) fn round(&mut self) -> Round {
-        let at_ns = since_1970();
+        let at_ns = since_1970_ns();
         let found = self.asked();
-        let took = Duration::from_nanos(since_1970().saturating_sub(at_ns));
+        let took = Duration::from_nanos(since_1970_ns().saturating_sub(at_ns));
         let (events, n_untold) = self.events.take();
         Round { at_ns, took, found: found.map_err(|why| format!("{why:#}")), events, n_untold }
     }
@@ -111,7 +112,6 @@ impl<'a> Session<'a> {
     fn lines(&mut self, controller: &mut Controller) -> Result<Vec<Line>> {
         let patience = self.wanted.patience;
         if self.sensors.revalidate(controller, self.wanted.folder.as_deref(), patience)? {
-            self.board.origin = self.sensors.origin.clone();
             self.thresholds.clear();
         }
         let n_sensors = self.sensors.sensors.len();
@@ -148,7 +148,7 @@ impl<'a> Session<'a> {
             Ok(came) => {
                 let EventLogEntry { logged, .. } = came?;
                 let event = self.events.send(logged, &self.sensors.sensors)?;
-                Some(News { at_ns: since_1970(), event })
+                Some(News { at_ns: since_1970_ns(), event })
             }
             Err(_) => {
                 // The next round finds out what it is.
@@ -157,11 +157,6 @@ impl<'a> Session<'a> {
             }
         }
     }
-}
-
-fn since_1970() -> u64 {
-    let since = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ impl Shown {
         Shown { style, is_json, is_watch, exposed, before: None }
     }
 
-    pub(super) fn round(&mut self, board: &Board, round: Round) -> Result<()> {
+    pub(super) fn round(&mut self, board: Board<'_>, round: Round) -> Result<()> {
         self.exposed.write(&metrics(&round))?;
         if self.exposed.is_terminal() {
             return Ok(());
@@ -39,7 +39,7 @@ impl Shown {
         output::print(&text)
     }
 
-    fn text(&self, board: &Board, round: &Round) -> String {
+    fn text(&self, board: Board<'_>, round: &Round) -> String {
         let mut text = match &self.before {
             None => {
                 let n_sensors = round.found.as_ref().map_or(0, Vec::len);

@@ -1,5 +1,6 @@
 //! The one client that a server serves at a time.
 
+use crate::clock::now;
 use crate::secret;
 use anyhow::Result;
 use std::net::{SocketAddr, TcpStream};
@@ -86,11 +87,6 @@ impl Drop for Seat<'_> {
     fn drop(&mut self) {
         *self.desk.state() = State { client: None, left: now() };
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "patience is a time")]
-pub(super) fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! One connection to a server: it controls a test, or carries its data.
 
-use super::desk::{Desk, Seat, now};
+use super::desk::{Desk, Seat};
+use crate::clock::now;
 use crate::commands::net::guard;
 use crate::secret;
 use anyhow::Result;

@@ -6,8 +6,8 @@ use crate::watch::timestamp;
 use facts::ipmi::{Threshold, Timestamp};
 use serde_json::{Map, Value, json};
 
-pub(crate) fn json(board: &Board, round: &Round) -> Value {
-    let origin = &board.origin;
+pub(crate) fn json(board: Board<'_>, round: &Round) -> Value {
+    let origin = board.origin;
     json!({
         "schema_version": SCHEMA_VERSION,
         "fullclock": env!("CARGO_PKG_VERSION"),
@@ -96,8 +96,9 @@ mod tests {
         let schema = include_str!("../../../../../../schemas/ipmi-sensors-1.json");
         let schema: Value = serde_json::from_str(schema).unwrap();
         let schema = jsonschema::validator_for(&schema).unwrap();
-        let (round, lost) =
-            (json(&sample::board(), &sample::round()), json(&sample::board(), &sample::lost()));
+        let origin = sample::origin();
+        let board = sample::board(&origin);
+        let (round, lost) = (json(board, &sample::round()), json(board, &sample::lost()));
         for value in [&round, &lost] {
             schema.validate(value).unwrap_or_else(|why| panic!("{why}: {value:#}"));
         }

@@ -13,11 +13,12 @@ use host::ipmi::{Measured, Origin};
 use std::time::Duration;
 
 /// What was asked.
-pub(crate) struct Board {
+#[derive(Clone, Copy)]
+pub(crate) struct Board<'a> {
     /// The device, and what the controller says of itself.
-    pub(crate) name: String,
+    pub(crate) name: &'a str,
     /// Where its sensor records come from.
-    pub(crate) origin: Origin,
+    pub(crate) origin: &'a Origin,
 }
 
 /// All sensors, read once.
@@ -144,16 +145,19 @@ mod sample {
         Line { sensor, measured: Ok(Measured { reading, value }), thresholds: Vec::new() }
     }
 
-    pub(super) fn board() -> Board {
-        let origin = Origin {
+    pub(super) fn board(origin: &Origin) -> Board<'_> {
+        Board { name: "/dev/ipmi0: device 0x20", origin }
+    }
+
+    pub(super) fn origin() -> Origin {
+        Origin {
             is_kept: true,
             n_records: 4,
             n_unreadable: 1,
             questions: 0,
             why: String::new(),
             unkept: String::new(),
-        };
-        Board { name: "/dev/ipmi0: device 0x20".to_owned(), origin }
+        }
     }
 
     /// A temperature that is too high, one that is not read, a state, and a sensor that is not answered for.

@@ -13,10 +13,10 @@ const VALUE: usize = 10;
 const NAME: usize = 16;
 
 /// Who was asked, and where the records come from.
-pub(crate) fn heading(board: &Board, n_sensors: usize, style: Style) -> String {
+pub(crate) fn heading(board: Board<'_>, n_sensors: usize, style: Style) -> String {
     let mut page = Page::new(style);
-    page.line(&page.paint(BOLD, &board.name));
-    let origin = &board.origin;
+    page.line(&page.paint(BOLD, board.name));
+    let origin = board.origin;
     let records = if origin.is_kept {
         format!("{} records, on disk and unchanged", origin.n_records)
     } else {
@@ -170,7 +170,9 @@ mod tests {
 
     #[test]
     fn every_sensor_has_its_value_and_its_state() {
-        let text = heading(&sample::board(), 4, STYLE) + "\n" + &table(&sample::round(), STYLE);
+        let text = heading(sample::board(&sample::origin()), 4, STYLE)
+            + "\n"
+            + &table(&sample::round(), STYLE);
         insta::assert_snapshot!(text, @r#"
         /dev/ipmi0: device 0x20
         sensors   4
@@ -190,12 +192,12 @@ mod tests {
 
     #[test]
     fn records_that_were_fetched_say_why_and_why_they_will_be_again() {
-        let mut board = sample::board();
-        board.origin.is_kept = false;
-        board.origin.questions = 8;
-        board.origin.why = "this is the first time".to_owned();
-        board.origin.unkept = "/var/lib/fullclock: Read-only file system".to_owned();
-        insta::assert_snapshot!(heading(&board, 4, STYLE), @"
+        let mut origin = sample::origin();
+        origin.is_kept = false;
+        origin.questions = 8;
+        origin.why = "this is the first time".to_owned();
+        origin.unkept = "/var/lib/fullclock: Read-only file system".to_owned();
+        insta::assert_snapshot!(heading(sample::board(&origin), 4, STYLE), @"
         /dev/ipmi0: device 0x20
         sensors   4
         records   4 records, fetched with 8 questions: this is the first time
