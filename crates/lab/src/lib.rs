@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+mod child;
 pub mod commit;
 pub mod compare;
 pub mod comparison;

@@ -46,6 +46,11 @@ pub const MACHINES: &[Machine] = &[
         boot: with_sensors,
     },
     Machine {
+        name: "wired",
+        about: "two CPUs with P-states, RDMA over Ethernet by software, networks that can be shaped",
+        boot: wired,
+    },
+    Machine {
         name: "misspelt",
         about: "nohz_full names CPUs there are not; says that it is a virtual machine",
         boot: misspelt,
@@ -63,6 +68,9 @@ const CPU_MODEL: &str = "Skylake-Server,+acpi";
 
 const POWER_MODULES: [&str; 4] =
     ["acpi_cpufreq", "cpufreq_ondemand", "cpufreq_powersave", "cpufreq_userspace"];
+/// The device asks for the checksum by its name, which no list of what needs what has.
+const WIRE_MODULES: [&str; 6] =
+    ["crc32_generic", "dummy", "ib_uverbs", "rdma_rxe", "sch_netem", "veth"];
 const BMC_MODULES: [&str; 3] = ["ipmi_si", "ipmi_devintf", "ipmi_watchdog"];
 
 /// Two CPUs with P-states and C-states, a BMC that interrupts, nothing on the boot line.
@@ -91,6 +99,25 @@ pub fn tickless() -> Boot {
 #[must_use]
 pub fn with_sensors() -> Boot {
     qemu(2, false, Bmc { interrupt: false, pace: Some(Pace::Published) }, &[])
+}
+
+/// Two CPUs with P-states; an interface can be given an RDMA device that is software (rdma_rxe), and a pair of interfaces
+/// (veth) a rate (netem).
+#[must_use]
+pub fn wired() -> Boot {
+    Boot {
+        emulator: Emulator::Qemu(Qemu {
+            cpu_model: CPU_MODEL,
+            n_cpus: 2,
+            power_states: true,
+            bmc: None,
+            disk: None,
+            poses_as_hardware: true,
+        }),
+        kernel_arguments: Vec::new(),
+        modules: [&["msr"], &POWER_MODULES[..], &WIRE_MODULES].concat(),
+        init: Init::Script,
+    }
 }
 
 /// A virtual machine that says so, with a list of CPUs on the boot line that was written for a bigger

@@ -9,6 +9,11 @@ use anyhow::{Context as _, Result};
 use crate::cpio::Archive;
 use crate::tool;
 
+/// A library that loads others by name, which ldd cannot know: of those, what makes RDMA devices of software (rdma_rxe) work.
+const VERBS: &str = "/libibverbs.so.1";
+const VERBS_LOADS: [&str; 2] =
+    ["/etc/libibverbs.d/rxe.driver", "/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so"];
+
 /// The files that make a program run: itself, and each library where its loader looks for it.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -24,7 +29,11 @@ impl Program {
     /// Reads the program at `path` and every library it is linked to.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let libraries = linked_libraries(path)?
+        let mut libraries = linked_libraries(path)?;
+        if libraries.iter().any(|library| library.display().to_string().ends_with(VERBS)) {
+            libraries.extend(VERBS_LOADS.map(PathBuf::from));
+        }
+        let libraries = libraries
             .into_iter()
             .map(|library| Ok((library.display().to_string(), read(&library)?)))
             .collect::<Result<_>>()?;

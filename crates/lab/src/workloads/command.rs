@@ -1,18 +1,16 @@
 //! `command`: any command, by its elapsed time or by a figure that it prints.
 
-mod group;
 mod printed;
-mod run;
 
+use crate::child::{Group, Run};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, Outcome};
 use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
-use group::Group;
 use printed::Metric;
-use run::Run;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -82,7 +80,7 @@ impl Ready for Command {
         self.run = None;
         let group = self.group.take().map_or_else(Group::new, Ok)?;
         let mut run = Run::start(&group, &self.words, self.cpus.as_ref(), &self.temporary)?;
-        let elapsed = run.wait(self.timeout, scene.stop)?;
+        let elapsed = run.wait(self.timeout, &|| scene.stop.load(Ordering::Relaxed))?;
         let printed = run.printed()?;
         let cpu_ns = run.cpu_ns();
         (self.run, self.group) = (Some(run), Some(group));

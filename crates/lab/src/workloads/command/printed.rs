@@ -1,5 +1,6 @@
 //! The figure in what a command prints.
 
+use crate::child::tail;
 use crate::failure::Failure;
 use regex_lite::Regex;
 
@@ -43,16 +44,6 @@ impl Metric {
     }
 }
 
-/// The last lines of a text, no longer than an error message should be.
-pub(super) fn tail(text: &str) -> String {
-    const LINES: usize = 5;
-    const CHARACTERS: usize = 500;
-    let lines: Vec<&str> = text.trim().lines().rev().take(LINES).collect();
-    let text = lines.into_iter().rev().collect::<Vec<_>>().join("\n");
-    let n = text.chars().count();
-    text.chars().skip(n.saturating_sub(CHARACTERS)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,11 +74,5 @@ mod tests {
         assert!(found("tps", "").contains("has 0"));
         assert!(found("(a)(b)", "").contains("has 2"));
         assert!(found("(", "").starts_with("--metric \"(\": "));
-    }
-
-    #[test]
-    fn last_words_are_few() {
-        assert_eq!(tail("1\n2\n3\n4\n5\n6\n"), "2\n3\n4\n5\n6");
-        assert_eq!(tail(&"ä".repeat(2000)).chars().count(), 500);
     }
 }

@@ -15,7 +15,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 /// A process group that is empty but for its keeper. Dropping it kills everything in it.
-pub(super) struct Group {
+pub(crate) struct Group {
     keeper: Child,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Group {
 const KEEP: &str = "trap '' HUP INT QUIT TERM; read -r line; kill -KILL 0";
 
 impl Group {
-    pub(super) fn new() -> Result<Group, Failure> {
+    pub(crate) fn new() -> Result<Group, Failure> {
         let mut keeper = Command::new("sh");
         keeper.args(["-c", KEEP]).process_group(0);
         keeper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -33,7 +33,7 @@ impl Group {
     }
 
     /// Its number, which stays its own until this is dropped.
-    pub(super) fn number(&self) -> Pid {
+    pub(crate) fn number(&self) -> Pid {
         Pid::from_child(&self.keeper)
     }
 }

@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "runs and times what the user asked to be measured")]
 
 use super::group::Group;
-use super::printed::tail;
+use super::tail;
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::threads::refused;
@@ -15,20 +15,19 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// How long it has to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often the user's wish to stop is looked at.
+/// How often it is looked whether it is still wanted.
 const STEP: Duration = Duration::from_millis(50);
 /// What is kept of what it prints: the end.
 const MOST_PRINTED: i64 = 1 << 20;
 
 /// A command in the process group that it was started in, which has to outlive this. Nobody has waited for it: its number
 /// is its own until it is settled or dropped.
-pub(super) struct Run {
+pub(crate) struct Run {
     program: String,
     child: Child,
     group: Pid,
@@ -42,7 +41,7 @@ pub(super) struct Run {
 
 impl Run {
     /// Starts it in `group`, on these CPUs or where this thread may run.
-    pub(super) fn start(
+    pub(crate) fn start(
         group: &Group,
         words: &[String],
         cpus: Option<&CpuSet>,
@@ -80,21 +79,22 @@ impl Run {
         Ok(run)
     }
 
-    pub(super) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for its end; how long it took. Stops it where it takes longer than `limit`, or the user wants to stop.
-    pub(super) fn wait(
+    /// Waits for its end; how long it took. Stops it where it takes longer than `limit`, or nobody wants its end any
+    /// more.
+    pub(crate) fn wait(
         &self,
         limit: Option<Duration>,
-        stop: &AtomicBool,
+        is_unwanted: &dyn Fn() -> bool,
     ) -> Result<Duration, Failure> {
         loop {
             if let Some(ended) = self.end_within(STEP)? {
                 return Ok(ended.saturating_duration_since(self.began));
             }
-            if stop.load(Ordering::Relaxed) {
+            if is_unwanted() {
                 self.stop();
                 return Err(Failure::Stopped);
             }
@@ -106,7 +106,7 @@ impl Run {
     }
 
     /// The end of what it printed, standard output first. Errors: it failed.
-    pub(super) fn printed(&mut self) -> Result<String, Failure> {
+    pub(crate) fn printed(&mut self) -> Result<String, Failure> {
         let pid = Pid::from_child(&self.child);
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(pid), options).map_err(|it| self.unwaited(it.into()))?;
@@ -127,12 +127,12 @@ impl Run {
     }
 
     /// The time on a CPU of it and of those of its children that it waited for, once it has ended.
-    pub(super) fn cpu_ns(&self) -> Known<u64> {
+    pub(crate) fn cpu_ns(&self) -> Known<u64> {
         ended_child_cpu_ns(self.pid()).into()
     }
 
     /// Takes leave of it.
-    pub(super) fn settle(mut self) -> Result<(), Failure> {
+    pub(crate) fn settle(mut self) -> Result<(), Failure> {
         self.child.wait().map_err(|error| self.unwaited(error))?;
         Ok(())
     }
