@@ -75,6 +75,13 @@ pub fn cpu_time(text: &str) -> Result<Duration, Expected> {
     ticks.map(Duration::from_nanos).ok_or(TIMES)
 }
 
+/// Parses the CPU that a process runs or last ran on from /proc/PID/stat: `processor`, field 39.
+pub fn last_cpu(text: &str) -> Result<u32, Expected> {
+    const CPU: Expected = Expected("a line with a CPU in field 39");
+    let (_, rest) = text.rsplit_once(") ").ok_or(CPU)?;
+    rest.split_ascii_whitespace().nth(39 - 3).and_then(|it| it.parse().ok()).ok_or(CPU)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +115,13 @@ mod tests {
         assert_eq!(cpu_time(line), Ok(Duration::from_millis(12_370)));
         assert!(cpu_time("9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 3").is_err());
         assert!(cpu_time("").is_err());
+    }
+
+    #[test]
+    fn the_last_cpu_is_field_39() {
+        let numbers: Vec<String> = (4..=52).map(|it| it.to_string()).collect();
+        assert_eq!(last_cpu(&format!("9 (a) b) S {}", numbers.join(" "))), Ok(39));
+        assert!(last_cpu("9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 3").is_err());
     }
 
     #[test]

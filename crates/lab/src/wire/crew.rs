@@ -108,7 +108,7 @@ impl Crew<'_> {
         let channel = Channel::of(stream, self.stop)?;
         let sends = matches!(
             (test, self.side),
-            (Test::WriteBw, Side::Client) | (Test::ReadBw, Side::Server)
+            (Test::WriteBw | Test::SendBw, Side::Client) | (Test::ReadBw, Side::Server)
         );
         let timed = match (test, self.side) {
             (Test::Latency, Side::Client) => as_seen(trips::ask(&channel, part)?, Seen::Trips),

@@ -27,6 +27,9 @@ pub enum Broken {
     /// The user wants to stop.
     #[error("interrupted")]
     Stopped,
+    /// A program of perftest failed.
+    #[error("{0}")]
+    Perftest(#[from] crate::failure::Failure),
     /// No thread could be had, or none on that CPU.
     #[error("{0}")]
     Unready(String),

@@ -22,6 +22,7 @@ mod crew;
 mod failure;
 mod figures;
 mod flow;
+pub mod perftest;
 pub mod protocol;
 mod sizes;
 mod trips;

@@ -10,7 +10,8 @@
 //!     join: session                 ->
 //!                                   <-      joined                 or refused: why
 //!   measure: part                   ->
-//!     data, both ways, until the receiver has all of it
+//!     data, both ways, until the receiver has all of it; over RDMA there are no streams, but
+//!                                   <-      listening: port        of perftest's program, or failed: why
 //!                                   <-      measured: report       or failed: why
 //!   ... more of them ...
 //!   judge                           ->
@@ -85,9 +86,16 @@ pub enum News {
     Ready {
         /// What they have to name.
         session: String,
+        /// The version of its perftest, where that carries the data.
+        perftest: Option<String>,
     },
     /// This stream is one of the session.
     Joined,
+    /// The server's program of perftest waits for the client's, or is about to.
+    Listening {
+        /// A TCP port.
+        port: u16,
+    },
     /// A message size is over.
     Measured(Report),
     /// It could not be measured.
@@ -105,6 +113,8 @@ pub enum News {
 pub enum Transport {
     /// Connections of the kernel's TCP.
     Tcp,
+    /// RDMA, by the programs of perftest.
+    Rdma,
 }
 
 /// Who sends what.
@@ -115,6 +125,8 @@ pub enum Test {
     WriteBw,
     /// The server sends, the client counts what arrives.
     ReadBw,
+    /// The client sends into memory that the server names for each message. RDMA only: over TCP every message is received so.
+    SendBw,
     /// A message there and one of the same size back, in turn; half of the time is the latency.
     Latency,
 }
@@ -189,6 +201,7 @@ impl Test {
         match self {
             Test::WriteBw => "write-bw",
             Test::ReadBw => "read-bw",
+            Test::SendBw => "send-bw",
             Test::Latency => "latency",
         }
     }
@@ -197,6 +210,14 @@ impl Test {
 impl Task {
     /// Why a server does not do it; `None` where it does.
     pub fn refusal(&self) -> Option<String> {
+        if self.transport == Transport::Tcp && self.test == Test::SendBw {
+            return Some("over TCP, write-bw is what send-bw is over RDMA: every message is received by a program".to_owned());
+        }
+        if self.transport == Transport::Rdma && self.test == Test::Latency && self.streams != 1 {
+            return Some(
+                "perftest measures latency over one connection: leave out --streams".to_owned(),
+            );
+        }
         let are_possible = (1..=MOST_STREAMS).contains(&self.streams);
         (!are_possible).then(|| format!("{} streams: from 1 to {MOST_STREAMS} are", self.streams))
     }
@@ -268,5 +289,9 @@ mod tests {
         let task =
             |streams| Task { transport: Transport::Tcp, test: Test::Latency, streams }.refusal();
         assert!(task(0).is_some() && task(65).is_some() && task(64).is_none());
+        let over = |transport, test, streams| Task { transport, test, streams }.refusal();
+        assert!(over(Transport::Tcp, Test::SendBw, 1).unwrap().contains("write-bw"));
+        assert!(over(Transport::Rdma, Test::Latency, 2).unwrap().contains("--streams"));
+        assert_eq!(over(Transport::Rdma, Test::SendBw, 2), None);
     }
 }

@@ -69,6 +69,12 @@ pub struct Latency {
     pub typical: Duration,
     /// 99 of 100 took no longer.
     pub percentile_99: Option<Duration>,
+    /// 999 of 1000.
+    pub percentile_999: Option<Duration>,
+    /// Their mean.
+    pub mean: Option<Duration>,
+    /// How far they lie from it: the standard deviation.
+    pub deviation: Option<Duration>,
 }
 
 /// `Conflicting CPU frequency values detected: 1600.000000 != 2534.000000`: the clock of the first CPU in

@@ -174,6 +174,9 @@ impl Row<'_> {
             max: time(|it| *it == Column::Max)?,
             typical: typical.or(mean)?,
             percentile_99: time(|it| *it == Column::Percentile99)?,
+            percentile_999: time(|it| *it == Column::Percentile999)?,
+            mean,
+            deviation: time(|it| *it == Column::Deviation)?,
         })
     }
 }

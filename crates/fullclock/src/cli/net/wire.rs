@@ -22,6 +22,9 @@ pub(crate) struct ServerArguments {
     /// The CPUs that this end's threads take turns on, a list like 0-3,8 [default: where the scheduler puts them]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
+    /// The RDMA port that tests over RDMA go over, mlx5_0 or mlx5_0/1 [default: the only one with a link]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) device: Option<String>,
     /// End once no client was there for that long
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration::parse)]
     pub(crate) timeout: Duration,
@@ -36,18 +39,22 @@ pub(crate) struct ClientArguments {
     /// What carries the data
     #[arg(long, value_name = "NAME", default_value = "tcp")]
     pub(crate) transport: Transport,
+    /// What the test goes over on this end: the RDMA port mlx5_0 or mlx5_0/1 [default: the only one with a link]; over TCP the
+    /// adapter whose ceiling is told beside the figures
+    #[arg(long, value_name = "NAME")]
+    pub(crate) device: Option<String>,
     /// What is measured
     #[arg(long, value_name = "NAME", default_value = "write-bw")]
     pub(crate) test: Test,
     /// The sizes of messages: powers of two from 2 to 8388608 with commas between, or all of them
     #[arg(long, value_name = "all|LIST", default_value = "all", value_parser = Sizes::parse)]
     pub(crate) sizes: Sizes,
-    /// So many messages of each size over each stream
+    /// So many messages of each size over each stream [default: over RDMA 1000, as perftest has it]
     #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..=MOST_ITERATIONS))]
     pub(crate) iterations: Option<u64>,
-    /// For so long with each size, at most 10 minutes
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = time)]
-    pub(crate) duration: Duration,
+    /// For so long with each size, at most 10 minutes; over RDMA whole seconds [default: over TCP 1s]
+    #[arg(short, long, value_name = "TIME", value_parser = time)]
+    pub(crate) duration: Option<Duration>,
     /// How many connections carry data at once
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STREAMS)))]
     pub(crate) streams: u32,
@@ -68,6 +75,8 @@ pub(crate) struct ClientArguments {
 pub(crate) enum Transport {
     /// Connections of the kernel's TCP
     Tcp,
+    /// RDMA, by the programs of perftest, which both ends need; they use TCP ports from 18515 on, too
+    Rdma,
 }
 
 /// What is measured.
@@ -77,6 +86,8 @@ pub(crate) enum Test {
     WriteBw,
     /// The server sends, the client counts what arrives
     ReadBw,
+    /// The client sends, the server names the memory for each message; over TCP write-bw is that
+    SendBw,
     /// A message there and one back, in turn: half of the time
     Latency,
 }
@@ -95,6 +106,7 @@ impl From<Transport> for protocol::Transport {
     fn from(transport: Transport) -> protocol::Transport {
         match transport {
             Transport::Tcp => protocol::Transport::Tcp,
+            Transport::Rdma => protocol::Transport::Rdma,
         }
     }
 }
@@ -104,6 +116,7 @@ impl From<Test> for protocol::Test {
         match test {
             Test::WriteBw => protocol::Test::WriteBw,
             Test::ReadBw => protocol::Test::ReadBw,
+            Test::SendBw => protocol::Test::SendBw,
             Test::Latency => protocol::Test::Latency,
         }
     }
@@ -129,6 +142,7 @@ Examples:
   fullclock net client db2                      what arrives at db2, by size
   fullclock net client db2 --test latency --sizes 64,8192 -n 10000
   fullclock net client db2 --test read-bw --streams 4 --cpus 0-3 -d 5s
+  fullclock net client db2 --transport rdma --test read-bw   as ib_read_bw -a
   fullclock net client db2 --csv > tcp.csv; fullclock net curve tcp.csv";
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `fullclock net curve`: what a test by message size says.
 
+use super::Face;
 use crate::cli::{Arguments, CurveArguments};
 use crate::commands::bytes_of;
 use crate::output::{self, Style};
@@ -8,7 +9,7 @@ use crate::render::net::Measured;
 use anyhow::{Context, Result, bail};
 use facts::links::perftest::{Curve, LARGEST_TEXT};
 use facts::{Fact, Missing};
-use rules::ceiling::{Ceiling, Given, Largest, Named, ceilings, infiniband, slot};
+use rules::ceiling::{Ceiling, Given, Largest, infiniband, slot};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
     let given = super::of_arguments(options.given);
     let given = Given { mtu: given.mtu.or(curve.mtu), ..given };
     let over = match &options.device {
-        Some(device) => Some(of_device(arguments, device, given)?),
+        Some(device) => Some(super::ceiling_of(arguments, device, given, Face::Rdma)?),
         None => of_options(options, given),
     };
     let measured = Measured { name: &name, curve: &curve, over: over.as_ref() };
@@ -37,23 +38,6 @@ fn text_of(path: &Path) -> Result<String> {
         bail!("{name} holds 1 MiB or more, which is no table of message sizes");
     };
     String::from_utf8(bytes).with_context(|| format!("{name} is no text"))
-}
-
-/// Of the two faces of one wire, that which does RDMA is meant: it is what perftest measures.
-fn of_device(arguments: &Arguments, device: &str, given: Given) -> Result<(String, Ceiling)> {
-    let (host, name) = super::host(arguments)?;
-    let mut found = ceilings(&host, given);
-    super::only(&mut found, device, &name)?;
-    if found.devices.iter().any(|it| it.is_rdma) {
-        found.devices.retain(|it| it.is_rdma);
-    }
-    match <[Named; 1]>::try_from(found.devices) {
-        Ok([only]) => Ok((only.name, only.ceiling)),
-        Err(several) => {
-            let names: Vec<String> = several.into_iter().map(|it| it.name).collect();
-            bail!("{device:?} may be each of {}: name a port, as {device}/1", names.join(", "))
-        }
-    }
 }
 
 /// `None` where nothing was given.

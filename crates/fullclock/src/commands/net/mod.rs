@@ -1,5 +1,6 @@
 //! `fullclock net`: what network links can carry, and what is measured over them.
 
+mod adapter;
 mod ceiling;
 mod client;
 mod curve;
@@ -10,7 +11,7 @@ use crate::cli::{Arguments, GivenArguments, NetAction, NetArguments};
 use crate::output;
 use anyhow::{Result, bail};
 use facts::{HostView, Subject, Subjects};
-use rules::ceiling::{Ceilings, Given};
+use rules::ceiling::{Ceiling, Ceilings, Given, Named, ceilings};
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments, options: &NetArguments) -> Result<ExitCode> {
@@ -50,6 +51,11 @@ fn only_live(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// What this machine's own adapters are, for a test over one of them.
+fn own_adapters() -> HostView {
+    host::view_of(&host::Live::this_machine(), Subjects::of(LOOKED_AT))
+}
+
 /// The host that the options name, and what to call it.
 fn host(arguments: &Arguments) -> Result<(HostView, String)> {
     output::with_progress(&arguments.output, "reading the host ...", || {
@@ -60,6 +66,36 @@ fn host(arguments: &Arguments) -> Result<(HostView, String)> {
 
 fn of_arguments(given: GivenArguments) -> Given {
     Given { mtu: given.mtu, payload: given.max_payload }
+}
+
+/// Which of the two faces of a wire that does RDMA over Ethernet is meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Face {
+    Rdma,
+    Interface,
+}
+
+/// What the one device that the user calls so can carry, with its name.
+fn ceiling_of(
+    arguments: &Arguments,
+    device: &str,
+    given: Given,
+    face: Face,
+) -> Result<(String, Ceiling)> {
+    let (host, name) = host(arguments)?;
+    let mut found = ceilings(&host, given);
+    only(&mut found, device, &name)?;
+    let is_meant = |it: &Named| it.is_rdma == (face == Face::Rdma);
+    if found.devices.iter().any(is_meant) {
+        found.devices.retain(is_meant);
+    }
+    match <[Named; 1]>::try_from(found.devices) {
+        Ok([only]) => Ok((only.name, only.ceiling)),
+        Err(several) => {
+            let names: Vec<String> = several.into_iter().map(|it| it.name).collect();
+            bail!("{device:?} may be each of {}: name a port, as {device}/1", names.join(", "))
+        }
+    }
 }
 
 /// Leaves only what the user calls `device`.

@@ -13,9 +13,15 @@ use rules::curve::{Dip, Latencies, Reading, bandwidths, latencies};
 pub(crate) fn curve(measured: &Measured<'_>, style: Style) -> String {
     let mut page = Page::new(style);
     heading(&mut page, measured);
+    put(&mut page, measured);
+    page.finish()
+}
+
+/// What there is to say below a heading.
+pub(super) fn put(page: &mut Page, measured: &Measured<'_>) {
     match &measured.curve.figures {
         Figures::Bandwidth(points) => match bandwidths(points) {
-            Some(reading) => bandwidth(&mut page, measured, &reading),
+            Some(reading) => bandwidth(page, measured, &reading),
             None => page.paragraph(
                 0,
                 "Every figure is 0.00, which is what very old versions of perftest print where the CPUs' clocks \
@@ -24,12 +30,11 @@ pub(crate) fn curve(measured: &Measured<'_>, style: Style) -> String {
         },
         Figures::Latency(points) => {
             if let Some(read) = latencies(points) {
-                latency(&mut page, &read);
+                latency(page, &read);
             }
         }
     }
-    clocks(&mut page, measured);
-    page.finish()
+    clocks(page, measured);
 }
 
 fn heading(page: &mut Page, measured: &Measured<'_>) {

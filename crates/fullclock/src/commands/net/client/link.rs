@@ -45,17 +45,20 @@ impl Link {
         }
     }
 
-    /// Makes the server ready for a task; the streams for its data.
-    pub(super) fn prepare(&mut self, task: Task) -> Result<Vec<TcpStream>> {
-        let n_streams = task.streams;
+    /// Makes the server ready for a task; the session for its data, and the version of the server's perftest.
+    pub(super) fn prepare(&mut self, task: Task) -> Result<(String, Option<String>)> {
         send(&mut self.to, &Order::Prepare(task))?;
-        let session = match self.answer()? {
-            News::Ready { session } => session,
-            news => return Err(self.unexpected(news)),
-        };
+        match self.answer()? {
+            News::Ready { session, perftest } => Ok((session, perftest)),
+            news => Err(self.unexpected(news)),
+        }
+    }
+
+    /// So many streams for the data of a session.
+    pub(super) fn streams(&self, session: &str, n_streams: u32) -> Result<Vec<TcpStream>> {
         let joined = |number: u32| -> Result<TcpStream> {
             let mut stream = reached(self.at)?;
-            send(&mut stream, &Greeting::Join { session: session.clone() })?;
+            send(&mut stream, &Greeting::Join { session: session.to_owned() })?;
             // Nothing is sent behind the answer before data are asked for, so that nothing is read ahead here.
             match PROTOCOL.receive(&mut BufReader::new(&stream))? {
                 Some(News::Joined) => Ok(stream),
@@ -70,6 +73,14 @@ impl Link {
         // It answers when it is over.
         self.to.set_read_timeout(Some(LONGEST + 2 * SILENCE))?;
         send(&mut self.to, &Order::Measure(part)).context("the server is gone")
+    }
+
+    /// Where the server's program of perftest waits.
+    pub(super) fn listening(&mut self) -> Result<u16> {
+        match self.answer()? {
+            News::Listening { port } => Ok(port),
+            news => Err(self.unexpected(news)),
+        }
     }
 
     /// What the server found.

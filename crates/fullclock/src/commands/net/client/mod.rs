@@ -1,20 +1,25 @@
 //! `fullclock net client`: measures the wire to a server, one message size after the other.
 
+mod carrier;
 mod link;
 
+use super::Face;
 use crate::cli::{Arguments, ClientArguments};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Progress, Style};
 use crate::render;
-use crate::render::net::{Ends, Figure, Point, Run};
+use crate::render::net::{Ends, Point, Run};
 use crate::secret;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
+use carrier::{Carrier, carrier};
+use facts::links::perftest::Conflict;
 use facts::{Bytes, CpuSet};
 use lab::known::Known;
-use lab::wire::protocol::{Amount, Clocks, Part, Report, Task, Test};
-use lab::wire::{Broken, Crew, Found, Side, Trips, Work};
+use lab::wire::Work;
+use lab::wire::perftest::{FEWEST_ITERATIONS, ITERATIONS};
+use lab::wire::protocol::{Amount, Clocks, Part, Task, Test, Transport};
 use link::Link;
-use std::net::TcpStream;
+use rules::ceiling::{Ceiling, Given};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -22,26 +27,31 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     if options.csv && arguments.output.json {
         bail!("--csv and --json are two forms of the same: give one of them");
     }
-    let path = secret::path(options.token_file.as_deref(), super::TOKEN)?;
-    let token = secret::read(&path)
-        .context("the server made a token; copy its file here, and --token-file names the copy")?;
-    let interrupt = Interrupt::listen()?;
-    let mut link = Link::connect(&options.server, token)?;
     let task = Task {
         transport: options.transport.into(),
         test: options.test.into(),
         streams: options.streams,
     };
-    let streams = link.prepare(task)?;
-    let mut points = Vec::new();
-    let client = Client { arguments, options, test: task.test, streams: &streams };
-    let ended = client.measure_all(&mut link, &interrupt, &mut points);
+    if let Some(why) = task.refusal() {
+        bail!(why);
+    }
+    let amount = amount(options, task)?;
+    let path = secret::path(options.token_file.as_deref(), super::TOKEN)?;
+    let token = secret::read(&path)
+        .context("the server made a token; copy its file here, and --token-file names the copy")?;
+    let interrupt = Interrupt::listen()?;
+    let mut link = Link::connect(&options.server, token)?;
+    let carrier = carrier(&mut link, options, task)?;
+    let over = over(arguments, options, &carrier)?;
+    let (mut points, mut conflicts) = (Vec::new(), Vec::new());
+    let client = Client { arguments, options, test: task.test, amount, carrier: &carrier };
+    let ended = client.measure_all(&mut link, &interrupt, &mut points, &mut conflicts);
     if points.is_empty() {
         ended?;
         bail!("interrupted before the first message size was over");
     }
     let clocks = clocks(&mut link, &points);
-    let run = Run { server: link.at, task, points, clocks };
+    let run = Run { server: link.at, task, points, conflicts, over, clocks };
     let text = if arguments.output.json {
         render::net::run_json(&run)?
     } else if options.csv {
@@ -54,12 +64,51 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
+/// How much of each size. Errors: perftest cannot do that.
+fn amount(options: &ClientArguments, task: Task) -> Result<Amount> {
+    let amount = match (options.iterations, options.duration, task.transport) {
+        (Some(count), ..) => Amount::Iterations(count),
+        (None, Some(time), _) => Amount::Time(nanoseconds(time)),
+        (None, None, Transport::Tcp) => Amount::Time(nanoseconds(Duration::from_secs(1))),
+        (None, None, Transport::Rdma) => Amount::Iterations(ITERATIONS),
+    };
+    match (task.transport, task.test, amount) {
+        (Transport::Rdma, _, Amount::Iterations(count)) if count < FEWEST_ITERATIONS => {
+            bail!(
+                "perftest exchanges at least {FEWEST_ITERATIONS} messages: -n {FEWEST_ITERATIONS} or more"
+            )
+        }
+        (Transport::Rdma, Test::Latency, Amount::Time(_)) => {
+            bail!("of a time perftest tells no more than the mean latency: count messages with -n")
+        }
+        _ => Ok(amount),
+    }
+}
+
+/// What the device that the test goes over can carry. Of an adapter that the user did not name it need not be known.
+fn over(
+    arguments: &Arguments,
+    options: &ClientArguments,
+    carrier: &Carrier,
+) -> Result<Option<(String, Ceiling)>> {
+    let given = Given::default();
+    let ceiling = |device: &str, face| super::ceiling_of(arguments, device, given, face);
+    match (carrier, &options.device) {
+        (Carrier::Adapter { adapter, .. }, _) => {
+            Ok(ceiling(&format!("{}/{}", adapter.device, adapter.port), Face::Rdma).ok())
+        }
+        (Carrier::Streams(_), Some(device)) => ceiling(device, Face::Interface).map(Some),
+        (Carrier::Streams(_), None) => Ok(None),
+    }
+}
+
 /// What stays the same for all message sizes.
 struct Client<'a> {
     arguments: &'a Arguments,
     options: &'a ClientArguments,
     test: Test,
-    streams: &'a [TcpStream],
+    amount: Amount,
+    carrier: &'a Carrier,
 }
 
 impl Client<'_> {
@@ -69,62 +118,31 @@ impl Client<'_> {
         link: &mut Link,
         interrupt: &Interrupt,
         points: &mut Vec<Point>,
+        conflicts: &mut Vec<Conflict>,
     ) -> Result<()> {
         let sizes = &self.options.sizes.0;
-        let each = self.options.iterations.is_none().then_some(self.options.duration);
+        let each = match self.amount {
+            Amount::Time(ns) => Some(Duration::from_nanos(ns)),
+            Amount::Iterations(_) => None,
+        };
         let n_sizes = u32::try_from(sizes.len()).unwrap_or(u32::MAX);
         let whole = each.map(|it| it.saturating_mul(n_sizes));
         let mut progress = Progress::new(&self.arguments.output, false, whole);
-        for (number, &message) in (0..).zip(sizes) {
+        for (number, &Bytes(bytes)) in (0..).zip(sizes) {
             progress.show(each.unwrap_or_default().saturating_mul(number));
-            match self.point(link, interrupt, message) {
-                Ok(Some(point)) => points.push(point),
-                Ok(None) => break,
-                Err(why) => {
-                    let which = format!("messages of {message} were not measured");
-                    return Err(why.context(which));
-                }
+            if interrupt.wait(Duration::ZERO) {
+                break;
             }
+            let part = Part { bytes, amount: self.amount };
+            let measured =
+                self.carrier.measure(link, self.options, self.test, part, interrupt.flag());
+            let which = || format!("messages of {} were not measured", Bytes(bytes));
+            let Some((point, differing)) = measured.with_context(which)? else { break };
+            points.push(point);
+            conflicts
+                .extend(differing.iter().filter(|it| !conflicts.contains(it)).collect::<Vec<_>>());
         }
         Ok(())
-    }
-
-    /// One message size; `None` where the user wants to stop.
-    fn point(
-        &self,
-        link: &mut Link,
-        interrupt: &Interrupt,
-        message: Bytes,
-    ) -> Result<Option<Point>> {
-        let amount = match self.options.iterations {
-            Some(count) => Amount::Iterations(count),
-            None => Amount::Time(nanoseconds(self.options.duration)),
-        };
-        let part = Part { bytes: message.0, amount };
-        if interrupt.wait(Duration::ZERO) {
-            return Ok(None);
-        }
-        link.measure(part)?;
-        let cpus = self.options.cpus.as_ref();
-        let stop = interrupt.flag();
-        let crew = Crew { side: Side::Client, streams: self.streams, cpus, stop };
-        let outcome = match crew.measure(self.test, &part) {
-            Ok(outcome) => outcome,
-            Err(Broken::Stopped) => return Ok(None),
-            // Where its own end did not fail, the server may have said why it closed the streams.
-            Err(why) => {
-                let words = matches!(why, Broken::Closed).then(|| link.last_words()).flatten();
-                return Err(words.map_or(why.into(), |it| anyhow!("the server says: {it}")));
-            }
-        };
-        let Report { moved, work: server } = link.report()?;
-        let figure = match outcome.found {
-            Found::Moved(moved) => Some(Figure::Moved(moved)),
-            Found::Trips(halves_ns) => Trips::of(halves_ns).map(Figure::Trips),
-            Found::Nothing => moved.map(Figure::Moved),
-        };
-        let figure = figure.context("the server did not tell what arrived")?;
-        Ok(Some(Point { message, figure, work: Ends { client: outcome.work, server } }))
     }
 }
 

@@ -27,7 +27,8 @@ pub(super) fn run(arguments: &Arguments, options: &ServerArguments) -> Result<Ex
     let token = secret::read_or_make(&path)?;
     let interrupt = Interrupt::listen()?;
     let (desk, cpus) = (Arc::new(Desk::new()), options.cpus.clone());
-    let door = Door { token, cpus, desk: desk.clone() };
+    let device = options.device.clone();
+    let door = Door { token, cpus, device, desk: desk.clone() };
     // Whoever is not there any more needs no answer.
     let serve = move |stream: &TcpStream| drop(door.serve(stream));
     let at = connections::listen(options.listen, serve)?;

@@ -2,17 +2,19 @@
 
 use super::desk::{Desk, Seat};
 use crate::clock::now;
-use crate::commands::net::guard;
+use crate::commands::net::{adapter, guard, own_adapters};
 use crate::secret;
 use anyhow::Result;
 use facts::CpuSet;
 use lab::lines::{Timed, send};
-use lab::wire::protocol::{Greeting, News, Order, PROTOCOL, Part, Report, Task};
-use lab::wire::{Crew, Found, Outcome, SILENCE, Side};
+use lab::wire::perftest::{self, Adapter};
+use lab::wire::protocol::{Greeting, News, Order, PROTOCOL, Part, Report, Task, Transport};
+use lab::wire::{Broken, Crew, Found, Outcome, SILENCE, Side};
 use std::cell::Cell;
 use std::io::{self, BufReader};
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long who connects may take to say who it is, and a client to bring its streams.
@@ -26,7 +28,15 @@ pub(super) struct Door {
     pub(super) token: String,
     /// Where this end's threads work.
     pub(super) cpus: Option<CpuSet>,
+    /// The RDMA port that the user names.
+    pub(super) device: Option<String>,
     pub(super) desk: Arc<Desk>,
+}
+
+/// What carries the data of a session.
+enum Carrier {
+    Streams(Vec<TcpStream>),
+    Adapter(Adapter),
 }
 
 impl Door {
@@ -80,22 +90,31 @@ impl Door {
         to.set_write_timeout(Some(SILENCE))?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         send(&mut to, &News::Hello { protocol: PROTOCOL.version, version })?;
-        let mut current: Option<(Task, Vec<TcpStream>)> = None;
+        let mut current: Option<(Task, Carrier)> = None;
         loop {
             until.set(Some(now() + PATIENCE));
             let Some(order) = PROTOCOL.receive(from)? else { return Ok(()) };
             let news = match (order, &current) {
-                (Order::Prepare(task), None) => match task.refusal() {
-                    Some(why) => News::Refused { why },
-                    None => {
-                        send(&mut to, &News::Ready { session: seat.session.clone() })?;
-                        current = Some((task, gathered(seat, &task)?));
+                (Order::Prepare(task), None) => match self.adapter(&task) {
+                    Err(why) => News::Refused { why },
+                    Ok(over) => {
+                        let (adapter, perftest) = over.unzip();
+                        send(&mut to, &News::Ready { session: seat.session.clone(), perftest })?;
+                        let carrier = match adapter {
+                            Some(adapter) => Carrier::Adapter(adapter),
+                            None => Carrier::Streams(gathered(seat, &task)?),
+                        };
+                        current = Some((task, carrier));
                         continue;
                     }
                 },
-                (Order::Measure(part), Some((task, streams))) => {
-                    self.measured(task, &part, streams)
-                }
+                (Order::Measure(part), Some((task, carrier))) => match part.refusal() {
+                    Some(why) => News::Refused { why },
+                    None => reported(match carrier {
+                        Carrier::Streams(streams) => self.over_streams(task, &part, streams),
+                        Carrier::Adapter(adapter) => self.over_rdma(task, &part, adapter, to),
+                    }),
+                },
                 (Order::Judge { cpus }, _) => {
                     News::Judged(guard::clocks(&CpuSet::parse_list(&cpus).unwrap_or_default()))
                 }
@@ -111,20 +130,73 @@ impl Door {
         }
     }
 
-    fn measured(&self, task: &Task, part: &Part, streams: &[TcpStream]) -> News {
-        if let Some(why) = part.refusal() {
-            return News::Refused { why };
+    /// What a task over RDMA goes over, and the version of perftest; `None` where it needs neither.
+    ///
+    /// Errors: why it is not done.
+    fn adapter(&self, task: &Task) -> Result<Option<(Adapter, String)>, String> {
+        if let Some(why) = task.refusal() {
+            return Err(why);
         }
-        let stop = self.desk.stopped();
-        let crew = Crew { side: Side::Server, streams, cpus: self.cpus.as_ref(), stop };
-        match crew.measure(task.test, part) {
-            Ok(Outcome { found, work }) => {
-                let moved = if let Found::Moved(moved) = found { Some(moved) } else { None };
-                News::Measured(Report { moved, work })
+        match task.transport {
+            Transport::Tcp => Ok(None),
+            Transport::Rdma => {
+                let version = perftest::version(task.test)?;
+                let adapter = adapter::adapter(&own_adapters(), self.device.as_deref())?;
+                Ok(Some((adapter, version)))
             }
-            Err(why) => News::Failed { why: why.to_string() },
         }
     }
+
+    fn over_streams(
+        &self,
+        task: &Task,
+        part: &Part,
+        streams: &[TcpStream],
+    ) -> Result<Report, Broken> {
+        let stop = self.desk.stopped();
+        let crew = Crew { side: Side::Server, streams, cpus: self.cpus.as_ref(), stop };
+        let Outcome { found, work } = crew.measure(task.test, part)?;
+        let moved = if let Found::Moved(moved) = found { Some(moved) } else { None };
+        Ok(Report { moved, work })
+    }
+
+    /// Its program ends with the control connection, too: a client that is gone starts no program.
+    fn over_rdma(
+        &self,
+        task: &Task,
+        part: &Part,
+        adapter: &Adapter,
+        mut to: &TcpStream,
+    ) -> Result<Report, Broken> {
+        let is_unwanted = || self.desk.stopped().load(Ordering::Relaxed) || is_gone(to);
+        let end = perftest::End {
+            test: task.test,
+            streams: task.streams,
+            adapter,
+            cpus: self.cpus.as_ref(),
+            is_unwanted: &is_unwanted,
+        };
+        let work = end.serve(part, |port| send(&mut to, &News::Listening { port }))?;
+        Ok(Report { moved: None, work: vec![work] })
+    }
+}
+
+fn reported(measured: Result<Report, Broken>) -> News {
+    match measured {
+        Ok(report) => News::Measured(report),
+        Err(why) => News::Failed { why: why.to_string() },
+    }
+}
+
+/// Whether the other end of a connection has closed it.
+fn is_gone(stream: &TcpStream) -> bool {
+    let looked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
+    // What cannot be asked is lost, and so is what cannot be written to as before.
+    let is_gone = match looked {
+        Ok(n_bytes) => n_bytes == 0,
+        Err(why) => why.kind() != io::ErrorKind::WouldBlock,
+    };
+    stream.set_nonblocking(false).is_err() || is_gone
 }
 
 /// The streams of a task, each told that it is there.

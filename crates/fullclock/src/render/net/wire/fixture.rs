@@ -1,7 +1,8 @@
 //! Tests of the wire to show.
 
 use super::{Ends, Figure, Point, Run};
-use facts::{Bytes, BytesPerSecond};
+use facts::links::perftest::Conflict;
+use facts::{Bytes, BytesPerSecond, Hertz};
 use lab::known::Known;
 use lab::wire::protocol::{Clocks, Slowing, Task, Test, Transport};
 use lab::wire::{Moved, Trips, Work};
@@ -22,6 +23,8 @@ fn run(test: Test, points: Vec<Point>) -> Run {
         server: "192.0.2.7:7079".parse().unwrap(),
         task: Task { transport: Transport::Tcp, test, streams: 1 },
         points,
+        conflicts: Vec::new(),
+        over: None,
         clocks: Ends { client: clocks(vec![slowing]), server: clocks(Vec::new()) },
     }
 }
@@ -57,4 +60,23 @@ pub(super) fn latency() -> Run {
         work: Ends { client: work(0.35, Known::Value(2.534e9)), server: work(0.25, missing) },
     };
     run(Test::Latency, vec![point])
+}
+
+/// Over RDMA perftest polls, at both ends, and finds two clocks; large messages fill the link.
+pub(super) fn rdma() -> Run {
+    let mut run = bandwidth();
+    run.task = Task { transport: Transport::Rdma, test: Test::SendBw, streams: 1 };
+    for point in &mut run.points {
+        point.work = Ends {
+            client: work(1.0, Known::Value(1.6e9)),
+            server: work(1.0, Known::Value(2.534e9)),
+        };
+    }
+    run.points[1].figure = Figure::Moved(Moved {
+        bytes: 1_000_000_000,
+        elapsed_ns: 1_000_000_000,
+        peak: BytesPerSecond(1_100_000_000),
+    });
+    run.conflicts = vec![Conflict { first: Hertz(1_600_000_000), other: Hertz(2_534_000_000) }];
+    run
 }

@@ -2,9 +2,13 @@
 //!
 //! A thread that is on a CPU for all of its time cannot do more there, so what it does follows that CPU's clock. One that waits
 //! is limited by something else, be it another thread. Of a round trip, only the threads' own time follows the clock.
+//!
+//! Perftest polls: its CPU is busy whatever it waits for. What its CPU, or the adapter, limits there is what moves less than the
+//! link carries with larger messages.
 
-use super::{Ends, Point, Run, busiest, slowest_hz};
+use super::{Ends, Figure, Point, Run, busiest, slowest_hz};
 use crate::render::page::Page;
+use facts::Bytes;
 use lab::wire::Work;
 use lab::wire::protocol::{Clocks, Test};
 
@@ -14,13 +18,19 @@ pub(super) const BUSY: f64 = 0.95;
 /// A clock that is nearer than that to the nominal one is that: the probe is wrong by tenths of a percent.
 const REACHED: f64 = 0.97;
 
+/// From this size on, the cost of a message is little beside that of its data.
+const LARGE: Bytes = Bytes(65_536);
+
+/// Over RDMA, a message size that moves less than that share of the best one is limited by the cost of each message.
+const FULL: f64 = 0.9;
+
 const MARGIN: usize = 10;
 
 /// What one end's CPUs did to the test.
 pub(super) struct Guard<'a> {
     /// `client` or `server`.
     pub(super) end: &'static str,
-    /// The sizes at which a thread was busy all the time.
+    /// The sizes that a CPU limits, as far as can be told.
     pub(super) bound: Vec<&'a Point>,
     /// The lowest clock of those sizes, or of any where there is none of them, in hertz.
     pub(super) slowest_hz: Option<f64>,
@@ -39,7 +49,11 @@ impl Guard<'_> {
 pub(super) fn guards(run: &Run) -> [Guard<'_>; 2] {
     let guard = |end, work: fn(&Point) -> &Vec<Work>, clocks| {
         let of = |point: &&Point| slowest_hz(work(point));
-        let bound: Vec<&Point> = run.points.iter().filter(|it| busiest(work(it)) >= BUSY).collect();
+        let is_bound = |it: &&Point| match run.polls() {
+            true => is_below_the_best(run, it),
+            false => busiest(work(it)) >= BUSY,
+        };
+        let bound: Vec<&Point> = run.points.iter().filter(is_bound).collect();
         let slowest_hz = match &bound[..] {
             [] => run.points.iter().filter_map(|it| of(&it)).reduce(f64::min),
             bound => bound.iter().filter_map(of).reduce(f64::min),
@@ -50,6 +64,15 @@ pub(super) fn guards(run: &Run) -> [Guard<'_>; 2] {
         guard("client", |it| &it.work.client, &run.clocks.client),
         guard("server", |it| &it.work.server, &run.clocks.server),
     ]
+}
+
+fn is_below_the_best(run: &Run, point: &Point) -> bool {
+    let rate = |it: &Point| match &it.figure {
+        Figure::Moved(moved) => moved.bandwidth(it.message).average.0 as f64,
+        Figure::Trips(_) => 0.0,
+    };
+    let best = run.points.iter().map(rate).fold(0.0, f64::max);
+    rate(point) < FULL * best
 }
 
 /// Of all sizes together, how much of the time the threads of both ends were on a CPU, 1 being all.
@@ -66,7 +89,9 @@ pub(super) fn own_share(run: &Run) -> f64 {
 
 pub(super) fn put(page: &mut Page, run: &Run) {
     let guards = guards(run);
-    if run.task.test == Test::Latency {
+    if run.polls() {
+        page.labelled(MARGIN, "CPU", &polled(run, &guards[0]));
+    } else if run.task.test == Test::Latency {
         let words = format!(
             "{:.0} % of a round trip is time of the two threads on their CPUs and follows their clock; the rest is the wire, \
              interrupts and waking up",
@@ -85,6 +110,31 @@ pub(super) fn put(page: &mut Page, run: &Run) {
     }
     for guard in &guards {
         clock(page, run, guard);
+    }
+}
+
+/// What can be said of programs that poll; both ends have the same sizes.
+fn polled(run: &Run, guard: &Guard<'_>) -> String {
+    let polls = "perftest polls, so that its CPUs are busy whatever it waits for";
+    if run.task.test == Test::Latency {
+        return format!(
+            "{polls}: how much of a latency is theirs is not told apart; what is, follows their clock, and of small messages \
+             that is most of what the wire and the adapters do not take"
+        );
+    }
+    let percent = 100.0 * FULL;
+    match &guard.bound[..] {
+        _ if run.points.iter().all(|it| it.message < LARGE) => format!(
+            "{polls}; no size here is large enough to show what the cost of each message takes from these: --sizes all has some"
+        ),
+        [] => format!(
+            "{polls}; every size moves {percent:.0} % of the best one or more, which no clock limits"
+        ),
+        bound => format!(
+            "{polls}; messages of {} bytes move less than {percent:.0} % of the best size, so that the cost of each message limits \
+             them: on the CPU, where it follows the clock, or in the adapter",
+            spans(&run.points, bound)
+        ),
     }
 }
 
@@ -209,6 +259,16 @@ mod tests {
         let mut run = fixture::bandwidth();
         run.clocks.client.nominal_hz = Known::Missing { missing: "nobody tells".to_owned() };
         assert_eq!(guards(&run)[0].lacking(), None);
+    }
+
+    #[test]
+    fn of_programs_that_poll_only_other_sizes_tell_what_limits_one() {
+        let mut run = fixture::rdma();
+        let [client, server] = guards(&run);
+        assert_eq!((sizes(&client), sizes(&server)), (vec![2, 4096], vec![2, 4096]));
+        assert!(polled(&run, &client).contains("2 to 4096 bytes move less than 90 %"));
+        run.points.truncate(2);
+        assert!(polled(&run, &guards(&run)[0]).contains("no size here is large enough"));
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use super::guard::{BUSY, Guard, guards, own_share};
 use super::{Figure, Point, Run};
 use crate::render::json::{SCHEMA_VERSION, pretty};
+use facts::links::perftest::Conflict;
 use lab::wire::protocol::{Slowing, Test};
 use lab::wire::{Moved, Trips, Work};
+use rules::ceiling::Direction;
 use serde_json::{Result, Value, json};
 
 /// `schemas/net-test-1.json`.
@@ -19,9 +21,21 @@ pub(crate) fn json(run: &Run) -> Result<String> {
         "streams": run.task.streams,
         "points": run.points.iter().map(point).collect::<Vec<_>>(),
         "busy_threshold": BUSY,
-        "cpu_share_of_round_trip": is_latency.then(|| own_share(run)),
+        "cpu_share_of_round_trip": (is_latency && !run.polls()).then(|| own_share(run)),
+        "perftest_conflicts": run.conflicts.iter().map(conflict).collect::<Vec<_>>(),
+        "ceiling_bytes_per_second": ceiling(run),
         "clock_guard": guards(run).iter().map(guard).collect::<Vec<_>>(),
     }))
+}
+
+fn conflict(conflict: &Conflict) -> Value {
+    json!({ "first_hz": conflict.first.0, "other_hz": conflict.other.0 })
+}
+
+/// What the narrowest part of the client's device carries; null where it is not known.
+fn ceiling(run: &Run) -> Option<u64> {
+    let (_, ceiling) = run.over.as_ref()?;
+    Some(ceiling.narrowest(Direction::One)?.carries(Direction::One).0)
 }
 
 fn point(point: &Point) -> Value {
@@ -102,6 +116,12 @@ mod tests {
         assert_eq!(moved["points"][1]["bandwidth"]["average_bytes_per_second"], 1_u64 << 30);
         assert_eq!(trips["points"][0]["latency"]["p99_ns"], 9990);
         assert!(trips["points"][0]["server"][0]["clock_hz"]["missing"].is_string());
+        assert_eq!(moved["perftest_conflicts"], json!([]));
+        let rdma = of(&fixture::rdma());
+        validator.validate(&rdma).unwrap();
+        assert_eq!((&rdma["transport"], &rdma["test"]), (&json!("rdma"), &json!("send-bw")));
+        assert_eq!(rdma["perftest_conflicts"][0]["other_hz"], 2_534_000_000_u64);
+        assert_eq!(rdma["clock_guard"][1]["bound_bytes"], json!([2, 4096]));
         let mut without = moved;
         without["points"][0]["client"] = json!(null);
         assert!(!validator.is_valid(&without));

@@ -3,9 +3,10 @@
 //! The columns are perftest's (src/perftest_parameters.h: RESULT_FMT, RESULT_FMT_LAT). Its second table has a heading that no
 //! reader of perftest's takes for one.
 
-use super::{Ends, Figure, Point, Run, busiest, cpu_ns_each, guard, slowest_hz};
+use super::{Ends, Figure, Point, Run, busiest, cpu_us_each, guard, slowest_hz};
 use crate::output::Style;
 use crate::render::lengths::bar;
+use crate::render::net::curve;
 use crate::render::page::{BOLD, Page};
 use facts::BytesPerSecond;
 use facts::links::perftest::Bandwidth;
@@ -26,22 +27,14 @@ pub(crate) fn text(run: &Run, style: Style) -> String {
     page.line("");
     chart(&mut page, run);
     page.line("");
+    curve::put(&mut page, &run.measured(&run.curve()));
     guard::put(&mut page, run);
     page.finish()
 }
 
-/// What perftest would call it.
-fn title(test: Test) -> &'static str {
-    match test {
-        Test::WriteBw => "TCP_Write BW Test",
-        Test::ReadBw => "TCP_Read BW Test",
-        Test::Latency => "TCP_Ping-Pong Latency Test",
-    }
-}
-
 fn banner(page: &mut Page, run: &Run) {
     page.line(RULE);
-    page.line(&format!("                    {}", title(run.task.test)));
+    page.line(&format!("                    {}", run.title()));
     page.line(&format!(" Server          : {}", run.server));
     page.line(&format!(" Streams         : {}", run.task.streams));
     page.line(RULE);
@@ -49,7 +42,7 @@ fn banner(page: &mut Page, run: &Run) {
 
 fn table(page: &mut Page, run: &Run) {
     page.line(match run.task.test {
-        Test::WriteBw | Test::ReadBw => {
+        Test::WriteBw | Test::ReadBw | Test::SendBw => {
             " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]"
         }
         Test::Latency => {
@@ -99,21 +92,21 @@ fn work(page: &mut Page, run: &Run) {
     page.line(&page.paint(BOLD, &heading));
     for point in &run.points {
         let Ends { client, server } = &point.work;
-        let (client, server) = (did(point, client), did(point, server));
+        let (client, server) = (did(run, point, client), did(run, point, server));
         page.line(&format!("{:<10}{client}{server}", point.message.0));
     }
 }
 
-fn did(point: &Point, work: &[Work]) -> String {
+fn did(run: &Run, point: &Point, work: &[Work]) -> String {
     let clock = slowest_hz(work).map_or("-".to_owned(), |it| format!("{:.0}", it / 1e6));
-    let (busy, each) = (100.0 * busiest(work), cpu_ns_each(point, work) / 1e3);
-    format!("{busy:>15.0} %{each:>13.2}{clock:>6}")
+    let each = cpu_us_each(run, point, work).map_or("-".to_owned(), |it| format!("{it:.2}"));
+    format!("{:>15.0} %{each:>13}{clock:>6}", 100.0 * busiest(work))
 }
 
 /// The figure that a reader looks for first, by size.
 fn chart(page: &mut Page, run: &Run) {
     let (name, what): (&str, fn(&Point) -> u64) = match run.task.test {
-        Test::WriteBw | Test::ReadBw => ("MiB/sec", |it| match &it.figure {
+        Test::WriteBw | Test::ReadBw | Test::SendBw => ("MiB/sec", |it| match &it.figure {
             Figure::Moved(moved) => moved.bandwidth(it.message).average.0,
             Figure::Trips(_) => 0,
         }),
@@ -138,7 +131,9 @@ fn chart(page: &mut Page, run: &Run) {
 pub(crate) fn csv(run: &Run) -> String {
     let ends = |end: &str| format!("{end}_busy,{end}_cpu_us_per_message,{end}_mhz");
     let figures = match run.task.test {
-        Test::WriteBw | Test::ReadBw => "bw_peak_mib_s,bw_average_mib_s,msg_rate_mpps",
+        Test::WriteBw | Test::ReadBw | Test::SendBw => {
+            "bw_peak_mib_s,bw_average_mib_s,msg_rate_mpps"
+        }
         Test::Latency => "t_min_us,t_max_us,t_typical_us,t_avg_us,t_stdev_us,p99_us,p999_us",
     };
     let mut lines =
@@ -150,7 +145,8 @@ pub(crate) fn csv(run: &Run) -> String {
         };
         let [client, server] = point.work.named().map(|(_, work)| {
             let clock = slowest_hz(work).map_or(String::new(), |it| format!("{:.0}", it / 1e6));
-            format!("{:.4},{:.3},{clock}", busiest(work), cpu_ns_each(point, work) / 1e3)
+            let each = cpu_us_each(run, point, work).map_or(String::new(), |it| format!("{it:.3}"));
+            format!("{:.4},{each},{clock}", busiest(work))
         });
         let messages = point.figure.messages(point.message);
         lines.push(format!("{},{messages},{figures},{client},{server}", point.message.0));
@@ -218,8 +214,13 @@ mod tests {
     }
 
     #[test]
+    fn over_rdma_no_thread_is_said_to_be_limited_because_it_is_busy() {
+        insta::assert_snapshot!(text(&fixture::rdma(), PLAIN));
+    }
+
+    #[test]
     fn csv_has_as_many_cells_as_names() {
-        for run in [fixture::bandwidth(), fixture::latency()] {
+        for run in [fixture::bandwidth(), fixture::latency(), fixture::rdma()] {
             let text = csv(&run);
             let n_cells: Vec<usize> = text.lines().map(|it| it.split(',').count()).collect();
             assert!(n_cells.iter().all(|it| *it == n_cells[0]), "{text}");

@@ -1,0 +1,107 @@
+//! What carries the data of a test on the client's end, and one message size over it.
+
+use super::link::Link;
+use crate::cli::ClientArguments;
+use crate::commands::net::{adapter, own_adapters};
+use crate::render::net::{Ends, Figure, Point};
+use anyhow::{Context, Result, anyhow, bail};
+use facts::Bytes;
+use facts::links::perftest::Conflict;
+use lab::failure::Failure;
+use lab::wire::perftest::{self, Adapter};
+use lab::wire::protocol::{Part, Report, Task, Test, Transport};
+use lab::wire::{Broken, Crew, Found, Side, Trips};
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Streams of our own, or an adapter for perftest's programs.
+pub(super) enum Carrier {
+    Streams(Vec<TcpStream>),
+    Adapter { adapter: Adapter, server: Ipv4Addr },
+}
+
+/// Errors: something that RDMA needs is missing on this end or on the server's; says which, and what to do.
+pub(super) fn carrier(link: &mut Link, options: &ClientArguments, task: Task) -> Result<Carrier> {
+    // What is wrong on this end is told before the server is asked.
+    let own = match task.transport {
+        Transport::Tcp => None,
+        Transport::Rdma => {
+            let version = perftest::version(task.test).map_err(|why| anyhow!(why))?;
+            let adapter = adapter::adapter(&own_adapters(), options.device.as_deref());
+            Some((adapter.map_err(|why| anyhow!(why))?, version))
+        }
+    };
+    let (session, theirs) = link.prepare(task)?;
+    let Some((adapter, version)) = own else {
+        return Ok(Carrier::Streams(link.streams(&session, task.streams)?));
+    };
+    let theirs = theirs.context("the server does not tell its version of perftest")?;
+    if theirs != version {
+        bail!(
+            "perftest is {version} here and {theirs} on the server, and its two ends have to be of one version: install the same \
+             package on both"
+        );
+    }
+    let IpAddr::V4(server) = link.at.ip() else {
+        bail!("perftest's ends find each other by IPv4: name the server by its IPv4 address");
+    };
+    Ok(Carrier::Adapter { adapter, server })
+}
+
+impl Carrier {
+    /// One message size, and the clocks that perftest found to differ; `None` where the user wants to stop.
+    pub(super) fn measure(
+        &self,
+        link: &mut Link,
+        options: &ClientArguments,
+        test: Test,
+        part: Part,
+        stop: &AtomicBool,
+    ) -> Result<Option<(Point, Vec<Conflict>)>> {
+        link.measure(part)?;
+        let cpus = options.cpus.as_ref();
+        let measured = match self {
+            Carrier::Streams(streams) => {
+                let crew = Crew { side: Side::Client, streams, cpus, stop };
+                crew.measure(test, &part).map(|it| {
+                    let figure = match it.found {
+                        Found::Moved(moved) => Some(Figure::Moved(moved)),
+                        Found::Trips(halves_ns) => Trips::of(halves_ns).map(Figure::Trips),
+                        Found::Nothing => None,
+                    };
+                    (figure, it.work, Vec::new())
+                })
+            }
+            Carrier::Adapter { adapter, server } => {
+                let port = link.listening()?;
+                let is_unwanted = || stop.load(Ordering::Relaxed);
+                let (streams, is_unwanted) = (options.streams, &is_unwanted);
+                let end = perftest::End { test, streams, adapter, cpus, is_unwanted };
+                end.ask(&part, *server, port).map(|(curve, work)| {
+                    let moved = perftest::moved(&curve).map(Figure::Moved);
+                    let figure = moved.or_else(|| perftest::trips(&curve).map(Figure::Trips));
+                    (figure, vec![work], curve.clocks)
+                })
+            }
+        };
+        let (figure, client, clocks) = match measured {
+            Ok(measured) => measured,
+            Err(Broken::Stopped | Broken::Perftest(Failure::Stopped)) => return Ok(None),
+            // Where its own end did not fail by itself, the server may have said why it ended the test.
+            Err(why) => {
+                let may_be_theirs =
+                    matches!((self, &why), (Carrier::Adapter { .. }, _) | (_, Broken::Closed));
+                let words = may_be_theirs.then(|| link.last_words()).flatten();
+                return Err(words.map_or(why.into(), |it| anyhow!("the server says: {it}")));
+            }
+        };
+        let Report { moved, work: server } = link.report()?;
+        let figure = figure.or_else(|| moved.map(Figure::Moved));
+        let figure = figure.context(match self {
+            Carrier::Streams(_) => "the server did not tell what arrived",
+            Carrier::Adapter { .. } => "perftest's table has no figure in it, as those of very old versions where clocks differ",
+        })?;
+        let point = Point { message: Bytes(part.bytes), figure, work: Ends { client, server } };
+        Ok(Some((point, clocks)))
+    }
+}
