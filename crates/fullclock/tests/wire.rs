@@ -7,9 +7,10 @@
 
 mod support;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -29,12 +30,16 @@ struct Server {
 
 impl Server {
     fn start(options: &[&str]) -> Server {
+        Server::of(&mut fullclock(&[]), options)
+    }
+
+    fn of(fullclock: &mut Command, options: &[&str]) -> Server {
         let folder = tempfile::tempdir().unwrap();
         let token = folder.path().join("net.token");
         let first =
             ["net", "server", "--listen", "127.0.0.1:0", "--token-file", token.to_str().unwrap()];
         let arguments = [&first, options].concat();
-        let mut child = fullclock(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = fullclock.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.split_once("listening at ").unwrap().1.split(';').next().unwrap();
@@ -300,6 +305,42 @@ fn whoever_answers_something_else_is_no_server() {
     web.join().unwrap();
 }
 
+/// A folder with a program of perftest that says this where it is asked for its version; theirs end with 1 then.
+fn perftest(says: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("ib_read_bw");
+    std::fs::write(&program, format!("#!/bin/sh\necho '{says}'\nexit 1\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+#[test]
+fn without_perftest_the_package_is_named_on_the_end_that_lacks_it() {
+    let server = Server::start(&[]);
+    let nothing = tempfile::tempdir().unwrap();
+    let rdma = ["--transport", "rdma", "--test", "read-bw"];
+    let said_with = |path: &Path| said(&server.client(&rdma).env("PATH", path).output().unwrap());
+    let refused = said_with(nothing.path());
+    assert!(refused.contains("ib_read_bw is not installed here: it is of the package perftest"));
+    let refused = said_with(perftest("2.1, or newer").path());
+    assert!(refused.contains("prints \"2.1, or newer\" and not `Version: 6.06`"), "{refused}");
+}
+
+#[test]
+fn a_server_without_perftest_says_so() {
+    let nothing = tempfile::tempdir().unwrap();
+    let server = Server::of(fullclock(&[]).env("PATH", nothing.path()), &[]);
+    let token = std::fs::read_to_string(&server.token).unwrap();
+    let hello = json!({ "hello": {
+        "protocol": lab::wire::protocol::PROTOCOL.version,
+        "version": env!("CARGO_PKG_VERSION"),
+        "token": token.trim(),
+    }});
+    let task = json!({ "prepare": { "transport": "rdma", "test": "read-bw", "streams": 1 }});
+    let answer = server.answer(format!("{hello}\n{task}\n").as_bytes());
+    assert!(answer.contains("ib_read_bw is not installed here"), "{answer}");
+}
+
 #[test]
 fn bad_options_say_what_is_right() {
     let of = |options: &[&str]| refusal(&[&["net", "client", "127.0.0.1"], options].concat());
@@ -311,5 +352,10 @@ fn bad_options_say_what_is_right() {
     assert!(of(&["--csv", "--json"]).contains("give one of them"));
     assert!(of(&["--root", "/"]).contains("leave out --root"));
     assert!(of(&["--transport", "pigeons"]).contains("tcp"));
+    let task = ["--test", "send-bw"];
+    assert!(of(&task).contains("write-bw is what send-bw is over RDMA"), "{}", of(&task));
+    assert!(of(&["--transport", "rdma", "-n", "4"]).contains('5'));
+    let task = ["--transport", "rdma", "--test", "latency", "-d", "1s"];
+    assert!(of(&task).contains("-n"), "{}", of(&task));
     assert!(refusal(&["net", "server", "--listen", "here"]).contains("--listen"));
 }

@@ -45,6 +45,9 @@ pub const PACKAGES: &[Package] = &[
         "copied into guests, to run services as on a server",
     ),
     package("ipmitool", "/usr/bin/ipmitool", "reads a guest's sensors, beside fullclock"),
+    package("perftest", "/usr/bin/ib_send_bw", "tests RDMA between the programs of a guest"),
+    package("ibverbs-providers", "/etc/libibverbs.d/rxe.driver", "RDMA that is software, for it"),
+    package("iproute2", "/usr/bin/rdma", "makes a guest's networks, and shapes them"),
     package("linux-perf", "/usr/bin/perf", "counts ticks in a guest, beside fullclock"),
 ];
 

@@ -25,10 +25,10 @@ const KEEP: &str = "trap '' HUP INT QUIT TERM; read -r line; kill -KILL 0";
 
 impl Group {
     pub(crate) fn new() -> Result<Group, Failure> {
-        let mut keeper = Command::new("sh");
+        let mut keeper = Command::new("/bin/sh");
         keeper.args(["-c", KEEP]).process_group(0);
         keeper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let why = "cannot run sh, which ends the command where fullclock is killed";
+        let why = "cannot run /bin/sh, which ends the command where fullclock is killed";
         Ok(Group { keeper: keeper.spawn().map_err(Failure::system(why))? })
     }
 

@@ -20,6 +20,11 @@ const PERF: &str = "/usr/bin/perf";
 /// Of the package of that name.
 const IPMITOOL: &str = "/usr/bin/ipmitool";
 
+/// Of the package of that name.
+const PERFTEST: [&str; 4] =
+    ["/usr/bin/ib_send_bw", "/usr/bin/ib_write_bw", "/usr/bin/ib_read_bw", "/usr/bin/ib_send_lat"];
+const IPROUTE2: [&str; 3] = ["/usr/bin/rdma", "/bin/ip", "/usr/sbin/tc"];
+
 /// A sound machine that is made slow in several ways and mended after each.
 pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
     run(
@@ -133,6 +138,15 @@ pub(crate) static WITH_SENSORS: LazyLock<Transcript> = LazyLock::new(|| {
             step("faults", include_str!("steps/sensors_of_a_faulty_bmc.sh")),
         ],
     )
+});
+
+/// See [`machines::wired`]; with perftest at hand.
+pub(crate) static WIRED: LazyLock<Transcript> = LazyLock::new(|| {
+    let steps = [
+        Step::new("rdma", include_str!("steps/rdma.sh")),
+        Step::new("shaped", include_str!("steps/shaped.sh")),
+    ];
+    run_with(&[&PERFTEST[..], &IPROUTE2].concat(), &machines::wired(), &steps)
 });
 
 /// See [`machines::misspelt`].

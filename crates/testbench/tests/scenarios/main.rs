@@ -23,4 +23,5 @@ mod sensors;
 mod there_and_back;
 mod ticks;
 mod under_systemd;
+mod wire;
 mod zero_registers;

@@ -197,13 +197,13 @@ fn clock(page: &mut Page, run: &Run, guard: &Guard<'_>) {
         }
     };
     page.labelled(MARGIN, "clock", &words);
-    // What an audit finds matters where the clock was measured to be low.
-    if guard.lacking().is_some() {
+    // What an audit finds matters where the clock was measured to be low, or perftest found some to differ.
+    if guard.lacking().is_some() || !run.conflicts.is_empty() {
         for it in &guard.clocks.slowing {
             let fix = it.fix.first().map_or(String::new(), |it| format!("; `{it}` mends it"));
             page.labelled(MARGIN, "", &format!("{}: {}{fix}", it.check, it.message));
         }
-        if guard.clocks.slowing.is_empty() {
+        if guard.lacking().is_some() && guard.clocks.slowing.is_empty() {
             page.labelled(
                 MARGIN,
                 "",
