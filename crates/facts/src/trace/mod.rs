@@ -9,6 +9,7 @@
 mod cause;
 pub mod format;
 pub mod record;
+pub mod returned;
 pub mod timeline;
 mod totals;
 pub mod tracepoint;

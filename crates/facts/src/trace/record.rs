@@ -10,9 +10,9 @@ use super::{Event, What};
 pub const HEADER: usize = 8;
 
 /// PERF_RECORD_*.
-const LOST: u32 = 2;
-const SAMPLE: u32 = 9;
-const LOST_SAMPLES: u32 = 13;
+pub(super) const LOST: u32 = 2;
+pub(super) const SAMPLE: u32 = 9;
+pub(super) const LOST_SAMPLES: u32 = 13;
 
 const TIME: usize = 8;
 const RAW_SIZE: usize = 4;

@@ -6,7 +6,7 @@ use perf_event_open_sys::{bindings as sys, ioctls, perf_event_open};
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit, setrlimit};
-use std::ffi::{CString, c_int};
+use std::ffi::{CStr, CString, c_int};
 
 /// What to open: a counter, and what becomes of its occurrences.
 pub(super) struct Attributes(sys::perf_event_attr);
@@ -33,11 +33,26 @@ impl Attributes {
     /// To write every occurrence of a tracepoint into a ring, stamped with CLOCK_MONOTONIC_RAW
     /// ([`facts::trace::record`]). A waiting reader is woken when `watermark` bytes are in the ring.
     pub(super) fn tracing(tracepoint: &Counter, watermark: u32) -> Attributes {
+        let mut attributes = Attributes::sampling(tracepoint, watermark);
+        attributes.0.sample_type = (sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_RAW).into();
+        attributes
+    }
+
+    /// To write down what a function returns, each time ([`facts::trace::returned`]).
+    pub(super) fn returning(probe: &Counter, watermark: u32) -> Attributes {
+        /// PERF_REG_X86_AX and PERF_REG_ARM64_X0 (arch/*/include/uapi/asm/perf_regs.h): what a function returns.
+        const RETURN_VALUE: u64 = 1 << 0;
+        let mut attributes = Attributes::sampling(probe, watermark);
+        attributes.0.sample_type = (sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_REGS_INTR).into();
+        attributes.0.sample_regs_intr = RETURN_VALUE;
+        attributes
+    }
+
+    fn sampling(counter: &Counter, watermark: u32) -> Attributes {
         /// include/uapi/linux/time.h.
         const CLOCK_MONOTONIC_RAW: i32 = 4;
-        let mut attr = Attributes::counting(tracepoint).0;
+        let mut attr = Attributes::counting(counter).0;
         attr.sample_period = 1;
-        attr.sample_type = (sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_RAW).into();
         attr.set_sample_id_all(1);
         attr.set_use_clockid(1);
         attr.clockid = CLOCK_MONOTONIC_RAW;
@@ -64,15 +79,34 @@ impl Attributes {
         }
     }
 
+    /// Opens it for what one task does of the kernel's function `name`, on whichever CPU. A counter of the `kprobe` PMU.
+    pub(super) fn open_in(&mut self, task: u32, name: &CStr) -> Result<OwnedFd, Errno> {
+        const ANY_CPU: c_int = -1;
+        let task = i32::try_from(task).map_err(|_| Errno::INVAL)?;
+        // kprobe_func and probe_offset of perf_event_attr.
+        self.0.config1 = name.as_ptr() as u64;
+        self.0.config2 = 0;
+        // A ring that moves from CPU to CPU with its task is refused where the task's children inherit the event.
+        self.0.set_disabled(1);
+        let opened = self.call(task, ANY_CPU, -1);
+        self.0.config1 = 0;
+        opened
+    }
+
     fn open_once<Fd: AsFd>(&mut self, cpu: u32, leader: Option<&Fd>) -> Result<OwnedFd, Errno> {
         /// Of every task on the CPU.
         const ANY_TASK: i32 = -1;
         let cpu = c_int::try_from(cpu).map_err(|_| Errno::INVAL)?;
         let leader = leader.map_or(-1, |leader| leader.as_fd().as_raw_fd());
+        self.call(ANY_TASK, cpu, leader)
+    }
+
+    fn call(&mut self, task: i32, cpu: c_int, leader: c_int) -> Result<OwnedFd, Errno> {
         let flags = sys::PERF_FLAG_FD_CLOEXEC.into();
-        // SAFETY: the attributes are initialised, and ask for nothing but counting or for samples into a ring
-        // that is mapped later; the kernel checks the rest.
-        let fd = unsafe { perf_event_open(&raw mut self.0, ANY_TASK, cpu, leader, flags) };
+        // SAFETY: the attributes are initialised, and ask for nothing but counting or for samples into a ring that is mapped
+        // later; the name of a function that they point to is a C string of the caller's, which the kernel copies before it
+        // returns. It checks the rest.
+        let fd = unsafe { perf_event_open(&raw mut self.0, task, cpu, leader, flags) };
         checked(fd)?;
         // SAFETY: the kernel just made this descriptor, and nobody else has it.
         Ok(unsafe { OwnedFd::from_raw_fd(fd) })

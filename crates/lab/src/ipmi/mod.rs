@@ -7,9 +7,13 @@ mod absence;
 mod allowance;
 mod asker;
 mod polling;
+mod polling_loop;
+mod waits;
 
 pub use asker::Asker;
 pub use polling::Polling;
+pub use polling_loop::{Limit, PollingLoop, Taken};
+pub use waits::{Question, Waits, state_machine};
 
 use crate::failure::Failure;
 use facts::HostView;

@@ -7,7 +7,7 @@
 
 use super::knee::knee;
 use super::out_of_order::{OutOfOrder, out_of_order};
-use super::polling_loop::{PollingLoop, polling_loop};
+use super::polling_loop::{ModelledLoop, modelled};
 use super::table::{Line, Table};
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub struct KipmidTable {
     /// The longest limit that `ps` did not see, and the shortest that it did, in microseconds: a tick lies between them.
     pub blind_up_to: Option<(f64, f64)>,
     /// What a model of the kernel's loop makes of the same limits; `None` where too few rows have one.
-    pub polling_loop: Option<PollingLoop>,
+    pub polling_loop: Option<ModelledLoop>,
 }
 
 /// One setting.
@@ -69,7 +69,7 @@ pub(super) fn of(table: &Table<'_>) -> Result<KipmidTable, String> {
         knee: knee_of(&all),
         knee_without_outliers: knee_of(&others),
         blind_up_to: blind_up_to(&rows, &blind),
-        polling_loop: polling_loop(&rows),
+        polling_loop: modelled(&rows),
         out_of_order,
         blind,
         rows,

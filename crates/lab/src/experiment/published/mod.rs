@@ -14,7 +14,7 @@ mod turbo;
 pub use kipmid::{KipmidRow, KipmidTable};
 pub use kipmid_loaded::{AtOdds, LoadedRow, LoadedTable};
 pub use out_of_order::OutOfOrder;
-pub use polling_loop::{PollingLoop, Predicted};
+pub use polling_loop::{ModelledLoop, Predicted};
 pub use turbo::{Limited, TurboRow, TurboTable};
 
 use serde::{Deserialize, Serialize};
