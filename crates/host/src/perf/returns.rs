@@ -10,13 +10,15 @@ use crate::Source;
 use facts::pmu::{Config, Counter};
 use facts::trace::returned::{Returned, returned};
 use facts::{Expected, Fact, Missing, Why, parse};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::ffi::CString;
+use std::time::Duration;
 
 const FOLDER: &str = "/sys/bus/event_source/devices/kprobe";
 
-/// A reader is never waited for: it looks when it likes.
+/// A waiting reader is woken when half of the ring is full.
 const WATERMARK: u32 = ring::SIZE as u32 / 2;
 
 /// The returns of one function to one task.
@@ -24,7 +26,7 @@ const WATERMARK: u32 = ring::SIZE as u32 / 2;
 pub struct Returns {
     ring: Ring,
     /// The probe lives as long.
-    _event: OwnedFd,
+    event: OwnedFd,
 }
 
 impl Returns {
@@ -41,7 +43,14 @@ impl Returns {
             Attributes::returning(&probe, WATERMARK).open_in(task, &name).map_err(refused)?;
         let ring = Ring::map(&event).map_err(refused)?;
         attr::enable(&event).map_err(refused)?;
-        Ok(Returns { ring, _event: event })
+        Ok(Returns { ring, event })
+    }
+
+    /// Waits until half of the room is taken, `timeout` is over or a signal arrives.
+    pub fn wait(&self, timeout: Duration) {
+        let timeout = Timespec::try_from(timeout).ok();
+        // Whoever waits looks afterwards, whatever ended it.
+        poll(&mut [PollFd::new(&self.event, PollFlags::IN)], timeout.as_ref()).ok();
     }
 
     /// Hands over what was written down since the last time, in its order.

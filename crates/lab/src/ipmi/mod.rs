@@ -6,14 +6,16 @@
 mod absence;
 mod allowance;
 mod asker;
+mod listener;
 mod polling;
 mod polling_loop;
 mod waits;
 
 pub use asker::Asker;
-pub use polling::Polling;
+pub use listener::Listener;
+pub use polling::{Polling, tick};
 pub use polling_loop::{Limit, PollingLoop, Taken};
-pub use waits::{Question, Waits, state_machine};
+pub use waits::{Question, Waits};
 
 use crate::failure::Failure;
 use facts::HostView;

@@ -49,6 +49,13 @@ impl Polling {
         ran(source, *pid).ok()
     }
 
+    /// Its number as a task.
+    ///
+    /// Errors: why there is none, in words.
+    pub fn task(&self) -> Result<u32, String> {
+        self.thread.as_ref().map(|it| it.pid).map_err(Clone::clone)
+    }
+
     /// Who it is and how it is counted.
     pub fn about(&self) -> String {
         match &self.thread {
@@ -61,6 +68,13 @@ impl Polling {
             }
         }
     }
+}
+
+/// The time between two ticks of this kernel: what its coarse clocks are exact to (kernel/time/posix-timers.c,
+/// `posix_get_coarse_res`).
+pub fn tick() -> Duration {
+    let tick = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
+    Duration::try_from(tick).unwrap_or_default()
 }
 
 /// The thread's number and its interface's.
@@ -111,6 +125,11 @@ mod tests {
         let polling = Polling::of(&host::view(&source), &source);
         let ran = polling.ran(&source);
         (polling, ran)
+    }
+
+    #[test]
+    fn a_tick_is_between_one_and_ten_milliseconds() {
+        assert!((Duration::from_millis(1)..=Duration::from_millis(10)).contains(&tick()));
     }
 
     #[test]

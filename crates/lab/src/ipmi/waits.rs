@@ -18,7 +18,7 @@ const IDLE: u64 = 4;
 
 /// The function that is the state machine of a kind of interface, as sysfs names that; `None` of an unknown kind. BT has no
 /// thread that polls.
-pub fn state_machine(kind: &str) -> Option<&'static str> {
+pub(super) fn state_machine(kind: &str) -> Option<&'static str> {
     match kind {
         "kcs" => Some("kcs_event"),
         "smic" => Some("smic_event"),
@@ -49,46 +49,26 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Makes waits of returns, which are in order.
-    pub fn of(returns: impl IntoIterator<Item = Returned>) -> Waits {
-        let mut seen = Seen::default();
-        for it in returns {
-            match it {
-                Returned::Value { at_ns, value } => seen.look(at_ns, value),
-                Returned::Lost(count) => seen.lose(count),
-            }
-        }
-        seen.waits
-    }
-
     /// Every wait, in microseconds.
     pub fn all_us(&self) -> impl Iterator<Item = f64> {
         self.questions.iter().flat_map(|it| it.waits_us.iter().copied())
     }
 
-    /// The loop of the kernel that looked so, given the time between its ticks and what the thread was accounted; `None` where
-    /// it never had to wait.
-    pub fn polling_loop(
-        &self,
-        tick_us: f64,
-        polled_us: f64,
-        rounds_up: bool,
-    ) -> Option<PollingLoop> {
+    /// The loop of the kernel that looked so, given the time between its ticks; what a look takes is not in it. `None` where the
+    /// thread never had to wait.
+    pub fn polling_loop(&self, tick_us: f64, rounds_up: bool) -> Option<PollingLoop> {
         /// Shorter than any sleep (100 us is what a kernel that sleeps asks for), longer than a look takes.
         const SLEEPS_FROM_US: f64 = 50.0;
         let pause_us = median(&Sample::new(self.pauses_us.clone()).ok()?);
-        Some(if pause_us < SLEEPS_FROM_US {
-            PollingLoop { tick_us, pause_us: 0.0, look_us: 0.0, rounds_up }
-        } else {
-            PollingLoop { tick_us, pause_us, look_us: polled_us / self.n_looks as f64, rounds_up }
-        })
+        let pause_us = if pause_us < SLEEPS_FROM_US { 0.0 } else { pause_us };
+        Some(PollingLoop { tick_us, pause_us, look_us: 0.0, rounds_up })
     }
 }
 
-/// The way through the returns.
+/// The way through the returns, in their order.
 #[derive(Debug, Default)]
-struct Seen {
-    waits: Waits,
+pub(super) struct Seen {
+    pub(super) waits: Waits,
     waits_us: Vec<f64>,
     /// When the wait that goes on was first seen, and when last.
     waiting_ns: Option<(u64, u64)>,
@@ -97,6 +77,13 @@ struct Seen {
 }
 
 impl Seen {
+    pub(super) fn add(&mut self, returned: Returned) {
+        match returned {
+            Returned::Value { at_ns, value } => self.look(at_ns, value),
+            Returned::Lost(count) => self.lose(count),
+        }
+    }
+
     fn look(&mut self, at_ns: u64, value: u64) {
         match value {
             CALL_WITH_DELAY | CALL_WITH_TICK_DELAY => {
@@ -149,11 +136,15 @@ fn microseconds(from_ns: u64, to_ns: u64) -> f64 {
 mod tests {
     use super::*;
 
+    fn of(returns: impl IntoIterator<Item = Returned>) -> Waits {
+        let mut seen = Seen::default();
+        returns.into_iter().for_each(|it| seen.add(it));
+        seen.waits
+    }
+
     /// Returns at these microseconds.
     fn seen(returns: &[(u64, u64)]) -> Waits {
-        Waits::of(
-            returns.iter().map(|(us, value)| Returned::Value { at_ns: us * 1000, value: *value }),
-        )
+        of(returns.iter().map(|(us, value)| Returned::Value { at_ns: us * 1000, value: *value }))
     }
 
     #[test]
@@ -177,7 +168,7 @@ mod tests {
     #[test]
     fn a_question_of_which_returns_were_lost_is_none() {
         let value = |us: u64, value| Returned::Value { at_ns: us * 1000, value };
-        let waits = Waits::of([
+        let waits = of([
             value(1, 1),
             Returned::Lost(7),
             value(300, 0),
@@ -198,11 +189,13 @@ mod tests {
 
     #[test]
     fn a_kernel_that_looks_all_the_time_is_told_from_one_that_sleeps() {
-        let spun = seen(&[(1, 1), (2, 1), (3, 1), (4, 0), (5, 3)]);
-        assert_eq!(spun.polling_loop(1000.0, 3.0, false).unwrap().pause_us, 0.0);
-        let slept = seen(&[(0, 1), (150, 1), (300, 3)]).polling_loop(4000.0, 20.0, true).unwrap();
-        assert_eq!((slept.pause_us, slept.look_us, slept.tick_us), (150.0, 10.0, 4000.0));
-        assert_eq!(seen(&[(1, 0), (2, 3)]).polling_loop(1000.0, 3.0, false), None);
+        let pause_us = |returns: &[(u64, u64)]| {
+            let found = seen(returns).polling_loop(4000.0, true);
+            found.map(|it| it.pause_us)
+        };
+        assert_eq!(pause_us(&[(1, 1), (2, 1), (3, 1), (4, 0), (5, 3)]), Some(0.0));
+        assert_eq!(pause_us(&[(0, 1), (150, 1), (300, 3)]), Some(150.0));
+        assert_eq!(pause_us(&[(1, 0), (2, 3)]), None);
     }
 
     #[test]

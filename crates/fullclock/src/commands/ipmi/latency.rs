@@ -10,7 +10,7 @@ use facts::HostView;
 use host::Live;
 use host::probe::{anchor, pinned_to};
 use lab::failure::Failure;
-use lab::ipmi::{Asker, Polling, Times};
+use lab::ipmi::{Asker, Listener, Polling, Times};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<E
         let busy = if is_loaded { Some(load(&host)?) } else { None };
         let told = if is_loaded { "asking while every CPU is busy ..." } else { "asking ..." };
         let (condition, asked) = output::with_progress(&arguments.output, told, || {
-            measured(&mut asker, &polling, options, &interrupt)
+            measured((&mut asker, &host), &polling, options, &interrupt)
         });
         drop(busy);
         latency.conditions.push(Condition { is_loaded, ..condition });
@@ -64,12 +64,13 @@ fn load(host: &HostView) -> Result<Busy> {
 
 /// What there was, and how it ended.
 fn measured(
-    asker: &mut Asker,
+    (asker, host): (&mut Asker, &HostView),
     polling: &Polling,
     options: &LatencyArguments,
     interrupt: &Interrupt,
 ) -> (Condition, Result<(), Failure>) {
     let live = Live::this_machine();
+    let listener = Listener::open(host, polling, &live);
     let mut times = Times::default();
     let mut ask = || {
         let (before, began_ns) = (polling.ran(&live), anchor().raw_ns);
@@ -79,10 +80,17 @@ fn measured(
         let polled = before.zip(after).map(|(before, after)| after.saturating_sub(before));
         (asked, polled, Duration::from_nanos(elapsed_ns))
     };
-    let asked = match &options.cpus {
+    let placed = || match &options.cpus {
         None => Ok(ask()),
         Some(cpus) => pinned_to(cpus, ask).map_err(|why| Failure::Unready(why.to_string())),
     };
+    let (asked, waits) = match listener {
+        Ok(listener) => {
+            let (asked, waits) = listener.during(placed);
+            (asked, Ok(waits))
+        }
+        Err(why) => (placed(), Err(why)),
+    };
     let (asked, polled, elapsed) = asked.unwrap_or_else(|why| (Err(why), None, Duration::ZERO));
-    (Condition { is_loaded: false, times, polled, elapsed }, asked)
+    (Condition { is_loaded: false, times, polled, elapsed, waits }, asked)
 }

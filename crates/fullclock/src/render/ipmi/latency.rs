@@ -4,7 +4,8 @@ use crate::output::Style;
 use crate::render::json::{SCHEMA_VERSION, pretty};
 use crate::render::lengths::{bar, range, span};
 use crate::render::page::{BOLD, Page};
-use lab::ipmi::Times;
+use lab::ipmi::{Times, Waits};
+use lab::stats::{Sample, median};
 use rules::noise::Histogram;
 use serde_json::{Result, Value, json};
 use std::time::Duration;
@@ -25,6 +26,8 @@ pub(crate) struct Condition {
     /// What the thread that polls was accounted; `None` where there is none, or nobody knows.
     pub(crate) polled: Option<Duration>,
     pub(crate) elapsed: Duration,
+    /// How long the interface let the thread wait, byte by byte; or why nobody could see.
+    pub(crate) waits: std::result::Result<Waits, String>,
 }
 
 /// The shares of round trips that are no longer than a figure, and what the figure is called.
@@ -64,16 +67,58 @@ fn put(page: &mut Page, condition: &Condition) {
         let words = format!("{share:.1} % of a CPU, {} a round trip", span(each));
         page.labelled(NAME, "  kipmid", &words);
     }
-    for (name, times_ns) in kinds(&condition.times) {
-        page.line("");
-        page.line(&page.paint(BOLD, &format!("{:<NAME$}{:>FIGURE$}", by_time(name), "trips")));
-        let buckets = Histogram::of(times_ns.iter().copied()).buckets();
-        let most = buckets.iter().map(|it| it.count).max().unwrap_or_default();
-        for bucket in &buckets {
-            let (range, count, bar) = (range(bucket), bucket.count, bar(bucket.count, most));
-            page.line(&format!("  {range:<22}{count:>FIGURE$}  {bar}"));
-        }
+    match &condition.waits {
+        Ok(waits) => page.labelled(NAME, "  interface", &about_waits(waits)),
+        // Without a thread that polls there is nothing to be seen, as was said.
+        Err(_) if condition.polled.is_none() => {}
+        Err(why) => page.labelled(NAME, "  interface", &format!("its waits are not seen: {why}")),
     }
+    for (name, times_ns) in kinds(&condition.times) {
+        histogram(page, &by_time(name), "trips", times_ns);
+    }
+    if let Some(waits_ns) = condition.waits.as_ref().ok().map(nanoseconds) {
+        histogram(page, "Waits by time", "waits", &waits_ns);
+    }
+}
+
+fn histogram(page: &mut Page, heading: &str, what: &str, times_ns: &[u64]) {
+    if times_ns.is_empty() {
+        return;
+    }
+    page.line("");
+    page.line(&page.paint(BOLD, &format!("{heading:<NAME$}{what:>FIGURE$}")));
+    let buckets = Histogram::of(times_ns.iter().copied()).buckets();
+    let most = buckets.iter().map(|it| it.count).max().unwrap_or_default();
+    for bucket in &buckets {
+        let (range, count, bar) = (range(bucket), bucket.count, bar(bucket.count, most));
+        page.line(&format!("  {range:<22}{count:>FIGURE$}  {bar}"));
+    }
+}
+
+/// Every wait, in whole nanoseconds.
+fn nanoseconds(waits: &Waits) -> Vec<u64> {
+    waits.all_us().map(|us| (us * 1e3) as u64).collect()
+}
+
+/// How many there were, and how exactly they are known.
+fn about_waits(waits: &Waits) -> String {
+    let (n_questions, n_waits) = (waits.questions.len(), waits.all_us().count());
+    let Some(pause_us) = pause_us(waits) else {
+        return format!("ready at each of {} looks: nobody had to wait", waits.n_looks);
+    };
+    let lost = match waits.n_lost {
+        0 => String::new(),
+        lost => format!("; {lost} looks were not written down, and their questions are left out"),
+    };
+    format!(
+        "kipmi0 waited {n_waits} times in {n_questions} questions, and looked again after {}: a wait is known to half of that{lost}",
+        span((pause_us * 1e3) as u64)
+    )
+}
+
+/// How long it was between two looks, in microseconds.
+fn pause_us(waits: &Waits) -> Option<f64> {
+    Sample::new(waits.pauses_us.clone()).ok().map(|it| median(&it))
 }
 
 fn by_time(name: &str) -> String {
@@ -115,6 +160,18 @@ fn condition(it: &Condition) -> Value {
         "kipmid_cpu_s": it.polled.map(|it| it.as_secs_f64()),
         "device_id": trips(&it.times.device_id),
         "sensor_record": trips(&it.times.record),
+        "waits": it.waits.as_ref().ok().map(waits),
+        "waits_missing": it.waits.as_ref().err(),
+    })
+}
+
+fn waits(waits: &Waits) -> Value {
+    json!({
+        "questions": waits.questions.len(),
+        "looks": waits.n_looks,
+        "looks_lost": waits.n_lost,
+        "pause_us": pause_us(waits),
+        "lengths": trips(&nanoseconds(waits)),
     })
 }
 
@@ -139,6 +196,7 @@ fn trips(times_ns: &[u64]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab::ipmi::Question;
 
     fn latency() -> Latency {
         let ms = |it: u64| it * 1_000_000;
@@ -151,6 +209,17 @@ mod tests {
             times: Times { device_id: times.device_id.clone(), record: times.record.clone() },
             polled,
             elapsed: Duration::from_secs(2),
+            waits: polled.ok_or_else(|| "a probe of kcs_event may not be read".to_owned()).map(
+                |_| {
+                    let question = |us: f64| Question { ended_ns: 0, waits_us: vec![100.0, us] };
+                    Waits {
+                        questions: vec![question(1500.0), question(900.0)],
+                        pauses_us: vec![190.0; 12],
+                        n_looks: 16,
+                        n_lost: 0,
+                    }
+                },
+            ),
         };
         let about = vec![("controller".to_owned(), "/dev/ipmi0: device 0x20".to_owned())];
         let conditions =
@@ -171,11 +240,19 @@ mod tests {
         Round trips                  trips       p50       p90       p99   longest
           device id                    100      5 ms      5 ms      5 ms     40 ms
           kipmid                25.0 % of a CPU, 5 ms a round trip
+          interface             kipmi0 waited 4 times in 2 questions, and looked again
+                                after 190 us: a wait is known to half of that
 
         Device id by time            trips
           5 ms to 10 ms                 99  ##################################
           10 ms to 20 ms                 0
           20 ms to 50 ms                 1  #
+
+        Waits by time                waits
+          100 us to 200 us               2  ##################################
+          200 us to 500 us               0
+          500 us to 1 ms                 1  #################
+          1 ms to 2 ms                   1  #################
         ");
     }
 
@@ -187,6 +264,8 @@ mod tests {
         jsonschema::validator_for(&schema).unwrap().validate(&value).unwrap();
         let busy = &value["conditions"][1];
         assert_eq!((&busy["every_cpu_busy"], &busy["kipmid_cpu_s"]), (&json!(true), &Value::Null));
+        assert_eq!(busy["waits_missing"], "a probe of kcs_event may not be read");
+        assert_eq!(value["conditions"][0]["waits"]["lengths"]["count"], 4);
         assert_eq!(value["conditions"][0]["device_id"]["longest_ns"], 40_000_000);
         let mut without = latency();
         without.conditions[0].times.record.clear();

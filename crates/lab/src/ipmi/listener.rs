@@ -1,0 +1,105 @@
+//! Listens to what the driver's state machine returns to the thread that polls, while questions are asked.
+//!
+//! A look of the thread costs about a microsecond more meanwhile. Where nobody may probe the kernel, or another interface than the
+//! thread's would be heard, there is a reason in its place.
+
+use super::polling::Polling;
+use super::waits::{Seen, Waits, state_machine};
+use facts::HostView;
+use facts::system::ipmi::Interface;
+use host::Source;
+use host::perf::Returns;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often what was written down is looked at, where its room does not fill before: how long the last look takes to come.
+const EVERY: Duration = Duration::from_millis(20);
+
+/// An open ear.
+#[derive(Debug)]
+pub struct Listener {
+    returns: Returns,
+}
+
+impl Listener {
+    /// Begins to listen.
+    ///
+    /// Errors: why nothing can be heard, in words.
+    pub fn open(
+        host: &HostView,
+        polling: &Polling,
+        source: &dyn Source,
+    ) -> Result<Listener, String> {
+        let task = polling.task()?;
+        let interfaces = host.ipmi.interfaces.as_ref().map_err(ToString::to_string)?;
+        let function = function(interfaces)?;
+        let returns = Returns::open(source, function, task).map_err(|why| why.advice())?;
+        Ok(Listener { returns })
+    }
+
+    /// Does `work`, and tells what was heard of it.
+    pub fn during<T>(self, work: impl FnOnce() -> T) -> (T, Waits) {
+        let Listener { mut returns } = self;
+        let is_over = AtomicBool::new(false);
+        let is_over = &is_over;
+        let mut seen = Seen::default();
+        let done = std::thread::scope(|scope| {
+            let seen = &mut seen;
+            let listen = move || {
+                while !is_over.load(Ordering::Acquire) {
+                    returns.wait(EVERY);
+                    returns.drain(|it| seen.add(it));
+                }
+                returns.drain(|it| seen.add(it));
+            };
+            // Without a thread nothing is heard; what is done is done all the same.
+            let listening = crate::threads::start(scope, "listener", listen);
+            let done = work();
+            is_over.store(true, Ordering::Release);
+            drop(listening);
+            done
+        });
+        (done, seen.waits)
+    }
+}
+
+/// The state machine that the thread asks: that of the only polled interface, or of several of one kind.
+fn function(interfaces: &[Interface]) -> Result<&'static str, String> {
+    let polled = interfaces.iter().filter(|it| it.is_polled() == Ok(true));
+    let mut kinds: Vec<&str> = polled.filter_map(|it| it.kind.as_deref().ok()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    match &kinds[..] {
+        [kind] => state_machine(kind).ok_or_else(|| format!("an interface of the kind {kind:?}")),
+        [] => Err("no interface is known to be polled".to_owned()),
+        _ => Err(format!("interfaces of several kinds are polled: {}", kinds.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interface(kind: &str, interrupts: bool) -> Interface {
+        Interface {
+            folder: "/sys/bus/platform/drivers/ipmi_si/IPI0001:00".to_owned(),
+            kind: Ok(kind.to_owned()),
+            interrupts_enabled: Ok(interrupts),
+            params: Ok("kcs,i/o,0xca2".to_owned()),
+        }
+    }
+
+    #[test]
+    fn the_machine_of_what_is_polled_is_listened_to() {
+        assert_eq!(function(&[interface("kcs", false), interface("bt", false)]), Ok("kcs_event"));
+        assert_eq!(function(&[interface("smic", false), interface("kcs", true)]), Ok("smic_event"));
+    }
+
+    #[test]
+    fn where_it_is_not_known_which_one_polls_nothing_is_heard() {
+        let told = |interfaces: &[Interface]| function(interfaces).unwrap_err();
+        assert!(told(&[interface("kcs", true)]).contains("no interface"));
+        assert!(told(&[interface("kcs", false), interface("smic", false)]).contains("kcs, smic"));
+        assert!(told(&[interface("ssif", false)]).contains("\"ssif\""));
+    }
+}
