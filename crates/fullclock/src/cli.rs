@@ -24,7 +24,9 @@ pub(crate) use compare::CompareArguments;
 pub(crate) use experiment::{ExperimentArguments, ReportArguments, ShapeName};
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
-pub(crate) use ipmi::{IpmiAction, IpmiArguments, LatencyArguments, SensorsArguments};
+pub(crate) use ipmi::{
+    IpmiAction, IpmiArguments, LatencyArguments, SensorsArguments, TuneArguments,
+};
 pub(crate) use net::{
     ClientArguments, CurveArguments, GivenArguments, NetAction, NetArguments, ServerArguments,
 };

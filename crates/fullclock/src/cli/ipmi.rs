@@ -1,9 +1,11 @@
 //! The options of `fullclock ipmi`.
 
+use super::change::StateArguments;
 use super::cpu_list;
 use crate::duration;
 use clap::{Args, Subcommand};
 use facts::CpuSet;
+use lab::experiment::Experiment;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +30,50 @@ pub(crate) enum IpmiAction {
     /// each sensor takes one question. --watch stays, prints what changes, follows the event log, and takes events as they
     /// come where the controller sends them.
     Sensors(SensorsArguments),
+    /// Which limit of polling (kipmid_max_busy_us) suits this controller, by trying them
+    ///
+    /// Asks the controller under each limit, with the other CPUs idle and busy, in trials of random order: each limit is in force for
+    /// its trial alone, and taken back whatever happens. What answers take is shown against what waiting for them takes of a
+    /// CPU; the knee of the two is the limit to have. Beside it stands what the kernel's driver would make of the waits that
+    /// were seen without a limit. Keeps CPUs busy: only out of production.
+    Tune(TuneArguments),
+}
+
+/// Which limits are tried, how often, and what becomes of the best.
+#[derive(Args, Debug)]
+pub(crate) struct TuneArguments {
+    /// Limits in microseconds, with commas between; 0 is none, and the others are compared with the first
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,2000,1000,500,200,100,50", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub(crate) limits: Vec<u32>,
+    /// Leave the other CPUs alone: no trials beside load
+    #[arg(long)]
+    pub(crate) no_load: bool,
+    /// Trials of each limit and load, in blocks of two
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(6..=100_000))]
+    pub(crate) trials: u32,
+    /// Round trips of each kind in a trial
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) iterations: u64,
+    /// Take no longer than this: fewer trials, or a refusal where that leaves too few
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) budget: Option<Duration>,
+    /// Apply the knee, until the next boot
+    #[arg(long)]
+    pub(crate) apply: bool,
+    /// Apply the knee, and make it last
+    #[arg(long, conflicts_with = "apply")]
+    pub(crate) persist: bool,
+    /// Print the trials and how long they take, and change nothing
+    #[arg(long, conflicts_with_all = ["apply", "persist"])]
+    pub(crate) dry_run: bool,
+    /// Draw the order of the trials from this number: the same one, the same order [default: chance]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..Experiment::SEEDS))]
+    pub(crate) seed: Option<u64>,
+    /// The folder to keep the study in [default: experiments in /var/lib/fullclock]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateArguments,
 }
 
 /// Which sensors' readings are shown, how often, and where.
@@ -85,6 +131,7 @@ Examples:
   fullclock ipmi latency                      100 round trips of each kind
   fullclock ipmi latency --load               and again while every CPU is busy
   fullclock ipmi latency -n 1000 --json       as data
+  fullclock ipmi tune --persist               find the limit, and keep it
   fullclock ipmi sensors --thresholds         every sensor once
   fullclock ipmi sensors --watch -i 1m        what changes, and events
   fullclock ipmi sensors --watch --metrics /var/lib/node_exporter/bmc.prom";

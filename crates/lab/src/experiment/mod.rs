@@ -8,12 +8,15 @@
 pub mod analysis;
 mod arms;
 mod design;
+mod knee;
 mod parts;
 pub mod published;
+mod tuning;
 
 pub use arms::{Combination, TooMany, arms};
 pub use design::{Design, Factor, Guards, Kind, Shape};
 pub use parts::{Boots, Part, Parts};
+pub use tuning::{Change, Condition, Tuned, Tuning};
 
 use serde::{Deserialize, Serialize};
 

@@ -6,12 +6,14 @@
 mod absence;
 mod allowance;
 mod asker;
+mod forecast;
 mod listener;
 mod polling;
 mod polling_loop;
 mod waits;
 
 pub use asker::Asker;
+pub use forecast::{Forecast, Foretold, Heard};
 pub use listener::Listener;
 pub use polling::{Polling, tick};
 pub use polling_loop::{Limit, PollingLoop, Taken};

@@ -29,7 +29,8 @@ result. Each trial begins with the first record, after the last comes the first 
 has no `record`.
 
 `kipmid share` is what the scheduler has accounted kipmi0, the thread of the kernel that polls the controller, as a share of
-one CPU during the trial. An interface that interrupts has no such thread, and no such figure. `--iterations` is how often
+one CPU during the trial; `kipmid time` is the same for one device id and one record, and `id and record` how long those
+take on average. An interface that interrupts has no such thread, and no such figures. `--iterations` is how often
 each is asked, `--timeout` how long a trial may take; an answer that takes 30 s is given up. With `--cpus`, whoever asks stays
 on those CPUs; kipmi0 runs where the scheduler puts it.
 
@@ -52,13 +53,13 @@ in `kipmid share`, too. Whether the readings of sensors are right: it reads the 
     prepare,
 };
 
-const DEVICE_ID: [FigureShape; 4] = [
+pub(crate) const DEVICE_ID: [FigureShape; 4] = [
     milliseconds("device id"),
     milliseconds("device id p90"),
     milliseconds("device id p99"),
     milliseconds("device id longest"),
 ];
-const RECORD: [FigureShape; 4] = [
+pub(crate) const RECORD: [FigureShape; 4] = [
     milliseconds("record"),
     milliseconds("record p90"),
     milliseconds("record p99"),
@@ -67,7 +68,11 @@ const RECORD: [FigureShape; 4] = [
 /// Which share of the others each of them is above.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
 
-const SHARE: FigureShape = FigureShape { name: "kipmid share", unit: "%", better: Better::Lower };
+pub(crate) const SHARE: FigureShape =
+    FigureShape { name: "kipmid share", unit: "%", better: Better::Lower };
+/// One round trip of each kind, on average, and what kipmi0 takes of a CPU for them.
+pub(crate) const BOTH: FigureShape = milliseconds("id and record");
+pub(crate) const POLLED: FigureShape = milliseconds("kipmid time");
 
 const fn milliseconds(name: &'static str) -> FigureShape {
     FigureShape { name, unit: "ms", better: Better::Lower }
@@ -137,8 +142,12 @@ fn figures(
     if !times.record.is_empty() {
         figures.extend(quantiles(&times.record, RECORD)?);
     }
-    let share = polled.map(|it| it.as_secs_f64() / elapsed.as_secs_f64() * 100.0);
-    figures.extend(share.filter(|it| it.is_finite()).map(|it| Figure::of(SHARE, it)));
+    let each_ms = |it: Duration| it.as_secs_f64() * 1e3 / times.device_id.len() as f64;
+    if let Some(polled) = polled.filter(|_| !elapsed.is_zero()) {
+        let share = polled.as_secs_f64() / elapsed.as_secs_f64() * 100.0;
+        let of = [(SHARE, share), (BOTH, each_ms(elapsed)), (POLLED, each_ms(polled))];
+        figures.extend(of.map(|(shape, value)| Figure::of(shape, value)));
+    }
     Ok(figures)
 }
 
@@ -175,6 +184,8 @@ mod tests {
                 "record p99 100.000 ms",
                 "record longest 500.000 ms",
                 "kipmid share 25.000 %",
+                "id and record 19.802 ms",
+                "kipmid time 4.950 ms",
             ]
         );
     }

@@ -41,6 +41,8 @@ pub(crate) const CPU_SPEED: &Workload = &cpu_speed::WORKLOAD;
 /// The one whose engines are also sampled live, and whose counts Oracle has, too.
 pub(crate) const COMMIT: &Workload = &commit::WORKLOAD;
 pub(crate) use commit::outcome as outcome_of_commits;
+/// What the workload of the management controller yields.
+pub(crate) use ipmi_roundtrip::{BOTH, DEVICE_ID, POLLED, RECORD, SHARE};
 
 /// The headings that the help of every workload has, in this order.
 pub const HEADINGS: &[&str] =

@@ -38,6 +38,13 @@ pub(super) fn design(options: &ExperimentArguments, host: &HostView) -> Result<D
         }
     }
     design.factors.extend(factors);
+    whole(design, options)
+}
+
+/// A design with what the options say besides, and what nobody says.
+///
+/// Errors: it makes no sense on any machine.
+pub(super) fn whole(mut design: Design, options: &ExperimentArguments) -> Result<Design> {
     over(&mut design, options);
     check(&design)?;
     boots::plan(&mut design, options.boots)?;

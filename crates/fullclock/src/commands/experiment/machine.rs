@@ -100,6 +100,25 @@ pub(super) fn recover(
     Ok(Some(journal))
 }
 
+/// Does `work` while a setting is in force that is taken back afterwards, as around a trial.
+///
+/// Errors: this machine does not take the setting; it could not be made, or taken back.
+pub(crate) fn under(
+    (arguments, options): (&Arguments, &ExperimentArguments),
+    request: &str,
+    host: &HostView,
+    interrupt: &Interrupt,
+    work: &mut dyn FnMut() -> Result<(), Failure>,
+) -> Result<()> {
+    let ground = Ground::open(arguments, options)?;
+    let mut journal = recover(arguments, options)?.context("it takes root")?;
+    let plan = planned(&[request.to_owned()], host, &ground.source, options.i_know)?;
+    if plan.is_idle() {
+        return Ok(work()?);
+    }
+    Ok(with_change(&ground.session(arguments, interrupt), &mut journal, &plan, work)?)
+}
+
 impl<'a> Changing<'a> {
     pub(super) fn of(ground: &'a Ground, journal: &'a mut Journal, plans: Plans) -> Changing<'a> {
         Changing { ground, journal, plans: plans.distinct, of_arm: plans.of_arm }

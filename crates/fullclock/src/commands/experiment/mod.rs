@@ -16,6 +16,7 @@ mod study;
 mod until;
 
 pub(crate) use load::{Busy, occupy};
+pub(crate) use machine::under;
 
 use crate::cli::{Arguments, ExperimentArguments, ReportArguments};
 use crate::commands::bench;
@@ -24,6 +25,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::costs;
 use crate::output::{self, Style};
 use crate::render;
+use crate::render::experiment::Study as Told;
 use crate::results_folder::results_folder;
 use anyhow::{Context, Result, anyhow, bail};
 use beside::{Loads, Work};
@@ -56,7 +58,32 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
     let journal = if options.dry_run { None } else { machine::recover(arguments, options)? };
     let host = host::view(&Live::this_machine());
     let design = asked::design(options, &host)?;
-    let mut study = Study::of(design, &host, options)?;
+    let tell = |study: &Told<'_>| study::words(arguments, study);
+    anew((arguments, options, &tell), journal, design, &host)
+}
+
+/// A study that another command plans, and tells in its own words.
+pub(crate) fn of_design(
+    (arguments, options): (&Arguments, &ExperimentArguments),
+    design: Design,
+    tell: &Tell<'_>,
+) -> Result<ExitCode> {
+    let journal = if options.dry_run { None } else { machine::recover(arguments, options)? };
+    let host = host::view(&Live::this_machine());
+    let design = asked::whole(design, options)?;
+    anew((arguments, options, tell), journal, design, &host)
+}
+
+/// What a study is told in when its trials are over.
+pub(crate) type Tell<'a> = dyn Fn(&Told<'_>) -> Result<String> + 'a;
+
+fn anew(
+    (arguments, options, tell): (&Arguments, &ExperimentArguments, &Tell<'_>),
+    journal: Option<Journal>,
+    design: Design,
+    host: &HostView,
+) -> Result<ExitCode> {
+    let mut study = Study::of(design, host, options)?;
     let interrupt = Interrupt::listen()?;
     study.fit(&interrupt, arguments)?;
     let plan = study.plan(options.seed.unwrap_or_else(|| fastrand::u64(..Experiment::SEEDS)))?;
@@ -65,7 +92,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
         return Ok(ExitCode::SUCCESS);
     }
     let folder = folder(options)?.join(&plan.id);
-    let means = Means { arguments, options, interrupt: &interrupt, journal };
+    let means = Means { arguments, options, interrupt: &interrupt, journal, tell };
     study.run(means, plan, Begin::Anew(folder))
 }
 
@@ -76,13 +103,14 @@ struct Means<'a> {
     interrupt: &'a Interrupt,
     /// Held from before the machine was looked at; none without root.
     journal: Option<Journal>,
+    tell: &'a Tell<'a>,
 }
 
 /// `fullclock report STUDY`.
 pub(super) fn report(arguments: &Arguments, options: &ReportArguments) -> Result<ExitCode> {
     let (record, folder) = study::read(&options.study)?;
     let to = options.to.as_deref().unwrap_or(&folder);
-    study::report(arguments, &record, to)?;
+    study::report((arguments, &|it| study::words(arguments, it)), &record, to)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -294,7 +322,7 @@ impl<'h> Study<'h> {
 
     /// Runs what can be run before the next reboot; all of it where it takes none.
     fn in_this_boot(mut self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
-        let Means { arguments, options, interrupt, mut journal } = means;
+        let Means { arguments, options, interrupt, mut journal, tell } = means;
         let (mut plan, place) = begin.place(plan)?;
         let is_changed = self.varies_settings || self.design.boots.is_some();
         let ground = is_changed.then(|| Ground::open(arguments, options)).transpose()?;
@@ -316,10 +344,10 @@ impl<'h> Study<'h> {
         let (Some(boot), Some(ground), Some(journal), Ok(())) =
             (boot, &ground, &mut journal, &outcome)
         else {
-            return study::end(arguments, place, &record, outcome);
+            return study::end((arguments, tell), place, &record, outcome);
         };
         let code = match record.is_complete {
-            true => study::end(arguments, place, &record, outcome)?,
+            true => study::end((arguments, tell), place, &record, outcome)?,
             false => ExitCode::SUCCESS,
         };
         let told = boot.next(&record, journal, (ground, arguments, interrupt))?;

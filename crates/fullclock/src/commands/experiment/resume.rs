@@ -5,6 +5,7 @@ use super::{Begin, Means, Study, boots, folder, machine};
 use crate::cli::{Arguments, ExperimentArguments};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::render::experiment::Study as Told;
 use anyhow::{Context, Result, bail};
 use facts::HostView;
 use host::Live;
@@ -51,22 +52,23 @@ pub(super) fn run(
     let text = format!("going on with {} behind {} trials", record.id, record.trials.len());
     output::note(&arguments.output, &text);
     let seed = experiment.seed;
-    let study = Study::of(experiment.design, &host, options)?;
-    if study.combinations != experiment.arms {
+    let planned = Study::of(experiment.design, &host, options)?;
+    if planned.combinations != experiment.arms {
         bail!(
             "{}: its arms are not those that this version makes of its plan; begin anew",
             record.id
         );
     }
-    same_arms(&study, &record)?;
+    same_arms(&planned, &record)?;
     if options.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = Interrupt::listen()?;
-    let plan = study.plan(seed)?;
+    let plan = planned.plan(seed)?;
     let earlier = Earlier { journal, record, folder };
-    let means = Means { arguments, options, interrupt: &interrupt, journal: changes };
-    study.run(means, plan, Begin::Behind(Box::new(earlier)))
+    let tell = |it: &Told<'_>| study::words(arguments, it);
+    let means = Means { arguments, options, interrupt: &interrupt, journal: changes, tell: &tell };
+    planned.run(means, plan, Begin::Behind(Box::new(earlier)))
 }
 
 /// The plan of the rest, by the seed of the beginning, which draws the same order.

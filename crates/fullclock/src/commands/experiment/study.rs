@@ -1,7 +1,7 @@
 //! A study on disk: a folder with its trials and its report.
 #![expect(clippy::disallowed_methods, reason = "studies are files that the user asked for")]
 
-use super::{Place, stopped};
+use super::{Place, Tell, stopped};
 use crate::cli::Arguments;
 use crate::output::{self, Style};
 use crate::render;
@@ -23,7 +23,7 @@ const REFUSED: u8 = 3;
 
 /// Keeps what was run, reports it, and says what ended it early.
 pub(super) fn end(
-    arguments: &Arguments,
+    (arguments, tell): (&Arguments, &Tell<'_>),
     place: Place,
     record: &Record,
     outcome: Result<(), Failure>,
@@ -48,7 +48,7 @@ pub(super) fn end(
     {
         journal.finish(record)?;
     }
-    let reported = report(arguments, record, &folder);
+    let reported = report((arguments, tell), record, &folder);
     match outcome {
         Ok(()) => reported.map(|()| ExitCode::SUCCESS),
         Err(Failure::Stopped) => {
@@ -78,16 +78,24 @@ fn note_resume(arguments: &Arguments, record: &Record) {
     output::note(&arguments.output, &text);
 }
 
+/// What the trials of a study say.
+pub(super) fn words(arguments: &Arguments, study: &Study<'_>) -> Result<String> {
+    Ok(if arguments.output.json {
+        render::experiment::json(study)?
+    } else {
+        render::experiment::text(study, Style::of_stdout(&arguments.output))
+    })
+}
+
 /// Prints what the trials say, and writes the report into a folder.
-pub(super) fn report(arguments: &Arguments, record: &Record, folder: &Path) -> Result<()> {
+pub(super) fn report(
+    (arguments, tell): (&Arguments, &Tell<'_>),
+    record: &Record,
+    folder: &Path,
+) -> Result<()> {
     let analysis = analyse(record).map_err(|why| anyhow!("{why}"))?;
     let study = Study::of(record, &analysis).context("it is no study")?;
-    let text = if arguments.output.json {
-        render::experiment::json(&study)?
-    } else {
-        render::experiment::text(&study, Style::of_stdout(&arguments.output))
-    };
-    output::print(&text)?;
+    output::print(&tell(&study)?)?;
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let files = render::experiment::files(&study)?;
     for (name, text) in &files {

@@ -2,6 +2,7 @@
 
 mod latency;
 mod sensors;
+mod tune;
 
 use crate::cli::{Arguments, IpmiAction, IpmiArguments};
 use anyhow::Result;
@@ -11,5 +12,6 @@ pub(super) fn run(arguments: &Arguments, options: &IpmiArguments) -> Result<Exit
     match &options.action {
         IpmiAction::Latency(options) => latency::run(arguments, options),
         IpmiAction::Sensors(options) => sensors::run(arguments, options),
+        IpmiAction::Tune(options) => tune::run(arguments, options),
     }
 }

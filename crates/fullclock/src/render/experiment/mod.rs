@@ -6,7 +6,7 @@
 mod browser;
 mod csv;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 mod html;
 mod json;
 mod markdown;

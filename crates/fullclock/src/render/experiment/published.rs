@@ -213,7 +213,7 @@ pub(super) mod tests {
         let text = text(include_str!("../../../../lab/fixtures/published-kipmid.csv"));
         assert!(text.contains("elapsed relative ps busy model busy setting"), "{text}");
         assert!(text.contains("0.0 % force_kipmid=0"), "{text}");
-        assert!(text.contains("give each elapsed time within 1"), "{text}");
+        assert!(text.contains("give each elapsed time within 9 %"), "{text}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// What reports are made of.
 #[derive(Clone, Copy)]
 pub(crate) struct Study<'a> {
-    pub(super) record: &'a Record,
+    pub(crate) record: &'a Record,
     pub(super) analysis: &'a Analysis,
     pub(super) experiment: &'a Experiment,
 }

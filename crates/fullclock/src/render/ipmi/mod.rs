@@ -2,5 +2,7 @@
 
 mod latency;
 pub(crate) mod sensors;
+mod tune;
 
 pub(crate) use latency::{Condition, Latency, json as latency_json, text as latency_text};
+pub(crate) use tune::{Model, json as tune_json, text as tune_text};

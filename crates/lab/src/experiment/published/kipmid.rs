@@ -5,10 +5,10 @@
 //! `kipmid_max_busy_us`; Tsafrir, Etsion and Feitelson, "Secretly Monopolizing the CPU Without Superuser Privileges", USENIX
 //! Security 2007, on sampling by ticks).
 
-use super::knee::knee;
 use super::out_of_order::{OutOfOrder, out_of_order};
 use super::polling_loop::{ModelledLoop, modelled};
 use super::table::{Line, Table};
+use crate::experiment::knee::knee;
 use serde::{Deserialize, Serialize};
 
 /// The columns.

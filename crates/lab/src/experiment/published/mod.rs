@@ -5,7 +5,6 @@
 
 mod kipmid;
 mod kipmid_loaded;
-mod knee;
 mod out_of_order;
 mod polling_loop;
 mod table;

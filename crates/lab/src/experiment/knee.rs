@@ -21,7 +21,7 @@ pub(super) fn knee(points: &[(f64, f64)]) -> Option<usize> {
 }
 
 /// The points that no other one beats in both costs, by the first cost.
-fn front(points: &[(f64, f64)]) -> Vec<usize> {
+pub(super) fn front(points: &[(f64, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|a, b| {
         let (a, b) = (points[*a], points[*b]);

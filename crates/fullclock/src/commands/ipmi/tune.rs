@@ -1,0 +1,178 @@
+//! `fullclock ipmi tune`: which limit of polling suits this controller, by an experiment.
+
+use crate::cli::{ApplyArguments, Arguments, ExperimentArguments, PlanArguments, TuneArguments};
+use crate::commands::{change, experiment};
+use crate::interrupt::Interrupt;
+use crate::output::{self, Style};
+use crate::render::experiment::Study;
+use crate::render::ipmi::{Model, tune_json, tune_text};
+use anyhow::{Context, Result, anyhow, bail};
+use facts::HostView;
+use host::Live;
+use host::probe::anchor;
+use lab::experiment::{Design, Factor, Tuning};
+use lab::failure::Failure;
+use lab::ipmi::{Asker, Forecast, Heard, Listener, Polling, Times, tick};
+use std::cell::RefCell;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const SETTING: &str = "kipmid-max-busy";
+
+pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<ExitCode> {
+    let host = host::view(&Live::this_machine());
+    let polling = Polling::of(&host, &Live::this_machine());
+    polling.task().map_err(|why| anyhow!("there is nothing to tune: kipmid is {why}"))?;
+    let study = study(options);
+    let design = design(options, &host)?;
+    let model: Model = if options.dry_run {
+        Err("nothing was asked".to_owned())
+    } else {
+        forecast(arguments, &study, &host, &polling)?
+    };
+    let found = RefCell::new(None);
+    let tell = |it: &Study<'_>| -> Result<String> {
+        let tuning = Tuning::of(it.record).context("it varies no limit")?;
+        let text = if arguments.output.json {
+            tune_json(&tuning, &model, it)?
+        } else {
+            tune_text(&tuning, &model, it, Style::of_stdout(&arguments.output))
+        };
+        found.replace(it.record.is_complete.then_some(tuning));
+        Ok(text)
+    };
+    let code = experiment::of_design((arguments, &study), design, &tell)?;
+    if !options.apply && !options.persist {
+        return Ok(code);
+    }
+    match found.into_inner() {
+        Some(tuning) => apply(arguments, options, &tuning),
+        None => bail!("the sweep is not whole: nothing is applied"),
+    }
+}
+
+/// What the experiment is asked besides its design.
+fn study(options: &TuneArguments) -> ExperimentArguments {
+    ExperimentArguments {
+        what: Vec::new(),
+        workloads: Vec::new(),
+        shape: None,
+        trials: Some(options.trials),
+        until: None,
+        boots: None,
+        warm_up: None,
+        rest: None,
+        budget: options.budget,
+        max_temperature: None,
+        max_stolen: None,
+        max_other_load: None,
+        seed: options.seed,
+        i_know: false,
+        dry_run: options.dry_run,
+        from: None,
+        results: options.results.clone(),
+        state: options.state.clone(),
+    }
+}
+
+/// Every limit under every load; whoever asks has a CPU that the load leaves alone.
+fn design(options: &TuneArguments, host: &HostView) -> Result<Design> {
+    let allowed = host::probe::allowed()?;
+    let online = host.topology.online.as_ref().map_err(Clone::clone)?;
+    let cpus = allowed.and(online);
+    let cpu = cpus.last().context("this program may run on no CPU")?;
+    if cpus.len() < 2 && !options.no_load {
+        bail!(
+            "a load beside the questions takes a second CPU, and this program may run on {cpu} alone: --no-load leaves it out"
+        );
+    }
+    let limits = options.limits.iter().map(u32::to_string).collect();
+    let mut factors = vec![Factor { name: SETTING.to_owned(), levels: limits }];
+    if !options.no_load {
+        let levels = [Factor::IDLE, Factor::ALL_CORES].map(str::to_owned).to_vec();
+        factors.push(Factor { name: "load".to_owned(), levels });
+    }
+    let workload = format!("ipmi-roundtrip --cpus {cpu} --iterations {}", options.iterations);
+    let name = "how long kipmi0 may poll this controller without a pause".to_owned();
+    Ok(Design { name, factors, workloads: vec![workload], ..Design::default() })
+}
+
+/// As many round trips of each kind are listened to.
+const LISTENED: u64 = 100;
+
+/// Listens to what the driver waits for while nothing limits it, and makes a model of that. The controller has to answer for
+/// this: what it fails at now, it would fail at in every trial.
+fn forecast(
+    arguments: &Arguments,
+    study: &ExperimentArguments,
+    host: &HostView,
+    polling: &Polling,
+) -> Result<Model> {
+    let interrupt = Interrupt::listen()?;
+    let mut heard = Err("nothing was asked".to_owned());
+    let mut listen = || {
+        heard = listened(host, polling, &interrupt)?;
+        Ok(())
+    };
+    output::with_progress(&arguments.output, "listening to the interface ...", || {
+        let request = format!("{SETTING}=0");
+        experiment::under((arguments, study), &request, host, &interrupt, &mut listen)
+    })?;
+    Ok(heard.and_then(Forecast::of))
+}
+
+fn listened(
+    host: &HostView,
+    polling: &Polling,
+    interrupt: &Interrupt,
+) -> Result<Result<Heard, String>, Failure> {
+    let live = Live::this_machine();
+    let mut asker = Asker::begin(lab::ipmi::open(host)?, LISTENED, None, interrupt.flag())?;
+    let listener = match Listener::open(host, polling, &live) {
+        Ok(listener) => listener,
+        Err(why) => return Ok(Err(why)),
+    };
+    let mut times = Times::default();
+    let (before, began_ns) = (polling.ran(&live), anchor().raw_ns);
+    let (asked, waits) = listener.during(|| asker.trips(LISTENED, interrupt.flag(), &mut times));
+    let elapsed = Duration::from_nanos(anchor().raw_ns.saturating_sub(began_ns));
+    let after = polling.ran(&live);
+    asked?;
+    let Some((before, after)) = before.zip(after) else {
+        return Ok(Err("what kipmi0 takes of a CPU is not known".to_owned()));
+    };
+    /// Since this version a timer of a jiffy ends with the second tick ([`lab::ipmi::PollingLoop`]).
+    const ROUNDS_UP_SINCE: (u32, u32) = (4, 8);
+    Ok(Ok(Heard {
+        waits,
+        n_pairs: LISTENED,
+        elapsed,
+        polled: after.saturating_sub(before),
+        tick: tick(),
+        rounds_up: host.kernel.version().is_ok_and(|it| it >= ROUNDS_UP_SINCE),
+    }))
+}
+
+/// Applies the knee, as `fullclock apply` does.
+fn apply(arguments: &Arguments, options: &TuneArguments, tuning: &Tuning) -> Result<ExitCode> {
+    let Some(limit) = tuning.advised() else {
+        let told = "nothing is applied: no limit was shown to be worth having";
+        output::note(&arguments.output, told);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let plan = PlanArguments {
+        what: vec![format!("{SETTING}={limit}")],
+        profiles: Vec::new(),
+        i_know: false,
+    };
+    let asked = ApplyArguments {
+        plan,
+        dry_run: false,
+        confirm_within: None,
+        persist: options.persist,
+        prove: None,
+        persisted: None,
+        state: options.state.clone(),
+    };
+    change::apply::run(arguments, &asked)
+}

@@ -1,0 +1,284 @@
+//! A sweep of `kipmid_max_busy_us`: how long a controller's answers take under each limit, what waiting for them takes of a CPU,
+//! and where the trade of the two turns.
+//!
+//! What waiting costs is the CPU time for the same answers, one device id and one sensor record, and not the share of a CPU: who
+//! lets them take longer lowers that share without sparing anything. Where the sweep was run under several loads, a limit's
+//! costs are the geometric means over them.
+
+use super::knee::{front, knee};
+use super::{Experiment, Factor};
+use crate::known::Known;
+use crate::record::Record;
+use crate::stats::{Interval, Sample, mean, median};
+use crate::trial::Trial;
+use crate::workload::FigureShape;
+use crate::workloads::{BOTH, DEVICE_ID, POLLED, RECORD, SHARE};
+use serde::Serialize;
+
+/// The setting that is swept.
+const SETTING: &str = "kipmid-max-busy";
+/// What is varied beside it.
+const LOAD: &str = "load";
+
+/// What a sweep says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tuning {
+    /// In the order of the sweep.
+    pub limits: Vec<Tuned>,
+    /// Places of the limits that no other one beats in both costs, the fastest answers first; empty where a limit has none.
+    pub front: Vec<usize>,
+    /// The place of the one where the trade turns. `None` where the front bends nowhere, or is too short to.
+    pub knee: Option<usize>,
+}
+
+/// What one limit comes to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tuned {
+    /// As the sweep has it: microseconds, 0 being none, or `as-found`.
+    pub limit: String,
+    /// Under each load, in the order of the sweep.
+    pub conditions: Vec<Condition>,
+    /// How much longer the answers take than under the first limit, as a share; missing for that one, and of too few blocks.
+    pub slower: Known<Change>,
+    /// How much more CPU time waiting for them takes.
+    pub polled: Known<Change>,
+}
+
+/// What one limit comes to under one load; the middle of its trials.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Condition {
+    /// What the other CPUs did: `idle`, `all-cores`.
+    pub load: String,
+    /// Trials that did not fail.
+    pub trials: u32,
+    /// How long one device id and one record take together, in milliseconds.
+    pub both_ms: Option<f64>,
+    /// The middle round trip for a device id.
+    pub device_id_ms: Option<f64>,
+    /// The middle round trip for a record.
+    pub record_ms: Option<f64>,
+    /// What the thread took of a CPU meanwhile, in percent.
+    pub share_percent: Option<f64>,
+    /// What it took for both.
+    pub polled_ms: Option<f64>,
+}
+
+/// A difference of means over blocks, of logarithms, with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// As a share: 0.1 is a tenth more.
+    pub change: f64,
+    /// Where the true one lies.
+    pub interval: Interval,
+}
+
+impl Change {
+    /// Whether there is one beyond doubt.
+    pub fn is_there(&self) -> bool {
+        self.interval.low > 0.0 || self.interval.high < 0.0
+    }
+}
+
+impl Tuning {
+    /// What a study says of limits; `None` where it varies none.
+    pub fn of(record: &Record) -> Option<Tuning> {
+        let experiment = record.experiment.as_ref()?;
+        let factors = &experiment.design.factors;
+        let limit = factors.iter().position(|it| it.name == SETTING)?;
+        let load = factors.iter().position(|it| it.name == LOAD);
+        let sweep = Sweep { record, experiment, limit, load };
+        let limits: Vec<Tuned> =
+            (0..factors.get(limit)?.levels.len()).filter_map(|level| sweep.tuned(level)).collect();
+        let points: Option<Vec<(f64, f64)>> = limits.iter().map(Tuned::costs).collect();
+        let points = points.unwrap_or_default();
+        Some(Tuning { front: front(&points), knee: knee(&points), limits })
+    }
+
+    /// The limit to have: the knee, where it spares CPU time beyond doubt.
+    pub fn advised(&self) -> Option<&str> {
+        let knee = self.limits.get(self.knee?)?;
+        let spares = |it: &Change| it.is_there() && it.change < 0.0;
+        knee.polled.value().is_some_and(spares).then_some(&*knee.limit)
+    }
+}
+
+impl Tuned {
+    /// How long answers take and what waiting takes of a CPU, both in milliseconds.
+    fn costs(&self) -> Option<(f64, f64)> {
+        let of = |what: fn(&Condition) -> Option<f64>| {
+            let logs: Option<Vec<f64>> = self
+                .conditions
+                .iter()
+                .map(|it| what(it).filter(|it| *it > 0.0).map(f64::ln))
+                .collect();
+            let logs = logs.filter(|it| !it.is_empty())?;
+            Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        };
+        Some((of(|it| it.both_ms)?, of(|it| it.polled_ms)?))
+    }
+}
+
+struct Sweep<'a> {
+    record: &'a Record,
+    experiment: &'a Experiment,
+    /// The places of the factors.
+    limit: usize,
+    load: Option<usize>,
+}
+
+impl Sweep<'_> {
+    fn tuned(&self, level: usize) -> Option<Tuned> {
+        let factors = &self.experiment.design.factors;
+        let idle = [Factor::IDLE.to_owned()];
+        let loads = self.load.map_or(&idle[..], |it| &factors[it].levels);
+        let condition = |(at, name): (usize, &String)| {
+            let trials: Vec<&Trial> = self.trials(level, Some(at)).collect();
+            let middle = |shape: FigureShape| {
+                let values: Vec<f64> = trials.iter().filter_map(|it| figure(it, shape)).collect();
+                Sample::new(values).ok().map(|it| median(&it))
+            };
+            Condition {
+                load: name.clone(),
+                trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+                both_ms: middle(BOTH),
+                device_id_ms: middle(DEVICE_ID[0]),
+                record_ms: middle(RECORD[0]),
+                share_percent: middle(SHARE),
+                polled_ms: middle(POLLED),
+            }
+        };
+        Some(Tuned {
+            limit: factors.get(self.limit)?.levels.get(level)?.clone(),
+            conditions: loads.iter().enumerate().map(condition).collect(),
+            slower: self.change(level, BOTH),
+            polled: self.change(level, POLLED),
+        })
+    }
+
+    /// Of one limit, under one load or all, without those that failed.
+    fn trials(&self, level: usize, load: Option<usize>) -> impl Iterator<Item = &Trial> {
+        self.record.trials.iter().filter(move |trial| {
+            let levels = self.experiment.arms.get(trial.arm).map(|it| &it.levels);
+            let at = |factor: usize| levels.and_then(|it| it.get(factor)).copied();
+            let is_load = self.load.zip(load).is_none_or(|(factor, load)| at(factor) == Some(load));
+            trial.failed.is_none() && at(self.limit) == Some(level) && is_load
+        })
+    }
+
+    /// Against the first limit, block by block: there both met the same machine.
+    fn change(&self, level: usize, shape: FigureShape) -> Known<Change> {
+        let missing = |why: &str| Known::Missing { missing: why.to_owned() };
+        if level == 0 {
+            return missing("the others are compared with it");
+        }
+        let n_blocks = self.record.trials.iter().map(|it| it.block + 1).max().unwrap_or_default();
+        let of = |block: u32| {
+            let logs = |level: usize| {
+                let trials = self.trials(level, None).filter(|it| it.block == block);
+                let values: Option<Vec<f64>> = trials
+                    .map(|it| figure(it, shape).filter(|it| *it > 0.0).map(f64::ln))
+                    .collect();
+                values
+                    .filter(|it| !it.is_empty())
+                    .map(|it| it.iter().sum::<f64>() / it.len() as f64)
+            };
+            Some(logs(level)? - logs(0)?)
+        };
+        let differences = Sample::new((0..n_blocks).filter_map(of).collect());
+        match differences.and_then(|it| mean(&it, 0.95, 3)) {
+            Ok(mean) => {
+                let share = |it: f64| it.exp_m1();
+                let Interval { low, high } = mean.interval;
+                let interval = Interval { low: share(low), high: share(high) };
+                Known::Value(Change { change: share(mean.mean), interval })
+            }
+            Err(why) => missing(&why.to_string()),
+        }
+    }
+}
+
+fn figure(trial: &Trial, shape: FigureShape) -> Option<f64> {
+    trial.outcome.figures.iter().find(|it| it.name == shape.name).map(|it| it.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Combination, Design};
+    use super::*;
+    use crate::record::Arm;
+    use crate::trial::Figure;
+
+    /// Three blocks of a trial of each limit and load; costs in ms by limit, with some noise and twice as much under load.
+    fn record(costs: &[(&str, f64, f64)]) -> Record {
+        let limits = costs.iter().map(|it| it.0.to_owned()).collect();
+        let loads = [Factor::IDLE, Factor::ALL_CORES].map(str::to_owned).to_vec();
+        let factors = vec![
+            Factor { name: SETTING.to_owned(), levels: limits },
+            Factor { name: LOAD.to_owned(), levels: loads },
+        ];
+        let arms: Vec<Combination> = (0..costs.len() * 2)
+            .map(|it| Combination { workload: 0, levels: vec![it / 2, it % 2] })
+            .collect();
+        let n_arms = arms.len();
+        let design = Design { factors, ..Design::default() };
+        let mut record = Record::of(vec![Arm::of("", "ipmi-roundtrip"); n_arms]);
+        record.experiment = Some(Experiment::of(design, arms, 1));
+        for (block, arm) in (0..3).flat_map(|block| (0..n_arms).map(move |arm| (block, arm))) {
+            let (_, both, polled) = costs[arm / 2];
+            let noise = 1.0 + f64::from(block) * 0.01 + (arm % 2) as f64;
+            let mut trial = Trial::of_one_task(arm, block, 1.0);
+            trial.outcome.figures = [(BOTH, both), (POLLED, polled)]
+                .map(|(shape, value)| Figure::of(shape, value * noise))
+                .to_vec();
+            record.trials.push(trial);
+        }
+        record
+    }
+
+    #[test]
+    fn the_knee_is_where_cpu_time_ends_to_be_worth_the_wait() {
+        let costs = [
+            ("0", 10.0, 5.0),
+            ("1000", 10.5, 4.9),
+            ("500", 11.0, 1.0),
+            ("100", 40.0, 0.9),
+            ("50", 45.0, 1.5),
+        ];
+        let tuning = Tuning::of(&record(&costs)).unwrap();
+        assert_eq!((&tuning.front[..], tuning.knee), (&[0, 1, 2, 3][..], Some(2)));
+        let knee = &tuning.limits[2];
+        assert_eq!(knee.limit, "500");
+        let middle: Vec<Option<f64>> = knee.conditions.iter().map(|it| it.both_ms).collect();
+        assert_eq!(middle, [Some(11.0 * 1.01), Some(11.0 * 2.01)]);
+        let polled = knee.polled.value().unwrap();
+        assert!((polled.change + 0.8).abs() < 1e-9 && polled.is_there(), "{polled:?}");
+        assert_eq!(tuning.advised(), Some("500"));
+        assert!(tuning.limits[0].slower.value().is_none());
+    }
+
+    #[test]
+    fn what_a_limit_does_is_doubted_where_blocks_differ_more() {
+        let mut record = record(&[("0", 10.0, 5.0), ("500", 10.0, 5.0)]);
+        for (trial, by) in record.trials.iter_mut().filter(|it| it.arm > 1).zip([0.5, 2.0, 1.0]) {
+            trial.outcome.figures.iter_mut().for_each(|it| it.value *= by);
+        }
+        let tuning = Tuning::of(&record).unwrap();
+        assert!(!tuning.limits[1].polled.value().unwrap().is_there());
+    }
+
+    #[test]
+    fn trials_without_cpu_time_have_no_front() {
+        let mut record = record(&[("0", 10.0, 5.0), ("500", 11.0, 1.0), ("100", 40.0, 0.9)]);
+        record.trials.iter_mut().for_each(|it| it.outcome.figures.truncate(1));
+        let tuning = Tuning::of(&record).unwrap();
+        assert_eq!((tuning.front, tuning.knee), (vec![], None));
+        assert!(tuning.limits[1].polled.value().is_none());
+    }
+
+    #[test]
+    fn a_study_of_something_else_is_none() {
+        let mut record = record(&[("0", 10.0, 5.0)]);
+        record.experiment.as_mut().unwrap().design.factors[0].name = "governor".to_owned();
+        assert_eq!(Tuning::of(&record), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! What round trips would take under another limit, out of the waits that were seen under none.
+
+use super::Waits;
+use super::polling_loop::{Limit, PollingLoop};
+use std::time::Duration;
+
+/// Round trips that were listened to while no limit was in force.
+#[derive(Debug)]
+pub struct Heard {
+    /// What was heard.
+    pub waits: Waits,
+    /// How many device ids and records there were, each.
+    pub n_pairs: u64,
+    /// How long they took.
+    pub elapsed: Duration,
+    /// What the thread was accounted.
+    pub polled: Duration,
+    /// The time between two ticks of this kernel.
+    pub tick: Duration,
+    /// Whether its timers round up ([`PollingLoop::rounds_up`]).
+    pub rounds_up: bool,
+}
+
+/// From which a sweep can be foretold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// The kernel's loop, as it was heard.
+    pub kernel: PollingLoop,
+    questions: Vec<Vec<f64>>,
+    n_pairs: f64,
+    /// What is between two questions: whoever asks.
+    rest_us: f64,
+}
+
+/// One device id and one record under a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Foretold {
+    /// How long they take, in milliseconds.
+    pub both_ms: f64,
+    /// What the thread takes of a CPU for them.
+    pub polled_ms: f64,
+}
+
+impl Forecast {
+    /// Errors: what was heard tells nothing, in words.
+    pub fn of(heard: Heard) -> Result<Forecast, String> {
+        let us = |it: Duration| it.as_secs_f64() * 1e6;
+        if heard.waits.n_lost > 0 {
+            let lost = heard.waits.n_lost;
+            return Err(format!("{lost} looks of kipmi0 were not written down, for want of room"));
+        }
+        let kernel = heard.waits.polling_loop(us(heard.tick), heard.rounds_up);
+        let mut kernel =
+            kernel.ok_or("kipmi0 never had to wait: the controller was always ready")?;
+        let questions: Vec<Vec<f64>> =
+            heard.waits.questions.into_iter().map(|it| it.waits_us).collect();
+        // Of looks that take a microsecond each, what they take is their number.
+        kernel.look_us = 1.0;
+        let alone = kernel.follow(&questions, 0.0, Limit::Unlimited);
+        let n_looks: f64 = alone.iter().map(|it| it.polled_us).sum();
+        kernel.look_us = us(heard.polled) / n_looks.max(1.0);
+        let elapsed_us: f64 = alone.iter().map(|it| it.elapsed_us).sum();
+        let rest_us = (us(heard.elapsed) - elapsed_us).max(0.0) / questions.len().max(1) as f64;
+        Ok(Forecast { kernel, questions, n_pairs: heard.n_pairs.max(1) as f64, rest_us })
+    }
+
+    /// Under a limit in microseconds; 0 is none.
+    pub fn under(&self, limit_us: u64) -> Foretold {
+        let limit = match limit_us {
+            0 => Limit::Unlimited,
+            us => Limit::Microseconds(us as f64),
+        };
+        let taken = self.kernel.follow(&self.questions, self.rest_us, limit);
+        let rest_us = self.rest_us * self.questions.len() as f64;
+        let elapsed_us: f64 = taken.iter().map(|it| it.elapsed_us).sum();
+        let polled_us: f64 = taken.iter().map(|it| it.polled_us).sum();
+        let each_ms = |us: f64| us / 1e3 / self.n_pairs;
+        Foretold { both_ms: each_ms(elapsed_us + rest_us), polled_ms: each_ms(polled_us) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Question;
+    use super::*;
+
+    /// Ten pairs of two questions with a wait of 1,000 us each, which looks every 200 us saw.
+    fn heard() -> Heard {
+        let question = Question { ended_ns: 0, waits_us: vec![1000.0] };
+        let waits = Waits {
+            questions: vec![question; 20],
+            pauses_us: vec![200.0; 100],
+            n_looks: 100,
+            n_lost: 0,
+        };
+        let (elapsed, polled) = (Duration::from_millis(30), Duration::from_micros(500));
+        let tick = Duration::from_millis(4);
+        Heard { waits, n_pairs: 10, elapsed, polled, tick, rounds_up: true }
+    }
+
+    #[test]
+    fn without_a_limit_it_is_what_was_heard_and_under_one_answers_wait_for_ticks() {
+        let forecast = Forecast::of(heard()).unwrap();
+        let unlimited = forecast.under(0);
+        assert!((unlimited.both_ms - 3.0).abs() < 1e-9, "{unlimited:?}");
+        assert!((unlimited.polled_ms - 0.05).abs() < 1e-9, "{unlimited:?}");
+        let limited = forecast.under(100);
+        assert!(limited.both_ms > 2.0 * 4.0 && limited.both_ms < 2.0 * 9.0, "{limited:?}");
+        assert!(limited.polled_ms < 0.7 * unlimited.polled_ms, "{limited:?} {unlimited:?}");
+        assert_eq!(forecast.under(5000).both_ms, unlimited.both_ms);
+    }
+
+    #[test]
+    fn what_tells_nothing_says_why() {
+        let lost = Heard { waits: Waits { n_lost: 3, ..heard().waits }, ..heard() };
+        assert!(Forecast::of(lost).unwrap_err().contains("3 looks"));
+        let ready = Heard { waits: Waits::default(), ..heard() };
+        assert!(Forecast::of(ready).unwrap_err().contains("always ready"));
+    }
+}
