@@ -29,6 +29,7 @@ pub(crate) use ipmi::{
 };
 pub(crate) use net::{
     ClientArguments, CurveArguments, GivenArguments, NetAction, NetArguments, ServerArguments,
+    ZeroCopy,
 };
 pub(crate) use noise::NoiseArguments;
 pub(crate) use race::{AgentArguments, RaceArguments};

@@ -4,6 +4,7 @@
 //! makes a [`facts::HostView`] of the answers, [`view_of`] those that somebody looks at. `rules` never sees a source, so that a verdict depends on
 //! nothing but facts.
 
+pub mod addresses;
 pub mod change;
 pub mod control_group;
 pub mod counters;
@@ -19,7 +20,7 @@ pub mod tape;
 pub mod thread;
 pub mod witness;
 
-pub use readers::{controls, processes, view, view_of};
+pub use readers::{controls, processes, serving, view, view_of};
 pub use source::Source;
 pub use source::answers::{Answers, Identity};
 pub use source::archive::Archive;

@@ -2,7 +2,7 @@
 
 mod wire;
 
-pub(crate) use wire::{ClientArguments, ServerArguments};
+pub(crate) use wire::{ClientArguments, ServerArguments, ZeroCopy};
 
 use clap::{Args, Subcommand};
 use facts::Bytes;

@@ -32,6 +32,7 @@ mod vulnerabilities;
 
 pub use controls::read as controls;
 pub(crate) use kernel_config::text as kernel_config_text;
+pub use network::serving;
 pub(crate) use processes::kernel_threads;
 pub use processes::read as processes;
 

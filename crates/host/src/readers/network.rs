@@ -38,6 +38,15 @@ pub(super) fn read_interrupts(source: &dyn Source, host: &mut HostView) {
     }
 }
 
+/// Who serves the interrupts of an adapter, however many NUMA nodes there are.
+pub fn serving(
+    source: &dyn Source,
+    adapter: &Adapter,
+    interrupts: &Interrupts,
+) -> Fact<Vec<Served>> {
+    served(source, &adapter.folder, interrupts)
+}
+
 fn interfaces(source: &dyn Source) -> Fact<Vec<Interface>> {
     let names = source.list(INTERFACES)?;
     Ok(names.iter().filter_map(|name| interface(source, name)).collect())

@@ -10,9 +10,11 @@ use crate::known::Known;
 use crate::trial::{Reading, Share, Surroundings};
 use facts::counters::Counters;
 use facts::probe::{ClockReading, EventCosts};
-use facts::{CpuSet, Fact, HostView, PerCpu};
+use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
 use host::Live;
 use host::counters::{Sampler, Wanted};
+use rules::check::Check;
+use rules::finding::Finding;
 use rules::interval::Interval;
 use rules::ledger::{Evidence, Ledger, close};
 use rules::metric::Values;
@@ -63,7 +65,12 @@ pub(crate) struct Work<'a> {
 impl<'a> Recorder<'a> {
     /// Opens every counter; nothing is sampled yet.
     pub(crate) fn open(host: &'a HostView, costs: Fact<EventCosts>) -> Recorder<'a> {
-        let sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
+        Recorder::of(host, costs, Wanted::ledger())
+    }
+
+    /// The same of these counters.
+    pub(crate) fn of(host: &'a HostView, costs: Fact<EventCosts>, wanted: Wanted) -> Recorder<'a> {
+        let sampler = Sampler::open(Live::this_machine(), host, wanted);
         Recorder { host, sampler, costs, samples: VecDeque::new(), spare: Vec::new() }
     }
 
@@ -95,6 +102,29 @@ impl<'a> Recorder<'a> {
             }
             _ => Known::Missing { missing: "there is no sample of the time before".to_owned() },
         }
+    }
+
+    /// Takes a sample behind the work, and makes the ledger of its CPUs since the first sample that is remembered. `ended_ns` is
+    /// how long programs ran that this process started and that have ended, `after` the host as it is then.
+    ///
+    /// Errors: no sample was taken before.
+    pub(crate) fn ledger(
+        &mut self,
+        work: Work<'_>,
+        ended_ns: u64,
+        after: &HostView,
+        findings: &[(&'static Check, Finding)],
+    ) -> Fact<Ledger> {
+        self.sample();
+        let [before, .., last] = self.samples.make_contiguous() else {
+            return Err(Missing::not_collected("a sample of the time before"));
+        };
+        let interval =
+            Interval { host: self.host, before: &before.counters, after: &last.counters };
+        let own_ns = last.own_ns.saturating_sub(before.own_ns);
+        let ended_ns = self::ended_ns(&interval, &work, own_ns).saturating_add(ended_ns);
+        let evidence = evidence(interval, &self.costs, work, ended_ns);
+        Ok(close(&Evidence { host_after: Some(after), findings, ..evidence }))
     }
 
     /// Takes a sample before a trial whose window is its own: the machine was another one for the trial before.
@@ -168,6 +198,24 @@ fn surroundings(
     work: Work<'_>,
     ended_ns: u64,
 ) -> Surroundings {
+    let cpus = work.cpus;
+    let ledger = close(&evidence(interval, costs, work, ended_ns));
+    let capacity = ledger.capacity_ns().max(1) as f64;
+    Surroundings {
+        cpus: cpus.to_string(),
+        window_ns: ledger.wall_ns,
+        unexplained: ledger.unexplained_ns as f64 / capacity,
+        ledger: shares(&ledger, capacity),
+        metrics: readings(&interval, cpus),
+    }
+}
+
+fn evidence<'a>(
+    interval: Interval<'a>,
+    costs: &Fact<EventCosts>,
+    work: Work<'_>,
+    ended_ns: u64,
+) -> Evidence<'a> {
     let clocks: PerCpu<Vec<ClockReading>> = work
         .cpus
         .iter()
@@ -178,7 +226,7 @@ fn surroundings(
         .map(|(cpu, readings)| (cpu, Ok(readings)))
         .collect();
     let own = std::process::id();
-    let evidence = Evidence {
+    Evidence {
         cpus: work.cpus.clone(),
         clocks,
         costs: costs.clone(),
@@ -192,15 +240,6 @@ fn surroundings(
         chosen: work.processes,
         ended_ns,
         ..Evidence::of(interval)
-    };
-    let ledger = close(&evidence);
-    let capacity = ledger.capacity_ns().max(1) as f64;
-    Surroundings {
-        cpus: work.cpus.to_string(),
-        window_ns: ledger.wall_ns,
-        unexplained: ledger.unexplained_ns as f64 / capacity,
-        ledger: shares(&ledger, capacity),
-        metrics: readings(&interval, work.cpus),
     }
 }
 

@@ -1,8 +1,12 @@
 //! One stream of a test: bytes go and come, and nobody waits without an end.
 
 use super::{Broken, LONGEST, SILENCE};
+use facts::CpuSet;
+use rustix::fs::sendfile;
+use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,6 +18,10 @@ pub(super) struct Channel<'a> {
     stream: &'a TcpStream,
     stop: &'a AtomicBool,
     until: Instant,
+    /// The CPUs that its thread was seen on.
+    cpus: RefCell<CpuSet>,
+    /// The latest of them.
+    cpu: Cell<usize>,
 }
 
 impl<'a> Channel<'a> {
@@ -23,7 +31,8 @@ impl<'a> Channel<'a> {
         stream.set_write_timeout(Some(GLANCE))?;
         // A test of that length ends by itself before.
         let until = now() + LONGEST + SILENCE;
-        Ok(Channel { stream, stop, until })
+        let (cpus, cpu) = (RefCell::default(), Cell::new(usize::MAX));
+        Ok(Channel { stream, stop, until, cpus, cpu })
     }
 
     /// Some bytes, at least one; how many.
@@ -49,6 +58,17 @@ impl<'a> Channel<'a> {
         Ok(())
     }
 
+    /// Sends a file from its beginning to `bytes`. The kernel hands its pages to the connection as they are, instead of copying them
+    /// (sendfile(2)); nobody may change them before all has arrived.
+    pub(super) fn send_file(&self, file: &OwnedFd, bytes: u64) -> Result<(), Broken> {
+        let mut offset = 0;
+        while offset < bytes {
+            let left = usize::try_from(bytes - offset).unwrap_or(usize::MAX);
+            self.patiently(|| Ok(sendfile(self.stream, file, Some(&mut offset), left)?))?;
+        }
+        Ok(())
+    }
+
     /// Waits for this byte.
     pub(super) fn expect(&self, byte: u8) -> Result<(), Broken> {
         let mut found = [0];
@@ -56,9 +76,24 @@ impl<'a> Channel<'a> {
         if found == [byte] { Ok(()) } else { Err(Broken::Strange) }
     }
 
-    /// Fails where a message size has taken too long.
+    /// Fails where a message size has taken too long; and sees where the thread is.
     pub(super) fn look_at(&self, time: Instant) -> Result<(), Broken> {
+        self.look_around();
         if time > self.until { Err(Broken::TooLong) } else { Ok(()) }
+    }
+
+    /// The CPUs that the thread was seen on, which are those that it worked on but for a short time.
+    pub(super) fn cpus(self) -> CpuSet {
+        self.look_around();
+        self.cpus.into_inner()
+    }
+
+    /// The number of a CPU costs some nanoseconds: the kernel keeps it where programs can read it (vdso(7)).
+    fn look_around(&self) {
+        let cpu = rustix::thread::sched_getcpu();
+        if self.cpu.replace(cpu) != cpu {
+            self.cpus.borrow_mut().extend(u32::try_from(cpu));
+        }
     }
 
     fn patiently(&self, mut step: impl FnMut() -> io::Result<usize>) -> Result<usize, Broken> {

@@ -8,6 +8,7 @@ use super::{Broken, trips};
 use crate::known::Known;
 use crate::threads::Timed;
 use facts::CpuSet;
+use facts::probe::ClockReading;
 use host::probe::{Windows, clock, pinned};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::AtomicBool;
@@ -41,6 +42,8 @@ pub struct Outcome {
     pub found: Found,
     /// What each thread did.
     pub work: Vec<Work>,
+    /// What the clock probe saw right behind it.
+    pub clocks: Vec<ClockReading>,
 }
 
 /// What one end has to tell of a message size.
@@ -53,6 +56,9 @@ pub enum Found {
     /// Half of each round trip of all streams, in nanoseconds.
     Trips(Vec<u64>),
 }
+
+/// What one thread found, did, and saw of its CPU's clock.
+type Share = (Seen, Work, Option<ClockReading>);
 
 /// What one thread found.
 enum Seen {
@@ -83,15 +89,20 @@ impl Crew<'_> {
                 Err(why) => Err(Broken::Unready(format!("{why}"))),
             };
             // All are waited for, and the first that broke says why: the others broke because it closed them.
-            let all: Vec<Result<(Seen, Work), Broken>> = threads.into_iter().map(join).collect();
+            let all: Vec<Result<Share, Broken>> = threads.into_iter().map(join).collect();
             cause(all)
         })?;
-        let (seen, work): (Vec<Seen>, Vec<Work>) = seen.into_iter().unzip();
-        Ok(Outcome { found: together(seen), work })
+        let (mut found, mut work, mut clocks) = (Vec::new(), Vec::new(), Vec::new());
+        for (seen, did, clock) in seen {
+            found.push(seen);
+            work.push(did);
+            clocks.extend(clock);
+        }
+        Ok(Outcome { found: together(found), work, clocks })
     }
 
     /// Where one stream breaks, all do: nobody waits for what does not come.
-    fn guarded(&self, number: usize, test: Test, part: &Part) -> Result<(Seen, Work), Broken> {
+    fn guarded(&self, number: usize, test: Test, part: &Part) -> Result<Share, Broken> {
         let placed = match self.cpu_of(number) {
             Some(cpu) => pinned(cpu, || self.work(number, test, part))
                 .unwrap_or_else(|why| Err(Broken::Unready(why.to_string()))),
@@ -103,7 +114,7 @@ impl Crew<'_> {
         placed
     }
 
-    fn work(&self, number: usize, test: Test, part: &Part) -> Result<(Seen, Work), Broken> {
+    fn work(&self, number: usize, test: Test, part: &Part) -> Result<Share, Broken> {
         let stream = self.streams.get(number).ok_or(Broken::Closed)?;
         let channel = Channel::of(stream, self.stop)?;
         let sends = matches!(
@@ -120,10 +131,12 @@ impl Crew<'_> {
         };
         let Timed { answer, elapsed_ns, cpu_ns } = timed;
         let cpu = u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(u32::MAX);
+        let cpus = channel.cpus().to_string();
         // Before it has time to fall.
         let reading = pinned(cpu, || clock(Windows::SHORT)).and_then(|it| it);
+        let clock = reading.as_ref().ok().copied();
         let clock_hz = Known::from(reading.map(|it| it.mean.0 as f64));
-        Ok((answer, Work { cpu_ns, elapsed_ns, cpu, clock_hz }))
+        Ok((answer, Work { cpu_ns, elapsed_ns, cpu, cpus, clock_hz }, clock))
     }
 
     fn cpu_of(&self, number: usize) -> Option<u32> {
@@ -145,7 +158,7 @@ fn as_seen<T>(timed: Timed<T>, seen: impl FnOnce(T) -> Seen) -> Timed<Seen> {
 }
 
 /// What all found, or why the first broke that was not closed for another's sake.
-fn cause(all: Vec<Result<(Seen, Work), Broken>>) -> Result<Vec<(Seen, Work)>, Broken> {
+fn cause(all: Vec<Result<Share, Broken>>) -> Result<Vec<Share>, Broken> {
     let mut found = Vec::with_capacity(all.len());
     let mut broken = None;
     for one in all {
@@ -207,7 +220,7 @@ mod tests {
 
     #[test]
     fn everything_that_was_sent_arrives_and_the_receiver_counts_it() {
-        let part = Part { bytes: 4096, amount: Amount::Iterations(100) };
+        let part = Part { bytes: 4096, amount: Amount::Iterations(100), zero_copy: false };
         let [client, server] = measured(Test::WriteBw, part, 3);
         assert_eq!((bytes(&server), client.found), (3 * 100 * 4096, Found::Nothing));
         assert_eq!((client.work.len(), server.work.len()), (3, 3));
@@ -216,9 +229,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_sent_without_a_copy_arrives_as_well_in_both_directions() {
+        for (size, n) in [(2, 100), (65_536, 50), (8 << 20, 3)] {
+            let part = Part { bytes: size, amount: Amount::Iterations(n), zero_copy: true };
+            let [_, server] = measured(Test::WriteBw, part, 2);
+            assert_eq!(bytes(&server), 2 * size * n);
+            let [client, _] = measured(Test::ReadBw, part, 1);
+            assert_eq!(bytes(&client), size * n);
+        }
+    }
+
+    #[test]
     fn the_smallest_and_the_largest_messages_go_through() {
         for (size, n) in [(2, 5000), (8 << 20, 3)] {
-            let part = Part { bytes: size, amount: Amount::Iterations(n) };
+            let part = Part { bytes: size, amount: Amount::Iterations(n), zero_copy: false };
             let [_, server] = measured(Test::WriteBw, part, 1);
             assert_eq!(bytes(&server), size * n);
         }
@@ -226,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_time_ends_by_itself_and_nothing_beyond_it_counts() {
-        let part = Part { bytes: 65536, amount: Amount::Time(50_000_000) };
+        let part = Part { bytes: 65536, amount: Amount::Time(50_000_000), zero_copy: false };
         let [_, server] = measured(Test::WriteBw, part, 2);
         let Found::Moved(moved) = server.found else { panic!("{server:?}") };
         assert!(moved.bytes > 0 && moved.peak.0 > 0);
@@ -236,7 +260,7 @@ mod tests {
 
     #[test]
     fn each_round_trip_is_told_over_all_streams() {
-        let part = Part { bytes: 64, amount: Amount::Iterations(50) };
+        let part = Part { bytes: 64, amount: Amount::Iterations(50), zero_copy: false };
         let [client, server] = measured(Test::Latency, part, 2);
         let Found::Trips(halves) = client.found else { panic!("{client:?}") };
         assert_eq!((halves.len(), server.found), (100, Found::Nothing));
@@ -250,7 +274,7 @@ mod tests {
         let crew = |side, streams| Crew { side, streams, cpus: None, stop: &stop };
         let (client, server) = (crew(Side::Client, &ours[..]), crew(Side::Server, &theirs[..]));
         for (test, size) in [(Test::ReadBw, 2), (Test::Latency, 8), (Test::WriteBw, 1024)] {
-            let part = Part { bytes: size, amount: Amount::Iterations(10) };
+            let part = Part { bytes: size, amount: Amount::Iterations(10), zero_copy: false };
             std::thread::scope(|scope| {
                 let serving = scope.spawn(|| server.measure(test, &part).unwrap());
                 client.measure(test, &part).unwrap();
@@ -261,7 +285,7 @@ mod tests {
 
     #[test]
     fn who_is_left_alone_notices_and_so_does_who_is_told_to_stop() {
-        let part = Part { bytes: 64, amount: Amount::Time(60_000_000_000) };
+        let part = Part { bytes: 64, amount: Amount::Time(60_000_000_000), zero_copy: false };
         let (ours, theirs) = streams(2);
         drop(theirs);
         let stop = AtomicBool::new(false);
@@ -280,7 +304,7 @@ mod tests {
         theirs[0].write_all(b"HTTP/1.1 400 Bad Request\r\n").unwrap();
         let stop = AtomicBool::new(false);
         let crew = Crew { side: Side::Client, streams: &ours, cpus: None, stop: &stop };
-        let part = Part { bytes: 64, amount: Amount::Iterations(1) };
+        let part = Part { bytes: 64, amount: Amount::Iterations(1), zero_copy: false };
         assert!(matches!(crew.measure(Test::ReadBw, &part), Err(Broken::Strange)));
     }
 
@@ -290,7 +314,7 @@ mod tests {
         let stop = AtomicBool::new(false);
         let absent: CpuSet = [8191].into_iter().collect();
         let crew = Crew { side: Side::Client, streams: &ours, cpus: Some(&absent), stop: &stop };
-        let part = Part { bytes: 64, amount: Amount::Iterations(1) };
+        let part = Part { bytes: 64, amount: Amount::Iterations(1), zero_copy: false };
         let refused = crew.measure(Test::WriteBw, &part).unwrap_err().to_string();
         assert!(refused.contains("CPU 8191"), "{refused}");
     }

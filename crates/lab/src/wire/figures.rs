@@ -54,6 +54,8 @@ pub struct Work {
     pub elapsed_ns: u64,
     /// The CPU that it was on at the end.
     pub cpu: u32,
+    /// All that it was seen on, as the kernel writes lists.
+    pub cpus: String,
     /// The clock of that CPU right behind the work, in hertz.
     pub clock_hz: Known<f64>,
 }

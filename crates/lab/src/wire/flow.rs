@@ -14,6 +14,10 @@ use super::Broken;
 use super::channel::{Channel, now};
 use super::protocol::{Amount, Part};
 use crate::threads::{Timed, timed};
+use rustix::fs::MemfdFlags;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 pub(super) const READY: u8 = 1;
@@ -47,9 +51,37 @@ pub(super) fn message(bytes: u64) -> Vec<u8> {
     (0..bytes).map(|_| random.u8(..END)).collect()
 }
 
+/// A message that is sent again and again.
+enum Message {
+    /// A write(2) copies it.
+    Copied(Vec<u8>),
+    /// A file in memory, which sendfile(2) does not copy, and its length.
+    Shared(OwnedFd, u64),
+}
+
+impl Message {
+    fn of(part: &Part) -> Result<Message, Broken> {
+        let bytes = message(part.bytes);
+        if !part.zero_copy {
+            return Ok(Message::Copied(bytes));
+        }
+        let file = rustix::fs::memfd_create("fullclock message", MemfdFlags::CLOEXEC);
+        let mut file = File::from(file.map_err(std::io::Error::from)?);
+        file.write_all(&bytes)?;
+        Ok(Message::Shared(file.into(), part.bytes))
+    }
+
+    fn send(&self, channel: &Channel<'_>) -> Result<(), Broken> {
+        match self {
+            Message::Copied(bytes) => channel.write(bytes),
+            Message::Shared(file, bytes) => channel.send_file(file, *bytes),
+        }
+    }
+}
+
 /// Sends until it is enough.
 pub(super) fn send(channel: &Channel<'_>, part: &Part) -> Result<Timed<()>, Broken> {
-    let message = message(part.bytes);
+    let message = Message::of(part)?;
     channel.expect(READY)?;
     channel.write(&[START])?;
     let pour = || -> Result<(), Broken> {
@@ -66,7 +98,7 @@ pub(super) fn send(channel: &Channel<'_>, part: &Part) -> Result<Timed<()>, Brok
                     break;
                 }
             }
-            channel.write(&message)?;
+            message.send(channel)?;
             n_sent += 1;
         }
         channel.write(&[END])

@@ -17,19 +17,25 @@
 //! otherwise) beyond what setsockopt(2) may ask for without privilege (net.core.rmem_max: 208 KiB), and which stops doing
 //! so where they are set by hand (tcp(7)).
 
+mod accounts;
 mod channel;
 mod crew;
 mod failure;
 mod figures;
 mod flow;
+mod ledger;
 pub mod perftest;
+mod placement;
 pub mod protocol;
 mod sizes;
 mod trips;
 
+pub use accounts::Accounts;
 pub use crew::{Crew, Found, Outcome, Side};
 pub use failure::Broken;
 pub use figures::{Moved, Trips, Work};
+pub use ledger::{Cause, Entry, Ledger};
+pub use placement::{Nearness, Placement, Seat, Taken};
 pub use sizes::{ALL, sizes};
 
 use std::time::Duration;

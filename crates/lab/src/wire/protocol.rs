@@ -15,13 +15,15 @@
 //!                                   <-      measured: report       or failed: why
 //!   ... more of them ...
 //!   judge                           ->
-//!                                   <-      judged: what slows the server's CPUs
+//!                                   <-      judged: where the time of the server's CPUs went, and what slows them
 //! ```
 //!
 //! Both kinds of connection come to the same port, so that one hole in a firewall is enough. Where the control connection
 //! ends, the session does. Nothing is encrypted: the token says who may let data flow, and the data mean nothing.
 
 use super::figures::{Moved, Work};
+use super::ledger::Ledger;
+use super::placement::Placement;
 use super::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, sizes};
 use crate::known::Known;
 use crate::lines::Protocol;
@@ -29,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What is said here. The longest line is a report of all streams.
-pub const PROTOCOL: Protocol = Protocol { of: "tests of the wire", version: 1, longest: 256 << 10 };
+pub const PROTOCOL: Protocol = Protocol { of: "tests of the wire", version: 2, longest: 256 << 10 };
 
 /// The first line of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +61,7 @@ pub enum Order {
     Prepare(Task),
     /// Measure one message size.
     Measure(Part),
-    /// Say what slows the CPUs that worked.
+    /// Say what became of the CPUs that worked.
     Judge {
         /// A list, as the kernel writes it.
         cpus: String,
@@ -103,8 +105,8 @@ pub enum News {
         /// In words.
         why: String,
     },
-    /// What slows the server's CPUs.
-    Judged(Clocks),
+    /// What became of the server's CPUs.
+    Judged(Box<Judgement>),
 }
 
 /// What is carried by what.
@@ -151,6 +153,8 @@ pub struct Part {
     pub bytes: u64,
     /// How much of it.
     pub amount: Amount,
+    /// Whether who sends does so without copying it.
+    pub zero_copy: bool,
 }
 
 /// How much is measured.
@@ -171,6 +175,18 @@ pub struct Report {
     pub moved: Option<Moved>,
     /// What each of its threads did.
     pub work: Vec<Work>,
+}
+
+/// What one end finds out about itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    /// What its CPUs should run at.
+    pub clocks: Clocks,
+    /// Where their time went.
+    pub ledger: Known<Ledger>,
+    /// Where its adapter is, against them.
+    pub place: Placement,
 }
 
 /// What the CPUs of one end should run at, and what keeps them from it.
@@ -245,23 +261,63 @@ impl Part {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Cause, Entry, Seat, Taken};
     use super::*;
     use crate::lines::send;
     use std::io::Cursor;
 
     #[test]
     fn what_is_said_is_what_is_heard() {
-        let work = Work { cpu_ns: 5, elapsed_ns: 7, cpu: 3, clock_hz: Known::Value(2.5e9) };
+        let work = Work {
+            cpu_ns: 5,
+            elapsed_ns: 7,
+            cpu: 3,
+            cpus: "1,3".to_owned(),
+            clock_hz: Known::Value(2.5e9),
+        };
         let moved = Moved { bytes: 64, elapsed_ns: 9, peak: facts::BytesPerSecond(7) };
         let slowing = Slowing {
             check: "slow-governor".to_owned(),
             message: "the governor is powersave".to_owned(),
             fix: vec!["cpupower frequency-set -g performance".to_owned()],
         };
+        let idle = Entry {
+            loss: "idle".to_owned(),
+            part: String::new(),
+            share: Known::Value(0.5),
+            uncertainty: 0.25,
+            method: "counter".to_owned(),
+            causes: vec![Cause { check: "slow-governor".to_owned(), fix: None }],
+        };
+        let ledger = Ledger {
+            cpus: "1,3".to_owned(),
+            wall_ns: 7,
+            lines: vec![idle],
+            unexplained: 0.5,
+            notes: vec!["a note".to_owned()],
+        };
+        let seat = Seat {
+            address: "0000:05:00.0".to_owned(),
+            node: Known::Value(1),
+            near: Known::Value("2-3".to_owned()),
+            n_nodes: 2,
+            serving: Known::Missing { missing: "denied".to_owned() },
+            interrupted: Known::Value(vec![Taken { cpu: 2, count: 7 }]),
+        };
+        let place = Placement {
+            device: Known::Value("eth0".to_owned()),
+            adapter: Known::Value(seat),
+            worked: "0-1".to_owned(),
+            incoming: "2".to_owned(),
+        };
         let said = [
             News::Joined,
             News::Measured(Report { moved: Some(moved), work: vec![work] }),
-            News::Judged(Clocks { nominal_hz: Known::Value(2.5e9), slowing: vec![slowing] }),
+            News::Judged(Box::new(Judgement {
+                clocks: Clocks { nominal_hz: Known::Value(2.5e9), slowing: vec![slowing] },
+                ledger: Known::Value(ledger),
+                place,
+            })),
         ];
         let mut lines = Vec::new();
         said.iter().for_each(|it| send(&mut lines, it).unwrap());
@@ -273,7 +329,7 @@ mod tests {
 
     #[test]
     fn what_would_take_too_much_is_refused() {
-        let part = |bytes, amount| Part { bytes, amount }.refusal();
+        let part = |bytes, amount| Part { bytes, amount, zero_copy: false }.refusal();
         assert_eq!(part(64, Amount::Iterations(1000)), None);
         assert_eq!(part(8 << 20, Amount::Time(1_000_000_000)), None);
         for (bytes, amount) in [

@@ -58,6 +58,10 @@ pub(crate) struct ClientArguments {
     /// How many connections carry data at once
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STREAMS)))]
     pub(crate) streams: u32,
+    /// Send without copying: the kernel hands the pages of a file in memory to the connection (sendfile(2)), as of data that
+    /// nobody changes; throughput over TCP only
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) zero_copy: ZeroCopy,
     /// The CPUs that this end's threads take turns on, a list like 0-3,8 [default: where the scheduler puts them]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
@@ -77,6 +81,17 @@ pub(crate) enum Transport {
     Tcp,
     /// RDMA, by the programs of perftest, which both ends need; they use TCP ports from 18515 on, too
     Rdma,
+}
+
+/// When data are sent without copying them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ZeroCopy {
+    /// Of messages of 65536 bytes and more, where it was measured to help
+    Auto,
+    /// Always
+    On,
+    /// Never: every message is a write(2)
+    Off,
 }
 
 /// What is measured.

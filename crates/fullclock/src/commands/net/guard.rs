@@ -1,9 +1,13 @@
-//! The clock guard of one end: what its CPUs should run at, and what an audit of this machine finds that slows them.
+//! The clock guard of one end: where the time of its CPUs went, what they should run at, and what an audit of this machine finds
+//! that slows them.
 
+use super::placement::{Over, placement};
+use crate::measure::costs;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::Live;
-use lab::wire::protocol::{Clocks, Slowing};
-use rules::audit::audit;
+use lab::wire::protocol::{Clocks, Judgement, Slowing};
+use lab::wire::{Accounts, Work};
+use rules::audit::{Audit, audit};
 
 /// The checks whose findings lower or stop the clock of a busy CPU.
 const CHECKS: &[&str] = &[
@@ -19,10 +23,43 @@ const CHECKS: &[&str] = &[
     "thermal-throttling",
 ];
 
-/// Of these CPUs of this machine.
-pub(super) fn clocks(cpus: &CpuSet) -> Clocks {
-    let host = host::view(&Live::this_machine());
-    Clocks { nominal_hz: nominal(&host).into(), slowing: slowing(&host, cpus) }
+/// This machine, before a test.
+pub(super) fn before() -> HostView {
+    host::view(&Live::this_machine())
+}
+
+/// The accounts of a test whose threads work on `cpus`, or anywhere. It takes some tenths of a second to find out what an interrupt
+/// costs.
+pub(super) fn accounts<'a>(host: &'a HostView, cpus: Option<&CpuSet>) -> Accounts<'a> {
+    let costs = match cpus {
+        Some(cpus) => costs::costs(host, cpus),
+        None => host::probe::allowed().and_then(|it| costs::costs(host, &it)),
+    };
+    Accounts::of(host, costs)
+}
+
+/// What became of these CPUs of this machine, which was `host` before the test.
+pub(super) fn judgement(
+    accounts: &mut Accounts<'_>,
+    host: &HostView,
+    over: &Over<'_>,
+    cpus: &CpuSet,
+) -> Judgement {
+    let after = before();
+    let audit = audit(&after);
+    let ledger = accounts.close(cpus, &after, &audit.findings);
+    let place = placement(over, host, &after, cpus);
+    let clocks = Clocks { nominal_hz: nominal(&after).into(), slowing: slowing(audit, cpus) };
+    Judgement { clocks, ledger, place }
+}
+
+/// The CPUs that threads were seen on.
+pub(super) fn cpus_of<'a>(work: impl IntoIterator<Item = &'a Work>) -> CpuSet {
+    let mut all = CpuSet::default();
+    for it in work {
+        all.extend(CpuSet::parse_list(&it.cpus).unwrap_or_default().iter());
+    }
+    all
 }
 
 fn nominal(host: &HostView) -> Fact<f64> {
@@ -33,9 +70,9 @@ fn nominal(host: &HostView) -> Fact<f64> {
     host.nominal_clock().map(|(clock, _)| clock.0 as f64).ok_or_else(unknown)
 }
 
-fn slowing(host: &HostView, cpus: &CpuSet) -> Vec<Slowing> {
+fn slowing(audit: Audit, cpus: &CpuSet) -> Vec<Slowing> {
     let concerns = |scope: &rules::finding::Scope| !scope.cpus.and(cpus).is_empty();
-    let found = audit(host).findings.into_iter().filter(|(check, finding)| {
+    let found = audit.findings.into_iter().filter(|(check, finding)| {
         CHECKS.contains(&check.id) && finding.cpus.as_ref().is_none_or(concerns)
     });
     let slowing = |(check, finding): (&rules::check::Check, rules::finding::Finding)| Slowing {
@@ -62,8 +99,8 @@ mod tests {
     fn a_finding_counts_for_the_cpus_that_have_it_alone() {
         let captured = include_str!("../../../tests/fixtures/two-governors.host");
         let host = host::view(&Captured::parse(captured).unwrap());
-        let all: Vec<Slowing> = slowing(&host, host.topology.online.as_ref().unwrap());
-        let of = |cpu: u32| slowing(&host, &[cpu].into_iter().collect());
+        let all: Vec<Slowing> = slowing(audit(&host), host.topology.online.as_ref().unwrap());
+        let of = |cpu: u32| slowing(audit(&host), &[cpu].into_iter().collect());
         assert!(all.iter().any(|it| it.check == "slow-governor" && !it.fix.is_empty()), "{all:?}");
         let is_slow = |cpu: &u32| of(*cpu).iter().any(|it| it.check == "slow-governor");
         let n_slow = host.topology.online.as_ref().unwrap().iter().filter(is_slow).count();

@@ -5,6 +5,7 @@ mod ceiling;
 mod client;
 mod curve;
 mod guard;
+mod placement;
 mod server;
 
 use crate::cli::{Arguments, GivenArguments, NetAction, NetArguments};

@@ -27,6 +27,7 @@ use crate::failure::Failure;
 use crate::known::Known;
 use facts::CpuSet;
 use facts::links::perftest::Curve;
+use facts::probe::ClockReading;
 use facts::system::process;
 use host::probe::{Windows, clock, pinned};
 use host::{Live, Source};
@@ -72,6 +73,15 @@ pub struct End<'a> {
     pub cpus: Option<&'a CpuSet>,
     /// Whether nobody wants the end of the test any more.
     pub is_unwanted: &'a dyn Fn() -> bool,
+}
+
+/// What a program did, and what was seen of the clock of its CPU right behind it.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// From its start to its end.
+    pub work: Work,
+    /// `None` where it could not be seen.
+    pub clock: Option<ClockReading>,
 }
 
 /// Perftest's program for a test. Of the latencies it is that of sends, which the other side receives as it does over TCP.
@@ -123,7 +133,7 @@ impl End<'_> {
         &self,
         part: &Part,
         told: impl FnOnce(u16) -> std::io::Result<()>,
-    ) -> Result<Work, Broken> {
+    ) -> Result<Ran, Broken> {
         let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok();
         let port = PORTS.into_iter().find(is_free).ok_or_else(|| {
             let (first, last) = (PORTS.start(), PORTS.end());
@@ -131,17 +141,17 @@ impl End<'_> {
         })?;
         told(port)?;
         let words = self.words(part, port, None);
-        let (_, work) = run(&words, self.cpus, limit(part), self.is_unwanted)?;
-        Ok(work)
+        let (_, ran) = run(&words, self.cpus, limit(part), self.is_unwanted)?;
+        Ok(ran)
     }
 
     /// The client's part: what perftest found.
     ///
     /// Errors: as above; or the server's program was not reached in ten seconds.
-    pub fn ask(&self, part: &Part, server: Ipv4Addr, port: u16) -> Result<(Curve, Work), Broken> {
+    pub fn ask(&self, part: &Part, server: Ipv4Addr, port: u16) -> Result<(Curve, Ran), Broken> {
         let words = self.words(part, port, Some(server));
         let until = super::channel::now() + REACHED;
-        let (printed, work) = loop {
+        let (printed, ran) = loop {
             match run(&words, self.cpus, limit(part), self.is_unwanted) {
                 // The server's program says nowhere when it listens.
                 Err(Failure::Program { said, .. }) if is_unreached(&said) => {
@@ -164,7 +174,7 @@ impl End<'_> {
             let text = format!("{} ({version}) printed no table that is known: {why}", words[0]);
             Broken::Unready(text)
         })?;
-        Ok((curve, work))
+        Ok((curve, ran))
     }
 
     fn words(&self, part: &Part, port: u16, server: Option<Ipv4Addr>) -> Vec<String> {
@@ -195,7 +205,7 @@ fn run(
     cpus: Option<&CpuSet>,
     limit: Duration,
     is_unwanted: &dyn Fn() -> bool,
-) -> Result<(String, Work), Failure> {
+) -> Result<(String, Ran), Failure> {
     let group = Group::new()?;
     let mut run = Run::start(&group, words, cpus, &std::env::temp_dir())?;
     let elapsed = run.wait(Some(limit), is_unwanted)?;
@@ -205,14 +215,18 @@ fn run(
     let reading =
         cpu.clone().and_then(|cpu| pinned(cpu, || clock(Windows::SHORT)).and_then(|it| it));
     let printed = run.printed()?;
+    // Where it was before, nobody has seen.
+    let cpus = cpu.as_ref().map(ToString::to_string).unwrap_or_default();
+    let clock = reading.as_ref().ok().copied();
     let work = Work {
         cpu_ns: run.cpu_ns().value().copied().unwrap_or_default(),
         elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
         cpu: cpu.unwrap_or(u32::MAX),
+        cpus,
         clock_hz: Known::from(reading.map(|it| it.mean.0 as f64)),
     };
     run.settle()?;
-    Ok((printed, work))
+    Ok((printed, Ran { work, clock }))
 }
 
 fn is_unreached(said: &str) -> bool {
@@ -245,7 +259,8 @@ mod tests {
         let words = |test, amount, server| {
             let end =
                 End { test, streams: 4, adapter: &adapter, cpus: None, is_unwanted: &|| false };
-            end.words(&Part { bytes: 64, amount }, 18515, server).join(" ")
+            let part = Part { bytes: 64, amount, zero_copy: false };
+            end.words(&part, 18515, server).join(" ")
         };
         let server = Some(Ipv4Addr::new(192, 0, 2, 7));
         assert_eq!(

@@ -2,6 +2,7 @@
 
 use super::link::Link;
 use crate::cli::ClientArguments;
+use crate::commands::net::placement::Over;
 use crate::commands::net::{adapter, own_adapters};
 use crate::render::net::{Ends, Figure, Point};
 use anyhow::{Context, Result, anyhow, bail};
@@ -10,7 +11,7 @@ use facts::links::perftest::Conflict;
 use lab::failure::Failure;
 use lab::wire::perftest::{self, Adapter};
 use lab::wire::protocol::{Part, Report, Task, Test, Transport};
-use lab::wire::{Broken, Crew, Found, Side, Trips};
+use lab::wire::{Accounts, Broken, Crew, Found, Side, Trips};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -49,6 +50,13 @@ pub(super) fn carrier(link: &mut Link, options: &ClientArguments, task: Task) ->
 }
 
 impl Carrier {
+    pub(super) fn over(&self) -> Over<'_> {
+        match self {
+            Carrier::Streams(streams) => Over::Streams(streams),
+            Carrier::Adapter { adapter, .. } => Over::Port(adapter),
+        }
+    }
+
     /// One message size, and the clocks that perftest found to differ; `None` where the user wants to stop.
     pub(super) fn measure(
         &self,
@@ -57,13 +65,16 @@ impl Carrier {
         test: Test,
         part: Part,
         stop: &AtomicBool,
+        accounts: &mut Accounts<'_>,
     ) -> Result<Option<(Point, Vec<Conflict>)>> {
+        accounts.begin();
         link.measure(part)?;
         let cpus = options.cpus.as_ref();
         let measured = match self {
             Carrier::Streams(streams) => {
                 let crew = Crew { side: Side::Client, streams, cpus, stop };
                 crew.measure(test, &part).map(|it| {
+                    accounts.note(&it.clocks);
                     let figure = match it.found {
                         Found::Moved(moved) => Some(Figure::Moved(moved)),
                         Found::Trips(halves_ns) => Trips::of(halves_ns).map(Figure::Trips),
@@ -77,10 +88,11 @@ impl Carrier {
                 let is_unwanted = || stop.load(Ordering::Relaxed);
                 let (streams, is_unwanted) = (options.streams, &is_unwanted);
                 let end = perftest::End { test, streams, adapter, cpus, is_unwanted };
-                end.ask(&part, *server, port).map(|(curve, work)| {
+                end.ask(&part, *server, port).map(|(curve, ran)| {
+                    accounts.note_program(&ran);
                     let moved = perftest::moved(&curve).map(Figure::Moved);
                     let figure = moved.or_else(|| perftest::trips(&curve).map(Figure::Trips));
-                    (figure, vec![work], curve.clocks)
+                    (figure, vec![ran.work], curve.clocks)
                 })
             }
         };
@@ -101,7 +113,9 @@ impl Carrier {
             Carrier::Streams(_) => "the server did not tell what arrived",
             Carrier::Adapter { .. } => "perftest's table has no figure in it, as those of very old versions where clocks differ",
         })?;
-        let point = Point { message: Bytes(part.bytes), figure, work: Ends { client, server } };
+        let Part { bytes, zero_copy, .. } = part;
+        let work = Ends { client, server };
+        let point = Point { message: Bytes(bytes), figure, zero_copy, work };
         Ok(Some((point, clocks)))
     }
 }

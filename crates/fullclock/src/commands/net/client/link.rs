@@ -3,7 +3,7 @@
 use crate::commands::net::PORT;
 use anyhow::{Context, Result, anyhow, bail};
 use lab::lines::send;
-use lab::wire::protocol::{Clocks, Greeting, News, Order, PROTOCOL, Part, Report, Task};
+use lab::wire::protocol::{Greeting, Judgement, News, Order, PROTOCOL, Part, Report, Task};
 use lab::wire::{LONGEST, SILENCE};
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -100,12 +100,12 @@ impl Link {
         }
     }
 
-    /// What slows those CPUs of the server.
-    pub(super) fn judge(&mut self, cpus: String) -> Result<Clocks> {
+    /// What became of those CPUs of the server.
+    pub(super) fn judge(&mut self, cpus: String) -> Result<Judgement> {
         self.to.set_read_timeout(Some(ANSWER))?;
         send(&mut self.to, &Order::Judge { cpus })?;
         match self.answer()? {
-            News::Judged(clocks) => Ok(clocks),
+            News::Judged(judgement) => Ok(*judgement),
             news => Err(self.unexpected(news)),
         }
     }

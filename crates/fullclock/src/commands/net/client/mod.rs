@@ -3,8 +3,8 @@
 mod carrier;
 mod link;
 
-use super::Face;
-use crate::cli::{Arguments, ClientArguments};
+use super::{Face, guard, placement};
+use crate::cli::{Arguments, ClientArguments, ZeroCopy};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Progress, Style};
 use crate::render;
@@ -13,11 +13,11 @@ use crate::secret;
 use anyhow::{Context, Result, bail};
 use carrier::{Carrier, carrier};
 use facts::links::perftest::Conflict;
-use facts::{Bytes, CpuSet};
+use facts::{Bytes, HostView};
 use lab::known::Known;
-use lab::wire::Work;
 use lab::wire::perftest::{FEWEST_ITERATIONS, ITERATIONS};
-use lab::wire::protocol::{Amount, Clocks, Part, Task, Test, Transport};
+use lab::wire::protocol::{Amount, Clocks, Judgement, Part, Task, Test, Transport};
+use lab::wire::{Accounts, Placement, Work};
 use link::Link;
 use rules::ceiling::{Ceiling, Given};
 use std::process::ExitCode;
@@ -36,6 +36,11 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
         bail!(why);
     }
     let amount = amount(options, task)?;
+    if options.zero_copy == ZeroCopy::On && !sends_streams(task) {
+        bail!(
+            "--zero-copy is for throughput over TCP: leave it out with --test latency and --transport rdma"
+        );
+    }
     let path = secret::path(options.token_file.as_deref(), super::TOKEN)?;
     let token = secret::read(&path)
         .context("the server made a token; copy its file here, and --token-file names the copy")?;
@@ -43,15 +48,18 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     let mut link = Link::connect(&options.server, token)?;
     let carrier = carrier(&mut link, options, task)?;
     let over = over(arguments, options, &carrier)?;
-    let (mut points, mut conflicts) = (Vec::new(), Vec::new());
-    let client = Client { arguments, options, test: task.test, amount, carrier: &carrier };
-    let ended = client.measure_all(&mut link, &interrupt, &mut points, &mut conflicts);
-    if points.is_empty() {
+    let host = guard::before();
+    let accounts = guard::accounts(&host, options.cpus.as_ref());
+    let mut seen = Seen { points: Vec::new(), conflicts: Vec::new(), accounts };
+    let client = Client { arguments, options, task, amount, carrier: &carrier };
+    let ended = client.measure_all(&mut link, &interrupt, &mut seen);
+    if seen.points.is_empty() {
         ended?;
         bail!("interrupted before the first message size was over");
     }
-    let clocks = clocks(&mut link, &points);
-    let run = Run { server: link.at, task, points, conflicts, over, clocks };
+    let judged = client.judged(&mut link, &host, &mut seen);
+    let Seen { points, conflicts, .. } = seen;
+    let run = Run { server: link.at, task, points, conflicts, over, judged };
     let text = if arguments.output.json {
         render::net::run_json(&run)?
     } else if options.csv {
@@ -98,15 +106,26 @@ fn over(
             Ok(ceiling(&format!("{}/{}", adapter.device, adapter.port), Face::Rdma).ok())
         }
         (Carrier::Streams(_), Some(device)) => ceiling(device, Face::Interface).map(Some),
-        (Carrier::Streams(_), None) => Ok(None),
+        // One that the kernel makes up has no ceiling.
+        (Carrier::Streams(streams), None) => Ok(streams
+            .first()
+            .and_then(|it| placement::interface(it).ok())
+            .and_then(|it| ceiling(&it, Face::Interface).ok())),
     }
+}
+
+/// What was seen of the sizes that were measured.
+struct Seen<'a> {
+    points: Vec<Point>,
+    conflicts: Vec<Conflict>,
+    accounts: Accounts<'a>,
 }
 
 /// What stays the same for all message sizes.
 struct Client<'a> {
     arguments: &'a Arguments,
     options: &'a ClientArguments,
-    test: Test,
+    task: Task,
     amount: Amount,
     carrier: &'a Carrier,
 }
@@ -117,8 +136,7 @@ impl Client<'_> {
         &self,
         link: &mut Link,
         interrupt: &Interrupt,
-        points: &mut Vec<Point>,
-        conflicts: &mut Vec<Conflict>,
+        seen: &mut Seen<'_>,
     ) -> Result<()> {
         let sizes = &self.options.sizes.0;
         let each = match self.amount {
@@ -133,9 +151,12 @@ impl Client<'_> {
             if interrupt.wait(Duration::ZERO) {
                 break;
             }
-            let part = Part { bytes, amount: self.amount };
+            let zero_copy = is_zero_copy(self.options, self.task, bytes);
+            let part = Part { bytes, amount: self.amount, zero_copy };
+            let Seen { points, conflicts, accounts } = seen;
+            let (carrier, stop) = (self.carrier, interrupt.flag());
             let measured =
-                self.carrier.measure(link, self.options, self.test, part, interrupt.flag());
+                carrier.measure(link, self.options, self.task.test, part, stop, accounts);
             let which = || format!("messages of {} were not measured", Bytes(bytes));
             let Some((point, differing)) = measured.with_context(which)? else { break };
             points.push(point);
@@ -144,20 +165,46 @@ impl Client<'_> {
         }
         Ok(())
     }
+
+    /// What became of the CPUs of both ends; `host` is this one before the test. A server that was lost meanwhile cannot tell.
+    fn judged(&self, link: &mut Link, host: &HostView, seen: &mut Seen<'_>) -> Ends<Judgement> {
+        let cpus = |work: fn(&Point) -> &[Work]| guard::cpus_of(seen.points.iter().flat_map(work));
+        let server = link.judge(cpus(|it| &it.work.server).to_string());
+        let own = self.options.cpus.clone();
+        let own = own.unwrap_or_else(|| cpus(|it| &it.work.client));
+        let client = guard::judgement(&mut seen.accounts, host, &self.carrier.over(), &own);
+        Ends { client, server: server.unwrap_or_else(|why| lost(&format!("{why:#}"))) }
+    }
 }
 
-/// What slows the CPUs of both ends. A server that was lost meanwhile cannot tell.
-fn clocks(link: &mut Link, points: &[Point]) -> Ends<Clocks> {
-    let cpus = |work: fn(&Point) -> &[Work]| -> CpuSet {
-        points.iter().flat_map(work).map(|it| it.cpu).collect()
+/// From this size on it moved more here than write(2) (benches/README.md, The wire).
+const ZERO_COPY_FROM: u64 = 65_536;
+
+/// Whether a size is sent without copying it.
+fn is_zero_copy(options: &ClientArguments, task: Task, bytes: u64) -> bool {
+    let is_wanted = match options.zero_copy {
+        ZeroCopy::Auto => bytes >= ZERO_COPY_FROM,
+        ZeroCopy::On => true,
+        ZeroCopy::Off => false,
     };
-    let server = link.judge(cpus(|it| &it.work.server).to_string());
-    let lost = |why: anyhow::Error| Clocks {
-        nominal_hz: Known::Missing { missing: format!("{why:#}") },
-        slowing: Vec::new(),
-    };
-    let client = super::guard::clocks(&cpus(|it| &it.work.client));
-    Ends { client, server: server.unwrap_or_else(lost) }
+    is_wanted && sends_streams(task)
+}
+
+/// Whether one end does nothing but send, over connections of our own.
+fn sends_streams(task: Task) -> bool {
+    task.transport == Transport::Tcp && task.test != Test::Latency
+}
+
+fn lost(why: &str) -> Judgement {
+    fn missing<T>(why: &str) -> Known<T> {
+        Known::Missing { missing: why.to_owned() }
+    }
+    let (worked, incoming) = (String::new(), String::new());
+    Judgement {
+        clocks: Clocks { nominal_hz: missing(why), slowing: Vec::new() },
+        ledger: missing(why),
+        place: Placement { device: missing(why), adapter: missing(why), worked, incoming },
+    }
 }
 
 fn nanoseconds(time: Duration) -> u64 {

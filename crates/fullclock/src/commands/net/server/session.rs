@@ -2,15 +2,16 @@
 
 use super::desk::{Desk, Seat};
 use crate::clock::now;
+use crate::commands::net::placement::Over;
 use crate::commands::net::{adapter, guard, own_adapters};
 use crate::secret;
 use anyhow::Result;
-use facts::CpuSet;
+use facts::{CpuSet, HostView};
 use lab::lines::{Timed, send};
 use lab::wire::perftest::{self, Adapter};
 use lab::wire::protocol::{Greeting, News, Order, PROTOCOL, Part, Report, Task, Transport};
-use lab::wire::{Broken, Crew, Found, Outcome, SILENCE, Side};
-use std::cell::Cell;
+use lab::wire::{Accounts, Broken, Crew, Found, Outcome, SILENCE, Side};
+use std::cell::{Cell, OnceCell};
 use std::io::{self, BufReader};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -37,6 +38,24 @@ pub(super) struct Door {
 enum Carrier {
     Streams(Vec<TcpStream>),
     Adapter(Adapter),
+}
+
+/// A session whose client may ask for message sizes.
+struct Prepared<'a> {
+    task: Task,
+    carrier: Carrier,
+    /// This machine before the test.
+    host: &'a HostView,
+    accounts: Accounts<'a>,
+}
+
+impl Carrier {
+    fn over(&self) -> Over<'_> {
+        match self {
+            Carrier::Streams(streams) => Over::Streams(streams),
+            Carrier::Adapter(adapter) => Over::Port(adapter),
+        }
+    }
 }
 
 impl Door {
@@ -90,35 +109,33 @@ impl Door {
         to.set_write_timeout(Some(SILENCE))?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         send(&mut to, &News::Hello { protocol: PROTOCOL.version, version })?;
-        let mut current: Option<(Task, Carrier)> = None;
+        let host = OnceCell::new();
+        let mut current: Option<Prepared<'_>> = None;
         loop {
             until.set(Some(now() + PATIENCE));
             let Some(order) = PROTOCOL.receive(from)? else { return Ok(()) };
-            let news = match (order, &current) {
+            let news = match (order, &mut current) {
                 (Order::Prepare(task), None) => match self.adapter(&task) {
                     Err(why) => News::Refused { why },
                     Ok(over) => {
+                        let host = host.get_or_init(guard::before);
+                        let accounts = guard::accounts(host, self.cpus.as_ref());
                         let (adapter, perftest) = over.unzip();
                         send(&mut to, &News::Ready { session: seat.session.clone(), perftest })?;
                         let carrier = match adapter {
                             Some(adapter) => Carrier::Adapter(adapter),
                             None => Carrier::Streams(gathered(seat, &task)?),
                         };
-                        current = Some((task, carrier));
+                        current = Some(Prepared { task, carrier, host, accounts });
                         continue;
                     }
                 },
-                (Order::Measure(part), Some((task, carrier))) => match part.refusal() {
+                (Order::Measure(part), Some(prepared)) => match part.refusal() {
                     Some(why) => News::Refused { why },
-                    None => reported(match carrier {
-                        Carrier::Streams(streams) => self.over_streams(task, &part, streams),
-                        Carrier::Adapter(adapter) => self.over_rdma(task, &part, adapter, to),
-                    }),
+                    None => reported(self.measure(prepared, &part, to)),
                 },
-                (Order::Judge { cpus }, _) => {
-                    News::Judged(guard::clocks(&CpuSet::parse_list(&cpus).unwrap_or_default()))
-                }
-                (Order::Prepare(_), Some(_)) | (Order::Measure(_), None) => {
+                (Order::Judge { cpus }, Some(prepared)) => self.judged(prepared, &cpus),
+                (Order::Prepare(_), Some(_)) | (Order::Measure(_) | Order::Judge { .. }, None) => {
                     let why = "this is not the order of the protocol of tests of the wire";
                     News::Refused { why: why.to_owned() }
                 }
@@ -147,15 +164,38 @@ impl Door {
         }
     }
 
+    fn judged(&self, prepared: &mut Prepared<'_>, cpus: &str) -> News {
+        let cpus = CpuSet::parse_list(cpus).unwrap_or_default();
+        let cpus = self.cpus.as_ref().unwrap_or(&cpus);
+        let Prepared { carrier, host, accounts, .. } = prepared;
+        News::Judged(Box::new(guard::judgement(accounts, host, &carrier.over(), cpus)))
+    }
+
+    fn measure(
+        &self,
+        prepared: &mut Prepared<'_>,
+        part: &Part,
+        to: &TcpStream,
+    ) -> Result<Report, Broken> {
+        let Prepared { task, carrier, accounts, .. } = prepared;
+        accounts.begin();
+        match carrier {
+            Carrier::Streams(streams) => self.over_streams(task, part, streams, accounts),
+            Carrier::Adapter(adapter) => self.over_rdma(task, part, adapter, accounts, to),
+        }
+    }
+
     fn over_streams(
         &self,
         task: &Task,
         part: &Part,
         streams: &[TcpStream],
+        accounts: &mut Accounts<'_>,
     ) -> Result<Report, Broken> {
         let stop = self.desk.stopped();
         let crew = Crew { side: Side::Server, streams, cpus: self.cpus.as_ref(), stop };
-        let Outcome { found, work } = crew.measure(task.test, part)?;
+        let Outcome { found, work, clocks } = crew.measure(task.test, part)?;
+        accounts.note(&clocks);
         let moved = if let Found::Moved(moved) = found { Some(moved) } else { None };
         Ok(Report { moved, work })
     }
@@ -166,6 +206,7 @@ impl Door {
         task: &Task,
         part: &Part,
         adapter: &Adapter,
+        accounts: &mut Accounts<'_>,
         mut to: &TcpStream,
     ) -> Result<Report, Broken> {
         let is_unwanted = || self.desk.stopped().load(Ordering::Relaxed) || is_gone(to);
@@ -176,8 +217,9 @@ impl Door {
             cpus: self.cpus.as_ref(),
             is_unwanted: &is_unwanted,
         };
-        let work = end.serve(part, |port| send(&mut to, &News::Listening { port }))?;
-        Ok(Report { moved: None, work: vec![work] })
+        let ran = end.serve(part, |port| send(&mut to, &News::Listening { port }))?;
+        accounts.note_program(&ran);
+        Ok(Report { moved: None, work: vec![ran.work] })
     }
 }
 

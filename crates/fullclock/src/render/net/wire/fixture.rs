@@ -4,12 +4,66 @@ use super::{Ends, Figure, Point, Run};
 use facts::links::perftest::Conflict;
 use facts::{Bytes, BytesPerSecond, Hertz};
 use lab::known::Known;
-use lab::wire::protocol::{Clocks, Slowing, Task, Test, Transport};
-use lab::wire::{Moved, Trips, Work};
+use lab::wire::protocol::{Clocks, Judgement, Slowing, Task, Test, Transport};
+use lab::wire::{Cause, Entry, Ledger, Moved, Placement, Seat, Taken, Trips, Work};
 
 fn work(share: f64, clock_hz: Known<f64>) -> Vec<Work> {
     let cpu_ns = (share * 1e9) as u64;
-    vec![Work { cpu_ns, elapsed_ns: 1_000_000_000, cpu: 1, clock_hz }]
+    vec![Work { cpu_ns, elapsed_ns: 1_000_000_000, cpu: 1, cpus: "0-1".to_owned(), clock_hz }]
+}
+
+/// A clock that is lower than it should be took `slow` of the time.
+fn ledger(slow: f64, is_clock_known: bool) -> Known<Ledger> {
+    let entry = |loss: &str, part: &str, share| Entry {
+        loss: loss.to_owned(),
+        part: part.to_owned(),
+        share: Known::Value(share),
+        uncertainty: 0.002,
+        method: "counter".to_owned(),
+        causes: Vec::new(),
+    };
+    let fix = "cpupower -c 1 frequency-set -g performance".to_owned();
+    let cause = Cause { check: "slow-governor".to_owned(), fix: Some(fix) };
+    let missing = Known::Missing { missing: "no counter shows the clock".to_owned() };
+    let clock = if is_clock_known { Known::Value(slow) } else { missing };
+    let causes = if slow > 0.0 { vec![cause] } else { Vec::new() };
+    let lines = vec![
+        entry("idle", "", 0.3),
+        Entry { share: clock, causes, ..entry("slow-clock", "", 0.0) },
+        entry("ticks", "", 0.001),
+        entry("interrupts", "eth0-TxRx-0", 0.02),
+        entry("interrupts", "others", 0.001),
+        entry("useful", "fullclock", 0.66 - slow),
+    ];
+    let notes = vec!["tasks were counted".to_owned()];
+    Known::Value(Ledger {
+        cpus: "0-1".to_owned(),
+        wall_ns: 3_200_000_000,
+        lines,
+        unexplained: 0.018,
+        notes,
+    })
+}
+
+/// The adapter is on another node than CPUs 0 and 1, or on theirs.
+fn place(near: &str) -> Placement {
+    let seat = Seat {
+        address: "0000:81:00.0".to_owned(),
+        node: Known::Value(1),
+        near: Known::Value(near.to_owned()),
+        n_nodes: 2,
+        serving: Known::Value("1-3".to_owned()),
+        interrupted: Known::Value(vec![
+            Taken { cpu: 1, count: 81_220 },
+            Taken { cpu: 3, count: 12 },
+        ]),
+    };
+    Placement {
+        device: Known::Value("eth0".to_owned()),
+        adapter: Known::Value(seat),
+        worked: "0-1".to_owned(),
+        incoming: "1".to_owned(),
+    }
 }
 
 fn run(test: Test, points: Vec<Point>) -> Run {
@@ -25,7 +79,18 @@ fn run(test: Test, points: Vec<Point>) -> Run {
         points,
         conflicts: Vec::new(),
         over: None,
-        clocks: Ends { client: clocks(vec![slowing]), server: clocks(Vec::new()) },
+        judged: Ends {
+            client: Judgement {
+                clocks: clocks(vec![slowing]),
+                ledger: ledger(0.25, true),
+                place: place("2-3"),
+            },
+            server: Judgement {
+                clocks: clocks(Vec::new()),
+                ledger: ledger(0.0, false),
+                place: place("0-1"),
+            },
+        },
     }
 }
 
@@ -35,6 +100,7 @@ pub(super) fn bandwidth() -> Run {
         let peak = BytesPerSecond(bytes + bytes / 10);
         Point {
             message: Bytes(size),
+            zero_copy: size >= 65_536,
             figure: Figure::Moved(Moved { bytes, elapsed_ns: 1_000_000_000, peak }),
             work: Ends {
                 client: work(client, Known::Value(clock_hz)),
@@ -56,6 +122,7 @@ pub(super) fn latency() -> Run {
     let missing = Known::Missing { missing: "the clock of CPU 1 cannot be read".to_owned() };
     let point = Point {
         message: Bytes(64),
+        zero_copy: false,
         figure: Figure::Trips(Trips::of(halves.collect()).unwrap()),
         work: Ends { client: work(0.35, Known::Value(2.534e9)), server: work(0.25, missing) },
     };

@@ -61,8 +61,8 @@ pub(super) fn guards(run: &Run) -> [Guard<'_>; 2] {
         Guard { end, bound, slowest_hz, clocks }
     };
     [
-        guard("client", |it| &it.work.client, &run.clocks.client),
-        guard("server", |it| &it.work.server, &run.clocks.server),
+        guard("client", |it| &it.work.client, &run.judged.client.clocks),
+        guard("server", |it| &it.work.server, &run.judged.server.clocks),
     ]
 }
 
@@ -154,7 +154,7 @@ fn bound(page: &mut Page, run: &Run, guard: &Guard<'_>) {
 }
 
 /// Those sizes, with neighbours among the measured ones told together: `2 to 1024, 65536`.
-fn spans(measured: &[Point], told: &[&Point]) -> String {
+pub(super) fn spans(measured: &[Point], told: &[&Point]) -> String {
     let is_told = |point: &Point| told.iter().any(|it| it.message == point.message);
     let runs = measured.chunk_by(|a, b| is_told(a) == is_told(b));
     let words: Vec<String> = runs
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn without_a_nominal_clock_nothing_is_claimed() {
         let mut run = fixture::bandwidth();
-        run.clocks.client.nominal_hz = Known::Missing { missing: "nobody tells".to_owned() };
+        run.judged.client.clocks.nominal_hz = Known::Missing { missing: "nobody tells".to_owned() };
         assert_eq!(guards(&run)[0].lacking(), None);
     }
 

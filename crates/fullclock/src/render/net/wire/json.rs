@@ -1,11 +1,12 @@
 //! A test of the wire as JSON: `schemas/net-test-1.json`.
 
 use super::guard::{BUSY, Guard, guards, own_share};
-use super::{Figure, Point, Run};
+use super::{Figure, Point, Run, ledger};
 use crate::render::json::{SCHEMA_VERSION, pretty};
 use facts::links::perftest::Conflict;
+use lab::known::Known;
 use lab::wire::protocol::{Slowing, Test};
-use lab::wire::{Moved, Trips, Work};
+use lab::wire::{Cause, Entry, Ledger, Moved, Nearness, Placement, Trips, Work};
 use rules::ceiling::Direction;
 use serde_json::{Result, Value, json};
 
@@ -25,7 +26,58 @@ pub(crate) fn json(run: &Run) -> Result<String> {
         "perftest_conflicts": run.conflicts.iter().map(conflict).collect::<Vec<_>>(),
         "ceiling_bytes_per_second": ceiling(run),
         "clock_guard": guards(run).iter().map(guard).collect::<Vec<_>>(),
+        "ledgers": ledger::of_both(run).named().map(|(end, it)| account(end, it)),
+        "placements": run.judged.named().map(|(end, it)| placed(end, &it.place)),
     }))
+}
+
+fn account(end: &str, ledger: &Known<Ledger>) -> Value {
+    let Ledger { cpus, wall_ns, lines, unexplained, notes } = match ledger {
+        Known::Value(ledger) => ledger,
+        Known::Missing { missing } => return json!({ "end": end, "missing": missing }),
+    };
+    json!({
+        "end": end,
+        "cpus": cpus,
+        "wall_ns": wall_ns,
+        "lines": lines.iter().map(entry).collect::<Vec<_>>(),
+        "unexplained": unexplained,
+        "notes": notes,
+    })
+}
+
+fn entry(entry: &Entry) -> Value {
+    let Entry { loss, part, share, uncertainty, method, causes } = entry;
+    let known = rules::losses::find(loss);
+    let cause = |it: &Cause| json!({ "check": it.check, "fix": it.fix });
+    json!({
+        "loss": loss,
+        "title": known.map(|it| it.title),
+        "part": part,
+        "kind": known.map(|it| it.kind.name()),
+        "share": share,
+        "uncertainty": uncertainty,
+        "method": method,
+        "causes": causes.iter().map(cause).collect::<Vec<_>>(),
+    })
+}
+
+fn placed(end: &str, place: &Placement) -> Value {
+    let nearness = place.nearness().map(|it| match it {
+        Nearness::OnlyNode => "only-node",
+        Nearness::Near => "near",
+        Nearness::Mixed => "mixed",
+        Nearness::Far => "far",
+    });
+    json!({
+        "end": end,
+        "device": place.device,
+        "adapter": place.adapter,
+        "worked": place.worked,
+        "incoming": place.incoming,
+        "nearness": nearness,
+        "competing": place.competing().to_string(),
+    })
 }
 
 fn conflict(conflict: &Conflict) -> Value {
@@ -46,6 +98,7 @@ fn point(point: &Point) -> Value {
     json!({
         "bytes": point.message.0,
         "iterations": point.figure.messages(point.message),
+        "zero_copy": point.zero_copy,
         "bandwidth": moved,
         "latency": trips,
         "client": point.work.client.iter().map(work).collect::<Vec<_>>(),
@@ -79,6 +132,7 @@ fn latency(trips: &Trips) -> Value {
 fn work(work: &Work) -> Value {
     json!({
         "cpu": work.cpu,
+        "cpus": work.cpus,
         "cpu_ns": work.cpu_ns,
         "elapsed_ns": work.elapsed_ns,
         "clock_hz": work.clock_hz,
@@ -122,6 +176,15 @@ mod tests {
         assert_eq!((&rdma["transport"], &rdma["test"]), (&json!("rdma"), &json!("send-bw")));
         assert_eq!(rdma["perftest_conflicts"][0]["other_hz"], 2_534_000_000_u64);
         assert_eq!(rdma["clock_guard"][1]["bound_bytes"], json!([2, 4096]));
+        let [client, server] = [&moved["ledgers"][0], &moved["ledgers"][1]];
+        assert_eq!(
+            (&client["end"], &client["lines"][1]["causes"][0]["check"]),
+            (&json!("client"), &json!("slow-governor"))
+        );
+        let place = &moved["placements"][0];
+        assert_eq!((&place["nearness"], &place["competing"]), (&json!("far"), &json!("1")));
+        assert_eq!(place["adapter"]["interrupted"][0], json!({ "cpu": 1, "count": 81_220 }));
+        assert_eq!(server["lines"][1]["share"]["missing"], "no counter shows the clock");
         let mut without = moved;
         without["points"][0]["client"] = json!(null);
         assert!(!validator.is_valid(&without));

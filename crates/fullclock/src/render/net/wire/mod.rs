@@ -2,6 +2,8 @@
 
 mod guard;
 mod json;
+mod ledger;
+mod placement;
 mod text;
 
 pub(crate) use json::json as run_json;
@@ -10,7 +12,7 @@ pub(crate) use text::{csv as run_csv, text as run_text};
 use super::Measured;
 use facts::Bytes;
 use facts::links::perftest::{Conflict, Curve, Figures, Latency};
-use lab::wire::protocol::{Clocks, Task, Test, Transport};
+use lab::wire::protocol::{Judgement, Task, Test, Transport};
 use lab::wire::{Moved, Trips, Work};
 use rules::ceiling::Ceiling;
 use std::net::SocketAddr;
@@ -27,14 +29,16 @@ pub(crate) struct Run {
     pub(crate) conflicts: Vec<Conflict>,
     /// The client's device, and what it can carry.
     pub(crate) over: Option<(String, Ceiling)>,
-    /// What the CPUs should run at, and what keeps them from it.
-    pub(crate) clocks: Ends<Clocks>,
+    /// What became of the CPUs.
+    pub(crate) judged: Ends<Judgement>,
 }
 
 /// One message size.
 pub(crate) struct Point {
     pub(crate) message: Bytes,
     pub(crate) figure: Figure,
+    /// Whether who sent did so without copying.
+    pub(crate) zero_copy: bool,
     /// What each thread did.
     pub(crate) work: Ends<Vec<Work>>,
 }

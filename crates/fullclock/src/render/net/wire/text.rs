@@ -3,7 +3,8 @@
 //! The columns are perftest's (src/perftest_parameters.h: RESULT_FMT, RESULT_FMT_LAT). Its second table has a heading that no
 //! reader of perftest's takes for one.
 
-use super::{Ends, Figure, Point, Run, busiest, cpu_us_each, guard, slowest_hz};
+use super::guard::spans;
+use super::{Ends, Figure, Point, Run, busiest, cpu_us_each, guard, ledger, placement, slowest_hz};
 use crate::output::Style;
 use crate::render::lengths::bar;
 use crate::render::net::curve;
@@ -29,6 +30,9 @@ pub(crate) fn text(run: &Run, style: Style) -> String {
     page.line("");
     curve::put(&mut page, &run.measured(&run.curve()));
     guard::put(&mut page, run);
+    page.line("");
+    ledger::put(&mut page, run);
+    placement::put(&mut page, run);
     page.finish()
 }
 
@@ -37,6 +41,10 @@ fn banner(page: &mut Page, run: &Run) {
     page.line(&format!("                    {}", run.title()));
     page.line(&format!(" Server          : {}", run.server));
     page.line(&format!(" Streams         : {}", run.task.streams));
+    if run.points.iter().any(|it| it.zero_copy) {
+        let uncopied: Vec<&Point> = run.points.iter().filter(|it| it.zero_copy).collect();
+        page.line(&format!(" Zero copy       : {} bytes", spans(&run.points, &uncopied)));
+    }
     page.line(RULE);
 }
 

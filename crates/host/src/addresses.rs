@@ -1,0 +1,195 @@
+//! Which interface of this machine has which address, as the kernel tells over a netlink socket.
+//!
+//! Files tell it of IPv6 alone (/proc/net/if_inet6). Source: rtnetlink(7), RTM_GETADDR; include/uapi/linux/netlink.h and
+//! if_addr.h: a header of 16 bytes, `struct ifaddrmsg` of 8, and attributes, all in the byte order of the machine. Addresses
+//! are those of the network namespace of this process.
+
+use facts::{Fact, Missing, Why};
+use rustix::net::netdevice::index_to_name;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+const RTM_NEWADDR: u16 = 20;
+const RTM_GETADDR: u16 = 22;
+/// NLM_F_REQUEST and NLM_F_DUMP.
+const DUMP: u16 = 0x301;
+
+/// The other end's address of a point-to-point link, and this one's of any other.
+const IFA_ADDRESS: u16 = 1;
+/// This end's, where it is told apart.
+const IFA_LOCAL: u16 = 2;
+
+const HEADER: usize = 16;
+const MESSAGE: usize = 8;
+
+/// What a dump writes at once at most (net/netlink/af_netlink.c, netlink_dump).
+const BUFFER: usize = 32 << 10;
+
+/// An address and the interface that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addressed {
+    /// Of either kind.
+    pub address: IpAddr,
+    /// `eth0`.
+    pub interface: String,
+}
+
+/// All addresses of this machine.
+pub fn addresses() -> Fact<Vec<Addressed>> {
+    let failed = |why: rustix::io::Errno| Missing {
+        what: "addresses of interfaces".to_owned(),
+        why: Why::Failed(std::io::Error::from(why).to_string()),
+    };
+    // Protocol 0 is NETLINK_ROUTE.
+    let socket = rustix::net::socket_with(
+        AddressFamily::NETLINK,
+        SocketType::RAW,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+    .map_err(failed)?;
+    rustix::net::send(&socket, &request(), SendFlags::empty()).map_err(failed)?;
+    let mut found = Vec::new();
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let (n_read, _) =
+            rustix::net::recv(&socket, &mut buffer[..], RecvFlags::empty()).map_err(failed)?;
+        let Part { addresses, is_last } = parse(buffer.get(..n_read).unwrap_or_default());
+        for (address, index) in addresses {
+            // One that is gone meanwhile has no name.
+            found.extend(
+                index_to_name(&socket, index).map(|interface| Addressed { address, interface }),
+            );
+        }
+        if is_last {
+            return Ok(found);
+        }
+    }
+}
+
+fn request() -> Vec<u8> {
+    let length = (HEADER + MESSAGE) as u32;
+    let mut bytes = length.to_ne_bytes().to_vec();
+    bytes.extend(RTM_GETADDR.to_ne_bytes());
+    bytes.extend(DUMP.to_ne_bytes());
+    // Its number, and who asks; then addresses of any kind.
+    bytes.resize(HEADER + MESSAGE, 0);
+    bytes
+}
+
+/// What was read at once.
+#[derive(Debug, PartialEq, Eq)]
+struct Part {
+    /// With the index of the interface.
+    addresses: Vec<(IpAddr, u32)>,
+    /// Whether nothing comes behind it, or nothing that can be read.
+    is_last: bool,
+}
+
+fn parse(mut bytes: &[u8]) -> Part {
+    let mut addresses = Vec::new();
+    while let Some(length) = u32_at(bytes, 0) {
+        let length = length as usize;
+        let (Some(kind), Some(message)) = (u16_at(bytes, 4), bytes.get(HEADER..length)) else {
+            return Part { addresses, is_last: true };
+        };
+        match kind {
+            NLMSG_DONE | NLMSG_ERROR => return Part { addresses, is_last: true },
+            RTM_NEWADDR => addresses.extend(address(message)),
+            _ => {}
+        }
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    Part { addresses, is_last: false }
+}
+
+fn address(message: &[u8]) -> Option<(IpAddr, u32)> {
+    let index = u32_at(message, 4)?;
+    let mut attributes = message.get(MESSAGE..)?;
+    let mut found = None;
+    while let (Some(length), Some(kind)) = (u16_at(attributes, 0), u16_at(attributes, 2)) {
+        let value = attributes.get(4..length.into())?;
+        let is_better = kind == IFA_LOCAL || (kind == IFA_ADDRESS && found.is_none());
+        if is_better {
+            found = ip(value).or(found);
+        }
+        attributes = attributes.get(usize::from(length).next_multiple_of(4)..).unwrap_or_default();
+    }
+    found.map(|it| (it, index))
+}
+
+fn ip(value: &[u8]) -> Option<IpAddr> {
+    let four = <[u8; 4]>::try_from(value).map(|it| Ipv4Addr::from(it).into());
+    let sixteen = || <[u8; 16]>::try_from(value).map(|it| Ipv6Addr::from(it).into());
+    four.or_else(|_| sixteen()).ok()
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_ne_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(kind: u16, body: &[u8]) -> Vec<u8> {
+        let mut bytes = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.resize(HEADER, 0);
+        bytes.extend(body);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
+
+    fn body(index: u32, attributes: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut bytes = vec![2, 24, 0, 0];
+        bytes.extend(index.to_ne_bytes());
+        for (kind, value) in attributes {
+            bytes.extend((4 + value.len() as u16).to_ne_bytes());
+            bytes.extend(kind.to_ne_bytes());
+            bytes.extend(*value);
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+        }
+        bytes
+    }
+
+    #[test]
+    fn every_address_is_told_with_its_interface_and_a_peer_is_no_own_one() {
+        let lo = body(1, &[(IFA_ADDRESS, &[127, 0, 0, 1]), (IFA_LOCAL, &[127, 0, 0, 1])]);
+        let tunnel = body(7, &[(IFA_LOCAL, &[10, 0, 0, 1]), (IFA_ADDRESS, &[10, 0, 0, 2])]);
+        let six = body(3, &[(3, b"eth"), (IFA_ADDRESS, &Ipv6Addr::LOCALHOST.octets())]);
+        let mut bytes = [lo, tunnel, six].map(|it| message(RTM_NEWADDR, &it)).concat();
+        let own = |text: &str, index| (text.parse::<IpAddr>().unwrap(), index);
+        let expected = vec![own("127.0.0.1", 1), own("10.0.0.1", 7), own("::1", 3)];
+        assert_eq!(parse(&bytes), Part { addresses: expected.clone(), is_last: false });
+        bytes.extend(message(NLMSG_DONE, &[0; 4]));
+        assert_eq!(parse(&bytes), Part { addresses: expected, is_last: true });
+    }
+
+    #[test]
+    fn what_is_cut_ends_the_list_and_nothing_goes_on_for_ever() {
+        let whole = message(RTM_NEWADDR, &body(1, &[(IFA_LOCAL, &[10, 0, 0, 1])]));
+        for length in 4..whole.len() {
+            let cut = parse(&whole[..length]);
+            assert_eq!(cut, Part { addresses: Vec::new(), is_last: true }, "{length}");
+        }
+        assert_eq!(parse(&[0; 64]), Part { addresses: Vec::new(), is_last: true });
+        let mut endless = whole;
+        endless[HEADER + MESSAGE] = 0;
+        endless[HEADER + MESSAGE + 1] = 0;
+        assert_eq!(parse(&endless), Part { addresses: Vec::new(), is_last: false });
+    }
+
+    #[test]
+    fn this_machine_has_its_loopback_address() {
+        let found = addresses().unwrap();
+        let lo = found.iter().find(|it| it.address == Ipv4Addr::LOCALHOST);
+        assert_eq!(lo.map(|it| it.interface.as_str()), Some("lo"), "{found:?}");
+    }
+}

@@ -1,0 +1,169 @@
+//! The ledger of one end in few lines, as its server tells it and its client shows it.
+//!
+//! Of each loss the largest parts have a line of their own and the others one together, so that a machine with a thousand
+//! processes has a ledger that can be read, and sent in one line of the protocol.
+
+use crate::known::Known;
+use rules::ledger::{Explanation, Line};
+use serde::{Deserialize, Serialize};
+
+/// Parts of a loss that have a line of their own.
+const MOST_PARTS: usize = 8;
+
+/// What the line of all other parts is called.
+const OTHERS: &str = "others";
+
+/// Where the time of the CPUs that worked went, from before the first message size to behind the last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ledger {
+    /// The CPUs, as the kernel writes lists.
+    pub cpus: String,
+    /// How long, in nanoseconds.
+    pub wall_ns: u64,
+    /// In the order of a ledger.
+    pub lines: Vec<Entry>,
+    /// What no line accounts for, as a share of the CPUs' time.
+    pub unexplained: f64,
+    /// What has to be said with it.
+    pub notes: Vec<String>,
+}
+
+/// A line of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The loss's id.
+    pub loss: String,
+    /// Which part of it; empty where it is one thing.
+    pub part: String,
+    /// Its share of the CPUs' time, 1 being all of it, or why it is not known.
+    pub share: Known<f64>,
+    /// How far off that may be either way.
+    pub uncertainty: f64,
+    /// The least sure way in which it was obtained: `counter`, `probe`, `derived`.
+    pub method: String,
+    /// Findings of an audit that explain it.
+    pub causes: Vec<Cause>,
+}
+
+/// A finding that explains a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cause {
+    /// The check's id.
+    pub check: String,
+    /// The first command that mends it until the next boot.
+    pub fix: Option<String>,
+}
+
+impl Ledger {
+    /// In few lines.
+    pub(super) fn of(ledger: &rules::ledger::Ledger) -> Ledger {
+        let capacity = ledger.capacity_ns().max(1) as f64;
+        let of_one_loss = |a: &Line, b: &Line| a.loss.id == b.loss.id;
+        let lines = ledger.lines.chunk_by(of_one_loss).flat_map(|it| entries(it, capacity));
+        Ledger {
+            cpus: ledger.cpus.to_string(),
+            wall_ns: ledger.wall_ns,
+            lines: lines.collect(),
+            unexplained: ledger.unexplained_ns as f64 / capacity,
+            notes: ledger.notes.clone(),
+        }
+    }
+}
+
+/// The lines of one loss, of which the first are the largest.
+fn entries(lines: &[Line], capacity: f64) -> Vec<Entry> {
+    // One more part needs no more room than the line of all others.
+    let most = if lines.len() > MOST_PARTS + 1 { MOST_PARTS } else { lines.len() };
+    let (shown, others) = lines.split_at(most);
+    let mut entries: Vec<Entry> = shown.iter().map(|it| entry(it, capacity)).collect();
+    if let [first, rest @ ..] = others {
+        let all = rest.iter().fold(entry(first, capacity), |all, it| all.with(entry(it, capacity)));
+        entries.push(Entry { part: OTHERS.to_owned(), ..all });
+    }
+    entries
+}
+
+fn entry(line: &Line, capacity: f64) -> Entry {
+    let cause = |it: &Explanation| Cause { check: it.check.to_owned(), fix: it.fix.clone() };
+    Entry {
+        loss: line.loss.id.to_owned(),
+        part: line.part.clone(),
+        share: line.ns.clone().map(|ns| ns as f64 / capacity).into(),
+        uncertainty: line.uncertainty_ns as f64 / capacity,
+        method: line.method.name().to_owned(),
+        causes: line.findings.iter().map(cause).collect(),
+    }
+}
+
+impl Entry {
+    /// Both together. Their errors may add up.
+    fn with(mut self, other: Entry) -> Entry {
+        self.share = match (self.share, other.share) {
+            (Known::Value(a), Known::Value(b)) => Known::Value(a + b),
+            (known @ Known::Value(_), _) | (_, known) => known,
+        };
+        self.uncertainty += other.uncertainty;
+        self.causes.extend(other.causes);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::CpuSet;
+    use rules::loss::Method;
+    use rules::losses::LOSSES;
+
+    fn line(loss: &str, part: &str, ns: i64) -> Line {
+        Line {
+            loss: LOSSES.iter().find(|it| it.id == loss).unwrap(),
+            part: part.to_owned(),
+            ns: Ok(ns),
+            method: Method::Counter,
+            source: String::new(),
+            uncertainty_ns: 1_000_000,
+            interrupted_ns: None,
+            party: None,
+            cpus: Vec::new(),
+            missing: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn ledger(lines: Vec<Line>) -> rules::ledger::Ledger {
+        rules::ledger::Ledger {
+            cpus: [3].into_iter().collect::<CpuSet>(),
+            wall_ns: 1_000_000_000,
+            reference: Err(facts::Missing::not_collected("a clock")),
+            references: facts::PerCpu::default(),
+            lines,
+            unexplained_ns: 20_000_000,
+            unexplained: vec![(3, 20_000_000)],
+            waiting: None,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn many_parts_of_a_loss_are_told_together_and_nothing_is_left_out() {
+        let parts = (0..12).map(|it| line("other-tasks", &format!("task{it}"), 20_000_000 - it));
+        let whole = ledger([line("idle", "", 500_000_000)].into_iter().chain(parts).collect());
+        let told = Ledger::of(&whole);
+        assert_eq!((told.lines.len(), told.lines[9].part.as_str()), (1 + MOST_PARTS + 1, OTHERS));
+        let sum: f64 = told.lines.iter().filter_map(|it| it.share.value()).sum();
+        assert!((sum - 0.74).abs() < 1e-6 && (told.unexplained - 0.02).abs() < 1e-9, "{told:?}");
+        assert!((told.lines[9].uncertainty - 0.004).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_not_known_keeps_its_reason() {
+        let mut stolen = line("stolen", "", 0);
+        stolen.ns = Err(facts::Missing::absent("/proc/stat"));
+        let told = Ledger::of(&ledger(vec![stolen]));
+        assert_eq!(told.lines[0].share.reason(), Some("/proc/stat does not exist"));
+    }
+}
