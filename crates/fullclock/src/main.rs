@@ -12,6 +12,7 @@ mod duration;
 mod interrupt;
 mod measure;
 mod output;
+mod page_file;
 mod plan_file;
 mod render;
 mod results_folder;

@@ -167,6 +167,87 @@ fn data_are_of_their_schema_and_name_both_ends() {
 }
 
 #[test]
+fn both_ends_keep_a_ledger_that_adds_up_and_say_what_they_went_over() {
+    let server = Server::start(&[]);
+    let options = ["--sizes", "64,65536", "-d", "300ms", "--json"];
+    let value: Value = serde_json::from_str(&server.printed(&options)).unwrap();
+    is_of(TEST, &value);
+    for (at, end) in ["client", "server"].into_iter().enumerate() {
+        let ledger = &value["ledgers"][at];
+        assert_eq!(ledger["end"], end);
+        let shares =
+            ledger["lines"].as_array().unwrap().iter().filter_map(|it| it["share"].as_f64());
+        let sum = shares.sum::<f64>() + ledger["unexplained"].as_f64().unwrap();
+        assert!((sum - 1.0).abs() < 1e-6, "{ledger:#}");
+        assert!(ledger["wall_ns"].as_u64() > Some(600_000_000), "{ledger:#}");
+        let place = &value["placements"][at];
+        assert_eq!((&place["end"], &place["device"]), (&end.into(), &"lo".into()));
+        let why = place["adapter"]["missing"].as_str().unwrap();
+        assert!(why.contains("adapter behind lo"), "{why}");
+    }
+    let text = server.printed(&["--sizes", "64", "-d", "100ms"]);
+    assert!(
+        text.contains("time went to") && text.contains("both ends: the data went over lo"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_sent_without_a_copy_says_so_and_is_refused_where_nothing_is_sent_so() {
+    let server = Server::start(&[]);
+    let of = |when: &str, test: &str| {
+        let options =
+            ["--sizes", "64,65536", "-n", "20", "--test", test, "--zero-copy", when, "--json"];
+        let value: Value = serde_json::from_str(&server.printed(&options)).unwrap();
+        is_of(TEST, &value);
+        [0, 1].map(|at| value["points"][at]["zero_copy"].as_bool().unwrap())
+    };
+    for test in ["write-bw", "read-bw"] {
+        assert_eq!((of("on", test), of("off", test)), ([true; 2], [false; 2]));
+        assert!(!of("auto", test)[0]);
+    }
+    assert_eq!(of("auto", "latency"), [false; 2]);
+    let refused = server.refusal(&["--test", "latency", "--zero-copy", "on"]);
+    assert!(refused.contains("--zero-copy is for throughput over TCP"), "{refused}");
+}
+
+#[test]
+fn a_report_is_a_page_that_names_no_token_and_what_cannot_be_written_is_told_before_measuring() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let file = path.to_str().unwrap();
+    server.printed(&["--sizes", "64,65536", "-n", "50", "--report", file]);
+    // Its own it replaces.
+    server.printed(&["--test", "latency", "--sizes", "64", "-n", "50", "--report", file]);
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page.contains("net client") && page.contains("--test latency"), "{page}");
+    assert!(!page.contains("--token-file") && !page.contains("report.html"), "{page}");
+    let token = std::fs::read_to_string(&server.token).unwrap();
+    assert!(!page.contains(token.trim()));
+    std::fs::write(&path, "mine").unwrap();
+    let refused = server.refusal(&["-d", "10m", "--report", file]);
+    assert!(refused.contains("is no report of a network test"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    let refused = server.refusal(&["-d", "10m", "--report", "/nowhere/report.html"]);
+    assert!(refused.contains("cannot write /nowhere/report.html"), "{refused}");
+}
+
+#[test]
+fn an_interrupted_client_writes_its_report_and_says_what_is_not_in_it() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let options = ["-d", "1s", "--sizes", "all", "--report", path.to_str().unwrap()];
+    let child = server.client(&options).stdout(Stdio::piped()).spawn().unwrap();
+    sleep(Duration::from_secs(4));
+    interrupt(&child);
+    assert!(child.wait_with_output().unwrap().status.success());
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page.contains("of 23 message sizes were measured"), "{page}");
+}
+
+#[test]
 fn all_sizes_go_through_from_2_bytes_to_8_mib() {
     let server = Server::start(&[]);
     let options = ["-n", "3", "--sizes", "all", "--json"];
@@ -218,6 +299,9 @@ fn another_version_is_told_which_is_which() {
     );
     let answer = server.answer(hello.as_bytes());
     assert!(answer.contains("the client is fullclock 7.0 and speaks version 9"), "{answer}");
+    // One that knows no ledgers.
+    let answer = server.answer(hello.replace(":9,", ":1,").as_bytes());
+    assert!(answer.contains("speaks version 1") && answer.contains("use one version"), "{answer}");
 }
 
 #[test]

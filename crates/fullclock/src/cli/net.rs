@@ -50,7 +50,7 @@ pub(crate) enum NetAction {
     ///
     /// Throughput is what the receiving program got, in perftest's columns: the average over all of the time, the peak of any
     /// tenth of a second. Latency is half of a round trip. Every message is a write(2) of its own and TCP_NODELAY is set, as
-    /// databases do. It occupies CPUs and the wire: only out of production. Ctrl-C prints what there is. Exit codes: 0, or 2
+    /// databases do. Where the time of the CPUs that worked went is counted at both ends, and nothing is traced for it. It occupies CPUs and the wire: only out of production. Ctrl-C prints what there is. Exit codes: 0, or 2
     /// where it could not run.
     #[command(after_help = wire::CLIENT_EXAMPLES)]
     Client(Box<ClientArguments>),
@@ -83,6 +83,9 @@ pub(crate) struct CurveArguments {
     /// The slot of the adapter, as `lspci -vv` shows it (LnkSta): 8 GT/s x16
     #[arg(long, value_name = "LINK", value_parser = |it: &str| Speed::parse(it).map_err(|it| it.to_string()))]
     pub(crate) pcie: Option<Speed>,
+    /// Write a page for a browser as well, in one file that needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) given: GivenArguments,
 }

@@ -4,7 +4,7 @@ mod agent;
 mod audit;
 mod bench;
 mod capture;
-mod certificate;
+pub(crate) mod certificate;
 pub(crate) mod change;
 pub(crate) mod compare;
 mod experiment;

@@ -9,10 +9,13 @@
 //!         |   flow: sends, receives; trips: asks, answers
 //!         v
 //!   Moved, or round trips, and Work of both ends: time on the CPU, and its clock right behind the work
+//!   Accounts of both ends, over all sizes: Ledger; Placement
 //! ```
 //!
 //! What is counted is what the receiver's program was given: throughput, where iperf3 reports its receiver. Every message is
-//! one write(2), and TCP_NODELAY is set, as databases do: small messages cost a system call and mostly a packet each. The
+//! one write(2), and TCP_NODELAY is set, as databases do: small messages cost a system call and mostly a packet each. Where asked,
+//! it is one sendfile(2) of a file in memory, whose pages the kernel hands on as they are: MSG_ZEROCOPY has to be told when
+//! each of its pages may change, and loopback and veth copy them after all (Documentation/networking/msg_zerocopy.rst). The
 //! sizes of socket buffers are left to the kernel, which lets them grow (tcp_rmem, tcp_wmem: 6 and 4 MiB unless told
 //! otherwise) beyond what setsockopt(2) may ask for without privilege (net.core.rmem_max: 208 KiB), and which stops doing
 //! so where they are set by hand (tcp(7)).

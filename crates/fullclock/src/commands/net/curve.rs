@@ -1,6 +1,6 @@
 //! `fullclock net curve`: what a test by message size says.
 
-use super::Face;
+use super::{Face, report};
 use crate::cli::{Arguments, CurveArguments};
 use crate::commands::bytes_of;
 use crate::output::{self, Style};
@@ -14,6 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<ExitCode> {
+    report::check(options.report.as_deref())?;
     let name = options.file.display().to_string();
     let curve = Curve::parse(&text_of(&options.file)?).with_context(|| name.clone())?;
     let given = super::of_arguments(options.given);
@@ -29,6 +30,9 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
         render::net::curve(&measured, Style::of_stdout(&arguments.output))
     };
     output::print(&text)?;
+    report::write(&arguments.output, options.report.as_deref(), "", |origin| {
+        render::net::curve_page(&measured, origin)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,6 +6,7 @@ mod client;
 mod curve;
 mod guard;
 mod placement;
+mod report;
 mod server;
 
 use crate::cli::{Arguments, GivenArguments, NetAction, NetArguments};

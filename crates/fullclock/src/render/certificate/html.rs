@@ -8,7 +8,7 @@ use crate::render::html::losses::{self, Bar};
 use crate::render::html::markup::Markup;
 use crate::render::html::points::{self, Row};
 use crate::render::html::prose::{code, folded, list, paragraph, quiet, section, table};
-use crate::render::html::{GENERATOR, document};
+use crate::render::html::{GENERATOR, document, is_marked};
 use lab::record::Fingerprint;
 
 /// What the first line of every certificate begins with.
@@ -33,13 +33,7 @@ pub(crate) fn page(certificate: &Certificate<'_>) -> String {
 
 /// Whether the beginning of a file is that of a certificate.
 pub(crate) fn is_certificate(beginning: &str) -> bool {
-    let written_by = GENERATOR.split(' ').next().unwrap_or_default();
-    let parts = [
-        "<!DOCTYPE html>".to_owned(),
-        format!("name=\"generator\" content=\"{written_by} "),
-        format!("<header><p class=\"quiet\">{MARK}"),
-    ];
-    parts.iter().all(|it| beginning.contains(it))
+    is_marked(beginning, MARK)
 }
 
 fn header(certificate: &Certificate<'_>) -> Markup {

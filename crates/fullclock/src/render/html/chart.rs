@@ -48,6 +48,16 @@ pub(in crate::render) fn panel(
     labelled(label, value, drawing("panel", description, marks))
 }
 
+/// The same with the room of a chart that stands for itself.
+pub(in crate::render) fn tall_panel(
+    label: &str,
+    value: &str,
+    description: &str,
+    marks: impl IntoIterator<Item = Markup>,
+) -> Markup {
+    labelled(label, value, drawing("panel tall", description, marks))
+}
+
 fn labelled(label: &str, value: &str, plot: Markup) -> Markup {
     let label = Markup::element(
         "div",

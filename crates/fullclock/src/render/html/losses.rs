@@ -25,8 +25,16 @@ const UNEXPLAINED: usize = LOSSES.len();
 /// Losses below a thousandth say nothing that a trial could show.
 const LEAST: f64 = 0.001;
 
-/// Nothing where no ledger was kept; `key` says what the labels of the bars are.
+/// Of trials: nothing where no ledger was kept; `key` says what the labels of the bars are.
 pub(in crate::render) fn chart(key: &str, bars: &[Bar<'_>]) -> Markup {
+    let about = format!(
+        "What the CPUs lost from about a second before each trial to its end, as a share of their time, {key}."
+    );
+    drawn(&about, bars)
+}
+
+/// The same of anything else; `about` says in a sentence what is shown.
+pub(in crate::render) fn drawn(about: &str, bars: &[Bar<'_>]) -> Markup {
     let arms: Vec<(&Bar<'_>, Vec<Loss>)> = bars.iter().map(|it| (it, losses(it))).collect();
     // A sum of nothing has a sign, which a fold from 0 has not.
     let total = |losses: &[Loss]| losses.iter().fold(0.0, |sum, (_, share)| sum + share);
@@ -40,12 +48,9 @@ pub(in crate::render) fn chart(key: &str, bars: &[Bar<'_>]) -> Markup {
     let entries: Vec<(&str, &str)> = entries.iter().map(|(class, it)| (&**class, *it)).collect();
     let rows = arms.iter().map(|(bar, losses)| row(bar, losses, total(losses), &scale));
     let axis = chart::axis(&scale, chart::share_labels);
-    let about = format!(
-        "What the CPUs lost from about a second before each trial to its end, as a share of their time, {key}."
-    );
     chart::figure(
         "Where the time went",
-        &about,
+        about,
         [chart::legend(&entries)].into_iter().chain(rows).chain([axis]),
     )
 }

@@ -5,6 +5,7 @@
 //! size. Colours are classes of the style sheet.
 
 pub(in crate::render) mod chart;
+pub(in crate::render) mod curve;
 pub(in crate::render) mod losses;
 pub(in crate::render) mod markup;
 pub(in crate::render) mod points;
@@ -19,6 +20,17 @@ const POLICY: &str =
 
 /// Who wrote a page, in its head.
 pub(crate) const GENERATOR: &str = concat!("fullclock ", env!("CARGO_PKG_VERSION"));
+
+/// Whether the beginning of a file is that of a page of this program whose first line begins with `mark`.
+pub(in crate::render) fn is_marked(beginning: &str, mark: &str) -> bool {
+    let written_by = GENERATOR.split(' ').next().unwrap_or_default();
+    let parts = [
+        "<!DOCTYPE html>".to_owned(),
+        format!("name=\"generator\" content=\"{written_by} "),
+        format!("<header><p class=\"quiet\">{mark}"),
+    ];
+    parts.iter().all(|it| beginning.contains(it))
+}
 
 /// A whole file.
 pub(in crate::render) fn document(title: &str, body: impl IntoIterator<Item = Markup>) -> String {

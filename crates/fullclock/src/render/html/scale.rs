@@ -27,6 +27,11 @@ impl Scale {
         Some(Scale { low: low - room, high: high + room })
     }
 
+    /// From one value to another.
+    pub(in crate::render) fn between(low: f64, high: f64) -> Option<Scale> {
+        (low < high).then_some(Scale { low, high })
+    }
+
     /// From zero to the largest of these; `None` where all are zero.
     pub(in crate::render) fn from_zero(values: impl IntoIterator<Item = f64>) -> Option<Scale> {
         let high = values.into_iter().filter(|it| it.is_finite()).fold(0.0, f64::max);

@@ -40,7 +40,9 @@ fn adapter(page: &mut Page, device: &Named) {
     if let Some(words) = most(&device.ceiling) {
         page.labelled(MARGIN, "  most", &words);
     }
-    assumptions(page, "  assumed", &device.ceiling);
+    for it in assumptions(&device.ceiling) {
+        page.labelled(MARGIN, "  assumed", &it);
+    }
 }
 
 fn part(page: &mut Page, label: &str, part: &Fact<Part>) {
@@ -84,10 +86,11 @@ fn most(ceiling: &Ceiling) -> Option<String> {
 }
 
 /// What was not read.
-pub(super) fn assumptions(page: &mut Page, label: &str, ceiling: &Ceiling) {
-    for (name, part) in [("wire", &ceiling.wire), ("slot", &ceiling.slot)] {
-        for assumption in part.iter().flat_map(|it| &it.assumptions) {
-            page.labelled(MARGIN, label, &format!("{name}: {assumption}"));
-        }
-    }
+pub(super) fn assumptions(ceiling: &Ceiling) -> Vec<String> {
+    let parts = [("wire", &ceiling.wire), ("slot", &ceiling.slot)];
+    let of_part = |(name, part): (&str, &Fact<Part>)| -> Vec<String> {
+        let assumptions = part.iter().flat_map(|it| &it.assumptions);
+        assumptions.map(|it| format!("{name}: {it}")).collect()
+    };
+    parts.into_iter().flat_map(of_part).collect()
 }

@@ -1,7 +1,8 @@
 //! A curve by message size, as text.
 
 use super::ceiling::assumptions;
-use super::{MARGIN, Measured, more, word};
+use super::said::Said;
+use super::{Measured, more, word};
 use crate::output::Style;
 use crate::render::page::{BOLD, Page};
 use facts::links::perftest::{Bandwidth, Figures, Latency, MessagesPerSecond};
@@ -12,32 +13,35 @@ use rules::curve::{Dip, Latencies, Reading, bandwidths, latencies};
 /// Where a curve settles, how close that is to what can be carried, and where it dips.
 pub(crate) fn curve(measured: &Measured<'_>, style: Style) -> String {
     let mut page = Page::new(style);
-    heading(&mut page, measured);
-    put(&mut page, measured);
+    page.painted_paragraph(BOLD, &heading(measured));
+    page.line("");
+    said(measured).put(&mut page);
     page.finish()
 }
 
 /// What there is to say below a heading.
-pub(super) fn put(page: &mut Page, measured: &Measured<'_>) {
+pub(super) fn said(measured: &Measured<'_>) -> Said {
+    let mut said = Said::default();
     match &measured.curve.figures {
         Figures::Bandwidth(points) => match bandwidths(points) {
-            Some(reading) => bandwidth(page, measured, &reading),
-            None => page.paragraph(
-                0,
+            Some(reading) => bandwidth(&mut said, measured, &reading),
+            None => said.say(
+                "0.00",
                 "Every figure is 0.00, which is what very old versions of perftest print where the CPUs' clocks \
                  differ: `fullclock audit` says what keeps them apart.",
             ),
         },
         Figures::Latency(points) => {
             if let Some(read) = latencies(points) {
-                latency(page, &read);
+                latency(&mut said, &read);
             }
         }
     }
-    clocks(page, measured);
+    clocks(&mut said, measured);
+    said
 }
 
-fn heading(page: &mut Page, measured: &Measured<'_>) {
+pub(super) fn heading(measured: &Measured<'_>) -> String {
     let sizes: Vec<Bytes> = match &measured.curve.figures {
         Figures::Bandwidth(points) => points.iter().map(|it| it.message).collect(),
         Figures::Latency(points) => points.iter().map(|it| it.message).collect(),
@@ -48,12 +52,10 @@ fn heading(page: &mut Page, measured: &Measured<'_>) {
         [only] => format!("one message size, {only}"),
         [] => "no message size".to_owned(),
     };
-    let heading = format!("fullclock net curve of {}: {test}{range}", measured.name);
-    page.painted_paragraph(BOLD, &heading);
-    page.line("");
+    format!("fullclock net curve of {}: {test}{range}", measured.name)
 }
 
-fn bandwidth(page: &mut Page, measured: &Measured<'_>, reading: &Reading) {
+fn bandwidth(said: &mut Said, measured: &Measured<'_>, reading: &Reading) {
     let rate = match &reading.plateau {
         Some(plateau) => {
             let words = format!(
@@ -64,7 +66,7 @@ fn bandwidth(page: &mut Page, measured: &Measured<'_>, reading: &Reading) {
                 plateau.to,
                 100.0 * plateau.spread
             );
-            page.labelled(MARGIN, "plateau", &words);
+            said.say("plateau", &words);
             plateau.rate
         }
         None => {
@@ -75,24 +77,22 @@ fn bandwidth(page: &mut Page, measured: &Measured<'_>, reading: &Reading) {
                 mebibytes(best.average),
                 best.message
             );
-            page.labelled(MARGIN, "plateau", &words);
+            said.say("plateau", &words);
             best.average
         }
     };
-    page.labelled(MARGIN, "ceiling", &ceiling(measured, rate));
+    said.say("ceiling", &ceiling(measured, rate));
     if let Some((_, ceiling)) = measured.over {
-        assumptions(page, "assumed", ceiling);
+        for it in assumptions(ceiling) {
+            said.say("assumed", &it);
+        }
     }
-    dips(page, reading);
+    dips(said, reading);
     let (size, rate) = reading.busiest;
-    page.labelled(MARGIN, "messages", &format!("at most {} a second, at {size}", millions(rate)));
+    said.say("messages", &format!("at most {} a second, at {size}", millions(rate)));
     if !reading.without.is_empty() {
         let sizes: Vec<String> = reading.without.iter().map(|it| it.0.to_string()).collect();
-        page.labelled(
-            MARGIN,
-            "0.00",
-            &format!("no figure for messages of {} bytes", sizes.join(", ")),
-        );
+        said.say("0.00", &format!("no figure for messages of {} bytes", sizes.join(", ")));
     }
 }
 
@@ -133,20 +133,20 @@ fn ceiling(measured: &Measured<'_>, rate: BytesPerSecond) -> String {
     )
 }
 
-fn dips(page: &mut Page, reading: &Reading) {
+fn dips(said: &mut Said, reading: &Reading) {
     let why = format!(
         "A larger message has fewer headers and fewer requests for the same data, so it should move no less than a smaller \
          one; {:.0} % less counts as a dip.",
         100.0 * reading.threshold
     );
     if reading.dips.is_empty() {
-        page.labelled(MARGIN, "dip", &format!("none. {why}"));
+        said.say("dip", &format!("none. {why}"));
         return;
     }
     for it in &reading.dips {
-        page.labelled(MARGIN, "dip", &dip(it));
+        said.say("dip", &dip(it));
     }
-    page.labelled(MARGIN, "", &why);
+    said.say("", &why);
 }
 
 fn dip(dip: &Dip) -> String {
@@ -172,14 +172,14 @@ fn figure(is_only: bool, lowest: &Bandwidth) -> String {
     if is_only { rate } else { format!("{rate} at {}", lowest.message) }
 }
 
-fn latency(page: &mut Page, read: &Latencies) {
+fn latency(said: &mut Said, read: &Latencies) {
     let shown = |it: &Latency| {
         let us = |time: std::time::Duration| format!("{:.2} us", time.as_secs_f64() * 1e6);
         let worst = it.percentile_99.map_or(String::new(), |it| format!(", 99 % below {}", us(it)));
         format!("{} for {}{worst}", us(it.typical), it.message)
     };
-    page.labelled(MARGIN, "smallest", &shown(&read.smallest));
-    page.labelled(MARGIN, "largest", &shown(&read.largest));
+    said.say("smallest", &shown(&read.smallest));
+    said.say("largest", &shown(&read.largest));
     for bump in &read.bumps {
         let words = format!(
             "{}, which is {:.0} % longer than {}",
@@ -187,16 +187,16 @@ fn latency(page: &mut Page, read: &Latencies) {
             100.0 * bump.longer,
             shown(&bump.larger)
         );
-        page.labelled(MARGIN, "bump", &words);
+        said.say("bump", &words);
     }
     if read.bumps.is_empty() {
         let percent = 100.0 * read.threshold;
         let words = format!("none: no size takes {percent:.0} % longer than a larger one");
-        page.labelled(MARGIN, "bump", &words);
+        said.say("bump", &words);
     }
 }
 
-fn clocks(page: &mut Page, measured: &Measured<'_>) {
+fn clocks(said: &mut Said, measured: &Measured<'_>) {
     for clocks in &measured.curve.clocks {
         let words = format!(
             "perftest found {} on CPU 0 and {} on another; `fullclock audit` says what keeps them apart, and \
@@ -206,7 +206,7 @@ fn clocks(page: &mut Page, measured: &Measured<'_>) {
             clocks.first.mhz(),
             clocks.other.mhz()
         );
-        page.labelled(MARGIN, "clocks", &words);
+        said.say("clocks", &words);
     }
 }
 

@@ -3,12 +3,15 @@
 mod ceiling;
 mod curve;
 mod json;
+mod report;
+mod said;
 mod wire;
 
 pub(crate) use ceiling::ceilings;
 pub(crate) use curve::curve;
 pub(crate) use json::{ceilings as ceilings_json, curve as curve_json};
-pub(crate) use wire::{Ends, Figure, Point, Run, run_csv, run_json, run_text};
+pub(crate) use report::{Origin, command_line, curve_page, is_report};
+pub(crate) use wire::{Ends, Figure, Point, Run, run_csv, run_json, run_page, run_text};
 
 use facts::links::perftest::Curve;
 use rules::ceiling::{Ceiling, Direction, Part};

@@ -3,12 +3,12 @@
 mod carrier;
 mod link;
 
-use super::{Face, guard, placement};
+use super::{Face, guard, placement, report};
 use crate::cli::{Arguments, ClientArguments, ZeroCopy};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Progress, Style};
 use crate::render;
-use crate::render::net::{Ends, Point, Run};
+use crate::render::net::{Ends, Figure, Point, Run};
 use crate::secret;
 use anyhow::{Context, Result, bail};
 use carrier::{Carrier, carrier};
@@ -21,6 +21,7 @@ use lab::wire::{Accounts, Placement, Work};
 use link::Link;
 use rules::ceiling::{Ceiling, Given};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<ExitCode> {
@@ -41,6 +42,7 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
             "--zero-copy is for throughput over TCP: leave it out with --test latency and --transport rdma"
         );
     }
+    report::check(options.report.as_deref())?;
     let path = secret::path(options.token_file.as_deref(), super::TOKEN)?;
     let token = secret::read(&path)
         .context("the server made a token; copy its file here, and --token-file names the copy")?;
@@ -68,6 +70,10 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
         render::net::run_text(&run, Style::of_stdout(&arguments.output))
     };
     output::print(&text)?;
+    let server = format!("fullclock net server --listen {}    # on the server\n", link.at);
+    report::write(&arguments.output, options.report.as_deref(), &server, |origin| {
+        render::net::run_page(&run, options.sizes.0.len(), origin)
+    })?;
     ended?;
     Ok(ExitCode::SUCCESS)
 }
@@ -151,7 +157,7 @@ impl Client<'_> {
             if interrupt.wait(Duration::ZERO) {
                 break;
             }
-            let zero_copy = is_zero_copy(self.options, self.task, bytes);
+            let zero_copy = self.is_zero_copy(link, interrupt.flag(), bytes, &mut seen.accounts)?;
             let part = Part { bytes, amount: self.amount, zero_copy };
             let Seen { points, conflicts, accounts } = seen;
             let (carrier, stop) = (self.carrier, interrupt.flag());
@@ -166,6 +172,38 @@ impl Client<'_> {
         Ok(())
     }
 
+    /// Whether a size is sent without copying it. Where the user leaves it open, both ways are tried in turn, and it is where each
+    /// trial says so: which of them is faster is a matter of the adapters.
+    fn is_zero_copy(
+        &self,
+        link: &mut Link,
+        stop: &AtomicBool,
+        bytes: u64,
+        accounts: &mut Accounts<'_>,
+    ) -> Result<bool> {
+        match self.options.zero_copy {
+            ZeroCopy::Off => return Ok(false),
+            ZeroCopy::On => return Ok(true),
+            ZeroCopy::Auto if bytes < TRIED_FROM || !sends_streams(self.task) => return Ok(false),
+            ZeroCopy::Auto => {}
+        }
+        for _ in 0..TRIALS {
+            let mut rates = [0; 2];
+            for (rate, zero_copy) in rates.iter_mut().zip([false, true]) {
+                let part = Part { bytes, amount: Amount::Time(TRIAL_NS), zero_copy };
+                let (carrier, test) = (self.carrier, self.task.test);
+                let tried = carrier.measure(link, self.options, test, part, stop, accounts)?;
+                if let Some((Point { figure: Figure::Moved(moved), message, .. }, _)) = tried {
+                    *rate = moved.bandwidth(message).average.0;
+                }
+            }
+            if rates[1] <= rates[0] {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// What became of the CPUs of both ends; `host` is this one before the test. A server that was lost meanwhile cannot tell.
     fn judged(&self, link: &mut Link, host: &HostView, seen: &mut Seen<'_>) -> Ends<Judgement> {
         let cpus = |work: fn(&Point) -> &[Work]| guard::cpus_of(seen.points.iter().flat_map(work));
@@ -177,18 +215,12 @@ impl Client<'_> {
     }
 }
 
-/// From this size on it moved more here than write(2) (benches/README.md, The wire).
-const ZERO_COPY_FROM: u64 = 65_536;
+/// Of smaller messages the copy is less than the system call.
+const TRIED_FROM: u64 = 65_536;
 
-/// Whether a size is sent without copying it.
-fn is_zero_copy(options: &ClientArguments, task: Task, bytes: u64) -> bool {
-    let is_wanted = match options.zero_copy {
-        ZeroCopy::Auto => bytes >= ZERO_COPY_FROM,
-        ZeroCopy::On => true,
-        ZeroCopy::Off => false,
-    };
-    is_wanted && sends_streams(task)
-}
+/// How often both ways are tried, and for how long each time.
+const TRIALS: usize = 2;
+const TRIAL_NS: u64 = 100_000_000;
 
 /// Whether one end does nothing but send, over connections of our own.
 fn sends_streams(task: Task) -> bool {

@@ -7,7 +7,7 @@
 //! link carries with larger messages.
 
 use super::{Ends, Figure, Point, Run, busiest, slowest_hz};
-use crate::render::page::Page;
+use crate::render::net::said::Said;
 use facts::Bytes;
 use lab::wire::Work;
 use lab::wire::protocol::{Clocks, Test};
@@ -23,8 +23,6 @@ const LARGE: Bytes = Bytes(65_536);
 
 /// Over RDMA, a message size that moves less than that share of the best one is limited by the cost of each message.
 const FULL: f64 = 0.9;
-
-const MARGIN: usize = 10;
 
 /// What one end's CPUs did to the test.
 pub(super) struct Guard<'a> {
@@ -87,29 +85,29 @@ pub(super) fn own_share(run: &Run) -> f64 {
     both(|it| it.cpu_ns) as f64 / elapsed.max(1) as f64
 }
 
-pub(super) fn put(page: &mut Page, run: &Run) {
+pub(super) fn put(said: &mut Said, run: &Run) {
     let guards = guards(run);
     if run.polls() {
-        page.labelled(MARGIN, "CPU", &polled(run, &guards[0]));
+        said.say("CPU", &polled(run, &guards[0]));
     } else if run.task.test == Test::Latency {
         let words = format!(
             "{:.0} % of a round trip is time of the two threads on their CPUs and follows their clock; the rest is the wire, \
              interrupts and waking up",
             100.0 * own_share(run)
         );
-        page.labelled(MARGIN, "CPU", &words);
+        said.say("CPU", &words);
     } else if guards.iter().all(|it| it.bound.is_empty()) {
         let percent = 100.0 * BUSY;
         let words = format!(
             "no thread was on a CPU for {percent:.0} % of its time; whether it waited for the wire, for the other end or for a CPU \
              that others had is not told apart"
         );
-        page.labelled(MARGIN, "CPU", &words);
+        said.say("CPU", &words);
     } else {
-        guards.iter().filter(|it| !it.bound.is_empty()).for_each(|it| bound(page, run, it));
+        guards.iter().filter(|it| !it.bound.is_empty()).for_each(|it| bound(said, run, it));
     }
     for guard in &guards {
-        clock(page, run, guard);
+        clock(said, run, guard);
     }
 }
 
@@ -138,7 +136,7 @@ fn polled(run: &Run, guard: &Guard<'_>) -> String {
     }
 }
 
-fn bound(page: &mut Page, run: &Run, guard: &Guard<'_>) {
+fn bound(said: &mut Said, run: &Run, guard: &Guard<'_>) {
     let which = if guard.bound.len() == run.points.len() {
         "every size".to_owned()
     } else {
@@ -150,7 +148,7 @@ fn bound(page: &mut Page, run: &Run, guard: &Guard<'_>) {
         guard.end,
         100.0 * BUSY
     );
-    page.labelled(MARGIN, "CPU", &words);
+    said.say("CPU", &words);
 }
 
 /// Those sizes, with neighbours among the measured ones told together: `2 to 1024, 65536`.
@@ -169,11 +167,11 @@ pub(super) fn spans(measured: &[Point], told: &[&Point]) -> String {
     words.join(", ")
 }
 
-fn clock(page: &mut Page, run: &Run, guard: &Guard<'_>) {
+fn clock(said: &mut Said, run: &Run, guard: &Guard<'_>) {
     let end = guard.end;
     let Some(slowest) = guard.slowest_hz else {
         let why = unread(run, end);
-        page.labelled(MARGIN, "clock", &format!("not known of the {end}: {why}"));
+        said.say("clock", &format!("not known of the {end}: {why}"));
         return;
     };
     let on_what = if guard.bound.is_empty() { "" } else { " on them" };
@@ -196,19 +194,15 @@ fn clock(page: &mut Page, run: &Run, guard: &Guard<'_>) {
             format!("{measured}; nominal are {nominal:.0}, {percent:.0} % more: {would}")
         }
     };
-    page.labelled(MARGIN, "clock", &words);
+    said.say("clock", &words);
     // What an audit finds matters where the clock was measured to be low, or perftest found some to differ.
     if guard.lacking().is_some() || !run.conflicts.is_empty() {
         for it in &guard.clocks.slowing {
             let fix = it.fix.first().map_or(String::new(), |it| format!("; `{it}` mends it"));
-            page.labelled(MARGIN, "", &format!("{}: {}{fix}", it.check, it.message));
+            said.say("", &format!("{}: {}{fix}", it.check, it.message));
         }
         if guard.lacking().is_some() && guard.clocks.slowing.is_empty() {
-            page.labelled(
-                MARGIN,
-                "",
-                &format!("an audit of the {end} finds nothing that slows it"),
-            );
+            said.say("", &format!("an audit of the {end} finds nothing that slows it"));
         }
     }
 }

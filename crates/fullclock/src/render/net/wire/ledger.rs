@@ -2,6 +2,7 @@
 
 use super::{Ends, Run};
 use crate::output::harmless;
+use crate::render::net::said::Said;
 use crate::render::page::{BOLD, Page};
 use facts::CpuSet;
 use lab::known::Known;
@@ -12,19 +13,22 @@ use rules::losses::LOSSES;
 /// Losses below half a percent at both ends are not shown: ticks alone take as much of some machines.
 const LEAST: f64 = 0.005;
 
-const MARGIN: usize = 10;
-
-/// The largest of each loss, what is not explained, what an audit finds responsible, and what is not known.
+/// The largest of each loss, and what is not explained; nothing where neither end has a ledger.
 pub(super) fn put(page: &mut Page, run: &Run) {
     let ledgers = of_both(run);
     if ledgers.named().iter().any(|(_, it)| it.value().is_some()) {
         table(page, &ledgers);
     }
+}
+
+/// What an audit finds responsible, and what is not known.
+pub(super) fn say(said: &mut Said, run: &Run) {
+    let ledgers = of_both(run);
     for (words, ends) in told(&ledgers, causes) {
-        page.labelled(MARGIN, "cause", &format!("{ends}: {words}"));
+        said.say("cause", &format!("{ends}: {words}"));
     }
     for (words, ends) in told(&ledgers, unknown) {
-        page.labelled(MARGIN, "not known", &format!("{ends}: {words}"));
+        said.say("not known", &format!("{ends}: {words}"));
     }
 }
 
@@ -59,16 +63,16 @@ fn table(page: &mut Page, ledgers: &Ends<&Known<Ledger>>) {
     };
     let percent = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{:.1} %", 100.0 * it));
     page.line(
-        &page.paint(BOLD, &format!("{:<20}{:>16}{:>16}", "time went to", "client", "server")),
+        &page.paint(BOLD, &format!("{:<33}{:>16}{:>16}", "time went to", "client", "server")),
     );
     for loss in rows(ledgers) {
         let shares = cells(&|it| percent(share(it, loss.id)));
         let largest = largest_parts(ledgers, loss.id);
-        page.line(&format!("{:<20}{shares}  {}", loss.title, harmless(&largest)));
+        page.line(&format!("{:<33}{shares}  {}", loss.title, harmless(&largest)));
     }
-    page.line(&format!("{:<20}{}", "unexplained", cells(&|it| percent(Some(it.unexplained)))));
-    page.line(&format!("{:<20}{}", "of CPUs", harmless(&cells(&|it| cpus(&it.cpus)))));
-    page.line(&format!("{:<20}{}", "in", cells(&|it| format!("{:.2} s", it.wall_ns as f64 / 1e9))));
+    page.line(&format!("{:<33}{}", "unexplained", cells(&|it| percent(Some(it.unexplained)))));
+    page.line(&format!("{:<33}{}", "of CPUs", harmless(&cells(&|it| cpus(&it.cpus)))));
+    page.line(&format!("{:<33}{}", "in", cells(&|it| format!("{:.2} s", it.wall_ns as f64 / 1e9))));
     page.line("");
 }
 
@@ -153,6 +157,9 @@ mod tests {
     fn shown(run: &Run) -> String {
         let mut page = Page::new(Style { color: false, width: 100 });
         put(&mut page, run);
+        let mut said = Said::default();
+        say(&mut said, run);
+        said.put(&mut page);
         page.finish()
     }
 

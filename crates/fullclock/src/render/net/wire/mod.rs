@@ -1,12 +1,15 @@
 //! A test of the wire: text with perftest's columns, CSV, and `schemas/net-test-1.json`.
 
+mod bars;
 mod guard;
 mod json;
 mod ledger;
+mod page;
 mod placement;
 mod text;
 
 pub(crate) use json::json as run_json;
+pub(crate) use page::page as run_page;
 pub(crate) use text::{csv as run_csv, text as run_text};
 
 use super::Measured;

@@ -1,19 +1,17 @@
 //! Where the adapters of both ends are plugged in and who served them, against the CPUs that worked.
 
 use super::Run;
-use crate::render::page::Page;
+use crate::render::net::said::Said;
 use lab::known::Known;
 use lab::wire::{Nearness, Placement, Seat, Taken};
-
-const MARGIN: usize = 10;
 
 /// CPUs with interrupts that are named.
 const SHOWN: usize = 4;
 
 /// A paragraph for each end; one where both say the same.
-pub(super) fn put(page: &mut Page, run: &Run) {
+pub(super) fn say(said: &mut Said, run: &Run) {
     for (ends, words) in told(run) {
-        page.labelled(MARGIN, "adapter", &format!("{ends}: {words}"));
+        said.say("adapter", &format!("{ends}: {words}"));
     }
 }
 

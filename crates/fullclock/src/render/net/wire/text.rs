@@ -3,11 +3,12 @@
 //! The columns are perftest's (src/perftest_parameters.h: RESULT_FMT, RESULT_FMT_LAT). Its second table has a heading that no
 //! reader of perftest's takes for one.
 
+use super::bars::{Bars, significant};
 use super::guard::spans;
 use super::{Ends, Figure, Point, Run, busiest, cpu_us_each, guard, ledger, placement, slowest_hz};
 use crate::output::Style;
-use crate::render::lengths::bar;
 use crate::render::net::curve;
+use crate::render::net::said::Said;
 use crate::render::page::{BOLD, Page};
 use facts::BytesPerSecond;
 use facts::links::perftest::Bandwidth;
@@ -28,12 +29,26 @@ pub(crate) fn text(run: &Run, style: Style) -> String {
     page.line("");
     chart(&mut page, run);
     page.line("");
-    curve::put(&mut page, &run.measured(&run.curve()));
-    guard::put(&mut page, run);
+    measured(run).put(&mut page);
     page.line("");
     ledger::put(&mut page, run);
-    placement::put(&mut page, run);
+    accounted(run).put(&mut page);
     page.finish()
+}
+
+/// What the figures say, and the clocks.
+pub(super) fn measured(run: &Run) -> Said {
+    let mut said = curve::said(&run.measured(&run.curve()));
+    guard::put(&mut said, run);
+    said
+}
+
+/// What the ledgers say, and the places of the adapters.
+pub(super) fn accounted(run: &Run) -> Said {
+    let mut said = Said::default();
+    ledger::say(&mut said, run);
+    placement::say(&mut said, run);
+    said
 }
 
 fn banner(page: &mut Page, run: &Run) {
@@ -123,15 +138,20 @@ fn chart(page: &mut Page, run: &Run) {
             Figure::Moved(_) => 0,
         }),
     };
-    page.line(&page.paint(BOLD, &format!("bytes     {name:>10}")));
-    let most = run.points.iter().map(what).max().unwrap_or_default();
+    let values: Vec<u64> = run.points.iter().map(what).collect();
+    let scale = Bars::of(&values);
+    let ends = scale.ends(|it| match run.task.test {
+        Test::Latency => format!("{} us", significant(it / 1e3)),
+        _ => format!("{} MiB/s", significant(it / 1_048_576.0)),
+    });
+    page.line(&page.paint(BOLD, &format!("bytes     {name:>10}  {ends}")));
     for point in &run.points {
         let value = what(point);
         let shown = match &point.figure {
             Figure::Moved(_) => BytesPerSecond(value).mebibytes(),
             Figure::Trips(_) => value as f64 / 1e3,
         };
-        page.line(&format!("{:<10}{shown:>10.2}  {}", point.message.0, bar(value, most)));
+        page.line(&format!("{:<10}{shown:>10.2}  {}", point.message.0, scale.bar(value)));
     }
 }
 
