@@ -31,7 +31,7 @@ pub struct Seat {
     /// The CPUs of that node, as the kernel writes lists.
     pub near: Known<String>,
     /// How many NUMA nodes there are.
-    pub n_nodes: u32,
+    pub n_nodes: Known<u32>,
     /// The CPUs that serve its interrupts, or may.
     pub serving: Known<String>,
     /// Those that took some during the test, the most first.
@@ -65,7 +65,7 @@ impl Placement {
     /// How near to the adapter the CPUs that worked are; `None` where nobody knows.
     pub fn nearness(&self) -> Option<Nearness> {
         let seat = self.adapter.value()?;
-        if seat.n_nodes == 1 {
+        if seat.n_nodes == Known::Value(1) {
             return Some(Nearness::OnlyNode);
         }
         let near = CpuSet::parse_list(seat.near.value()?).ok()?;
@@ -105,7 +105,7 @@ mod tests {
             address: "0000:05:00.0".to_owned(),
             node: Known::Value(0),
             near: Known::Value(near.to_owned()),
-            n_nodes,
+            n_nodes: Known::Value(n_nodes),
             serving: Known::Value("0-3".to_owned()),
             interrupted: Known::Value(taken.collect()),
         };

@@ -300,7 +300,7 @@ mod tests {
             address: "0000:05:00.0".to_owned(),
             node: Known::Value(1),
             near: Known::Value("2-3".to_owned()),
-            n_nodes: 2,
+            n_nodes: Known::Value(2),
             serving: Known::Missing { missing: "denied".to_owned() },
             interrupted: Known::Value(vec![Taken { cpu: 2, count: 7 }]),
         };

@@ -107,10 +107,18 @@ fn seat(adapter: &Adapter, before: &HostView, after: &HostView) -> Seat {
         address: adapter.address().to_owned(),
         node: number.into(),
         near: near.map(|it| it.to_string()).into(),
-        // A kernel without NUMA has no folder of nodes: all memory is as near.
-        n_nodes: network.nodes.as_ref().map_or(1, |it| u32::try_from(it.len()).unwrap_or(1)).max(1),
+        n_nodes: n_nodes(network).into(),
         serving: serving.map(|it| it.to_string()).into(),
         interrupted: interrupted.into(),
+    }
+}
+
+/// A kernel without NUMA has no folder of nodes: all memory is as near.
+fn n_nodes(network: &Network) -> Fact<u32> {
+    match &network.nodes {
+        Ok(nodes) => Ok(u32::try_from(nodes.len()).unwrap_or(u32::MAX)),
+        Err(missing) if missing.is_absence() => Ok(1),
+        Err(missing) => Err(missing.clone()),
     }
 }
 
@@ -178,7 +186,7 @@ mod tests {
     fn an_adapter_is_known_with_its_node_and_what_it_interrupted_during_the_test() {
         let (before, after) = (host(1000), host(91_000));
         let seat = seat(of_interface(&after.network, "eth0").unwrap(), &before, &after);
-        assert_eq!((&seat.address[..], seat.n_nodes), ("0000:81:00.0", 2));
+        assert_eq!((&seat.address[..], seat.n_nodes.value()), ("0000:81:00.0", Some(&2)));
         assert_eq!(
             (seat.node.value(), seat.near.value().map(String::as_str)),
             (Some(&1), Some("2-3"))

@@ -51,7 +51,7 @@ fn place(near: &str) -> Placement {
         address: "0000:81:00.0".to_owned(),
         node: Known::Value(1),
         near: Known::Value(near.to_owned()),
-        n_nodes: 2,
+        n_nodes: Known::Value(2),
         serving: Known::Value("1-3".to_owned()),
         interrupted: Known::Value(vec![
             Taken { cpu: 1, count: 81_220 },
