@@ -14,6 +14,7 @@ use crate::links::infiniband::Infiniband;
 use crate::links::network::Network;
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
+use crate::power::cap::PowerCap;
 use crate::power::limit::PowerLimits;
 use crate::power::uncore::UncoreDomains;
 use crate::system::cgroup::LimitedGroup;
@@ -71,6 +72,8 @@ pub struct HostView {
     pub cpu_times: Fact<CpuTimes>,
     /// Power limits of the packages.
     pub power_limits: PowerLimits,
+    /// The board's power and the limit on it, as the management controller tells them.
+    pub power_cap: PowerCap,
     /// Clocks of the uncore.
     pub uncore: UncoreDomains,
     /// What the kernel does about faults of the processor.

@@ -20,6 +20,12 @@ pub struct Missing {
 
 const UNASKED: &str = "fullclock did not ask for it here, which is a fault of it";
 
+const LEFT_ALONE: &str =
+    "the management controller is not asked here: to answer costs it, and the kernel, time";
+
+const NO_DEVICE: &str =
+    "the driver has an interface to the management controller, and no module makes a device of it";
+
 /// Why a fact is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -94,6 +100,16 @@ impl Missing {
         matches!(&self.why, Why::Failed(text) if text == UNASKED)
     }
 
+    /// `what` is asked of the management controller by few commands only, and this is none of them.
+    pub fn left_alone(what: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::Failed(LEFT_ALONE.to_owned()) }
+    }
+
+    /// `what` cannot be asked of the management controller, though the kernel has an interface to it.
+    pub fn without_device(what: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::Failed(NO_DEVICE.to_owned()) }
+    }
+
     /// `what` of a CPU went unseen for a while, because the CPU was offline.
     pub fn was_offline(what: impl Into<String>, cpu: u32) -> Missing {
         Missing { what: what.into(), why: Why::Failed(offline_for_a_while(cpu)) }
@@ -158,6 +174,10 @@ impl Missing {
             Why::Absent if self.needs_msr_module() => Some("modprobe msr"),
             Why::Hidden(_) => Some("audit the machine under this guest"),
             Why::NotCollected => Some("run `fullclock capture` on the host itself"),
+            Why::Failed(text) if text == LEFT_ALONE => {
+                Some("run `fullclock audit`, which asks the management controller")
+            }
+            Why::Failed(text) if text == NO_DEVICE => Some("modprobe ipmi_devintf"),
             Why::NotHere(_) | Why::Absent | Why::Failed(_) | Why::Malformed { .. } => None,
         }
     }
@@ -237,6 +257,17 @@ mod tests {
         );
         assert_eq!(Missing::denied("/a").advice(), "/a may not be read (run as root)");
         assert_eq!(Missing::absent("/a").advice(), "/a does not exist");
+    }
+
+    #[test]
+    fn a_controller_that_is_left_alone_or_has_no_device_is_no_absent_one() {
+        let left = Missing::left_alone("a limit");
+        assert!(
+            !left.is_absence() && left.advice().ends_with("which asks the management controller)")
+        );
+        let without = Missing::without_device("a limit");
+        assert!(!without.is_absence());
+        assert_eq!(without.remedy(), Some("modprobe ipmi_devintf"));
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub enum Subject {
     CpuTimes,
     /// `power_limits`.
     PowerLimits,
+    /// `power_cap`: the management controller is asked.
+    PowerCap,
     /// `uncore`.
     Uncore,
     /// `vulnerabilities`.

@@ -12,6 +12,7 @@ use crate::links::infiniband::Infiniband;
 use crate::links::network::{Adapter, Network};
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
+use crate::power::cap::PowerCap;
 use crate::system::clocksource::Clocksource;
 use crate::system::dmi::Dmi;
 use crate::system::ipmi::Ipmi;
@@ -47,6 +48,7 @@ impl HostView {
             interrupts: none("/proc/interrupts"),
             cpu_times: none("/proc/stat"),
             power_limits: none("power limits"),
+            power_cap: PowerCap::none(Missing::unasked("power limit of the management controller")),
             uncore: none("uncore domains"),
             vulnerabilities: none("vulnerabilities"),
             sysctls: sysctls(),

@@ -11,6 +11,8 @@ pub struct Completion(pub u8);
 impl Completion {
     /// The question was answered.
     pub const DONE: Completion = Completion(0x00);
+    /// Of Get Power Limit: none is in force (DCMI 1.5, section 6.6.2).
+    pub const NO_SET_POWER_LIMIT: Completion = Completion(0x80);
     /// There is no such command here.
     pub const INVALID_COMMAND: Completion = Completion(0xc1);
     /// Somebody else has reserved the sensor records since, or they have changed.

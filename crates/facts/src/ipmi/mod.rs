@@ -6,6 +6,7 @@
 //! here.
 
 mod completion;
+mod dcmi;
 mod device_id;
 mod event_log;
 mod guid;
@@ -16,12 +17,14 @@ mod sensor_record;
 #[cfg(test)]
 mod tests;
 mod timestamp;
+mod told;
 
 pub use completion::Completion;
+pub use dcmi::{DcmiCapabilities, ExceptionAction, PowerLimit, PowerReading};
 pub use device_id::DeviceId;
 pub use event_log::{EventLogEntry, EventLogInfo, Logged, SensorEvent};
 pub use guid::Guid;
-pub use question::{Question, Unanswered};
+pub use question::{Question, Unanswered, is_question};
 pub use repository_info::RepositoryInfo;
 pub use sensor::{
     Analog, AnalogFormat, Entity, Factors, Linearisation, Rate, Reading, ReadingFactors,
@@ -30,3 +33,4 @@ pub use sensor::{
 };
 pub use sensor_record::{HEADER_LENGTH, Part, Portion, RecordHeader, Reservation};
 pub use timestamp::Timestamp;
+pub use told::{Told, bytes, digits};

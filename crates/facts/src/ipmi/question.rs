@@ -35,10 +35,37 @@ pub enum Unanswered {
     },
 }
 
+/// What the name of every question begins with.
+const DEVICE: &str = "/dev/ipmi0 ";
+
+/// Whether this is how captures call a question to the controller: [`Question::path`].
+pub fn is_question(name: &str) -> bool {
+    name.starts_with(DEVICE)
+}
+
 /// Set in the function of an answer (IPMI 2.0, section 5.1).
 const ANSWER: u8 = 1;
 
 impl<T> Question<T> {
+    /// How captures and evidence call it, by function, command and data: `/dev/ipmi0 0x2c 0x03 dc 00 00`.
+    pub fn path(&self) -> String {
+        let Question { function, command, .. } = self;
+        let data: String = self.data.iter().map(|byte| format!(" {byte:02x}")).collect();
+        format!("{DEVICE}{function:#04x} {command:#04x}{data}")
+    }
+
+    /// The same question, whose answer is the bytes behind the completion code.
+    pub fn verbatim(&self) -> Question<Vec<u8>> {
+        let Question { name, function, command, ref data, .. } = *self;
+        let read = |_: &[u8], data: &[u8]| Ok(data.to_vec());
+        Question { name, function, command, data: data.clone(), read }
+    }
+
+    /// What an answer says that is known to be one to this question: its data with the completion code first.
+    pub fn told(&self, data: &[u8]) -> Result<T, Unanswered> {
+        self.answered(self.function | ANSWER, self.command, data)
+    }
+
     /// What an answer says: its function and command, and its data with the completion code first.
     pub fn answered(&self, function: u8, command: u8, data: &[u8]) -> Result<T, Unanswered> {
         let malformed = |expected: String| Unanswered::Malformed {
@@ -107,6 +134,16 @@ mod tests {
         assert_eq!(text(&[0, 1, 2]), format!("{found} 00 01 02, expected one byte"));
         assert_eq!(text(&[]), format!("{found} no data, expected a completion code"));
         assert!(text(&[0; 40]).contains("00 ..., expected"));
+    }
+
+    #[test]
+    fn a_question_has_a_name_and_can_be_asked_for_the_bytes_alone() {
+        let question = Question { data: vec![0xdc, 0], ..question() };
+        assert_eq!(question.path(), "/dev/ipmi0 0x06 0x70 dc 00");
+        assert!(is_question(&question.path()) && !is_question("/dev/ipmi0"));
+        assert_eq!(question.verbatim().answered(7, 0x70, &[0, 1, 2]), Ok(vec![1, 2]));
+        assert_eq!(question.verbatim().path(), question.path());
+        assert_eq!(question.told(&[0, 42]), Ok(42));
     }
 
     #[test]

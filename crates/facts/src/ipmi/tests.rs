@@ -14,6 +14,9 @@ fn takers(data: &[u8]) -> Vec<&'static str> {
     let mut names = Vec::new();
     let mut ask = |name, is_taken| names.extend(Some(name).filter(|_| is_taken));
     ask("device", takes(&DeviceId::question(), data));
+    ask("abilities", takes(&DcmiCapabilities::question(), data));
+    ask("limit", takes(&PowerLimit::question(), data));
+    ask("power", takes(&PowerReading::question(), data));
     ask("device's number", takes(&Guid::of_device(), data));
     ask("entry", takes(&EventLogEntry::question(0), data));
     ask("factors", takes(&ReadingFactors::question(1, 2), data));

@@ -1,4 +1,5 @@
 //! Limits on power, and the clock of what is not a core.
 
+pub mod cap;
 pub mod limit;
 pub mod uncore;
