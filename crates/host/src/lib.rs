@@ -1,6 +1,6 @@
 //! The host behind the facts: the only crate that reads one, and in [`change`] the only one that writes one.
 //!
-//! A [`Source`] answers questions about files, folders, links and registers; [`view`] asks them all and
+//! A [`Source`] answers questions about files, folders, links, registers and the management controller; [`view`] asks them all and
 //! makes a [`facts::HostView`] of the answers, [`view_of`] those that somebody looks at. `rules` never sees a source, so that a verdict depends on
 //! nothing but facts.
 
@@ -25,6 +25,7 @@ pub use source::Source;
 pub use source::answers::{Answers, Identity};
 pub use source::archive::Archive;
 pub use source::captured::{CaptureError, Captured};
+pub use source::controller::WithController;
 pub use source::live::Live;
 pub use source::once::Once;
 pub use source::open::{OpenError, open_root};

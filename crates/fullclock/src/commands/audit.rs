@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let what = "reading the host ...";
     let (host, name) = output::with_progress(&arguments.output, what, || {
-        let (source, name) = super::open(arguments)?;
+        let (source, name) = super::open_with_controller(arguments)?;
         anyhow::Ok((host::view(&*source), name))
     })?;
     let audit = rules::audit::audit(&host);

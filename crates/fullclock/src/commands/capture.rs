@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments, file: Option<&Path>) -> Result<ExitCode> {
     let text = output::with_progress(&arguments.output, "reading the host ...", || {
-        let (source, _) = super::open(arguments)?;
+        let (source, _) = super::open_with_controller(arguments)?;
         let recording = Recording::new(&*source);
         host::view(&recording);
         // Of files of configuration somebody wrote every word, and no rule knows what is private in them.

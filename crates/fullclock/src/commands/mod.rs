@@ -23,7 +23,7 @@ mod watch;
 use crate::cli::{Arguments, Command};
 use crate::output;
 use anyhow::{Context, Result, bail};
-use host::{Captured, Live, Source};
+use host::{Captured, Live, Source, WithController};
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -63,8 +63,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// The host that the options name, and what to call it.
+/// The host that the options name, and what to call it. This machine's management controller is left alone.
 fn open(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
+    open_as(arguments, || Box::new(Live::this_machine()))
+}
+
+/// The same, but that this machine's management controller is asked, once and for a moment: for who looks by hand.
+fn open_with_controller(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
+    open_as(arguments, || Box::new(WithController::this_machine()))
+}
+
+fn open_as(
+    arguments: &Arguments,
+    this_machine: impl FnOnce() -> Box<dyn Source>,
+) -> Result<(Box<dyn Source>, String)> {
     // clap sees this only where both stand on the same side of the command's name.
     if arguments.host.root.is_some() && arguments.host.host.is_some() {
         bail!("--root and --host name two hosts; give one of them");
@@ -85,7 +97,7 @@ fn open(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
             Captured::parse(&text_of(path)?).with_context(|| format!("--host {name}"))?;
         return Ok((Box::new(captured), name));
     }
-    Ok((Box::new(Live::this_machine()), "this machine".to_owned()))
+    Ok((this_machine(), "this machine".to_owned()))
 }
 
 /// A capture of 4,096 CPUs has some 100 MiB; more is a file given by mistake, or a device.

@@ -4,7 +4,7 @@
 use super::carrier::{Arrived, Asked, Carrier, Kind};
 use super::device::{Device, NAMES};
 use super::failure::Failure;
-use facts::ipmi::{EventLogEntry, Question, SensorOwner};
+use facts::ipmi::{EventLogEntry, Question, SensorOwner, Unanswered};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::ffi::c_long;
@@ -71,6 +71,11 @@ impl Controller {
         Err(Failure::NoDevice { tried })
     }
 
+    /// Whether there is a device to open below `root`.
+    pub(crate) fn exists(root: &Path) -> bool {
+        NAMES.iter().any(|name| root.join(name).exists())
+    }
+
     /// One that is reached by other means; `path` is what messages call it.
     pub fn behind(path: String, carrier: Box<dyn Carrier>) -> Controller {
         Controller { path, carrier, number: 0, events: VecDeque::new(), n_dropped: 0 }
@@ -93,6 +98,30 @@ impl Controller {
         question: &Question<T>,
         patience: Patience<'_>,
     ) -> Result<T, Failure> {
+        let it = self.arrived(whom, question, patience)?;
+        question.answered(it.function, it.command, &it.data).map_err(|why| self.none(question, why))
+    }
+
+    /// Asks, and gives the answer's bytes, the completion code first, whatever they say.
+    pub(crate) fn ask_verbatim(
+        &mut self,
+        question: &Question<Vec<u8>>,
+        patience: Patience<'_>,
+    ) -> Result<Vec<u8>, Failure> {
+        let it = self.arrived(SensorOwner::CONTROLLER, question, patience)?;
+        match question.answered(it.function, it.command, &it.data) {
+            Ok(_) | Err(Unanswered::Refused(_)) => Ok(it.data),
+            Err(why @ Unanswered::Malformed { .. }) => Err(self.none(question, why)),
+        }
+    }
+
+    /// The answer to a question.
+    fn arrived<T>(
+        &mut self,
+        whom: SensorOwner,
+        question: &Question<T>,
+        patience: Patience<'_>,
+    ) -> Result<Arrived, Failure> {
         self.number = self.number.wrapping_add(1);
         let Question { function, command, ref data, .. } = *question;
         let sent = self.carrier.send(&Asked { whom, number: self.number, function, command, data });
@@ -112,9 +141,7 @@ impl Controller {
             if it.kind == Kind::Event {
                 self.keep(it);
             } else if it.kind == Kind::Answer && it.number == self.number {
-                return question.answered(it.function, it.command, &it.data).map_err(|why| {
-                    Failure::Unanswered { path: self.path.clone(), question: question.name, why }
-                });
+                return Ok(it);
             }
         }
     }
@@ -148,6 +175,10 @@ impl Controller {
         } else {
             self.n_dropped += 1;
         }
+    }
+
+    fn none<T>(&self, question: &Question<T>, why: Unanswered) -> Failure {
+        Failure::Unanswered { path: self.path.clone(), question: question.name, why }
     }
 
     fn refused(&self, what: &str, question: &str, error: Errno) -> Failure {

@@ -26,7 +26,7 @@ impl Carrier for Fake {
 }
 
 /// A controller behind /dev/x that answers so.
-pub(super) fn controller(
+pub(crate) fn controller(
     answers: impl FnMut(&Asked<'_>) -> Option<Vec<u8>> + 'static,
 ) -> Controller {
     let fake = Fake { answers: Box::new(answers), arriving: VecDeque::new() };

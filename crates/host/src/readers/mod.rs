@@ -19,6 +19,7 @@ mod network;
 mod payload;
 mod pcie;
 mod platform;
+mod power_cap;
 mod power_limits;
 mod processes;
 mod pstate;

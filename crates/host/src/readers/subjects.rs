@@ -2,8 +2,8 @@
 
 use super::{
     cgroups, clocksource, cooling, cpufreq, cpuidle, dmi, energy_bias, infiniband, interrupts,
-    ipmi, isolation, kernel, msrs, network, pcie, platform, power_limits, processes, pstate,
-    sysctl, throttling, topology, tuners, uncore, vulnerabilities,
+    ipmi, isolation, kernel, msrs, network, pcie, platform, power_cap, power_limits, processes,
+    pstate, sysctl, throttling, topology, tuners, uncore, vulnerabilities,
 };
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -68,6 +68,10 @@ pub(super) const READERS: &[Reader] = &[
     reader(Subject::CoolingOfLimits, &[Subject::Limits], cooling::read_of_limits),
     reader(Subject::Ipmi, &[Subject::Processes], |source, host| {
         host.ipmi = ipmi::read(source, &host.processes);
+    }),
+    // Whether the controller has a device is not to be told without whether it has a driver.
+    reader(Subject::PowerCap, &[Subject::Ipmi], |source, host| {
+        host.power_cap = power_cap::read(source, &host.ipmi.interfaces);
     }),
     reader(Subject::IdleDriver, &[], cpuidle::read_driver),
     reader(Subject::IdleStates, &[Subject::Cpus], cpuidle::read_states),

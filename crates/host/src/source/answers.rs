@@ -2,6 +2,7 @@
 
 use super::captured::{Answer, HEADER, IMPORTED, link_key};
 use crate::redact::Redactor;
+use facts::ipmi::is_question;
 use facts::{Origin, Why, msr};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -57,7 +58,7 @@ impl Answers {
             .0
             .iter()
             .filter(|(name, answer)| can_be_written(name, answer))
-            .map(|(name, answer)| (redactor.text(name), redact(&mut redactor, name, answer)))
+            .map(|(name, answer)| redacted(&mut redactor, name, answer))
             .collect();
         let mut text = String::from(if origin == Origin::Tree { IMPORTED } else { HEADER });
         text.push('\n');
@@ -80,8 +81,16 @@ fn can_be_written(name: &str, answer: &Answer) -> bool {
     is_plain(name) && (!is_link || std::str::from_utf8(target).is_ok_and(is_plain))
 }
 
+fn redacted(redactor: &mut Redactor, name: &str, answer: &Answer) -> (String, Answer) {
+    // A controller is not asked for its number (GUID) or its place by a reader, and bytes that only look like an
+    // address, or like the host's name, are figures.
+    let called = if is_question(name) { name.to_owned() } else { redactor.text(name) };
+    (called, redact(redactor, name, answer))
+}
+
 fn redact(redactor: &mut Redactor, name: &str, answer: &Answer) -> Answer {
     match answer {
+        Ok(bytes) if is_question(name) => Ok(bytes.clone()),
         Ok(bytes) => Ok(redactor.answer(name, bytes)),
         Err(Why::NotHere(because)) => Err(Why::NotHere(redactor.text(because))),
         Err(Why::Hidden(hypervisor)) => Err(Why::Hidden(redactor.text(hypervisor))),

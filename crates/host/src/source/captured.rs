@@ -12,11 +12,13 @@
 //! ```
 //!
 //! A header line starts with `//- ` and names a file, a folder (with a slash behind it), a link (with
-//! its target) or a register; the lines below it are what it holds. `!denied`, `!absent`, `!not-collected`,
+//! its target), a register, or a question to the management controller (`/dev/ipmi0 0x2c 0x03 dc 00 00`); the lines
+//! below it are what it holds, of a question the answer's bytes. `!denied`, `!absent`, `!not-collected`,
 //! `!failed TEXT` and `!bytes HEX` stand for an answer that is no text. A line of a file that starts
 //! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
 
 use super::{Source, cpuid_name};
+use facts::ipmi::{Question, bytes as bytes_of};
 use facts::{Fact, Missing, Origin, Why, msr};
 use std::collections::BTreeMap;
 
@@ -182,6 +184,12 @@ impl Source for Captured {
         let words: Vec<u32> = text.split_whitespace().map_while(hexadecimal).collect();
         words.try_into().map_err(|_| Missing::malformed(name, &text, "four hexadecimal numbers"))
     }
+
+    fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
+        let name = question.path();
+        let text = self.answer(&name).map(String::from_utf8_lossy)?;
+        bytes_of(&text).ok_or_else(|| Missing::malformed(name, &text, "bytes like 00 dc"))
+    }
 }
 
 /// Under which name a link's target is kept, apart from the file of the same path.
@@ -282,6 +290,7 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use facts::ipmi::DeviceId;
 
     const CAPTURE: &str = "\
 fullclock capture 1
@@ -312,6 +321,19 @@ fullclock capture 1
         assert_eq!(host.link("/sys/class/x/device"), Ok("../pci".into()));
         assert_eq!(host.msr(0, 0x19a), Ok(0x14));
         assert_eq!(host.read("/dev/cpu_dma_latency"), Ok(vec![0, 255, 10, 0]));
+    }
+
+    #[test]
+    fn a_controller_answers_with_the_bytes_that_were_written_down() {
+        let answer = |text: &str| {
+            let capture = format!("//- /dev/ipmi0 0x06 0x01\n{text}\n");
+            Captured::excerpt(&capture).unwrap().controller(&DeviceId::question().verbatim())
+        };
+        assert_eq!(answer("00 20 01"), Ok(vec![0, 0x20, 1]));
+        assert_eq!(answer("!denied"), Err(Missing::denied("/dev/ipmi0 0x06 0x01")));
+        assert!(answer("hello").unwrap_err().to_string().ends_with("expected bytes like 00 dc"));
+        let unasked = capture().controller(&DeviceId::question().verbatim());
+        assert_eq!(unasked, Err(Missing::not_collected("/dev/ipmi0 0x06 0x01")));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use super::copy::Copy;
 use super::listed::entries;
 use super::{LARGEST_FILE, Source, cpuid_name};
+use crate::ipmi::Controller;
+use facts::ipmi::Question;
 use facts::{Fact, Missing, Origin, Why, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, Mode, OFlags};
@@ -168,6 +170,16 @@ impl Source for Live {
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
         Err(Missing::not_here(cpuid_name(leaf, subleaf), "CPUID is an x86 instruction"))
+    }
+
+    /// A controller is left alone: see [`super::controller::WithController`].
+    fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
+        let path = question.path();
+        Err(match &self.copy {
+            Some(_) => Missing::not_collected(path),
+            None if Controller::exists(Path::new("/")) => Missing::left_alone(path),
+            None => Missing::absent(path),
+        })
     }
 
     fn other_roots(&self) -> &[String] {

@@ -3,6 +3,7 @@
 pub(crate) mod answers;
 pub(crate) mod archive;
 pub(crate) mod captured;
+pub(crate) mod controller;
 mod copy;
 mod listed;
 pub(crate) mod live;
@@ -10,6 +11,7 @@ pub(crate) mod once;
 pub(crate) mod open;
 pub(crate) mod recording;
 
+use facts::ipmi::{Completion, Question, Told, Unanswered};
 use facts::{Expected, Fact, Missing, Origin, Why};
 
 /// A file larger than this is not one that the kernel or a bundle tool writes for us: the largest, an
@@ -43,6 +45,11 @@ pub trait Source {
 
     /// EAX, EBX, ECX and EDX of a CPUID leaf.
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]>;
+
+    /// What the management controller answers to a question: its completion code, and what comes behind that.
+    ///
+    /// The one question that costs somebody else time: few sources ask.
+    fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>>;
 
     /// The paths of other hosts in the same folder or archive, as [`crate::open_root`] takes them.
     fn other_roots(&self) -> &[String] {
@@ -79,6 +86,31 @@ impl dyn Source + '_ {
     pub fn parsed<T>(&self, path: &str, parse: impl Fn(&str) -> Result<T, Expected>) -> Fact<T> {
         let text = self.text(path)?;
         parse(&text).map_err(|Expected(expected)| Missing::malformed(path, &text, expected))
+    }
+
+    /// What the management controller says, with the bytes that say so; `of` sets apart what is no refusal.
+    ///
+    /// A controller that does not know the command is one that has no such thing.
+    pub fn told<T, U>(
+        &self,
+        question: &Question<T>,
+        of: impl FnOnce(Result<T, Unanswered>) -> Result<U, Unanswered>,
+    ) -> Fact<Told<U>> {
+        const UNKNOWN: [Completion; 2] = [Completion::INVALID_COMMAND, Completion(0xc2)];
+        let answer = self.controller(&question.verbatim())?;
+        let missing = |why| Missing { what: question.path(), why };
+        match of(question.told(&answer)) {
+            Ok(holds) => Ok(Told::new(question, answer, holds)),
+            Err(Unanswered::Refused(code)) if UNKNOWN.contains(&code) => {
+                Err(missing(Why::NotHere(format!("{}: {code}", question.name))))
+            }
+            Err(Unanswered::Refused(code)) => {
+                Err(missing(Why::Failed(format!("{}: {code}", question.name))))
+            }
+            Err(Unanswered::Malformed { found, expected }) => {
+                Err(missing(Why::Malformed { found, expected: expected.into() }))
+            }
+        }
     }
 
     /// The names in `folder` that are `prefix` and a number, with the number, in order of the numbers.

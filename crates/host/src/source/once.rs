@@ -4,6 +4,7 @@
 //! disagree.
 
 use super::Source;
+use facts::ipmi::Question;
 use facts::{Fact, Origin};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -53,6 +54,10 @@ impl Source for Once<'_> {
 
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
         self.inner.cpuid(leaf, subleaf)
+    }
+
+    fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
+        self.inner.controller(question)
     }
 
     fn other_roots(&self) -> &[String] {

@@ -3,6 +3,7 @@
 use super::answers::{Answers, Identity, is_plain};
 use super::captured::link_key;
 use super::{Source, cpuid_name};
+use facts::ipmi::{Question, digits};
 use facts::{Fact, Missing, Origin, Why, msr, parse};
 use std::cell::RefCell;
 
@@ -94,6 +95,12 @@ impl Source for Recording<'_> {
         self.remember(cpuid_name(leaf, subleaf), &fact, |[eax, ebx, ecx, edx]| {
             format!("{eax:#x} {ebx:#x} {ecx:#x} {edx:#x}\n").into()
         });
+        fact
+    }
+
+    fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
+        let fact = self.inner.controller(question);
+        self.remember(question.path(), &fact, |bytes| format!("{}\n", digits(bytes)).into());
         fact
     }
 

@@ -11,6 +11,7 @@ mod tree;
 
 use super::open::OpenError;
 use super::{Source, cpuid_name};
+use facts::ipmi::Question;
 use facts::{Fact, Missing, Origin, Why, msr};
 use scan::{Limits, Scan};
 use std::io::Read;
@@ -117,6 +118,10 @@ impl Source for Archive {
 
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
         Err(Missing::not_collected(cpuid_name(leaf, subleaf)))
+    }
+
+    fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
+        Err(Missing::not_collected(question.path()))
     }
 
     fn other_roots(&self) -> &[String] {
