@@ -20,6 +20,8 @@ pub mod noise;
 pub mod pasted;
 pub mod persist;
 pub mod plan;
+pub mod power_cap;
+pub mod prochot;
 pub mod profile;
 pub mod setting;
 pub mod settings;

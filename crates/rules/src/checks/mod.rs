@@ -28,6 +28,7 @@ pub const CHECKS: &[&Check] = &[
     &stopped::smi_storm::CHECK,
     &stopped::known_bad_firmware::CHECK,
     &power::low_power_limit::CHECK,
+    &power::bmc_power_cap::CHECK,
     &power::uncore_capped::CHECK,
     &idle::turbo_headroom_lost::CHECK,
     &idle::no_idle_driver::CHECK,

@@ -7,6 +7,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuinfo::CpuInfo;
+use facts::ipmi::PowerLimit;
 use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
 use facts::msr::limit_reasons::{Kind, Layout};
 use facts::msr::thermal_status::{CRITICAL, CURRENT_LIMIT, Cause, POWER_LIMIT, PROCHOT, TOO_HOT};
@@ -165,8 +166,10 @@ impl<'a> Signals<'a> {
 
     fn findings(self) -> Vec<Finding> {
         let n_online = self.host.topology.n_online();
+        let limit = self.host.power_cap.in_force();
         let finding = |((Reverse(severity), is_log, name), seen): (_, Seen)| {
             let finding = finding(severity, is_log, name).on(seen.cpus, n_online);
+            let finding = if name == PROCHOT.name { pointed(finding, limit) } else { finding };
             let evidence = seen.evidence.into_values();
             evidence.fold(finding, |it, (path, value)| it.evidence(path, format!("{value:#x}")))
         };
@@ -204,6 +207,19 @@ fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
     }
 }
 
+/// A limit of the management controller is the first to be suspected: it has a check of its own.
+fn pointed(mut finding: Finding, limit: Option<&PowerLimit>) -> Finding {
+    if let Some(limit) = limit {
+        let held = limit.power;
+        let before = finding.fix.lasting.take().map_or_else(String::new, |it| format!("; or {it}"));
+        let see = format!(
+            "the management controller holds the board to {held}: see bmc-power-cap{before}"
+        );
+        return finding.fix_lasting(see);
+    }
+    finding
+}
+
 #[cfg(test)]
 mod tests {
     use super::CHECK;
@@ -233,6 +249,20 @@ mod tests {
         let all = host(["0x881f000c", "0x881f000c"], "0x881f000c", "0x10001");
         assert_eq!(verdict(&CHECK, &all).lines().count(), 1);
         assert_eq!(crate::fixture::findings(&CHECK, &all)[0].evidence.len(), 3);
+    }
+
+    #[test]
+    fn a_limit_of_the_management_controller_is_pointed_at() {
+        let pulled = host([COOL, "0x881f000c"], COOL, "0x0");
+        let limit = "//- /dev/ipmi0 0x2c 0x01 dc 01\n00 dc 01 05 02 00 01 07\n\
+                     //- /dev/ipmi0 0x2c 0x03 dc 00 00\n00 dc 00 00 11 f4 01 70 17 00 00 00 00 01 00\n";
+        let lasting =
+            |text: &str| crate::fixture::findings(&CHECK, text).remove(0).fix.lasting.unwrap();
+        let pointing = lasting(&(pulled.clone() + limit));
+        let begins =
+            "the management controller holds the board to 500 W: see bmc-power-cap; or mend what";
+        assert!(pointing.starts_with(begins), "{pointing}");
+        assert!(!lasting(&pulled).contains("bmc-power-cap"));
     }
 
     #[test]

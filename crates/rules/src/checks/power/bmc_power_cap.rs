@@ -1,0 +1,371 @@
+//! Looks for a power limit that the management controller (BMC) holds, and for what says that it clips the CPUs.
+//!
+//! Sources: DCMI specification 1.5, sections 6.6.1 and 6.6.2; Intel SDM vol. 3B, "Thermal Status Information". It cannot
+//! know limits that a controller keeps to itself (Node Manager, a chassis, redundancy of power supplies), nor who pulls
+//! PROCHOT#: a limit that is reached and a signal that is pulled go together, which is evidence and no proof.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use crate::power_cap::is_at;
+use crate::prochot::Prochot;
+use facts::HostView;
+use facts::ipmi::{PowerLimit, PowerReading};
+use facts::msr::{intel, ratios};
+
+pub(crate) const CHECK: Check = Check {
+    id: "bmc-power-cap",
+    title: "the management controller holds a limit on the board's power",
+    doc: "\
+## What it looks at
+The power limit that the management controller (BMC) says is in force, and what it says that the board draws: DCMI's
+Get Power Limit and Get Power Reading, asked through /dev/ipmi0 once, by an audit or a capture. A board is at its limit from
+95 % of it on. Beside it stands whether PROCHOT# is pulled from outside: bits 2 and 3 of MSR 0x19C and 0x1B1, and the
+limit reasons (0x64F, 0x690). Bit 3 and the upper half of the limit reasons are logs: they were set since boot,
+or since somebody cleared them, at no known time, and say nothing of this moment.
+
+## Why it matters
+A controller keeps a board below its limit by pulling PROCHOT#, which drops the processors to their lowest clock at
+once, or by lowering the processors' own limits. No file of the kernel shows the limit, and its throttle counters
+do not count what it does. A limit that was set for another power supply, another rack or another season stays, and the
+machine is slow whenever it has work. `fullclock ipmi power` looks at both, second by second.
+
+## When to leave it alone
+Where the limit keeps a rack, a chassis or a breaker within its power: then it costs what it costs, and the answer is
+another budget. A limit that the board does not reach costs nothing, and is a note. A controller may hold other
+limits that it does not tell; what its sensors call power can be some percent off, and old by some seconds.
+",
+    references: &[
+        Reference {
+            title: "DCMI Specification 1.5, sections 6.6.1 Get Power Reading, 6.6.2 Get Power Limit, 6.6.4 Activate/Deactivate Power Limit",
+            url: "https://www.intel.com/content/dam/www/public/us/en/documents/technical-specifications/dcmi-v1-5-rev-spec.pdf",
+        },
+        Reference {
+            title: "ipmitool(1): dcmi power",
+            url: "https://github.com/ipmitool/ipmitool/blob/master/doc/ipmitool.1.in",
+        },
+        Reference {
+            title: "Intel SDM vol. 3B, Power and Thermal Management: Thermal Status Information",
+            url: "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    let limit = host.power_cap.limit.as_ref()?;
+    let Some(held) = &limit.holds else { return Ok(Vec::new()) };
+    let reach = Reach::of(host, held);
+    let prochot = Prochot::of(host);
+    let (severity, confidence) = judged(&reach, &prochot);
+    let message = format!(
+        "the management controller holds the board to {}{}{}{}",
+        held.power,
+        reach.words(),
+        if reach.is_far() { "" } else { words(&prochot) },
+        if held.action.is_power_off() { off(held) } else { String::new() }
+    );
+    let mut finding = Finding::new(severity, confidence, message)
+        .evidence(&limit.question, limit.digits())
+        .fix_now("ipmitool dcmi power get_limit; ipmitool dcmi power reading");
+    if let Ok(reading) = &host.power_cap.reading {
+        finding = finding.evidence(&reading.question, reading.digits());
+    }
+    if reach.is_far() {
+        return Ok(vec![finding]);
+    }
+    finding = finding.fix_now(DEACTIVATE).fix_lasting(LASTING);
+    if let Prochot::Active(seen) | Prochot::Logged(seen) = &prochot {
+        finding = finding
+            .evidence(seen.place.register.path(seen.place.cpu), format!("{:#x}", seen.value));
+        finding = finding.on(seen.cpus.clone(), host.topology.n_online());
+    }
+    if let Some(share) = lost_share(host, &prochot) {
+        let derivation = format!(
+            "while PROCHOT# is pulled the clock is the lowest that MSR {:#x} names, and not the nominal one",
+            intel::PLATFORM_INFO.address
+        );
+        finding = finding.cost(format!("up to {share:.0} % of the clock"), derivation);
+    }
+    Ok(vec![finding])
+}
+
+const DEACTIVATE: &str = "ipmitool dcmi power deactivate  # only where no power budget of a rack or chassis counts on the limit";
+
+const LASTING: &str = "\
+raise or remove the limit where it was set: the firmware's setup, the controller's own page for power, or the power management \
+of chassis, rack or data centre, which would set it again; ask first whose budget it keeps, for breakers and power \
+supplies may depend on it";
+
+fn off(limit: &PowerLimit) -> String {
+    let within = limit.correction.as_secs_f64();
+    format!("; it switches the machine off where that is exceeded for {within} s")
+}
+
+/// How near the board comes to the limit.
+enum Reach<'a> {
+    /// It is at it.
+    Now(&'a PowerReading),
+    /// It was on average over the controller's period.
+    OnAverage(&'a PowerReading),
+    /// It was at some time of the period.
+    AtMost(&'a PowerReading),
+    /// It was not.
+    Far(&'a PowerReading),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl<'a> Reach<'a> {
+    fn of(host: &'a HostView, limit: &PowerLimit) -> Reach<'a> {
+        match &host.power_cap.reading {
+            Err(_) => Reach::Unknown,
+            Ok(told) => match &told.holds {
+                it if is_at(it.current, limit.power) => Reach::Now(it),
+                it if is_at(it.average, limit.power) => Reach::OnAverage(it),
+                it if is_at(it.maximum, limit.power) => Reach::AtMost(it),
+                it => Reach::Far(it),
+            },
+        }
+    }
+
+    fn is_far(&self) -> bool {
+        matches!(self, Reach::Far(_))
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Reach::Now(it) => format!(", and it draws {}", it.current),
+            Reach::OnAverage(it) => {
+                format!(", and it has drawn {} on average over {}", it.average, period(it))
+            }
+            Reach::AtMost(it) => format!(
+                ", and it has drawn up to {} within {}, {} at this moment",
+                it.maximum,
+                period(it),
+                it.current
+            ),
+            Reach::Far(it) => format!(", which does not bind: it draws {}", it.current),
+            Reach::Unknown => "; what it draws is not known".to_owned(),
+        }
+    }
+}
+
+fn period(reading: &PowerReading) -> String {
+    match reading.period.as_secs_f64() {
+        0.0 => "a period that it does not name".to_owned(),
+        seconds => format!("{seconds:.0} s"),
+    }
+}
+
+fn words(prochot: &Prochot) -> &'static str {
+    match prochot {
+        Prochot::Active(_) => {
+            "; PROCHOT# is pulled at this moment, which is how a controller clips CPUs"
+        }
+        Prochot::Logged(_) => {
+            "; PROCHOT# was pulled at some time since boot, or since the log was cleared"
+        }
+        Prochot::Clear => "; PROCHOT# is not pulled at this moment",
+        Prochot::Unknown => "; whether PROCHOT# is pulled is not known",
+    }
+}
+
+/// A log has no date, and a peak none within its period: neither weighs as much as what is seen at the moment.
+fn judged(reach: &Reach<'_>, prochot: &Prochot) -> (Severity, Confidence) {
+    match (reach, prochot) {
+        (Reach::Far(_), _) => (Severity::Info, Confidence::High),
+        (Reach::Now(_) | Reach::OnAverage(_), Prochot::Active(_)) => {
+            (Severity::High, Confidence::High)
+        }
+        (Reach::Now(_) | Reach::OnAverage(_), Prochot::Logged(_)) => {
+            (Severity::High, Confidence::Medium)
+        }
+        (Reach::Now(_) | Reach::OnAverage(_), Prochot::Clear | Prochot::Unknown)
+        | (Reach::AtMost(_) | Reach::Unknown, Prochot::Active(_)) => {
+            (Severity::Medium, Confidence::Medium)
+        }
+        (Reach::AtMost(_), _) => (Severity::Low, Confidence::Medium),
+        (Reach::Unknown, _) => (Severity::Low, Confidence::Low),
+    }
+}
+
+/// What PROCHOT# takes of the clock, in percent: all above the lowest ratio.
+fn lost_share(host: &HostView, prochot: &Prochot) -> Option<f64> {
+    let Prochot::Active(_) = prochot else { return None };
+    let (_, &info) = host.msrs.of(&intel::PLATFORM_INFO).ok()?.known().next()?;
+    let (lowest, nominal) = (ratios::lowest(info)?, info >> 8 & 0xff);
+    (lowest < nominal).then(|| 100.0 * (nominal - lowest) as f64 / nominal as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::{XEON, findings, verdict};
+
+    const KNOWS: &str = "//- /dev/ipmi0 0x2c 0x01 dc 01\n00 dc 01 05 02 00 01 07\n";
+
+    /// A controller that holds the board to 500 W, which draws so many watts, has on average and at most, over 10 s.
+    fn board(now: u16, average: u16, most: u16) -> String {
+        let two = |it: u16| format!("{:02x} {:02x}", it & 0xff, it >> 8);
+        let (now, average, most) = (two(now), two(average), two(most));
+        format!(
+            "{KNOWS}//- /dev/ipmi0 0x2c 0x03 dc 00 00\n00 dc 00 00 11 f4 01 70 17 00 00 00 00 01 00\n\
+             //- /dev/ipmi0 0x2c 0x02 dc 01 00 00\n00 dc {now} 64 00 {most} {average} 00 00 00 60 10 27 00 00 40\n"
+        )
+    }
+
+    /// [`XEON`] with these values of 0x19C.
+    fn xeon(cores: [&str; 2]) -> String {
+        format!(
+            "{XEON}//- /dev/cpu/0/msr 0x19c\n{}\n//- /dev/cpu/1/msr 0x19c\n{}\n",
+            cores[0], cores[1]
+        )
+    }
+
+    const READING: &str = "//- /dev/ipmi0 0x2c 0x02";
+    const COOL: &str = "0x88450000";
+    const PULLED: &str = "0x8845000c";
+    const LOGGED: &str = "0x88450008";
+
+    #[test]
+    fn a_limit_that_is_reached_while_prochot_is_pulled_clips_the_cpus() {
+        let host = board(490, 480, 500) + &xeon([COOL, PULLED]);
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "high: the management controller holds the board to 500 W, and it draws 490 W; PROCHOT# is pulled at this moment, \
+             which is how a controller clips CPUs [CPUs 1,3 (2 of 4)]"
+        );
+        let finding = findings(&CHECK, &host).remove(0);
+        let seen: Vec<_> =
+            finding.evidence.iter().map(|it| format!("{} = {}", it.source, it.value)).collect();
+        assert_eq!(
+            seen,
+            [
+                "/dev/ipmi0 0x2c 0x03 dc 00 00 = 00 dc 00 00 11 f4 01 70 17 00 00 00 00 01 00",
+                "/dev/ipmi0 0x2c 0x02 dc 01 00 00 = 00 dc ea 01 64 00 f4 01 e0 01 00 00 00 60 10 27 00 00 40",
+                "/dev/cpu/1/msr 0x19c = 0x8845000c",
+            ]
+        );
+        assert_eq!(finding.cost.unwrap().estimate, "up to 58 % of the clock");
+        assert!(finding.fix.now[1].starts_with("ipmitool dcmi power deactivate"));
+        assert!(finding.fix.lasting.unwrap().contains("breakers"));
+    }
+
+    #[test]
+    fn a_log_has_no_date_and_is_said_to_have_none() {
+        let finding = findings(&CHECK, &(board(490, 480, 500) + &xeon([LOGGED, COOL]))).remove(0);
+        assert_eq!((finding.severity.name(), finding.confidence.name()), ("high", "medium"));
+        assert!(
+            finding.message.ends_with("since boot, or since the log was cleared"),
+            "{finding:?}"
+        );
+        assert_eq!(finding.cost, None);
+    }
+
+    #[test]
+    fn the_limit_reasons_tell_of_prochot_too() {
+        let reasons = format!("{}//- /dev/cpu/0/msr 0x64f\n0x1\n", xeon([COOL; 2]));
+        let shown = verdict(&CHECK, &(board(490, 480, 500) + &reasons));
+        assert!(shown.starts_with("high: ") && shown.ends_with("[all 4 CPUs]"), "{shown}");
+    }
+
+    #[test]
+    fn a_limit_that_is_reached_without_prochot_is_medium() {
+        let shown = |board: String, registers: &str| verdict(&CHECK, &(board + registers));
+        let clear = xeon([COOL; 2]);
+        assert_eq!(
+            shown(board(480, 300, 500), &clear),
+            "medium: the management controller holds the board to 500 W, and it draws 480 W; PROCHOT# is not pulled at this \
+             moment"
+        );
+        let average = shown(board(400, 480, 500), &clear);
+        assert!(average.contains("has drawn 480 W on average over 10 s"), "{average}");
+        let unknown = shown(board(480, 300, 500), "");
+        assert!(unknown.starts_with("medium: ") && unknown.ends_with("is not known"), "{unknown}");
+    }
+
+    #[test]
+    fn one_that_was_reached_at_some_time_is_low_unless_prochot_is_pulled() {
+        let low = verdict(&CHECK, &(board(214, 184, 490) + &xeon([COOL; 2])));
+        assert!(
+            low.starts_with("low: ")
+                && low.contains("up to 490 W within 10 s, 214 W at this moment"),
+            "{low}"
+        );
+        let pulled = verdict(&CHECK, &(board(214, 184, 490) + &xeon([PULLED; 2])));
+        assert!(pulled.starts_with("medium: "), "{pulled}");
+    }
+
+    #[test]
+    fn one_that_the_board_does_not_reach_is_a_note_whoever_pulls_prochot() {
+        assert_eq!(
+            verdict(&CHECK, &(board(214, 184, 300) + &xeon([PULLED; 2]))),
+            "info: the management controller holds the board to 500 W, which does not bind: it draws 214 W"
+        );
+        assert_eq!(findings(&CHECK, &board(214, 184, 300))[0].fix.lasting, None);
+    }
+
+    #[test]
+    fn one_on_a_board_whose_power_is_not_known_is_low() {
+        let board = board(214, 184, 300);
+        let (limit, _) = board.split_once(READING).unwrap();
+        let shown = verdict(&CHECK, &format!("{limit}{READING} dc 01 00 00\n!failed gone\n"));
+        assert!(
+            shown.starts_with("low: ") && shown.contains("what it draws is not known"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_switches_the_machine_off_says_so() {
+        let board = board(490, 480, 500).replace("00 dc 00 00 11", "00 dc 00 00 01");
+        let shown = verdict(&CHECK, &board);
+        assert!(
+            shown.ends_with("; it switches the machine off where that is exceeded for 6 s"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn no_limit_in_force_is_clean_however_much_the_board_draws() {
+        let board = board(490, 480, 500);
+        let (_, reading) = board.split_once(READING).unwrap();
+        for none in ["80", "80 dc 00 00 11 f4 01 70 17 00 00 00 00 01 00"] {
+            let host = format!(
+                "{KNOWS}//- /dev/ipmi0 0x2c 0x03 dc 00 00\n{none}\n{READING}{reading}{}",
+                xeon([PULLED; 2])
+            );
+            assert_eq!(verdict(&CHECK, &host), "clean");
+        }
+    }
+
+    #[test]
+    fn a_controller_that_may_not_be_asked_or_hangs_is_unknown() {
+        let first = "//- /dev/ipmi0 0x2c 0x01 dc 01\n";
+        assert_eq!(
+            verdict(&CHECK, &format!("{first}!denied\n")),
+            "unknown: /dev/ipmi0 0x2c 0x01 dc 01 may not be read"
+        );
+        let hangs = verdict(
+            &CHECK,
+            &format!("{KNOWS}//- /dev/ipmi0 0x2c 0x03 dc 00 00\n!failed no answer\n"),
+        );
+        assert_eq!(hangs, "unknown: /dev/ipmi0 0x2c 0x03 dc 00 00 cannot be read: no answer");
+        let nonsense =
+            verdict(&CHECK, &format!("{KNOWS}//- /dev/ipmi0 0x2c 0x03 dc 00 00\n00 dc 00\n"));
+        assert!(
+            nonsense.starts_with("unknown: ") && nonsense.contains("expected 0xdc"),
+            "{nonsense}"
+        );
+    }
+
+    #[test]
+    fn a_host_without_a_controller_or_whose_controller_manages_no_power_is_not_judged() {
+        assert!(verdict(&CHECK, XEON).starts_with("not applicable: "));
+        let powerless = KNOWS.replace("00 01 07", "00 00 07");
+        assert!(verdict(&CHECK, &powerless).contains("manages no power"));
+        let refuses = "//- /dev/ipmi0 0x2c 0x01 dc 01\nc1\n";
+        assert!(verdict(&CHECK, refuses).starts_with("not applicable: "));
+        assert!(verdict(&CHECK, "fullclock capture 1\n").starts_with("unknown: "));
+    }
+}

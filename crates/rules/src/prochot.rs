@@ -1,0 +1,218 @@
+//! Whether PROCHOT# is pulled from outside, and whether a power limit holds, by every register that tells.
+//!
+//! Sources: Intel SDM vol. 3B, "Thermal Status Information" (0x19C, 0x1B1), and the limit reasons of
+//! facts::msr::limit_reasons. A state is that of the moment of reading; a log stays set until somebody clears it, so
+//! that only one which was clear before tells when. Nothing is cleared here.
+
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
+use facts::msr::limit_reasons::{Kind, Layout};
+use facts::msr::thermal_status::{Cause, POWER_LIMIT, PROCHOT};
+use facts::msr::{Register, Scope};
+use facts::{CpuSet, Fact, HostView, Missing};
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Another device pulls PROCHOT#.
+    Prochot,
+    /// The processor's own power limit holds the clock down.
+    PowerLimit,
+}
+
+/// A register of one CPU, which may speak for a core or a package.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The CPU that is asked.
+    pub cpu: u32,
+    /// The register.
+    pub register: &'static Register,
+}
+
+/// What a register says of a signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// It holds the clock down at the moment of reading.
+    pub is_active: bool,
+    /// It has, since boot or since somebody cleared the log.
+    pub was_logged: bool,
+}
+
+/// The registers that tell, with what they hold; those that could not be read are left out.
+///
+/// Errors: none could be read.
+pub fn places(host: &HostView) -> Fact<Vec<(Place, u64)>> {
+    let info = host.cpuinfo.as_ref()?;
+    host.platform.hides("PROCHOT#")?;
+    let reasons = Layout::of(info).map(|it| it.register);
+    let registers = [Some(&THERM_STATUS), Some(&PACKAGE_THERM_STATUS), reasons];
+    let (mut found, mut missing): (Vec<(Place, u64)>, Option<Missing>) = (Vec::new(), None);
+    for register in registers.into_iter().flatten() {
+        match host.msrs.of(register) {
+            Ok(values) => {
+                found.extend(values.known().map(|(cpu, value)| (Place { cpu, register }, *value)));
+                missing = missing.or_else(|| values.missing().cloned());
+            }
+            Err(why) => missing = missing.or_else(|| Some(why.clone())),
+        }
+    }
+    let why = || missing.unwrap_or_else(|| Missing::absent(THERM_STATUS.path(0)));
+    if found.is_empty() { Err(why()) } else { Ok(found) }
+}
+
+/// What the registers say of PROCHOT#, all together.
+pub(crate) enum Prochot {
+    /// It is pulled.
+    Active(Seen),
+    /// It was, at a time that nobody knows.
+    Logged(Seen),
+    /// Neither, as far as registers could be read.
+    Clear,
+    /// None could be read.
+    Unknown,
+}
+
+/// Where it was seen first, and the CPUs that the registers speak for.
+pub(crate) struct Seen {
+    pub(crate) place: Place,
+    pub(crate) value: u64,
+    pub(crate) cpus: CpuSet,
+}
+
+impl Prochot {
+    /// At the moment when the host was read.
+    pub(crate) fn of(host: &HostView) -> Prochot {
+        let (Ok(places), Ok(info)) = (places(host), &host.cpuinfo) else { return Prochot::Unknown };
+        let state = |place: &Place, value| Signal::Prochot.state(info, place.register, value);
+        let seen = |is_meant: &dyn Fn(State) -> bool| {
+            let is_meant = |(place, value): &&(Place, u64)| is_meant(state(place, *value));
+            let mut meant = places.iter().filter(is_meant).peekable();
+            let &(place, value) = *meant.peek()?;
+            Some(Seen { place, value, cpus: meant.flat_map(|(it, _)| cpus(host, it)).collect() })
+        };
+        let logged = || seen(&|it| it.was_logged).map_or(Prochot::Clear, Prochot::Logged);
+        seen(&|it| it.is_active).map_or_else(logged, Prochot::Active)
+    }
+}
+
+fn cpus(host: &HostView, place: &Place) -> Vec<u32> {
+    let cpus = match place.register.scope {
+        Scope::Thread => return vec![place.cpu],
+        Scope::Core => host.topology.core_of(place.cpu),
+        Scope::Package => host.topology.package_of(place.cpu),
+    };
+    cpus.iter().collect()
+}
+
+/// What registers said at one moment of a signal, with the moment before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Since {
+    /// It holds the clock down.
+    pub is_active: bool,
+    /// Its log was clear at the moment before, and is set.
+    pub has_begun: bool,
+}
+
+impl Since {
+    /// Whether it held the clock down at the moment, or between the two.
+    pub fn was_seen(self) -> bool {
+        self.is_active || self.has_begun
+    }
+}
+
+impl Signal {
+    /// What all registers say, each compared with itself before.
+    pub fn since(self, info: &CpuInfo, before: &[(Place, u64)], now: &[(Place, u64)]) -> Since {
+        let place = |it: &Place| (it.cpu, it.register.address);
+        let one = |(at, value): &(Place, u64)| {
+            let state = self.state(info, at.register, *value);
+            let was = before.iter().find(|(it, _)| place(it) == place(at));
+            let was_clear =
+                was.is_some_and(|(_, it)| !self.state(info, at.register, *it).was_logged);
+            (state.is_active, was_clear && state.was_logged)
+        };
+        now.iter().map(one).fold(Since::default(), |since, (is_active, has_begun)| Since {
+            is_active: since.is_active || is_active,
+            has_begun: since.has_begun || has_begun,
+        })
+    }
+
+    /// What a register's value says of it, on this processor.
+    pub fn state(self, info: &CpuInfo, register: &Register, value: u64) -> State {
+        let (cause, kind): (Cause, Kind) = match self {
+            Signal::Prochot => (PROCHOT, Kind::Prochot),
+            Signal::PowerLimit => (POWER_LIMIT, Kind::Power),
+        };
+        match Layout::of(info).filter(|it| it.register.address == register.address) {
+            Some(layout) => State {
+                is_active: layout.active(value).any(|it| it.kind == kind),
+                was_logged: layout.logged(value).any(|it| it.kind == kind),
+            },
+            None if !cause.exists(info) => State::default(),
+            None => {
+                State { is_active: cause.is_active(value), was_logged: cause.was_logged(value) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{XEON, host_of};
+
+    fn states(registers: &[(&str, &str)], signal: Signal) -> Vec<(u32, bool, bool)> {
+        let lines =
+            registers.iter().map(|(place, value)| format!("//- /dev/cpu/{place}\n{value}\n"));
+        let host = host_of(&(XEON.to_owned() + &lines.collect::<String>()));
+        let info = host.cpuinfo.as_ref().unwrap();
+        let state = |(place, value): &(Place, u64)| {
+            let state = signal.state(info, place.register, *value);
+            (place.register.address, state.is_active, state.was_logged)
+        };
+        places(&host).unwrap().iter().map(state).collect()
+    }
+
+    #[test]
+    fn every_register_that_tells_is_asked_and_state_and_log_are_told_apart() {
+        let registers = [
+            ("0/msr 0x19c", "0x88450000"),
+            ("1/msr 0x19c", "0x8845000c"),
+            ("0/msr 0x1b1", "0x88450008"),
+            ("0/msr 0x64f", "0x4010001"),
+        ];
+        assert_eq!(
+            states(&registers, Signal::Prochot),
+            [(0x19c, false, false), (0x19c, true, true), (0x1b1, false, true), (0x64f, true, true)]
+        );
+        assert_eq!(
+            states(&registers, Signal::PowerLimit)[3],
+            (0x64f, false, true),
+            "the log of PL1 is no state"
+        );
+    }
+
+    #[test]
+    fn a_log_begins_once_and_one_that_was_set_before_tells_nothing() {
+        let host = host_of(&format!("{XEON}//- /dev/cpu/0/msr 0x19c\n0x88450000\n"));
+        let (info, before) = (host.cpuinfo.as_ref().unwrap(), places(&host).unwrap());
+        let with = |bits: u64| vec![(before[0].0, before[0].1 | bits)];
+        let since = |before: &[_], now: &[_]| {
+            let it = Signal::Prochot.since(info, before, now);
+            (it.is_active, it.has_begun, it.was_seen())
+        };
+        assert_eq!(since(&before, &before), (false, false, false));
+        assert_eq!(since(&before, &with(8)), (false, true, true));
+        assert_eq!(since(&with(8), &with(8)), (false, false, false));
+        assert_eq!(since(&with(8), &with(12)), (true, false, true));
+        // What was not read before has no past.
+        assert_eq!(since(&[], &with(8)), (false, false, false));
+    }
+
+    #[test]
+    fn without_a_register_there_is_a_reason() {
+        let denied = format!("{XEON}//- /dev/cpu/0/msr 0x19c\n!denied\n");
+        let why = places(&host_of(&denied)).unwrap_err();
+        assert_eq!(why.to_string(), "/dev/cpu/0/msr 0x19c may not be read");
+    }
+}
