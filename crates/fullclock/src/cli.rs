@@ -25,7 +25,7 @@ pub(crate) use experiment::{ExperimentArguments, ReportArguments, ShapeName};
 pub(crate) use foreign::parse;
 pub(crate) use history::{HistoryAction, HistoryArguments};
 pub(crate) use ipmi::{
-    IpmiAction, IpmiArguments, LatencyArguments, SensorsArguments, TuneArguments,
+    IpmiAction, IpmiArguments, LatencyArguments, PowerArguments, SensorsArguments, TuneArguments,
 };
 pub(crate) use net::{
     ClientArguments, CurveArguments, GivenArguments, NetAction, NetArguments, ServerArguments,
@@ -164,7 +164,7 @@ pub(crate) enum Command {
     /// to know a token.
     #[command(after_help = serve::EXAMPLES)]
     Serve(ServeArguments),
-    /// Ask the management controller (BMC) of this machine: how long its answers take, what its sensors read
+    /// Ask the management controller (BMC) of this machine: how long its answers take, its sensors, its power limit
     ///
     /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). To ask costs CPU time where the kernel polls for answers.
     #[command(after_help = ipmi::EXAMPLES)]

@@ -184,7 +184,7 @@ fn ipmi_says_where_there_is_no_controller_what_makes_one_or_where_to_look() {
         // The test bench has one, and asks it.
         return;
     }
-    for question in ["latency", "sensors"] {
+    for question in ["latency", "sensors", "power"] {
         let why = refusal(&["ipmi", question]);
         assert!(
             why.contains("/dev/ipmi0") && why.contains("modprobe -a ipmi_si ipmi_devintf"),
@@ -200,6 +200,8 @@ fn what_makes_no_sense_to_ipmi_is_refused_before_anybody_is_asked() {
         (&["ipmi", "latency", "-n", "0"], "1..=1000000"),
         (&["ipmi", "latency", "--cpus", "x"], "--cpus"),
         (&["--root", "/", "ipmi", "latency"], "ssh HOST fullclock ipmi"),
+        (&["ipmi", "power", "-i", "10ms"], "every 100ms"),
+        (&["ipmi", "power", "-d", "0s"], "out of range"),
         (&["ipmi", "sensors", "-n", "3"], "--watch"),
         (&["ipmi", "sensors", "-i", "1s"], "--watch"),
         (&["ipmi", "sensors", "--watch", "-n", "0"], "not in 1.."),

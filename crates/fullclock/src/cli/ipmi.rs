@@ -37,6 +37,12 @@ pub(crate) enum IpmiAction {
     /// CPU; the knee of the two is the limit to have. Beside it stands what the kernel's driver would make of the waits that
     /// were seen without a limit. Keeps CPUs busy: only out of production.
     Tune(TuneArguments),
+    /// What the board draws against the controller's power limit, and whether that goes together with PROCHOT#
+    ///
+    /// Asks every second what the board draws (DCMI), and reads at the same moments whether PROCHOT# is pulled and whether the
+    /// processors' own power limits hold, from their registers. A controller that holds a power limit pulls PROCHOT# to keep it,
+    /// and no file of the kernel shows that. Changes nothing and clears no log. Best while the machine has work.
+    Power(PowerArguments),
 }
 
 /// Which limits are tried, how often, and what becomes of the best.
@@ -74,6 +80,20 @@ pub(crate) struct TuneArguments {
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateArguments,
+}
+
+/// For how long, and how often.
+#[derive(Args, Debug)]
+pub(crate) struct PowerArguments {
+    /// For how long; Ctrl-C ends it earlier, with what there is
+    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = duration::parse)]
+    pub(crate) duration: Duration,
+    /// The time between two samples, 100ms at least
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
+    pub(crate) interval: Duration,
+    /// How long the controller may take over one answer
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration::parse)]
+    pub(crate) timeout: Duration,
 }
 
 /// Which sensors' readings are shown, how often, and where.
@@ -134,4 +154,5 @@ Examples:
   fullclock ipmi tune --persist               find the limit, and keep it
   fullclock ipmi sensors --thresholds         every sensor once
   fullclock ipmi sensors --watch -i 1m        what changes, and events
-  fullclock ipmi sensors --watch --metrics /var/lib/node_exporter/bmc.prom";
+  fullclock ipmi sensors --watch --metrics /var/lib/node_exporter/bmc.prom
+  fullclock ipmi power -d 5m                  the board's power and its limit";

@@ -76,6 +76,7 @@ impl Audited {
     }
 }
 
+/// The management controller is left alone: an audit is made each minute here, whether anybody reads it or not.
 fn audited() -> Result<Audited, Refusal> {
     let host = host::view(&Live::this_machine());
     let audit = rules::audit::audit(&host);

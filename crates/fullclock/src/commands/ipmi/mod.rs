@@ -1,6 +1,7 @@
 //! `fullclock ipmi`: the management controller (BMC) of this machine, asked by hand.
 
 mod latency;
+mod power;
 mod sensors;
 mod tune;
 
@@ -13,5 +14,6 @@ pub(super) fn run(arguments: &Arguments, options: &IpmiArguments) -> Result<Exit
         IpmiAction::Latency(options) => latency::run(arguments, options),
         IpmiAction::Sensors(options) => sensors::run(arguments, options),
         IpmiAction::Tune(options) => tune::run(arguments, options),
+        IpmiAction::Power(options) => power::run(arguments, options),
     }
 }

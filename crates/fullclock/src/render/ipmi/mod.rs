@@ -1,6 +1,7 @@
 //! What the management controller answered, as text and as JSON.
 
 mod latency;
+pub(crate) mod power;
 pub(crate) mod sensors;
 mod tune;
 

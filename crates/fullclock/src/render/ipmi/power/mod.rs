@@ -1,0 +1,90 @@
+//! The board's power against the controller's limit, and what the processors say at the same moments.
+
+mod json;
+mod text;
+mod words;
+
+pub(crate) use json::json;
+pub(crate) use text::text;
+
+use facts::Microwatts;
+use facts::ipmi::{PowerLimit, PowerReading};
+use rules::power_cap::{Counts, Moment, is_at};
+use rules::prochot::Since;
+use std::time::Duration;
+
+/// What was asked, and what came.
+pub(crate) struct Power {
+    /// The device, and what the controller says of itself.
+    pub(crate) name: String,
+    /// The limit in force.
+    pub(crate) limit: Option<PowerLimit>,
+    /// The time between two samples.
+    pub(crate) interval: Duration,
+    /// The registers that tell of PROCHOT#, or why none does.
+    pub(crate) registers: Result<Vec<String>, String>,
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// One moment.
+pub(crate) struct Sample {
+    /// Since the first.
+    pub(crate) at: Duration,
+    /// What the board drew, or why that is not known.
+    pub(crate) reading: Result<PowerReading, String>,
+    /// What the registers said; none where they could not be read.
+    pub(crate) signals: Option<Signals>,
+}
+
+/// What the registers of all CPUs say of a moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signals {
+    pub(crate) prochot: Since,
+    pub(crate) power_limit: Since,
+}
+
+/// The least, the mean and the most that was drawn.
+struct Drawn {
+    least: Microwatts,
+    mean: Microwatts,
+    most: Microwatts,
+}
+
+impl Power {
+    /// None where no reading came.
+    fn drawn(&self) -> Option<Drawn> {
+        let readings =
+            || self.samples.iter().filter_map(|it| Some(it.reading.as_ref().ok()?.current));
+        let n_readings = u64::try_from(readings().count()).unwrap_or(u64::MAX);
+        let sum: u64 = readings().map(|it| it.0).sum();
+        Some(Drawn {
+            least: readings().min()?,
+            mean: Microwatts(sum.checked_div(n_readings)?),
+            most: readings().max()?,
+        })
+    }
+
+    /// Whether the board was at its limit in a sample; none where there is no limit, or no reading.
+    fn is_at_limit(&self, sample: &Sample) -> Option<bool> {
+        let limit = self.limit.as_ref()?;
+        Some(is_at(sample.reading.as_ref().ok()?.current, limit.power))
+    }
+
+    /// How often which of limit and PROCHOT# were seen.
+    fn counts(&self) -> Counts {
+        Counts::of(self.samples.iter().filter_map(|it| {
+            let is_pulled = it.signals?.prochot.was_seen();
+            Some(Moment { is_at_limit: self.is_at_limit(it)?, is_pulled })
+        }))
+    }
+
+    /// In how many samples a signal was seen, of how many that tell.
+    fn seen(&self, signal: impl Fn(&Signals) -> Since) -> (usize, usize) {
+        let told: Vec<bool> =
+            self.samples.iter().filter_map(|it| Some(signal(&it.signals?).was_seen())).collect();
+        (told.iter().filter(|it| **it).count(), told.len())
+    }
+}
+
+#[cfg(test)]
+mod fixture;
