@@ -1,5 +1,6 @@
 //! What a management controller answers.
 
+use super::power::BoardPower;
 use super::records::Sensor;
 use super::wire::Request;
 use std::time::Duration;
@@ -17,6 +18,7 @@ pub(super) struct Controller {
     n_events: u16,
     /// How many questions it was asked since somebody wanted to know.
     n_questions: u32,
+    power: BoardPower,
     /// What is wrong with its answers, and with how many more.
     fault: Option<(Fault, u8)>,
 }
@@ -53,9 +55,9 @@ pub(super) struct Answer {
 
 // Completion codes and commands are those of IPMI 2.0, table 5-2 and appendix G.
 const DONE: u8 = 0;
-const INVALID_COMMAND: u8 = 0xc1;
+pub(super) const INVALID_COMMAND: u8 = 0xc1;
 const RESERVATION_LOST: u8 = 0xc5;
-const WRONG_LENGTH: u8 = 0xc7;
+pub(super) const WRONG_LENGTH: u8 = 0xc7;
 const OUT_OF_RANGE: u8 = 0xc9;
 const NOT_PRESENT: u8 = 0xcb;
 
@@ -74,6 +76,7 @@ impl Controller {
             log: Vec::new(),
             n_events: 0,
             n_questions: 0,
+            power: BoardPower::default(),
             fault: None,
         }
     }
@@ -143,6 +146,10 @@ impl Controller {
                 done(&info.concat())
             }
             (0x0a, 0x43) => self.logged(asked),
+            // DCMI: a group of commands.
+            (0x2c, command) => {
+                self.power.answer(command, asked).map(|data| [&[DONE], &data[..]].concat())
+            }
             (MAKER, command) => self.told(command, asked),
             _ => Err(INVALID_COMMAND),
         }
@@ -213,6 +220,15 @@ impl Controller {
             // So many events come by themselves.
             (5, &[low, high]) => {
                 self.n_events = u16::from_le_bytes([low, high]);
+                Ok(vec![DONE])
+            }
+            // The board may draw so many watts; 0 for as much as it likes. And it draws so many.
+            (6, &[low, high]) => {
+                self.power.limit(u16::from_le_bytes([low, high]));
+                Ok(vec![DONE])
+            }
+            (7, &[low, high]) => {
+                self.power.draw(u16::from_le_bytes([low, high]));
                 Ok(vec![DONE])
             }
             _ => Err(INVALID_COMMAND),

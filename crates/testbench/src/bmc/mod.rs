@@ -5,6 +5,7 @@
 //! its log. By its maker's commands it is told to do what it should not.
 
 mod controller;
+mod power;
 mod records;
 mod wire;
 

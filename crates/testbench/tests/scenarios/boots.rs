@@ -136,6 +136,7 @@ pub(crate) static WITH_SENSORS: LazyLock<Transcript> = LazyLock::new(|| {
             step("ten rounds", "cost fullclock ipmi sensors --watch -i 1ms -n 10 --json"),
             step("changed", "maker 3; cost fullclock ipmi sensors --json"),
             step("faults", include_str!("steps/sensors_of_a_faulty_bmc.sh")),
+            step("power", include_str!("steps/power_limit.sh")),
         ],
     )
 });

@@ -19,6 +19,7 @@ mod isolation;
 mod killed;
 mod lasting;
 mod ledger;
+mod power;
 mod sensors;
 mod there_and_back;
 mod ticks;
