@@ -44,24 +44,35 @@ pub struct Foretold {
 impl Forecast {
     /// Errors: what was heard tells nothing, in words.
     pub fn of(heard: Heard) -> Result<Forecast, String> {
-        let us = |it: Duration| it.as_secs_f64() * 1e6;
         if heard.waits.n_lost > 0 {
             let lost = heard.waits.n_lost;
             return Err(format!("{lost} looks of kipmi0 were not written down, for want of room"));
         }
-        let kernel = heard.waits.polling_loop(us(heard.tick), heard.rounds_up);
-        let mut kernel =
-            kernel.ok_or("kipmi0 never had to wait: the controller was always ready")?;
-        let questions: Vec<Vec<f64>> =
-            heard.waits.questions.into_iter().map(|it| it.waits_us).collect();
+        let tick_us = heard.tick.as_secs_f64() * 1e6;
+        let kernel = heard.waits.polling_loop(tick_us, heard.rounds_up);
+        let kernel = kernel.ok_or("kipmi0 never had to wait: the controller was always ready")?;
+        let questions = heard.waits.questions.into_iter().map(|it| it.waits_us).collect();
+        let n_pairs = heard.n_pairs.max(1) as f64;
+        let each_ms = |it: Duration| it.as_secs_f64() * 1e3 / n_pairs;
+        let measured =
+            Foretold { both_ms: each_ms(heard.elapsed), polled_ms: each_ms(heard.polled) };
+        Ok(Forecast { kernel, questions, n_pairs, rest_us: 0.0 }.fitted(measured))
+    }
+
+    /// The same, so that without a limit it foretells what was measured: what the thread takes for each look, and what whoever
+    /// asks takes between two questions, are found from that.
+    #[must_use]
+    pub fn fitted(mut self, measured: Foretold) -> Forecast {
+        let all_us = |each_ms: f64| each_ms * 1e3 * self.n_pairs;
+        let (elapsed_us, polled_us) = (all_us(measured.both_ms), all_us(measured.polled_ms));
         // Of looks that take a microsecond each, what they take is their number.
-        kernel.look_us = 1.0;
-        let alone = kernel.follow(&questions, 0.0, Limit::Unlimited);
+        let kernel = PollingLoop { look_us: 1.0, ..self.kernel };
+        let alone = kernel.follow(&self.questions, 0.0, Limit::Unlimited);
         let n_looks: f64 = alone.iter().map(|it| it.polled_us).sum();
-        kernel.look_us = us(heard.polled) / n_looks.max(1.0);
-        let elapsed_us: f64 = alone.iter().map(|it| it.elapsed_us).sum();
-        let rest_us = (us(heard.elapsed) - elapsed_us).max(0.0) / questions.len().max(1) as f64;
-        Ok(Forecast { kernel, questions, n_pairs: heard.n_pairs.max(1) as f64, rest_us })
+        let alone_us: f64 = alone.iter().map(|it| it.elapsed_us).sum();
+        self.kernel.look_us = polled_us / n_looks.max(1.0);
+        self.rest_us = (elapsed_us - alone_us).max(0.0) / self.questions.len().max(1) as f64;
+        self
     }
 
     /// Under a limit in microseconds; 0 is none.
@@ -108,6 +119,14 @@ mod tests {
         assert!(limited.both_ms > 2.0 * 4.0 && limited.both_ms < 2.0 * 9.0, "{limited:?}");
         assert!(limited.polled_ms < 0.7 * unlimited.polled_ms, "{limited:?} {unlimited:?}");
         assert_eq!(forecast.under(5000).both_ms, unlimited.both_ms);
+    }
+
+    #[test]
+    fn it_can_be_fitted_to_what_was_measured_at_another_time() {
+        let measured = Foretold { both_ms: 4.0, polled_ms: 0.1 };
+        let fitted = Forecast::of(heard()).unwrap().fitted(measured);
+        let Foretold { both_ms, polled_ms } = fitted.under(0);
+        assert!((both_ms - 4.0).abs() < 1e-9 && (polled_ms - 0.1).abs() < 1e-9);
     }
 
     #[test]

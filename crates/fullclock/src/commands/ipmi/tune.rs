@@ -12,7 +12,7 @@ use host::Live;
 use host::probe::anchor;
 use lab::experiment::{Design, Factor, Tuning};
 use lab::failure::Failure;
-use lab::ipmi::{Asker, Forecast, Heard, Listener, Polling, Times, tick};
+use lab::ipmi::{Asker, Forecast, Foretold, Heard, Listener, Polling, Times, tick};
 use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -33,6 +33,7 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
     let found = RefCell::new(None);
     let tell = |it: &Study<'_>| -> Result<String> {
         let tuning = Tuning::of(it.record).context("it varies no limit")?;
+        let model = model.clone().map(|it| fitted(it, &tuning));
         let text = if arguments.output.json {
             tune_json(&tuning, &model, it)?
         } else {
@@ -99,6 +100,18 @@ fn design(options: &TuneArguments, host: &HostView) -> Result<Design> {
 
 /// As many round trips of each kind are listened to.
 const LISTENED: u64 = 100;
+
+/// A model that is right of the trials without a limit, where the sweep has them: they met the machine that the others did.
+fn fitted(model: Forecast, tuning: &Tuning) -> Forecast {
+    let unlimited = tuning.limits.iter().find(|it| it.limit == "0");
+    let measured = unlimited
+        .and_then(|it| it.conditions.first())
+        .and_then(|it| Some(Foretold { both_ms: it.both_ms?, polled_ms: it.polled_ms? }));
+    match measured {
+        Some(measured) => model.fitted(measured),
+        None => model,
+    }
+}
 
 /// Listens to what the driver waits for while nothing limits it, and makes a model of that. The controller has to answer for
 /// this: what it fails at now, it would fail at in every trial.
