@@ -4,6 +4,7 @@
 use facts::cpu::cooling;
 use facts::cpu::cpuidle::{ResumeLatency, latency_limit};
 use facts::links::infiniband::{Coded, Rate};
+use facts::links::ethtool::{binary, text as printed};
 use facts::links::pcie::{self, Speed};
 use facts::links::{network, perftest::Curve};
 use facts::pmu::{self, Bits};
@@ -50,6 +51,9 @@ fn links(text: &str) {
     let _ = (Coded::parse(text), Rate::parse(text), pcie::class(text), pcie::is_address(text));
     let _ = (network::speed(text), network::mtu(text), network::numa_node(text));
     let _ = (network::distances(text), network::pci_folder(text, "net"), Curve::parse(text));
+    let _ = (printed::settings(text), printed::fec(text), printed::pause(text));
+    let bytes = text.as_bytes();
+    let _ = (binary::settings(bytes), binary::fec(bytes), binary::pause(bytes));
     if let Ok(speed) = Speed::parse(text) {
         assert_eq!(Speed::parse(&speed.to_string()), Ok(speed));
     }

@@ -2,6 +2,7 @@
 //! over them.
 
 pub mod capability;
+pub mod ethtool;
 pub mod infiniband;
 pub mod network;
 pub mod pcie;

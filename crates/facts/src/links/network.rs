@@ -5,6 +5,7 @@
 //! (bridges, bonds, tunnels) are left out: they have no wire of their own.
 
 use super::capability::Payload;
+use super::ethtool::Ethtool;
 use super::pcie::is_address;
 use crate::parse::{Expected, line, number, signed, trimmed};
 use crate::{BitsPerSecond, Bytes, CpuSet, Fact, Missing};
@@ -43,7 +44,14 @@ pub struct Interface {
     pub duplex: Fact<String>,
     /// `mtu`: the largest IP packet.
     pub mtu: Fact<Bytes>,
+    /// Whether the wire is another function's: of SR-IOV, or the one that a sub-function is part of.
+    pub shares_wire: bool,
+    /// What its driver says of the wire. Not asked where there is no link, nor what is no Ethernet.
+    pub ethtool: Ethtool,
 }
+
+/// ARPHRD_ETHER: Ethernet, and Wi-Fi.
+pub const HARDWARE_ETHERNET: u64 = 1;
 
 /// ARPHRD_INFINIBAND: IP over InfiniBand.
 pub const HARDWARE_INFINIBAND: u64 = 32;
@@ -160,6 +168,12 @@ pub fn pci_folder(target: &str, class: &str) -> Fact<String> {
         .ok_or_else(|| Missing::not_here("PCI device", format!("it is at {target}")))
 }
 
+/// Whether what a name in a class leads to is a sub-function: `.../0000:05:00.0/mlx5_core.sf.4/net/eth4`.
+pub fn is_sub_function(target: &str, class: &str) -> bool {
+    let device = target.rsplit_once(&format!("/{class}/")).map_or("", |(device, _)| device);
+    is_auxiliary(device.rsplit('/').next().unwrap_or_default())
+}
+
 /// Names of the auxiliary bus are module, kind and number (drivers/base/auxiliary.c).
 fn is_auxiliary(name: &str) -> bool {
     let parts: Vec<&str> = name.split('.').collect();
@@ -169,9 +183,14 @@ fn is_auxiliary(name: &str) -> bool {
 /// Parses `speed`, in Mb/s. A driver that does not know says -1, which older kernels print as the unsigned number of
 /// 16 or 32 bits that it is (SPEED_UNKNOWN of include/uapi/linux/ethtool.h).
 pub fn speed(text: &str) -> Result<Option<BitsPerSecond>, Expected> {
+    speed_of(signed(text)?)
+}
+
+/// The same of a number in Mb/s.
+pub fn speed_of(megabits: i64) -> Result<Option<BitsPerSecond>, Expected> {
     /// Ten times what is sold: 800 Gb/s.
     const FASTEST: u64 = 8_000_000;
-    match signed(text)? {
+    match megabits {
         -1 | 0 | 65_535 | 4_294_967_295 => Ok(None),
         megabits => match u64::try_from(megabits) {
             Ok(megabits) if megabits <= FASTEST => Ok(Some(BitsPerSecond::from_megabits(megabits))),
@@ -235,6 +254,11 @@ mod tests {
         assert!(pci_folder("../../devices/platform/soc/net/end0", "net").is_err());
         assert!(pci_folder("", "net").is_err() && pci_folder("devices/net/", "net").is_err());
         assert!(is_virtual("../../devices/virtual/net/lo"));
+        assert!(is_sub_function(
+            "../../devices/pci0000:00/0000:00:03.0/mlx5_core.sf.4/net/e4",
+            "net"
+        ));
+        assert!(!is_sub_function("../../devices/pci0000:00/0000:00:03.0/net/eth0", "net"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod cpufreq;
 mod cpuidle;
 mod dmi;
 mod energy_bias;
+mod ethtool;
 mod infiniband;
 mod interrupts;
 mod ipmi;

@@ -1,10 +1,11 @@
 //! Reads network interfaces, the adapters behind them, and who serves their interrupts.
 
-use super::payload;
+use super::{ethtool, payload};
 use crate::Source;
+use facts::links::ethtool::Ethtool;
 use facts::links::network::{
-    Adapter, Interface, Network, Node, RdmaDevice, RdmaPort, Served, distances, is_virtual,
-    last_part, mtu, numa_node, pci_folder, speed,
+    Adapter, HARDWARE_ETHERNET, Interface, Network, Node, RdmaDevice, RdmaPort, Served, distances,
+    is_sub_function, is_virtual, last_part, mtu, numa_node, pci_folder, speed,
 };
 use facts::system::interrupts::Interrupts;
 use facts::{CpuSet, Expected, Fact, HostView, Missing, parse};
@@ -59,31 +60,62 @@ fn interface(source: &dyn Source, name: &str) -> Option<Interface> {
     if target.as_deref().is_ok_and(is_virtual) {
         return None;
     }
+    let is_part = target.as_deref().is_ok_and(|it| is_sub_function(it, "net"));
+    let pci = target.and_then(|it| pci_folder(&it, "net"));
+    let hardware = source.parsed(&format!("{folder}/type"), parse::number);
     let carrier = carrier(source, &folder);
+    let ethtool = wire(source, name, &hardware, &carrier);
+    let told = ethtool.settings.as_ref().ok();
+    let carrier = carrier.or_else(|missing| told.and_then(|it| it.link).ok_or(missing));
     let is_down = carrier == Ok(false);
     let unlinked = |what: &str| Missing::not_here(format!("{what} of {name}"), "it has no link");
     let known = |it: &str| speed(it)?.ok_or(Expected("a speed that its driver knows"));
     Some(Interface {
-        pci: target.and_then(|it| pci_folder(&it, "net")),
         driver: source.link(&format!("{folder}/device/driver")).and_then(|it| {
             last_part(&it).map_err(|Expected(expected)| Missing::malformed(&folder, &it, expected))
         }),
-        hardware: source.parsed(&format!("{folder}/type"), parse::number),
         speed: if is_down {
             Err(unlinked("speed"))
         } else {
-            source.parsed(&format!("{folder}/speed"), known)
+            let speed = source.parsed(&format!("{folder}/speed"), known);
+            speed.or_else(|missing| told.and_then(|it| it.speed).ok_or(missing))
         },
         duplex: if is_down {
             Err(unlinked("duplex"))
         } else {
-            source.parsed(&format!("{folder}/duplex"), parse::line)
+            let duplex = source.parsed(&format!("{folder}/duplex"), parse::line);
+            let name = || Some(told?.duplex?.name().to_owned());
+            duplex.or_else(|missing| name().ok_or(missing))
         },
+        shares_wire: is_part || is_virtual_function(source, &pci),
+        hardware,
+        pci,
+        ethtool,
         mtu: source.parsed(&format!("{folder}/mtu"), mtu),
         carrier,
         name: name.to_owned(),
         folder,
     })
+}
+
+/// A copy may not say whether there is a link, or what kind it is: then its driver may have.
+fn wire(source: &dyn Source, name: &str, hardware: &Fact<u64>, carrier: &Fact<bool>) -> Ethtool {
+    if *carrier == Ok(false) {
+        return ethtool::not_here(name, "it has no link");
+    }
+    if hardware.as_ref().is_ok_and(|it| *it != HARDWARE_ETHERNET) {
+        return ethtool::not_here(name, "it is no Ethernet");
+    }
+    // net/wireless/core.c.
+    if source.link(&format!("{INTERFACES}/{name}/phy80211")).is_ok() {
+        return ethtool::not_here(name, "it is Wi-Fi");
+    }
+    ethtool::read(source, name)
+}
+
+/// Documentation/ABI/testing/sysfs-bus-pci: `physfn`.
+fn is_virtual_function(source: &dyn Source, pci: &Fact<String>) -> bool {
+    pci.as_ref().is_ok_and(|folder| source.link(&format!("{folder}/physfn")).is_ok())
 }
 
 /// What a name in a class leads to. A copy may hold a folder in its place, and a link to the device in that.
@@ -251,6 +283,35 @@ mod tests {
         let eth0 = &network.interfaces.as_ref().unwrap()[0];
         assert!(eth0.carrier.is_err());
         assert_eq!(eth0.speed, Ok(BitsPerSecond::from_megabits(25_000)));
+    }
+
+    #[test]
+    fn a_bundle_that_holds_what_ethtool_printed_says_what_sysfs_would_have() {
+        let text = host(2);
+        let (before, _) = text.split_once(&format!("//- {INTERFACES}/eth0/carrier")).unwrap();
+        let printed = "//- /sos_commands/networking/ethtool_eth0\nSettings for eth0:\n\tSpeed: 1000Mb/s\n\
+                       \tDuplex: Half\n\tLink detected: yes\n";
+        let of = |text: &str| network(&format!("{before}{text}")).interfaces.unwrap().remove(0);
+        let eth0 = of(printed);
+        assert_eq!((eth0.carrier, eth0.duplex.as_deref()), (Ok(true), Ok("half")));
+        assert_eq!(eth0.speed, Ok(BitsPerSecond::from_megabits(1000)));
+        let down = of(&printed.replace("yes", "no"));
+        assert_eq!(down.carrier, Ok(false));
+        assert!(down.speed.is_err_and(|it| it.is_absence()));
+    }
+
+    #[test]
+    fn what_has_no_ethernet_wire_of_its_own_is_not_asked() {
+        let asked = |more: &str| {
+            let source = Captured::excerpt(&format!("{}{more}", host(1))).unwrap();
+            let recording = Recording::new(&source);
+            let shares_wire = read(&recording).interfaces.unwrap()[0].shares_wire;
+            (recording.capture().contains("//- ethtool eth0"), shares_wire)
+        };
+        assert_eq!(asked(""), (true, false));
+        assert_eq!(asked(&format!("//- {INTERFACES}/eth0/phy80211 -> ../phy0\n")), (false, false));
+        assert_eq!(asked(&format!("//- {INTERFACES}/eth0/type\n32\n")), (false, false));
+        assert_eq!(asked(&format!("//- {PCI}/physfn -> ../0000:05:00.1\n")), (true, true));
     }
 
     #[test]

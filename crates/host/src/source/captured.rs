@@ -9,16 +9,19 @@
 //! //- /sys/class/net/eth0/device -> ../../../0000:00:03.0
 //! //- /dev/cpu/0/msr 0x19a
 //! !denied
+//! //- ethtool eth0 pause
+//! !bytes 12000000010000000000000001000000
 //! ```
 //!
 //! A header line starts with `//- ` and names a file, a folder (with a slash behind it), a link (with
-//! its target), a register, or a question to the management controller (`/dev/ipmi0 0x2c 0x03 dc 00 00`); the lines
-//! below it are what it holds, of a question the answer's bytes. `!denied`, `!absent`, `!not-collected`,
-//! `!failed TEXT` and `!bytes HEX` stand for an answer that is no text. A line of a file that starts
+//! its target), a register, a question to a driver, or one to the management controller (`/dev/ipmi0 0x2c 0x03 dc 00 00`);
+//! the lines below it are what it holds, of a question the answer's bytes. `!denied`, `!absent`, `!not-collected`,
+//! `!not-here TEXT`, `!failed TEXT` and `!bytes HEX` stand for an answer that is no text. A line of a file that starts
 //! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
 
 use super::{Source, cpuid_name};
 use facts::ipmi::{Question, bytes as bytes_of};
+use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why, msr};
 use std::collections::BTreeMap;
 
@@ -176,6 +179,10 @@ impl Source for Captured {
         };
         hexadecimal(&text)
             .ok_or_else(|| Missing::malformed(name, &text, "a hexadecimal number like 0x14"))
+    }
+
+    fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
+        self.answer(&question.name(interface)).map(<[u8]>::to_vec)
     }
 
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {

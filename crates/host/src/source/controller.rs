@@ -8,6 +8,7 @@ use super::Source;
 use super::live::Live;
 use crate::ipmi::{Controller, Failure, Patience};
 use facts::ipmi::Question;
+use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why};
 use rustix::io::Errno;
 use std::cell::RefCell;
@@ -104,6 +105,10 @@ impl Source for WithController {
 
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
         self.live.cpuid(leaf, subleaf)
+    }
+
+    fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
+        self.live.ethtool(interface, question)
     }
 
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {

@@ -1,10 +1,12 @@
 //! The running machine, or a folder that holds a copy of one.
 
 use super::copy::Copy;
+use super::driver;
 use super::listed::entries;
 use super::{LARGEST_FILE, Source, cpuid_name};
 use crate::ipmi::Controller;
 use facts::ipmi::Question;
+use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, Mode, OFlags};
@@ -180,6 +182,13 @@ impl Source for Live {
             None if Controller::exists(Path::new("/")) => Missing::left_alone(path),
             None => Missing::absent(path),
         })
+    }
+
+    fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
+        match self.copy {
+            None => driver::ask(interface, question),
+            Some(_) => Err(Missing::not_collected(question.name(interface))),
+        }
     }
 
     fn other_roots(&self) -> &[String] {

@@ -5,6 +5,7 @@ pub(crate) mod archive;
 pub(crate) mod captured;
 pub(crate) mod controller;
 mod copy;
+mod driver;
 mod listed;
 pub(crate) mod live;
 pub(crate) mod once;
@@ -12,6 +13,7 @@ pub(crate) mod open;
 pub(crate) mod recording;
 
 use facts::ipmi::{Completion, Question, Told, Unanswered};
+use facts::links::ethtool;
 use facts::{Expected, Fact, Missing, Origin, Why};
 
 /// A file larger than this is not one that the kernel or a bundle tool writes for us: the largest, an
@@ -50,6 +52,12 @@ pub trait Source {
     ///
     /// The one question that costs somebody else time: few sources ask.
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>>;
+
+    /// What the driver of a network interface answers, as `facts::links::ethtool::binary` reads it. A copy of a host has
+    /// no drivers.
+    fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
+        Err(Missing::not_collected(question.name(interface)))
+    }
 
     /// The paths of other hosts in the same folder or archive, as [`crate::open_root`] takes them.
     fn other_roots(&self) -> &[String] {

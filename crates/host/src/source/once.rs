@@ -5,6 +5,7 @@
 
 use super::Source;
 use facts::ipmi::Question;
+use facts::links::ethtool;
 use facts::{Fact, Origin};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -58,6 +59,10 @@ impl Source for Once<'_> {
 
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
         self.inner.controller(question)
+    }
+
+    fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
+        self.inner.ethtool(interface, question)
     }
 
     fn other_roots(&self) -> &[String] {

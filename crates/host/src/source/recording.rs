@@ -4,6 +4,7 @@ use super::answers::{Answers, Identity, is_plain};
 use super::captured::link_key;
 use super::{Source, cpuid_name};
 use facts::ipmi::{Question, digits};
+use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why, msr, parse};
 use std::cell::RefCell;
 
@@ -104,6 +105,12 @@ impl Source for Recording<'_> {
         fact
     }
 
+    fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
+        let fact = self.inner.ethtool(interface, question);
+        self.remember(question.name(interface), &fact, Clone::clone);
+        fact
+    }
+
     fn other_roots(&self) -> &[String] {
         self.inner.other_roots()
     }
@@ -141,6 +148,10 @@ y
 //- /link -> ../target
 //- cpuid 0x6 0x0
 0x1 0x2 0x3 0x4
+//- ethtool eth0 fec
+!not-here its driver does not tell
+//- ethtool eth0 pause
+!bytes 12000000010000000000000001000000
 ";
 
     #[test]
@@ -169,6 +180,8 @@ y
         assert!(recording.link("/link").is_ok());
         assert!(recording.msr(3, 0x19a).is_ok());
         assert!(recording.cpuid(6, 0).is_ok());
+        assert!(recording.ethtool("eth0", ethtool::Question::Pause).is_ok());
+        assert!(recording.ethtool("eth0", ethtool::Question::Fec).is_err());
         assert_eq!(recording.capture(), format!("fullclock capture 1\n{EXCERPT}"));
     }
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MARKS: [&str; 2] = ["proc", "sys"];
 
 /// Folders of a root from which something may be asked.
-const BESIDE: [&str; 6] = ["boot", "dev", "etc", "lib", "run", "usr"];
+const BESIDE: [&str; 7] = ["boot", "dev", "etc", "lib", "run", "sos_commands", "usr"];
 
 /// A bundle is a folder in a folder or two; a must-gather has a node's name in between.
 const DEEPEST_ROOT: usize = 6;
@@ -123,6 +123,7 @@ fn owned(path: &[&str]) -> Vec<String> {
 fn is_asked_for(path: &[&str]) -> bool {
     match path {
         ["proc" | "sys" | "etc" | "run" | "dev", ..] | [".dockerenv"] => true,
+        ["sos_commands", "networking", name] => name.starts_with("ethtool_"),
         ["boot", name] => name.starts_with("config-"),
         ["lib", "modules", _, name] | ["usr", "lib", "modules", _, name] => *name == "config",
         _ => false,
@@ -162,6 +163,10 @@ mod tests {
     fn what_comes_before_the_root_has_shown_itself_is_kept() {
         let paths = ["s/boot/config-6.1", "s/boot/vmlinuz", "s/etc/a", "s/var/etc/b", "s/proc/c"];
         assert_eq!(offer("", &paths), r#""s" and [], 3 kept"#);
+        let commands = "s/sos_commands/networking";
+        let paths =
+            [&format!("{commands}/ethtool_eth0"), &format!("{commands}/ip_addr"), "s/sys/a"];
+        assert_eq!(offer("", &paths), r#""s" and [], 2 kept"#);
     }
 
     #[test]
