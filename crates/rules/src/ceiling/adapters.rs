@@ -1,6 +1,7 @@
 //! The ceilings of the adapters of a host: InfiniBand ports, RDMA over Ethernet, and TCP over Ethernet.
 
 use super::{Ceiling, Largest, Part, infiniband, roce, slot, tcp};
+use facts::links::ethtool::Ethtool;
 use facts::links::infiniband::{Port, state};
 use facts::links::network::{Interface, RdmaDevice, RdmaPort};
 use facts::{Bytes, Fact, HostView, Missing};
@@ -29,6 +30,8 @@ pub struct Named {
     pub shared_with: Vec<String>,
     /// What it can carry.
     pub ceiling: Ceiling,
+    /// What the driver says of an Ethernet wire.
+    pub ethtool: Option<Ethtool>,
 }
 
 /// What is known better than by looking at the host.
@@ -86,6 +89,7 @@ fn of_port(host: &HostView, given: Given, port: &Port) -> Named {
         ceiling: Ceiling { wire: wire(), slot: slot_of(host, given, &pci) },
         address: address(&pci),
         shared_with: Vec::new(),
+        ethtool: None,
     }
 }
 
@@ -121,6 +125,7 @@ fn of_rdma(host: &HostView, given: Given, device: &RdmaDevice, port: &RdmaPort) 
         ceiling: Ceiling { wire: wire(), slot: slot_of(host, given, &device.pci) },
         address: address(&device.pci),
         shared_with: Vec::new(),
+        ethtool: interface.ok().map(|it| it.ethtool.clone()),
     }
 }
 
@@ -153,10 +158,12 @@ fn of_interface(host: &HostView, given: Given, interface: &Interface) -> Named {
         ceiling: Ceiling { wire: wire(), slot: slot_of(host, given, &interface.pci) },
         address: address(&interface.pci),
         shared_with: Vec::new(),
+        ethtool: Some(interface.ethtool.clone()),
     }
 }
 
-fn slot_of(host: &HostView, given: Given, pci: &Fact<String>) -> Fact<Part> {
+/// What the slot of the PCI function at `pci` carries.
+pub fn slot_of(host: &HostView, given: Given, pci: &Fact<String>) -> Fact<Part> {
     let folder = pci.as_ref()?;
     host.platform.hides("the slot of the adapter")?;
     let above = |folder: &str| folder.rsplit_once('/').map(|(slot, _)| slot.to_owned());

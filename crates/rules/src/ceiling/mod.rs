@@ -9,11 +9,13 @@ mod adapters;
 mod ethernet;
 mod infiniband;
 mod slot;
+mod wires;
 
-pub use adapters::{Ceilings, Given, Named, ceilings};
+pub use adapters::{Ceilings, Given, Named, ceilings, slot_of};
 pub use ethernet::{roce, tcp};
 pub use infiniband::infiniband;
 pub use slot::{Largest, slot};
+pub use wires::{Wires, wires};
 
 use facts::{BitsPerSecond, Bytes, BytesPerSecond, Fact};
 

@@ -49,6 +49,7 @@ pub const CHECKS: &[&Check] = &[
     &system::lazy_preemption::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
+    &links::ethernet_link_degraded::CHECK,
     &links::infiniband_link_degraded::CHECK,
     &links::pcie_link_degraded::CHECK,
     &links::nic_far_from_cpu::CHECK,

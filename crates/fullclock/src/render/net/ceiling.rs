@@ -4,6 +4,7 @@ use super::{MARGIN, more, word};
 use crate::output::Style;
 use crate::render::page::{BOLD, DIM, Page};
 use facts::Fact;
+use facts::links::ethtool::{Duplex, Ethtool, Settings};
 use rules::ceiling::{Ceiling, Ceilings, Direction, Named, Part};
 
 /// Every adapter: its wire, its slot, the narrower of the two, and what was taken for granted.
@@ -32,6 +33,9 @@ fn adapter(page: &mut Page, device: &Named) {
     let name = page.paint(BOLD, &device.name);
     page.line(&format!("{name}{}", page.paint(DIM, &format!("  {place}"))));
     part(page, "  wire", &device.ceiling.wire);
+    if let Some(words) = device.ethtool.as_ref().and_then(link) {
+        page.labelled(MARGIN, "  link", &words);
+    }
     part(page, "  slot", &device.ceiling.slot);
     if !device.shared_with.is_empty() {
         let others = device.shared_with.join(", ");
@@ -70,6 +74,23 @@ fn shown(part: &Part) -> String {
     )
 }
 
+/// What the driver says of the wire, as far as it does: `full duplex, negotiated; FEC RS (Auto); pause frames rx and tx`.
+fn link(ethtool: &Ethtool) -> Option<String> {
+    let duplex = |it: &Settings| match (it.duplex?, it.autonegotiation) {
+        (duplex, Some(true)) => Some(format!("{} duplex, negotiated", duplex.name())),
+        (Duplex::Half, _) => Some("half duplex".to_owned()),
+        (Duplex::Full, _) => Some("full duplex".to_owned()),
+    };
+    let settings = ethtool.settings.as_ref().ok().and_then(duplex);
+    let fec = ethtool.fec.as_ref().ok().map(|it| match it.active == it.configured {
+        true => format!("FEC {}", it.active),
+        false => format!("FEC {} ({})", it.active, it.configured),
+    });
+    let pause = ethtool.pause.as_ref().ok().map(|it| format!("pause frames {it}"));
+    let parts: Vec<String> = [settings, fec, pause].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
 /// The narrower part, and how much more the other would carry.
 fn most(ceiling: &Ceiling) -> Option<String> {
     let direction = Direction::One;
@@ -93,4 +114,34 @@ pub(super) fn assumptions(ceiling: &Ceiling) -> Vec<String> {
         assumptions.map(|it| format!("{name}: {it}")).collect()
     };
     parts.into_iter().flat_map(of_part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::Missing;
+    use facts::links::ethtool::text;
+
+    fn of(fec: &str, pause: &str) -> Option<String> {
+        let settings = "Settings for eth0:\nDuplex: Full\nAuto-negotiation: on\n";
+        let missing = || Missing::not_here("FEC", "its driver does not tell");
+        link(&Ethtool {
+            settings: text::settings(settings).unwrap().ok_or_else(missing),
+            fec: text::fec(fec).unwrap().ok_or_else(missing),
+            pause: text::pause(pause).unwrap().ok_or_else(missing),
+        })
+    }
+
+    #[test]
+    fn what_the_driver_says_of_the_wire_is_one_line() {
+        let fec =
+            "FEC parameters for eth0:\nConfigured FEC encodings: Auto\nActive FEC encoding: RS\n";
+        let pause = "Pause parameters for eth0:\nAutonegotiate: off\nRX: on\nTX: on\n";
+        assert_eq!(
+            of(fec, pause).unwrap(),
+            "full duplex, negotiated; FEC RS (Auto); pause frames rx and tx"
+        );
+        let refused = "netlink error: Operation not supported\n";
+        assert_eq!(of(refused, refused).unwrap(), "full duplex, negotiated");
+    }
 }

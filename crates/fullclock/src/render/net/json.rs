@@ -2,6 +2,7 @@
 
 use super::{Measured, word};
 use crate::render::json::{SCHEMA_VERSION, pretty, reason};
+use facts::links::ethtool::{Duplex, Ethtool, Fec, Pause, Settings, Speeds};
 use facts::links::perftest::{Bandwidth, Conflict, Figures, Latency};
 use facts::{BytesPerSecond, Fact};
 use rules::ceiling::{Ceiling, Ceilings, Direction, Named, Part};
@@ -23,7 +24,30 @@ fn device(named: &Named) -> Value {
     value["rdma"] = named.is_rdma.into();
     value["address"] = named.address.as_ref().map_or_else(reason, |it| it.as_str().into());
     value["slot_shared_with"] = named.shared_with.clone().into();
+    value["ethtool"] = named.ethtool.as_ref().map_or(Value::Null, ethtool);
     value
+}
+
+fn ethtool(ethtool: &Ethtool) -> Value {
+    let highest = |it: &Speeds| it.highest().map(|it| it.0);
+    let settings = |it: &Settings| {
+        json!({
+            "speed_bits_per_second": it.speed.map(|it| it.0),
+            "duplex": it.duplex.map(Duplex::name),
+            "autonegotiation": it.autonegotiation,
+            "highest_supported_bits_per_second": highest(&it.supported),
+            "highest_advertised_bits_per_second": highest(&it.advertised),
+            "highest_of_partner_bits_per_second": highest(&it.partner),
+        })
+    };
+    let fec =
+        |it: &Fec| json!({ "active": it.active.names(), "configured": it.configured.names() });
+    let pause = |it: &Pause| json!({ "autonegotiate": it.autonegotiate, "rx": it.rx, "tx": it.tx });
+    json!({
+        "settings": ethtool.settings.as_ref().map_or_else(reason, settings),
+        "fec": ethtool.fec.as_ref().map_or_else(reason, fec),
+        "pause": ethtool.pause.as_ref().map_or_else(reason, pause),
+    })
 }
 
 fn ceiling(device: &str, ceiling: &Ceiling) -> Value {

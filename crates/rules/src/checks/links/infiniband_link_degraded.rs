@@ -14,8 +14,9 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 `state`, `phys_state`, `rate` and `hca_type` of every port below `/sys/class/infiniband` whose link layer is
-InfiniBand. Ports with RDMA over Ethernet are left out: `25 Gb/sec (1X EDR)` is how 25 Gb Ethernet is
-shown there, and nothing is wrong with it.
+InfiniBand. Ports with RDMA over Ethernet (RoCE) are left out: `25 Gb/sec (1X EDR)` is how 25 Gb Ethernet is
+shown there, and nothing is wrong with it. Their wire is an interface's, and `ethernet-link-degraded` judges it by what that
+and the other end can do.
 
 ## Why it matters
 A cable with one bad pair, a half-seated connector or a dying transceiver does not take the link down: it

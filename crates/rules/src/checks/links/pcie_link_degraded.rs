@@ -1,12 +1,14 @@
 //! Looks for network, storage and graphics devices whose PCIe link is slower or narrower than both of its ends.
 //!
 //! Source: drivers/pci/pci-sysfs.c. A port may be able to do more than
-//! is wired to its slot, which no file tells; hence the confidence.
+//! is wired to its slot, which no file tells; hence the confidence. What a network adapter needs of its slot is taken
+//! from what its wires run at; what it will need when another port gets a link is not known.
 
+use crate::ceiling::{Given, Part, Wires, slot_of, wires};
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::links::pcie::{Kind, PcieLink, Speed};
-use facts::{HostView, Missing};
+use facts::{Fact, HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "pcie-link-degraded",
@@ -14,7 +16,9 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 `current_link_speed`, `current_link_width` and their maxima, of every network, storage, graphics and accelerator
-device and of the port above it. A link is degraded only where the device *and* the port can do better.
+device and of the port above it. A link is degraded only where the device *and* the port can do better. Of a network
+adapter it also looks at what all of its ports with a link carry together: a slot that still carries more costs nothing,
+and the finding is low.
 
 ## Why it matters
 A card that is not seated well, a tired riser or a firmware setting brings a link up with half of its lanes
@@ -53,7 +57,7 @@ fn run(host: &HostView) -> Verdict {
     let mut unknown = None;
     let mut n_judged = 0;
     for link in links {
-        match judge(link) {
+        match judge(host, link) {
             Ok(finding) => {
                 n_judged += 1;
                 findings.extend(finding);
@@ -70,7 +74,7 @@ fn run(host: &HostView) -> Verdict {
     }
 }
 
-fn judge(link: &PcieLink) -> Result<Option<Finding>, &Missing> {
+fn judge<'a>(host: &HostView, link: &'a PcieLink) -> Result<Option<Finding>, &'a Missing> {
     let current = link.current.as_ref()?;
     let (device, slot) = (link.device_max.as_ref()?, link.slot_max.as_ref()?);
     let mut possible = device.speed.common(slot.speed);
@@ -82,7 +86,11 @@ fn judge(link: &PcieLink) -> Result<Option<Finding>, &Missing> {
     if !is_slow && !is_narrow {
         return Ok(None);
     }
-    let mut finding = degraded(link, current.speed, possible);
+    let need = need(host, link);
+    let mut finding = match &need {
+        Some(need) => need.judge(link, current.speed, possible),
+        None => degraded(link, current.speed, possible),
+    };
     let (card, port) = (link.folder.as_str(), link.slot());
     for (folder, which, shown) in
         [(card, "current", current), (card, "max", device), (port, "max", slot)]
@@ -98,26 +106,72 @@ fn judge(link: &PcieLink) -> Result<Option<Finding>, &Missing> {
 }
 
 fn degraded(link: &PcieLink, current: Speed, possible: Speed) -> Finding {
-    let address = link.address();
     let (got, bought) = (current.megabytes(), possible.megabytes());
     let (severity, confidence) = match link.kind {
         Kind::Graphics => (Severity::Low, Confidence::Low),
         _ if got.saturating_mul(MOST_IS_LOST) <= bought => (Severity::High, Confidence::Medium),
         _ => (Severity::Medium, Confidence::Medium),
     };
-    let message = format!(
-        "{} {address} runs at {current}, and it and the port above it can do {possible}",
-        noun(link.kind)
-    );
-    Finding::new(severity, confidence, message)
+    Finding::new(severity, confidence, message(link, current, possible))
         .cost(
             format!("{} of {bought} MB/s in each direction", bought.saturating_sub(got)),
             format!("payload of {possible} after line code, less that of {current}"),
         )
-        .fix_lasting(format!(
-            "reseat the card, or try another slot or riser; look for a link speed or bifurcation setting of the \
-             slot in the firmware setup; `lspci -vvs {address}` shows LnkCap and LnkSta"
-        ))
+        .fix_lasting(reseat(link))
+}
+
+fn message(link: &PcieLink, current: Speed, possible: Speed) -> String {
+    let (noun, address) = (noun(link.kind), link.address());
+    format!("{noun} {address} runs at {current}, and it and the port above it can do {possible}")
+}
+
+fn reseat(link: &PcieLink) -> String {
+    let address = link.address();
+    format!(
+        "reseat the card, or try another slot or riser; look for a link speed or bifurcation setting of the slot in the \
+         firmware setup; `lspci -vvs {address}` shows LnkCap and LnkSta"
+    )
+}
+
+/// What the wires of a network adapter ask of its slot, and what that gives.
+struct Need {
+    wires: Wires,
+    slot: Part,
+}
+
+/// `None` where one of the two is not known, or no port has a link.
+fn need(host: &HostView, link: &PcieLink) -> Option<Need> {
+    if link.kind != Kind::Network {
+        return None;
+    }
+    let wires = wires(host, link.slot()).ok().filter(|it| !it.names.is_empty())?;
+    // The payload is a setting of the function that has the interface.
+    let below = |folder: &str| folder.rsplit_once('/').is_some_and(|(slot, _)| slot == link.slot());
+    let adapters = host.network.adapters.iter().flatten();
+    let folder = adapters.map(|it| it.folder.clone()).find(|it| below(it))?;
+    let slot: Fact<Part> = slot_of(host, Given::default(), &Ok(folder));
+    Some(Need { wires, slot: slot.ok()? })
+}
+
+impl Need {
+    fn judge(&self, link: &PcieLink, current: Speed, possible: Speed) -> Finding {
+        let Need { wires, slot } = self;
+        let (carried, needed) = (slot.one_way, wires.rate);
+        let (message, names) = (message(link, current, possible), wires.names.join(", "));
+        let derivation = format!("{}: {carried} one way; {names}: {needed}", slot.name);
+        if carried >= needed {
+            let message = format!("{message}; that still carries more than {names}");
+            return Finding::new(Severity::Low, Confidence::Medium, message)
+                .cost(format!("nothing of the {needed} that {names} can carry"), derivation)
+                .fix_lasting(reseat(link));
+        }
+        let is_most = carried.0.saturating_mul(MOST_IS_LOST) <= needed.0;
+        let severity = if is_most { Severity::High } else { Severity::Medium };
+        let lost = 100.0 * (1.0 - carried.share_of(needed));
+        Finding::new(severity, Confidence::Medium, message)
+            .cost(format!("{lost:.0} % of the {needed} that {names} can carry"), derivation)
+            .fix_lasting(reseat(link))
+    }
 }
 
 fn noun(kind: Kind) -> &'static str {
@@ -179,6 +233,50 @@ mod tests {
             verdict(&CHECK, &host("0x020000", GEN1_X4, GEN4_X8, GEN3_X8)),
             "high: network device 0000:3b:00.0 runs at 2.5 GT/s x4, and it and the port above it can do 8 GT/s x8"
         );
+    }
+
+    /// An interface with a link at `megabits` on the device of [`host`].
+    fn with_wire(excerpt: &str, megabits: u32) -> String {
+        let net = "//- /sys/class/net/eth0";
+        format!(
+            "{excerpt}{net} -> ../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0/net/eth0\n\
+             {net}/carrier\n1\n{net}/speed\n{megabits}\n"
+        )
+    }
+
+    #[test]
+    fn a_slot_that_still_carries_more_than_the_wire_is_low_and_costs_nothing() {
+        let excerpt = with_wire(&host("0x020000", GEN3_X4, GEN3_X8, GEN4_X8), 10_000);
+        assert_eq!(
+            verdict(&CHECK, &excerpt),
+            "low: network device 0000:3b:00.0 runs at 8 GT/s x4, and it and the port above it can do 8 GT/s x8; that \
+             still carries more than eth0"
+        );
+        let cost = findings(&CHECK, &excerpt).remove(0).cost.unwrap();
+        assert_eq!(cost.estimate, "nothing of the 1.25 GB/s that eth0 can carry");
+        assert_eq!(cost.derivation, "PCIe 3.0 x4: 3.32 GB/s one way; eth0: 1.25 GB/s");
+    }
+
+    #[test]
+    fn a_slot_that_is_narrower_than_the_wire_says_by_how_much() {
+        let narrow = host("0x020000", GEN1_X4, GEN3_X8, GEN4_X8);
+        let excerpt = with_wire(&narrow, 10_000);
+        assert!(verdict(&CHECK, &excerpt).starts_with("medium: "));
+        let cost = findings(&CHECK, &excerpt).remove(0).cost.unwrap();
+        assert_eq!(cost.estimate, "33 % of the 1.25 GB/s that eth0 can carry");
+        assert!(verdict(&CHECK, &with_wire(&narrow, 40_000)).starts_with("high: "));
+    }
+
+    #[test]
+    fn a_wire_without_a_link_or_a_speed_changes_nothing() {
+        let excerpt = with_wire(&host("0x020000", GEN3_X4, GEN3_X8, GEN4_X8), 10_000);
+        let plain = "medium: network device 0000:3b:00.0 runs at 8 GT/s x4, and it and the port above it can do 8 GT/s x8";
+        for other in [
+            excerpt.replace("carrier\n1\n", "carrier\n0\n"),
+            excerpt.replace("speed\n10000\n", "speed\n-1\n"),
+        ] {
+            assert_eq!(verdict(&CHECK, &other), plain);
+        }
     }
 
     #[test]
