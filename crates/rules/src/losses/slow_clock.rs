@@ -44,6 +44,7 @@ hypervisor, or nobody but a better cooler.
         "no-frequency-driver",
         "mixed-frequency-settings",
         "low-power-limit",
+        "bmc-power-cap",
         "prochot-asserted",
         "thermal-throttling",
         "clock-below-minimum",

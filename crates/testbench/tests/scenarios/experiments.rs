@@ -33,6 +33,9 @@ settled case:kipmid -n 6 -w 'ipmi-roundtrip --cpus 0 --iterations 1'";
 const TWO_LIMITS: &str = "\
 settled kipmid-max-busy=0,100 -w 'ipmi-roundtrip --iterations 5'";
 
+/// What waits for the controller are heard, and two limits beside what a model makes of them.
+const TUNED: &str = "tuned --no-load --limits 0,100 -n 6 --iterations 5";
+
 /// A boot of its own: those that look at faults are long as they are, and a machine that takes too long is lost to all.
 static GOVERNORS: LazyLock<Transcript> =
     LazyLock::new(|| run(&machines::sound(), &[studies("case:ondemand", ONDEMAND)]));
@@ -43,6 +46,7 @@ static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
         studies("case:tick", TICK),
         studies("kipmid-max-busy", TWO_LIMITS),
         studies("case:kipmid", KIPMID),
+        studies("tune", TUNED),
     ];
     run(&machines::tickless(), &steps)
 });
@@ -178,6 +182,29 @@ fn study_of_limits_of_polling_has_every_limit_and_claims_what_the_shortest_does(
     let shares = [0, 1].map(|arm| mean(&study.figures(arm, "kipmid share")));
     println!("  kipmi0 took {shares:?} % of a CPU");
     assert!(shares[1] > 0.0 && shares[1] < 0.75 * shares[0], "{shares:?}");
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn limit_of_polling_does_what_the_model_makes_of_the_waits_that_were_heard() {
+    let output = TICKLESS.step("tune").unwrap_or_else(|error| panic!("{error:#}"));
+    let (ended, tuned) = output.stdout.split_once('\n').unwrap_or_default();
+    assert_eq!(ended, "ended: 0, left: ", "{output:#?}");
+    let tuned: Value =
+        serde_json::from_str(tuned).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
+    assert_eq!((&tuned["is_complete"], &tuned["model_missing"]), (&true.into(), &Value::Null));
+    assert_eq!(tuned["model"]["tick_us"], 4000.0);
+    let limits = tuned["limits"].as_array().map_or(&[][..], |it| it);
+    let [unlimited, limited] = limits else { panic!("{tuned:#}") };
+    let slower = |of: &dyn Fn(&Value) -> Option<f64>| {
+        of(limited).zip(of(unlimited)).map_or(f64::NAN, |(limited, unlimited)| limited / unlimited)
+    };
+    let measured = slower(&|it| it["conditions"][0]["both_ms"].as_f64());
+    let modelled = slower(&|it| it["model"]["both_ms"].as_f64());
+    println!("  a limit of 100 us takes {measured:.3} times as long, {modelled:.3} by the model");
+    // Behind the controller's 20 ms an answer waits for ticks of 4 ms.
+    assert!(measured > 1.0 && modelled > 1.0, "{tuned:#}");
+    assert!((modelled / measured - 1.0).abs() < 0.25, "{tuned:#}");
 }
 
 fn mean(values: &[f64]) -> f64 {

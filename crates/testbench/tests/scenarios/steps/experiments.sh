@@ -17,3 +17,13 @@ settled() {
     echo "ended: $?, left: $(tree | diff /tmp/before - | words)"
     cat $studies/*/[0-9]*.json $studies/*/report.json $studies/*/report.md
 }
+
+# tuned <arguments>: tunes the polling of the controller and prints what came of it: how it ended and what it left other than it
+# was, and its report.
+tuned() {
+    rm -rf $studies
+    tree >/tmp/before
+    fullclock ipmi tune "$@" --json --results $studies --state-dir $changes >/tmp/tuned
+    echo "ended: $?, left: $(tree | diff /tmp/before - | words)"
+    cat /tmp/tuned
+}
