@@ -103,8 +103,9 @@ impl Tuning {
 }
 
 impl Tuned {
-    /// How long answers take and what waiting takes of a CPU, both in milliseconds.
-    fn costs(&self) -> Option<(f64, f64)> {
+    /// How long both answers take and what waiting for them takes of a CPU, in milliseconds, over all loads; `None` where a load has
+    /// no such figure.
+    pub fn costs(&self) -> Option<(f64, f64)> {
         let of = |what: fn(&Condition) -> Option<f64>| {
             let logs: Option<Vec<f64>> = self
                 .conditions

@@ -1,14 +1,16 @@
-//! What a sweep of the limit of polling says: `schemas/ipmi-tune-1.json`.
+//! What a sweep of the limit of polling says, as text and as JSON.
+
+mod curve;
+mod json;
+
+pub(crate) use json::json;
 
 use crate::output::Style;
 use crate::render::bench::doubt_lines;
 use crate::render::experiment::Study;
-use crate::render::json::{SCHEMA_VERSION, pretty};
 use crate::render::page::{BOLD, Page};
 use lab::experiment::{Change, Condition, Tuned, Tuning};
 use lab::ipmi::{Forecast, Foretold};
-use lab::known::Known;
-use serde_json::{Value, json};
 
 /// What the driver would make of the waits that were seen, or why nobody can say.
 pub(crate) type Model = Result<Forecast, String>;
@@ -30,6 +32,7 @@ pub(crate) fn text(tuning: &Tuning, model: &Model, study: &Study<'_>, style: Sty
         page.line("");
         table(&mut page, tuning, place, model);
     }
+    curve::put(&mut page, tuning);
     page.line("");
     if !tuning.front.is_empty() {
         page.labelled(LABEL, "  *", "no other limit has both faster answers and less CPU time");
@@ -112,7 +115,7 @@ fn table(page: &mut Page, tuning: &Tuning, place: usize, model: &Model) {
 fn row(mark: &str, tuned: &Tuned, condition: &Condition, foretold: Option<Foretold>) -> String {
     let ms = |it: Option<f64>| it.map_or_else(|| "-".to_owned(), milliseconds);
     let share = condition.share_percent.map_or_else(|| "-".to_owned(), |it| format!("{it:.1} %"));
-    let limit = if tuned.limit == "0" { "no limit" } else { tuned.limit.as_str() };
+    let limit = named(tuned);
     let foretold = foretold.map_or_else(String::new, |it| {
         format!("{:>9}{:>9}", milliseconds(it.both_ms), milliseconds(it.polled_ms))
     });
@@ -123,6 +126,10 @@ fn row(mark: &str, tuned: &Tuned, condition: &Condition, foretold: Option<Foreto
         ms(condition.record_ms),
         ms(condition.polled_ms)
     )
+}
+
+fn named(tuned: &Tuned) -> &str {
+    if tuned.limit == "0" { "no limit" } else { tuned.limit.as_str() }
 }
 
 /// Three digits.
@@ -145,52 +152,14 @@ fn modelled(model: &Forecast) -> String {
     )
 }
 
-pub(crate) fn json(
-    tuning: &Tuning,
-    model: &Model,
-    study: &Study<'_>,
-) -> serde_json::Result<String> {
-    let known = model.as_ref().ok();
-    let limit = |(at, it): (usize, &Tuned)| {
-        let foretold = known.and_then(|model| Some(model.under(it.limit.parse().ok()?)));
-        json!({
-            "limit": it.limit,
-            "is_unbeaten": tuning.front.contains(&at),
-            "slower": change(&it.slower),
-            "cpu_time": change(&it.polled),
-            "conditions": it.conditions,
-            "model": foretold.map(|it| json!({ "both_ms": it.both_ms, "polled_ms": it.polled_ms })),
-        })
-    };
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "study": study.record.id,
-        "is_complete": study.record.is_complete,
-        "verdict": verdict(tuning),
-        "knee": tuning.knee.and_then(|it| tuning.limits.get(it)).map(|it| &it.limit),
-        "advised": tuning.advised(),
-        "limits": tuning.limits.iter().enumerate().map(limit).collect::<Vec<_>>(),
-        "model": known.map(|it| &it.kernel),
-        "model_missing": model.as_ref().err(),
-    }))
-}
-
-fn change(of: &Known<Change>) -> Value {
-    match of {
-        Known::Value(it) => {
-            json!({ "change": it.change, "low": it.interval.low, "high": it.interval.high })
-        }
-        Known::Missing { missing } => json!({ "missing": missing }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::render::experiment::fixture;
     use lab::ipmi::{Heard, Question, Waits};
+    use lab::known::Known;
     use lab::stats::Interval;
+    use serde_json::Value;
     use std::time::Duration;
 
     fn tuning() -> Tuning {
@@ -261,7 +230,8 @@ mod tests {
     #[test]
     fn data_are_of_their_schema_whatever_is_known() {
         let schema: Value =
-            serde_json::from_str(include_str!("../../../../../schemas/ipmi-tune-1.json")).unwrap();
+            serde_json::from_str(include_str!("../../../../../../schemas/ipmi-tune-1.json"))
+                .unwrap();
         let validator = jsonschema::validator_for(&schema).unwrap();
         let (record, analysis) = fixture::study();
         let study = Study::of(&record, &analysis).unwrap();
