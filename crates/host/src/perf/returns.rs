@@ -46,11 +46,14 @@ impl Returns {
         Ok(Returns { ring, event })
     }
 
-    /// Waits until half of the room is taken, `timeout` is over or a signal arrives.
-    pub fn wait(&self, timeout: Duration) {
+    /// Waits until half of the room is taken, `timeout` is over or a signal arrives. Whether more can come: not once the task has
+    /// ended.
+    pub fn wait(&self, timeout: Duration) -> bool {
         let timeout = Timespec::try_from(timeout).ok();
+        let mut event = [PollFd::new(&self.event, PollFlags::IN)];
         // Whoever waits looks afterwards, whatever ended it.
-        poll(&mut [PollFd::new(&self.event, PollFlags::IN)], timeout.as_ref()).ok();
+        poll(&mut event, timeout.as_ref()).ok();
+        !event.iter().any(|it| it.revents().contains(PollFlags::HUP))
     }
 
     /// Hands over what was written down since the last time, in its order.

@@ -15,11 +15,6 @@ use crate::workload::FigureShape;
 use crate::workloads::{BOTH, DEVICE_ID, POLLED, RECORD, SHARE};
 use serde::Serialize;
 
-/// The setting that is swept.
-const SETTING: &str = "kipmid-max-busy";
-/// What is varied beside it.
-const LOAD: &str = "load";
-
 /// What a sweep says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tuning {
@@ -80,18 +75,29 @@ impl Change {
 }
 
 impl Tuning {
+    /// The setting that is swept.
+    pub const SETTING: &str = "kipmid-max-busy";
+
+    /// What may be varied beside it.
+    pub const LOAD: &str = "load";
+
     /// What a study says of limits; `None` where it varies none.
     pub fn of(record: &Record) -> Option<Tuning> {
         let experiment = record.experiment.as_ref()?;
         let factors = &experiment.design.factors;
-        let limit = factors.iter().position(|it| it.name == SETTING)?;
-        let load = factors.iter().position(|it| it.name == LOAD);
+        let limit = factors.iter().position(|it| it.name == Tuning::SETTING)?;
+        let load = factors.iter().position(|it| it.name == Tuning::LOAD);
         let sweep = Sweep { record, experiment, limit, load };
         let limits: Vec<Tuned> =
             (0..factors.get(limit)?.levels.len()).filter_map(|level| sweep.tuned(level)).collect();
         let points: Option<Vec<(f64, f64)>> = limits.iter().map(Tuned::costs).collect();
         let points = points.unwrap_or_default();
         Some(Tuning { front: front(&points), knee: knee(&points), limits })
+    }
+
+    /// The first limit that lacks a figure, without which there is no front.
+    pub fn incomplete(&self) -> Option<&str> {
+        self.limits.iter().find(|it| it.costs().is_none()).map(|it| &*it.limit)
     }
 
     /// The limit to have: the knee, where it spares CPU time beyond doubt.
@@ -173,9 +179,11 @@ impl Sweep<'_> {
             return missing("the others are compared with it");
         }
         let n_blocks = self.record.trials.iter().map(|it| it.block + 1).max().unwrap_or_default();
-        let of = |block: u32| {
+        let n_loads = self.load.map_or(1, |it| self.experiment.design.factors[it].levels.len());
+        // Load by load: a block that lacks one of them, or in which its trials failed, would compare one load with another.
+        let of_load = |block: u32, load: usize| {
             let logs = |level: usize| {
-                let trials = self.trials(level, None).filter(|it| it.block == block);
+                let trials = self.trials(level, Some(load)).filter(|it| it.block == block);
                 let values: Option<Vec<f64>> = trials
                     .map(|it| figure(it, shape).filter(|it| *it > 0.0).map(f64::ln))
                     .collect();
@@ -184,6 +192,10 @@ impl Sweep<'_> {
                     .map(|it| it.iter().sum::<f64>() / it.len() as f64)
             };
             Some(logs(level)? - logs(0)?)
+        };
+        let of = |block: u32| {
+            let sum: Option<f64> = (0..n_loads).map(|load| of_load(block, load)).sum();
+            sum.map(|it| it / n_loads as f64)
         };
         let differences = Sample::new((0..n_blocks).filter_map(of).collect());
         match differences.and_then(|it| mean(&it, 0.95, 3)) {
@@ -214,8 +226,8 @@ mod tests {
         let limits = costs.iter().map(|it| it.0.to_owned()).collect();
         let loads = [Factor::IDLE, Factor::ALL_CORES].map(str::to_owned).to_vec();
         let factors = vec![
-            Factor { name: SETTING.to_owned(), levels: limits },
-            Factor { name: LOAD.to_owned(), levels: loads },
+            Factor { name: Tuning::SETTING.to_owned(), levels: limits },
+            Factor { name: Tuning::LOAD.to_owned(), levels: loads },
         ];
         let arms: Vec<Combination> = (0..costs.len() * 2)
             .map(|it| Combination { workload: 0, levels: vec![it / 2, it % 2] })
@@ -268,11 +280,25 @@ mod tests {
     }
 
     #[test]
+    fn a_block_in_which_a_load_failed_compares_no_load_with_another() {
+        let mut record = record(&[("0", 10.0, 5.0), ("500", 10.0, 5.0), ("100", 10.0, 5.0)]);
+        // Under load everything takes twice as long.
+        let failed = record.trials.iter_mut().filter(|it| it.arm == 3 && it.block == 0);
+        failed.for_each(|it| it.failed = Some("no answer".to_owned()));
+        let tuning = Tuning::of(&record).unwrap();
+        assert!(tuning.limits[1].slower.value().is_none(), "two blocks are left");
+        assert!(tuning.limits[2].slower.value().unwrap().change.abs() < 1e-9);
+    }
+
+    #[test]
     fn trials_without_cpu_time_have_no_front() {
         let mut record = record(&[("0", 10.0, 5.0), ("500", 11.0, 1.0), ("100", 40.0, 0.9)]);
         record.trials.iter_mut().for_each(|it| it.outcome.figures.truncate(1));
         let tuning = Tuning::of(&record).unwrap();
-        assert_eq!((tuning.front, tuning.knee), (vec![], None));
+        assert_eq!(
+            (&tuning.front[..], tuning.knee, tuning.incomplete()),
+            (&[][..], None, Some("0"))
+        );
         assert!(tuning.limits[1].polled.value().is_none());
     }
 

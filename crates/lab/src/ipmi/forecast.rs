@@ -48,6 +48,9 @@ impl Forecast {
             let lost = heard.waits.n_lost;
             return Err(format!("{lost} looks of kipmi0 were not written down, for want of room"));
         }
+        if heard.waits.n_all == 0 {
+            return Err("no look of kipmi0 was heard".to_owned());
+        }
         let tick_us = heard.tick.as_secs_f64() * 1e6;
         let kernel = heard.waits.polling_loop(tick_us, heard.rounds_up);
         let kernel = kernel.ok_or("kipmi0 never had to wait: the controller was always ready")?;
@@ -102,6 +105,7 @@ mod tests {
             questions: vec![question; 20],
             pauses_us: vec![200.0; 100],
             n_looks: 100,
+            n_all: 140,
             n_lost: 0,
         };
         let (elapsed, polled) = (Duration::from_millis(30), Duration::from_micros(500));
@@ -133,7 +137,10 @@ mod tests {
     fn what_tells_nothing_says_why() {
         let lost = Heard { waits: Waits { n_lost: 3, ..heard().waits }, ..heard() };
         assert!(Forecast::of(lost).unwrap_err().contains("3 looks"));
-        let ready = Heard { waits: Waits::default(), ..heard() };
+        let silent = Heard { waits: Waits::default(), ..heard() };
+        assert!(Forecast::of(silent).unwrap_err().contains("no look of kipmi0"));
+        let waits = Waits { n_all: 5, ..Waits::default() };
+        let ready = Heard { waits, ..heard() };
         assert!(Forecast::of(ready).unwrap_err().contains("always ready"));
     }
 }

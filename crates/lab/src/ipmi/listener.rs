@@ -1,6 +1,6 @@
 //! Listens to what the driver's state machine returns to the thread that polls, while questions are asked.
 //!
-//! A look of the thread costs about a microsecond more meanwhile. Where nobody may probe the kernel, or another interface than the
+//! Each look of the thread takes a little longer meanwhile. Where nobody may probe the kernel, or another interface than the
 //! thread's would be heard, there is a reason in its place.
 
 use super::polling::Polling;
@@ -37,29 +37,42 @@ impl Listener {
         Ok(Listener { returns })
     }
 
-    /// Does `work`, and tells what was heard of it.
-    pub fn during<T>(self, work: impl FnOnce() -> T) -> (T, Waits) {
+    /// Does `work`, and tells what was heard of it, or in words why nothing was.
+    pub fn during<T>(self, work: impl FnOnce() -> T) -> (T, Result<Waits, String>) {
         let Listener { mut returns } = self;
         let is_over = AtomicBool::new(false);
         let is_over = &is_over;
-        let mut seen = Seen::default();
-        let done = std::thread::scope(|scope| {
-            let seen = &mut seen;
+        std::thread::scope(|scope| {
             let listen = move || {
-                while !is_over.load(Ordering::Acquire) {
-                    returns.wait(EVERY);
+                let mut seen = Seen::default();
+                let mut is_alive = true;
+                while is_alive && !is_over.load(Ordering::Acquire) {
+                    is_alive = returns.wait(EVERY);
                     returns.drain(|it| seen.add(it));
                 }
                 returns.drain(|it| seen.add(it));
+                seen.waits
             };
-            // Without a thread nothing is heard; what is done is done all the same.
             let listening = crate::threads::start(scope, "listener", listen);
-            let done = work();
-            is_over.store(true, Ordering::Release);
-            drop(listening);
-            done
-        });
-        (done, seen.waits)
+            let done = {
+                let _over = Over(is_over);
+                work()
+            };
+            let heard = match listening {
+                Ok(thread) => thread.join().map_err(|_| "the listener broke".to_owned()),
+                Err(why) => Err(why.to_string()),
+            };
+            (done, heard)
+        })
+    }
+}
+
+/// Ends the listening, also where the work panics: the scope waits for all its threads.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
     }
 }
 

@@ -40,13 +40,19 @@ pub struct Question {
 pub struct Waits {
     /// Those that were over.
     pub questions: Vec<Question>,
-    /// How long it was from one look that found the controller busy to the next look, in microseconds.
+    /// How long it was from one look that found the controller busy to the next look, in microseconds; of the first
+    /// hundred thousand.
     pub pauses_us: Vec<f64>,
-    /// How many looks there were.
+    /// How many looks found the controller busy.
     pub n_looks: u64,
+    /// How many looks there were.
+    pub n_all: u64,
     /// Returns that were not written down: what was seen has gaps where there are some.
     pub n_lost: u64,
 }
+
+/// A kernel that looks without a pause does so a million times a second: more pauses say nothing new of their middle.
+const MOST_PAUSES: usize = 100_000;
 
 impl Waits {
     /// Every wait, in microseconds.
@@ -85,12 +91,13 @@ impl Seen {
     }
 
     fn look(&mut self, at_ns: u64, value: u64) {
+        self.waits.n_all += 1;
         match value {
             CALL_WITH_DELAY | CALL_WITH_TICK_DELAY => {
                 self.waits.n_looks += 1;
                 let (first_ns, last_ns) = self.waiting_ns.unwrap_or((at_ns, at_ns));
                 if self.waiting_ns.is_some() {
-                    self.waits.pauses_us.push(microseconds(last_ns, at_ns));
+                    self.paused(last_ns, at_ns);
                 }
                 self.waiting_ns = Some((first_ns, at_ns));
             }
@@ -110,9 +117,15 @@ impl Seen {
 
     fn ready(&mut self, at_ns: u64) {
         if let Some((first_ns, last_ns)) = self.waiting_ns.take() {
-            self.waits.pauses_us.push(microseconds(last_ns, at_ns));
+            self.paused(last_ns, at_ns);
             let [least, most] = [last_ns, at_ns].map(|it| microseconds(first_ns, it));
             self.waits_us.push((least + most) / 2.0);
+        }
+    }
+
+    fn paused(&mut self, from_ns: u64, to_ns: u64) {
+        if self.waits.pauses_us.len() < MOST_PAUSES {
+            self.waits.pauses_us.push(microseconds(from_ns, to_ns));
         }
     }
 

@@ -116,6 +116,12 @@ pub(crate) fn under(
     if plan.is_idle() {
         return Ok(work()?);
     }
+    let writes = plan.steps.iter().flat_map(|it| &it.change.writes);
+    for write in writes {
+        let [from, to] = [&write.from, &write.to].map(|it| it.as_deref().unwrap_or_default());
+        let text = format!("{}: {from} -> {to}, and back afterwards", write.target);
+        output::note(&arguments.output, &text);
+    }
     Ok(with_change(&ground.session(arguments, interrupt), &mut journal, &plan, work)?)
 }
 

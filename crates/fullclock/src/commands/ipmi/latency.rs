@@ -85,10 +85,7 @@ fn measured(
         Some(cpus) => pinned_to(cpus, ask).map_err(|why| Failure::Unready(why.to_string())),
     };
     let (asked, waits) = match listener {
-        Ok(listener) => {
-            let (asked, waits) = listener.during(placed);
-            (asked, Ok(waits))
-        }
+        Ok(listener) => listener.during(placed),
         Err(why) => (placed(), Err(why)),
     };
     let (asked, polled, elapsed) = asked.unwrap_or_else(|why| (Err(why), None, Duration::ZERO));

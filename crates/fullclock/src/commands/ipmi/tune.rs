@@ -17,12 +17,17 @@ use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::Duration;
 
-const SETTING: &str = "kipmid-max-busy";
-
 pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<ExitCode> {
     let host = host::view(&Live::this_machine());
     let polling = Polling::of(&host, &Live::this_machine());
-    polling.task().map_err(|why| anyhow!("there is nothing to tune: kipmid is {why}"))?;
+    polling
+        .task()
+        .map_err(|why| anyhow!("there is no kipmid to tune, as far as is known: {why}"))?;
+    if arguments.output.json && (options.apply || options.persist) {
+        bail!(
+            "--json tells of the sweep alone: leave out --apply and --persist, and apply what it advises"
+        );
+    }
     let study = study(options);
     let design = design(options, &host)?;
     let model: Model = if options.dry_run {
@@ -88,10 +93,10 @@ fn design(options: &TuneArguments, host: &HostView) -> Result<Design> {
         );
     }
     let limits = options.limits.iter().map(u32::to_string).collect();
-    let mut factors = vec![Factor { name: SETTING.to_owned(), levels: limits }];
+    let mut factors = vec![Factor { name: Tuning::SETTING.to_owned(), levels: limits }];
     if !options.no_load {
         let levels = [Factor::IDLE, Factor::ALL_CORES].map(str::to_owned).to_vec();
-        factors.push(Factor { name: "load".to_owned(), levels });
+        factors.push(Factor { name: Tuning::LOAD.to_owned(), levels });
     }
     let workload = format!("ipmi-roundtrip --cpus {cpu} --iterations {}", options.iterations);
     let name = "how long kipmi0 may poll this controller without a pause".to_owned();
@@ -128,7 +133,7 @@ fn forecast(
         Ok(())
     };
     output::with_progress(&arguments.output, "listening to the interface ...", || {
-        let request = format!("{SETTING}=0");
+        let request = format!("{}=0", Tuning::SETTING);
         experiment::under((arguments, study), &request, host, &interrupt, &mut listen)
     })?;
     Ok(heard.and_then(Forecast::of))
@@ -156,7 +161,7 @@ fn listened(
     };
     /// Since this version a timer of a jiffy ends with the second tick ([`lab::ipmi::PollingLoop`]).
     const ROUNDS_UP_SINCE: (u32, u32) = (4, 8);
-    Ok(Ok(Heard {
+    Ok(waits.map(|waits| Heard {
         waits,
         n_pairs: LISTENED,
         elapsed,
@@ -174,7 +179,7 @@ fn apply(arguments: &Arguments, options: &TuneArguments, tuning: &Tuning) -> Res
         return Ok(ExitCode::SUCCESS);
     };
     let plan = PlanArguments {
-        what: vec![format!("{SETTING}={limit}")],
+        what: vec![format!("{}={limit}", Tuning::SETTING)],
         profiles: Vec::new(),
         i_know: false,
     };

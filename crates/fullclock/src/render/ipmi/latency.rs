@@ -104,14 +104,18 @@ fn nanoseconds(waits: &Waits) -> Vec<u64> {
 fn about_waits(waits: &Waits) -> String {
     let (n_questions, n_waits) = (waits.questions.len(), waits.all_us().count());
     let Some(pause_us) = pause_us(waits) else {
-        return format!("ready at each of {} looks: nobody had to wait", waits.n_looks);
+        return match waits.n_all {
+            0 => "its waits are not seen: no look of kipmi0 was heard".to_owned(),
+            n_all => format!("ready at each of {n_all} looks of kipmi0: nobody had to wait"),
+        };
     };
     let lost = match waits.n_lost {
         0 => String::new(),
         lost => format!("; {lost} looks were not written down, and their questions are left out"),
     };
     format!(
-        "kipmi0 waited {n_waits} times in {n_questions} questions, and looked again after {}: a wait is known to half of that{lost}",
+        "kipmi0 waited {n_waits} times in {n_questions} questions, and looked again after {}: a wait is known to half of that{lost}; each look takes a \
+         little longer for being written down",
         span((pause_us * 1e3) as u64)
     )
 }
@@ -216,6 +220,7 @@ mod tests {
                         questions: vec![question(1500.0), question(900.0)],
                         pauses_us: vec![190.0; 12],
                         n_looks: 16,
+                        n_all: 30,
                         n_lost: 0,
                     }
                 },
@@ -241,7 +246,8 @@ mod tests {
           device id                    100      5 ms      5 ms      5 ms     40 ms
           kipmid                25.0 % of a CPU, 5 ms a round trip
           interface             kipmi0 waited 4 times in 2 questions, and looked again
-                                after 190 us: a wait is known to half of that
+                                after 190 us: a wait is known to half of that; each look
+                                takes a little longer for being written down
 
         Device id by time            trips
           5 ms to 10 ms                 99  ##################################

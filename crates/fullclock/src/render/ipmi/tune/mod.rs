@@ -9,7 +9,7 @@ use crate::output::Style;
 use crate::render::bench::doubt_lines;
 use crate::render::experiment::Study;
 use crate::render::page::{BOLD, Page};
-use lab::experiment::{Change, Condition, Tuned, Tuning};
+use lab::experiment::{Change, Condition, Factor, Tuned, Tuning};
 use lab::ipmi::{Forecast, Foretold};
 
 /// What the driver would make of the waits that were seen, or why nobody can say.
@@ -51,12 +51,12 @@ pub(crate) fn text(tuning: &Tuning, model: &Model, study: &Study<'_>, style: Sty
 fn verdict(tuning: &Tuning) -> String {
     let first = tuning.limits.first().map_or("", |it| it.limit.as_str());
     let Some(knee) = tuning.knee.and_then(|it| tuning.limits.get(it)) else {
-        let why = if tuning.front.is_empty() {
-            "what kipmi0 takes of a CPU is not known"
-        } else {
-            "each limit spares CPU time only for as much more of waiting, or nothing"
+        return match tuning.incomplete() {
+            Some(limit) => format!(
+                "No knee: under {limit} there is no trial that was answered, or none that tells what kipmi0 took of a CPU."
+            ),
+            None => "No limit stands out: each spares CPU time only for as much more of waiting, or nothing.".to_owned(),
         };
-        return format!("No limit stands out: {why}.");
     };
     match (knee.slower.value(), knee.polled.value()) {
         (Some(slower), Some(polled)) if polled.is_there() => format!(
@@ -90,7 +90,7 @@ fn more(change: &Change, what: &str) -> String {
 
 fn table(page: &mut Page, tuning: &Tuning, place: usize, model: &Model) {
     let load = tuning.limits.first().and_then(|it| it.conditions.get(place)).map(|it| &*it.load);
-    let is_idle = load != Some("all-cores");
+    let is_idle = load != Some(Factor::ALL_CORES);
     let heading = if is_idle { "Other CPUs idle" } else { "Other CPUs busy" };
     // The model knows nothing of a load.
     let model = model.as_ref().ok().filter(|_| is_idle);
@@ -197,6 +197,7 @@ mod tests {
             questions: vec![question; 30],
             pauses_us: vec![180.0; 300],
             n_looks: 300,
+            n_all: 400,
             n_lost: 0,
         };
         let (elapsed, polled) = (Duration::from_millis(270), Duration::from_millis(35));
