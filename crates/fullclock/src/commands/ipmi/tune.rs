@@ -19,6 +19,8 @@ use std::time::Duration;
 
 pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<ExitCode> {
     let host = host::view(&Live::this_machine());
+    // Why there is none to ask goes before who polls it.
+    drop(lab::ipmi::open(&host)?);
     let polling = Polling::of(&host, &Live::this_machine());
     polling
         .task()
