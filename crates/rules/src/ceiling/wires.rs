@@ -18,12 +18,16 @@ pub struct Wires {
 /// fast it is makes the whole unknown.
 pub fn wires(host: &HostView, slot: &str) -> Fact<Wires> {
     let mut wires = Wires { names: Vec::new(), rate: BytesPerSecond(0) };
-    for interface in host.network.interfaces.as_ref()? {
-        if is_below(slot, interface.pci.as_ref()) && has_own_wire(interface) {
+    let interfaces = all_of(&host.network.interfaces)?;
+    for interface in interfaces.iter().filter(|it| has_own_wire(it)) {
+        if is_below(slot, &interface.pci)? {
             wires.add(&interface.name, rate_of(interface)?);
         }
     }
-    for device in host.network.rdma.iter().flatten().filter(|it| is_below(slot, it.pci.as_ref())) {
+    for device in all_of(&host.network.rdma)? {
+        if !is_below(slot, &device.pci)? {
+            continue;
+        }
         let ports = host.infiniband.ports.as_ref()?;
         for port in ports.iter().filter(|it| it.name.starts_with(&format!("{} ", device.name))) {
             wires.add(&port.name, rate_of_port(port)?);
@@ -41,8 +45,21 @@ impl Wires {
     }
 }
 
-fn is_below(slot: &str, folder: Result<&String, &Missing>) -> bool {
-    folder.is_ok_and(|it| it.rsplit_once('/').is_some_and(|(above, _)| above == slot))
+/// None where the host has no such thing.
+fn all_of<T>(things: &Fact<Vec<T>>) -> Result<&[T], &Missing> {
+    match things {
+        Err(missing) if missing.is_absence() => Ok(&[]),
+        things => things.as_deref(),
+    }
+}
+
+/// What is on another bus is not below it.
+fn is_below<'a>(slot: &str, folder: &'a Fact<String>) -> Result<bool, &'a Missing> {
+    match folder {
+        Ok(folder) => Ok(folder.rsplit_once('/').is_some_and(|(above, _)| above == slot)),
+        Err(missing) if missing.is_absence() => Ok(false),
+        Err(missing) => Err(missing),
+    }
 }
 
 /// IP over InfiniBand is a face of its port, and a virtual function one of the function that it is of.
@@ -117,5 +134,17 @@ mod tests {
         let unknown = interface("eth1", 1, &[("carrier", "1"), ("speed", "-1")]);
         assert!(of(&(interface("eth0", 0, &UP) + &unknown)).is_err());
         assert!(of("//- /sys/class/net/\n!denied\n").is_err());
+    }
+
+    #[test]
+    fn what_may_not_be_read_may_be_a_wire_of_the_card_and_makes_the_sum_unknown() {
+        let up = interface("eth0", 0, &UP);
+        assert!(of(&format!("{up}//- /sys/class/infiniband/\n!denied\n")).is_err());
+        let elsewhere = "//- /sys/class/net/eth1 -> ../../devices/pci0000:00/0000:00:14.0/usb1/1-2/1-2:1.0/net/eth1\n";
+        assert_eq!(of(&format!("{up}{elsewhere}")), Ok(("eth0".into(), "3.12 GB/s".into())));
+        let mut host = host_of(&(up + &interface("eth1", 0, &UP)));
+        host.network.interfaces.as_mut().unwrap()[1].pci =
+            Err(Missing::denied("/sys/class/net/eth1"));
+        assert!(wires(&host, SLOT).is_err());
     }
 }

@@ -63,24 +63,40 @@ fn run(host: &HostView) -> Verdict {
                 n_judged += 1;
                 findings.extend(found);
             }
-            Err(missing) if missing.is_absence() => absent = missing.clone(),
+            Err(missing) if missing.is_absence() => absent = missing,
             Err(missing) => unknown = unknown.or(Some(missing)),
         }
     }
     match unknown {
         _ if !findings.is_empty() => Ok(findings),
-        Some(missing) => Err(missing.into()),
+        Some(missing) => Err(missing),
         None if n_judged == 0 => Err(absent),
         None => Ok(findings),
     }
 }
 
-fn judge<'a>(host: &HostView, interface: &'a Interface) -> Result<Vec<Finding>, &'a Missing> {
+fn judge(host: &HostView, interface: &Interface) -> Verdict {
     let settings = interface.ethtool.settings.as_ref()?;
     let link = Link { interface, settings, name: name(host, interface) };
     let slow = settings.speed.and_then(|speed| link.slow(speed));
     let half = (settings.duplex == Some(Duplex::Half)).then(|| link.half());
-    Ok(slow.into_iter().chain(half).collect())
+    let findings: Vec<Finding> = slow.into_iter().chain(half).collect();
+    match untold(settings) {
+        Some(what) if findings.is_empty() => Err(Missing::not_here(
+            format!("{what} of {} to judge", interface.name),
+            "its driver does not tell",
+        )),
+        _ => Ok(findings),
+    }
+}
+
+/// What a speed cannot be judged without, as virtual drivers leave it out.
+fn untold(settings: &Settings) -> Option<&'static str> {
+    match settings.speed {
+        None => Some("speed"),
+        Some(_) if settings.supported.is_empty() => Some("supported speed"),
+        Some(_) => None,
+    }
 }
 
 /// `eth0`, `eth0 (mlx5_0 port 1)`: RDMA over the same wire has no finding of its own.
@@ -115,23 +131,20 @@ impl Link<'_> {
             return Some(self.below_own(speed, own));
         }
         let both = supported.common(partner).highest().filter(|it| *it > speed)?;
-        let is_offered = self.settings.agreeable().is_some_and(|it| it > speed);
-        Some(if is_offered {
-            self.below_both(speed, both)
-        } else if advertised.is_empty() {
-            self.below_own(speed, both)
-        } else {
-            self.held_back(speed, both)
+        Some(match self.settings.agreeable().filter(|it| *it > speed) {
+            Some(offered) => self.below_both(speed, offered),
+            None if advertised.is_empty() => self.below_own(speed, both),
+            None => self.held_back(speed, both),
         })
     }
 
     /// Both ends offer more: what lies between them is at fault.
-    fn below_both(&self, speed: BitsPerSecond, possible: BitsPerSecond) -> Finding {
-        let is_most = speed.0.saturating_mul(MOST_IS_LOST) <= possible.0;
+    fn below_both(&self, speed: BitsPerSecond, offered: BitsPerSecond) -> Finding {
+        let is_most = speed.0.saturating_mul(MOST_IS_LOST) <= offered.0;
         let severity = if is_most { Severity::High } else { Severity::Medium };
         let message =
-            format!("{} runs at {speed}, and both of its ends offer {possible}", self.name);
-        self.with_speeds(Finding::new(severity, Confidence::Medium, message), speed, possible)
+            format!("{} runs at {speed}, and both of its ends offer {offered}", self.name);
+        self.with_speeds(Finding::new(severity, Confidence::Medium, message), speed, offered)
             .fix_lasting(CABLE)
     }
 
@@ -295,7 +308,33 @@ mod tests {
             "clean"
         );
         assert_eq!(verdict(&CHECK, &at("25000Mb/s", &modes("25000", "25000", ""))), "clean");
-        assert_eq!(verdict(&CHECK, &at("10000Mb/s", &modes("", "", ""))), "clean");
+    }
+
+    #[test]
+    fn what_is_offered_is_said_and_not_what_the_adapter_could_offer() {
+        let all = "100 1000 10000";
+        let excerpt = at("100Mb/s", &modes(all, "100 1000", all));
+        assert_eq!(
+            verdict(&CHECK, &excerpt),
+            "high: eth0 runs at 0.1 Gb/s, and both of its ends offer 1 Gb/s"
+        );
+        let cost = findings(&CHECK, &excerpt).remove(0).cost.unwrap();
+        assert_eq!(cost.estimate, "90 % of the 1 Gb/s that the wire could carry");
+    }
+
+    #[test]
+    fn a_driver_that_tells_no_speed_or_none_that_it_could_do_is_not_judged() {
+        assert_eq!(
+            verdict(&CHECK, &at("10000Mb/s", &modes("", "", ""))),
+            "not applicable: no supported speed of eth0 to judge here: its driver does not tell"
+        );
+        let unknown = at("Unknown!", &modes(GIGABIT, GIGABIT, GIGABIT));
+        for duplex in ["Full\n", "Unknown! (255)\n"] {
+            assert_eq!(
+                verdict(&CHECK, &unknown.replace("Full\n", duplex)),
+                "not applicable: no speed of eth0 to judge here: its driver does not tell"
+            );
+        }
     }
 
     #[test]
@@ -369,9 +408,6 @@ mod tests {
             let verdict = verdict(&CHECK, &other);
             assert!(verdict.starts_with("not applicable: "), "{verdict}\n{other}");
         }
-        let unknown =
-            at("Unknown!", &modes(GIGABIT, GIGABIT, GIGABIT)).replace("Full\n", "Unknown! (255)\n");
-        assert_eq!(verdict(&CHECK, &unknown), "clean");
     }
 
     #[test]

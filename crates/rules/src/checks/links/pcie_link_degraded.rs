@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 `current_link_speed`, `current_link_width` and their maxima, of every network, storage, graphics and accelerator
 device and of the port above it. A link is degraded only where the device *and* the port can do better. Of a network
-adapter it also looks at what all of its ports with a link carry together: a slot that still carries more costs nothing,
+adapter it also looks at what all of its ports with a link carry together: a slot that still carries that costs nothing,
 and the finding is low.
 
 ## Why it matters
@@ -160,7 +160,7 @@ impl Need {
         let (message, names) = (message(link, current, possible), wires.names.join(", "));
         let derivation = format!("{}: {carried} one way; {names}: {needed}", slot.name);
         if carried >= needed {
-            let message = format!("{message}; that still carries more than {names}");
+            let message = format!("{message}; that still carries no less than {names}");
             return Finding::new(Severity::Low, Confidence::Medium, message)
                 .cost(format!("nothing of the {needed} that {names} can carry"), derivation)
                 .fix_lasting(reseat(link));
@@ -245,12 +245,12 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_still_carries_more_than_the_wire_is_low_and_costs_nothing() {
+    fn a_slot_that_still_carries_no_less_than_the_wire_is_low_and_costs_nothing() {
         let excerpt = with_wire(&host("0x020000", GEN3_X4, GEN3_X8, GEN4_X8), 10_000);
         assert_eq!(
             verdict(&CHECK, &excerpt),
             "low: network device 0000:3b:00.0 runs at 8 GT/s x4, and it and the port above it can do 8 GT/s x8; that \
-             still carries more than eth0"
+             still carries no less than eth0"
         );
         let cost = findings(&CHECK, &excerpt).remove(0).cost.unwrap();
         assert_eq!(cost.estimate, "nothing of the 1.25 GB/s that eth0 can carry");
