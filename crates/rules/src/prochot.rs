@@ -30,7 +30,7 @@ pub struct Place {
 }
 
 /// What a register says of a signal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// It holds the clock down at the moment of reading.
     pub is_active: bool,
@@ -38,26 +38,38 @@ pub struct State {
     pub was_logged: bool,
 }
 
-/// The registers that tell, with what they hold; those that could not be read are left out.
+/// The registers that tell.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// With what they hold.
+    pub read: Vec<(Place, u64)>,
+    /// Whether there are more, which could not be read.
+    pub is_partial: bool,
+}
+
+/// Those of the host.
 ///
 /// Errors: none could be read.
-pub fn places(host: &HostView) -> Fact<Vec<(Place, u64)>> {
+pub fn places(host: &HostView) -> Fact<Places> {
     let info = host.cpuinfo.as_ref()?;
     host.platform.hides("PROCHOT#")?;
     let reasons = Layout::of(info).map(|it| it.register);
     let registers = [Some(&THERM_STATUS), Some(&PACKAGE_THERM_STATUS), reasons];
-    let (mut found, mut missing): (Vec<(Place, u64)>, Option<Missing>) = (Vec::new(), None);
+    let (mut read, mut missing): (Vec<(Place, u64)>, Vec<&Missing>) = (Vec::new(), Vec::new());
     for register in registers.into_iter().flatten() {
         match host.msrs.of(register) {
             Ok(values) => {
-                found.extend(values.known().map(|(cpu, value)| (Place { cpu, register }, *value)));
-                missing = missing.or_else(|| values.missing().cloned());
+                read.extend(values.known().map(|(cpu, value)| (Place { cpu, register }, *value)));
+                missing.extend(values.missing());
             }
-            Err(why) => missing = missing.or_else(|| Some(why.clone())),
+            Err(why) => missing.push(why),
         }
     }
-    let why = || missing.unwrap_or_else(|| Missing::absent(THERM_STATUS.path(0)));
-    if found.is_empty() { Err(why()) } else { Ok(found) }
+    if read.is_empty() {
+        let why = missing.first().map(|it| Missing::clone(it));
+        return Err(why.unwrap_or_else(|| Missing::absent(THERM_STATUS.path(0))));
+    }
+    Ok(Places { read, is_partial: missing.iter().any(|it| !it.is_absence()) })
 }
 
 /// What the registers say of PROCHOT#, all together.
@@ -66,9 +78,12 @@ pub(crate) enum Prochot {
     Active(Seen),
     /// It was, at a time that nobody knows.
     Logged(Seen),
-    /// Neither, as far as registers could be read.
-    Clear,
-    /// None could be read.
+    /// Neither.
+    Clear {
+        /// Whether there are registers that could not be read.
+        is_partial: bool,
+    },
+    /// No register that could be read tells.
     Unknown,
 }
 
@@ -83,14 +98,20 @@ impl Prochot {
     /// At the moment when the host was read.
     pub(crate) fn of(host: &HostView) -> Prochot {
         let (Ok(places), Ok(info)) = (places(host), &host.cpuinfo) else { return Prochot::Unknown };
-        let state = |place: &Place, value| Signal::Prochot.state(info, place.register, value);
+        let Places { read, is_partial } = places;
+        let state =
+            |(place, value): &(Place, u64)| Signal::Prochot.state(info, place.register, *value);
+        if read.iter().all(|it| state(it).is_none()) {
+            return Prochot::Unknown;
+        }
         let seen = |is_meant: &dyn Fn(State) -> bool| {
-            let is_meant = |(place, value): &&(Place, u64)| is_meant(state(place, *value));
-            let mut meant = places.iter().filter(is_meant).peekable();
+            let is_meant = |it: &&(Place, u64)| state(it).is_some_and(is_meant);
+            let mut meant = read.iter().filter(is_meant).peekable();
             let &(place, value) = *meant.peek()?;
             Some(Seen { place, value, cpus: meant.flat_map(|(it, _)| cpus(host, it)).collect() })
         };
-        let logged = || seen(&|it| it.was_logged).map_or(Prochot::Clear, Prochot::Logged);
+        let clear = Prochot::Clear { is_partial };
+        let logged = || seen(&|it| it.was_logged).map_or(clear, Prochot::Logged);
         seen(&|it| it.is_active).map_or_else(logged, Prochot::Active)
     }
 }
@@ -121,37 +142,42 @@ impl Since {
 }
 
 impl Signal {
-    /// What all registers say, each compared with itself before.
-    pub fn since(self, info: &CpuInfo, before: &[(Place, u64)], now: &[(Place, u64)]) -> Since {
+    /// What all registers say, each compared with itself before; `None` where none of them tells.
+    pub fn since(
+        self,
+        info: &CpuInfo,
+        before: &[(Place, u64)],
+        now: &[(Place, u64)],
+    ) -> Option<Since> {
         let place = |it: &Place| (it.cpu, it.register.address);
         let one = |(at, value): &(Place, u64)| {
-            let state = self.state(info, at.register, *value);
+            let state = self.state(info, at.register, *value)?;
             let was = before.iter().find(|(it, _)| place(it) == place(at));
-            let was_clear =
-                was.is_some_and(|(_, it)| !self.state(info, at.register, *it).was_logged);
-            (state.is_active, was_clear && state.was_logged)
+            let was = was.and_then(|(_, it)| self.state(info, at.register, *it));
+            let has_begun = was.is_some_and(|it| !it.was_logged) && state.was_logged;
+            Some(Since { is_active: state.is_active, has_begun })
         };
-        now.iter().map(one).fold(Since::default(), |since, (is_active, has_begun)| Since {
-            is_active: since.is_active || is_active,
-            has_begun: since.has_begun || has_begun,
+        now.iter().filter_map(one).reduce(|since, it| Since {
+            is_active: since.is_active || it.is_active,
+            has_begun: since.has_begun || it.has_begun,
         })
     }
 
-    /// What a register's value says of it, on this processor.
-    pub fn state(self, info: &CpuInfo, register: &Register, value: u64) -> State {
+    /// What a register's value says of it, on this processor; `None` where that register does not tell.
+    pub fn state(self, info: &CpuInfo, register: &Register, value: u64) -> Option<State> {
         let (cause, kind): (Cause, Kind) = match self {
             Signal::Prochot => (PROCHOT, Kind::Prochot),
             Signal::PowerLimit => (POWER_LIMIT, Kind::Power),
         };
         match Layout::of(info).filter(|it| it.register.address == register.address) {
-            Some(layout) => State {
+            Some(layout) => Some(State {
                 is_active: layout.active(value).any(|it| it.kind == kind),
                 was_logged: layout.logged(value).any(|it| it.kind == kind),
-            },
-            None if !cause.exists(info) => State::default(),
-            None => {
-                State { is_active: cause.is_active(value), was_logged: cause.was_logged(value) }
-            }
+            }),
+            None => cause.exists(info).then(|| State {
+                is_active: cause.is_active(value),
+                was_logged: cause.was_logged(value),
+            }),
         }
     }
 }
@@ -167,10 +193,10 @@ mod tests {
         let host = host_of(&(XEON.to_owned() + &lines.collect::<String>()));
         let info = host.cpuinfo.as_ref().unwrap();
         let state = |(place, value): &(Place, u64)| {
-            let state = signal.state(info, place.register, *value);
+            let state = signal.state(info, place.register, *value).unwrap();
             (place.register.address, state.is_active, state.was_logged)
         };
-        places(&host).unwrap().iter().map(state).collect()
+        places(&host).unwrap().read.iter().map(state).collect()
     }
 
     #[test]
@@ -195,10 +221,10 @@ mod tests {
     #[test]
     fn a_log_begins_once_and_one_that_was_set_before_tells_nothing() {
         let host = host_of(&format!("{XEON}//- /dev/cpu/0/msr 0x19c\n0x88450000\n"));
-        let (info, before) = (host.cpuinfo.as_ref().unwrap(), places(&host).unwrap());
+        let (info, before) = (host.cpuinfo.as_ref().unwrap(), places(&host).unwrap().read);
         let with = |bits: u64| vec![(before[0].0, before[0].1 | bits)];
         let since = |before: &[_], now: &[_]| {
-            let it = Signal::Prochot.since(info, before, now);
+            let it = Signal::Prochot.since(info, before, now).unwrap();
             (it.is_active, it.has_begun, it.was_seen())
         };
         assert_eq!(since(&before, &before), (false, false, false));
@@ -207,6 +233,27 @@ mod tests {
         assert_eq!(since(&with(8), &with(12)), (true, false, true));
         // What was not read before has no past.
         assert_eq!(since(&[], &with(8)), (false, false, false));
+    }
+
+    #[test]
+    fn a_signal_that_no_register_tells_of_is_not_known() {
+        let text = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 143\nflags : acpi\n\
+                    //- /sys/devices/system/cpu/online\n0\n//- /dev/cpu/0/msr 0x19c\n0x88450000\n";
+        let host = host_of(text);
+        let (info, read) = (host.cpuinfo.as_ref().unwrap(), places(&host).unwrap().read);
+        assert_eq!(Signal::PowerLimit.since(info, &read, &read), None);
+        assert_eq!(Signal::Prochot.since(info, &read, &read), Some(Since::default()));
+    }
+
+    #[test]
+    fn registers_that_could_not_be_read_beside_others_are_told_of() {
+        let all = format!(
+            "{XEON}//- /dev/cpu/0/msr 0x19c\n0x88450000\n//- /dev/cpu/1/msr 0x19c\n0x88450000\n\
+             //- /dev/cpu/0/msr 0x1b1\n0x88450000\n//- /dev/cpu/0/msr 0x64f\n0x0\n"
+        );
+        assert!(!places(&host_of(&all)).unwrap().is_partial);
+        let denied = all.replace("1/msr 0x19c\n0x88450000", "1/msr 0x19c\n!denied");
+        assert!(places(&host_of(&denied)).unwrap().is_partial);
     }
 
     #[test]

@@ -70,9 +70,10 @@ fn a_controller_that_hangs_holds_no_audit_and_is_told_of() {
         ended - began
     });
     println!("an audit takes {usual:.2} s, with a controller that hangs {hanging:.2} s");
-    assert!(hanging < usual + 6.0, "{usual} {hanging}");
+    // After the first question without an answer none is asked: no other one is told to have had none.
     let audit = document(HANGS);
     assert_eq!(finding(HANGS), None);
+    assert!(!audit.to_string().contains("no answer to Get Power"), "{audit:#}");
     assert!(is_unknown(&audit), "{audit:#}");
     assert!(
         audit["unknown"].to_string().contains("no answer to Get DCMI Capabilities Info within"),

@@ -31,8 +31,9 @@ machine is slow whenever it has work. `fullclock ipmi power` looks at both, seco
 
 ## When to leave it alone
 Where the limit keeps a rack, a chassis or a breaker within its power: then it costs what it costs, and the answer is
-another budget. A limit that the board does not reach costs nothing, and is a note. A controller may hold other
-limits that it does not tell; what its sensors call power can be some percent off, and old by some seconds.
+another budget. A limit that the board does not reach costs nothing, and is a note; unless PROCHOT# is pulled, for a
+board that is clipped can draw far less than its limit. A controller may hold other limits that it does not tell; what
+its sensors call power can be some percent off, and old by some seconds.
 ",
     references: &[
         Reference {
@@ -54,14 +55,14 @@ limits that it does not tell; what its sensors call power can be some percent of
 fn run(host: &HostView) -> Verdict {
     let limit = host.power_cap.limit.as_ref()?;
     let Some(held) = &limit.holds else { return Ok(Vec::new()) };
-    let reach = Reach::of(host, held);
-    let prochot = Prochot::of(host);
+    let (reach, prochot) = (Reach::of(host, held), Prochot::of(host));
+    let is_note = does_not_bind(&reach, &prochot);
     let (severity, confidence) = judged(&reach, &prochot);
     let message = format!(
         "the management controller holds the board to {}{}{}{}",
         held.power,
-        reach.words(),
-        if reach.is_far() { "" } else { words(&prochot) },
+        reach.words(&prochot),
+        if let Reach::Far(_) = reach { "" } else { words(&prochot) },
         if held.action.is_power_off() { off(held) } else { String::new() }
     );
     let mut finding = Finding::new(severity, confidence, message)
@@ -70,7 +71,7 @@ fn run(host: &HostView) -> Verdict {
     if let Ok(reading) = &host.power_cap.reading {
         finding = finding.evidence(&reading.question, reading.digits());
     }
-    if reach.is_far() {
+    if is_note {
         return Ok(vec![finding]);
     }
     finding = finding.fix_now(DEACTIVATE).fix_lasting(LASTING);
@@ -128,11 +129,7 @@ impl<'a> Reach<'a> {
         }
     }
 
-    fn is_far(&self) -> bool {
-        matches!(self, Reach::Far(_))
-    }
-
-    fn words(&self) -> String {
+    fn words(&self, prochot: &Prochot) -> String {
         match self {
             Reach::Now(it) => format!(", and it draws {}", it.current),
             Reach::OnAverage(it) => {
@@ -144,10 +141,20 @@ impl<'a> Reach<'a> {
                 period(it),
                 it.current
             ),
-            Reach::Far(it) => format!(", which does not bind: it draws {}", it.current),
+            Reach::Far(it) if does_not_bind(self, prochot) => {
+                format!(", which does not bind: it draws {}", it.current)
+            }
+            Reach::Far(it) => {
+                format!(", and it draws {} at this moment, while PROCHOT# is pulled", it.current)
+            }
             Reach::Unknown => "; what it draws is not known".to_owned(),
         }
     }
+}
+
+/// A board that is clipped can draw far less than its limit, which says nothing then.
+fn does_not_bind(reach: &Reach<'_>, prochot: &Prochot) -> bool {
+    matches!(reach, Reach::Far(_)) && !matches!(prochot, Prochot::Active(_))
 }
 
 fn period(reading: &PowerReading) -> String {
@@ -165,7 +172,10 @@ fn words(prochot: &Prochot) -> &'static str {
         Prochot::Logged(_) => {
             "; PROCHOT# was pulled at some time since boot, or since the log was cleared"
         }
-        Prochot::Clear => "; PROCHOT# is not pulled at this moment",
+        Prochot::Clear { is_partial: false } => "; PROCHOT# is not pulled at this moment",
+        Prochot::Clear { is_partial: true } => {
+            "; PROCHOT# is not pulled at this moment, as far as registers could be read"
+        }
         Prochot::Unknown => "; whether PROCHOT# is pulled is not known",
     }
 }
@@ -173,6 +183,7 @@ fn words(prochot: &Prochot) -> &'static str {
 /// A log has no date, and a peak none within its period: neither weighs as much as what is seen at the moment.
 fn judged(reach: &Reach<'_>, prochot: &Prochot) -> (Severity, Confidence) {
     match (reach, prochot) {
+        (Reach::Far(_), Prochot::Active(_)) => (Severity::Low, Confidence::Medium),
         (Reach::Far(_), _) => (Severity::Info, Confidence::High),
         (Reach::Now(_) | Reach::OnAverage(_), Prochot::Active(_)) => {
             (Severity::High, Confidence::High)
@@ -180,7 +191,7 @@ fn judged(reach: &Reach<'_>, prochot: &Prochot) -> (Severity, Confidence) {
         (Reach::Now(_) | Reach::OnAverage(_), Prochot::Logged(_)) => {
             (Severity::High, Confidence::Medium)
         }
-        (Reach::Now(_) | Reach::OnAverage(_), Prochot::Clear | Prochot::Unknown)
+        (Reach::Now(_) | Reach::OnAverage(_), Prochot::Clear { .. } | Prochot::Unknown)
         | (Reach::AtMost(_) | Reach::Unknown, Prochot::Active(_)) => {
             (Severity::Medium, Confidence::Medium)
         }
@@ -222,6 +233,8 @@ mod tests {
         )
     }
 
+    /// What tells of it beside 0x19C: nothing.
+    const PACKAGE: &str = "//- /dev/cpu/0/msr 0x1b1\n0x88450000\n//- /dev/cpu/0/msr 0x64f\n0x0\n";
     const READING: &str = "//- /dev/ipmi0 0x2c 0x02";
     const COOL: &str = "0x88450000";
     const PULLED: &str = "0x8845000c";
@@ -272,16 +285,27 @@ mod tests {
     #[test]
     fn a_limit_that_is_reached_without_prochot_is_medium() {
         let shown = |board: String, registers: &str| verdict(&CHECK, &(board + registers));
-        let clear = xeon([COOL; 2]);
+        let clear = xeon([COOL; 2]) + PACKAGE;
+        let medium = "medium: the management controller holds the board to 500 W, and it draws 480 W; PROCHOT# is not pulled at \
+                      this moment";
+        assert_eq!(shown(board(480, 300, 500), &clear), medium);
+        let partial = xeon([COOL, "!denied"]) + PACKAGE;
         assert_eq!(
-            shown(board(480, 300, 500), &clear),
-            "medium: the management controller holds the board to 500 W, and it draws 480 W; PROCHOT# is not pulled at this \
-             moment"
+            shown(board(480, 300, 500), &partial),
+            format!("{medium}, as far as registers could be read")
         );
         let average = shown(board(400, 480, 500), &clear);
         assert!(average.contains("has drawn 480 W on average over 10 s"), "{average}");
         let unknown = shown(board(480, 300, 500), "");
         assert!(unknown.starts_with("medium: ") && unknown.ends_with("is not known"), "{unknown}");
+    }
+
+    #[test]
+    fn registers_that_do_not_tell_of_prochot_leave_it_unknown() {
+        let text = XEON.replace("acpi tm2", "pts tm2").replace("model : 85", "model : 143");
+        let host = format!("{}{text}//- /dev/cpu/0/msr 0x1b1\n{COOL}\n", board(480, 300, 500));
+        let shown = verdict(&CHECK, &host);
+        assert!(shown.ends_with("; whether PROCHOT# is pulled is not known"), "{shown}");
     }
 
     #[test]
@@ -297,12 +321,24 @@ mod tests {
     }
 
     #[test]
-    fn one_that_the_board_does_not_reach_is_a_note_whoever_pulls_prochot() {
+    fn one_that_the_board_does_not_reach_is_a_note_unless_prochot_is_pulled() {
+        for registers in [xeon([COOL; 2]), xeon([LOGGED; 2]), String::new()] {
+            let host = board(214, 184, 300) + &registers;
+            assert_eq!(
+                verdict(&CHECK, &host),
+                "info: the management controller holds the board to 500 W, which does not bind: it draws 214 W"
+            );
+            assert_eq!(findings(&CHECK, &host)[0].fix.lasting, None);
+        }
+        let pulled = board(214, 184, 300) + &xeon([COOL, PULLED]);
         assert_eq!(
-            verdict(&CHECK, &(board(214, 184, 300) + &xeon([PULLED; 2]))),
-            "info: the management controller holds the board to 500 W, which does not bind: it draws 214 W"
+            verdict(&CHECK, &pulled),
+            "low: the management controller holds the board to 500 W, and it draws 214 W at this moment, while PROCHOT# is pulled \
+             [CPUs 1,3 (2 of 4)]"
         );
-        assert_eq!(findings(&CHECK, &board(214, 184, 300))[0].fix.lasting, None);
+        let finding = findings(&CHECK, &pulled).remove(0);
+        assert_eq!(finding.evidence.last().unwrap().source, "/dev/cpu/1/msr 0x19c");
+        assert!(finding.fix.now.len() == 2 && finding.fix.lasting.is_some(), "{finding:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use rules::prochot::Since;
 use std::time::Duration;
 
 /// A board with a limit of 500 W, and a sample a second: watts, and `P` where PROCHOT# is pulled, `L` where its log began,
-/// `W` where a power limit holds, `?` for no registers. 0 W stand for no reading.
+/// `W` where a power limit holds, `-` where some registers could not be read, `?` where none could. 0 W stand for no reading.
 pub(super) fn power(samples: &[(u64, &str)]) -> Power {
     let watts = |it: u64| Microwatts(it * 1_000_000);
     let limit = PowerLimit {
@@ -25,9 +25,8 @@ pub(super) fn power(samples: &[(u64, &str)]) -> Power {
             at: None,
             period: Duration::from_secs(1),
         };
-        let since = |active: char, begun: char| Since {
-            is_active: signals.contains(active),
-            has_begun: signals.contains(begun),
+        let since = |active: char, begun: char| {
+            Some(Since { is_active: signals.contains(active), has_begun: signals.contains(begun) })
         };
         Sample {
             at: Duration::from_secs(n as u64),
@@ -36,8 +35,11 @@ pub(super) fn power(samples: &[(u64, &str)]) -> Power {
             } else {
                 Ok(reading)
             },
-            signals: (!signals.contains('?'))
-                .then(|| Signals { prochot: since('P', 'L'), power_limit: since('W', 'w') }),
+            signals: (!signals.contains('?')).then(|| Signals {
+                prochot: since('P', 'L'),
+                power_limit: since('W', 'w'),
+                is_partial: signals.contains('-'),
+            }),
         }
     };
     Power {

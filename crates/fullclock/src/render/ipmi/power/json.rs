@@ -23,6 +23,7 @@ pub(crate) fn json(power: &Power) -> Result<String> {
         "drawn": drawn,
         "registers": power.registers.as_deref().ok(),
         "why_no_registers": power.registers.as_ref().err(),
+        "samples_with_unread_registers": power.n_partial(),
         "together": {
             "samples": counts.n_moments,
             "at_limit": counts.n_at_limit,
@@ -52,8 +53,8 @@ fn sample(power: &Power, sample: &Sample) -> Value {
         "power_w": reading.ok().map(|it| watts(it.current)),
         "why_no_power": reading.err(),
         "at_limit": power.is_at_limit(sample),
-        "prochot": sample.signals.map(|it| signal(it.prochot)),
-        "power_limit": sample.signals.map(|it| signal(it.power_limit)),
+        "prochot": sample.signals.and_then(|it| it.prochot).map(signal),
+        "power_limit": sample.signals.and_then(|it| it.power_limit).map(signal),
     })
 }
 
@@ -107,7 +108,17 @@ mod tests {
             (&json!(true), &Value::Null)
         );
         assert_eq!(samples[2]["prochot"]["has_begun"], true);
+        assert_eq!(told["samples_with_unread_registers"], 1);
         assert_eq!((&samples[3]["prochot"], &samples[2]["power_w"]), (&Value::Null, &Value::Null));
+    }
+
+    #[test]
+    fn a_signal_that_no_register_tells_of_is_null_and_not_inactive() {
+        let mut untold = power(&[(310, "P")]);
+        untold.samples[0].signals.as_mut().unwrap().power_limit = None;
+        let told = value(&untold);
+        assert_eq!(told["samples"][0]["power_limit"], Value::Null);
+        assert_eq!(told["samples"][0]["prochot"]["is_active"], true);
     }
 
     #[test]
@@ -117,6 +128,7 @@ mod tests {
         free.registers = Err("no device".to_owned());
         let told = value(&free);
         assert_eq!((&told["limit"], &told["registers"]), (&Value::Null, &Value::Null));
+        assert_eq!(told["samples_with_unread_registers"], Value::Null);
         assert_eq!(
             (&told["why_no_registers"], &told["together"]["relation"]),
             (&json!("no device"), &json!("unknown"))

@@ -36,11 +36,13 @@ pub(crate) struct Sample {
     pub(crate) signals: Option<Signals>,
 }
 
-/// What the registers of all CPUs say of a moment.
+/// What the registers of all CPUs say of a moment; none of a signal that no register tells of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signals {
-    pub(crate) prochot: Since,
-    pub(crate) power_limit: Since,
+    pub(crate) prochot: Option<Since>,
+    pub(crate) power_limit: Option<Since>,
+    /// Whether some registers could not be read.
+    pub(crate) is_partial: bool,
 }
 
 /// The least, the mean and the most that was drawn.
@@ -73,16 +75,23 @@ impl Power {
     /// How often which of limit and PROCHOT# were seen.
     fn counts(&self) -> Counts {
         Counts::of(self.samples.iter().filter_map(|it| {
-            let is_pulled = it.signals?.prochot.was_seen();
+            let is_pulled = it.signals?.prochot?.was_seen();
             Some(Moment { is_at_limit: self.is_at_limit(it)?, is_pulled })
         }))
     }
 
     /// In how many samples a signal was seen, of how many that tell.
-    fn seen(&self, signal: impl Fn(&Signals) -> Since) -> (usize, usize) {
+    fn seen(&self, signal: impl Fn(&Signals) -> Option<Since>) -> (usize, usize) {
         let told: Vec<bool> =
-            self.samples.iter().filter_map(|it| Some(signal(&it.signals?).was_seen())).collect();
+            self.samples.iter().filter_map(|it| Some(signal(&it.signals?)?.was_seen())).collect();
         (told.iter().filter(|it| **it).count(), told.len())
+    }
+
+    /// In how many samples some registers could not be read, or all; none where there are no registers.
+    fn n_partial(&self) -> Option<usize> {
+        self.registers.as_ref().ok()?;
+        let partial = self.samples.iter().filter(|it| it.signals.is_none_or(|it| it.is_partial));
+        Some(partial.count())
     }
 }
 

@@ -48,6 +48,10 @@ pub(crate) fn text(power: &Power, style: Style) -> String {
             &signal(power, |it| it.power_limit, "of the processors hold"),
         );
     }
+    if let Some(n_partial @ 1..) = power.n_partial() {
+        let told = format!("some registers, or all, {}", of_samples((n_partial, n_samples)));
+        page.labelled(LABEL, "  not read", &told);
+    }
     page.labelled(LABEL, "  so", &conclusion(power));
     timeline(&mut page, power, style.width);
     page.finish()
@@ -64,8 +68,12 @@ fn drawn(power: &Power) -> String {
     format!("{least} at least, {mean} on average, {most} at most{shares}")
 }
 
-fn signal(power: &Power, of: fn(&Signals) -> Since, what: &str) -> String {
-    format!("{what} {}", of_samples(power.seen(of)))
+fn signal(power: &Power, of: fn(&Signals) -> Option<Since>, what: &str) -> String {
+    match power.seen(of) {
+        (_, 0) if power.samples.iter().all(|it| it.signals.is_none()) => "not known".to_owned(),
+        (_, 0) => "not told by these registers".to_owned(),
+        seen => format!("{what} {}", of_samples(seen)),
+    }
 }
 
 /// One mark a sample, from left to right.
@@ -107,8 +115,8 @@ fn tenths(sample: &Sample, whole: Microwatts) -> char {
     char::from_digit(tenths, 10).unwrap_or('^')
 }
 
-fn seen(sample: &Sample, of: fn(&Signals) -> Since) -> char {
-    match sample.signals.as_ref().map(of) {
+fn seen(sample: &Sample, of: fn(&Signals) -> Option<Since>) -> char {
+    match sample.signals.as_ref().and_then(of) {
         None => '?',
         Some(Since { is_active: true, .. }) => '#',
         Some(Since { has_begun: true, .. }) => '+',
@@ -136,6 +144,29 @@ mod tests {
         free.limit = None;
         free.registers = Err("PROCHOT# is hidden from a guest of KVM".to_owned());
         insta::assert_snapshot!(text(&free, Style { color: false, width: 80 }));
+    }
+
+    #[test]
+    fn a_signal_that_no_register_tells_of_is_said_not_to_be_told() {
+        let mut untold = power(&[(310, ""), (490, "P")]);
+        for sample in &mut untold.samples {
+            sample.signals.as_mut().unwrap().power_limit = None;
+        }
+        let text = text(&untold, Style { color: false, width: 80 });
+        assert!(text.contains("\n  power limits    not told by these registers\n"), "{text}");
+        assert!(text.contains("\n  power limits    ??\n"), "{text}");
+        assert!(text.contains("\n  PROCHOT#        .#\n"), "{text}");
+    }
+
+    #[test]
+    fn samples_in_which_registers_could_not_be_read_are_counted() {
+        let told = |samples| text(&power(samples), Style { color: false, width: 80 });
+        let some = told(&[(310, ""), (490, "P-"), (480, "?")]);
+        assert!(
+            some.contains("\n  not read        some registers, or all, in 2 of 3 samples\n"),
+            "{some}"
+        );
+        assert!(!told(&[(310, "")]).contains("not read"));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn conclusion(power: &Power) -> String {
     let (n_pulled, n_told) = power.seen(|it| it.prochot);
     if power.limit.is_none() {
         return match (n_told, n_pulled) {
-            (0, _) => "the registers could not be read any more: nothing is known of PROCHOT#".to_owned(),
+            (0, _) => "no register that could be read tells: nothing is known of PROCHOT#".to_owned(),
             (_, 0) => "no limit, and PROCHOT# is not pulled: power clips nothing here".to_owned(),
             _ => "no limit, and PROCHOT# is pulled all the same: look at power supplies, heat and the chassis \
                   (`ipmitool sel elist`, `fullclock explain prochot-asserted`)"
