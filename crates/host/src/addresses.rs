@@ -38,10 +38,7 @@ pub struct Addressed {
 
 /// All addresses of this machine.
 pub fn addresses() -> Fact<Vec<Addressed>> {
-    let failed = |why: rustix::io::Errno| Missing {
-        what: "addresses of interfaces".to_owned(),
-        why: Why::Failed(std::io::Error::from(why).to_string()),
-    };
+    let failed = |why: rustix::io::Errno| failed(&why.into());
     // Protocol 0 is NETLINK_ROUTE.
     let socket = rustix::net::socket_with(
         AddressFamily::NETLINK,
@@ -56,7 +53,7 @@ pub fn addresses() -> Fact<Vec<Addressed>> {
     loop {
         let (n_read, _) =
             rustix::net::recv(&socket, &mut buffer[..], RecvFlags::empty()).map_err(failed)?;
-        let Part { addresses, is_last } = parse(buffer.get(..n_read).unwrap_or_default());
+        let Part { addresses, is_last } = parse(buffer.get(..n_read).unwrap_or_default())?;
         for (address, index) in addresses {
             // One that is gone meanwhile has no name.
             found.extend(
@@ -67,6 +64,13 @@ pub fn addresses() -> Fact<Vec<Addressed>> {
             return Ok(found);
         }
     }
+}
+
+/// What cannot be told.
+const WHAT: &str = "addresses of interfaces";
+
+fn failed(why: &std::io::Error) -> Missing {
+    Missing { what: WHAT.to_owned(), why: Why::Failed(why.to_string()) }
 }
 
 fn request() -> Vec<u8> {
@@ -84,25 +88,39 @@ fn request() -> Vec<u8> {
 struct Part {
     /// With the index of the interface.
     addresses: Vec<(IpAddr, u32)>,
-    /// Whether nothing comes behind it, or nothing that can be read.
+    /// Whether nothing comes behind it.
     is_last: bool,
 }
 
-fn parse(mut bytes: &[u8]) -> Part {
+/// Errors: the kernel tells of one, or a message is cut, so that the list would look complete and is not.
+fn parse(mut bytes: &[u8]) -> Fact<Part> {
     let mut addresses = Vec::new();
-    while let Some(length) = u32_at(bytes, 0) {
-        let length = length as usize;
+    while !bytes.is_empty() {
+        let length = u32_at(bytes, 0).unwrap_or_default() as usize;
         let (Some(kind), Some(message)) = (u16_at(bytes, 4), bytes.get(HEADER..length)) else {
-            return Part { addresses, is_last: true };
+            let found = format!("{} bytes", bytes.len());
+            return Err(Missing::malformed(WHAT, &found, "a whole message of netlink"));
         };
         match kind {
-            NLMSG_DONE | NLMSG_ERROR => return Part { addresses, is_last: true },
+            NLMSG_DONE => return Ok(Part { addresses, is_last: true }),
+            NLMSG_ERROR => return Err(refused(message)),
             RTM_NEWADDR => addresses.extend(address(message)),
             _ => {}
         }
         bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
-    Part { addresses, is_last: false }
+    Ok(Part { addresses, is_last: false })
+}
+
+/// `struct nlmsgerr` begins with the negative number of the error.
+fn refused(message: &[u8]) -> Missing {
+    match u32_at(message, 0) {
+        Some(number) => {
+            let number = number.cast_signed().saturating_neg();
+            failed(&std::io::Error::from_raw_os_error(number))
+        }
+        None => Missing::malformed(WHAT, "an error without a number", "a whole message of netlink"),
+    }
 }
 
 fn address(message: &[u8]) -> Option<(IpAddr, u32)> {
@@ -167,23 +185,34 @@ mod tests {
         let mut bytes = [lo, tunnel, six].map(|it| message(RTM_NEWADDR, &it)).concat();
         let own = |text: &str, index| (text.parse::<IpAddr>().unwrap(), index);
         let expected = vec![own("127.0.0.1", 1), own("10.0.0.1", 7), own("::1", 3)];
-        assert_eq!(parse(&bytes), Part { addresses: expected.clone(), is_last: false });
+        assert_eq!(parse(&bytes), Ok(Part { addresses: expected.clone(), is_last: false }));
         bytes.extend(message(NLMSG_DONE, &[0; 4]));
-        assert_eq!(parse(&bytes), Part { addresses: expected, is_last: true });
+        assert_eq!(parse(&bytes), Ok(Part { addresses: expected, is_last: true }));
     }
 
     #[test]
-    fn what_is_cut_ends_the_list_and_nothing_goes_on_for_ever() {
+    fn a_cut_message_is_malformed_and_nothing_goes_on_for_ever() {
         let whole = message(RTM_NEWADDR, &body(1, &[(IFA_LOCAL, &[10, 0, 0, 1])]));
-        for length in 4..whole.len() {
-            let cut = parse(&whole[..length]);
-            assert_eq!(cut, Part { addresses: Vec::new(), is_last: true }, "{length}");
+        let is_malformed =
+            |bytes: &[u8]| matches!(parse(bytes).unwrap_err().why, Why::Malformed { .. });
+        for length in 1..whole.len() {
+            assert!(is_malformed(&whole[..length]), "{length}");
         }
-        assert_eq!(parse(&[0; 64]), Part { addresses: Vec::new(), is_last: true });
+        assert!(is_malformed(&[0; 64]));
         let mut endless = whole;
         endless[HEADER + MESSAGE] = 0;
         endless[HEADER + MESSAGE + 1] = 0;
-        assert_eq!(parse(&endless), Part { addresses: Vec::new(), is_last: false });
+        assert_eq!(parse(&endless), Ok(Part { addresses: Vec::new(), is_last: false }));
+    }
+
+    #[test]
+    fn an_error_of_the_kernel_is_no_empty_list() {
+        let mut body = (-13_i32).to_ne_bytes().to_vec();
+        body.extend(request());
+        let why = parse(&message(NLMSG_ERROR, &body)).unwrap_err().why;
+        assert!(matches!(&why, Why::Failed(it) if it.contains("os error 13")), "{why:?}");
+        let why = parse(&message(NLMSG_ERROR, &[])).unwrap_err().why;
+        assert!(matches!(why, Why::Malformed { .. }), "{why:?}");
     }
 
     #[test]

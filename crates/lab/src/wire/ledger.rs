@@ -106,7 +106,11 @@ impl Entry {
             (known @ Known::Value(_), _) | (_, known) => known,
         };
         self.uncertainty += other.uncertainty;
-        self.causes.extend(other.causes);
+        for cause in other.causes {
+            if !self.causes.contains(&cause) {
+                self.causes.push(cause);
+            }
+        }
         self
     }
 }
@@ -157,6 +161,17 @@ mod tests {
         let sum: f64 = told.lines.iter().filter_map(|it| it.share.value()).sum();
         assert!((sum - 0.74).abs() < 1e-6 && (told.unexplained - 0.02).abs() < 1e-9, "{told:?}");
         assert!((told.lines[9].uncertainty - 0.004).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_explains_several_parts_that_are_told_together_is_named_once() {
+        let entry = |checks: &[&str]| Entry {
+            causes: checks.iter().map(|it| Cause { check: (*it).to_owned(), fix: None }).collect(),
+            ..entry(&line("other-tasks", "", 1), 1e9)
+        };
+        let all = entry(&["a"]).with(entry(&["a", "b"])).with(entry(&["b"]));
+        let checks: Vec<&str> = all.causes.iter().map(|it| it.check.as_str()).collect();
+        assert_eq!(checks, ["a", "b"]);
     }
 
     #[test]

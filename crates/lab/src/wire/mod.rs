@@ -38,7 +38,7 @@ pub use crew::{Crew, Found, Outcome, Side};
 pub use failure::Broken;
 pub use figures::{Moved, Trips, Work};
 pub use ledger::{Cause, Entry, Ledger};
-pub use placement::{Nearness, Placement, Seat, Taken};
+pub use placement::{MANY_A_SECOND, Nearness, Placement, Seat, Taken};
 pub use sizes::{ALL, sizes};
 
 use std::time::Duration;

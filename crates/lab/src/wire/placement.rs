@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Placement {
-    /// `eth0`, or `mlx5_0/1`.
+    /// `eth0`, the interface that has this end's address, or `mlx5_0/1`.
     pub device: Known<String>,
     /// The adapter behind it.
     pub adapter: Known<Seat>,
@@ -48,6 +48,10 @@ pub struct Taken {
     pub count: u64,
 }
 
+/// Interrupts of one CPU in a second from which on they take time that is worth a word. With the packets that it brings one costs some
+/// microseconds, so that fewer cost less than a hundredth of the CPU; and some hundreds come when nothing is sent.
+pub const MANY_A_SECOND: u64 = 1000;
+
 /// How near to an adapter CPUs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nearness {
@@ -80,13 +84,18 @@ impl Placement {
         })
     }
 
-    /// The CPUs that worked for the test and served the adapter's interrupts meanwhile.
-    pub fn competing(&self) -> CpuSet {
-        /// Some hundreds come when nothing is sent, and cost nobody anything.
-        const MANY: u64 = 1000;
+    /// The CPUs that worked for the test and served many of the adapter's interrupts meanwhile, `measured_ns` being how long it was.
+    pub fn competing(&self, measured_ns: u64) -> CpuSet {
+        const SECOND: u64 = 1_000_000_000;
+        // Interrupts are counted from before the host is first read to when it is read again: that alone is about a second, and the
+        // background of it would make a rate of a test of some milliseconds.
+        let time = u128::from(measured_ns.max(SECOND));
+        let is_many = |it: &&Taken| {
+            u128::from(it.count) * u128::from(SECOND) >= u128::from(MANY_A_SECOND) * time
+        };
         let seat = self.adapter.value();
         let taken = seat.and_then(|it| it.interrupted.value()).into_iter().flatten();
-        let many: CpuSet = taken.filter(|it| it.count >= MANY).map(|it| it.cpu).collect();
+        let many: CpuSet = taken.filter(is_many).map(|it| it.cpu).collect();
         many.and(&self.worked())
     }
 
@@ -128,8 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn only_many_interrupts_on_a_cpu_that_worked_compete() {
+    fn only_many_interrupts_a_second_on_a_cpu_that_worked_compete() {
         let placement = on(1, "0-3", "0-2", &[(3, 90_000), (1, 80_000), (0, 999)]);
-        assert_eq!(placement.competing().to_string(), "1");
+        let of = |measured_ns| placement.competing(measured_ns).to_string();
+        assert_eq!((of(1_000_000_000), of(80_000_000_000)), ("1".to_owned(), "1".to_owned()));
+        // What comes when nothing is sent is many in the end, too.
+        assert_eq!(of(81_000_000_000), "");
+        // A test of a millisecond, and a second in which the host was read.
+        assert_eq!(of(1_000_000), "1");
     }
 }

@@ -3,6 +3,7 @@
 use facts::links::network::{Adapter, Network, Served};
 use facts::{CpuSet, Fact, HostView, Missing, Why};
 use host::Live;
+use host::addresses::Addressed;
 use lab::wire::perftest;
 use lab::wire::{Placement, Seat, Taken};
 use std::net::{IpAddr, TcpStream};
@@ -15,7 +16,9 @@ pub(super) enum Over<'a> {
     Port(&'a perftest::Adapter),
 }
 
-/// The interface that the packets of a connection go over. Both ends on one machine talk over `lo`, whatever addresses they use.
+/// The interface that has this end's address of a connection. Both ends on one machine talk over `lo`, whatever addresses they use.
+///
+/// It cannot know of routes: of two interfaces in one subnet packets may go over the one that has not the address.
 pub(super) fn interface(stream: &TcpStream) -> Fact<String> {
     let failed = |why: std::io::Error| Missing {
         what: "address of a connection".to_owned(),
@@ -24,16 +27,29 @@ pub(super) fn interface(stream: &TcpStream) -> Fact<String> {
     let local = stream.local_addr().map_err(failed)?.ip().to_canonical();
     let peer = stream.peer_addr().map_err(failed)?.ip().to_canonical();
     let all = host::addresses::addresses()?;
+    of_addresses(&all, local, peer)
+}
+
+fn of_addresses(all: &[Addressed], local: IpAddr, peer: IpAddr) -> Fact<String> {
     let of = |ip: IpAddr| {
         let it = all.iter().find(|it| it.address == ip);
         it.map(|it| it.interface.clone())
     };
     if peer.is_loopback() || of(peer).is_some() {
-        return Ok("lo".to_owned());
+        return Ok(LOOPBACK.to_owned());
     }
-    let unowned = || Missing::not_here("interface of the connection", format!("none has {local}"));
-    of(local).ok_or_else(unowned)
+    let unknown = |why| Missing::not_here("interface of the connection", why);
+    match of(local) {
+        // The address of a service: packets to another machine go over some other interface, which the route alone tells.
+        Some(it) if it == LOOPBACK => {
+            Err(unknown(format!("lo has {local}, and {peer} is another machine")))
+        }
+        Some(it) => Ok(it),
+        None => Err(unknown(format!("none has {local}"))),
+    }
 }
+
+const LOOPBACK: &str = "lo";
 
 /// `before` and `after` are this machine at both ends of the test, `worked` the CPUs that did.
 pub(super) fn placement(
@@ -199,6 +215,18 @@ mod tests {
     fn what_the_kernel_makes_up_has_no_adapter() {
         let why = of_interface(&host(1).network, "veth0").unwrap_err().to_string();
         assert!(why.contains("adapter behind veth0") && why.contains("makes it up"), "{why}");
+    }
+
+    #[test]
+    fn the_address_of_a_service_on_lo_does_not_tell_what_packets_to_another_machine_go_over() {
+        let ip = |it: &str| it.parse::<IpAddr>().unwrap();
+        let all = [("10.9.9.9", "lo"), ("10.0.0.1", "eth0")]
+            .map(|(address, it)| Addressed { address: ip(address), interface: it.to_owned() });
+        let of = |local, peer| of_addresses(&all, ip(local), ip(peer));
+        let why = of("10.9.9.9", "10.0.0.2").unwrap_err().to_string();
+        assert!(why.contains("lo has 10.9.9.9, and 10.0.0.2 is another machine"), "{why}");
+        assert_eq!(of("10.0.0.1", "10.0.0.2"), Ok("eth0".to_owned()));
+        assert_eq!(of("10.9.9.9", "10.0.0.1"), Ok("lo".to_owned()));
     }
 
     #[test]

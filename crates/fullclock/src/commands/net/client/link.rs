@@ -12,6 +12,10 @@ use std::time::Duration;
 /// How long a connection may take to be there, and an answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
+/// How long an answer may take before which the server reads all of its machine: before a test it finds out what an interrupt costs,
+/// too, and behind it it audits and makes a ledger. That is a second, and on machines with hundreds of CPUs or a slow controller many.
+const READING: Duration = Duration::from_secs(60);
+
 /// How long a server that was lost may take to have said why.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -20,6 +24,8 @@ pub(super) struct Link {
     pub(super) at: SocketAddr,
     to: TcpStream,
     from: BufReader<TcpStream>,
+    /// Whether it said hello, so that it is known what it is.
+    is_known: bool,
 }
 
 impl Link {
@@ -29,7 +35,7 @@ impl Link {
     pub(super) fn connect(host: &str, token: String) -> Result<Link> {
         let at = address(host)?;
         let to = reached(at)?;
-        let mut link = Link { at, from: BufReader::new(to.try_clone()?), to };
+        let mut link = Link { at, from: BufReader::new(to.try_clone()?), to, is_known: false };
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let hello = Greeting::Hello { protocol: PROTOCOL.version, version, token };
         send(&mut link.to, &hello)?;
@@ -38,7 +44,10 @@ impl Link {
                 let who = format!("the server at {at}");
                 match PROTOCOL.misunderstanding(&who, protocol, &version) {
                     Some(why) => Err(anyhow!(why)),
-                    None => Ok(link),
+                    None => {
+                        link.is_known = true;
+                        Ok(link)
+                    }
                 }
             }
             news => Err(link.unexpected(news)),
@@ -47,6 +56,7 @@ impl Link {
 
     /// Makes the server ready for a task; the session for its data, and the version of the server's perftest.
     pub(super) fn prepare(&mut self, task: Task) -> Result<(String, Option<String>)> {
+        self.to.set_read_timeout(Some(READING))?;
         send(&mut self.to, &Order::Prepare(task))?;
         match self.answer()? {
             News::Ready { session, perftest } => Ok((session, perftest)),
@@ -102,7 +112,7 @@ impl Link {
 
     /// What became of those CPUs of the server.
     pub(super) fn judge(&mut self, cpus: String) -> Result<Judgement> {
-        self.to.set_read_timeout(Some(ANSWER))?;
+        self.to.set_read_timeout(Some(READING))?;
         send(&mut self.to, &Order::Judge { cpus })?;
         match self.answer()? {
             News::Judged(judgement) => Ok(*judgement),
@@ -115,9 +125,7 @@ impl Link {
         match PROTOCOL.receive(&mut self.from) {
             Ok(Some(news)) => Ok(news),
             Ok(None) => bail!("the server at {at} closed the connection without a word: it ended"),
-            Err(why) if is_late(&why) => {
-                bail!("what listens at {at} says nothing: is it `fullclock net server`?")
-            }
+            Err(why) if is_late(&why) => Err(silent(at, self.is_known)),
             Err(why) if why.kind() == io::ErrorKind::InvalidData => {
                 bail!("what listens at {at} is no `fullclock net server`: {why}")
             }
@@ -132,6 +140,16 @@ impl Link {
             News::Failed { why } => anyhow!("the server at {at} failed: {why}"),
             _ => anyhow!("the server at {at} answers something else than it was asked"),
         }
+    }
+}
+
+fn silent(at: SocketAddr, is_known: bool) -> anyhow::Error {
+    if is_known {
+        anyhow!(
+            "the server at {at} takes too long to answer: look there at what it does, and whether its machine is overloaded"
+        )
+    } else {
+        anyhow!("what listens at {at} says nothing: is it `fullclock net server`?")
     }
 }
 
@@ -193,5 +211,12 @@ mod tests {
             of(io::ErrorKind::TimedOut).contains("a firewall drops what comes to TCP port 7079")
         );
         assert!(of(io::ErrorKind::HostUnreachable).contains("cannot reach 192.0.2.7:7079"));
+    }
+
+    #[test]
+    fn a_server_that_said_hello_is_slow_and_not_taken_for_something_else() {
+        let of = |is_known| silent("192.0.2.7:7079".parse().unwrap(), is_known).to_string();
+        assert!(of(true).contains("the server at 192.0.2.7:7079 takes too long to answer"));
+        assert!(of(false).contains("is it `fullclock net server`?"));
     }
 }

@@ -157,7 +157,8 @@ impl Client<'_> {
             if interrupt.wait(Duration::ZERO) {
                 break;
             }
-            let zero_copy = self.is_zero_copy(link, interrupt.flag(), bytes, &mut seen.accounts)?;
+            let way = self.is_zero_copy(link, interrupt.flag(), bytes, &mut seen.accounts)?;
+            let Some(zero_copy) = way else { break };
             let part = Part { bytes, amount: self.amount, zero_copy };
             let Seen { points, conflicts, accounts } = seen;
             let (carrier, stop) = (self.carrier, interrupt.flag());
@@ -173,18 +174,21 @@ impl Client<'_> {
     }
 
     /// Whether a size is sent without copying it. Where the user leaves it open, both ways are tried in turn, and it is where each
-    /// trial says so: which of them is faster is a matter of the adapters.
+    /// trial says so: which of them is faster is a matter of the adapters. `None` where the user stopped a trial: the server has closed
+    /// its end then, and nothing more can be asked of it.
     fn is_zero_copy(
         &self,
         link: &mut Link,
         stop: &AtomicBool,
         bytes: u64,
         accounts: &mut Accounts<'_>,
-    ) -> Result<bool> {
+    ) -> Result<Option<bool>> {
         match self.options.zero_copy {
-            ZeroCopy::Off => return Ok(false),
-            ZeroCopy::On => return Ok(true),
-            ZeroCopy::Auto if bytes < TRIED_FROM || !sends_streams(self.task) => return Ok(false),
+            ZeroCopy::Off => return Ok(Some(false)),
+            ZeroCopy::On => return Ok(Some(true)),
+            ZeroCopy::Auto if bytes < TRIED_FROM || !sends_streams(self.task) => {
+                return Ok(Some(false));
+            }
             ZeroCopy::Auto => {}
         }
         for _ in 0..TRIALS {
@@ -193,15 +197,16 @@ impl Client<'_> {
                 let part = Part { bytes, amount: Amount::Time(TRIAL_NS), zero_copy };
                 let (carrier, test) = (self.carrier, self.task.test);
                 let tried = carrier.measure(link, self.options, test, part, stop, accounts)?;
-                if let Some((Point { figure: Figure::Moved(moved), message, .. }, _)) = tried {
+                let Some((Point { figure, message, .. }, _)) = tried else { return Ok(None) };
+                if let Figure::Moved(moved) = figure {
                     *rate = moved.bandwidth(message).average.0;
                 }
             }
             if rates[1] <= rates[0] {
-                return Ok(false);
+                return Ok(Some(false));
             }
         }
-        Ok(true)
+        Ok(Some(true))
     }
 
     /// What became of the CPUs of both ends; `host` is this one before the test. A server that was lost meanwhile cannot tell.

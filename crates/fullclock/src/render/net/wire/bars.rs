@@ -17,13 +17,13 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// For these values: from the power of ten below the smallest, or from zero where they lie close.
+    /// For these values: from half of the smallest, or from zero where they lie close.
     pub(super) fn of(values: &[u64]) -> Bars {
         let known = values.iter().filter(|it| **it > 0).map(|it| *it as f64);
         let (least, most) =
             known.fold((f64::INFINITY, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
         let is_wide = most > WIDE * least;
-        // Half of the smallest, so that this has a bar, too.
+        // Not from the smallest itself, so that this has a bar, too.
         let from = if is_wide { least / 2.0 } else { 0.0 };
         Bars { from, to: most }
     }

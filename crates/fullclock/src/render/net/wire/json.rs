@@ -5,8 +5,8 @@ use super::{Figure, Point, Run, ledger};
 use crate::render::json::{SCHEMA_VERSION, pretty};
 use facts::links::perftest::Conflict;
 use lab::known::Known;
-use lab::wire::protocol::{Slowing, Test};
-use lab::wire::{Cause, Entry, Ledger, Moved, Nearness, Placement, Trips, Work};
+use lab::wire::protocol::{Judgement, Slowing, Test};
+use lab::wire::{Cause, Entry, Ledger, Moved, Nearness, Trips, Work};
 use rules::ceiling::Direction;
 use serde_json::{Result, Value, json};
 
@@ -27,7 +27,7 @@ pub(crate) fn json(run: &Run) -> Result<String> {
         "ceiling_bytes_per_second": ceiling(run),
         "clock_guard": guards(run).iter().map(guard).collect::<Vec<_>>(),
         "ledgers": ledger::of_both(run).named().map(|(end, it)| account(end, it)),
-        "placements": run.judged.named().map(|(end, it)| placed(end, &it.place)),
+        "placements": run.judged.named().map(|(end, it)| placed(end, it)),
     }))
 }
 
@@ -62,7 +62,9 @@ fn entry(entry: &Entry) -> Value {
     })
 }
 
-fn placed(end: &str, place: &Placement) -> Value {
+fn placed(end: &str, judgement: &Judgement) -> Value {
+    let place = &judgement.place;
+    let competing = judgement.ledger.value().map(|it| place.competing(it.wall_ns).to_string());
     let nearness = place.nearness().map(|it| match it {
         Nearness::OnlyNode => "only-node",
         Nearness::Near => "near",
@@ -76,7 +78,7 @@ fn placed(end: &str, place: &Placement) -> Value {
         "worked": place.worked,
         "incoming": place.incoming,
         "nearness": nearness,
-        "competing": place.competing().to_string(),
+        "competing": competing,
     })
 }
 

@@ -3,7 +3,8 @@
 use super::Run;
 use crate::render::net::said::Said;
 use lab::known::Known;
-use lab::wire::{Nearness, Placement, Seat, Taken};
+use lab::wire::protocol::Judgement;
+use lab::wire::{MANY_A_SECOND, Nearness, Placement, Seat, Taken};
 
 /// CPUs with interrupts that are named.
 const SHOWN: usize = 4;
@@ -17,24 +18,28 @@ pub(super) fn say(said: &mut Said, run: &Run) {
 
 /// What is said of each end, or of both.
 pub(super) fn told(run: &Run) -> Vec<(&'static str, String)> {
-    let [(_, client), (_, server)] = run.judged.named().map(|(end, it)| (end, words(&it.place)));
+    let [(_, client), (_, server)] = run.judged.named().map(|(end, it)| (end, words(it)));
     if client == server {
         return vec![("both ends", client)];
     }
     vec![("client", client), ("server", server)]
 }
 
-fn words(place: &Placement) -> String {
+fn words(judgement: &Judgement) -> String {
+    let place = &judgement.place;
     let seat = match (&place.device, &place.adapter) {
         (Known::Value(device), Known::Missing { missing }) => {
-            return format!("the data went over {device}; {missing}");
+            // An interface is known by its address, except for the loopback; a port of RDMA is named to perftest.
+            let is_sure = device == "lo" || device.contains('/');
+            let over = if is_sure { "the data went over" } else { "its address is that of" };
+            return format!("{over} {device}; {missing}");
         }
         (Known::Missing { missing }, _) => return format!("not known: {missing}"),
         (_, Known::Value(seat)) => seat,
     };
     let device = place.device.value().map_or("", |it| it);
     let address = &seat.address;
-    format!("{device} ({address}) {}; {}", near(place, seat), interrupts(place, seat))
+    format!("{device} ({address}) {}; {}", near(place, seat), interrupts(judgement, seat))
 }
 
 fn near(place: &Placement, seat: &Seat) -> String {
@@ -62,7 +67,7 @@ fn near(place: &Placement, seat: &Seat) -> String {
     }
 }
 
-fn interrupts(place: &Placement, seat: &Seat) -> String {
+fn interrupts(judgement: &Judgement, seat: &Seat) -> String {
     let taken = match &seat.interrupted {
         Known::Value(taken) => taken,
         Known::Missing { missing } => return format!("its interrupts are not known: {missing}"),
@@ -75,9 +80,18 @@ fn interrupts(place: &Placement, seat: &Seat) -> String {
     if taken.len() > SHOWN {
         shown.push(format!("{} more", taken.len() - SHOWN));
     }
-    let competing = place.competing();
+    let measured_ns = match &judgement.ledger {
+        Known::Value(ledger) => ledger.wall_ns,
+        Known::Missing { missing } => {
+            let shown = shown.join(", ");
+            return format!(
+                "its interrupts came on {shown}; how many a second is not known: {missing}"
+            );
+        }
+    };
+    let competing = judgement.place.competing(measured_ns);
     let judged = if competing.is_empty() {
-        "none of which worked for the test to speak of".to_owned()
+        format!("on no CPU that worked for the test {MANY_A_SECOND} a second or more")
     } else {
         let which = if competing.len() == 1 { "CPU" } else { "CPUs" };
         format!(
@@ -103,6 +117,28 @@ mod tests {
              1 (81220), CPU 3 (12): CPU 1 worked for the test as well, so that both take time from each other there"
         );
         assert!(server.contains("and so are the CPUs that worked, 0-1;"), "{server}");
+    }
+
+    #[test]
+    fn interrupts_that_few_a_second_came_of_are_no_competitors() {
+        let mut run = fixture::bandwidth();
+        let Known::Value(ledger) = &mut run.judged.client.ledger else { panic!("no ledger") };
+        ledger.wall_ns = 82_000_000_000;
+        let [(_, client), _] = &told(&run)[..] else { panic!("alike") };
+        let words = "CPU 3 (12): on no CPU that worked for the test 1000 a second or more";
+        assert!(client.ends_with(words), "{client}");
+        run.judged.client.ledger = Known::Missing { missing: "why".to_owned() };
+        let [(_, client), _] = &told(&run)[..] else { panic!("alike") };
+        assert!(client.ends_with("; how many a second is not known: why"), "{client}");
+    }
+
+    #[test]
+    fn an_interface_is_not_said_to_have_carried_what_its_address_alone_tells_of() {
+        let mut run = fixture::bandwidth();
+        run.judged.client.place.device = Known::Value("veth0".to_owned());
+        run.judged.client.place.adapter = Known::Missing { missing: "none".to_owned() };
+        let [(_, client), _] = &told(&run)[..] else { panic!("alike") };
+        assert_eq!(client, "its address is that of veth0; none");
     }
 
     #[test]
