@@ -32,11 +32,8 @@ fn every_test_of_perftest_runs_and_its_conflicting_clocks_stand_beside_measured_
         for point in points {
             assert!(point[figure].is_object(), "{test}: {point:#}");
             for end in ["client", "server"] {
-                // An emulated CPU may run a chain of additions in no time at all: that is no clock, and is told so.
-                let clock = &point[end][0]["clock_hz"];
-                let refused = clock["missing"].as_str().unwrap_or_default();
-                let is_told = refused.contains("expected the clock of a processor");
-                assert!(is_told || clock.as_f64() > Some(1e8), "{test}: {point:#}");
+                let clock_hz = point[end][0]["clock_hz"].as_f64();
+                assert!(clock_hz > Some(1e8), "{test}: {point:#}");
             }
         }
         let conflicts = array(&value["perftest_conflicts"]);
