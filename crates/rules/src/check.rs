@@ -23,6 +23,37 @@ pub struct Check {
 /// *clean*.
 pub type Verdict = Result<Vec<Finding>, Missing>;
 
+/// The judgement on a host by that on each of its parts: what is found of one, nothing of a part that is sound, `None` of one that is
+/// not in use.
+///
+/// Where nothing is found, a part of which something could not be read makes the whole unknown; and where no part could be judged the
+/// check does not apply, for the last reason there was, or because there is `none`.
+pub(crate) fn of_each<T>(
+    parts: impl IntoIterator<Item = T>,
+    none: Missing,
+    judge: impl Fn(T) -> Result<Option<Vec<Finding>>, Missing>,
+) -> Verdict {
+    let (mut findings, mut n_judged) = (Vec::new(), 0);
+    let (mut absent, mut unknown) = (none, None);
+    for part in parts {
+        match judge(part) {
+            Ok(None) => {}
+            Ok(Some(found)) => {
+                n_judged += 1;
+                findings.extend(found);
+            }
+            Err(missing) if missing.is_absence() => absent = missing,
+            Err(missing) => unknown = unknown.or(Some(missing)),
+        }
+    }
+    match unknown {
+        _ if !findings.is_empty() => Ok(findings),
+        Some(missing) => Err(missing),
+        None if n_judged == 0 => Err(absent),
+        None => Ok(findings),
+    }
+}
+
 /// A document that a user can look up.
 pub struct Reference {
     /// Title, and section where it is long.

@@ -3,7 +3,7 @@
 //! Source: include/uapi/linux/ethtool.h (`struct ethtool_link_settings`). It cannot know what the switch could do where the
 //! driver does not tell what it advertises, nor, of many adapters, which of the speeds need another transceiver.
 
-use crate::check::{Check, Reference, Verdict};
+use crate::check::{Check, Reference, Verdict, of_each};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::links::ethtool::{Duplex, Port, Question, Settings};
 use facts::links::network::Interface;
@@ -52,27 +52,10 @@ fn run(host: &HostView) -> Verdict {
     if host.platform.is_guest() {
         return Err(Missing::not_here("Ethernet wire", "a guest sees one its hypervisor made up"));
     }
-    let mut findings = Vec::new();
-    let mut absent = Missing::not_here("Ethernet link to judge", "no interface has one");
-    let mut unknown = None;
-    let mut n_judged = 0;
+    let none = Missing::not_here("Ethernet link to judge", "no interface has one");
     let interfaces = host.network.interfaces.as_ref()?.iter();
-    for interface in interfaces.filter(|it| !it.is_infiniband() && !it.shares_wire) {
-        match judge(host, interface) {
-            Ok(found) => {
-                n_judged += 1;
-                findings.extend(found);
-            }
-            Err(missing) if missing.is_absence() => absent = missing,
-            Err(missing) => unknown = unknown.or(Some(missing)),
-        }
-    }
-    match unknown {
-        _ if !findings.is_empty() => Ok(findings),
-        Some(missing) => Err(missing),
-        None if n_judged == 0 => Err(absent),
-        None => Ok(findings),
-    }
+    let interfaces = interfaces.filter(|it| !it.is_infiniband() && !it.shares_wire);
+    of_each(interfaces, none, |it| judge(host, it).map(Some))
 }
 
 fn judge(host: &HostView, interface: &Interface) -> Verdict {

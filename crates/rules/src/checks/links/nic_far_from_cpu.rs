@@ -3,7 +3,7 @@
 //! Sources: Documentation/ABI/testing/sysfs-bus-pci (numa_node, msi_irqs); Documentation/core-api/irq/irq-affinity.rst;
 //! ACPI 6.5, section 5.2.17 (distances). It cannot know where the work itself runs, nor what polls without interrupts.
 
-use crate::check::{Check, Reference, Verdict};
+use crate::check::{Check, Reference, Verdict, of_each};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::links::infiniband::state;
 use facts::links::network::{Adapter, Node, Served};
@@ -56,25 +56,14 @@ fn run(host: &HostView) -> Verdict {
         }
         return Err(Missing::not_here("second NUMA node", "all CPUs are of one"));
     }
-    let mut findings = Vec::new();
-    let mut unknown = None;
-    let mut absent = Missing::not_here("network adapter to judge", "none has a link");
-    let mut n_judged = 0;
-    for adapter in host.network.adapters.as_ref()? {
-        match judge(host, nodes, adapter) {
-            Ok(Judgement::NotInUse) => {}
-            Ok(Judgement::Near) => n_judged += 1,
-            Ok(Judgement::Far(finding)) => findings.push(*finding),
-            Err(missing) if missing.is_absence() => absent = missing,
-            Err(missing) => unknown = unknown.or(Some(missing)),
-        }
-    }
-    match unknown {
-        _ if !findings.is_empty() => Ok(findings),
-        Some(missing) => Err(missing),
-        None if n_judged == 0 => Err(absent),
-        None => Ok(findings),
-    }
+    let none = Missing::not_here("network adapter to judge", "none has a link");
+    of_each(host.network.adapters.as_ref()?, none, |adapter| {
+        Ok(match judge(host, nodes, adapter)? {
+            Judgement::NotInUse => None,
+            Judgement::Near => Some(Vec::new()),
+            Judgement::Far(finding) => Some(vec![*finding]),
+        })
+    })
 }
 
 enum Judgement {

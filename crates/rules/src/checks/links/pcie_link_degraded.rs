@@ -5,7 +5,7 @@
 //! from what its wires run at; what it will need when another port gets a link is not known.
 
 use crate::ceiling::{Given, Part, Wires, slot_of, wires};
-use crate::check::{Check, Reference, Verdict};
+use crate::check::{Check, Reference, Verdict, of_each};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::links::pcie::{Kind, PcieLink, Speed};
 use facts::{Fact, HostView, Missing};
@@ -50,28 +50,10 @@ fn run(host: &HostView) -> Verdict {
     if host.platform.is_guest() {
         return Err(Missing::not_here("PCIe slots", "a guest sees those its hypervisor made up"));
     }
-    let links = host.pcie.links.as_ref()?;
-    let mut findings = Vec::new();
-    let mut absent =
-        Missing::not_here("PCIe link to judge", "no network or storage device is in a slot");
-    let mut unknown = None;
-    let mut n_judged = 0;
-    for link in links {
-        match judge(host, link) {
-            Ok(finding) => {
-                n_judged += 1;
-                findings.extend(finding);
-            }
-            Err(missing) if missing.is_absence() => absent = missing.clone(),
-            Err(missing) => unknown = unknown.or(Some(missing)),
-        }
-    }
-    match unknown {
-        _ if !findings.is_empty() => Ok(findings),
-        Some(missing) => Err(missing.into()),
-        None if n_judged == 0 => Err(absent),
-        None => Ok(findings),
-    }
+    let none = Missing::not_here("PCIe link to judge", "no network or storage device is in a slot");
+    of_each(host.pcie.links.as_ref()?, none, |link| {
+        Ok(Some(judge(host, link)?.into_iter().collect()))
+    })
 }
 
 fn judge<'a>(host: &HostView, link: &'a PcieLink) -> Result<Option<Finding>, &'a Missing> {
