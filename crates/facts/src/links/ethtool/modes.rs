@@ -4,6 +4,7 @@
 
 use super::Speeds;
 use crate::BitsPerSecond;
+use crate::links::network::speed_of;
 
 /// Modes in full duplex: first and last bit, Mb/s. What stands between them is half duplex, a kind of plug, pause or
 /// error correction.
@@ -62,11 +63,8 @@ pub(super) fn of_names(names: &str) -> Speeds {
 }
 
 fn full(name: &str) -> Option<BitsPerSecond> {
-    /// As in the file `speed`: ten times what is sold.
-    const FASTEST: u64 = 8_000_000;
     let (megabits, _) = name.strip_suffix("/Full")?.split_once("base")?;
-    let megabits: u64 = megabits.parse().ok()?;
-    (1..=FASTEST).contains(&megabits).then(|| BitsPerSecond::from_megabits(megabits))
+    speed_of(megabits.parse().ok()?).ok().flatten()
 }
 
 #[cfg(test)]
