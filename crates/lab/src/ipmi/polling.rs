@@ -49,6 +49,18 @@ impl Polling {
         ran(source, *pid).ok()
     }
 
+    /// Does `work`, and tells how long it ran meanwhile; `None` where nobody knows.
+    pub fn during<T>(
+        &self,
+        source: &dyn Source,
+        work: impl FnOnce() -> T,
+    ) -> (T, Option<Duration>) {
+        let before = self.ran(source);
+        let done = work();
+        let after = self.ran(source);
+        (done, before.zip(after).map(|(before, after)| after.saturating_sub(before)))
+    }
+
     /// Its number as a task.
     ///
     /// Errors: why there is none, in words.

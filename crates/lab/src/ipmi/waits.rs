@@ -60,12 +60,17 @@ impl Waits {
         self.questions.iter().flat_map(|it| it.waits_us.iter().copied())
     }
 
+    /// The middle time from one look that found the controller busy to the next, in microseconds; `None` where there was none.
+    pub fn pause_us(&self) -> Option<f64> {
+        Sample::new(self.pauses_us.clone()).ok().map(|it| median(&it))
+    }
+
     /// The loop of the kernel that looked so, given the time between its ticks; what a look takes is not in it. `None` where the
     /// thread never had to wait.
     pub fn polling_loop(&self, tick_us: f64, rounds_up: bool) -> Option<PollingLoop> {
         /// Shorter than any sleep (100 us is what a kernel that sleeps asks for), longer than a look takes.
         const SLEEPS_FROM_US: f64 = 50.0;
-        let pause_us = median(&Sample::new(self.pauses_us.clone()).ok()?);
+        let pause_us = self.pause_us()?;
         let pause_us = if pause_us < SLEEPS_FROM_US { 0.0 } else { pause_us };
         Some(PollingLoop { tick_us, pause_us, look_us: 0.0, rounds_up })
     }

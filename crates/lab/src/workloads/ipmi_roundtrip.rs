@@ -104,11 +104,9 @@ impl Ready for RoundTrips {
         let live = Live::this_machine();
         let RoundTrips { cpus, asker, trips, polling } = self;
         let mut ask = || {
-            let before = polling.ran(&live);
             let mut times = Times::default();
-            let run = timed(|| asker.trips(*trips, scene.stop, &mut times).map(|()| times));
-            let after = polling.ran(&live);
-            (run, before.zip(after).map(|(before, after)| after.saturating_sub(before)))
+            let trips = || asker.trips(*trips, scene.stop, &mut times).map(|()| times);
+            polling.during(&live, || timed(trips))
         };
         let (run, polled) = match cpus {
             None => ask(),

@@ -106,13 +106,13 @@ pub(super) fn recover(
 pub(crate) fn under(
     (arguments, options): (&Arguments, &ExperimentArguments),
     request: &str,
-    host: &HostView,
     interrupt: &Interrupt,
     work: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<()> {
     let ground = Ground::open(arguments, options)?;
     let mut journal = recover(arguments, options)?.context("it takes root")?;
-    let plan = planned(&[request.to_owned()], host, &ground.source, options.i_know)?;
+    let host = host::view(&ground.source);
+    let plan = planned(&[request.to_owned()], &host, &ground.source, options.i_know)?;
     if plan.is_idle() {
         return Ok(work()?);
     }

@@ -62,6 +62,13 @@ fn load(host: &HostView) -> Result<Busy> {
     Ok(Busy::start(&host::probe::allowed()?.and(online))?)
 }
 
+/// Does `work`, and tells how long it took.
+pub(super) fn lasting<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let began_ns = anchor().raw_ns;
+    let done = work();
+    (done, Duration::from_nanos(anchor().raw_ns.saturating_sub(began_ns)))
+}
+
 /// What there was, and how it ended.
 fn measured(
     (asker, host): (&mut Asker, &HostView),
@@ -73,12 +80,9 @@ fn measured(
     let listener = Listener::open(host, polling, &live);
     let mut times = Times::default();
     let mut ask = || {
-        let (before, began_ns) = (polling.ran(&live), anchor().raw_ns);
-        let asked = asker.trips(options.count, interrupt.flag(), &mut times);
-        let elapsed_ns = anchor().raw_ns.saturating_sub(began_ns);
-        let after = polling.ran(&live);
-        let polled = before.zip(after).map(|(before, after)| after.saturating_sub(before));
-        (asked, polled, Duration::from_nanos(elapsed_ns))
+        let trips = || lasting(|| asker.trips(options.count, interrupt.flag(), &mut times));
+        let ((asked, elapsed), polled) = polling.during(&live, trips);
+        (asked, polled, elapsed)
     };
     let placed = || match &options.cpus {
         None => Ok(ask()),

@@ -1,5 +1,6 @@
 //! `fullclock ipmi tune`: which limit of polling suits this controller, by an experiment.
 
+use super::latency::lasting;
 use crate::cli::{ApplyArguments, Arguments, ExperimentArguments, PlanArguments, TuneArguments};
 use crate::commands::{change, experiment};
 use crate::interrupt::Interrupt;
@@ -9,13 +10,11 @@ use crate::render::ipmi::{Model, tune_json, tune_text};
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
 use host::Live;
-use host::probe::anchor;
 use lab::experiment::{Design, Factor, Tuning};
 use lab::failure::Failure;
 use lab::ipmi::{Asker, Forecast, Foretold, Heard, Listener, Polling, Times, tick};
 use std::cell::RefCell;
 use std::process::ExitCode;
-use std::time::Duration;
 
 pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<ExitCode> {
     let host = host::view(&Live::this_machine());
@@ -136,7 +135,7 @@ fn forecast(
     };
     output::with_progress(&arguments.output, "listening to the interface ...", || {
         let request = format!("{}=0", Tuning::SETTING);
-        experiment::under((arguments, study), &request, host, &interrupt, &mut listen)
+        experiment::under((arguments, study), &request, &interrupt, &mut listen)
     })?;
     Ok(heard.and_then(Forecast::of))
 }
@@ -153,12 +152,10 @@ fn listened(
         Err(why) => return Ok(Err(why)),
     };
     let mut times = Times::default();
-    let (before, began_ns) = (polling.ran(&live), anchor().raw_ns);
-    let (asked, waits) = listener.during(|| asker.trips(LISTENED, interrupt.flag(), &mut times));
-    let elapsed = Duration::from_nanos(anchor().raw_ns.saturating_sub(began_ns));
-    let after = polling.ran(&live);
+    let trips = || lasting(|| asker.trips(LISTENED, interrupt.flag(), &mut times));
+    let (((asked, elapsed), polled), waits) = listener.during(|| polling.during(&live, trips));
     asked?;
-    let Some((before, after)) = before.zip(after) else {
+    let Some(polled) = polled else {
         return Ok(Err("what kipmi0 takes of a CPU is not known".to_owned()));
     };
     /// Since this version a timer of a jiffy ends with the second tick ([`lab::ipmi::PollingLoop`]).
@@ -167,7 +164,7 @@ fn listened(
         waits,
         n_pairs: LISTENED,
         elapsed,
-        polled: after.saturating_sub(before),
+        polled,
         tick: tick(),
         rounds_up: host.kernel.version().is_ok_and(|it| it >= ROUNDS_UP_SINCE),
     }))

@@ -5,7 +5,6 @@ use crate::render::json::{SCHEMA_VERSION, pretty};
 use crate::render::lengths::{bar, range, span};
 use crate::render::page::{BOLD, Page};
 use lab::ipmi::{Times, Waits};
-use lab::stats::{Sample, median};
 use rules::noise::Histogram;
 use serde_json::{Result, Value, json};
 use std::time::Duration;
@@ -103,7 +102,7 @@ fn nanoseconds(waits: &Waits) -> Vec<u64> {
 /// How many there were, and how exactly they are known.
 fn about_waits(waits: &Waits) -> String {
     let (n_questions, n_waits) = (waits.questions.len(), waits.all_us().count());
-    let Some(pause_us) = pause_us(waits) else {
+    let Some(pause_us) = waits.pause_us() else {
         return match waits.n_all {
             0 => "its waits are not seen: no look of kipmi0 was heard".to_owned(),
             n_all => format!("ready at each of {n_all} looks of kipmi0: nobody had to wait"),
@@ -118,11 +117,6 @@ fn about_waits(waits: &Waits) -> String {
          little longer for being written down",
         span((pause_us * 1e3) as u64)
     )
-}
-
-/// How long it was between two looks, in microseconds.
-fn pause_us(waits: &Waits) -> Option<f64> {
-    Sample::new(waits.pauses_us.clone()).ok().map(|it| median(&it))
 }
 
 fn by_time(name: &str) -> String {
@@ -174,7 +168,7 @@ fn waits(waits: &Waits) -> Value {
         "questions": waits.questions.len(),
         "looks": waits.n_looks,
         "looks_lost": waits.n_lost,
-        "pause_us": pause_us(waits),
+        "pause_us": waits.pause_us(),
         "lengths": trips(&nanoseconds(waits)),
     })
 }
