@@ -91,7 +91,9 @@ fn gaps(cpu: u32) -> Fact<()> {
         }
         Err(missing) => println!("  no trace: {missing}"),
     }
-    show(&seen, &by_counts(&seen, &counts), &costs_by_counts(&seen, &counts));
+    let no_call = Err(Missing::not_collected("interrupts sent from elsewhere"));
+    let costs = costs_by_counts(&seen, &counts, tick(&interval), no_call);
+    show(&seen, &by_counts(&seen, &counts), &costs);
     Ok(())
 }
 

@@ -14,8 +14,19 @@ const FEWEST_EVENTS: usize = 10;
 pub struct EventCosts {
     /// An interrupt of the CPU's own timer (`LOC`), with the softirqs that follow it.
     pub tick: Fact<EventCost>,
+    /// An interrupt that another CPU sends (`CAL`, `RES`).
+    pub call: Fact<EventCost>,
     /// Any other interrupt, with the softirqs that follow it.
     pub interrupt: Fact<EventCost>,
+}
+
+/// A function that one CPU had another run (an interrupt, `CAL`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Before it was asked for, CLOCK_MONOTONIC_RAW in nanoseconds.
+    pub asked_ns: u64,
+    /// When the other CPU was known to have run it, on the same clock.
+    pub answered_ns: u64,
 }
 
 /// The cost of one kind of event.

@@ -10,6 +10,6 @@ mod gaps;
 mod ticks;
 
 pub use clock::{ClockReading, Disturbance, Segment, Window};
-pub use costs::{EventCost, EventCosts};
+pub use costs::{Call, EventCost, EventCosts};
 pub use gaps::{Gap, Gaps, NotKept};
 pub use ticks::{Anchor, TickClock};

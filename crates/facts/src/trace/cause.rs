@@ -90,6 +90,11 @@ impl Cause {
         }
     }
 
+    /// Whether another CPU sends it, to have a function run or a task chosen here.
+    pub fn is_call(self) -> bool {
+        matches!(self, Cause::CallFunction | Cause::Reschedule)
+    }
+
     /// Whether it is a softirq, which interrupts can interrupt and, on a real-time kernel, tasks preempt.
     pub fn is_softirq(self) -> bool {
         matches!(self, Cause::Softirq(_))

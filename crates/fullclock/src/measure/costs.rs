@@ -10,9 +10,9 @@ use facts::{CpuSet, Fact, HostView, Missing};
 use host::Live;
 use host::counters::{Sampler, Wanted};
 use host::perf::Tracer;
-use host::probe::{Timers, Watch, allowed, anchor, pinned, spin};
+use host::probe::{Timers, Watch, allowed, anchor, called, pinned, spin};
 use rules::interval::Interval;
-use rules::spin::{Counts, costs_by_counts, join};
+use rules::spin::{Counts, call_cost, costs_by_counts, join, tick};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -22,6 +22,9 @@ const LENGTH: Duration = Duration::from_millis(200);
 const ROOM: usize = 20_000;
 /// On a CPU that others use as well, the thread sees a small part of them.
 const TIMERS: u32 = 200;
+/// As long again for interrupts that other CPUs send, which on a quiet machine do not come by themselves.
+const CALLED: Duration = Duration::from_millis(50);
+const CALLS: u32 = 200;
 /// CPUs that are tried: a busy one lets nobody watch it in peace.
 const MOST_TRIES: usize = 2;
 
@@ -93,5 +96,14 @@ fn costs_on(host: &HostView, cpu: u32) -> Fact<EventCosts> {
         gaps
     })??;
     let interval = Interval { host, before: &before, after: &after };
-    Ok(costs_by_counts(&gaps, &Counts::between(&interval, cpu, gaps.thread)))
+    let counts = Counts::between(&interval, cpu, gaps.thread);
+    Ok(costs_by_counts(&gaps, &counts, tick(&interval), call_on(cpu)))
+}
+
+fn call_on(cpu: u32) -> Fact<EventCost> {
+    let watch = Watch { length: CALLED, room: ROOM };
+    let work = || spin(watch, &AtomicBool::new(false));
+    let others = allowed()?.minus(&[cpu].into_iter().collect());
+    let (gaps, calls) = pinned(cpu, || called(&others, CALLED / CALLS, work))??;
+    call_cost(&gaps?, &calls)
 }

@@ -6,6 +6,7 @@
 mod affinity;
 mod anchor;
 mod arch;
+mod calls;
 mod clock;
 mod rusage;
 mod spin;
@@ -15,6 +16,7 @@ pub(crate) use affinity::{affinity_of, set_affinity_of};
 pub use affinity::{allowed, keep_off, pin_task, pinned, pinned_to};
 pub use anchor::anchor;
 pub(crate) use anchor::raw_ns;
+pub use calls::called;
 pub use clock::{Windows, clock};
 pub use rusage::ended_child_cpu_ns;
 pub use spin::{Watch, spin, spin_on};

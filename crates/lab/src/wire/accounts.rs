@@ -14,6 +14,7 @@ use facts::counters::Family;
 use facts::probe::{ClockReading, EventCosts};
 use facts::{CpuSet, Fact, HostView};
 use host::counters::Wanted;
+use host::probe::{Windows, clock, pinned};
 use rules::check::Check;
 use rules::finding::Finding;
 
@@ -54,6 +55,18 @@ impl<'a> Accounts<'a> {
     pub fn note_program(&mut self, ran: &perftest::Ran) {
         self.programs_ns = self.programs_ns.saturating_add(ran.work.cpu_ns);
         self.clocks.extend(ran.clock.iter());
+    }
+
+    /// Asks the clocks of those of `cpus` that no message size ended on, and that have no reading for that: right behind the last
+    /// size, before they have time to fall.
+    pub fn look_at_clocks(&mut self, cpus: &CpuSet) {
+        for cpu in cpus.iter() {
+            if self.clocks.iter().any(|it| it.cpu == cpu) {
+                continue;
+            }
+            // Without one, the time of that CPU's tasks is not known, which the ledger says.
+            self.clocks.extend(pinned(cpu, || clock(Windows::SHORT)).and_then(|it| it));
+        }
     }
 
     /// Reads them behind the last message size, and makes the ledger of the CPUs that worked. `after` is the host as it is then,

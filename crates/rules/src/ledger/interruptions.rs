@@ -38,6 +38,8 @@ pub(crate) struct Interruptions {
     pub(crate) interrupts: Fact<Vec<Interruption>>,
     /// Softirqs.
     pub(crate) softirqs: Fact<Vec<Interruption>>,
+    /// Interrupts that were counted and have no cost: how many, and why. They stay with what they interrupted.
+    pub(crate) without_cost: Option<(u64, Missing)>,
 }
 
 /// The interruptions of `cpu` in `wall_ns`.
@@ -55,7 +57,7 @@ pub(crate) fn interruptions(
         return from_trace(evidence, totals, cpu, wall_ns);
     }
     let is_tick = |cause| cause == Cause::LocalTimer;
-    let ticks = counted.times(cpu, wall_ns, is_tick, |it| &it.tick);
+    let (ticks, _) = counted.times(cpu, wall_ns, is_tick);
     if accounting.leaves_out_interrupts == Ok(true) {
         let interrupts = accounted(evidence, cpu, wall_ns, "irq");
         let softirqs = accounted(evidence, cpu, wall_ns, "softirq");
@@ -64,9 +66,10 @@ pub(crate) fn interruptions(
             all.iter_mut().for_each(|it| it.amount = it.amount.without(known));
             all
         };
-        return Interruptions { ticks, interrupts: interrupts.map(without_ticks), softirqs };
+        let interrupts = interrupts.map(without_ticks);
+        return Interruptions { ticks, interrupts, softirqs, without_cost: None };
     }
-    let interrupts = counted.times(cpu, wall_ns, |cause| !is_tick(cause), |it| &it.interrupt);
+    let (interrupts, without_cost) = counted.times(cpu, wall_ns, |cause| !is_tick(cause));
     let softirqs = Err(match &ticks {
         Ok(_) => Missing::not_here(
             "time of softirqs",
@@ -74,7 +77,7 @@ pub(crate) fn interruptions(
         ),
         Err(missing) => missing.clone(),
     });
-    Interruptions { ticks, interrupts, softirqs }
+    Interruptions { ticks, interrupts, softirqs, without_cost }
 }
 
 impl Interruptions {
@@ -116,7 +119,12 @@ fn from_trace(
         }
         list.push(one);
     }
-    Interruptions { ticks: Ok(ticks), interrupts: Ok(interrupts), softirqs: Ok(softirqs) }
+    Interruptions {
+        ticks: Ok(ticks),
+        interrupts: Ok(interrupts),
+        softirqs: Ok(softirqs),
+        without_cost: None,
+    }
 }
 
 /// Ticks that were counted and not traced, at what the traced ones took: some kernels keep those of an idle CPU from a
@@ -229,25 +237,58 @@ impl<'a> Counted<'a> {
         Counted { costs, lines }
     }
 
-    /// The wanted interrupts of a CPU, each at the mean cost of one.
+    /// The wanted interrupts of a CPU, each at the cost of one of its kind; and those of kinds without one.
     fn times(
         &self,
         cpu: u32,
         wall_ns: u64,
         wanted: impl Fn(Cause) -> bool,
-        cost: impl Fn(&EventCosts) -> &Fact<EventCost>,
+    ) -> (Fact<Vec<Interruption>>, Option<(u64, Missing)>) {
+        let mut without_cost = None;
+        let times = self.with_cost(cpu, wall_ns, wanted, &mut without_cost);
+        match (times, &without_cost) {
+            (Ok(times), Some((_, missing))) if times.is_empty() => {
+                (Err(missing.clone()), without_cost)
+            }
+            (times, _) => (times, without_cost),
+        }
+    }
+
+    fn with_cost(
+        &self,
+        cpu: u32,
+        wall_ns: u64,
+        wanted: impl Fn(Cause) -> bool,
+        without_cost: &mut Option<(u64, Missing)>,
     ) -> Fact<Vec<Interruption>> {
-        let cost = cost(self.costs.as_ref()?).as_ref()?;
+        let costs = self.costs.clone()?;
         let mut list = Vec::new();
         for (name, cause, rises) in self.lines.as_ref()?.iter().filter(|it| wanted(it.1)) {
             let gone = || Missing::absent(format!("a count of {cpu}"));
             let rise = rises.get(cpu).ok_or_else(gone)?.clone()?;
-            if rise.by > 0 {
-                let name = if *cause == Cause::LocalTimer { "" } else { name };
-                list.push(at_cost(name, rise, cost, wall_ns)?);
+            if rise.by == 0 {
+                continue;
+            }
+            match cost_of(costs, *cause) {
+                Ok(cost) => {
+                    let name = if *cause == Cause::LocalTimer { "" } else { name };
+                    list.push(at_cost(name, rise, cost, wall_ns)?);
+                }
+                Err(missing) => {
+                    let (count, _) = without_cost.get_or_insert_with(|| (0, missing.clone()));
+                    *count = count.saturating_add(rise.by);
+                }
             }
         }
         Ok(list)
+    }
+}
+
+fn cost_of(costs: &EventCosts, cause: Cause) -> &Fact<EventCost> {
+    match cause {
+        Cause::LocalTimer => &costs.tick,
+        call if call.is_call() => &costs.call,
+        _ => &costs.interrupt,
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) fn notes(
     notes.extend(ended_tasks(evidence, books));
     notes.extend(unknown_accounting(evidence, books));
     notes.extend(uncounted_interrupts(books));
+    notes.extend(interrupts_without_cost(books));
     notes.extend(uncounted_edges(evidence, books));
     notes.extend(unseen_quota(books));
     notes.extend(quota::notes(evidence, &books.iter().map(|it| it.cpu).collect()));
@@ -111,6 +112,13 @@ fn uncounted_interrupts(books: &[Books<'_>]) -> Option<String> {
     let is_unknown = |it: &&Books<'_>| it.interruptions.ticks.is_err();
     let missing = books.iter().find(is_unknown)?.interruptions.ticks.as_ref().err()?;
     Some(format!("ticks and interrupts are part of what they interrupted: {missing}"))
+}
+
+fn interrupts_without_cost(books: &[Books<'_>]) -> Option<String> {
+    let all = || books.iter().filter_map(|it| it.interruptions.without_cost.as_ref());
+    let count = all().fold(0u64, |sum, (count, _)| sum.saturating_add(*count));
+    let (_, missing) = all().next()?;
+    Some(format!("interrupts that are part of what they interrupted, {count} of them: {missing}"))
 }
 
 fn uncounted_edges(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> {

@@ -8,6 +8,7 @@
 use super::accounting::Accounting;
 use super::amount::part;
 use super::evidence::Evidence;
+use super::idle_time::idle_time;
 use super::tasks::{Owner, Share, TaskIndex, TaskTimes};
 use facts::counters::Family;
 
@@ -37,13 +38,22 @@ impl Ended {
             return Ended::default();
         }
         let wall_ns = evidence.interval.elapsed_ns().unwrap_or(0);
-        let unseen = |cpu| {
-            let total_ns = total(evidence, accounting, cpu).unwrap_or(0);
-            total_ns.saturating_sub(index.on(cpu, wall_ns).ns())
-        };
+        let unseen = |cpu| unseen_ns(evidence, accounting, cpu, index.on(cpu, wall_ns).ns());
         let unseen_ns = evidence.cpus.iter().map(unseen).fold(0, u64::saturating_add);
         Ended { ns: evidence.ended_ns.min(unseen_ns), unseen_ns }
     }
+}
+
+/// The time of `cpu` that was some task's, for all that is known, and none's of those that were sampled for `seen_ns`. Where
+/// there is no sum over all tasks, it is what was not idle.
+fn unseen_ns(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32, seen_ns: u64) -> u64 {
+    let busy_ns = || {
+        let wall_ns = evidence.interval.elapsed_ns().ok()?;
+        let idle = idle_time(&evidence.interval, &evidence.traced_on(cpu), cpu, wall_ns).ok()?;
+        Some(wall_ns.saturating_sub(idle.amount.ns))
+    };
+    let all_ns = total(evidence, accounting, cpu).or_else(busy_ns);
+    all_ns.unwrap_or(0).saturating_sub(seen_ns)
 }
 
 /// `times` with what the sum over all tasks of `cpu` says: more is that of tasks which nobody has seen and which
@@ -57,8 +67,13 @@ pub(crate) fn settle(
     owner: Owner,
     ended: Ended,
 ) -> TaskTimes {
-    let Some(total_ns) = total(evidence, accounting, cpu) else { return times };
     let seen_ns = times.ns();
+    let Some(total_ns) = total(evidence, accounting, cpu) else {
+        let unseen_ns = unseen_ns(evidence, accounting, cpu, seen_ns);
+        let own_ns = part(unseen_ns, ended.ns, ended.unseen_ns);
+        times.shares.extend((own_ns > 0).then(|| unattributed(Owner::Asked, ENDED, own_ns)));
+        return times;
+    };
     let apart = total_ns.abs_diff(seen_ns);
     if seen_ns > total_ns {
         times = times.without(apart);
@@ -130,7 +145,7 @@ fn total(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32) -> Option<u
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::books::{SECOND, loss, replaced, untraced};
+    use crate::fixture::books::{SECOND, loss, replaced, unexplained, untraced};
 
     /// The text with the run time of all tasks at both ends, on a host whose two clocks are the same.
     fn with_sum(text: &str, ns: &str) -> String {
@@ -172,6 +187,23 @@ mod tests {
         // The tasks' own counts add up to 688 ms.
         let text = with_sum(&untraced(), "344000000");
         assert!(loss("kernel-threads", &text).starts_with("kipmi0 50.0 ms"));
+    }
+
+    #[test]
+    fn without_a_sum_ended_tasks_of_the_chosen_fill_no_more_than_what_was_not_idle() {
+        let ran = |ns: &str| {
+            let ended = format!("observer 20\nchosen 10\nended {ns}");
+            replaced(&untraced(), &[("observer 20", &ended)])
+        };
+        let nothing = loss("useful", &ran("0"));
+        assert!(!nothing.contains("tasks that ended"), "{nothing}");
+        let part = loss("useful", &ran("2000000"));
+        // Of 2 ms, at the clock of this CPU.
+        assert!(part.contains("tasks that ended 1.6 ms"), "{part}");
+        assert_eq!(loss("useful", &ran("9000000000")), loss("useful", &ran("2000000000")));
+        // In milliseconds.
+        assert_eq!(unexplained(&ran("0")), "22.000");
+        assert_eq!(unexplained(&ran("9000000000")), "0.000");
     }
 
     const LOST: &[(&str, &str)] =

@@ -47,6 +47,7 @@ pub(super) fn books<'a>(
             ticks: interruptions(Kind::Tick),
             interrupts: interruptions(Kind::Interrupt),
             softirqs: interruptions(Kind::Softirq),
+            without_cost: None,
         },
         tasks: spun.as_ref().map(|it| it.tasks(&premises.tasks, wall_ns)).map_err(Missing::clone),
         idle: known(Thief::Nobody),

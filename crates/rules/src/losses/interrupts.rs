@@ -21,7 +21,9 @@ that came to a task: the median of what a thread of fullclock lacked around trac
 interval; such a line is 'derived'. Where no CPU could be occupied for that, it stays part of what was interrupted, and
 the ledger says so. Else, on a kernel with CONFIG_IRQ_TIME_ACCOUNTING, by `irq` of
 /proc/stat; on others that field is a sample of the tick and is not used. Else by their number in /proc/interrupts times
-what one costs by the gap probe, softirqs included. With none of these, they stay part of what they interrupt.
+what one costs by the gap probe, softirqs included: those that other CPUs send (`CAL`, `RES`) by what one takes that is sent
+for the purpose (membarrier(2)), others where enough came by themselves. With none of these, they stay part of what they
+interrupt, and the ledger says how many.
 
 ## What mends it
 Interrupts of a device can be sent to other CPUs (/proc/irq/N/smp_affinity_list) and put together (ethtool -C).
@@ -103,5 +105,18 @@ mod tests {
     fn counted_interrupts_are_their_number_times_the_cost_of_one() {
         let text = replaced(&untraced(), &[("observer 20", "observer 20\ncost interrupt 5000")]);
         assert_eq!(loss("interrupts", &text), "24 eth0 1.5 ms by derived");
+    }
+
+    #[test]
+    fn an_interrupt_of_a_kind_that_was_never_timed_stays_with_what_it_interrupted() {
+        let text = replaced(&untraced(), &[("observer 20", "observer 20\ncost call 900")]);
+        assert_eq!(
+            loss("interrupts", &text),
+            "unknown: no cost of an event here: nothing was traced, and no event was timed"
+        );
+        let called = text.replace("LOC 24+eth0", "LOC CAL");
+        assert_eq!(loss("interrupts", &called), "CAL 0.3 ms by derived");
+        let note = "interrupts that are part of what they interrupted, 300 of them: no cost of an event here: nothing was traced, and no event was timed";
+        assert!(ledger(&text).notes.contains(&note.to_owned()), "{:?}", ledger(&text).notes);
     }
 }

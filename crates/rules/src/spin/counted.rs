@@ -9,12 +9,15 @@
 
 use super::joined::SHORTEST_EXIT_NS;
 use super::{Counts, GapBooks, Method, Thief};
-use facts::probe::{EventCost, EventCosts, Gaps};
-use facts::trace::Comm;
+use facts::probe::{Call, EventCost, EventCosts, Gaps};
+use facts::trace::{Cause, Comm};
 use facts::{Fact, Missing};
 
 /// No interrupt and its return take less than leaving a guest does; shorter gaps are the core's own.
 const SHORTEST_INTERRUPT_NS: u64 = SHORTEST_EXIT_NS;
+
+/// Fewer events of a kind say too little about the next one.
+const FEWEST: u64 = 10;
 
 /// A gap of this many times the median is no interrupt, where time was stolen.
 const OUTLIER: u64 = 10;
@@ -33,15 +36,47 @@ pub fn by_counts(gaps: &Gaps, counts: &Counts) -> GapBooks {
     books
 }
 
-/// What an event takes, softirqs included: the length of the longest gaps, as many as there were interrupts.
+/// What an event takes, softirqs included: the length of the longest gaps, as many as there were interrupts. `tick` is the
+/// cause of the CPU's ticks, and interrupts that other CPUs send have [`call_cost`], where that is known.
 ///
 /// Ticks and other interrupts are not told apart unless one kind is all there was: both have the mean of both, and what
-/// they differ by is in the uncertainty. Missing where time was stolen, which hides among them, and where there are
-/// fewer gaps than interrupts.
-pub fn costs_by_counts(gaps: &Gaps, counts: &Counts) -> EventCosts {
+/// they differ by is in the uncertainty. Missing where time was stolen, which hides among them, where there are fewer gaps
+/// than interrupts, and of a kind that hardly came.
+pub fn costs_by_counts(
+    gaps: &Gaps,
+    counts: &Counts,
+    tick: Cause,
+    call: Fact<EventCost>,
+) -> EventCosts {
     let alike = interrupt_lengths(gaps, counts);
-    let of = |what| EventCost::of_events(what, alike.clone()?);
-    EventCosts { tick: of("a tick"), interrupt: of("an interrupt that is no tick") }
+    let of = |what, is_wanted: &dyn Fn(Cause) -> bool| {
+        let came = counts.interrupts.as_ref()?.iter().filter(|it| is_wanted(*it.0));
+        let n_came = came.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
+        let lengths = alike.clone()?;
+        EventCost::of_events(what, if n_came < FEWEST { Vec::new() } else { lengths })
+    };
+    let is_other = |cause: Cause| cause != tick && !cause.is_call();
+    EventCosts {
+        tick: of("a tick", &|cause| cause == tick),
+        call,
+        interrupt: of("an interrupt that is neither a tick nor another CPU's", &is_other),
+    }
+}
+
+/// What an interrupt that another CPU sends takes: for each call the longest gap that began meanwhile. Missing where there
+/// are fewer than ten.
+pub fn call_cost(gaps: &Gaps, calls: &[Call]) -> Fact<EventCost> {
+    let longest = |call: &Call| {
+        let first =
+            gaps.gaps.partition_point(|it| it.at_ns < call.asked_ns.saturating_sub(gaps.slack_ns));
+        let until = call.answered_ns.saturating_add(gaps.slack_ns);
+        let during = gaps.gaps.get(first..)?.iter().take_while(|it| it.at_ns <= until);
+        during.map(|it| it.length_ns).max()
+    };
+    EventCost::typical(
+        "an interrupt that another CPU sends",
+        calls.iter().filter_map(longest).collect(),
+    )
 }
 
 fn interrupt_lengths(gaps: &Gaps, counts: &Counts) -> Fact<Vec<u64>> {
@@ -162,7 +197,6 @@ fn sum(lengths: &[u64]) -> u64 {
 mod tests {
     use super::*;
     use facts::probe::{Gap, NotKept};
-    use facts::trace::Cause;
 
     fn gaps(lengths: &[u64], switches: u64) -> Gaps {
         let gap = |(at, &length_ns): (u64, &u64)| Gap { at_ns: at * 1_000_000_000, length_ns };
@@ -188,6 +222,11 @@ mod tests {
             stolen_ns: Ok(0),
             n_smi: Ok(0),
         }
+    }
+
+    fn costs(lengths: &[u64], counts: &Counts) -> EventCosts {
+        let no_call = Err(Missing::not_collected("calls"));
+        costs_by_counts(&gaps(lengths, 0), counts, Cause::LocalTimer, no_call)
     }
 
     fn shown(books: &GapBooks) -> String {
@@ -264,22 +303,52 @@ mod tests {
             n_smi: Err(missing()),
         };
         assert_eq!(shown(&by_counts(&gaps(&[5000, 70], 0), &blind)), "unexplained 5070 in 2");
-        assert!(costs_by_counts(&gaps(&[5000; 20], 0), &blind).tick.is_err());
+        assert!(costs(&[5000; 20], &blind).tick.is_err());
     }
 
     #[test]
     fn as_many_gaps_as_interrupts_tell_what_one_takes() {
         let counts = Counts { interrupts: Ok([(Cause::LocalTimer, 20)].into()), ..nothing() };
         let lengths = [[6000; 20], [70; 20]].concat();
-        let costs = costs_by_counts(&gaps(&lengths, 0), &counts);
+        let costs = costs(&lengths, &counts);
         assert_eq!(costs.tick, Ok(EventCost { ns: 6000, uncertainty_ns: 0 }));
+    }
+
+    #[test]
+    fn a_kind_that_hardly_came_has_no_cost_whatever_the_others_take() {
+        let with = |n_device| {
+            let interrupts =
+                [(Cause::LocalTimer, 20), (Cause::CallFunction, 30), (Cause::Device(24), n_device)];
+            let counts = Counts { interrupts: Ok(interrupts.into()), ..nothing() };
+            costs(&[6000; 60], &counts)
+        };
+        assert!(with(10).interrupt.is_ok());
+        let seldom = with(9);
+        assert!(seldom.tick.is_ok() && seldom.call.is_err());
+        assert_eq!(
+            seldom.interrupt.unwrap_err().to_string(),
+            "the cost of an interrupt that is neither a tick nor another CPU's holds \"0 events\", expected ten or more"
+        );
+    }
+
+    #[test]
+    fn a_call_costs_the_longest_gap_that_began_meanwhile() {
+        let lengths: Vec<u64> = (0..40).map(|at| if at % 2 == 0 { 60 } else { 900 + at }).collect();
+        // Each lasts over two gaps, the last over none.
+        let at = |gap: u64| gap * 1_000_000_000;
+        let call = |gap| Call { asked_ns: at(gap) - 5, answered_ns: at(gap + 1) + 5 };
+        let mut calls: Vec<Call> = (0..10).map(|number| call(20 + 2 * number)).collect();
+        calls.push(Call { asked_ns: at(39) + 1000, answered_ns: at(39) + 2000 });
+        let found = call_cost(&gaps(&lengths, 0), &calls);
+        assert_eq!(found, Ok(EventCost { ns: 931, uncertainty_ns: 7 }));
+        assert!(call_cost(&gaps(&lengths, 0), &calls[2..]).is_err());
     }
 
     #[test]
     fn stolen_time_among_the_gaps_hides_what_an_interrupt_takes() {
         let interrupts = Ok([(Cause::LocalTimer, 20)].into());
         let counts = Counts { interrupts, stolen_ns: Ok(20_000_000), ..nothing() };
-        let missing = costs_by_counts(&gaps(&[6000; 30], 0), &counts).tick.unwrap_err();
+        let missing = costs(&[6000; 30], &counts).tick.unwrap_err();
         assert_eq!(
             missing.to_string(),
             "the cost of an interrupt holds \"20 interrupts, 30 gaps, 20 ms stolen\", expected a gap for each, and \

@@ -167,7 +167,10 @@ pub fn costs(joins: &[Join], tick: Cause) -> EventCosts {
     };
     EventCosts {
         tick: of("a tick", &|cause| cause == tick),
-        interrupt: of("an interrupt that is no tick", &|cause| cause != tick),
+        call: of("an interrupt that another CPU sends", &Cause::is_call),
+        interrupt: of("an interrupt that is neither a tick nor another CPU's", &|cause| {
+            cause != tick && !cause.is_call()
+        }),
     }
 }
 

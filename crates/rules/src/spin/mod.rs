@@ -14,7 +14,7 @@ mod joined;
 mod properties;
 mod walk;
 
-pub use counted::{by_counts, costs_by_counts};
+pub use counted::{by_counts, call_cost, costs_by_counts};
 pub use counts::{Counts, tick};
 pub use explained::{Explained, explain};
 pub use joined::{Join, Untraced, costs, edge, join};

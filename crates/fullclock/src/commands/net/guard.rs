@@ -45,6 +45,7 @@ pub(super) fn judgement(
     over: &Over<'_>,
     cpus: &CpuSet,
 ) -> Judgement {
+    accounts.look_at_clocks(cpus);
     let after = before();
     let audit = audit(&after);
     let ledger = accounts.close(cpus, &after, &audit.findings);
