@@ -97,13 +97,14 @@ fn costs_on(host: &HostView, cpu: u32) -> Fact<EventCosts> {
     })??;
     let interval = Interval { host, before: &before, after: &after };
     let counts = Counts::between(&interval, cpu, gaps.thread);
-    Ok(costs_by_counts(&gaps, &counts, tick(&interval), call_on(cpu)))
+    Ok(costs_by_counts(&gaps, &counts, tick(&interval), call_on(host, cpu)))
 }
 
-fn call_on(cpu: u32) -> Fact<EventCost> {
+/// What an interrupt takes that one of the other CPUs sends which are open to us.
+fn call_on(host: &HostView, cpu: u32) -> Fact<EventCost> {
     let watch = Watch { length: CALLED, room: ROOM };
     let work = || spin(watch, &AtomicBool::new(false));
-    let others = allowed()?.minus(&[cpu].into_iter().collect());
+    let others = open_to_us(host, &allowed()?)?.minus(&[cpu].into_iter().collect());
     let (gaps, calls) = pinned(cpu, || called(&others, CALLED / CALLS, work))??;
     call_cost(&gaps?, &calls)
 }
