@@ -51,10 +51,10 @@ impl Drop for Ending<'_> {
 fn calls(spacing: Duration, is_done: &AtomicBool) -> Fact<Vec<Call>> {
     let mut calls = Vec::new();
     while !is_done.load(Ordering::Relaxed) {
-        std::thread::sleep(spacing);
         let asked_ns = raw_ns();
         barrier(MembarrierCommand::PrivateExpedited)?;
         calls.push(Call { asked_ns, answered_ns: raw_ns() });
+        std::thread::sleep(spacing);
     }
     Ok(calls)
 }
@@ -84,9 +84,9 @@ mod tests {
             return;
         }
         let (gaps, calls) = found.unwrap();
-        assert!(!calls.is_empty());
-        assert!(calls.iter().all(|it| it.asked_ns < it.answered_ns), "{calls:?}");
-        let last = calls.last().unwrap();
-        assert!(calls[0].answered_ns > gaps.started_ns && last.asked_ns >= calls[0].answered_ns);
+        assert_eq!(gaps.cpu, cpu);
+        // Where others keep the sender from running, it may have sent none.
+        assert!(calls.iter().all(|it| it.asked_ns <= it.answered_ns), "{calls:?}");
+        assert!(calls.is_sorted_by(|one, next| one.answered_ns <= next.asked_ns), "{calls:?}");
     }
 }
