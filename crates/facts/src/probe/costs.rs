@@ -4,10 +4,11 @@
 //! before the interrupted task goes on. It is a mean over the events of one moment.
 
 use super::clock::rank;
+use crate::trace::Cause;
 use crate::{Fact, Missing};
 
 /// Fewer events say too little about the next one.
-const FEWEST_EVENTS: usize = 10;
+const FEWEST_EVENTS: u64 = 10;
 
 /// The costs of the events that take a CPU from its task for a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,25 @@ pub struct EventCosts {
     pub call: Fact<EventCost>,
     /// Any other interrupt, with the softirqs that follow it.
     pub interrupt: Fact<EventCost>,
+}
+
+impl EventCosts {
+    /// What messages call an interrupt that another CPU sends.
+    pub const CALL: &str = "an interrupt that another CPU sends";
+
+    /// What `cost` finds of each kind: it is told what messages call it, and which causes are of that kind. `tick` is the cause
+    /// of ticks: [`Cause::LocalTimer`] on x86, elsewhere the timer's number.
+    pub fn of_kinds(
+        tick: Cause,
+        cost: impl Fn(&str, &dyn Fn(Cause) -> bool) -> Fact<EventCost>,
+    ) -> EventCosts {
+        let is_other = |cause: Cause| cause != tick && !cause.is_call();
+        EventCosts {
+            tick: cost("a tick", &|cause| cause == tick),
+            call: cost(EventCosts::CALL, &Cause::is_call),
+            interrupt: cost("an interrupt that is neither a tick nor another CPU's", &is_other),
+        }
+    }
 }
 
 /// A function that one CPU had another run (an interrupt, `CAL`).
@@ -42,7 +62,13 @@ impl EventCost {
     /// The mean of events that took this long each, give or take half of what the middle four fifths of them span;
     /// missing where they are fewer than ten. `what` names them.
     pub fn of_events(what: &str, lengths_ns: Vec<u64>) -> Fact<EventCost> {
-        let lengths_ns = enough(what, lengths_ns)?;
+        EventCost::among(what, lengths_ns.len() as u64, lengths_ns)
+    }
+
+    /// The same of a kind of which `count` are among these events, and nobody can tell which: missing where they are fewer than
+    /// ten, however many there are of other kinds.
+    pub fn among(what: &str, count: u64, lengths_ns: Vec<u64>) -> Fact<EventCost> {
+        let lengths_ns = enough(what, count, lengths_ns)?;
         let sum: u128 = lengths_ns.iter().copied().map(u128::from).sum();
         let mean = sum / lengths_ns.len() as u128;
         let ns = u64::try_from(mean).unwrap_or(u64::MAX);
@@ -51,15 +77,16 @@ impl EventCost {
 
     /// The median instead of the mean, for what something else may have lengthened.
     pub fn typical(what: &str, lengths_ns: Vec<u64>) -> Fact<EventCost> {
-        let lengths_ns = enough(what, lengths_ns)?;
+        let lengths_ns = enough(what, lengths_ns.len() as u64, lengths_ns)?;
         Ok(EventCost { ns: rank(&lengths_ns, 0.5), uncertainty_ns: half_span(&lengths_ns) })
     }
 }
 
-/// The lengths in ascending order, where there are enough of them.
-fn enough(what: &str, mut lengths_ns: Vec<u64>) -> Fact<Vec<u64>> {
-    if lengths_ns.len() < FEWEST_EVENTS {
-        let found = format!("{} events", lengths_ns.len());
+/// The lengths in ascending order, where there are enough events of the kind among them.
+fn enough(what: &str, count: u64, mut lengths_ns: Vec<u64>) -> Fact<Vec<u64>> {
+    let count = count.min(lengths_ns.len() as u64);
+    if count < FEWEST_EVENTS {
+        let found = format!("{count} events");
         return Err(Missing::malformed(format!("the cost of {what}"), &found, "ten or more"));
     }
     lengths_ns.sort_unstable();

@@ -16,9 +16,6 @@ use facts::{Fact, Missing};
 /// No interrupt and its return take less than leaving a guest does; shorter gaps are the core's own.
 const SHORTEST_INTERRUPT_NS: u64 = SHORTEST_EXIT_NS;
 
-/// Fewer events of a kind say too little about the next one.
-const FEWEST: u64 = 10;
-
 /// A gap of this many times the median is no interrupt, where time was stolen.
 const OUTLIER: u64 = 10;
 
@@ -49,18 +46,12 @@ pub fn costs_by_counts(
     call: Fact<EventCost>,
 ) -> EventCosts {
     let alike = interrupt_lengths(gaps, counts);
-    let of = |what, is_wanted: &dyn Fn(Cause) -> bool| {
+    let of = |what: &str, is_wanted: &dyn Fn(Cause) -> bool| {
         let came = counts.interrupts.as_ref()?.iter().filter(|it| is_wanted(*it.0));
         let n_came = came.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
-        let lengths = alike.clone()?;
-        EventCost::of_events(what, if n_came < FEWEST { Vec::new() } else { lengths })
+        EventCost::among(what, n_came, alike.clone()?)
     };
-    let is_other = |cause: Cause| cause != tick && !cause.is_call();
-    EventCosts {
-        tick: of("a tick", &|cause| cause == tick),
-        call,
-        interrupt: of("an interrupt that is neither a tick nor another CPU's", &is_other),
-    }
+    EventCosts { call, ..EventCosts::of_kinds(tick, of) }
 }
 
 /// What an interrupt that another CPU sends takes: for each call the longest gap that began meanwhile. Missing where there
@@ -73,10 +64,7 @@ pub fn call_cost(gaps: &Gaps, calls: &[Call]) -> Fact<EventCost> {
         let during = gaps.gaps.get(first..)?.iter().take_while(|it| it.at_ns <= until);
         during.map(|it| it.length_ns).max()
     };
-    EventCost::typical(
-        "an interrupt that another CPU sends",
-        calls.iter().filter_map(longest).collect(),
-    )
+    EventCost::typical(EventCosts::CALL, calls.iter().filter_map(longest).collect())
 }
 
 fn interrupt_lengths(gaps: &Gaps, counts: &Counts) -> Fact<Vec<u64>> {
@@ -327,7 +315,7 @@ mod tests {
         assert!(seldom.tick.is_ok() && seldom.call.is_err());
         assert_eq!(
             seldom.interrupt.unwrap_err().to_string(),
-            "the cost of an interrupt that is neither a tick nor another CPU's holds \"0 events\", expected ten or more"
+            "the cost of an interrupt that is neither a tick nor another CPU's holds \"9 events\", expected ten or more"
         );
     }
 

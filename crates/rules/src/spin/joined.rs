@@ -158,20 +158,12 @@ impl Join {
     }
 }
 
-/// What an event takes on the CPUs that were watched. `tick` is the cause of their ticks: [`Cause::LocalTimer`] on x86,
-/// elsewhere the timer's number.
+/// What an event takes on the CPUs that were watched. `tick` is the cause of their ticks.
 pub fn costs(joins: &[Join], tick: Cause) -> EventCosts {
-    let of = |what, is_wanted: &dyn Fn(Cause) -> bool| {
+    EventCosts::of_kinds(tick, |what, is_wanted| {
         let all = joins.iter().flat_map(Join::interrupts);
         EventCost::of_events(what, all.filter(|it| is_wanted(it.0)).map(|it| it.1).collect())
-    };
-    EventCosts {
-        tick: of("a tick", &|cause| cause == tick),
-        call: of("an interrupt that another CPU sends", &Cause::is_call),
-        interrupt: of("an interrupt that is neither a tick nor another CPU's", &|cause| {
-            cause != tick && !cause.is_call()
-        }),
-    }
+    })
 }
 
 /// What the kernel takes on the way into an interrupt and out of it, around its events, on the CPUs that were watched:
