@@ -99,7 +99,41 @@ impl Controller {
         patience: Patience<'_>,
     ) -> Result<T, Failure> {
         let it = self.arrived(whom, question, patience)?;
-        question.answered(it.function, it.command, &it.data).map_err(|why| self.none(question, why))
+        answer_to(question, &it).map_err(|why| self.none(question, why))
+    }
+
+    /// Asks all of these, and waits so long for each answer. The driver has the next question at hand when an answer comes, and does
+    /// not wait until this program has read that.
+    ///
+    /// Errors: the controller itself did not answer one of them. That it has no answer to it is one.
+    pub fn ask_all<T>(
+        &mut self,
+        questions: &[(SensorOwner, Question<T>)],
+        patience: Patience<'_>,
+    ) -> Result<Vec<Result<T, Unanswered>>, Failure> {
+        /// Four or eight take as long, and others who ask the same controller wait behind all that the driver has.
+        const AT_ONCE: usize = 2;
+        let first = self.number.wrapping_add(1);
+        let mut unsent = questions.iter();
+        let mut arrived = vec![None; questions.len()];
+        let mut answers = Vec::with_capacity(questions.len());
+        while let Some((_, question)) = questions.get(answers.len()) {
+            let n_under_way = questions.len() - unsent.len() - answers.len();
+            for (whom, question) in unsent.by_ref().take(AT_ONCE.saturating_sub(n_under_way)) {
+                self.send(*whom, question)?;
+            }
+            let patience = patience.anew();
+            // That of another controller may come after those to later questions.
+            while arrived[answers.len()].is_none() {
+                let it = self.next_answer(question.name, patience)?;
+                let place = usize::try_from(it.number.wrapping_sub(first)).ok();
+                if let Some(place) = place.and_then(|it| arrived.get_mut(it)) {
+                    *place = Some(it);
+                }
+            }
+            answers.extend(arrived[answers.len()].take().map(|it| answer_to(question, &it)));
+        }
+        Ok(answers)
     }
 
     /// Asks, and gives the answer's bytes, the completion code first, whatever they say.
@@ -109,7 +143,7 @@ impl Controller {
         patience: Patience<'_>,
     ) -> Result<Vec<u8>, Failure> {
         let it = self.arrived(SensorOwner::CONTROLLER, question, patience)?;
-        match question.answered(it.function, it.command, &it.data) {
+        match answer_to(question, &it) {
             Ok(_) | Err(Unanswered::Refused(_)) => Ok(it.data),
             Err(why @ Unanswered::Malformed { .. }) => Err(self.none(question, why)),
         }
@@ -122,26 +156,43 @@ impl Controller {
         question: &Question<T>,
         patience: Patience<'_>,
     ) -> Result<Arrived, Failure> {
+        self.send(whom, question)?;
+        loop {
+            let it = self.next_answer(question.name, patience)?;
+            if it.number == self.number {
+                return Ok(it);
+            }
+        }
+    }
+
+    fn send<T>(&mut self, whom: SensorOwner, question: &Question<T>) -> Result<(), Failure> {
         self.number = self.number.wrapping_add(1);
         let Question { function, command, ref data, .. } = *question;
         let sent = self.carrier.send(&Asked { whom, number: self.number, function, command, data });
-        sent.map_err(|error| self.refused("cannot send", question.name, error))?;
+        sent.map_err(|error| self.refused("cannot send", question.name, error))
+    }
+
+    /// Waits for an answer to `question`, which that to another may come before.
+    fn next_answer(
+        &mut self,
+        question: &'static str,
+        patience: Patience<'_>,
+    ) -> Result<Arrived, Failure> {
         loop {
             if patience.stop.load(Ordering::Relaxed) {
                 return Err(Failure::Stopped);
             }
             let Some(left) = patience.limit.checked_sub(patience.began.elapsed()) else {
                 let (path, limit) = (self.path.clone(), patience.limit);
-                return Err(Failure::NoAnswer { path, question: question.name, limit });
+                return Err(Failure::NoAnswer { path, question, limit });
             };
             let arrived = self.carrier.receive(left.min(STEP));
-            let arrived = arrived
-                .map_err(|it| self.refused("cannot receive the answer to", question.name, it))?;
-            let Some(it) = arrived else { continue };
-            if it.kind == Kind::Event {
-                self.keep(it);
-            } else if it.kind == Kind::Answer && it.number == self.number {
-                return Ok(it);
+            let arrived =
+                arrived.map_err(|it| self.refused("cannot receive the answer to", question, it))?;
+            match arrived {
+                Some(it) if it.kind == Kind::Event => self.keep(it),
+                Some(it) if it.kind == Kind::Answer => return Ok(it),
+                _ => {}
             }
         }
     }
@@ -186,6 +237,10 @@ impl Controller {
     }
 }
 
+fn answer_to<T>(question: &Question<T>, it: &Arrived) -> Result<T, Unanswered> {
+    question.answered(it.function, it.command, &it.data)
+}
+
 impl fmt::Debug for Controller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Controller").field("path", &self.path).finish_non_exhaustive()
@@ -195,7 +250,7 @@ impl fmt::Debug for Controller {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use facts::ipmi::DeviceId;
+    use facts::ipmi::{DeviceId, Reading};
     use std::collections::VecDeque;
 
     const DEVICE_ID: [u8; 12] = [0, 0x20, 1, 1, 0, 2, 0xbf, 0, 0, 0, 0, 0];
@@ -276,6 +331,48 @@ mod tests {
         assert_eq!(text(&[0xc0]), busy);
         let short = "/dev/x: Get Device ID: it answers function 0x07 command 0x01: 00 20, expected 11 to 15 bytes";
         assert!(text(&[0, 0x20]).starts_with(short), "{}", text(&[0, 0x20]));
+    }
+
+    /// Has two questions under way at most, and answers the later one first, with what it was asked with.
+    #[derive(Default)]
+    struct Crossing(Vec<Arrived>);
+
+    impl Carrier for Crossing {
+        fn send(&mut self, asked: &Asked<'_>) -> Result<(), Errno> {
+            self.0.push(asked.answer([&[0][..], asked.data].concat()));
+            if self.0.len() > 2 { Err(Errno::BUSY) } else { Ok(()) }
+        }
+
+        fn receive(&mut self, _: Duration) -> Result<Option<Arrived>, Errno> {
+            Ok(self.0.pop())
+        }
+    }
+
+    #[test]
+    fn of_several_questions_two_are_under_way_and_each_gets_its_own_answer() {
+        let mut controller = Controller::behind("/dev/x".to_owned(), Box::<Crossing>::default());
+        let stop = AtomicBool::new(false);
+        for n_questions in [0, 1, 2, 5] {
+            let question = |it| (SensorOwner::CONTROLLER, Reading::question(it).verbatim());
+            let questions: Vec<_> = (0..n_questions).map(question).collect();
+            let answers = controller.ask_all(&questions, Patience::begin(LONG, &stop)).unwrap();
+            let expected: Vec<_> = (0..n_questions).map(|it| Ok(vec![it])).collect();
+            assert_eq!(answers, expected);
+        }
+    }
+
+    #[test]
+    fn of_several_questions_one_that_is_refused_leaves_the_others_theirs() {
+        let arriving = vec![answer(1, &[0xc0]), answer(0, &DEVICE_ID), answer(2, &DEVICE_ID)];
+        let mut controller =
+            Controller::behind("/dev/x".to_owned(), Box::new(Script(arriving.into())));
+        let stop = AtomicBool::new(false);
+        let patience = Patience::begin(Duration::from_millis(60), &stop);
+        let question = || (SensorOwner::CONTROLLER, DeviceId::question());
+        let answers = controller.ask_all(&[question(), question()], patience).unwrap();
+        assert_eq!(answers.iter().map(Result::is_ok).collect::<Vec<_>>(), [false, true]);
+        let given_up = controller.ask_all(&[question(), question()], patience);
+        assert!(matches!(given_up, Err(Failure::NoAnswer { .. })), "{given_up:?}");
     }
 
     #[test]

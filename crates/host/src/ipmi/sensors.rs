@@ -129,53 +129,59 @@ impl Sensors {
         Ok(true)
     }
 
-    /// Reads one of them, by its place in the list.
+    /// Reads all of them, in their order.
     ///
-    /// Errors: the controller itself did not answer. That it does not tell of this sensor is an answer.
+    /// Errors: the controller itself did not answer. That it does not tell of a sensor is an answer.
     pub fn read(
         &mut self,
-        index: usize,
         controller: &mut Controller,
         patience: Patience<'_>,
-    ) -> Result<Result<Measured, Unanswered>, Failure> {
-        let Some(sensor) = self.sensors.get(index) else {
-            return Ok(Err(Unanswered::Refused(Completion::NOT_PRESENT)));
-        };
-        let (owner, number) = (sensor.owner, sensor.number);
-        let asked = controller.ask_of(owner, &Reading::question(number), patience.anew());
-        let reading = match answered(asked)? {
-            Ok(reading) => reading,
-            Err(why) => return Ok(Err(why)),
-        };
-        let value = match reading.current() {
-            None => None,
-            Some(raw) => self.value(index, raw, controller, patience)?,
-        };
-        Ok(Ok(Measured { reading, value }))
+    ) -> Result<Vec<Result<Measured, Unanswered>>, Failure> {
+        let questions: Vec<_> =
+            self.sensors.iter().map(|it| (it.owner, Reading::question(it.number))).collect();
+        let readings = controller.ask_all(&questions, patience)?;
+        let mut measured = Vec::with_capacity(readings.len());
+        for (index, reading) in readings.into_iter().enumerate() {
+            measured.push(match reading {
+                Err(why) => Err(why),
+                Ok(reading) => {
+                    let value = match reading.current() {
+                        None => None,
+                        Some(raw) => self.value(index, raw, controller, patience)?,
+                    };
+                    Ok(Measured { reading, value })
+                }
+            });
+        }
+        Ok(measured)
     }
 
-    /// The thresholds of one of them that can be asked for, in its unit.
+    /// The thresholds of each of them that can be asked for, in its unit.
     pub fn thresholds(
         &mut self,
-        index: usize,
         controller: &mut Controller,
         patience: Patience<'_>,
-    ) -> Result<Vec<(Threshold, f64)>, Failure> {
-        let Some(sensor) = self.sensors.get(index).filter(|it| !it.readable_thresholds.is_empty())
-        else {
-            return Ok(Vec::new());
+    ) -> Result<Vec<Vec<(Threshold, f64)>>, Failure> {
+        let with_some: Vec<usize> = (0..self.sensors.len())
+            .filter(|it| !self.sensors[*it].readable_thresholds.is_empty())
+            .collect();
+        let question = |it: &usize| {
+            let sensor = &self.sensors[*it];
+            (sensor.owner, Thresholds::question(sensor.number))
         };
-        let (owner, readable) = (sensor.owner, sensor.readable_thresholds);
-        let asked = controller.ask_of(owner, &Thresholds::question(sensor.number), patience.anew());
-        let Ok(thresholds) = answered(asked)? else { return Ok(Vec::new()) };
-        let mut values = Vec::new();
-        for threshold in readable.iter() {
-            let Some(raw) = thresholds.get(threshold) else { continue };
-            if let Some(value) = self.value(index, raw, controller, patience)? {
-                values.push((threshold, value));
+        let questions: Vec<_> = with_some.iter().map(question).collect();
+        let told = controller.ask_all(&questions, patience)?;
+        let mut all = vec![Vec::new(); self.sensors.len()];
+        for (index, thresholds) in with_some.into_iter().zip(told) {
+            let Ok(thresholds) = thresholds else { continue };
+            for threshold in self.sensors[index].readable_thresholds.iter() {
+                let Some(raw) = thresholds.get(threshold) else { continue };
+                if let Some(value) = self.value(index, raw, controller, patience)? {
+                    all[index].push((threshold, value));
+                }
             }
         }
-        Ok(values)
+        Ok(all)
     }
 
     /// The value of a reading.
@@ -322,18 +328,16 @@ mod tests {
         let mut sensors = learnt(&mut controller, None);
         bmc.borrow_mut().asked.clear();
         let patience = Patience::begin(Duration::from_secs(60), &NEVER);
-        let mut value = |index| {
-            let read = sensors.read(index, &mut controller, patience).unwrap();
-            read.map(|it| it.value)
-        };
-        assert_eq!(value(0), Ok(Some(42.0)));
-        assert_eq!(bmc.borrow().asked, [0x2d]);
-        assert_eq!((value(1), value(1)), (Ok(Some(105.0)), Ok(Some(105.0))));
-        assert_eq!(bmc.borrow().asked, [0x2d, 0x2d, 0x23, 0x2d]);
-        assert_eq!(value(2), Err(Unanswered::Refused(Completion::NOT_PRESENT)));
-        let thresholds = sensors.thresholds(0, &mut controller, patience).unwrap();
+        for asked in [&[0x2d, 0x2d, 0x23][..], &[0x2d, 0x2d]] {
+            bmc.borrow_mut().asked.clear();
+            let read = sensors.read(&mut controller, patience).unwrap();
+            let values: Vec<_> = read.into_iter().map(|it| it.map(|it| it.value)).collect();
+            assert_eq!(values, [Ok(Some(42.0)), Ok(Some(105.0))]);
+            assert_eq!(bmc.borrow().asked, asked);
+        }
+        let thresholds = sensors.thresholds(&mut controller, patience).unwrap();
         let expected = [(Threshold::LowerCritical, 8.0), (Threshold::UpperCritical, 180.0)];
-        assert_eq!(thresholds, expected);
+        assert_eq!(thresholds[0], expected);
     }
 
     #[test]

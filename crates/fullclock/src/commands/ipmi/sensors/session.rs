@@ -114,15 +114,10 @@ impl<'a> Session<'a> {
         if self.sensors.revalidate(controller, self.wanted.folder.as_deref(), patience)? {
             self.thresholds.clear();
         }
-        let n_sensors = self.sensors.sensors.len();
         if self.wanted.thresholds && self.thresholds.is_empty() {
-            let asked = (0..n_sensors).map(|it| self.sensors.thresholds(it, controller, patience));
-            self.thresholds = asked.collect::<Result<_, _>>()?;
+            self.thresholds = self.sensors.thresholds(controller, patience)?;
         }
-        let mut measured = Vec::new();
-        for index in 0..n_sensors {
-            measured.push(self.sensors.read(index, controller, patience)?);
-        }
+        let measured = self.sensors.read(controller, patience)?;
         if let Some(log) = &mut self.log {
             for entry in log.news(controller, patience)? {
                 self.events.log(&entry.logged, &self.sensors.sensors);
