@@ -3,7 +3,7 @@
 use anyhow::Result;
 use testbench::packages::Package;
 
-use crate::cargo::{cargo, run_tests};
+use crate::cargo::{run_tests, test};
 use crate::tally::Tally;
 
 /// The browser without a screen, and letters for it to draw.
@@ -22,8 +22,5 @@ pub(crate) const PACKAGES: &[Package] = &[
 
 /// Opens them and looks at them.
 pub(crate) fn open_pages() -> Result<Tally> {
-    let tests = ["test", "--package", "fullclock", "--bin", "fullclock", "--test", "serve"];
-    let mut command = cargo(&tests);
-    command.args(["--", "--ignored", "browser"]);
-    run_tests(command)
+    run_tests(test(&["--bin", "fullclock", "--test", "serve", "--", "--ignored", "browser"]))
 }

@@ -25,19 +25,25 @@ pub(crate) fn build_binaries() -> Result<()> {
     run(cargo(&["build", "--quiet", "--release", "--package", "fullclock", "--package", "thief"]))
 }
 
-/// The build of the program under test that can be killed at any point of a change, where [`build_mortal`] puts it.
+/// The build of the program under test that can be killed at any point of a change, where [`strip_mortal`] puts it.
 pub(crate) fn mortal() -> PathBuf {
     target().join("debug/mortal")
 }
 
-/// Builds [`mortal`]. Of the crates that `cargo test` has built it compiles again what the feature changes, which takes a
-/// release build much longer.
-pub(crate) fn build_mortal() -> Result<()> {
-    run(cargo(&["build", "--quiet", "--package", "fullclock", "--features", "faults"]))?;
-    // Guests unpack it in memory, where they have no use for what tells a debugger its lines.
+/// Makes [`mortal`] of what [`test`] has built: guests unpack it in memory, where they have no use for what tells a debugger its
+/// lines.
+pub(crate) fn strip_mortal() -> Result<()> {
     let mut strip = program("strip", &["-o"]);
     strip.arg(mortal()).arg(target().join("debug/fullclock"));
     run(strip)
+}
+
+/// A `cargo test` of all packages, of which `arguments` choose targets, built so that changes can be killed. The choice of packages
+/// and features is always this one: with another, cargo would compile much of the same again.
+pub(crate) fn test(arguments: &[&str]) -> Command {
+    let mut command = cargo(&["test", "--workspace", "--features", "fullclock/faults"]);
+    command.args(arguments);
+    command
 }
 
 /// The folder that cargo builds into.

@@ -11,7 +11,7 @@ use anyhow::{Result, anyhow, ensure};
 use testbench::packages::{self, Package};
 
 use crate::cargo::{
-    self, binaries, build_binaries, build_mortal, cargo, mortal, program, run_tests,
+    self, binaries, build_binaries, cargo, mortal, program, run_tests, strip_mortal, test,
 };
 use crate::stage::{seconds, stage};
 use crate::tally::Tally;
@@ -40,12 +40,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     stage("lints", || {
         cargo::run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     })?;
-    let mut tally = stage("tests", || run_tests(cargo(&["test", "--workspace"])))?;
+    let mut tally = stage("tests", || run_tests(test(&[])))?;
     // Into a folder of its own, while those tests wait for a disk.
     let release = beside("the release", build_binaries);
     let killed = stage("changes that are killed", || {
-        let faults = ["test", "--package", "host", "--features", "faults", "--test", "changes"];
-        run_tests(cargo(&faults))
+        run_tests(test(&["--test", "changes", "--", "--ignored"]))
     });
     stage("release build", release)?;
     tally += killed?;
@@ -94,10 +93,11 @@ fn are_installed(packages: &[Package]) -> bool {
 
 /// The tests that boot machines, with the programs just built.
 fn run_scenarios() -> Result<Tally> {
-    build_mortal()?;
-    let mut command = cargo(&["test", "--package", "testbench", "--test", "scenarios"]);
+    strip_mortal()?;
+    // Most of them wait for a boot that they share: two of these threads must be left to boot others.
+    let mut command = test(&["--test", "scenarios", "--", "--ignored", "--test-threads=16"]);
     let [fullclock, thief] = binaries();
-    command.args(["--", "--ignored"]).env("FULLCLOCK_BINARY", fullclock).env("THIEF_BINARY", thief);
+    command.env("FULLCLOCK_BINARY", fullclock).env("THIEF_BINARY", thief);
     command.env("MORTAL_BINARY", mortal());
     run_tests(command)
 }

@@ -15,9 +15,11 @@ pub(crate) const TESTS: &[Test] = &[
     ("closing_the_terminal_keeps_no_guard_from_reverting", terminal_closed),
     ("changes_that_are_taken_back_share_a_guard_and_leave_no_process", shared),
     ("a_guard_that_is_killed_is_replaced_before_the_next_change", guard_killed),
-    #[cfg(feature = "faults")]
+];
+
+#[cfg(feature = "faults")]
+pub(crate) const KILLED: &[Test] = &[
     ("a_guarded_change_that_is_killed_anywhere_is_reverted_by_its_guard", killed_anywhere),
-    #[cfg(feature = "faults")]
     ("changes_there_and_back_that_are_killed_anywhere_are_reverted_by_their_guard", killed_between),
 ];
 
