@@ -28,6 +28,10 @@ const MOST_CONFLICTS: usize = 16;
 
 const ROW: &str = "a number for each column of the table's heading";
 
+/// perftest counts ticks, and measures how fast they come before it prints (src/get_clock.c: `Correlation coefficient r^2`). Where it
+/// could not and goes on (`-F`), times are infinite.
+const UNTIMED: &str = "a time that passed: perftest could not measure its clock, as on a CPU that others disturb; test again";
+
 pub(super) fn parse(text: &str) -> Result<Curve, CurveError> {
     let mut reading = Reading::default();
     for (number, line) in (1..).zip(text.lines()) {
@@ -100,6 +104,9 @@ impl Reading {
         let row = Row { columns: &self.columns, words: &words };
         if words.len() < self.columns.iter().filter(|it| **it != Column::Other).count() {
             return Err(ROW);
+        }
+        if words.iter().any(|it| matches!(it.trim_start_matches('-'), "inf" | "nan")) {
+            return Err(UNTIMED);
         }
         if self.columns.iter().any(|it| matches!(it, Column::Average(_))) {
             add(&mut self.bandwidths, row.bandwidth().ok_or(ROW)?, |it| it.message)

@@ -123,6 +123,16 @@ fn errors_name_the_line_and_what_was_expected() {
 }
 
 #[test]
+fn times_that_perftest_prints_without_a_clock_are_none() {
+    let heading =
+        "#bytes #iterations t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] t_stdev[usec]\n";
+    let row =
+        "4096    20          inf            inf          inf      \t       inf         \t-nan\n";
+    let why = error(&format!("{heading}{row}"));
+    assert!(why.contains("could not measure its clock"), "{why}");
+}
+
+#[test]
 fn a_text_without_end_is_refused() {
     assert!(error(&"x\n".repeat(LARGEST_TEXT)).contains("at most 1 MiB"));
     let many: String = (1..=5000).map(|it| format!("{it},1\n")).collect();
