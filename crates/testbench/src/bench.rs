@@ -11,7 +11,7 @@ use crate::emulator::Guest;
 use crate::initramfs;
 use crate::kernel::{Flavour, Kernel};
 use crate::program::Program;
-use crate::seat::Seat;
+use crate::seats::Seats;
 use crate::transcript::{self, Transcript};
 
 /// The guest's user space: one program under every name, and what Debian's build of it leaves out (of util-linux,
@@ -61,12 +61,12 @@ impl Bench {
     }
 
     /// Boots a machine, runs `steps` in it and returns what they printed once the machine is off. Waits while as many others run
-    /// as the host has CPUs.
+    /// as the host has CPUs, or one that has to run alone.
     /// Fetches the machine's kernel if it is not in the cache. An error shows the end of the console.
     pub fn run(&self, boot: &Boot, steps: &[Step]) -> Result<Transcript> {
         let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
         let guest = self.prepare(boot, steps, folder.path())?;
-        let _seat = Seat::take();
+        let _seats = Seats::take(boot.runs_alone);
         let console = || format!("the guest's console ends:\n{}\n", guest.last_words());
         let ended = match &boot.emulator {
             Emulator::Qemu(qemu) => qemu.run(&guest),

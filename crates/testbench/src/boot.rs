@@ -14,6 +14,8 @@ pub struct Boot {
     pub modules: Vec<&'static str>,
     /// Who runs the steps once they are in.
     pub init: Init,
+    /// Whether no other machine runs beside it, whose programs measure the time that passes.
+    pub runs_alone: bool,
 }
 
 /// The first process of a guest.

@@ -28,7 +28,7 @@ mod msr;
 pub mod packages;
 mod program;
 mod qemu;
-mod seat;
+mod seats;
 mod systemd;
 mod tool;
 mod transcript;
