@@ -40,38 +40,32 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     stage("lints", || {
         cargo::run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     })?;
-    let mut tally = stage("tests", || run_tests(test(&[])))?;
-    // Into a folder of its own, while those tests wait for a disk.
-    let release = beside("the release", build_binaries);
-    let killed = stage("changes that are killed", || {
-        run_tests(test(&["--test", "changes", "--", "--ignored"]))
+    stage("tests to be run", || cargo::run(test(&["--no-run"])))?;
+    // Into folders of their own, with what tests that wait for disks and browsers leave of the CPUs: what a thread starts is as nice
+    // as the thread (sched(7)).
+    let builds = thread::spawn(|| {
+        rustix::process::nice(19)?;
+        build_binaries()?;
+        if are_installed(fuzz::PACKAGES) { fuzz::build() } else { Ok(()) }
     });
-    stage("release build", release)?;
-    tally += killed?;
-    let targets = are_installed(fuzz::PACKAGES).then(|| beside("the fuzz targets", fuzz::build));
+    let mut tally = stage("tests", || run_tests(test(&[])))?;
+    tally += stage("changes that are killed", || {
+        run_tests(test(&["--test", "changes", "--", "--ignored"]))
+    })?;
     if let Some(pages) = stage_with(browser::PACKAGES, "pages in a browser", browser::open_pages)? {
         tally += pages;
     }
     stage_with(served::PACKAGES, "served to others", served::ask)?;
-    stage_with(fuzz::PACKAGES, "fuzzing", || {
-        targets.map_or(Ok(()), |built| built())?;
-        fuzz::smoke()
+    stage("release build and fuzz targets", || {
+        builds.join().map_err(|_| anyhow!("their building panicked"))?
     })?;
+    stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
     if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
         tally += scenarios;
     }
     println!("\nall stages: {}", seconds(started.elapsed()));
     println!("{} passed, {} failed", tally.passed, tally.failed);
     Ok(ExitCode::SUCCESS)
-}
-
-/// Begins to build while other stages wait for a disk or a browser; what is returned waits for the end.
-fn beside(
-    what: &'static str,
-    build: impl FnOnce() -> Result<()> + Send + 'static,
-) -> impl FnOnce() -> Result<()> {
-    let building = thread::spawn(build);
-    move || building.join().map_err(|_| anyhow!("building {what} panicked"))?
 }
 
 /// A stage that is left out on a machine without the packages it needs.
