@@ -40,24 +40,23 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     stage("lints", || {
         cargo::run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     })?;
-    stage("tests to be run", || cargo::run(test(&["--no-run"])))?;
-    // Into folders of their own, with what tests that wait for disks and browsers leave of the CPUs: what a thread starts is as nice
-    // as the thread (sched(7)).
-    let builds = thread::spawn(|| {
-        rustix::process::nice(19)?;
-        build_binaries()?;
-        if are_installed(fuzz::PACKAGES) { fuzz::build() } else { Ok(()) }
-    });
-    let mut tally = stage("tests", || run_tests(test(&[])))?;
-    tally += stage("changes that are killed", || {
-        run_tests(test(&["--test", "changes", "--", "--ignored"]))
+    stage("tests to be run", || {
+        cargo::run(test(&["--no-run"]))?;
+        strip_mortal()
     })?;
-    if let Some(pages) = stage_with(browser::PACKAGES, "pages in a browser", browser::open_pages)? {
-        tally += pages;
-    }
-    stage_with(served::PACKAGES, "served to others", served::ask)?;
-    stage("release build and fuzz targets", || {
-        builds.join().map_err(|_| anyhow!("their building panicked"))?
+    let mut tally = thread::scope(|scope| {
+        // Into folders of their own, with what tests that wait for disks and browsers leave of the CPUs: what a thread starts is as
+        // nice as the thread (sched(7)).
+        let builds = scope.spawn(|| {
+            rustix::process::nice(19)?;
+            build_binaries()?;
+            if are_installed(fuzz::PACKAGES) { fuzz::build() } else { Ok(()) }
+        });
+        let tally = run_what_is_built()?;
+        stage("release build and fuzz targets", || {
+            builds.join().map_err(|_| anyhow!("their building panicked"))?
+        })?;
+        Ok::<_, anyhow::Error>(tally)
     })?;
     stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
     if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
@@ -66,6 +65,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     println!("\nall stages: {}", seconds(started.elapsed()));
     println!("{} passed, {} failed", tally.passed, tally.failed);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The tests that boot nothing, and others who ask the program.
+fn run_what_is_built() -> Result<Tally> {
+    let mut tally = stage("tests", || run_tests(test(&[])))?;
+    tally += stage("changes that are killed", || {
+        run_tests(test(&["--test", "changes", "--", "--ignored"]))
+    })?;
+    if let Some(pages) = stage_with(browser::PACKAGES, "pages in a browser", browser::open_pages)? {
+        tally += pages;
+    }
+    stage_with(served::PACKAGES, "served to others", served::ask)?;
+    Ok(tally)
 }
 
 /// A stage that is left out on a machine without the packages it needs.
@@ -87,8 +99,7 @@ fn are_installed(packages: &[Package]) -> bool {
 
 /// The tests that boot machines, with the programs just built.
 fn run_scenarios() -> Result<Tally> {
-    strip_mortal()?;
-    // Most of them wait for a boot that they share: two of these threads must be left to boot others.
+    // Up to a dozen neighbours by name wait for the same few boots; the other threads boot others meanwhile.
     let mut command = test(&["--test", "scenarios", "--", "--ignored", "--test-threads=16"]);
     let [fullclock, thief] = binaries();
     command.env("FULLCLOCK_BINARY", fullclock).env("THIEF_BINARY", thief);

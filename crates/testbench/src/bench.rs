@@ -65,8 +65,9 @@ impl Bench {
     /// Fetches the machine's kernel if it is not in the cache. An error shows the end of the console.
     pub fn run(&self, boot: &Boot, steps: &[Step]) -> Result<Transcript> {
         let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
-        let guest = self.prepare(boot, steps, folder.path())?;
+        // What it boots is made meanwhile as well: that takes as much of the host as running it.
         let _seats = Seats::take(boot.runs_alone);
+        let guest = self.prepare(boot, steps, folder.path())?;
         let console = || format!("the guest's console ends:\n{}\n", guest.last_words());
         let ended = match &boot.emulator {
             Emulator::Qemu(qemu) => qemu.run(&guest),

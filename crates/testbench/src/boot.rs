@@ -14,7 +14,7 @@ pub struct Boot {
     pub modules: Vec<&'static str>,
     /// Who runs the steps once they are in.
     pub init: Init,
-    /// Whether no other machine runs beside it, whose programs measure the time that passes.
+    /// Whether its programs measure the time that passes, so that no other machine may run beside it.
     pub runs_alone: bool,
 }
 

@@ -75,7 +75,7 @@ impl EventCost {
         Ok(EventCost { ns, uncertainty_ns: half_span(&lengths_ns) })
     }
 
-    /// The median instead of the mean, for what something else may have lengthened.
+    /// As [`Self::of_events`], but the median, for what something else may have lengthened.
     pub fn typical(what: &str, lengths_ns: Vec<u64>) -> Fact<EventCost> {
         let lengths_ns = enough(what, lengths_ns.len() as u64, lengths_ns)?;
         Ok(EventCost { ns: rank(&lengths_ns, 0.5), uncertainty_ns: half_span(&lengths_ns) })

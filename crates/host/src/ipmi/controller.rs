@@ -1,4 +1,4 @@
-//! A controller that is asked one question at a time.
+//! A controller that is asked questions, and waited for.
 #![expect(clippy::disallowed_methods, reason = "waits for answers, and not for ever")]
 
 use super::carrier::{Arrived, Asked, Carrier, Kind};
@@ -172,7 +172,7 @@ impl Controller {
         sent.map_err(|error| self.refused("cannot send", question.name, error))
     }
 
-    /// Waits for an answer to `question`, which that to another may come before.
+    /// The next answer to any question; `question` is what errors call the one that is waited for.
     fn next_answer(
         &mut self,
         question: &'static str,

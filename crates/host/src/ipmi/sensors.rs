@@ -239,12 +239,15 @@ mod tests {
         changed: u8,
         /// It has no records.
         is_empty: bool,
+        /// The number of a sensor that it says is not there.
+        absent: u8,
     }
 
-    /// A full record of a temperature, unsigned, multiplied by 2.
+    /// A full record of a temperature, unsigned, multiplied by 2; where that is all, it has no thresholds.
     fn record(number: u8, linearisation: u8) -> Vec<u8> {
         let header = [number, 0, 0x51, 1, 44];
-        let who = [0x20, 0, number, 3, 1, 0x7f, 0x68, 1, 1, 0, 0, 0, 0, 0x12, 0];
+        let readable = if linearisation == 0 { 0 } else { 0x12 };
+        let who = [0x20, 0, number, 3, 1, 0x7f, 0x68, 1, 1, 0, 0, 0, 0, readable, 0];
         let scale = [0, 1, 0, linearisation, 2, 0, 0, 0, 0, 0, 0];
         [&header[..], &who, &scale, &[0; 16], &[0xc1, b'A' + number]].concat()
     }
@@ -265,6 +268,7 @@ mod tests {
                 // The factors of a reading: five times it.
                 0x23 => vec![0, 0xff, 5, 0, 0, 0, 0, 0],
                 0x27 => vec![0, 0x12, 0, 4, 0, 0, 90, 0],
+                0x2d if data[0] == self.absent => vec![0xcb],
                 0x2d => vec![0, 21, 0xc0, 0xc0],
                 _ => vec![0xc1],
             }
@@ -326,7 +330,6 @@ mod tests {
     fn a_reading_takes_one_question_and_factors_of_its_own_are_asked_for_once() {
         let (bmc, mut controller) = bmc();
         let mut sensors = learnt(&mut controller, None);
-        bmc.borrow_mut().asked.clear();
         let patience = Patience::begin(Duration::from_secs(60), &NEVER);
         for asked in [&[0x2d, 0x2d, 0x23][..], &[0x2d, 0x2d]] {
             bmc.borrow_mut().asked.clear();
@@ -335,9 +338,20 @@ mod tests {
             assert_eq!(values, [Ok(Some(42.0)), Ok(Some(105.0))]);
             assert_eq!(bmc.borrow().asked, asked);
         }
+        bmc.borrow_mut().absent = 1;
+        let read = sensors.read(&mut controller, patience).unwrap();
+        let values: Vec<_> = read.into_iter().map(|it| it.map(|it| it.value)).collect();
+        assert_eq!(values, [Err(Unanswered::Refused(Completion::NOT_PRESENT)), Ok(Some(105.0))]);
+    }
+
+    #[test]
+    fn thresholds_are_those_of_the_sensor_that_has_them() {
+        let (_, mut controller) = bmc();
+        let mut sensors = learnt(&mut controller, None);
+        let patience = Patience::begin(Duration::from_secs(60), &NEVER);
         let thresholds = sensors.thresholds(&mut controller, patience).unwrap();
-        let expected = [(Threshold::LowerCritical, 8.0), (Threshold::UpperCritical, 180.0)];
-        assert_eq!(thresholds[0], expected);
+        let of_second = vec![(Threshold::LowerCritical, 20.0), (Threshold::UpperCritical, 450.0)];
+        assert_eq!(thresholds, [Vec::new(), of_second]);
     }
 
     #[test]

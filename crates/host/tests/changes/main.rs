@@ -1,7 +1,7 @@
 //! Changes of a host, made by processes that are killed, left alone by their terminal, or short of disk.
 //!
-//! The host is a folder of plain files. Tests that kill a process at each point at which a crash can come between take the feature
-//! `faults` and long, and run when asked for: `cargo test -p host --features faults --test changes -- --ignored`.
+//! The host is a folder of plain files. Tests that kill a process at each point at which a crash can come between need the feature
+//! `faults`, take long, and run only when asked for: `cargo test -p host --features faults --test changes -- --ignored`.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,

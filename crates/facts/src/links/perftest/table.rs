@@ -105,13 +105,12 @@ impl Reading {
         if words.len() < self.columns.iter().filter(|it| **it != Column::Other).count() {
             return Err(ROW);
         }
-        if words.iter().any(|it| matches!(it.trim_start_matches('-'), "inf" | "nan")) {
-            return Err(UNTIMED);
-        }
+        let is_untimed = words.iter().any(|it| matches!(it.trim_start_matches('-'), "inf" | "nan"));
+        let expected = if is_untimed { UNTIMED } else { ROW };
         if self.columns.iter().any(|it| matches!(it, Column::Average(_))) {
-            add(&mut self.bandwidths, row.bandwidth().ok_or(ROW)?, |it| it.message)
+            add(&mut self.bandwidths, row.bandwidth().ok_or(expected)?, |it| it.message)
         } else {
-            add(&mut self.latencies, row.latency().ok_or(ROW)?, |it| it.message)
+            add(&mut self.latencies, row.latency().ok_or(expected)?, |it| it.message)
         }
     }
 
