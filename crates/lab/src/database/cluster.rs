@@ -37,6 +37,8 @@ pub(super) struct Layout {
     pub data: PathBuf,
     /// Its socket.
     pub run: PathBuf,
+    /// Its temporary files.
+    pub temporary: PathBuf,
     /// What it and the program that made it have to say.
     pub log: PathBuf,
 }
@@ -69,6 +71,7 @@ impl Cluster {
         let layout = Layout {
             data: folder.path.join("data"),
             run: folder.path.join("run"),
+            temporary: folder.path.join("tmp"),
             log: folder.path.join("log"),
         };
         check_length(&layout)?;
@@ -163,6 +166,9 @@ fn started(
     let refused = |what: String| Failure::system(what);
     let log = || File::options().create(true).append(true).open(&layout.log);
     let log = || log().map_err(refused(format!("cannot write {}", layout.log.display())));
+    // MariaDB removes every temporary table it finds where its own will be, those of running servers, too
+    // (mysql_rm_tmp_tables in its sql/sql_base.cc).
+    command.env("TMPDIR", &layout.temporary);
     command.current_dir(&layout.data).process_group(0);
     command.stdin(Stdio::null()).stdout(log()?).stderr(log()?);
     let what = format!("cannot run {} in {}", name(&command), layout.data.display());

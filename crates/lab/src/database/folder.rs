@@ -49,7 +49,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Makes one, and in it the folders `data` and `run`, which belong to `account`.
+    /// Makes one, and in it the folders `data`, `run` and `tmp`, which belong to `account`.
     pub(super) fn make(temporary: &Path, account: Option<&Account>) -> Result<Folder, Failure> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Folder {
             let _stays = fs::remove_dir_all(&path).is_err();
         });
         let folder = Folder { _lock: lock.map_err(refused(&path.join(MARKER)))?, path };
-        for name in ["data", "run"] {
+        for name in ["data", "run", "tmp"] {
             let inner = folder.path.join(name);
             DirBuilder::new().mode(0o700).create(&inner).map_err(refused(&inner))?;
             if let Some(account) = account {

@@ -15,6 +15,7 @@ use lab::known::Known;
 use lab::workload::Settings;
 use stage::{Stage, figures, quick, while_it_runs};
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, chown};
 use std::process::Command;
 use std::time::Duration;
 
@@ -34,6 +35,22 @@ fn the_cpu_test_gives_the_right_answer_in_each_database_and_leaves_nothing() {
         drop(ready);
         assert_eq!(stage.left(), Vec::<String>::new(), "{engine}");
     }
+}
+
+#[test]
+fn a_server_that_starts_leaves_the_temporary_tables_of_others_alone() {
+    let stage = Stage::new();
+    let settings = Settings { engine: Some("mariadb".to_owned()), ..quick() };
+    let Some(running) = stage.ready("plsql-loop", &settings) else { return };
+    let owner = fs::metadata(stage.server().join("data")).unwrap().uid();
+    let table = std::env::temp_dir().join(format!("#sql-temptable-{}-1-1.MAI", std::process::id()));
+    fs::write(&table, "").unwrap();
+    chown(&table, Some(owner), None).unwrap();
+    let started = stage.ready("plsql-loop", &settings);
+    let is_there = fs::remove_file(&table).is_ok();
+    assert!(is_there && started.is_some(), "{} is gone", table.display());
+    drop((running, started));
+    assert_eq!(stage.left(), Vec::<String>::new());
 }
 
 #[test]
