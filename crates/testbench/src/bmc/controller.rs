@@ -88,8 +88,7 @@ impl Controller {
     /// Answers a question.
     pub(super) fn answer(&mut self, request: &Request) -> Answer {
         let data = self.data(request).unwrap_or_else(|code| vec![code]);
-        let is_told = request.asks().0 == MAKER;
-        let fault = if is_told { None } else { self.next_fault() };
+        let fault = if is_of_program(request) { self.next_fault() } else { None };
         let data = match fault {
             Some(Fault::Short) => vec![DONE],
             Some(Fault::Long) => [&data[..], &[0; 20]].concat(),
@@ -107,7 +106,7 @@ impl Controller {
     /// Completion code and data; or a completion code without.
     fn data(&mut self, request: &Request) -> Result<Vec<u8>, u8> {
         let asked = request.data();
-        if request.asks().0 != MAKER && !DRIVERS_OWN.contains(&request.asks()) {
+        if is_of_program(request) {
             self.n_questions += 1;
         }
         let done = |data: &[u8]| Ok([&[DONE], data].concat());
@@ -238,6 +237,11 @@ impl Controller {
             _ => Err(INVALID_COMMAND),
         }
     }
+}
+
+/// Whether a program asks for what controllers have to tell, and neither the driver nor a test.
+fn is_of_program(request: &Request) -> bool {
+    request.asks().0 != MAKER && !DRIVERS_OWN.contains(&request.asks())
 }
 
 /// In a question, the last one there is; in an answer, that there is none after it.
