@@ -6,12 +6,16 @@ use anyhow::Result;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// How long the next client waits for one that is about to leave: its programs may have to be ended first.
+const LEAVING: Duration = Duration::from_secs(1);
 
 /// Who is served.
 pub(super) struct Desk {
     state: Mutex<State>,
+    is_free: Condvar,
     /// The user's wish to stop.
     stop: AtomicBool,
 }
@@ -40,13 +44,15 @@ pub(super) struct Seat<'a> {
 impl Desk {
     pub(super) fn new() -> Desk {
         let state = State { client: None, left: now() };
-        Desk { state: Mutex::new(state), stop: AtomicBool::new(false) }
+        Desk { state: Mutex::new(state), is_free: Condvar::new(), stop: AtomicBool::new(false) }
     }
 
     /// Serves the client at that address, or says why not.
     pub(super) fn take(&self, at: SocketAddr) -> Result<Result<Seat<'_>, String>> {
         let session = secret::random()?;
-        let mut state = self.state();
+        let waited =
+            self.is_free.wait_timeout_while(self.state(), LEAVING, |it| it.client.is_some());
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = &state.client {
             let at = client.at;
             return Ok(Err(format!("it serves a client at {at} already: wait until that is over")));
@@ -86,6 +92,7 @@ impl Desk {
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
         *self.desk.state() = State { client: None, left: now() };
+        self.desk.is_free.notify_one();
     }
 }
 
@@ -107,7 +114,11 @@ mod tests {
         assert!(desk.join(&seat.session, stream()));
         assert_eq!((seat.streams.try_iter().count(), desk.idle()), (1, None));
         let session = seat.session.clone();
-        drop(seat);
+        std::thread::scope(|scope| {
+            let next = scope.spawn(|| desk.take(at).unwrap().is_ok());
+            drop(seat);
+            assert!(next.join().unwrap(), "it does not wait for one that leaves");
+        });
         assert!(desk.idle().is_some() && !desk.join(&session, stream()));
         assert!(desk.take(at).unwrap().unwrap().session != session);
     }
