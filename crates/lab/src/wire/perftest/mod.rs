@@ -128,7 +128,8 @@ fn numbered(printed: &str) -> Option<String> {
 impl End<'_> {
     /// The server's part of one message size: waits for the client's program. `told` is the port at which it does.
     ///
-    /// Errors: no port is free, the program failed, or nobody wants it any more.
+    /// Errors: no port is free, the program failed or could not measure its clock, by which it tells the time, or nobody wants it any
+    /// more.
     pub fn serve(
         &self,
         part: &Part,
@@ -141,7 +142,8 @@ impl End<'_> {
         })?;
         told(port)?;
         let words = self.words(part, port, None);
-        let (_, ran) = run(&words, self.cpus, limit(part), self.is_unwanted)?;
+        let ran = run(&words, self.cpus, limit(part), self.is_unwanted);
+        let (_, ran) = ran.map_err(explained)?;
         Ok(ran)
     }
 
@@ -166,7 +168,7 @@ impl End<'_> {
                         return Err(Broken::Unready(why));
                     }
                 }
-                ended => break ended?,
+                ended => break ended.map_err(explained)?,
             }
         };
         let curve = Curve::parse(&printed).map_err(|why| {
@@ -229,8 +231,24 @@ fn run(
     Ok((printed, Ran { work, clock }))
 }
 
+/// What stopped a program, in words that say what to do.
+fn explained(failure: Failure) -> Broken {
+    match failure {
+        Failure::Program { program, said, .. } if is_unclocked(&said) => Broken::Unready(format!(
+            "{program} could not measure its clock, as on a CPU that others disturb: test again; it says {:?}",
+            said.lines().last().unwrap_or_default().trim()
+        )),
+        other => other.into(),
+    }
+}
+
 fn is_unreached(said: &str) -> bool {
     said.contains("Couldn't connect to")
+}
+
+/// perftest times a loop before it prints, and ends where the times are not in line with its length (src/get_clock.c).
+fn is_unclocked(said: &str) -> bool {
+    said.contains("Correlation coefficient r^2")
 }
 
 fn limit(part: &Part) -> Duration {

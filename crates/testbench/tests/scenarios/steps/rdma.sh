@@ -12,11 +12,26 @@ fullclock net server --listen '[::]:7079' --token-file /tmp/token --cpus 0 >&2 &
 server=$!
 until netstat -ltn | grep -q :7079; do sleep 0.2; done
 
-# wire <name> <options>
+# Waits until those of both ends are gone.
+no_program() {
+    while pidof ib_write_bw ib_read_bw ib_send_bw ib_send_lat >&2; do sleep 0.2; done
+}
+
+client() {
+    fullclock net client --token-file /tmp/token --transport rdma --cpus 1 "$@" 2>&1 || echo "exit code $?"
+}
+
+# wire <name> <options>: again, some times, where perftest says that it was disturbed, for the host has others to serve, too.
 wire() {
     echo "# $1"
     shift
-    fullclock net client --token-file /tmp/token --transport rdma --cpus 1 "$@" 2>&1 || echo "exit code $?"
+    for attempt in 1 2 3 4 5; do
+        client "$@" >/tmp/said
+        grep -q 'could not measure its clock' /tmp/said || break
+        echo "attempt $attempt: $(cat /tmp/said)" >&2
+        no_program
+    done
+    cat /tmp/said
 }
 
 wire 'no adapter' 10.9.0.1
@@ -33,14 +48,27 @@ printf '#!/bin/sh\necho "Version: 5.91"\nexit 1\n' >/tmp/older/ib_write_bw
 chmod +x /tmp/older/ib_write_bw
 PATH=/tmp/older:$PATH wire 'other version' 10.9.0.1
 
+mkdir /tmp/disturbed
+cat >/tmp/disturbed/ib_write_bw <<END
+#!/bin/sh
+[ "\$1" != --version ] || exec $(command -v ib_write_bw) --version
+echo 'Correlation coefficient r^2: 0.85 < 0.9' >&2
+echo "Can't produce a report" >&2
+exit 1
+END
+chmod +x /tmp/disturbed/ib_write_bw
+echo '# disturbed'
+PATH=/tmp/disturbed:$PATH client 10.9.0.1 --sizes 64
+no_program
+
 fullclock net client --token-file /tmp/token --transport rdma 10.9.0.1 --sizes 64 -d 60s >/tmp/interrupted 2>&1 &
 client=$!
-until [ "$(pidof ib_write_bw | wc -w)" = 2 ]; do sleep 0.2; done
+until [ "$(pidof ib_write_bw | wc -w)" = 2 ] || ! kill -0 $client; do sleep 0.2; done
 kill -INT $client
 echo '# interrupted'
 wait $client || echo "exit code $?"
 cat /tmp/interrupted
-while pidof ib_write_bw >&2; do sleep 0.2; done
+no_program
 wire 'after that' 10.9.0.1 --sizes 64 -n 20 --json
 
 ip link set dummy0 down

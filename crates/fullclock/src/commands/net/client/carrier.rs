@@ -99,12 +99,18 @@ impl Carrier {
         let (figure, client, clocks) = match measured {
             Ok(measured) => measured,
             Err(Broken::Stopped | Broken::Perftest(Failure::Stopped)) => return Ok(None),
-            // Where its own end did not fail by itself, the server may have said why it ended the test.
             Err(why) => {
-                let may_be_theirs =
-                    matches!((self, &why), (Carrier::Adapter { .. }, _) | (_, Broken::Closed));
-                let words = may_be_theirs.then(|| link.last_words()).flatten();
-                return Err(words.map_or(why.into(), |it| anyhow!("the server says: {it}")));
+                let words = match (self, &why) {
+                    // Either program may be why the other one failed.
+                    (Carrier::Adapter { .. }, _) => {
+                        link.last_words().map(|it| anyhow!("{why}; the server says: {it}"))
+                    }
+                    (Carrier::Streams(_), Broken::Closed) => {
+                        link.last_words().map(|it| anyhow!("the server says: {it}"))
+                    }
+                    (Carrier::Streams(_), _) => None,
+                };
+                return Err(words.unwrap_or_else(|| why.into()));
             }
         };
         let Report { moved, work: server } = link.report()?;
