@@ -28,7 +28,7 @@ fn is_content(tab: &Tab, server: &Server) {
     }
 }
 
-/// The page has every interval of the race so far: its gaps are those that the nodes of a busy machine left themselves.
+/// The page has every interval of the race so far, and its gaps are those that the result has.
 fn has_all(tab: &mut Tab, server: &Server, id: &str) {
     let shown = tab.evaluate(
         "(it => [it.intervals, it.gaps].map(Number))(document.querySelector('main').dataset)",
@@ -144,5 +144,6 @@ fn a_race_moves_stands_still_when_told_to_and_is_exported() {
         }
     }
     has_all(&mut tab, &server, &id);
+    assert_eq!(tab.evaluate("document.querySelector('main').dataset.gaps"), "0");
     is_content(&tab, &server);
 }

@@ -3,7 +3,6 @@
 
 use crate::boots::WIRED;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use testbench::StepOutput;
 
 /// What the step's RDMA device lets perftest do: every test of ours is one of its programs.
@@ -93,24 +92,12 @@ fn an_interrupted_test_ends_both_programs_and_the_server_serves_on() {
 fn a_shaped_link_is_found_to_carry_what_it_does() {
     let runs = serde_json::Deserializer::from_str(&step("shaped").stdout).into_iter::<Value>();
     let runs: Vec<Value> = runs.map(|it| it.unwrap_or_else(|why| panic!("{why}"))).collect();
-    assert_eq!(runs.len(), 6);
+    assert_eq!(runs.len(), 2);
     let ceiling = SHAPED * DATA / PACKET;
-    // By test and size, the share of the ceiling that each of three runs found.
-    let mut shares: BTreeMap<(String, u64), Vec<f64>> = BTreeMap::new();
-    for run in &runs {
-        for point in array(&run["points"]) {
-            let average = point["bandwidth"]["average_bytes_per_second"].as_f64();
-            let key = (run["test"].to_string(), point["bytes"].as_u64().unwrap_or_default());
-            shares.entry(key).or_default().push(average.unwrap_or(f64::NAN) / ceiling);
-        }
-    }
-    println!("{shares:.4?}");
-    assert_eq!(shares.len(), 4, "{shares:?}");
-    for found in shares.values() {
-        let is_near = |it: &&f64| (*it - 1.0).abs() < 0.03;
-        // A run may have lost the CPU; none carries more than the link does.
-        assert!(found.iter().any(|it| is_near(&it)), "{found:?}");
-        assert!(found.len() == 3 && found.iter().all(|it| *it < 1.03), "{found:?}");
+    for point in runs.iter().flat_map(|it| array(&it["points"])) {
+        let average = point["bandwidth"]["average_bytes_per_second"].as_f64().unwrap_or(f64::NAN);
+        println!("{} bytes: {:.2} % of the ceiling", point["bytes"], 100.0 * average / ceiling);
+        assert!((average / ceiling - 1.0).abs() < 0.03, "{average} of {ceiling}");
     }
 }
 
