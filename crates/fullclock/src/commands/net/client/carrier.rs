@@ -100,17 +100,14 @@ impl Carrier {
             Ok(measured) => measured,
             Err(Broken::Stopped | Broken::Perftest(Failure::Stopped)) => return Ok(None),
             Err(why) => {
-                let words = match (self, &why) {
+                let own = match (self, &why) {
                     // Either program may be why the other one failed.
-                    (Carrier::Adapter { .. }, _) => {
-                        link.last_words().map(|it| anyhow!("{why}; the server says: {it}"))
-                    }
-                    (Carrier::Streams(_), Broken::Closed) => {
-                        link.last_words().map(|it| anyhow!("the server says: {it}"))
-                    }
-                    (Carrier::Streams(_), _) => None,
+                    (Carrier::Adapter { .. }, _) => format!("{why}; "),
+                    (Carrier::Streams(_), Broken::Closed) => String::new(),
+                    (Carrier::Streams(_), _) => return Err(why.into()),
                 };
-                return Err(words.unwrap_or_else(|| why.into()));
+                let words = link.last_words();
+                return Err(words.map_or(why.into(), |it| anyhow!("{own}the server says: {it}")));
             }
         };
         let Report { moved, work: server } = link.report()?;
