@@ -14,7 +14,7 @@ mod sample;
 mod server;
 mod split;
 #[cfg(test)]
-mod texts;
+pub(crate) mod texts;
 mod verdict;
 
 pub use engine::{ENGINES, Engine, open};

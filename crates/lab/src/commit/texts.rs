@@ -3,7 +3,7 @@
 use super::sample::Sample;
 
 /// Nothing has happened.
-pub(super) const START: &str = r#"{"at_ns":0,"sessions":8,"commits":0,
+pub(crate) const START: &str = r#"{"at_ns":0,"sessions":8,"commits":0,
     "log":{"writes":0,"bytes":0,"taken_ns":0,"waited_ns":0,"latency":[]},
     "writer":{"run_ns":0,"wait_ns":0,"slices":0},"crew":{"run_ns":0,"wait_ns":0,"slices":0},"log_wait_ns":0}"#;
 
@@ -32,6 +32,6 @@ pub(super) const SLOW_DISK: &str = r#"{"at_ns":1000000000,"sessions":8,"commits"
     "crew":{"run_ns":152000000,"wait_ns":76000000,"slices":1600},"log_wait_ns":7600000000}"#;
 
 /// A sample from its text.
-pub(super) fn sample(text: &str) -> Sample {
+pub(crate) fn sample(text: &str) -> Sample {
     serde_json::from_str(text).unwrap()
 }

@@ -7,7 +7,7 @@ use crate::bench::{Recorder, Work, around, clocks, refuse_denied};
 use crate::commit::{Engine, Sample, Split, open};
 use crate::failure::Failure;
 use crate::known::Known;
-use crate::trial::{Surroundings, Trial};
+use crate::trial::{Outcome, Surroundings, Trial};
 use crate::workload::{Scene, Settings};
 use crate::workloads::{COMMIT, outcome_of_commits};
 use facts::probe::{ClockReading, EventCosts};
@@ -27,7 +27,7 @@ pub struct Task {
     pub race: String,
     /// What is asked of `commit`.
     pub settings: Settings,
-    /// How long a trial is, at least; a server tells what it counts at the end of a stretch only.
+    /// How long a trial is, at least: it ends with a commit, and a server tells what it counts at the end of a stretch only.
     pub interval: Duration,
     /// Whether the agent makes a recording of its machine meanwhile.
     pub is_recorded: bool,
@@ -131,8 +131,9 @@ impl<'a> Runner<'a> {
                     return Ok(());
                 }
                 let after = self.end()?;
-                // A server may have told nothing since.
-                if after.sample.at_ns != before.sample.at_ns {
+                // A server may have told nothing since, or a disk stands still. An interval without a commit has no figures:
+                // the node would be compared without what held it up. So it goes on until there is one.
+                if after.sample.commits != before.sample.commits {
                     break after;
                 }
             };
@@ -165,7 +166,9 @@ impl<'a> Runner<'a> {
             }
             Err(why) => {
                 let why = Failure::NoFigure(format!("{}: {why}", COMMIT.id));
-                Trial::failed(0, 0, Known::Value(0), &why)
+                let failed = Trial::failed(0, 0, Known::Value(0), &why);
+                let elapsed_ns = Known::Value(after.at_ns.saturating_sub(before.at_ns));
+                Trial { outcome: Outcome { elapsed_ns, ..failed.outcome }, ..failed }
             }
         };
         let clock = around(&before.clocks, &after.clocks);
@@ -224,9 +227,44 @@ fn next(due_ns: u64, interval_ns: u64, now_ns: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commit::texts::{START, sample};
     use std::sync::atomic::AtomicBool;
 
+    /// Tells these numbers of commits, one after the other, and the last one again and again.
+    struct Told(Vec<u64>);
+
+    impl Engine for Told {
+        fn start(&mut self) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn sample(&mut self) -> Result<Sample, Failure> {
+            let commits = if self.0.len() > 1 { self.0.remove(0) } else { self.0[0] };
+            Ok(Sample { at_ns: anchor().raw_ns, commits, ..sample(START) })
+        }
+
+        fn stop(&mut self) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn cpus(&self) -> Option<&CpuSet> {
+            None
+        }
+
+        fn about(&self) -> Vec<(String, String)> {
+            Vec::new()
+        }
+    }
+
     fn run(settings: Settings, n_intervals: usize) -> Result<Vec<Trial>, String> {
+        run_with(settings, n_intervals, |_| {})
+    }
+
+    fn run_with(
+        settings: Settings,
+        n_intervals: usize,
+        prepare: impl FnOnce(&mut Runner<'_>),
+    ) -> Result<Vec<Trial>, String> {
         let host = host::view(&Live::this_machine());
         let temporary = tempfile::tempdir().unwrap();
         let stop = AtomicBool::new(false);
@@ -241,6 +279,7 @@ mod tests {
         };
         let costs = Err(Missing::not_here("costs", "a test"));
         let mut runner = Runner::prepare(&task, &scene, costs).map_err(|it| it.to_string())?;
+        prepare(&mut runner);
         let mut trials = Vec::new();
         let mut tell = |trial: Trial| {
             trials.push(trial);
@@ -262,6 +301,19 @@ mod tests {
         // One ends where the next begins, but for what the end itself takes.
         let around = trials[1].surroundings.value().unwrap();
         assert!(around.window_ns >= 50_000_000, "{}", around.window_ns);
+    }
+
+    #[test]
+    fn an_interval_without_a_commit_goes_on_until_there_is_one() {
+        let told = Told(vec![0, 10, 10, 10, 20, 5, 6]);
+        let engine = |runner: &mut Runner<'_>| runner.engine = Box::new(told);
+        let trials = run_with(Settings::default(), 4, engine).unwrap();
+        let began: Vec<u64> = trials.iter().map(|it| *it.began_ns.value().unwrap()).collect();
+        let length = |it: &Trial| *it.outcome.elapsed_ns.value().unwrap();
+        assert!(length(&trials[1]) > 200_000_000, "three intervals in one: {trials:?}");
+        assert_eq!(began[2] + length(&trials[2]), began[3], "one without figures has a length");
+        let failed: Vec<bool> = trials.iter().map(|it| it.failed.is_some()).collect();
+        assert_eq!(failed, [false, false, true, false], "the count went backwards once");
     }
 
     #[test]
