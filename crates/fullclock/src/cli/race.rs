@@ -26,7 +26,7 @@ pub(crate) struct RaceArguments {
     /// For how long
     #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = duration::parse)]
     pub(crate) duration: Duration,
-    /// The time between two figures of a node: 100ms, 1s
+    /// The time between two figures of a node, longer where nothing is committed meanwhile: 100ms, 1s
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
     pub(crate) interval: Duration,
     /// The file that holds the token of agents
