@@ -93,13 +93,13 @@ impl Tree {
 
     /// Waits until something is so. Panics where it does not come about.
     pub(crate) fn until(&self, what: &str, is_so: impl Fn(&Tree) -> bool) {
-        for _ in 0..6000 {
+        for _ in 0..1000 {
             if is_so(self) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("{what} has not come about in a minute: {:?}", self.state());
+        panic!("{what} has not come about in 10 s: {:?}", self.state());
     }
 }
 

@@ -31,14 +31,11 @@ fn every_test_of_perftest_runs_and_its_conflicting_clocks_stand_beside_measured_
         assert_eq!(sizes, [64, 4096], "{value:#}");
         for point in points {
             assert!(point[figure].is_object(), "{test}: {point:#}");
+            for end in ["client", "server"] {
+                let clock_hz = point[end][0]["clock_hz"].as_f64();
+                assert!(clock_hz > Some(1e8), "{test}: {point:#}");
+            }
         }
-        // A clock that no CPU has, as a probe finds where the host stops one in the middle of it, is refused with the reason.
-        let ends = points.iter().flat_map(|point| [&point["client"], &point["server"]]);
-        let clocks: Vec<&Value> = ends.map(|end| &end[0]["clock_hz"]).collect();
-        let is_refused = |clock: &&Value| clock["missing"].is_string();
-        let (refused, found): (Vec<&Value>, Vec<&Value>) = clocks.into_iter().partition(is_refused);
-        assert!(found.iter().all(|it| it.as_f64() > Some(1e8)), "{test}: {found:?}");
-        assert!(found.len() > refused.len(), "{test}: {refused:?}");
         let conflicts = array(&value["perftest_conflicts"]);
         assert!(!conflicts.is_empty(), "{value:#}");
         for conflict in conflicts {
