@@ -45,7 +45,11 @@ const COMMANDS: &[Command] = &[
         about: "run a shell script in one of the test bench's machines",
         run: guest::run,
     },
-    Command { name: "fuzz", about: "run the fuzz targets: fuzz [--runs N]", run: fuzz::run },
+    Command {
+        name: "fuzz",
+        about: "run the fuzz targets: fuzz [--runs N | --long] [TARGET ...]; --long takes an hour and keeps what it found",
+        run: fuzz::run,
+    },
     Command {
         name: "served",
         about: "ask `fullclock serve` everything that its description allows, as others would",

@@ -1,0 +1,27 @@
+//! What people paste or write: lines of other tools, profiles, requests of settings, files of peers, output of oracles.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rules::plan::Request;
+use rules::profile::Profile;
+
+fuzz_target!(|text: &str| {
+    if let Some(explanation) = rules::pasted::explain(text) {
+        assert!(!explanation.meaning.is_empty(), "{}", explanation.what);
+    }
+    if let Ok(profile) = Profile::parse("fuzz.toml", text) {
+        let _ = profile.requests("fuzz.toml");
+    }
+    for line in text.lines() {
+        if let Ok(request) = Request::parse(line) {
+            assert!(Request::parse(&request.text()).is_ok(), "{line:?}");
+        }
+    }
+    if let Ok(peers) = lab::peers::parse(text) {
+        assert!(peers.iter().all(|it| it.speed > 0.0));
+    }
+    let _ = lab::oracle::cpu_speed::parse(text);
+    let _ = lab::oracle::plsql_loop::parse(text);
+    let _ = lab::oracle::commit::parse(text);
+});

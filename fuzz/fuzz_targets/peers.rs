@@ -1,0 +1,28 @@
+//! The other side of a race or of a network test: whatever bytes it sends, they are a message or the connection ends.
+
+#![no_main]
+
+use lab::lines::Protocol;
+use lab::race::protocol as race;
+use lab::wire::protocol as wire;
+use libfuzzer_sys::fuzz_target;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+fuzz_target!(|bytes: &[u8]| {
+    received::<race::Order>(&race::PROTOCOL, bytes);
+    received::<race::News>(&race::PROTOCOL, bytes);
+    received::<wire::Greeting>(&wire::PROTOCOL, bytes);
+    received::<wire::Order>(&wire::PROTOCOL, bytes);
+    received::<wire::News>(&wire::PROTOCOL, bytes);
+});
+
+/// Reads every line; what is a message is the same message after it was sent on.
+fn received<T: DeserializeOwned + Serialize>(protocol: &Protocol, mut bytes: &[u8]) {
+    while let Ok(Some(message)) = protocol.receive::<T>(&mut bytes) {
+        let mut sent = Vec::new();
+        lab::lines::send(&mut sent, &message).expect("memory takes every message");
+        let again: Option<T> = protocol.receive(&mut &*sent).expect("our own message is one");
+        assert!(again.is_some());
+    }
+}
