@@ -9,16 +9,22 @@ use std::time::Duration;
 /// Who is let in, and what is shown.
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
-    /// The address to listen at; beyond this machine everybody has to know the token, and nothing is encrypted: see the examples
+    /// The address to listen at. Where other machines reach it, every request has to show the token; nothing is encrypted: see
+    /// the examples
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7077")]
     pub(crate) listen: SocketAddr,
-    /// A name that browsers may call this machine by, besides its addresses and localhost; may be repeated
+    /// A name that browsers may call this machine by, in addition to its addresses and localhost; may be repeated
     #[arg(long = "host-name", value_name = "NAME", value_parser = host_name)]
     pub(crate) host_names: Vec<String>,
-    /// The file that holds the token, made where there is none; given, this machine has to know it too [default: serve.token in
-    /// /var/lib/fullclock as root, or in ~/.local/state/fullclock]
+    /// The file that holds the token, made if it does not exist. Requests have to show the token as root, where other machines
+    /// reach the server, and with this option [default: serve.token in /var/lib/fullclock as root, or in
+    /// ~/.local/state/fullclock]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
+    /// As root, require no token on a loopback address: every user of this machine can then read all results with their
+    /// commands, audits, and the names of the tasks that run
+    #[arg(long, conflicts_with = "token_file")]
+    pub(crate) open_to_local_users: bool,
     /// The time between two samples: 100ms, 1s, 5s
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     pub(crate) interval: Duration,
@@ -51,10 +57,10 @@ fn host_name(text: &str) -> Result<String, String> {
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  fullclock serve                         then open http://127.0.0.1:7077/
+  fullclock serve                         prints the link to open; as root it signs the browser in
   ssh -t -L 7077:127.0.0.1:7077 db1 fullclock serve
                                           the same of db1, encrypted
   fullclock serve --listen 0.0.0.0:7077 --host-name db1.example
-                                          for others: the password is the token
+                                          for other machines: sign in with the token
   curl -u :$(cat serve.token) http://db1.example:7077/metrics
-  curl -s http://127.0.0.1:7077/metrics | promtool check metrics";
+  curl -H \"Authorization: Bearer $(cat /var/lib/fullclock/serve.token)\" http://127.0.0.1:7077/metrics";

@@ -6,25 +6,23 @@ use crate::output;
 use crate::results_folder::results_folder;
 use crate::secret;
 use crate::watch::{self, Probing, View, Watched};
-use crate::web::{Gate, Plan, serve};
-use anyhow::{Context, Result};
+use crate::web::{Gate, Limits, Plan, serve};
+use anyhow::{Context, Result, bail};
 use host::Live;
 use lab::record::Fingerprint;
-use std::net::TcpListener;
+use std::io::{IsTerminal, stderr, stdout};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The file of a server's token.
 const TOKEN: &str = "serve.token";
 
 pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<ExitCode> {
+    let token_file = token_file(options, host::ownership::is_root())?;
     let listener = TcpListener::bind(options.listen).with_context(|| {
         format!("cannot listen at {}; --listen takes another address", options.listen)
     })?;
-    let is_open = !options.listen.ip().is_loopback();
-    let token_file = match &options.token_file {
-        None if !is_open => None,
-        chosen => Some(secret::path(chosen.as_deref(), TOKEN)?),
-    };
     let token = token_file.as_deref().map(secret::read_or_make).transpose()?;
     let interrupt = Interrupt::listen()?;
     let live = Live::this_machine();
@@ -32,27 +30,154 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
     let fingerprint = Fingerprint::of(&host);
     let (interval, view) = (options.interval, View::everything());
     let plan = watch::Plan { interval, cpus: None, view, probing: Probing::Busy };
+    let most_files = host::counters::raise_open_files();
+    let watched = Watched::begin(live, host, plan, None)?;
     let plan = Plan {
         listener,
-        gate: Gate::new(&options.host_names, token),
-        watched: Watched::begin(live, host, plan, None)?,
+        gate: Gate::new(&options.host_names, token.clone())?,
+        limits: Limits::of(most_files.saturating_sub(n_open_files()), token.is_some()),
+        watched,
         fingerprint,
         interval,
         results: results_folder(options.results.as_deref())?,
     };
     serve(plan, &interrupt, |at| {
         output::print(&format!("serving http://{at}/\n"))?;
-        if let Some(file) = token_file {
-            let text = format!("any user name, and for a password the token in {}", file.display());
-            output::note(&arguments.output, &text);
+        match (token, &token_file) {
+            (Some(token), Some(file)) => say_token(arguments, options, at, &token, file),
+            _ => Ok(()),
+        }?;
+        if options.open_to_local_users && host::ownership::is_root() {
+            let text = "every user of this machine can read what root sees here: results with their commands, audits, \
+                 names of tasks";
+            output::note(&arguments.output, text);
         }
-        if is_open {
-            output::note(
-                &arguments.output,
-                "nothing is encrypted on its way; `ssh -L` would do that",
-            );
+        if !options.listen.ip().is_loopback() {
+            output::note(&arguments.output, "nothing is encrypted; `ssh -L` does that");
         }
         Ok(())
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The file of the token that requests have to show; `None` where they need none. What an ordinary user sees is no secret from
+/// the machine's other users by itself; root's results and the names of its tasks are.
+fn token_file(options: &ServeArguments, is_root: bool) -> Result<Option<PathBuf>> {
+    let is_local = options.listen.ip().is_loopback();
+    if options.open_to_local_users && !is_local {
+        bail!(
+            "--open-to-local-users: --listen {} is open to other machines, so the token is required",
+            options.listen
+        );
+    }
+    let is_open = is_local && (options.open_to_local_users || !is_root);
+    match &options.token_file {
+        None if is_open => Ok(None),
+        chosen => secret::path(chosen.as_deref(), TOKEN).map(Some),
+    }
+}
+
+/// Says where the token is, and to a person the link that has it; a journal or a file never gets the token.
+fn say_token(
+    arguments: &Arguments,
+    options: &ServeArguments,
+    at: SocketAddr,
+    token: &str,
+    file: &Path,
+) -> Result<()> {
+    let link = link(at, options.host_names.first().map(String::as_str), token);
+    if stdout().is_terminal() {
+        output::print(&format!("open {link}\n"))?;
+    } else if stderr().is_terminal() {
+        output::note(&arguments.output, &format!("open {link}"));
+    }
+    let text = format!(
+        "every request needs the token in {}: as `Authorization: Bearer TOKEN`, or as the password of any user name",
+        file.display()
+    );
+    output::note(&arguments.output, &text);
+    Ok(())
+}
+
+/// A link that signs a browser in. What is after the # stays in the browser (RFC 9110, 4.2.5).
+fn link(at: SocketAddr, name: Option<&str>, token: &str) -> String {
+    let here: IpAddr = match at.ip() {
+        IpAddr::V4(it) if it.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(it) if it.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        it => it,
+    };
+    let port = at.port();
+    let place = match name {
+        Some(name) if at.ip().is_unspecified() => format!("{name}:{port}"),
+        _ => SocketAddr::new(here, port).to_string(),
+    };
+    let is_plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
+    let shown =
+        |it: u8| if is_plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") };
+    let token: String = token.bytes().map(shown).collect();
+    format!("http://{place}/#token={token}")
+}
+
+/// How many files this process has open; 0 where /proc is not mounted.
+#[expect(clippy::disallowed_methods, reason = "looks at this process, not at the host")]
+fn n_open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// The file of the token with these options.
+    fn required(listen: &str, file: Option<&str>, is_open: bool, is_root: bool) -> String {
+        let options = ServeArguments {
+            listen: listen.parse().unwrap(),
+            host_names: vec![],
+            token_file: file.map(PathBuf::from),
+            open_to_local_users: is_open,
+            interval: Duration::from_secs(1),
+            results: None,
+        };
+        match token_file(&options, is_root) {
+            Ok(None) => "none".to_owned(),
+            Ok(Some(file)) => file.file_name().unwrap().to_string_lossy().into_owned(),
+            Err(_) => "refused".to_owned(),
+        }
+    }
+
+    #[test]
+    fn root_requires_a_token_from_local_users_unless_it_is_told_not_to() {
+        for (listen, file, is_open, is_root, expected) in [
+            ("127.0.0.1:7077", None, false, true, "serve.token"),
+            ("[::1]:7077", None, false, true, "serve.token"),
+            ("127.0.0.1:7077", None, true, true, "none"),
+            ("127.0.0.1:7077", None, false, false, "none"),
+            ("127.0.0.1:7077", None, true, false, "none"),
+            ("127.0.0.1:7077", Some("own"), false, false, "own"),
+            ("127.0.0.1:7077", Some("own"), false, true, "own"),
+            ("0.0.0.0:7077", None, false, false, "serve.token"),
+            ("10.0.0.1:7077", None, true, true, "refused"),
+            ("[::]:7077", None, true, false, "refused"),
+        ] {
+            let found = required(listen, file, is_open, is_root);
+            assert_eq!(found, expected, "{listen} {file:?} open {is_open} root {is_root}");
+        }
+    }
+
+    #[test]
+    fn a_link_leads_to_where_a_browser_finds_the_server() {
+        for (at, name, expected) in [
+            ("127.0.0.1:7077", None, "http://127.0.0.1:7077/#token=ab1"),
+            ("127.0.0.1:7077", Some("db1"), "http://127.0.0.1:7077/#token=ab1"),
+            ("0.0.0.0:7077", None, "http://127.0.0.1:7077/#token=ab1"),
+            ("0.0.0.0:7077", Some("db1"), "http://db1:7077/#token=ab1"),
+            ("[::]:7077", None, "http://[::1]:7077/#token=ab1"),
+            ("10.0.0.7:7077", Some("db1"), "http://10.0.0.7:7077/#token=ab1"),
+        ] {
+            assert_eq!(link(at.parse().unwrap(), name, "ab1"), expected, "{at} {name:?}");
+        }
+        let odd = link("127.0.0.1:1".parse().unwrap(), None, "a+b&c=d#e%");
+        assert_eq!(odd, "http://127.0.0.1:1/#token=a%2Bb%26c%3Dd%23e%25");
+    }
 }

@@ -3,11 +3,14 @@
 
 use super::Served;
 use super::events::{self, SILENCE, event, sign_of_life};
+use super::peers::Place;
 use super::refusal::Refusal;
 use super::results::id_of;
+use super::streams::StreamPermit;
 use crate::output::Style;
 use crate::render::bench::{self, Report};
 use crate::render::race;
+use axum::Extension;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
@@ -19,7 +22,6 @@ use lab::trial::Trial;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Sender, channel, error::TrySendError};
 
 /// Pieces of text that wait for the browser; the rest waits in the file.
@@ -40,6 +42,7 @@ const AT_ONCE: usize = 200;
 /// Every interval behind the last one that the browser has, and then as they end.
 pub(super) async fn events(
     State(served): State<Arc<Served>>,
+    Extension(place): Extension<Arc<Place>>,
     id: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
@@ -51,12 +54,12 @@ pub(super) async fn events(
             return Err(Refusal::senseless("Last-Event-ID is a number of intervals here"));
         }
     };
-    let place = served.results.place_to_follow()?;
+    let permit = served.intervals.open(place.peer())?;
     let own = Arc::clone(&served);
     let follow = served.work.when_there_is_room(move || {
         let opened = Follower::open(own.results.folder(), &id, n_seen);
         let (follower, head) = opened.map_err(Refusal::absent)?;
-        Ok(Follow { follower, head, n_sent: n_seen, _place: place })
+        Ok(Follow { follower, head, n_sent: n_seen, _permit: permit })
     });
     let follow = follow.await?;
     let (sender, receiver) = channel(WAITING);
@@ -64,9 +67,10 @@ pub(super) async fn events(
         follow.run(&sender);
         host::memory::give_back();
     });
-    Ok(events::response(stream::unfold(receiver, |mut it| async move {
-        let text = it.recv().await?;
-        Some((text, it))
+    let stream = place.begin_stream();
+    Ok(events::response(stream::unfold((receiver, stream), |(mut receiver, stream)| async move {
+        let text = receiver.recv().await?;
+        Some((text, (receiver, stream)))
     })))
 }
 
@@ -76,7 +80,7 @@ struct Follow {
     /// The result without its trials.
     head: Record,
     n_sent: usize,
-    _place: OwnedSemaphorePermit,
+    _permit: StreamPermit,
 }
 
 impl Follow {

@@ -15,21 +15,28 @@
 //!   /api/v1/results/ID/intervals, as server-sent events            intervals, events
 //! ```
 //!
+//! Every connection has a place among the others (peers, limits), every request passes the gate (gate, credentials).
+//!
 //! Nothing here changes anything, not even an index. Asynchronous code is in this module only: it waits for browsers, threads do
 //! the work.
 
+mod accept;
 mod audits;
+mod credentials;
 mod events;
 mod gate;
 mod intervals;
+mod limits;
 mod machine;
 mod now;
 mod openmetrics;
 mod pages;
+mod peers;
 mod refusal;
 mod results;
 mod ring;
 mod server;
+mod streams;
 mod work;
 
 use crate::interrupt::Interrupt;
@@ -37,11 +44,14 @@ use crate::watch::Watched;
 use anyhow::{Context, Result, anyhow};
 use audits::Audits;
 use axum::Router;
-use axum::routing::get;
+use axum::http::HeaderMap;
+use axum::routing::{get, post};
 pub(crate) use gate::Gate;
 use lab::record::Fingerprint;
+pub(crate) use limits::Limits;
 use machine::Machine;
 use now::Now;
+use peers::Peers;
 use results::Results;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -49,6 +59,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::Duration;
+use streams::Streams;
 use tokio::sync::watch;
 use work::Work;
 
@@ -56,8 +67,10 @@ use work::Work;
 pub(crate) struct Plan {
     /// Where browsers come to.
     pub(crate) listener: TcpListener,
-    /// Whom it lets in.
+    /// Which requests it answers.
     pub(crate) gate: Gate,
+    /// How many connections and streams it has.
+    pub(crate) limits: Limits,
     /// What samples this machine.
     pub(crate) watched: Watched,
     /// What this machine is.
@@ -75,6 +88,8 @@ struct Served {
     audits: Audits,
     results: Results,
     work: Work,
+    readings: Streams,
+    intervals: Streams,
 }
 
 /// How soon a wish to stop is noticed by the thread that samples.
@@ -86,14 +101,17 @@ pub(crate) fn serve(
     interrupt: &Interrupt,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
-    let Plan { listener, gate, mut watched, fingerprint, interval, results } = plan;
+    let Plan { listener, gate, limits, mut watched, fingerprint, interval, results } = plan;
     let served = Arc::new(Served {
         machine: Machine::of(&watched, &fingerprint, interval),
         now: Now::default(),
         audits: Audits::default(),
         results: Results::of(results),
         work: Work::default(),
+        readings: Streams::new("readings", limits.readings),
+        intervals: Streams::new("intervals", limits.intervals),
     });
+    let peers = Peers::new(limits);
     let at = listener.local_addr().context("cannot tell where it listens")?;
     let stopping = AtomicBool::new(false);
     let (stop, stopped) = watch::channel(false);
@@ -109,7 +127,7 @@ pub(crate) fn serve(
             }
         };
         let pages = router(&served, gate);
-        let answer = || server::run(listener, pages, stopped);
+        let answer = || server::run(listener, pages, &peers, stopped);
         let started = Builder::new().name("samples".to_owned()).spawn_scoped(scope, sample);
         let sampling = started.map_err(|error| anyhow!(host::thread::refusal(&error)))?;
         let started = Builder::new().name("pages".to_owned()).spawn_scoped(scope, answer);
@@ -132,7 +150,11 @@ pub(crate) fn serve(
 
 /// What is where.
 fn router(served: &Arc<Served>, gate: Gate) -> Router {
+    let gate = Arc::new(gate);
+    let own = Arc::clone(&gate);
+    let session = move |headers: HeaderMap| async move { pages::session(&own, &headers) };
     let api = Router::new()
+        .route("/session", post(session))
         .route("/machine", get(machine::show))
         .route("/now", get(now::events))
         .route("/sample", get(now::sample))
@@ -151,5 +173,5 @@ fn router(served: &Arc<Served>, gate: Gate) -> Router {
         .fallback(refusal::nothing_here)
         .method_not_allowed_fallback(refusal::only_read)
         .with_state(Arc::clone(served))
-        .layer(axum::middleware::from_fn_with_state(Arc::new(gate), gate::guard))
+        .layer(axum::middleware::from_fn_with_state(gate, gate::guard))
 }

@@ -2,10 +2,13 @@
 
 use super::Served;
 use super::events::{self, SILENCE, event, sign_of_life};
+use super::peers::{Place, Streaming};
 use super::refusal::Refusal;
 use super::ring::Ring;
+use super::streams::StreamPermit;
 use crate::render::samples::json;
 use crate::watch::{self, Column, Reading, Shares};
+use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
@@ -26,8 +29,8 @@ pub(super) struct Now {
     began: String,
 }
 
-/// Readings that are sent as one piece.
-const AT_ONCE: usize = 50;
+/// How many bytes of readings are sent as one piece, which a slow client makes wait in memory.
+const AT_ONCE: usize = 16 << 10;
 
 impl Default for Now {
     #[expect(
@@ -75,10 +78,17 @@ struct Reader {
     latest: tokio::sync::watch::Receiver<u64>,
     number: u64,
     waiting: VecDeque<String>,
+    _stream: Streaming,
+    _permit: StreamPermit,
 }
 
 /// Every interval from the oldest that is remembered, or behind the last one that the browser has, and then as they end.
-pub(super) async fn events(State(served): State<Arc<Served>>, headers: HeaderMap) -> Response {
+pub(super) async fn events(
+    State(served): State<Arc<Served>>,
+    Extension(place): Extension<Arc<Place>>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let permit = served.readings.open(place.peer())?;
     let last = events::last_id(&headers);
     let number = last.map(|it| served.now.number_of(it));
     let mut waiting = VecDeque::new();
@@ -86,11 +96,18 @@ pub(super) async fn events(State(served): State<Arc<Served>>, headers: HeaderMap
         waiting.push_back(event("gap", None, r#"{"missed":null}"#));
     }
     let latest = served.now.ring.latest();
-    let reader = Reader { served, latest, number: number.flatten().unwrap_or(0), waiting };
-    events::response(stream::unfold(reader, |mut it| async move {
+    let reader = Reader {
+        served,
+        latest,
+        number: number.flatten().unwrap_or(0),
+        waiting,
+        _stream: place.begin_stream(),
+        _permit: permit,
+    };
+    Ok(events::response(stream::unfold(reader, |mut it| async move {
         let text = it.next().await;
         Some((text, it))
-    }))
+    })))
 }
 
 impl Reader {

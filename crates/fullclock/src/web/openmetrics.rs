@@ -3,14 +3,15 @@
 //! Names and units are stable, units are base units: shares are ratios, clocks hertz, times seconds.
 
 use super::Served;
+use super::accept::{Offer, preferred};
 use super::audits::Audited;
 use super::refusal::Refusal;
 use super::work::apart;
 use crate::render::openmetrics::Exposition;
 use crate::watch::{Column, Reading, find_metric};
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use facts::PerCpu;
 use rules::metric::{Metric, Unit, Values};
@@ -21,13 +22,22 @@ use std::sync::Arc;
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// The formats of figures; the first is for requests that prefer neither.
+const FORMATS: [Offer; 2] = [
+    Offer { media_type: "text/plain", version: Some("0.0.4") },
+    Offer { media_type: "application/openmetrics-text", version: Some("1.0.0") },
+];
+
 /// `/metrics`.
 pub(super) async fn show(
     State(served): State<Arc<Served>>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let is_open = accepted.contains("application/openmetrics-text");
+    let Some(chosen) = preferred(&headers, &FORMATS) else {
+        let why = "there are text/plain;version=0.0.4 and application/openmetrics-text;version=1.0.0, and Accept excludes both";
+        return Err(Refusal::of(StatusCode::NOT_ACCEPTABLE, why));
+    };
+    let is_open = chosen == 1;
     let text = apart(move || {
         let (audited, reading) = (served.audits.latest(), served.now.latest());
         Ok(page(&served.machine.labels(), reading.as_deref(), audited.as_deref(), is_open))

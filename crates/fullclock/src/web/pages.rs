@@ -1,9 +1,11 @@
 //! The pages and what they are made of: files of this program, nothing is fetched from elsewhere.
 
 use super::Served;
+use super::gate::Gate;
+use super::refusal::Refusal;
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -80,6 +82,7 @@ const FILES: &[File] = &[
     file!(SCRIPT, "ring.js"),
     file!(SCRIPT, "scale.js"),
     file!(SCRIPT, "sheet.js"),
+    file!(SCRIPT, "sign-in.js"),
     file!(SCRIPT, "stream.js"),
     file!(SCRIPT, "theme.js"),
     file!(SCRIPT, "threads.js"),
@@ -88,6 +91,9 @@ const FILES: &[File] = &[
     file!(SCRIPT, "view.js"),
     file!(SCRIPT, "words.js"),
 ];
+
+/// What the page to sign in is made of, which a browser gets without the token.
+const PUBLIC: [&str; 2] = ["/assets/fullclock.css", "/assets/sign-in.js"];
 
 /// What a browser has is asked for again, and sent again where this is another program.
 const REVALIDATE: &str = "no-cache";
@@ -131,6 +137,25 @@ fn answer(kind: &'static str, tag: String, text: Bytes, headers: &HeaderMap) -> 
     (caching, [(CONTENT_TYPE, kind)], text).into_response()
 }
 
+/// Whether a file is sent without the token, too: it says nothing of this machine.
+pub(super) fn is_public(path: &str) -> bool {
+    PUBLIC.contains(&path)
+}
+
+/// Where a browser enters the token, in place of what it asked for.
+pub(super) fn sign_in() -> Response {
+    let text = include_str!("pages/sign-in.html");
+    (StatusCode::UNAUTHORIZED, [(CONTENT_TYPE, HTML)], text).into_response()
+}
+
+/// `/api/v1/session`: a cookie for a browser that has shown the token.
+pub(super) fn session(gate: &Gate, headers: &HeaderMap) -> Result<Response, Refusal> {
+    let cookie = gate.cookie(headers);
+    let cookie =
+        cookie.ok_or_else(|| Refusal::absent("this server has no token to sign in with"))?;
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())
+}
+
 /// `/api/v1/openapi.json`: what there is under `/api/v1`.
 pub(super) async fn openapi() -> Response {
     let text = include_str!("../../../../schemas/openapi-1.json");
@@ -146,13 +171,31 @@ mod tests {
         let imports = |file: &'static File| {
             file.text.split("from \"./").skip(1).filter_map(|it| it.split('"').next())
         };
-        let wanted: Vec<&str> =
-            FILES.iter().flat_map(imports).chain(PAGES.iter().map(|it| it.script)).collect();
+        let wanted: Vec<&str> = FILES
+            .iter()
+            .flat_map(imports)
+            .chain(PAGES.iter().map(|it| it.script))
+            .chain(["sign-in.js"])
+            .collect();
         let scripts = FILES.iter().filter(|it| it.kind == SCRIPT);
         let there: Vec<&str> = scripts.map(|it| it.path.trim_start_matches("/assets/")).collect();
         let absent: Vec<&&str> = wanted.iter().filter(|it| !there.contains(it)).collect();
         let idle: Vec<&&str> = there.iter().filter(|it| !wanted.contains(it)).collect();
         assert!(absent.is_empty() && idle.is_empty(), "absent: {absent:?}, of no use: {idle:?}");
+    }
+
+    #[test]
+    fn the_page_to_sign_in_is_made_of_public_files_that_import_nothing() {
+        let page = include_str!("pages/sign-in.html");
+        let named = ["src=\"", "href=\""].into_iter().flat_map(|it| page.split(it).skip(1));
+        let assets =
+            named.filter_map(|it| it.split('"').next()).filter(|it| it.starts_with("/assets"));
+        let mut assets: Vec<&str> = assets.collect();
+        assets.sort_unstable();
+        assert_eq!(assets, PUBLIC);
+        let script = FILES.iter().find(|it| it.path == PUBLIC[1]).unwrap();
+        assert!(!script.text.contains("import "));
+        assert!(!is_public("/") && !is_public("/assets/page.js") && !is_public("/assets"));
     }
 
     #[test]

@@ -2,9 +2,13 @@
 #![expect(clippy::needless_pass_by_value, reason = "made of errors, as map_err hands them over")]
 
 use axum::Json;
+use axum::http::header::RETRY_AFTER;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
+
+/// When to ask again what cannot be answered now, in seconds.
+const RETRY_S: &str = "5";
 
 /// What is said instead of an answer.
 pub(super) struct Refusal {
@@ -33,15 +37,24 @@ impl Refusal {
         Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, why: why.to_string() }
     }
 
-    /// Whoever asks is not let in.
+    /// With this status.
     pub(super) fn of(status: StatusCode, why: impl ToString) -> Refusal {
         Refusal { status, why: why.to_string() }
+    }
+
+    /// The status of the answer.
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({ "error": self.why }))).into_response()
+        let body = Json(json!({ "error": self.why }));
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            return (self.status, [(RETRY_AFTER, RETRY_S)], body).into_response();
+        }
+        (self.status, body).into_response()
     }
 }
 
@@ -52,5 +65,8 @@ pub(super) async fn nothing_here(uri: Uri) -> Refusal {
 
 /// Where something is that can only be read.
 pub(super) async fn only_read() -> Refusal {
-    Refusal::of(StatusCode::METHOD_NOT_ALLOWED, "everything here is read with GET")
+    Refusal::of(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "everything here is read with GET; only a session is made, with POST /api/v1/session",
+    )
 }

@@ -14,17 +14,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Results that are followed at the same time, each by a thread.
-const MOST: usize = 32;
-
-/// Where results are, and how many of them are followed.
+/// Where results are.
 pub(super) struct Results {
     folder: PathBuf,
     /// An index of them in memory, once somebody has asked.
     history: Mutex<Option<History>>,
-    following: Arc<Semaphore>,
 }
 
 /// A report brings its own style, and no script.
@@ -37,8 +32,7 @@ const STUDIES: &str = "experiments";
 impl Results {
     /// Those in this folder.
     pub(super) fn of(folder: PathBuf) -> Results {
-        let following = Arc::new(Semaphore::new(MOST));
-        Results { folder, history: Mutex::default(), following }
+        Results { folder, history: Mutex::default() }
     }
 
     /// Where they are.
@@ -56,12 +50,6 @@ impl Results {
         let known = history.insert(known.map_err(Refusal::failed)?);
         let kept = known.list(None, limit).map_err(Refusal::failed)?;
         Ok((kept, known.unreadable().iter().map(ToString::to_string).collect()))
-    }
-
-    /// Allows to follow a result for as long as it is kept.
-    pub(super) fn place_to_follow(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        let place = Arc::clone(&self.following).try_acquire_owned();
-        place.map_err(|_| Refusal::busy(format!("{MOST} results are being followed")))
     }
 
     /// The file of a result, or of its journal.

@@ -56,14 +56,21 @@ impl Ring {
         self.latest.send_replace(latest);
     }
 
-    /// At most `most` lines behind the one with that number; the oldest there are behind 0.
-    pub(super) fn behind(&self, number: u64, most: usize) -> Behind {
+    /// The lines after the one with that number, the oldest there are after 0: as many as have this many bytes in all, and at
+    /// least one.
+    pub(super) fn behind(&self, number: u64, n_bytes: usize) -> Behind {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         // Who begins has missed nothing.
         let missed = if number == 0 { 0 } else { lines.n_gone.saturating_sub(number) };
         let skipped = usize::try_from(number.saturating_sub(lines.n_gone)).unwrap_or(usize::MAX);
-        let numbered = (lines.n_gone + 1..).zip(&lines.kept).skip(skipped).take(most);
-        Behind { missed, lines: numbered.map(|(n, it)| (n, Arc::clone(it))).collect() }
+        let numbered = (lines.n_gone + 1..).zip(&lines.kept).skip(skipped);
+        let mut taken = 0;
+        let fitting = numbered.take_while(|(_, it)| {
+            let is_first = taken == 0;
+            taken += it.len().max(1);
+            is_first || taken <= n_bytes
+        });
+        Behind { missed, lines: fitting.map(|(n, it)| (n, Arc::clone(it))).collect() }
     }
 
     /// The number of the latest line, to be waited for.
@@ -100,8 +107,19 @@ mod tests {
     fn long_lines_are_forgotten_sooner_and_the_latest_never() {
         let ring = Ring::default();
         (0..3).for_each(|_| ring.push("x".repeat(LARGEST / 2)));
-        assert_eq!(numbers(&ring.behind(0, 9)), [2, 3]);
+        assert_eq!(numbers(&ring.behind(0, usize::MAX)), [2, 3]);
         ring.push("x".repeat(LARGEST * 2));
-        assert_eq!(numbers(&ring.behind(0, 9)), [4]);
+        assert_eq!(numbers(&ring.behind(0, usize::MAX)), [4]);
+    }
+
+    #[test]
+    fn a_piece_has_as_many_lines_as_fit_and_at_least_one() {
+        let ring = Ring::default();
+        ["long line", "b", "c", "d"].into_iter().for_each(|it| ring.push(it.to_owned()));
+        for (after, n_bytes, expected) in
+            [(0, 0, &[1][..]), (0, 9, &[1]), (0, 10, &[1, 2]), (1, 2, &[2, 3]), (1, 0, &[2])]
+        {
+            assert_eq!(numbers(&ring.behind(after, n_bytes)), expected, "{after}, {n_bytes}");
+        }
     }
 }

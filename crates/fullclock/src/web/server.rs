@@ -1,27 +1,35 @@
-//! Connections: how many there may be, how long one may take to ask, and the end of all of them.
+//! Connections: taken, answered and closed, and the end of all of them.
 
+use super::peers::{Peers, Place};
 use anyhow::{Context, Result};
 use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustix::net::sockopt::set_tcp_user_timeout;
 use std::net::TcpListener;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
-/// Connections at the same time; more wait until one of them ends, and one that asks nothing ends soon.
-const MOST: usize = 2000;
+/// Connections that the kernel completes before they are taken; it allows net.core.somaxconn of them, 4,096 by default
+/// (Documentation/networking/ip-sysctl.rst). The standard library asks for 128, which a flood fills at once: a client whose
+/// connection finds no room tries again after a second.
+const BACKLOG: i32 = 4096;
 
-/// How long a connection may take to ask, and to ask again.
+/// How long a connection may take to ask again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long an answer may wait for a peer that takes none of it, in milliseconds.
 const FORGOTTEN: u32 = 60_000;
 
-/// What a request may have in front of its body. Nobody here reads one.
+/// What a request may have in front of its body. No request has a body that is read.
 const LARGEST_HEAD: usize = 16 << 10;
 
 /// Work that may wait for a disk at the same time: results that are followed, audits.
@@ -31,16 +39,24 @@ const THREADS: usize = 64;
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// How long to wait where no connection can be taken, as where there are too many open files.
-const REST: Duration = Duration::from_millis(100);
+const REST: Duration = Duration::from_millis(10);
 
-/// Answers whoever comes, until it is told to stop.
-pub(super) fn run(listener: TcpListener, pages: Router, stop: watch::Receiver<bool>) -> Result<()> {
+/// How often to look whether there is memory to give back.
+const TRIM: Duration = Duration::from_secs(5);
+
+/// Answers every client, until it is told to stop.
+pub(super) fn run(
+    listener: TcpListener,
+    pages: Router,
+    peers: &Arc<Peers>,
+    stop: watch::Receiver<bool>,
+) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(THREADS)
         .build()
         .context("cannot start to serve")?;
-    let served = runtime.block_on(accept(listener, pages, stop));
+    let served = runtime.block_on(accept(listener, pages, peers, stop));
     runtime.shutdown_timeout(FAREWELL);
     served
 }
@@ -48,38 +64,85 @@ pub(super) fn run(listener: TcpListener, pages: Router, stop: watch::Receiver<bo
 async fn accept(
     listener: TcpListener,
     pages: Router,
+    peers: &Arc<Peers>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<()> {
+    // On a socket that listens already this changes the length of its queue (net/ipv4/af_inet.c, inet_listen).
+    rustix::net::listen(&listener, BACKLOG).context("cannot listen")?;
     let listening = listener.set_nonblocking(true);
     let listener = listening.and_then(|()| tokio::net::TcpListener::from_std(listener));
     let listener = listener.context("cannot listen")?;
-    let room = Arc::new(Semaphore::new(MOST));
+    let mut trim = tokio::time::interval(TRIM);
     loop {
-        let next = async {
-            let place = Arc::clone(&room).acquire_owned().await;
-            (place, listener.accept().await)
-        };
-        let (place, accepted) = tokio::select! {
-            next = next => next,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = trim.tick() => {
+                if peers.have_shrunk() {
+                    tokio::task::spawn_blocking(host::memory::give_back);
+                }
+                continue;
+            }
             _ = stop.changed() => return Ok(()),
         };
-        match (place, accepted) {
-            (Ok(place), Ok((stream, _))) => {
+        if let Ok((stream, address)) = accepted {
+            if let Some(place) = peers.enter(address.ip()) {
                 tokio::spawn(converse(stream, pages.clone(), place));
             }
-            _ => tokio::time::sleep(REST).await,
+        } else {
+            peers.make_room();
+            tokio::time::sleep(REST).await;
         }
     }
 }
 
-/// One connection to its end. What breaks it is the browser's affair.
-async fn converse(stream: TcpStream, pages: Router, place: OwnedSemaphorePermit) {
+/// One connection to its end. What breaks it is the client's affair.
+async fn converse(stream: TcpStream, pages: Router, place: Arc<Place>) {
     stream.set_nodelay(true).ok();
     // A peer that takes nothing is as gone as one that acknowledges nothing (tcp(7), TCP_USER_TIMEOUT).
     set_tcp_user_timeout(&stream, FORGOTTEN).ok();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(LARGEST_HEAD);
-    let answers = TowerToHyperService::new(pages);
-    http.serve_connection(TokioIo::new(stream), answers).await.ok();
-    drop(place);
+    let has_asked = AtomicBool::new(false);
+    let pages = TowerToHyperService::new(pages);
+    let answer = |request: hyper::Request<hyper::body::Incoming>| {
+        has_asked.store(true, Ordering::Relaxed);
+        place.begin_answer();
+        let mut request: Request = request.map(Body::new);
+        request.extensions_mut().insert(Arc::clone(&place));
+        let (answer, place) = (pages.call(request), Arc::clone(&place));
+        async move {
+            let answer = answer.await;
+            place.end_answer();
+            answer
+        }
+    };
+    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service_fn(answer)));
+    let mut deadline = pin!(tokio::time::sleep(place.limits().first_head));
+    let mut is_new = true;
+    loop {
+        tokio::select! {
+            biased;
+            _ = connection.as_mut() => return,
+            () = place.evicted() => {
+                // Its request may have come already, and hold the token: the runtime looks for it before it goes on here.
+                tokio::select! {
+                    biased;
+                    _ = connection.as_mut() => return,
+                    () = tokio::task::yield_now() => {}
+                }
+                if !place.is_kept() {
+                    return;
+                }
+            }
+            () = deadline.as_mut(), if is_new => {
+                is_new = false;
+                if !has_asked.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;

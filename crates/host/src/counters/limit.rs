@@ -13,7 +13,7 @@ const ENOUGH: u64 = 1 << 18;
 static ORIGINAL: OnceLock<Rlimit> = OnceLock::new();
 
 /// Raises the limit as far as this process may, which for root is as far as it needs. Gives the limit.
-pub(super) fn raise() -> usize {
+pub fn raise() -> usize {
     let limit = ORIGINAL.get_or_init(|| getrlimit(Resource::Nofile));
     let enough = limit.maximum.map(|it| it.max(ENOUGH));
     for raised in [enough, limit.maximum] {

@@ -30,7 +30,7 @@ mod temperature;
 mod throttling;
 mod wanted;
 
-pub use limit::with_original_limit;
+pub use limit::{raise as raise_open_files, with_original_limit};
 pub use wanted::{Processes, Wanted};
 
 use crate::Live;

@@ -2,10 +2,14 @@
 // @ts-check
 
 import { byId, setText } from "./dom.js";
+import { signInAgain } from "./stream.js";
 import { timeOfDay } from "./words.js";
 
 /** Who listens to a page cannot listen to everything: so long between two announcements. */
 const QUIET_MS = 5_000;
+
+// A link that signs in holds the token, which is of no use to a browser that has done so already.
+if (location.hash.startsWith("#token=")) history.replaceState(null, "", location.pathname + location.search);
 
 /** What the server says instead of an answer. */
 export class Refused extends Error {}
@@ -22,6 +26,7 @@ export async function ask(path) {
   } catch {
     throw new Error("the server does not answer: is `fullclock serve` still running?");
   }
+  if (answer.status === 401) signInAgain();
   const body = await answer.json().catch(() => null);
   if (!answer.ok) throw new Refused(body?.error ?? `the server answered ${answer.status}`);
   if (body === null) throw new Error("the server's answer is no JSON");

@@ -8,6 +8,17 @@ const SILENT_MS = 40_000;
 /** A browser gives up where the answer is an error, or no stream of events; this goes on. */
 const AGAIN_MS = 3_000;
 
+/** The page to sign in is what the server sends for any page while the browser's cookie is worth nothing. */
+export function signInAgain() {
+  location.reload();
+}
+
+/** An event source does not tell why it was refused. */
+async function signInAgainIfRefused() {
+  const answer = await fetch("/api/v1/machine", { cache: "no-store" }).catch(() => null);
+  if (answer?.status === 401) signInAgain();
+}
+
 /**
  * connecting: not yet connected; gone: not connected for some time; ended: closed, and nothing is to come.
  * @typedef {"connecting" | "connected" | "reconnecting" | "gone" | "ended"} State
@@ -68,7 +79,9 @@ export class Stream {
 
   #failed() {
     if (this.state === "connected" || this.state === "connecting") this.#turn("reconnecting");
-    if (this.source?.readyState === EventSource.CLOSED) this.reopen(AGAIN_MS);
+    if (this.source?.readyState !== EventSource.CLOSED) return;
+    this.reopen(AGAIN_MS);
+    signInAgainIfRefused();
   }
 
   /**
