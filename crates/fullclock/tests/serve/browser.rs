@@ -72,6 +72,39 @@ fn every_page_is_drawn_on_every_width_and_nothing_is_complained_of() {
 
 #[test]
 #[ignore = "opens Chromium: cargo xtask test"]
+fn a_link_with_the_token_signs_in_and_leaves_the_token_nowhere() {
+    let (server, token) = Server::with_token();
+    let mut tab = Tab::empty();
+    tab.go(&format!("http://{}/race", server.at));
+    until(&mut tab, "document.title.startsWith('Sign in')");
+    tab.evaluate("document.getElementById('token').value = 'wrong', document.querySelector('button').click()");
+    until(&mut tab, "document.getElementById('state').textContent.includes('not the server')");
+    assert_eq!(tab.evaluate("document.title.startsWith('Sign in')"), true);
+    tab.go("about:blank");
+    tab.go(&format!("http://{}/#token={token}", server.at));
+    until(&mut tab, "document.title.startsWith('Now') && document.body.dataset.ready === 'true'");
+    let kept = tab.evaluate("[location.href, document.cookie, history.length]");
+    assert_eq!((&kept[0], &kept[1]), (&json!(format!("http://{}/", server.at)), &json!("")));
+    until(&mut tab, "document.getElementById('connection').dataset.state === 'connected'");
+    // The link again, in a browser that has signed in.
+    tab.go("about:blank");
+    tab.go(&format!("http://{}/history#token={token}", server.at));
+    until(
+        &mut tab,
+        "document.title.startsWith('History') && document.body.dataset.ready === 'true'",
+    );
+    assert_eq!(tab.evaluate("location.hash"), "");
+    // A browser tells of every answer that is an error; of anything else nothing is complained of.
+    for complaint in tab.complaints() {
+        assert!(complaint.to_string().contains("401"), "{complaint}");
+    }
+    assert!(tab.requests().iter().all(|it| !it.contains(&token)));
+    let (results, _) = server.stop();
+    drop(results);
+}
+
+#[test]
+#[ignore = "opens Chromium: cargo xtask test"]
 fn what_is_shown_of_now_moves() {
     let server = Server::start(&[]);
     let mut tab = Tab::empty();

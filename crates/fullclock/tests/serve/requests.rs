@@ -47,6 +47,9 @@ fn a_sample_and_an_audit_are_what_the_command_line_says_and_metrics_end_as_they_
     assert!(metrics.body.contains("\nfullclock_ledger_ratio{loss=\"idle\""), "{}", metrics.body);
     let open = server.get("/metrics", "Accept: application/openmetrics-text;version=1.0.0\r\n");
     assert!(open.head.contains("application/openmetrics-text") && open.body.ends_with("# EOF\n"));
+    let text = server.get("/metrics", "Accept: application/openmetrics-text;q=0, text/plain\r\n");
+    assert!(text.head.contains("text/plain; version=0.0.4"), "{}", text.head);
+    assert_eq!(server.get("/metrics", "Accept: */*;q=0\r\n").status, 406);
     let machine = server.json("/api/v1/machine");
     assert_eq!((&machine["schema_version"], &machine["interval_s"]), (&json!(1), &json!(0.1)));
 }
@@ -94,7 +97,7 @@ fn beyond_this_machine_nobody_comes_in_without_the_token() {
     let results = tempfile::tempdir().unwrap();
     let server = Server::over(results, "0.0.0.0:0", &["--token-file", file.to_str().unwrap()]);
     let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
-    for path in ["/", "/metrics", "/api/v1/now", "/assets/fullclock.css", "/nothing"] {
+    for path in ["/", "/metrics", "/api/v1/now", "/assets/page.js", "/nothing"] {
         let answer = server.get(path, "");
         assert_eq!(answer.status, 401, "{path}");
         assert!(answer.head.contains("www-authenticate: basic"), "{}", answer.head);

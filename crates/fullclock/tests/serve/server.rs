@@ -23,11 +23,28 @@ impl Server {
         Server::over(tempfile::tempdir().unwrap(), "127.0.0.1:0", options)
     }
 
-    /// A server of the results in a folder.
+    /// A server of the results in a folder. On a loopback address it requires no token, whoever runs the test, unless the
+    /// options name a file for it.
     pub(crate) fn over(results: tempfile::TempDir, listen: &str, options: &[&str]) -> Server {
         let folder = results.path().to_str().unwrap();
         let arguments = ["serve", "--listen", listen, "--results", folder, "-i", "100ms"];
-        let mut command = fullclock(&[&arguments, options].concat());
+        let needs_token = options.contains(&"--token-file") || !listen.starts_with("127.");
+        let open: &[&str] = if needs_token { &[] } else { &["--open-to-local-users"] };
+        let command = fullclock(&[&arguments, open, options].concat());
+        Server::of(command, results)
+    }
+
+    /// A server that requires a token, and the token.
+    pub(crate) fn with_token() -> (Server, String) {
+        let results = tempfile::tempdir().unwrap();
+        let file = results.path().join("serve.token");
+        let server =
+            Server::over(results, "127.0.0.1:0", &["--token-file", file.to_str().unwrap()]);
+        (server, std::fs::read_to_string(&file).unwrap().trim().to_owned())
+    }
+
+    /// The server that a command starts.
+    pub(crate) fn of(mut command: Command, results: tempfile::TempDir) -> Server {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -1,0 +1,158 @@
+//! Scrapes with the token, and what they take with thousands of hostile connections and streams.
+
+use crate::server::Server;
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const CONNECTIONS: usize = 5000;
+const STREAMS: usize = 1000;
+
+/// How long the attack lasts, and how long memory may take to be given back after it.
+const ATTACK: Duration = Duration::from_secs(20);
+const AFTER: Duration = Duration::from_secs(15);
+
+/// The longest that a scrape may take.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// As many files as this process may open.
+fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
+    let enough = u64::try_from(2 * (CONNECTIONS + STREAMS)).unwrap();
+    assert!(limit.maximum.is_none_or(|it| it >= enough), "needs {enough} open files: {limit:?}");
+}
+
+/// What a hostile client does: opens a connection, asks, keeps it for as long as it is there, asks again every six seconds,
+/// and begins again.
+async fn hostile(at: SocketAddr, path: &str, n_opened: Arc<AtomicU64>) {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    loop {
+        if let Ok(stream) = tokio::net::TcpStream::connect(at).await {
+            n_opened.fetch_add(1, Ordering::Relaxed);
+            while stream.writable().await.is_ok() && stream.try_write(request.as_bytes()).is_ok() {
+                let again = tokio::time::sleep(Duration::from_secs(6));
+                tokio::select! {
+                    () = ended(&stream) => break,
+                    () = again => {}
+                }
+            }
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Reads what comes until the server closes the connection.
+async fn ended(stream: &tokio::net::TcpStream) {
+    let mut bytes = [0; 1024];
+    while stream.readable().await.is_ok() {
+        match stream.try_read(&mut bytes) {
+            Ok(0) => return,
+            Err(error) if error.kind() != ErrorKind::WouldBlock => return,
+            _ => {}
+        }
+    }
+}
+
+/// A thread of hostile clients, which end with it.
+fn attack(at: SocketAddr, is_over: &AtomicBool) -> u64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let n_opened = Arc::new(AtomicU64::new(0));
+    runtime.block_on(async {
+        for (n, path) in [(CONNECTIONS, "/api/v1/machine"), (STREAMS, "/api/v1/now")] {
+            for _ in 0..n {
+                tokio::spawn(hostile(at, path, Arc::clone(&n_opened)));
+            }
+        }
+        while !is_over.load(Ordering::Relaxed) {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    n_opened.load(Ordering::Relaxed)
+}
+
+/// A scrape on a new connection from that address, and how long it took.
+fn scrape(at: SocketAddr, from: [u8; 4], headers: &str) -> Duration {
+    let began = Instant::now();
+    let own = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&own, &SocketAddr::from((from, 0))).unwrap();
+    connect(&own, &at).unwrap();
+    let mut stream = TcpStream::from(own);
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    write!(
+        stream,
+        "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer:.200}");
+    began.elapsed()
+}
+
+/// Memory that is resident, in MiB.
+fn resident(server: &Server) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
+}
+
+/// The median and the longest, in milliseconds.
+fn summary(mut took: Vec<Duration>) -> String {
+    took.sort_unstable();
+    let ms = |it: Duration| it.as_secs_f64() * 1e3;
+    let (median, longest) = (took[took.len() / 2], took[took.len() - 1]);
+    format!("{} scrapes, median {:.1} ms, max {:.1} ms", took.len(), ms(median), ms(longest))
+}
+
+fn scrapes_are_answered(name: &str, server: &Server, headers: &str) {
+    raise_open_files();
+    scrape(server.at, [127, 0, 0, 1], headers);
+    std::thread::sleep(Duration::from_secs(2));
+    let before = resident(server);
+    let is_over = AtomicBool::new(false);
+    let mut took = [Vec::new(), Vec::new()];
+    let mut most = before;
+    let n_opened = std::thread::scope(|scope| {
+        let attacking = scope.spawn(|| attack(server.at, &is_over));
+        let began = Instant::now();
+        while began.elapsed() < ATTACK {
+            for (took, last) in took.iter_mut().zip([1, 2]) {
+                took.push(scrape(server.at, [127, 0, 0, last], headers));
+            }
+            most = most.max(resident(server));
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        attacking.join().unwrap()
+    });
+    std::thread::sleep(AFTER);
+    let after = resident(server);
+    let longest = took.iter().flatten().max().copied().unwrap();
+    let [same, other] = took.map(summary);
+    println!("{name}: {n_opened} hostile connections opened in {} s", ATTACK.as_secs());
+    println!("  from the attacker's address: {same}\n  from another one: {other}");
+    println!(
+        "  resident: {before:.1} MiB before, at most {most:.1}, {after:.1} after {} s",
+        AFTER.as_secs()
+    );
+    assert!(longest < LIMIT, "a scrape took {longest:?}");
+    assert!(after < before + 8.0, "memory is kept: {before:.1} MiB before, {after:.1} after");
+}
+
+#[test]
+#[ignore = "takes a minute and 6,000 connections: cargo test -p fullclock --test serve -- --ignored hostile --test-threads 1"]
+fn scrapes_with_the_token_take_less_than_a_second_with_6000_hostile_connections() {
+    let (server, token) = Server::with_token();
+    scrapes_are_answered("token", &server, &format!("Authorization: Bearer {token}\r\n"));
+}
+
+#[test]
+#[ignore = "takes a minute and 6,000 connections: cargo test -p fullclock --test serve -- --ignored hostile --test-threads 1"]
+fn scrapes_without_a_token_take_less_than_a_second_with_6000_hostile_connections() {
+    scrapes_are_answered("no token", &Server::start(&[]), "");
+}
