@@ -28,7 +28,7 @@ mod units;
 
 pub use cpu::set::CpuSet;
 pub use host_view::{HostView, Origin};
-pub use missing::{Fact, IfPresent, Missing, Why};
+pub use missing::{Fact, IfPresent, Missing, Obstacle, Why};
 pub use parse::Expected;
 pub use per_cpu::PerCpu;
 pub use subject::{Subject, Subjects};

@@ -23,6 +23,8 @@ const UNASKED: &str = "fullclock did not ask for it here, which is a fault of it
 const LEFT_ALONE: &str =
     "the management controller is not asked here: to answer costs it, and the kernel, time";
 
+const NOT_SHOWN: &str = "no file shows it";
+
 const NO_DEVICE: &str =
     "the driver has an interface to the management controller, and no module makes a device of it";
 
@@ -49,6 +51,35 @@ pub enum Why {
         /// What should have been there.
         expected: Cow<'static, str>,
     },
+}
+
+/// What stands between us and a fact that is not known, by who can remove it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Obstacle {
+    /// The host refused; root, or a capability, is not refused.
+    Privilege,
+    /// A kernel module is not loaded.
+    Module,
+    /// The fact belongs to the machine under this guest.
+    Guest,
+    /// Anything else: no privilege and no module of this host would help.
+    Other,
+}
+
+impl Obstacle {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Obstacle; 4] =
+        [Obstacle::Privilege, Obstacle::Module, Obstacle::Guest, Obstacle::Other];
+
+    /// One word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Obstacle::Privilege => "privilege",
+            Obstacle::Module => "module",
+            Obstacle::Guest => "guest",
+            Obstacle::Other => "other",
+        }
+    }
 }
 
 impl Missing {
@@ -103,6 +134,11 @@ impl Missing {
     /// `what` is asked of the management controller by few commands only, and this is none of them.
     pub fn left_alone(what: impl Into<String>) -> Missing {
         Missing { what: what.into(), why: Why::Failed(LEFT_ALONE.to_owned()) }
+    }
+
+    /// `what` is shown by no file, whoever asks; the workload `timer` measures its effect.
+    pub fn shown_by_timer(what: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::Failed(NOT_SHOWN.to_owned()) }
     }
 
     /// `what` cannot be asked of the management controller, though the kernel has an interface to it.
@@ -164,6 +200,21 @@ impl Missing {
         }
     }
 
+    /// Who could make the fact known.
+    pub fn obstacle(&self) -> Obstacle {
+        match &self.why {
+            Why::Denied => Obstacle::Privilege,
+            Why::Absent if self.needs_msr_module() => Obstacle::Module,
+            Why::Failed(text) if text == NO_DEVICE => Obstacle::Module,
+            Why::Hidden(_) => Obstacle::Guest,
+            Why::NotHere(_)
+            | Why::Absent
+            | Why::NotCollected
+            | Why::Failed(_)
+            | Why::Malformed { .. } => Obstacle::Other,
+        }
+    }
+
     /// What would make the fact known, where somebody can do something about it.
     ///
     /// Unknown checks are grouped by this text.
@@ -178,6 +229,7 @@ impl Missing {
                 Some("run `fullclock audit`, which asks the management controller")
             }
             Why::Failed(text) if text == NO_DEVICE => Some("modprobe ipmi_devintf"),
+            Why::Failed(text) if text == NOT_SHOWN => Some("run `fullclock bench timer`"),
             Why::NotHere(_) | Why::Absent | Why::Failed(_) | Why::Malformed { .. } => None,
         }
     }
@@ -268,6 +320,19 @@ mod tests {
         let without = Missing::without_device("a limit");
         assert!(!without.is_absence());
         assert_eq!(without.remedy(), Some("modprobe ipmi_devintf"));
+    }
+
+    #[test]
+    fn a_fact_of_the_machine_under_a_guest_is_not_a_lack_of_privilege() {
+        let obstacle = |missing: Missing| missing.obstacle();
+        assert_eq!(obstacle(Missing::denied("/a")), Obstacle::Privilege);
+        assert_eq!(obstacle(Missing::absent("/dev/cpu/0/msr 0x19a")), Obstacle::Module);
+        assert_eq!(obstacle(Missing::without_device("a limit")), Obstacle::Module);
+        assert_eq!(obstacle(Missing::hidden("a register", "KVM")), Obstacle::Guest);
+        assert_eq!(obstacle(Missing::left_alone("a limit")), Obstacle::Other);
+        let shown = Missing::shown_by_timer("a flag");
+        assert_eq!(shown.obstacle(), Obstacle::Other);
+        assert_eq!(shown.remedy(), Some("run `fullclock bench timer`"));
     }
 
     #[test]

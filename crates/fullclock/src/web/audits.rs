@@ -8,6 +8,7 @@ use crate::render;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
+use facts::Obstacle;
 use host::Live;
 use rules::finding::Severity;
 use serde::Deserialize;
@@ -34,8 +35,8 @@ type Latest = (Instant, Arc<Audited>);
 pub(super) struct Audited {
     /// Its findings: checks with their severities.
     pub(super) findings: Vec<(&'static str, Severity)>,
-    /// How many checks could not be made.
-    pub(super) n_unknown: usize,
+    /// What kept each check from being made that could not be.
+    pub(super) unknown: Vec<Obstacle>,
     /// Seconds since 1970.
     at: f64,
     text: String,
@@ -71,8 +72,8 @@ fn renewed(latest: &mut Option<Latest>, age: Duration) -> Result<Arc<Audited>, R
 #[cfg(test)]
 impl Audited {
     /// Made up of its findings.
-    pub(super) fn of(findings: Vec<(&'static str, Severity)>, n_unknown: usize) -> Audited {
-        Audited { findings, n_unknown, at: 0.0, text: String::new(), json: Value::Null }
+    pub(super) fn of(findings: Vec<(&'static str, Severity)>, unknown: Vec<Obstacle>) -> Audited {
+        Audited { findings, unknown, at: 0.0, text: String::new(), json: Value::Null }
     }
 }
 
@@ -85,7 +86,7 @@ fn audited() -> Result<Audited, Refusal> {
     let text = render::json::audit(&host, &audit).map_err(Refusal::failed)?;
     Ok(Audited {
         findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
-        n_unknown: audit.unknown.len(),
+        unknown: audit.unknown.iter().map(|(_, missing)| missing.obstacle()).collect(),
         at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
         text: render::text::audit("this machine", &host, &audit, detail, style),
         json: serde_json::from_str(&text).map_err(Refusal::failed)?,
