@@ -72,7 +72,8 @@ pub(crate) fn ask() -> Result<()> {
             check_figures(&figures)?;
         }
     }
-    cargo::run(program("promtool", &["check", "rules", "contrib/prometheus/alerts.yml"]))
+    cargo::run(program("promtool", &["check", "rules", "contrib/prometheus/alerts.yml"]))?;
+    cargo::run(program("promtool", &["test", "rules", "contrib/prometheus/alerts_test.yml"]))
 }
 
 fn fullclock(arguments: &[&str], results: &Path) -> Command {
