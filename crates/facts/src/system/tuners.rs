@@ -22,7 +22,8 @@ pub struct Tuner {
     pub process: &'static str,
     /// What people call it.
     pub name: &'static str,
-    /// Whether it sets governors, limits or hints all the time; thermald does so in an emergency only.
+    /// Whether it sets governors, limits or hints as somebody configured them. thermald sets power limits too, by temperature
+    /// or by the firmware's DPTF tables (`--adaptive`), and leaves governors and hints alone.
     pub is_setter: bool,
 }
 

@@ -90,8 +90,8 @@ fn notes(page: &mut Page, report: &Report) {
         page.paragraph(0, &format!("LOC: {}.", missing.advice()));
     }
     if report.ticks.iter().any(|it| it.role == Role::Tickless) {
-        let text = "The tick of a nohz_full CPU stops while it runs one task; about one a second stays, and timers of \
-                    programs count too.";
+        let text = "The tick of a nohz_full CPU stops while it runs one task; before Linux 4.17 one a second stays. Timers \
+                    of programs and of the kernel count too.";
         page.paragraph(0, text);
     }
 }
@@ -204,8 +204,8 @@ What would let go
                 events (`-c`)
 
 perf: perf event irq_vectors:local_timer_entry may not be read (run as root or with CAP_PERFMON).
-The tick of a nohz_full CPU stops while it runs one task; about one a second stays, and timers of
-programs count too.
+The tick of a nohz_full CPU stops while it runs one task; before Linux 4.17 one a second stays.
+Timers of programs and of the kernel count too.
 ";
         assert_eq!(text, expected);
     }

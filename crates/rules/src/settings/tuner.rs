@@ -27,7 +27,8 @@ back what it had changed when it stops.
 
 ## When to leave it alone
 Where one tuner runs and does what you want: tell it by its profile, and let nothing else set the same. thermald
-stays, it acts in an emergency only.
+is not stopped: it protects the machine from heat. With `--adaptive`, as several distributions start it, it also carries out
+the power policy of the firmware (DPTF) and writes power limits (PL1) while nothing is hot.
 ",
     references: &[Reference { title: "TuneD", url: "https://tuned-project.org/" }],
     takes: "`stopped`, or `stopped:` and the name of one",

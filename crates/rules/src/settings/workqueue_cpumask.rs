@@ -16,7 +16,7 @@ pub(super) const SETTING: Setting = Setting {
     doc: "\
 ## What it changes
 `/sys/devices/virtual/workqueue/cpumask`: the CPUs on which the kernel runs what it has put off and bound to no CPU.
-The tick that a nohz_full CPU still gets once a second is such work, done for it by another.
+Since Linux 4.17 the scheduler's work of once a second for each nohz_full CPU is such work, which another CPU does.
 
 ## What it costs
 Fewer CPUs do the kernel's work. Too few of them make writing back of file pages and encryption slow.

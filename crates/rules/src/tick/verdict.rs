@@ -54,8 +54,8 @@ pub(super) struct Judge<'a> {
     stops: Fact<Vec<(&'static Dependency, PerCpu<Rise>)>>,
 }
 
-/// More timer interrupts a second than this are no tick that stopped: that leaves one a second, and the slowest
-/// kernel has 100 (kernel/Kconfig.hz).
+/// More timer interrupts a second than this are no tick that stopped: that leaves at most one a second (before 4.17), and the
+/// slowest kernel has 100 (kernel/Kconfig.hz).
 const TOO_MANY: f64 = 10.0;
 /// A CPU less busy than this, in percent, gets its timer interrupts from being woken.
 const BUSY: f64 = 10.0;

@@ -15,7 +15,7 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 Running programs that set governors, limits or energy hints: tuned, power-profiles-daemon, TLP, auto-cpufreq,
-cpuspeed, cpufreqd, powernowd, system76-power, intel-lpmd; and thermald, which lowers the clock when it gets hot.
+cpuspeed, cpufreqd, powernowd, system76-power, intel-lpmd; and thermald, which lowers clock and power limits.
 If tuned runs with a profile that asks for the governor `performance`, whether every CPU has it.
 
 ## Why it matters
@@ -24,12 +24,18 @@ was made and checked comes undone weeks later. A governor that is not the profil
 happened, or that the profile failed.
 
 ## When to leave it alone
-thermald beside one of the others is normal on a laptop, and a note elsewhere.
+thermald with one of the others is normal on a laptop, and a note elsewhere. It is not only for emergencies: with
+`--adaptive`, as several distributions start it, it carries out the power policy of the firmware (DPTF) and writes power
+limits (PL1) through intel-rapl-mmio while nothing is hot. Where `low-power-limit` finds such a limit, look at thermald first.
 ",
     references: &[
         Reference {
             title: "TuneD",
             url: "https://tuned-project.org/",
+        },
+        Reference {
+            title: "thermald: src/thd_engine_adaptive.cpp",
+            url: "https://github.com/intel/thermal_daemon",
         },
         Reference {
             title: "TLP: conflicting services",

@@ -25,7 +25,8 @@ firmware has locked them, MSR 0x610 tells.
 The nominal clock is promised at TDP. With less power, a package whose cores are all busy lowers its clock until it
 fits, whatever the governor says, and the kernel's throttle counters do not count it. Power limits far
 below TDP come from a data centre's power cap, from a firmware profile, from a management controller that lost a
-power supply, or from a laptop's settings.
+power supply, from thermald, which carries out the firmware's power policy on laptops and small machines, or from a laptop's
+settings.
 
 ## When to leave it alone
 Where the cap is meant: a rack with a power budget. Laptops ship with limits below TDP; there it is a

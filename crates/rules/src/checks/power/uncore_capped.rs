@@ -25,7 +25,7 @@ remote access longer, while the cores' clock looks perfect.
 
 ## When to leave it alone
 An uncore pinned at its maximum (lower limit = upper limit) is a choice: steady latency, paid with power that the
-cores' turbo could have used. That is only a note here. tuned's latency profiles do it on purpose.
+cores' turbo could have used. That is only a note here.
 ",
     references: &[
         Reference {

@@ -1,13 +1,12 @@
 //! Looks for the NMI watchdog on CPUs whose tick may stop.
 //!
 //! Sources: kernel/watchdog.c (the watchdogs leave `nohz_full` CPUs out unless told otherwise),
-//! kernel/watchdog_perf.c, Documentation/admin-guide/lockup-watchdogs.rst. It cannot know which of the perf
-//! counters are in use.
+//! kernel/watchdog_perf.c (one pinned event of PERF_COUNT_HW_CPU_CYCLES for each CPU),
+//! Documentation/admin-guide/lockup-watchdogs.rst. It cannot know which of the performance counters are in use.
 
 use super::housekeeping;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use facts::cpu::cpuinfo::CpuInfo;
 use facts::{CpuSet, HostView};
 
 pub(crate) const CHECK: Check = Check {
@@ -15,19 +14,22 @@ pub(crate) const CHECK: Check = Check {
     title: "the NMI watchdog interrupts CPUs",
     doc: "\
 ## What it looks at
-`kernel.nmi_watchdog`, and whether `kernel.watchdog_cpumask` includes CPUs in `nohz_full`. Where the setting was not
-collected, the NMI counts of `/proc/interrupts`.
+On a host with `nohz_full` CPUs: `kernel.nmi_watchdog`, and whether `kernel.watchdog_cpumask` includes these CPUs. Where the
+setting was not collected, the NMI counts of `/proc/interrupts`.
 
 ## Why it matters
 Each watched CPU gets a timer of its own every 4 seconds and a non-maskable interrupt after every 10 seconds' worth
-of cycles, and on x86 gives up one of its four to eight performance counters for good. The kernel leaves
-`nohz_full` CPUs out of `watchdog_cpumask` by itself; a tool or a sysctl file may have put them back in.
-It does not keep the tick itself alive: the watchdog's event counts at a fixed period, and only events
+of cycles. The kernel leaves `nohz_full` CPUs out of `watchdog_cpumask` by itself; a tool or a sysctl file may have put
+them back in. It does not keep the tick itself alive: the watchdog's event counts at a fixed period, and only events
 with a target frequency do that.
 
 ## When to leave it alone
-On every host that is not tuned for undisturbed CPUs: two interrupts in ten seconds cost nothing that can be
-measured, and the watchdog is what turns a silent hang into a stack trace.
+On every host that is not tuned for undisturbed CPUs, where this check says nothing: two interrupts in ten seconds cost
+nothing that can be measured, and the watchdog is what turns a silent hang into a stack trace.
+
+The watchdog also keeps a performance counter of each CPU for itself, which costs something only while somebody profiles. It
+counts cycles: on Intel that takes the fixed counter of cycles, and `cycles` of `perf stat` then needs one of the general
+counters; on AMD it takes a general one. Kernels since 6.5 that are built with the buddy detector take none.
 ",
     references: &[
         Reference {
@@ -43,17 +45,14 @@ measured, and the watchdog is what turns a silent hang into a stack trace.
 };
 
 fn run(host: &HostView) -> Verdict {
+    let tickless = host.isolation.some_tickless()?;
     match &host.sysctls.nmi_watchdog {
         Ok(false) => Ok(Vec::new()),
         Ok(true) => {
-            let tickless = host.isolation.tickless()?;
-            if tickless.is_empty() {
-                return Ok(holds_a_counter(host).into_iter().collect());
-            }
             let watched = host.sysctls.watchdog_cpumask.as_ref()?.and(&tickless);
             if watched.is_empty() { Ok(Vec::new()) } else { Ok(vec![on_tickless(host, &watched)]) }
         }
-        Err(missing) => match counted(host) {
+        Err(missing) => match counted(host, &tickless) {
             Some(finding) => Ok(vec![finding]),
             None => Err(missing.clone()),
         },
@@ -83,37 +82,21 @@ fn on_tickless(host: &HostView, watched: &CpuSet) -> Finding {
         .fix_lasting("no kernel.watchdog_cpumask in /etc/sysctl.d: the kernel leaves nohz_full CPUs out by itself")
 }
 
-/// Without tickless CPUs the one lasting effect is on x86, where the watchdog is a perf event.
-fn holds_a_counter(host: &HostView) -> Option<Finding> {
-    let is_x86 = |info: &CpuInfo| info.is_intel() || info.is_amd();
-    let config = host.kernel.config.as_ref().ok();
-    // Since 6.5 a kernel may let each CPU watch its neighbour, with no counter.
-    if !host.cpuinfo.as_ref().is_ok_and(is_x86)
-        || config.is_some_and(|config| config.has("HARDLOCKUP_DETECTOR_BUDDY"))
-    {
-        return None;
-    }
-    let message = "the NMI watchdog is on, and holds one performance counter of each CPU";
-    Some(
-        Finding::new(Severity::Info, Confidence::High, message)
-            .evidence("/proc/sys/kernel/nmi_watchdog", 1),
-    )
-}
-
-/// What the counts tell where the setting was not collected: NMIs from performance counters, on every CPU.
-fn counted(host: &HostView) -> Option<Finding> {
+/// What the counts tell where the setting was not collected: every NMI of the tickless CPUs came from a performance counter.
+fn counted(host: &HostView, tickless: &CpuSet) -> Option<Finding> {
     let interrupts = host.interrupts.as_ref().ok()?;
     let nmis = interrupts.named("NMI")?;
     let from_counters = interrupts.named("PMI")?;
-    let everywhere = !interrupts.cpus.is_empty() && from_counters.cpus() == interrupts.cpus;
+    let interrupted = from_counters.cpus().and(tickless);
     // Where other sources of NMIs are at work too, no more can be said.
-    if !everywhere || nmis.total() != from_counters.total() {
+    if interrupted.is_empty() || nmis.total() != from_counters.total() {
         return None;
     }
-    let message = "performance counters interrupt every CPU: the NMI watchdog is on, or a profiler";
+    let message =
+        "performance counters interrupt nohz_full CPUs: the NMI watchdog is on, or a profiler";
     Some(
         Finding::new(Severity::Info, Confidence::Medium, message)
-            .on(interrupts.cpus.clone(), interrupts.cpus.len())
+            .on(interrupted, interrupts.cpus.len())
             .evidence("/proc/interrupts", format!("PMI: {} on all CPUs", from_counters.total())),
     )
 }
@@ -123,11 +106,9 @@ mod tests {
     use super::CHECK;
     use crate::fixture::verdict;
 
-    const X86: &str = "//- /proc/cpuinfo\nprocessor\t: 0\nvendor_id\t: GenuineIntel\n";
-
     fn host(watchdog: &str, cpumask: &str, nohz_full: &str) -> String {
         format!(
-            "//- /sys/devices/system/cpu/online\n0-3\n//- /proc/cmdline\nquiet\n{X86}\
+            "//- /sys/devices/system/cpu/online\n0-3\n//- /proc/cmdline\nquiet\n\
              //- /sys/devices/system/cpu/nohz_full\n{nohz_full}\n\
              //- /proc/sys/kernel/nmi_watchdog\n{watchdog}\n\
              //- /proc/sys/kernel/watchdog_cpumask\n{cpumask}\n"
@@ -149,20 +130,19 @@ mod tests {
     }
 
     #[test]
-    fn without_tickless_cpus_the_watchdog_is_a_note() {
-        assert_eq!(
-            verdict(&CHECK, &host("1", "0-3", " (null)")),
-            "info: the NMI watchdog is on, and holds one performance counter of each CPU"
-        );
+    fn without_tickless_cpus_the_watchdog_costs_nothing_worth_a_note() {
+        let verdict = verdict(&CHECK, &host("1", "0-3", " (null)"));
+        assert!(verdict.starts_with("not applicable: no nohz_full CPU here"), "{verdict}");
     }
 
     #[test]
-    fn counts_tell_where_the_setting_was_not_collected() {
-        let interrupts = "//- /proc/interrupts\nCPU0 CPU1\nNMI: 553 288 Non-maskable interrupts\n\
-                          PMI: 553 288 Performance monitoring interrupts\n";
+    fn counts_on_tickless_cpus_tell_where_the_setting_was_not_collected() {
+        let counts = "//- /proc/interrupts\nCPU0 CPU1\nNMI: 553 288 Non-maskable interrupts\n\
+                      PMI: 553 288 Performance monitoring interrupts\n";
+        let host = host("!absent", "0-1", "1") + counts;
         assert_eq!(
-            verdict(&CHECK, interrupts),
-            "info: performance counters interrupt every CPU: the NMI watchdog is on, or a profiler [all 2 CPUs]"
+            verdict(&CHECK, &host),
+            "info: performance counters interrupt nohz_full CPUs: the NMI watchdog is on, or a profiler [CPU 1 (1 of 2)]"
         );
     }
 

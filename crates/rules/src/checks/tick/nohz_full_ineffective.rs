@@ -45,7 +45,8 @@ call. Programs that sleep for microseconds make timer interrupts of their own, w
     run,
 };
 
-/// A working nohz_full CPU ticks once a second or less; a tenth of the rate of a ticking one is no accident.
+/// A nohz_full CPU that works keeps one tick a second before 4.17 and none since (d84b31313ef8: another CPU does that work);
+/// a tenth of the rate of a ticking one is no accident.
 const TOO_MUCH: f64 = 0.1;
 /// At this many interrupts for each tick that the busy time would have had, the tick did not stop.
 const PER_BUSY_TICK: f64 = 0.5;

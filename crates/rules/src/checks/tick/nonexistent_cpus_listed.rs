@@ -17,10 +17,11 @@ The lists of `isolcpus=`, `nohz_full=`, `rcu_nocbs=` and `irqaffinity=` on the b
 kernel made room for (`/sys/devices/system/cpu/possible`) and those that are plugged in (`present`).
 
 ## Why it matters
-A list copied from a larger machine does not only name too much. Where the kernel sizes its masks by the
-machine (CONFIG_CPUMASK_OFFSTACK, as distributions build it) it refuses the whole list, with one line in its
-log: `nohz_full=1-7` on two CPUs leaves both ticking. `rcu_nocbs=` then does the opposite and takes every CPU.
-Elsewhere the CPUs that do exist are taken and the rest is dropped.
+A list copied from a larger machine does not only name too much. Where the kernel's masks are no longer than the machine
+has CPUs it refuses the whole list, with one line in its log: `nohz_full=1-7` on two CPUs leaves both ticking.
+`rcu_nocbs=` then does the opposite and takes every CPU. Where the masks are longer, the CPUs that do exist are taken and the
+rest is dropped. Which of the two depends on the kernel's version and on CONFIG_CPUMASK_OFFSTACK, which distributions set;
+the check looks at the list that is in force.
 
 ## When to leave it alone
 Where CPUs are to be plugged in later: those are possible, though not present, and only worth a note.

@@ -18,7 +18,8 @@ pub(crate) const CHECK: Check = Check {
 At this interval the kernel starts a timer and a kernel worker on every CPU that has per-CPU memory statistics
 to fold. On a CPU without a tick that is a switch to the worker and back, and for its length two tasks are
 runnable, so that the tick comes back too. A published count on a tickless, busy CPU shows 2 timer interrupts
-a second with the interval at 1, and 1 with it at 60; the one that is left is the scheduler's.
+a second with the interval at 1, and 1 with it at 60. Kernels before 4.17 keep one tick a second for the scheduler on
+such a CPU; later ones have another CPU do that, and what causes the last one has to be traced.
 
 ## When to leave it alone
 Where the once-a-second values of `/proc/vmstat` matter more than a microsecond a second. Kernels since 6.5 leave
@@ -37,7 +38,7 @@ isolated CPUs out of it, and this check says nothing there; RHEL 9 may have that
     run,
 };
 
-/// Below this many seconds the statistics disturb as often as the scheduler's own 1 Hz tick, or nearly.
+/// From this interval on, one interrupt in as many seconds is less than what timers of programs cause.
 const RARELY: u64 = 10;
 
 fn run(host: &HostView) -> Verdict {
