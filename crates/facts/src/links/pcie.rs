@@ -44,11 +44,13 @@ pub struct Shown {
 pub enum Kind {
     /// Ethernet, InfiniBand, Omni-Path; not Wi-Fi.
     Network,
-    /// NVMe, SAS, SATA, RAID.
+    /// An NVMe drive; one with two ports may be set up for two lanes each.
+    Nvme,
+    /// SAS, SATA, RAID.
     Storage,
     /// A graphics processor; it lowers its own speed when idle.
     Graphics,
-    /// A device that computes, and shows no picture.
+    /// A device that computes, and shows no picture; it may lower its speed too.
     Accelerator,
 }
 
@@ -79,6 +81,7 @@ impl Kind {
     /// networks since 2011 (0x0207), and serial buses before (0x0c06), as ConnectX-2 is.
     pub fn of_class(class: u32) -> Option<Kind> {
         match (class >> 16, class >> 8 & 0xff) {
+            (0x01, 0x08) => Some(Kind::Nvme),
             (0x01, _) => Some(Kind::Storage),
             (0x02, sub_class) if sub_class != 0x80 => Some(Kind::Network),
             (0x0c, 0x06) => Some(Kind::Network),
@@ -246,7 +249,8 @@ mod tests {
     fn wifi_and_bridges_are_none_of_our_kinds() {
         assert_eq!(Kind::of_class(0x02_8000), None);
         assert_eq!(Kind::of_class(0x06_0400), None);
-        assert_eq!(Kind::of_class(0x01_0802), Some(Kind::Storage));
+        assert_eq!(Kind::of_class(0x01_0802), Some(Kind::Nvme));
+        assert_eq!(Kind::of_class(0x01_0700), Some(Kind::Storage));
         assert_eq!(Kind::of_class(0x02_0700), Some(Kind::Network));
         assert_eq!(Kind::of_class(0x0c_0600), Some(Kind::Network));
     }

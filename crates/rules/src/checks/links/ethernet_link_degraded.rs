@@ -218,12 +218,25 @@ impl Link<'_> {
             .evidence(format!("{}: {what}", Question::Settings.name(&self.interface.name)), value)
     }
 
+    /// How to have both ends agree on the best speed, which takes the link down for seconds.
     fn negotiate(&self) -> String {
-        format!(
-            "`ethtool -s {} autoneg on` lets both ends agree on the best again, where nobody wanted it otherwise; what set \
-             it is in the configuration of the network (NetworkManager, systemd.link)",
-            self.interface.name
-        )
+        let name = &self.interface.name;
+        let set_by =
+            "what set it is in the configuration of the network (NetworkManager, systemd.link)";
+        match self.settings.port {
+            // Optics of 10GBASE-SR and the like have nothing to negotiate (IEEE 802.3, clauses 28 and 73 are for copper).
+            Some(Port::Fibre) => format!(
+                "the same speed on this end and on the switch port, set by hand, for fibre negotiates none; {set_by}"
+            ),
+            Some(Port::DirectAttach) => format!(
+                "`ethtool -s {name} autoneg on` where the switch port negotiates too: the link goes down, and stays down if the \
+                 port does not; {set_by}"
+            ),
+            _ => format!(
+                "`ethtool -s {name} autoneg on` lets both ends agree on the best again, where no administrator set it on purpose; the link \
+                 goes down while they do; {set_by}"
+            ),
+        }
     }
 }
 
@@ -352,6 +365,20 @@ mod tests {
             verdict(&CHECK, &host(&printed)),
             "low: eth0 is set to 10 Gb/s, and its adapter can do 25 Gb/s, perhaps with another transceiver"
         );
+    }
+
+    #[test]
+    fn negotiation_is_no_advice_for_fibre_and_elsewhere_takes_the_link_down() {
+        let fix = |port: &str| {
+            let printed = format!(
+                "{}\tSpeed: 10000Mb/s\n\tDuplex: Full\n\tPort: {port}\n\tAuto-negotiation: off\n",
+                modes("10000 25000", "", "")
+            );
+            findings(&CHECK, &host(&printed)).remove(0).fix.lasting.unwrap()
+        };
+        assert!(!fix("FIBRE").contains("autoneg on"), "{}", fix("FIBRE"));
+        assert!(fix("Direct Attach Copper").contains("stays down if the port does not"));
+        assert!(fix("Twisted Pair").contains("the link goes down while they do"));
     }
 
     #[test]

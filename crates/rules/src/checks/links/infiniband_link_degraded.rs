@@ -25,7 +25,9 @@ between the nodes takes that much longer while the CPUs wait. Nothing logs it.
 
 ## When to leave it alone
 A port runs at its own maximum at `10 Gb/sec (4X SDR)`, `40 Gb/sec (4X QDR)` or `56 Gb/sec (4X FDR)` if that is what
-adapter, cable and switch were bought for; so does HDR100 or NDR200, which are two lanes by design. A low
+adapter, cable and switch were bought for; so does HDR100 or NDR200, which are two lanes by design. A switch port in split
+mode has two lanes at any speed: two lanes of an adapter that is made for it are low, with low confidence. Omni-Path calls
+itself InfiniBand here and shows 1 to 3 lanes as one, so how much is lost is unknown. A low
 speed is reported only where every adapter of that type is sold with a faster one, and still the switch may be
 the older part. Ports without a cable are a note.
 ",
@@ -33,6 +35,10 @@ the older part. Ports without a cable are a note.
         Reference {
             title: "Linux: InfiniBand sysfs interface (/sys/class/infiniband)",
             url: "https://docs.kernel.org/infiniband/sysfs.html",
+        },
+        Reference {
+            title: "Linux: drivers/infiniband/hw/hfi1/verbs.c (opa_width_to_ib)",
+            url: "https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git/tree/drivers/infiniband/hw/hfi1/verbs.c",
         },
         Reference {
             title: "InfiniBand Architecture Specification, Volume 1, 14.2.5.6 PortInfo (LinkWidthActive, LinkSpeedActive)",
@@ -54,8 +60,12 @@ const SLOWEST_SOLD: &[(&str, &str, u32)] = &[
     ("MT4129", "ConnectX-7", 200),
 ];
 
-/// Every adapter has four lanes; narrower ones are not made.
+/// The lanes of an adapter's port. HDR100 and NDR200 use two of them.
 const LANES: u32 = 4;
+
+/// Adapters that a switch port in split mode (two lanes for each of two adapters) may be connected to, by `hca_type`:
+/// ConnectX-6, -7 and -8, BlueField-2 and -3.
+const SPLIT: &[&str] = &["MT4123", "MT4129", "MT4131", "MT41686", "MT41692"];
 
 fn run(host: &HostView) -> Verdict {
     let ports = host.infiniband.ports.as_ref()?;
@@ -105,10 +115,16 @@ fn judge(port: &Port) -> Result<Judgement, &Missing> {
 
 fn slow_or_narrow(port: &Port) -> Result<Option<Finding>, &Missing> {
     let rate = port.rate.as_ref()?;
-    if is_narrow(rate) {
-        return Ok(Some(narrow(port, rate)));
-    }
     let adapter = port.adapter.as_deref().unwrap_or_default();
+    if is_narrow(rate) {
+        return Ok(Some(if port.is_omni_path() {
+            narrow_omni_path(port, rate)
+        } else if rate.lanes == 2 && SPLIT.contains(&adapter) {
+            perhaps_split(port, rate)
+        } else {
+            narrow(port, rate)
+        }));
+    }
     let family = SLOWEST_SOLD.iter().find(|(hca_type, _, _)| *hca_type == adapter);
     Ok(family
         .filter(|(_, _, gigabits)| rate.gigabits_10 < gigabits * 10)
@@ -125,13 +141,47 @@ fn narrow(port: &Port, rate: &Rate) -> Finding {
     let (name, lanes) = (&port.name, rate.lanes);
     let lost = 100 * LANES.saturating_sub(lanes) / LANES;
     let message = format!("{name} runs on {lanes} of its {LANES} lanes: {}", rate.text);
-    Finding::new(Severity::High, Confidence::High, message)
+    // A split switch port with an adapter that is older than splitting has two lanes, too.
+    let confidence = if lanes == 2 { Confidence::Medium } else { Confidence::High };
+    Finding::new(Severity::High, confidence, message)
         .evidence(port.path("rate"), &rate.text)
         .cost(
             format!("{lost} % of the link's bandwidth"),
             format!("{lanes} of {LANES} lanes carry data"),
         )
         .fix_lasting(CABLE)
+}
+
+/// The driver shows 1, 2 and 3 lanes all as one: InfiniBand has no name for three (drivers/infiniband/hw/hfi1/verbs.c,
+/// opa_width_to_ib). A policy of the fabric manager lets a link with fewer lanes stay up.
+fn narrow_omni_path(port: &Port, rate: &Rate) -> Finding {
+    let message = format!(
+        "{} runs on fewer than its {LANES} lanes; how many is unknown, Omni-Path shows 1 to 3 as 1X: {}",
+        port.name, rate.text
+    );
+    Finding::new(Severity::Medium, Confidence::Medium, message)
+        .evidence(port.path("rate"), &rate.text)
+        .cost("a quarter to three quarters of the link's bandwidth", "1, 2 or 3 of 4 lanes carry data")
+        .fix_lasting(
+            "`opainfo` shows the lanes in use; reseat or change the cable; the fabric manager's link policy decides whether a \
+             link with fewer lanes stays up",
+        )
+}
+
+/// Two lanes below HDR: what a port in split mode gives an older speed, or what two dead lanes leave.
+fn perhaps_split(port: &Port, rate: &Rate) -> Finding {
+    let message = format!(
+        "{} runs on 2 of its {LANES} lanes: {}; a split switch port does so by design",
+        port.name, rate.text
+    );
+    Finding::new(Severity::Low, Confidence::Low, message)
+        .evidence(port.path("rate"), &rate.text)
+        .evidence(port.path("../../hca_type"), port.adapter.as_deref().unwrap_or_default())
+        .cost(
+            "half of the link's bandwidth, unless it was bought so",
+            format!("2 of {LANES} lanes carry data"),
+        )
+        .fix_lasting(format!("none if the switch port is split; otherwise {CABLE}"))
 }
 
 fn slow(port: &Port, rate: &Rate, family: &str, gigabits: u32) -> Finding {
@@ -207,6 +257,32 @@ mod tests {
             "high: mlx5_0 port 1 runs on 1 of its 4 lanes: 25 Gb/sec (1X EDR)"
         );
         assert!(active("MT4119", "50 Gb/sec (2X EDR)").starts_with("high: "));
+    }
+
+    #[test]
+    fn two_lanes_of_an_adapter_for_split_ports_may_be_by_design() {
+        assert_eq!(
+            active("MT4123", "50 Gb/sec (2X EDR)"),
+            "low: mlx5_0 port 1 runs on 2 of its 4 lanes: 50 Gb/sec (2X EDR); a split switch port does so by design"
+        );
+        assert!(active("MT4123", "25 Gb/sec (1X EDR)").starts_with("high: "));
+    }
+
+    #[test]
+    fn how_many_lanes_omni_path_has_lost_is_unknown() {
+        for device in ["hfi1_0", "opap5s0"] {
+            let states = ("4: ACTIVE", "5: LinkUp");
+            let mlx5 = host("!absent", "InfiniBand", states, "25 Gb/sec (1X EDR)");
+            assert_eq!(
+                verdict(&CHECK, &mlx5.replace("mlx5_0", device)),
+                format!(
+                    "medium: {device} port 1 runs on fewer than its 4 lanes; how many is unknown, Omni-Path shows 1 to 3 as \
+                     1X: 25 Gb/sec (1X EDR)"
+                )
+            );
+            let full = host("!absent", "InfiniBand", states, "100 Gb/sec (4X EDR)");
+            assert_eq!(verdict(&CHECK, &full.replace("mlx5_0", device)), "clean");
+        }
     }
 
     #[test]

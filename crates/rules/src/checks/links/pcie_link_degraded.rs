@@ -26,9 +26,11 @@ or an older generation's speed. It works, so nobody looks: the adapter delivers 
 bought for, and CPUs wait for it.
 
 ## When to leave it alone
-A slot that is wired narrower than its port can be: the board's manual says so. A graphics processor lowers
-its speed when it is idle, so only its width is judged. What shows no speed or width is asleep, or inside of a
-chip. A guest sees slots that its hypervisor made up, so nothing is said there.
+A slot that is wired narrower than its port can be: the board's manual says so. Graphics processors and other accelerators
+lower their speed when they are idle, so only their width is judged. A U.2 drive with two ports in 2x2 mode, as in
+enclosures for two servers, has two lanes on each: an NVMe drive with two of four lanes is low, with low confidence. What
+shows no speed or width is asleep, or inside of a chip. A guest sees slots that its hypervisor made up, so nothing is said
+there.
 ",
     references: &[
         Reference {
@@ -60,7 +62,7 @@ fn judge<'a>(host: &HostView, link: &'a PcieLink) -> Result<Option<Finding>, &'a
     let current = link.current.as_ref()?;
     let (device, slot) = (link.device_max.as_ref()?, link.slot_max.as_ref()?);
     let mut possible = device.speed.common(slot.speed);
-    if link.kind == Kind::Graphics {
+    if matches!(link.kind, Kind::Graphics | Kind::Accelerator) {
         possible.gigatransfers_10 = current.speed.gigatransfers_10;
     }
     let is_slow = current.speed.gigatransfers_10 < possible.gigatransfers_10;
@@ -91,6 +93,9 @@ fn degraded(link: &PcieLink, current: Speed, possible: Speed) -> Finding {
     let (got, bought) = (current.megabytes(), possible.megabytes());
     let (severity, confidence) = match link.kind {
         Kind::Graphics => (Severity::Low, Confidence::Low),
+        Kind::Nvme if is_half_of_a_dual_port(current, possible) => {
+            return dual_port(link, current, possible);
+        }
         _ if got.saturating_mul(MOST_IS_LOST) <= bought => (Severity::High, Confidence::Medium),
         _ => (Severity::Medium, Confidence::Medium),
     };
@@ -100,6 +105,27 @@ fn degraded(link: &PcieLink, current: Speed, possible: Speed) -> Finding {
             format!("payload of {possible} after line code, less that of {current}"),
         )
         .fix_lasting(reseat(link))
+}
+
+/// Two of four lanes at full speed: what a U.2 drive with two ports has on each of them (SFF-8639, DualPortEn#).
+fn is_half_of_a_dual_port(current: Speed, possible: Speed) -> bool {
+    let is_full_speed = current.gigatransfers_10 >= possible.gigatransfers_10;
+    is_full_speed && (current.lanes, possible.lanes) == (2, 4)
+}
+
+/// The registers do not say which of the two it is.
+fn dual_port(link: &PcieLink, current: Speed, possible: Speed) -> Finding {
+    let message = message(link, current, possible);
+    let message = format!("{message}; a dual-port drive in 2x2 mode runs at x2 by design");
+    Finding::new(Severity::Low, Confidence::Low, message)
+        .cost(
+            "half of the drive's bandwidth, unless its other port carries the other half",
+            format!("payload of {possible} after line code, less that of {current}"),
+        )
+        .fix_lasting(format!(
+            "none if the enclosure connects both ports of the drive; otherwise {}",
+            reseat(link)
+        ))
 }
 
 fn message(link: &PcieLink, current: Speed, possible: Speed) -> String {
@@ -159,6 +185,7 @@ impl Need {
 fn noun(kind: Kind) -> &'static str {
     match kind {
         Kind::Network => "network device",
+        Kind::Nvme => "NVMe drive",
         Kind::Storage => "storage device",
         Kind::Graphics => "graphics device",
         Kind::Accelerator => "accelerator",
@@ -274,6 +301,34 @@ mod tests {
             "clean"
         );
         assert!(verdict(&CHECK, &host("0x030200", GEN1_X4, GEN4_X8, GEN4_X8)).starts_with("low: "));
+    }
+
+    #[test]
+    fn an_idle_accelerator_is_judged_by_its_width() {
+        let slow = ["2.5 GT/s PCIe", "8"];
+        assert_eq!(verdict(&CHECK, &host("0x120000", slow, GEN4_X8, GEN4_X8)), "clean");
+        assert_eq!(
+            verdict(&CHECK, &host("0x120000", GEN1_X4, GEN4_X8, GEN4_X8)),
+            "medium: accelerator 0000:3b:00.0 runs at 2.5 GT/s x4, and it and the port above it can do 2.5 GT/s x8"
+        );
+    }
+
+    #[test]
+    fn a_drive_with_two_of_four_lanes_may_be_in_dual_port_mode() {
+        const GEN4_X2: [&str; 2] = ["16.0 GT/s PCIe", "2"];
+        const GEN4_X4: [&str; 2] = ["16.0 GT/s PCIe", "4"];
+        assert_eq!(
+            verdict(&CHECK, &host("0x010802", GEN4_X2, GEN4_X4, GEN4_X4)),
+            "low: NVMe drive 0000:3b:00.0 runs at 16 GT/s x2, and it and the port above it can do 16 GT/s x4; a dual-port \
+             drive in 2x2 mode runs at x2 by design"
+        );
+        for degraded in [["8.0 GT/s PCIe", "2"], ["16.0 GT/s PCIe", "1"]] {
+            let verdict = verdict(&CHECK, &host("0x010802", degraded, GEN4_X4, GEN4_X4));
+            assert!(verdict.starts_with("high: NVMe drive"), "{verdict}");
+        }
+        assert!(
+            verdict(&CHECK, &host("0x010700", GEN4_X2, GEN4_X4, GEN4_X4)).starts_with("medium: ")
+        );
     }
 
     #[test]
