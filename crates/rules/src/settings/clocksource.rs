@@ -19,8 +19,8 @@ pub(super) const SETTING: Setting = Setting {
     doc: "\
 ## What it changes
 `current_clocksource`: one that `available_clocksource` lists, or `best`, the first of tsc, kvm-clock and
-hyperv_clocksource_tsc_page that is listed. Programs read those without a system call, so that `best` leaves any of
-them as it is. In a guest it takes tsc only where the processor's flags say constant_tsc and nonstop_tsc: without them
+hyperv_clocksource_tsc_page that is listed. Programs read tsc without a system call, and the other two while the hypervisor
+marks them as stable, which `fullclock bench timer` shows; `best` leaves any of them as it is. In a guest it takes tsc only where the processor's flags say constant_tsc and nonstop_tsc: without them
 the guest may move to a host on which tsc runs at another speed.
 
 ## What it costs

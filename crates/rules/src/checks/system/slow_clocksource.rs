@@ -1,12 +1,12 @@
 //! Looks for a clock source that takes microseconds to read where nanoseconds are to be had.
 //!
-//! Source: Documentation/timers/timekeeping.rst; arch/x86/entry/vdso lists the clocks that are read without a
-//! system call. How often a database asks for the time is not known here.
+//! Source: Documentation/timers/timekeeping.rst; arch/x86/include/asm/vdso/gettimeofday.h has the clocks that are read without a
+//! system call, and when they are not (vread_pvclock, vread_hvclock). How often a database asks for the time is not known here.
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use facts::HostView;
 use facts::system::clocksource::FOLDER;
+use facts::{HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "slow-clocksource",
@@ -14,8 +14,11 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 `current_clocksource` and `available_clocksource` of clocksource0: whether the clock in use is one that programs
-read by themselves (tsc, kvm-clock, hyperv_clocksource_tsc_page, arch_sys_counter and their like), or a device
-that the kernel has to ask (hpet, acpi_pm, pit), or no clock at all (jiffies).
+read by themselves (tsc, arch_sys_counter and their like), or a device that the kernel has to ask (hpet, acpi_pm, pit), or
+no clock at all (jiffies). Programs read kvm-clock and hyperv_clocksource_tsc_page by themselves only while the hypervisor
+marks its time as stable (PVCLOCK_TSC_STABLE_BIT, TscSequence above 0), and ask the kernel otherwise. No file shows the
+mark, so the verdict on these two is unknown: `fullclock bench timer` measures it. A reading that costs as much as
+`fullclock bench syscall` asks the kernel.
 
 ## Why it matters
 Databases ask for the time before and after every wait. With tsc that takes some 20 to 40 ns in user space. With
@@ -50,6 +53,9 @@ better than a wrong one. Firmware updates cure most of these; `tsc=reliable` onl
 
 fn run(host: &HostView) -> Verdict {
     let current = host.clocksource.current.as_ref()?;
+    if let Some(mark) = mark_of(current) {
+        return Err(Missing::shown_by_timer(format!("the stability mark of {current} ({mark})")));
+    }
     let Some((mut severity, kind)) = slowness(current) else { return Ok(Vec::new()) };
     if current == "xen" && better(host).is_none() {
         severity = Severity::Low;
@@ -70,6 +76,16 @@ fn run(host: &HostView) -> Verdict {
         );
     }
     Ok(vec![mended(host, finding)])
+}
+
+/// The mark of a hypervisor without which each reading of its clock is a system call (vread_pvclock and vread_hvclock of
+/// arch/x86/include/asm/vdso/gettimeofday.h). It lies in a page that is shared with the hypervisor.
+fn mark_of(clock: &str) -> Option<&'static str> {
+    match clock {
+        "kvm-clock" => Some("PVCLOCK_TSC_STABLE_BIT"),
+        "hyperv_clocksource_tsc_page" => Some("TscSequence"),
+        _ => None,
+    }
 }
 
 /// How bad a clock is; `None` for a good one, and for those of other architectures, of which each has its
@@ -184,18 +200,23 @@ mod tests {
 
     #[test]
     fn every_hosts_own_fast_clock_is_clean() {
-        for clock in [
-            "tsc",
-            "kvm-clock",
-            "hyperv_clocksource_tsc_page",
-            "arch_sys_counter",
-            "timebase",
-            "tod",
-            "riscv_clocksource",
-            "Constant",
-        ] {
+        for clock in ["tsc", "arch_sys_counter", "timebase", "tod", "riscv_clocksource", "Constant"]
+        {
             assert_eq!(verdict(&CHECK, &host(clock, clock, "")), "clean", "{clock}");
         }
+    }
+
+    #[test]
+    fn whether_a_hypervisors_clock_needs_the_kernel_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host("kvm-clock", "kvm-clock tsc acpi_pm", "")),
+            "unknown: the stability mark of kvm-clock (PVCLOCK_TSC_STABLE_BIT) cannot be read: no file shows it"
+        );
+        let page = verdict(&CHECK, &host("hyperv_clocksource_tsc_page", "", ""));
+        assert!(
+            page.starts_with("unknown: the stability mark of hyperv_clocksource_tsc_page"),
+            "{page}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::system::database;
-use facts::{HostView, Missing};
+use facts::{HostView, IfPresent, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "split-lock-penalty",
@@ -14,11 +14,13 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 Whether the processor reports split locks (flag `split_lock_detect`), whether the kernel punishes them
-(`kernel.split_lock_mitigate`, and `split_lock_detect=` on the boot line), and whether a database server runs here.
+(`kernel.split_lock_mitigate`, `split_lock_detect=` on the boot line, and the release of a kernel without that setting), and
+whether a database server runs here.
 
 ## Why it matters
 An atomic instruction on data that crosses a cache line locks the whole memory bus. Since Linux 5.19 the kernel
-makes the process that does it sleep for 10 ms, and lets only one such process run at a time. A spinlock
+makes the process that does it sleep for 10 ms, and lets only one such process run at a time. `kernel.split_lock_mitigate`
+turns that off since 6.2 and in later stable releases of 6.0 and 6.1; kernels from 5.19 on without it always do it. A spinlock
 that lies badly then costs ten thousand times what it did on the old machine, and CPU statistics show nothing:
 the process sleeps. Well-built databases take none; extensions, agents and old builds may.
 
@@ -35,12 +37,20 @@ everybody by split locks: on a shared machine it is there for a reason.
             url: "https://docs.kernel.org/admin-guide/sysctl/kernel.html#split-lock-mitigate-x86-only",
         },
         Reference {
+            title: "Linux commit b041b525dab9: x86/split_lock: Make life miserable for split lockers (5.19)",
+            url: "https://git.kernel.org/linus/b041b525dab9",
+        },
+        Reference {
             title: "Linux: Bus lock detection and handling",
             url: "https://docs.kernel.org/arch/x86/buslock.html",
         },
     ],
     run,
 };
+
+/// The first release that puts such a process to sleep (b041b525dab9). The setting that turns it off came with 6.2
+/// (727209376f49) and was taken into 6.0 and 6.1 in December 2022.
+const SINCE: (u32, u32) = (5, 19);
 
 fn run(host: &HostView) -> Verdict {
     if !host.cpuinfo.as_ref()?.has("split_lock_detect") {
@@ -49,10 +59,16 @@ fn run(host: &HostView) -> Verdict {
             "/proc/cpuinfo has no flag split_lock_detect",
         ));
     }
-    let is_punished = *host.sysctls.split_lock_mitigate.as_ref()?;
+    let setting = host.sysctls.split_lock_mitigate.if_present()?;
     let mode = host.kernel.boot_line.as_ref()?.value("split_lock_detect").unwrap_or("warn");
-    if !is_punished || mode != "warn" {
+    if setting == Some(&false) || mode != "warn" {
         return Ok(Vec::new());
+    }
+    if setting.is_none() && host.kernel.version()? < SINCE {
+        return Err(Missing::not_here(
+            "penalty on split locks",
+            format!("kernel {} is older than 5.19", host.kernel.release.as_ref()?),
+        ));
     }
     let Some((server, product)) = database::servers(host.processes.as_ref()?).next() else {
         return Ok(Vec::new());
@@ -60,13 +76,24 @@ fn run(host: &HostView) -> Verdict {
     let finding = Finding::new(
         Severity::Info,
         Confidence::Low,
-        format!("should {product} take split locks, each puts it to sleep for 10 ms: see the kernel log"),
+        format!(
+            "should {product} take split locks, each puts it to sleep for 10 ms: see the kernel log"
+        ),
     )
-    .evidence("/proc/sys/kernel/split_lock_mitigate", 1)
     .evidence(format!("/proc/{}/stat", server.pid), &server.name)
-    .fix_now("dmesg | grep 'split_lock trap'")
-    .fix_lasting("only if the log names the database: kernel.split_lock_mitigate = 0 in /etc/sysctl.d, until the program is fixed");
-    Ok(vec![finding])
+    .fix_now("dmesg | grep 'split_lock trap'");
+    Ok(vec![match setting {
+        Some(_) => finding.evidence("/proc/sys/kernel/split_lock_mitigate", 1).fix_lasting(
+            "only if the log names the database: kernel.split_lock_mitigate = 0 in /etc/sysctl.d, until the program is fixed",
+        ),
+        None => finding
+            .evidence("/proc/sys/kernel/osrelease", host.kernel.release.as_ref()?)
+            .evidence("/proc/sys/kernel/split_lock_mitigate", "(none)")
+            .fix_lasting(
+                "only if the log names the database: a kernel that has kernel.split_lock_mitigate (6.2, or a current 6.1), or \
+                 `split_lock_detect=off` on the boot line, until the program is fixed",
+            ),
+    }])
 }
 
 #[cfg(test)]
@@ -96,6 +123,22 @@ mod tests {
         assert_eq!(verdict(&CHECK, &host("0", "quiet", "mysqld")), "clean");
         assert_eq!(verdict(&CHECK, &host("1", "quiet", "bash")), "clean");
         assert_eq!(verdict(&CHECK, &host("1", "split_lock_detect=off", "mysqld")), "clean");
+    }
+
+    #[test]
+    fn a_kernel_that_punishes_without_the_setting_is_told_by_its_release() {
+        let on = |release: &str, line: &str| {
+            let release = format!("//- /proc/sys/kernel/osrelease\n{release}\n");
+            verdict(&CHECK, &(host("!absent", line, "mysqld") + &release))
+        };
+        let note = "info: should MySQL take split locks, each puts it to sleep for 10 ms: see the kernel log";
+        assert_eq!(on("5.19.0-50-generic", "quiet"), note);
+        assert_eq!(on("6.1.0-1-amd64", "quiet"), note);
+        assert_eq!(on("6.1.0-1-amd64", "split_lock_detect=off"), "clean");
+        assert_eq!(
+            on("5.15.0-91-generic", "quiet"),
+            "not applicable: no penalty on split locks here: kernel 5.15.0-91-generic is older than 5.19"
+        );
     }
 
     #[test]
