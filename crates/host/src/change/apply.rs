@@ -108,6 +108,7 @@ impl Transaction<'_> {
         if write.target == Target::LatencyRequest {
             return self.request(write.to.as_deref().unwrap_or_default());
         }
+        self.journal.permits_writes().map_err(Cause::Stopped)?;
         fault::point();
         let written = self.machine.write(&write.target, write.to.as_deref());
         fault::point();

@@ -85,6 +85,9 @@ pub enum Cause {
     /// The journal could not be written: a place is never written without its old value on disk.
     #[error("nothing of this setting was written: {0}")]
     NotJournaled(JournalError),
+    /// The host may no longer be written by this process.
+    #[error("the writes of this setting were stopped: {0}")]
+    Stopped(JournalError),
     /// The outcome could not be journaled.
     #[error("{0}: so everything was undone")]
     OutcomeNotJournaled(JournalError),
@@ -100,6 +103,34 @@ pub enum JournalError {
         folder: PathBuf,
         /// The process, as far as is known.
         holder: String,
+    },
+    /// A study holds the lock for the length of a trial.
+    #[error("{folder}: {holder} runs a trial of a study; wait until the trial is over")]
+    InTrial {
+        /// Where the lock is.
+        folder: PathBuf,
+        /// The process, as far as is known.
+        holder: String,
+    },
+    /// A study has reserved the host.
+    #[error(
+        "{folder}: {holder} runs a study on this host, and no other change may be made until it ends; `fullclock revert` and \
+         `fullclock confirm` work between its trials"
+    )]
+    Reserved {
+        /// Where the lock is.
+        folder: PathBuf,
+        /// The process, as far as is known.
+        holder: String,
+    },
+    /// A guard was due and did not get the lock that this process held.
+    #[error(
+        "{folder}: this process held the lock for too long while another change was due to be reverted; the guard of that change \
+         went ahead, and nothing more is written: run the command again"
+    )]
+    Overridden {
+        /// Where the lock is.
+        folder: PathBuf,
     },
     /// Others than root and the caller could change what is in it, or what it is.
     #[error("{path}: {why}")]

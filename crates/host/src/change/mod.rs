@@ -14,6 +14,8 @@
 
 mod apply;
 mod canary;
+mod clock;
+mod deadline;
 mod failure;
 mod fate;
 mod fault;
@@ -25,6 +27,7 @@ mod revert;
 mod transaction;
 mod undo;
 
+pub use deadline::{Overdue, overdue};
 pub use failure::{Cause, Failure, JournalError, Trouble};
 pub use fate::{Fate, Undone, UndoneFate};
 pub use journal::{Access, ChangeLines, Journal, Recorded, RecordedGroup, State};

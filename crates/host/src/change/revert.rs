@@ -1,8 +1,8 @@
 //! Taking back recorded changes, and confirming them.
 
-use super::guard::time_left;
+use super::deadline::{Overdue, overdue, time_left};
 use super::journal::{Journal, State, Step};
-use super::undo::undo;
+use super::undo::UndoLog;
 use super::{JournalError, Machine, Trouble, Undone};
 use std::time::Duration;
 use thiserror::Error;
@@ -27,6 +27,16 @@ pub enum ChangeError {
     /// The machine does not tell which boot it is in, or the guard does not start.
     #[error(transparent)]
     Trouble(#[from] Trouble),
+    /// It is undone, and the journal does not say so.
+    #[error("change {id} is undone, but the journal cannot record that: {error}")]
+    NotRecorded {
+        /// Which; of several, the last.
+        id: String,
+        /// What undoing did, that of other changes included.
+        undone: Vec<Undone>,
+        /// Why it is not recorded.
+        error: JournalError,
+    },
     /// It is not one that this can be done to.
     #[error("change {id} {why}")]
     NotNow {
@@ -39,9 +49,20 @@ pub enum ChangeError {
 
 /// Undoes one change, backwards: every place gets back what was recorded, unless somebody else has changed it since.
 ///
-/// Errors: it is reverted already; the journal cannot be written, and then either nothing was undone, or everything and only
-/// the note is missing, which the next start makes up for.
+/// Errors: it is reverted already; it is undone, but the journal cannot be written ([`ChangeError::NotRecorded`]).
 pub fn revert(
+    machine: &Machine,
+    journal: &mut Journal,
+    id: &str,
+    force: Force,
+) -> Result<Vec<Undone>, ChangeError> {
+    journal.wake()?;
+    let reverted = revert_one(machine, journal, id, force);
+    journal.rest();
+    reverted
+}
+
+fn revert_one(
     machine: &Machine,
     journal: &mut Journal,
     id: &str,
@@ -51,20 +72,20 @@ pub fn revert(
     let (id, state) = (change.id.clone(), change.state.clone());
     // Whether it is another boot decides what there is to undo.
     machine.boot()?;
-    match state {
-        State::Reverted => {
-            let why = "has been reverted already".to_owned();
-            return Err(ChangeError::NotNow { id, why });
-        }
-        // It says already that it has not ended.
-        State::Open => {}
-        State::Kept | State::Awaiting { .. } | State::PartlyReverted { .. } => {
-            journal.append(Step::Reverting { change: id.clone() }, &(), true)?;
-        }
+    if state == State::Reverted {
+        let why = "has been reverted already".to_owned();
+        return Err(ChangeError::NotNow { id, why });
     }
-    match undo(machine, journal, &id, force) {
-        (undone, None) => Ok(undone),
-        (_, Some(error)) => Err(error.into()),
+    let mut log = UndoLog::of(journal, &id)?;
+    if state != State::Open {
+        // If this process is killed, the next start goes on. A journal that cannot be written keeps nothing from being undone.
+        let _not_recorded_either =
+            journal.append(Step::Reverting { change: id.clone() }, &(), true);
+    }
+    let undone = log.undo(machine, force);
+    match log.record(journal) {
+        Ok(()) => Ok(undone),
+        Err(error) => Err(ChangeError::NotRecorded { id, undone, error }),
     }
 }
 
@@ -105,10 +126,23 @@ fn revert_those(
         }
     }
     let mut undone = Vec::new();
+    let mut not_recorded = None;
     for id in ids {
-        undone.extend(revert(machine, journal, &id, force)?);
+        match revert(machine, journal, &id, force) {
+            Ok(more) => undone.extend(more),
+            Err(ChangeError::NotRecorded { id, undone: more, error }) => {
+                undone.extend(more);
+                not_recorded = Some((id, error));
+            }
+            Err(error) => return Err(error),
+        }
     }
-    Ok(undone)
+    // A study that opened the journal has seen to what an earlier process left.
+    journal.rest();
+    match not_recorded {
+        None => Ok(undone),
+        Some((id, error)) => Err(ChangeError::NotRecorded { id, undone, error }),
+    }
 }
 
 /// Keeps a change that is waiting to be confirmed.
@@ -120,9 +154,15 @@ pub fn confirm(machine: &Machine, journal: &mut Journal, id: &str) -> Result<(),
             journal.append(Step::Kept { change: id }, &(), true)?;
             return Ok(());
         }
-        State::Awaiting { .. } => {
-            "was to be confirmed earlier: its time is over, and it is reverted"
-        }
+        State::Awaiting { .. } => match overdue(machine, journal, change)? {
+            Some(Overdue::Undone) => "was not confirmed in time, and has been reverted already",
+            Some(Overdue::Guarded) | None => {
+                "was not confirmed in time: its guard is reverting it; see `fullclock status`"
+            }
+            Some(Overdue::Unguarded) => {
+                "was not confirmed in time, and no guard is running: it is still in force; `fullclock revert` reverts it"
+            }
+        },
         State::Open => "was interrupted, and is reverted",
         State::Kept => "does not wait to be confirmed: it is kept",
         State::Reverted => "has been reverted already",

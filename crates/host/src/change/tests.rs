@@ -341,7 +341,11 @@ fn what_waits_to_be_confirmed_is_confirmed_in_time_or_reverted() {
     };
     let late = waiting(Duration::ZERO);
     let error = confirm(&tree.machine(), &mut tree.journal(), &late).unwrap_err().to_string();
-    assert!(error.contains("its time is over"), "{error}");
+    assert!(error.contains("no guard is running: it is still in force"), "{error}");
+    tree.set(STAT_INTERVAL, "1\n");
+    let error = confirm(&tree.machine(), &mut tree.journal(), &late).unwrap_err().to_string();
+    assert!(error.contains("has been reverted already"), "{error}");
+    tree.set(STAT_INTERVAL, "10\n");
     recover(&tree.machine(), &mut tree.journal(), Force::No).unwrap();
     assert_eq!((tree.all(), state(&tree, &late)), (before, State::Reverted));
     let early = waiting(Duration::from_secs(600));

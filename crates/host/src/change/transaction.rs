@@ -1,9 +1,10 @@
 //! One change: groups applied one after the other, kept or undone together.
 
+use super::clock::{since_boot, since_epoch};
 use super::failure::Failure;
-use super::guard::{Guard, since_boot, since_epoch};
+use super::guard::Guard;
 use super::journal::{Journal, State, Step};
-use super::undo::undo;
+use super::undo::UndoLog;
 use super::{Cause, ChangeError, Fate, Force, JournalError, Machine, Undone, fault};
 use facts::change::Group;
 use std::time::Duration;
@@ -68,7 +69,7 @@ impl<'a> Transaction<'a> {
         let guard = match intent.guarded {
             Guarded::No => None,
             Guarded::UntilOver => {
-                journal.stay_guarded(machine)?;
+                journal.stay_guarded(machine, &id)?;
                 None
             }
             Guarded::UntilConfirmed(_) => Some(Guard::start(machine, journal.folder(), Some(&id))?),
@@ -133,9 +134,9 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Keeps what was done; where it is to be confirmed, the time begins.
+    /// Keeps what was done; where it is to be confirmed, the time begins, and the guard has in memory what it may have to undo.
     ///
-    /// Errors: it cannot be journaled, and everything is undone; or it is over already.
+    /// Errors: it cannot be journaled, or the guard cannot read the journal, and everything is undone; or it is over already.
     pub fn keep(mut self) -> Result<(), ChangeError> {
         self.still_going()?;
         let change = self.id.clone();
@@ -148,6 +149,9 @@ impl<'a> Transaction<'a> {
             },
         };
         self.journal.append(step, &(), true)?;
+        if let Some(guard) = &mut self.guard {
+            guard.load(&self.id)?;
+        }
         self.is_over = true;
         Ok(())
     }
@@ -159,7 +163,9 @@ impl<'a> Transaction<'a> {
         self.still_going()?;
         match self.take_back() {
             (undone, None) => Ok(undone),
-            (_, Some(error)) => Err(error.into()),
+            (undone, Some(error)) => {
+                Err(ChangeError::NotRecorded { id: self.id.clone(), undone, error })
+            }
         }
     }
 
@@ -173,10 +179,13 @@ impl<'a> Transaction<'a> {
 
     fn take_back(&mut self) -> (Vec<Undone>, Option<JournalError>) {
         self.is_over = true;
-        let undone = undo(self.machine, self.journal, &self.id, Force::No);
+        let (undone, error) = match UndoLog::of(self.journal, &self.id) {
+            Ok(mut log) => (log.undo(self.machine, Force::No), log.record(self.journal).err()),
+            Err(error) => (Vec::new(), Some(error)),
+        };
         // The guard sees in the journal that there is nothing left to do.
         self.guard = None;
-        undone
+        (undone, error)
     }
 }
 
@@ -190,6 +199,7 @@ impl Drop for Transaction<'_> {
             // What is left is in the journal, and the next start tells of it.
             let _told_by_nobody = self.take_back();
         }
+        self.journal.rest();
     }
 }
 

@@ -1,49 +1,82 @@
-//! Undoing a change from the journal: backwards, to what was recorded, and nothing that somebody else has changed since.
+//! Undoing a change from what the journal recorded: backwards, to what was recorded, and nothing that somebody else has changed since.
 
 use super::failure::shown;
-use super::journal::{Fates, Journal, RecordedGroup, Step, runs};
+use super::journal::{Fates, Journal, RecordedGroup, State, Step, runs};
 use super::machine::{Process, brings_fault_back, end_process, is_running, same};
 use super::{Fate, Force, JournalError, Machine, Undone, UndoneFate, fault};
 use facts::change::{Aim, Target, Write};
 use std::collections::HashMap;
 
-/// Undoes every group of a change, and journals it. What goes wrong with one place keeps no other from being undone, and a
-/// journal that cannot be written keeps none: what was there before is in it.
-pub(super) fn undo(
-    machine: &Machine,
-    journal: &mut Journal,
-    id: &str,
-    force: Force,
-) -> (Vec<Undone>, Option<JournalError>) {
-    let mut groups = match journal.groups(id) {
-        Ok(groups) => groups,
-        Err(error) => return (Vec::new(), Some(error)),
-    };
-    // Where the machine does not tell its boot, what is there is compared all the same.
-    let boot = machine.boot().ok();
-    let recorded = journal.change(id);
-    let is_this_boot = recorded.as_ref().is_ok_and(|it| boot.is_none_or(|boot| boot == it.boot));
-    let brings_faults_back =
-        force == Force::Yes || recorded.as_ref().is_ok_and(|it| it.brings_faults_back);
-    let holders: Vec<Process> =
-        journal.holders(id).iter().map(|&(pid, started)| Process { pid, started }).collect();
-    let undone = Vec::new();
-    let mut undoing =
-        Undoing { machine, id, is_this_boot, force, brings_faults_back, holders, undone };
-    let mut earlier = Earlier::new();
-    for write in groups.iter().flat_map(|it| &it.group.writes) {
-        earlier.entry(write.target.clone()).or_default().push(write.from.clone());
+/// Everything that undoing one change takes: with it the change can be undone without its journal.
+#[derive(Clone, Debug)]
+pub(super) struct UndoLog {
+    id: String,
+    boot: String,
+    brings_faults_back: bool,
+    groups: Vec<RecordedGroup>,
+    holders: Vec<Process>,
+}
+
+impl UndoLog {
+    /// Reads it from the journal.
+    pub(super) fn of(journal: &Journal, id: &str) -> Result<UndoLog, JournalError> {
+        let change = journal.change(id)?;
+        let holders = journal.holders(&change.id).iter();
+        Ok(UndoLog {
+            id: change.id.clone(),
+            boot: change.boot.clone(),
+            brings_faults_back: change.brings_faults_back,
+            groups: journal.groups(&change.id)?,
+            holders: holders.map(|&(pid, started)| Process { pid, started }).collect(),
+        })
     }
-    for group in groups.iter_mut().rev() {
-        undoing.group(group, &mut earlier);
+
+    /// Undoes every group, the latest first. What goes wrong with one place keeps no other from being undone. Undone again, only
+    /// the places that were left are tried.
+    pub(super) fn undo(&mut self, machine: &Machine, force: Force) -> Vec<Undone> {
+        // Where the boot cannot be read, what is there is compared all the same.
+        let is_this_boot = machine.boot().map_or(true, |boot| boot == self.boot);
+        let mut undoing = Undoing {
+            machine,
+            id: &self.id,
+            is_this_boot,
+            force,
+            brings_faults_back: force == Force::Yes || self.brings_faults_back,
+            holders: &self.holders,
+            undone: Vec::new(),
+        };
+        let mut earlier = Earlier::new();
+        for write in self.groups.iter().flat_map(|it| &it.group.writes) {
+            earlier.entry(write.target.clone()).or_default().push(write.from.clone());
+        }
+        for group in self.groups.iter_mut().rev() {
+            undoing.group(group, &mut earlier);
+        }
+        undoing.undone
     }
-    let undone = undoing.undone;
-    let left = undone.iter().filter(|it| !it.fate.is_clean()).count();
-    let body: Fates = (0..).zip(&groups).map(|(number, it)| (number, runs(&it.fates))).collect();
-    let left = u32::try_from(left).unwrap_or(u32::MAX);
-    let step = Step::Reverted { change: id.to_owned(), left };
-    let noted = journal.append(step, &body, true);
-    (undone, noted.err())
+
+    /// Appends to the journal what was undone, unless it says already that the change is over.
+    pub(super) fn record(&self, journal: &mut Journal) -> Result<(), JournalError> {
+        match self.append(journal) {
+            Err(JournalError::Overridden { .. }) => {
+                journal.lock_again()?;
+                self.append(journal)
+            }
+            answer => answer,
+        }
+    }
+
+    fn append(&self, journal: &mut Journal) -> Result<(), JournalError> {
+        if journal.change(&self.id)?.state == State::Reverted {
+            return Ok(());
+        }
+        let is_left = |it: &&Fate| matches!(it, Fate::LeftAlone { .. });
+        let left = self.groups.iter().flat_map(|it| &it.fates).filter(is_left).count();
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        let fates = (0..).zip(&self.groups).map(|(number, it)| (number, runs(&it.fates)));
+        let step = Step::Reverted { change: self.id.clone(), left };
+        journal.append(step, &fates.collect::<Fates>(), true)
+    }
 }
 
 /// What was recorded of each place, by the writes that are not yet undone.
@@ -55,7 +88,7 @@ struct Undoing<'a> {
     is_this_boot: bool,
     force: Force,
     brings_faults_back: bool,
-    holders: Vec<Process>,
+    holders: &'a [Process],
     undone: Vec<Undone>,
 }
 

@@ -5,19 +5,21 @@
 
 use crate::change::JournalError;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, StatVfsMountFlags};
 use rustix::io::Errno;
 use std::path::{Component, Path, PathBuf};
 
 /// An opened folder that can be trusted.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(in crate::change) struct Folder {
     pub(super) path: PathBuf,
     pub(super) file: OwnedFd,
+    /// Whether a folder above it is written by everybody.
+    is_below_shared: bool,
 }
 
 /// Opens the state folder, and creates it where it is absent and `creates`; `None` where it is absent.
-pub(super) fn open(path: &Path, creates: bool) -> Result<Option<Folder>, JournalError> {
+pub(in crate::change) fn open(path: &Path, creates: bool) -> Result<Option<Folder>, JournalError> {
     let mut names = Vec::new();
     for part in path.components() {
         match part {
@@ -31,8 +33,8 @@ pub(super) fn open(path: &Path, creates: bool) -> Result<Option<Folder>, Journal
     }
     let root = PathBuf::from("/");
     let file = open_at(CWD, &root).map_err(|error| not_opened(&root, error))?;
-    let mut folder = Folder { path: root, file };
-    let mut is_below_shared = look(&folder)?;
+    let mut folder = Folder { path: root, file, is_below_shared: false };
+    folder.is_below_shared = look(&folder)?;
     let last = names.len() - 1;
     for (place, name) in names.into_iter().enumerate() {
         let within = folder.path.join(name);
@@ -47,15 +49,11 @@ pub(super) fn open(path: &Path, creates: bool) -> Result<Option<Folder>, Journal
             }
             Err(error) => return Err(not_opened(&within, error)),
         };
-        folder = Folder { path: within, file };
-        is_below_shared |= look(&folder)?;
+        let is_below_shared = folder.is_below_shared;
+        folder = Folder { path: within, file, is_below_shared };
+        folder.is_below_shared |= look(&folder)?;
     }
-    let status = status(&folder)?;
-    if is_below_shared && status.st_mode & 0o077 != 0 {
-        let why =
-            "it lies below a folder that everybody writes, and is open to others: `chmod 700` it";
-        return Err(refused(&folder.path, why));
-    }
+    folder.is_still_ours()?;
     Ok(Some(folder))
 }
 
@@ -120,6 +118,45 @@ fn is_ours(path: &Path, status: &Stat) -> Result<(), JournalError> {
 }
 
 impl Folder {
+    /// Opens a state folder that is there.
+    pub(in crate::change) fn existing(path: &Path) -> Result<Folder, JournalError> {
+        open(path, false)?.ok_or_else(|| io(path, "opened", Errno::NOENT))
+    }
+
+    /// The same folder once more.
+    pub(in crate::change) fn again(&self) -> Result<Folder, JournalError> {
+        let file = self.file.try_clone().map_err(|error| {
+            let errno = Errno::from_io_error(&error).unwrap_or(Errno::MFILE);
+            io(&self.path, "opened", errno)
+        })?;
+        Ok(Folder { path: self.path.clone(), file, is_below_shared: self.is_below_shared })
+    }
+
+    /// Error: by now others can write it. Wherever it was moved to, what is opened here is in it.
+    pub(super) fn is_still_ours(&self) -> Result<(), JournalError> {
+        let is_shared = look(self)? || self.is_below_shared;
+        if is_shared && status(self)?.st_mode & 0o077 != 0 {
+            let why = "it lies below a folder that everybody writes, and is open to others: `chmod 700` it";
+            return Err(refused(&self.path, why));
+        }
+        Ok(())
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        let found = rustix::fs::statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW);
+        !matches!(found, Err(Errno::NOENT))
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        let flags = rustix::fs::fstatvfs(&self.file).map(|it| it.f_flag);
+        flags.is_ok_and(|it| it.contains(StatVfsMountFlags::RDONLY))
+    }
+
+    /// Removes a file that nothing depends on.
+    pub(super) fn tidy(&self, name: &str) {
+        let _may_stay = rustix::fs::unlinkat(&self.file, name, AtFlags::empty());
+    }
+
     /// Opens a file of the folder, and creates it where `flags` say so; only if nobody else could have written it.
     pub(super) fn open_file(&self, name: &str, flags: OFlags) -> Result<OwnedFd, JournalError> {
         let path = self.path.join(name);

@@ -1,55 +1,238 @@
-//! One writer at a time: flock(2) on a file of the state folder. The kernel takes the lock from a process that ends, however
-//! it ends.
+//! Locks of the state folder: flock(2) on files in it. The kernel releases the lock of a process that ends, however it ends, and
+//! grants one on a file that is open for reading only: so locks work on a read-only file system.
+//!
+//! - `lock`: one writer at a time. Every line of the journal is appended under it.
+//! - `study`: held by a study from its beginning to its end. Only reverting and confirming are possible then.
+//! - `guard-ID`: held by the guard of a change that awaits confirmation, which is how others know that it runs.
+//!
+//! The file `lock` holds the process that locked it last, and a generation: a guard that is due and does not get the lock raises
+//! it. The holder compares it before each write, so one that was stopped and is continued later writes nothing.
 
 use super::folder::{Folder, io};
 use crate::change::JournalError;
+use crate::change::clock::since_boot;
+use crate::change::machine::is_stopped;
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
+use std::path::PathBuf;
+use std::time::Duration;
 
-const NAME: &str = "lock";
+const WRITER: &str = "lock";
+const STUDY: &str = "study";
 
-/// The folder is locked as long as this is there.
+/// A process of ours holds the lock for milliseconds where it only undoes or confirms; one that was stopped never releases it.
+/// A guard that is due waits so long before it acts without the lock.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
+
+/// How long a lock is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wait {
+    For(Duration),
+    Forever,
+}
+
+impl Wait {
+    pub(super) const NO: Wait = Wait::For(Duration::ZERO);
+}
+
+/// A locked file. It is released when this is dropped.
 #[derive(Debug)]
-pub(super) struct Lock(OwnedFd);
+pub(in crate::change) struct Lock {
+    file: OwnedFd,
+    path: PathBuf,
+    folder: PathBuf,
+    generation: u64,
+}
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A child that another thread has just forked holds the file, too, until it is another program: closing frees no lock.
-        let _held_by_nobody = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+        // A child that another thread has just forked has the file as well until it executes its program: closing it here does
+        // not release the lock.
+        let _released = rustix::fs::flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-pub(super) fn lock(folder: &Folder, waits: bool) -> Result<Lock, JournalError> {
-    let path = folder.path.join(NAME);
-    let file = folder.open_file(NAME, OFlags::RDWR | OFlags::CREATE)?;
-    let how = if waits {
-        FlockOperation::LockExclusive
-    } else {
-        FlockOperation::NonBlockingLockExclusive
+impl Lock {
+    /// Whether a guard has acted without this lock since it was taken.
+    pub(super) fn is_current(&self) -> Result<(), JournalError> {
+        if generation(&self.file) == self.generation {
+            return Ok(());
+        }
+        Err(JournalError::Overridden { folder: self.folder.clone() })
+    }
+
+    /// Whether the host may be written: no guard has acted, and the state folder can still be written, so that a guard which
+    /// acts could have said so. A disk that fails makes a file system read-only at any time (errors=remount-ro, ext4(5)).
+    pub(super) fn permits_writes(&self) -> Result<(), JournalError> {
+        self.is_current()?;
+        name_holder(&self.file).map_err(|error| io(&self.path, "written", error))
+    }
+}
+
+#[cfg(test)]
+impl Lock {
+    /// Stands in for a file whose file system has become read-only.
+    pub(super) fn replace_file(&mut self, file: OwnedFd) {
+        self.file = file;
+    }
+}
+
+/// Takes the writer's lock. On a read-only file system without a lock file no process can hold it: then there is none.
+pub(super) fn writer(folder: &Folder, wait: Wait) -> Result<Option<Lock>, JournalError> {
+    let Some(file) = open(folder, WRITER)? else { return Ok(None) };
+    if !flock(&file, Kind::Exclusive, wait)
+        .map_err(|error| io(&folder.path.join(WRITER), "locked", error))?
+    {
+        let (folder_path, holder) = (folder.path.clone(), holder(&file));
+        return Err(match is_reserved(folder)? {
+            true => JournalError::InTrial { folder: folder_path, holder },
+            false => JournalError::Locked { folder: folder_path, holder },
+        });
+    }
+    // Where it cannot be written, the holder is unknown to others.
+    let _named = name_holder(&file);
+    let generation = generation(&file);
+    let path = folder.path.join(WRITER);
+    Ok(Some(Lock { file, path, folder: folder.path.clone(), generation }))
+}
+
+/// Tells whoever holds the writer's lock that a guard acts without it.
+pub(in crate::change) fn override_holder(folder: &Folder) -> Result<(), JournalError> {
+    let file = folder.open_file(WRITER, OFlags::RDWR)?;
+    let raised = format!("{:<20}\n", generation(&file).wrapping_add(1));
+    rustix::io::pwrite(&file, raised.as_bytes(), GENERATION_AT)
+        .map(|_| ())
+        .map_err(|error| io(&folder.path.join(WRITER), "written", error))
+}
+
+/// Reserves the host for a study.
+pub(super) fn reserve(folder: &Folder) -> Result<Lock, JournalError> {
+    let path = folder.path.join(STUDY);
+    let file = folder.open_file(STUDY, OFlags::RDWR | OFlags::CREATE)?;
+    // Longer than another process takes to look whether it is reserved.
+    let wait = Wait::For(Duration::from_secs(1));
+    if !flock(&file, Kind::Exclusive, wait).map_err(|error| io(&path, "locked", error))? {
+        return Err(JournalError::Reserved { folder: folder.path.clone(), holder: holder(&file) });
+    }
+    let _named = name_holder(&file);
+    Ok(Lock { file, path, folder: folder.path.clone(), generation: 0 })
+}
+
+/// Error: a study has reserved the host, and has not ended within `wait`.
+pub(super) fn refuse_reserved(folder: &Folder, wait: Wait) -> Result<(), JournalError> {
+    let Some(file) = existing(folder, STUDY)? else { return Ok(()) };
+    let is_free = flock(&file, Kind::Shared, wait)
+        .map_err(|error| io(&folder.path.join(STUDY), "locked", error))?;
+    match is_free {
+        true => Ok(()),
+        false => Err(JournalError::Reserved { folder: folder.path.clone(), holder: holder(&file) }),
+    }
+}
+
+fn is_reserved(folder: &Folder) -> Result<bool, JournalError> {
+    match refuse_reserved(folder, Wait::NO) {
+        Ok(()) => Ok(false),
+        Err(JournalError::Reserved { .. }) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Marks the guard of a change as running, as long as the lock is there.
+pub(in crate::change) fn mark_guard(folder: &Folder, id: &str) -> Result<Lock, JournalError> {
+    let name = guard_name(id);
+    let path = folder.path.join(&name);
+    let file = folder.open_file(&name, OFlags::RDWR | OFlags::CREATE)?;
+    if flock(&file, Kind::Exclusive, Wait::For(PATIENCE))
+        .map_err(|error| io(&path, "locked", error))?
+    {
+        return Ok(Lock { file, path, folder: folder.path.clone(), generation: 0 });
+    }
+    Err(JournalError::Locked { folder: folder.path.clone(), holder: "another guard".to_owned() })
+}
+
+/// Whether the guard of a change that awaits confirmation runs.
+pub(super) fn is_guarded(folder: &Folder, id: &str) -> Result<bool, JournalError> {
+    let name = guard_name(id);
+    let Some(file) = existing(folder, &name)? else { return Ok(false) };
+    flock(&file, Kind::Shared, Wait::NO)
+        .map(|is_free| !is_free)
+        .map_err(|error| io(&folder.path.join(name), "locked", error))
+}
+
+pub(super) fn guard_name(id: &str) -> String {
+    format!("guard-{id}")
+}
+
+/// A file to lock; opened for reading only where it cannot be written. `None` where a read-only file system has none.
+fn open(folder: &Folder, name: &str) -> Result<Option<OwnedFd>, JournalError> {
+    match folder.open_file(name, OFlags::RDWR | OFlags::CREATE) {
+        Err(error @ JournalError::Io { .. }) => match existing(folder, name)? {
+            None if !folder.is_read_only() => Err(error),
+            found => Ok(found),
+        },
+        answer => answer.map(Some),
+    }
+}
+
+fn existing(folder: &Folder, name: &str) -> Result<Option<OwnedFd>, JournalError> {
+    if folder.has(name) { folder.open_file(name, OFlags::RDONLY).map(Some) } else { Ok(None) }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Shared,
+    Exclusive,
+}
+
+/// Whether the lock was taken.
+fn flock(file: &OwnedFd, kind: Kind, wait: Wait) -> Result<bool, Errno> {
+    let operation = match (kind, wait) {
+        (Kind::Shared, Wait::Forever) => FlockOperation::LockShared,
+        (Kind::Shared, Wait::For(_)) => FlockOperation::NonBlockingLockShared,
+        (Kind::Exclusive, Wait::Forever) => FlockOperation::LockExclusive,
+        (Kind::Exclusive, Wait::For(_)) => FlockOperation::NonBlockingLockExclusive,
     };
+    let began = since_boot();
     loop {
-        match rustix::fs::flock(&file, how) {
-            Ok(()) => break,
-            Err(Errno::INTR) => {}
-            Err(Errno::WOULDBLOCK) => {
-                let holder = holder(&file);
-                return Err(JournalError::Locked { folder: folder.path.clone(), holder });
+        match (rustix::fs::flock(file, operation), wait) {
+            (Ok(()), _) => return Ok(true),
+            (Err(Errno::INTR), _) => {}
+            (Err(Errno::WOULDBLOCK), Wait::For(time)) if since_boot() >= began + time => {
+                return Ok(false);
             }
-            Err(error) => return Err(io(&path, "locked", error)),
+            (Err(Errno::WOULDBLOCK), _) => std::thread::sleep(BETWEEN_ATTEMPTS),
+            (Err(error), _) => return Err(error),
         }
     }
+}
+
+/// Where the generation is in the file, behind the process and the end of its line.
+const GENERATION_AT: u64 = 11;
+
+/// A file that an earlier version wrote has no generation.
+fn generation(file: &OwnedFd) -> u64 {
+    let mut text = [0; 20];
+    let n = rustix::io::pread(file, &mut text, GENERATION_AT).unwrap_or(0);
+    String::from_utf8_lossy(text.get(..n).unwrap_or_default()).trim().parse().unwrap_or(0)
+}
+
+/// Of one length, so that it replaces what was there.
+fn name_holder(file: &OwnedFd) -> Result<(), Errno> {
     let this = format!("{:<10}\n", rustix::process::getpid().as_raw_pid());
-    // Of one length, so that it replaces what was there. Where it cannot be written, nobody knows who holds the lock.
-    let _unnamed = rustix::io::pwrite(&file, this.as_bytes(), 0);
-    Ok(Lock(file))
+    rustix::io::pwrite(file, this.as_bytes(), 0).map(|_| ())
 }
 
 fn holder(file: &OwnedFd) -> String {
-    let mut text = [0; 11];
+    let mut text = [0; GENERATION_AT as usize];
     let n = rustix::io::pread(file, &mut text, 0).unwrap_or(0);
     let text = String::from_utf8_lossy(text.get(..n).unwrap_or_default()).trim().to_owned();
     match text.parse::<u32>() {
+        Ok(pid) if is_stopped(pid) => {
+            format!("process {pid}, which is stopped (`kill -CONT {pid}` continues it),")
+        }
         Ok(pid) => format!("process {pid}"),
         Err(_) => "another process".to_owned(),
     }

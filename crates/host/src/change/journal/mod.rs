@@ -7,12 +7,16 @@ mod entry;
 mod folder;
 mod history;
 mod lock;
+mod open;
 mod packed;
 mod parse;
 mod recorded;
 mod scroll;
 
 pub(super) use entry::{Fates, Step, runs};
+pub(super) use folder::Folder;
+pub(super) use lock::{Lock, mark_guard, override_holder};
+pub use open::Access;
 pub(super) use packed::Packed;
 pub use recorded::{Recorded, RecordedGroup, State};
 
@@ -20,11 +24,7 @@ use super::guard::Guard;
 use super::machine::{Process, is_running};
 use super::{ChangeError, Fate, Intent, JournalError, Machine, Transaction, Trouble};
 use entry::VERSION;
-use folder::{Folder, io};
 use history::History;
-use lock::Lock;
-use rustix::fd::OwnedFd;
-use rustix::fs::OFlags;
 use scroll::Scroll;
 use serde::de::DeserializeOwned;
 use std::ops::Range;
@@ -45,8 +45,11 @@ pub struct Journal {
     scroll: Option<Scroll>,
     /// Of all changes that are guarded until they are over.
     guard: Option<Guard>,
-    /// Held as long as this is there.
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
+    /// Held by a study, which holds the lock during its changes only.
+    reservation: Option<Lock>,
+    /// `None` where there is none.
+    opened: Option<Folder>,
 }
 
 /// What a journal holds of one change, word for word.
@@ -64,49 +67,7 @@ pub struct ChangeLines {
     pub pattern: String,
 }
 
-/// What a journal is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Looking. Takes no lock; a change that is being made meanwhile shows as far as it is.
-    Read,
-    /// Changing the host, if nobody else is.
-    Write,
-    /// Changing the host, as soon as nobody else is.
-    WriteWhenFree,
-}
-
 impl Journal {
-    /// Opens the journal of a state folder, and creates both for writing where they are absent. Reading what is absent is an
-    /// empty journal.
-    ///
-    /// Errors: another process is changing the host; others than root and the caller could have written it; it is damaged, or
-    /// of a later version.
-    pub fn open(folder: &Path, access: Access) -> Result<Journal, JournalError> {
-        let is_written = access != Access::Read;
-        let Some(folder) = folder::open(folder, is_written)? else {
-            return Ok(Journal::empty(folder));
-        };
-        let lock = match access {
-            Access::Read => None,
-            Access::Write => Some(lock::lock(&folder, false)?),
-            Access::WriteWhenFree => Some(lock::lock(&folder, true)?),
-        };
-        let Some(file) = open_file(&folder, is_written)? else {
-            return Ok(Journal::empty(&folder.path));
-        };
-        let path = folder.path.join(NAME);
-        let text = scroll::read_all(&file).map_err(|error| io(&path, "read", error))?;
-        let length = text.len();
-        let mut journal = Journal::parse(&folder.path, text)?;
-        if !is_written {
-            // Nobody who holds no lock can tell a line that was cut from one that is being written.
-            journal.notes.clear();
-        }
-        journal.scroll = is_written.then(|| Scroll::new(file, path, length));
-        journal._lock = lock;
-        Ok(journal)
-    }
-
     fn empty(folder: &Path) -> Journal {
         Journal {
             folder: folder.to_owned(),
@@ -117,7 +78,9 @@ impl Journal {
             notes: Vec::new(),
             scroll: None,
             guard: None,
-            _lock: None,
+            lock: None,
+            reservation: None,
+            opened: None,
         }
     }
 
@@ -212,18 +175,28 @@ impl Journal {
         machine: &'a Machine,
         intent: Intent,
     ) -> Result<Transaction<'a>, ChangeError> {
+        self.wake()?;
         Transaction::begin(machine, self, intent)
     }
 
-    /// Starts the guard of whatever is open, where none is running.
+    /// Has the guard that all changes of this journal share watch the next one; it is started where none is running.
     ///
     /// Error: it does not start.
-    pub(super) fn stay_guarded(&mut self, machine: &Machine) -> Result<(), Trouble> {
-        let is_guarded = self.guard.as_mut().is_some_and(Guard::answers);
+    pub(super) fn stay_guarded(&mut self, machine: &Machine, id: &str) -> Result<(), Trouble> {
+        let is_guarded = self.guard.as_mut().is_some_and(|it| it.watch(id).is_ok());
         if !is_guarded {
-            self.guard = Some(Guard::start(machine, &self.folder, None)?);
+            let mut guard = Guard::start(machine, &self.folder, None)?;
+            guard.watch(id)?;
+            self.guard = Some(guard);
         }
         Ok(())
+    }
+
+    /// Whether the guard of a change that awaits confirmation runs.
+    ///
+    /// Errors: it cannot be told.
+    pub fn is_guarded(&self, id: &str) -> Result<bool, JournalError> {
+        self.opened.as_ref().map_or(Ok(false), |it| lock::is_guarded(it, id))
     }
 
     pub(super) fn next_id(&self) -> String {
@@ -242,6 +215,7 @@ impl Journal {
             doing: "written",
             why: error.to_string(),
         };
+        self.lock.as_ref().map_or(Ok(()), Lock::is_current)?;
         let line = |sequence, step: &Step, body: &str| {
             entry::line(sequence, step, body).map_err(|error| unprintable(&self.path, error))
         };
@@ -260,27 +234,23 @@ impl Journal {
         let scroll = self.scroll.as_mut().ok_or_else(|| JournalError::Io {
             path: self.path.clone(),
             doing: "written",
-            why: "it was opened for reading".to_owned(),
+            why: match self.opened.as_ref().is_some_and(Folder::is_read_only) {
+                true => "its file system is read-only".to_owned(),
+                false => "it is open for reading only".to_owned(),
+            },
         })?;
         scroll.append(self.text.len(), lines.as_bytes(), is_durable)?;
         self.text.extend_from_slice(lines.as_bytes());
         self.sequence = sequence;
+        if let (Step::Kept { change } | Step::Reverted { change, .. }, Some(folder)) =
+            (&step, &self.opened)
+        {
+            // A guard that was killed has left it.
+            folder.tidy(&lock::guard_name(change));
+        }
         let damaged = |why| JournalError::Damaged { path: self.path.clone(), line: 0, why };
         self.history.add(step, end - body.len()..end).map_err(damaged)
     }
-}
-
-fn open_file(folder: &Folder, is_written: bool) -> Result<Option<OwnedFd>, JournalError> {
-    if !is_written {
-        return match rustix::fs::statat(&folder.file, NAME, rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
-            Err(rustix::io::Errno::NOENT) => Ok(None),
-            _ => folder.open_file(NAME, OFlags::RDONLY).map(Some),
-        };
-    }
-    let file = folder.open_file(NAME, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)?;
-    // Its name has to be on disk, too; it may have been created by a process that was killed before this.
-    rustix::fs::fsync(&folder.file).map_err(|error| io(&folder.path, "written to disk", error))?;
-    Ok(Some(file))
 }
 
 #[cfg(test)]

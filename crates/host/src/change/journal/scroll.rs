@@ -1,9 +1,10 @@
 //! The file behind a journal: what is appended is there whole, or not at all.
 
-use super::folder::io;
+use super::folder::{Folder, io};
 use crate::change::JournalError;
 use crate::change::fault;
 use rustix::fd::OwnedFd;
+use rustix::fs::AtFlags;
 use rustix::io::Errno;
 use std::path::PathBuf;
 
@@ -41,6 +42,18 @@ impl Scroll {
 
     pub(super) fn n_syncs(&self) -> u64 {
         self.n_syncs
+    }
+
+    /// Whether it is still the file of that name in a folder, and has this length: then no process has appended to it.
+    pub(super) fn is_still(&self, folder: &Folder, name: &str, length: usize) -> bool {
+        let named = rustix::fs::statat(&folder.file, name, AtFlags::SYMLINK_NOFOLLOW);
+        match (named, rustix::fs::fstat(&self.file)) {
+            (Ok(named), Ok(this)) => {
+                let is_same = (named.st_dev, named.st_ino) == (this.st_dev, this.st_ino);
+                is_same && u64::try_from(this.st_size).is_ok_and(|it| it == length as u64)
+            }
+            _ => false,
+        }
     }
 
     /// Appends lines behind the first `whole` bytes, and drops what is behind those.

@@ -4,6 +4,7 @@ use super::*;
 use crate::change::tree::{Tree, governors, restore, stat_interval};
 use crate::change::{Cause, Force, recover};
 use proptest::prelude::*;
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::sync::OnceLock;
 

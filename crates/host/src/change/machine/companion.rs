@@ -141,6 +141,17 @@ impl Companion {
 
 /// When a process started, in ticks since boot; `None` where it has ended.
 fn started(pid: u32) -> Option<u64> {
+    // A zombie has ended, and waits for its parent to look.
+    stat(pid, |state, stat| (!matches!(state, b'Z' | b'X')).then_some(stat.started)).flatten()
+}
+
+/// Whether a process was stopped by a signal (Ctrl-Z in a terminal) or by a debugger.
+pub(in crate::change) fn is_stopped(pid: u32) -> bool {
+    stat(pid, |state, _| matches!(state, b'T' | b't')) == Some(true)
+}
+
+/// What a process's stat file says; `None` where there is no such process.
+fn stat<T>(pid: u32, of: impl FnOnce(u8, TaskStat) -> T) -> Option<T> {
     let path = format!("/proc/{pid}/stat");
     let file =
         rustix::fs::openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
@@ -148,11 +159,7 @@ fn started(pid: u32) -> Option<u64> {
     let n = rustix::io::read(&file, &mut text).ok()?;
     let text = text.get(..n)?;
     let state = text.iter().rposition(|it| *it == b')').and_then(|it| text.get(it + 2));
-    // A zombie has ended, and waits for its parent to look.
-    if matches!(state, None | Some(b'Z' | b'X')) {
-        return None;
-    }
-    TaskStat::parse(text).ok().map(|it| it.started)
+    Some(of(*state?, TaskStat::parse(text).ok()?))
 }
 
 /// Whether the process still runs, and is the one it was.

@@ -9,7 +9,7 @@ mod register;
 mod service;
 mod words;
 
-pub(super) use companion::{Companion, Process, end_process, is_running};
+pub(super) use companion::{Companion, Process, end_process, is_running, is_stopped};
 pub use file::FILES;
 
 use super::Trouble;
