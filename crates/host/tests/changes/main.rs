@@ -1,7 +1,8 @@
 //! Changes of a host, made by processes that are killed, left alone by their terminal, or short of disk.
 //!
 //! The host is a folder of plain files. Tests that kill a process at each point at which a crash can come between need the feature
-//! `faults`, take long, and run only when asked for: `cargo test -p host --features faults --test changes -- --ignored`.
+//! `faults`, take long, and run only when asked for: `cargo test -p host --features faults --test changes -- --ignored`. So do many
+//! random kills and deadlines: `cargo test -p host --test changes -- --sweep`, whose numbers [`sweep`] names.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -13,8 +14,11 @@
 mod guarded;
 #[cfg(feature = "faults")]
 mod killed;
+mod obstacle;
+mod obstructed;
 mod plans;
 mod short_of_disk;
+mod sweep;
 mod tree;
 
 use host::change::{
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
             let done = revert_all(&machine(), &mut journal(), Force::Yes);
             if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
+        ["apply-in-parts", plan, n_groups] => apply_in_parts(plan, n_groups.parse().unwrap()),
         ["there-and-back", plan, times] => there_and_back(plan, times.parse().ok()),
         ["guard-change", folder, id @ ..] => {
             match guard::run(&machine(), Path::new(folder), id.first().copied()) {
@@ -52,19 +57,26 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         },
-        filters => run_tests(filters),
+        filters => match obstacle::in_own_mounts(&arguments) {
+            Some(ended) => {
+                ExitCode::from(ended.code().and_then(|it| u8::try_from(it).ok()).unwrap_or(1))
+            }
+            None => run_tests(filters),
+        },
     }
 }
 
 fn run_tests(filters: &[&str]) -> ExitCode {
     let is_ignored = filters.contains(&"--ignored");
+    let is_sweep = filters.contains(&"--sweep");
     let filters: Vec<&&str> = filters.iter().filter(|it| !it.starts_with('-')).collect();
     let tests = match is_ignored {
+        _ if is_sweep => sweep::TESTS.to_vec(),
         #[cfg(feature = "faults")]
         true => [killed::TESTS, guarded::KILLED].concat(),
         #[cfg(not(feature = "faults"))]
         true => Vec::new(),
-        false => [guarded::TESTS, short_of_disk::TESTS].concat(),
+        false => [guarded::TESTS, obstructed::TESTS, short_of_disk::TESTS].concat(),
     };
     let chosen = |name: &str| filters.is_empty() || filters.iter().any(|it| name.contains(**it));
     let chosen: Vec<Test> = tests.into_iter().filter(|it| chosen(it.0)).collect();
@@ -85,7 +97,8 @@ fn run_tests(filters: &[&str]) -> ExitCode {
 fn apply(plan: &str, within: Option<Duration>) -> ExitCode {
     let (machine, mut journal) = (machine(), journal());
     let guarded = within.map_or(Guarded::No, Guarded::UntilConfirmed);
-    let command = vec!["apply".to_owned(), plan.to_owned()];
+    let padding = std::env::var(tree::PADDING).ok().and_then(|it| it.parse().ok());
+    let command = vec!["apply".to_owned(), plan.to_owned(), "x".repeat(padding.unwrap_or(0))];
     let intent = Intent { command, guarded, ..Intent::default() };
     let mut change = journal.begin(&machine, intent).expect("begins");
     for group in plans::named(plan).groups {
@@ -101,6 +114,25 @@ fn apply(plan: &str, within: Option<Duration>) -> ExitCode {
             ExitCode::from(3)
         }
     }
+}
+
+/// Applies so many groups of a plan, says that they are in force, waits until it is told, and applies the others.
+fn apply_in_parts(plan: &str, n_groups: usize) -> ExitCode {
+    let (machine, mut journal) = (machine(), journal());
+    let mut change = journal.begin(&machine, Intent::default()).expect("begins");
+    for (place, group) in plans::named(plan).groups.iter().enumerate() {
+        if place == n_groups {
+            std::fs::write(folder().join(tree::IN_FORCE), "").expect("is written");
+            while folder().exists() && !folder().join(tree::ENOUGH).exists() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        if let Err(failure) = change.apply(group) {
+            println!("{failure}");
+            return ExitCode::from(3);
+        }
+    }
+    change.keep().map_or(ExitCode::from(3), |()| ExitCode::SUCCESS)
 }
 
 /// Makes a plan's changes and takes them back, as a study does: so many times, or until it is told, and then once more, in force

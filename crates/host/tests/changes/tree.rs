@@ -13,6 +13,9 @@ pub(crate) const FOLDER: &str = "CHANGES_FOLDER";
 pub(crate) const ENOUGH: &str = "enough";
 pub(crate) const IN_FORCE: &str = "in-force";
 
+/// The variable that tells a process how long a word of its command is to be.
+pub(crate) const PADDING: &str = "CHANGES_PADDING";
+
 pub(crate) struct Tree {
     folder: TempDir,
 }
@@ -41,8 +44,17 @@ impl Tree {
         Journal::open(&self.folder.path().join("state"), access).unwrap()
     }
 
+    pub(crate) fn state_folder(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
     pub(crate) fn journal_path(&self) -> PathBuf {
-        self.folder.path().join("state/journal")
+        self.state_folder().join("journal")
+    }
+
+    /// A file by which a process is told something, or tells it.
+    pub(crate) fn sign(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     /// Waits until a process has made its last change, which is in force.
@@ -91,15 +103,20 @@ impl Tree {
         all.filter_map(|it| it.parse().ok()).filter(ours).collect()
     }
 
+    /// Waits until everything is as it was.
+    pub(crate) fn until_undone(&self, before: &BTreeMap<PathBuf, Vec<u8>>) {
+        self.until("undoing", |it| it.all() == *before);
+    }
+
     /// Waits until something is so. Panics where it does not come about.
     pub(crate) fn until(&self, what: &str, is_so: impl Fn(&Tree) -> bool) {
-        for _ in 0..1000 {
+        for _ in 0..6000 {
             if is_so(self) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("{what} has not come about in 10 s: {:?}", self.state());
+        panic!("{what} has not come about in 60 s");
     }
 }
 

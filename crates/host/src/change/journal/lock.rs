@@ -144,7 +144,9 @@ fn is_reserved(folder: &Folder) -> Result<bool, JournalError> {
 pub(in crate::change) fn mark_guard(folder: &Folder, id: &str) -> Result<Lock, JournalError> {
     let name = guard_name(id);
     let path = folder.path.join(&name);
-    let file = folder.open_file(&name, OFlags::RDWR | OFlags::CREATE)?;
+    drop(folder.open_file(&name, OFlags::RDWR | OFlags::CREATE)?);
+    // A file that is open for writing would keep its file system from being made read-only.
+    let file = folder.open_file(&name, OFlags::RDONLY)?;
     if flock(&file, Kind::Exclusive, Wait::For(PATIENCE))
         .map_err(|error| io(&path, "locked", error))?
     {

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::change::journal::{Folder, override_holder};
     use crate::change::tree::{STAT_INTERVAL, Tree, governors, stat_interval};
-    use crate::change::{Cause, Force, Intent, Machine, State, recover, revert};
+    use crate::change::{Cause, Force, Intent, Machine, State, UndoneFate, recover, revert};
 
     fn open(tree: &Tree, access: Access) -> Result<Journal, JournalError> {
         Journal::open(&tree.state(), access)
@@ -238,6 +238,24 @@ mod tests {
         drop(change);
         assert_eq!(tree.all(), before);
         assert_eq!(journal.changes()[0].state, State::Reverted);
+    }
+
+    #[test]
+    fn within_a_group_the_writes_after_the_override_are_not_made() {
+        let tree = Tree::new();
+        let before = tree.all();
+        let mut machine = tree.machine();
+        machine.meddler = Some(|machine, _| {
+            let state = machine.root_of_tests().with_file_name("state");
+            override_holder(&Folder::existing(&state).unwrap()).unwrap();
+        });
+        let mut journal = tree.journal();
+        let mut change = journal.begin(&machine, Intent::default()).unwrap();
+        let failure = change.apply(&governors()).unwrap_err();
+        assert!(matches!(&failure.cause, Cause::Stopped(JournalError::Overridden { .. })));
+        let written = failure.undone.iter().filter(|it| it.fate == UndoneFate::WrittenBack);
+        assert_eq!(written.count(), 1, "{failure:?}");
+        assert_eq!(tree.all(), before);
     }
 
     #[test]
