@@ -19,9 +19,9 @@
 //! stolen = "2%"
 //! ```
 
-use crate::commands::bytes_of;
 use crate::{cli, duration};
 use anyhow::{Context, Result, anyhow, bail};
+use host::trusted_file;
 use lab::experiment::{Boots, Design, Factor, Guards, Shape};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -29,7 +29,7 @@ use std::time::Duration;
 use toml::{Table, Value};
 
 /// Far more than any plan has.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: usize = 1 << 20;
 
 /// The shape of the file. What is `None` is not in it.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -58,11 +58,12 @@ struct GuardsFile {
 }
 
 /// The plan in a file, its factors with the levels that are written there.
+///
+/// Errors: users other than root and the caller can write it, whose commands it would run; it is no plan.
 pub(crate) fn read(path: &Path) -> Result<Design> {
     let shown = path.display();
-    let Some(bytes) = bytes_of(path, LARGEST)? else {
-        bail!("{shown} holds 1 MiB or more, which no plan does");
-    };
+    let bytes = trusted_file::read(path, LARGEST)?;
+    let bytes = bytes.with_context(|| format!("{shown}: there is no such file"))?;
     let text = String::from_utf8(bytes).with_context(|| format!("{shown} is no text"))?;
     parse(&text).with_context(|| format!("{shown} is no plan"))
 }

@@ -2,6 +2,7 @@
 
 use crate::results_folder::results_folder;
 use anyhow::{Context, Result, bail};
+use host::trusted_file::{self, Access};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -16,42 +17,58 @@ pub(crate) fn path(chosen: Option<&Path>, name: &str) -> Result<PathBuf> {
     chosen.map_or_else(|| Ok(results_folder(None)?.join(name)), |it| Ok(it.to_owned()))
 }
 
+/// More than any token has.
+const LARGEST: u64 = 4096;
+
 /// The token in that file.
-#[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
+///
+/// Errors: there is none; users other than root and the caller can write it.
 pub(crate) fn read(path: &Path) -> Result<String> {
+    let file = trusted_file::open(path, Access::Read)?;
+    let file = file.with_context(|| format!("there is no token in {}", path.display()))?;
+    token_of(file, path)
+}
+
+/// The token in that file, which others can neither have written nor read; makes one where there is none.
+pub(crate) fn read_or_make(path: &Path) -> Result<String> {
+    let named = || format!("cannot keep a token in {}", path.display());
+    if let Some(file) = trusted_file::open(path, Access::Read)? {
+        return private(file, path);
+    }
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        host::state_folder::create(folder).with_context(named)?;
+    }
+    make(path).with_context(named)?;
+    // What was made may be another process's by now, and so may the folder that was absent.
+    let file = trusted_file::open(path, Access::Read)?.with_context(named)?;
+    private(file, path)
+}
+
+/// The token in an opened file that only its owner can read.
+fn private(file: File, path: &Path) -> Result<String> {
+    let mode = file.metadata()?.mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let path = path.display();
+        bail!("others can read the token in {path} (mode {mode:o}): chmod 600 it");
+    }
+    token_of(file, path)
+}
+
+fn token_of(file: File, path: &Path) -> Result<String> {
     let mut text = String::new();
-    let read = File::open(path).and_then(|it| it.take(4096).read_to_string(&mut text));
+    let read = file.take(LARGEST).read_to_string(&mut text);
     read.with_context(|| format!("cannot read the token in {}", path.display()))?;
     match text.trim() {
         "" => bail!(
-            "{} is empty; remove it, and whoever needs the token makes another",
+            "{} is empty; remove it, and the program that needs the token makes another",
             path.display()
         ),
         token => Ok(token.to_owned()),
     }
 }
 
-/// The token in that file, which others can neither have written nor read; makes one where there is none.
-#[expect(clippy::disallowed_methods, reason = "keeps its own secret where the user wants it")]
-pub(crate) fn read_or_make(path: &Path) -> Result<String> {
-    let named = || format!("cannot keep a token in {}", path.display());
-    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).with_context(named)?;
-    }
-    if !path.exists() {
-        return make(path).with_context(named);
-    }
-    host::ownership::refuse_others_files(path)?;
-    let mode = path.metadata().with_context(named)?.mode() & 0o777;
-    if mode & 0o077 != 0 {
-        let path = path.display();
-        bail!("others can read the token in {path} (mode {mode:o}): chmod 600 it");
-    }
-    read(path)
-}
-
-/// A new token in a file that is there at once with all of it, or not at all.
-fn make(path: &Path) -> Result<String> {
+/// A new token in a file that appears with all of it, or not at all. One that exists stays.
+fn make(path: &Path) -> Result<()> {
     let token = random()?;
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     // Its mode is 0600 from the beginning.
@@ -59,10 +76,8 @@ fn make(path: &Path) -> Result<String> {
     writeln!(file, "{token}")?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
-        Ok(_) => Ok(token),
-        // Somebody else was quicker.
-        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => read(path),
-        Err(error) => Err(error.into()),
+        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.into()),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -113,6 +128,23 @@ mod tests {
         set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         std::fs::write(&path, "\n").unwrap();
         assert!(read_or_make(&path).unwrap_err().to_string().contains("is empty"));
+    }
+
+    #[test]
+    fn a_folder_that_a_token_needs_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        read_or_make(&state.join("serve.token")).unwrap();
+        assert_eq!(state.metadata().unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn no_token_is_made_in_a_folder_that_others_can_write() {
+        let folder = tempfile::tempdir().unwrap();
+        set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+        let error = read_or_make(&folder.path().join("agent.token")).unwrap_err();
+        assert!(error.to_string().contains("others can write it"), "{error}");
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     }
 
     #[test]

@@ -16,8 +16,10 @@ pub mod probe;
 mod readers;
 mod redact;
 mod source;
+pub mod state_folder;
 pub mod tape;
 pub mod thread;
+pub mod trusted_file;
 pub mod witness;
 
 pub use readers::{controls, processes, serving, view, view_of};

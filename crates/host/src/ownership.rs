@@ -1,17 +1,25 @@
-//! Whose files are: what root obeys, nobody else may write.
+//! Who owns a file or folder, and who can write it: root obeys only what nobody else could have written.
+//!
+//! Access control lists show as the bits of the group (acl(5)), so they are seen, too.
 
-use std::os::unix::fs::MetadataExt;
+use rustix::fs::{FileType, Stat};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a file is not to be obeyed.
+/// Why a file is not obeyed.
 #[derive(Debug, Error)]
-#[error("{path}: {why}")]
+#[error("{}: {why}", path.display())]
 pub struct Distrusted {
-    /// The file, or the folder on the way to it.
+    /// The file, or the folder or link on the way to it.
     pub path: PathBuf,
     /// Why, and what to do about it.
     pub why: String,
+}
+
+impl Distrusted {
+    pub(crate) fn new(path: &Path, why: impl Into<String>) -> Distrusted {
+        Distrusted { path: path.to_owned(), why: why.into() }
+    }
 }
 
 /// Whether this process may change a host.
@@ -19,61 +27,40 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Refuses a file that others than root and the caller can write or replace: it, or a folder on the way to it, belongs to
-/// somebody else or is writable by others. A folder where only owners may replace their files (sticky, as /tmp) will do.
-pub fn refuse_others_files(path: &Path) -> Result<(), Distrusted> {
-    let failed =
-        |error: std::io::Error| Distrusted { path: path.to_owned(), why: error.to_string() };
-    let real = path.canonicalize().map_err(failed)?;
-    for place in real.ancestors() {
-        let distrusted = |why: String| Distrusted { path: place.to_owned(), why };
-        let meta = place.metadata().map_err(|error| distrusted(error.to_string()))?;
-        let own = rustix::process::geteuid().as_raw();
-        if meta.uid() != 0 && meta.uid() != own {
-            return Err(distrusted(format!(
-                "belongs to user {}, who could change it: chown it to root",
-                meta.uid()
-            )));
-        }
-        let is_sticky = meta.is_dir() && meta.mode() & 0o1000 != 0;
-        if meta.mode() & 0o022 != 0 && !is_sticky {
-            let mode = meta.mode() & 0o7777;
-            return Err(distrusted(format!("others can write it (mode {mode:o}): chmod go-w it")));
-        }
-    }
-    Ok(())
+/// Who can put names into a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writers {
+    /// Root and the caller.
+    Trusted,
+    /// Every user, each of whom can replace only what is theirs: the sticky bit, as of /tmp.
+    Everyone,
 }
 
-#[cfg(test)]
-mod tests {
-    #![expect(clippy::disallowed_methods, reason = "makes the files that are asked about")]
-
-    use super::*;
-    use std::fs::{Permissions, set_permissions};
-    use std::os::unix::fs::PermissionsExt;
-
-    #[test]
-    fn what_others_can_write_is_refused_and_so_is_what_lies_in_such_a_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("night.toml");
-        std::fs::write(&file, "").unwrap();
-        let chmod =
-            |path: &Path, mode| set_permissions(path, Permissions::from_mode(mode)).unwrap();
-        chmod(&file, 0o644);
-        assert!(refuse_others_files(&file).is_ok());
-        chmod(&file, 0o664);
-        let error = refuse_others_files(&file).unwrap_err().to_string();
-        assert!(error.ends_with("others can write it (mode 664): chmod go-w it"), "{error}");
-        chmod(&file, 0o644);
-        chmod(folder.path(), 0o777);
-        assert_eq!(refuse_others_files(&file).unwrap_err().path, folder.path());
-        chmod(folder.path(), 0o1777);
-        assert!(refuse_others_files(&file).is_ok());
+/// Who can change what has this status, where it may be trusted.
+///
+/// Errors: it belongs to a user other than root and the caller, or others can write it.
+pub(crate) fn writers(path: &Path, status: &Stat) -> Result<Writers, Distrusted> {
+    owner(path, status)?;
+    let kind = FileType::from_raw_mode(status.st_mode);
+    // The mode of a link is 0777 and means nothing: symlink(7).
+    if kind == FileType::Symlink || status.st_mode & 0o022 == 0 {
+        return Ok(Writers::Trusted);
     }
-
-    #[test]
-    fn a_file_that_is_not_there_is_refused_by_name() {
-        let error = refuse_others_files(Path::new("/nowhere/x.toml")).unwrap_err();
-        assert!(error.to_string().starts_with("/nowhere/x.toml: No such file"));
+    if kind == FileType::Directory && status.st_mode & 0o1000 != 0 {
+        return Ok(Writers::Everyone);
     }
+    let mode = status.st_mode & 0o7777;
+    Err(Distrusted::new(path, format!("others can write it (mode {mode:o}): chmod go-w it")))
+}
+
+fn owner(path: &Path, status: &Stat) -> Result<(), Distrusted> {
+    let caller = rustix::process::geteuid().as_raw();
+    if status.st_uid == 0 || status.st_uid == caller {
+        return Ok(());
+    }
+    let user = status.st_uid;
+    Err(Distrusted::new(
+        path,
+        format!("belongs to user {user}, who could change it: chown it to root"),
+    ))
 }

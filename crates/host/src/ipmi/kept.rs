@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "keeps a file of its own")]
 
 use super::stamp::Stamp;
-use crate::ownership::refuse_others_files;
+use crate::{state_folder, trusted_file};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -21,6 +21,9 @@ pub(super) struct Kept {
 /// Of the file. Another one is not read.
 const FORMAT: u32 = 1;
 
+/// 65,535 records (IPMI 2.0, 33.11: a record's number has 16 bits) of up to 5 + 255 bytes, each up to four characters of JSON.
+const LARGEST: usize = 65_535 * 260 * 4;
+
 impl Kept {
     pub(super) fn new(stamp: Stamp, records: Vec<Vec<u8>>) -> Kept {
         Kept { format: FORMAT, stamp, records }
@@ -37,12 +40,9 @@ impl Kept {
     /// Errors: in words that go behind "not kept: ".
     pub(super) fn read(folder: &Path, stamp: &Stamp) -> Result<Kept, String> {
         let path = Kept::path(folder, stamp);
-        if !path.exists() {
-            return Err("this is the first time".to_owned());
-        }
-        refuse_others_files(&path).map_err(|why| why.to_string())?;
-        let text = fs::read_to_string(&path).map_err(|why| format!("{}: {why}", path.display()))?;
-        match serde_json::from_str::<Kept>(&text) {
+        let read = trusted_file::read(&path, LARGEST).map_err(|why| why.to_string())?;
+        let bytes = read.ok_or("this is the first time")?;
+        match serde_json::from_slice::<Kept>(&bytes) {
             Ok(kept) if kept.format != FORMAT => {
                 Err(format!("{} was written by another version", path.display()))
             }
@@ -54,7 +54,7 @@ impl Kept {
 
     /// Writes them, so that the file is there with all of them or as it was.
     pub(super) fn write(&self, folder: &Path) -> io::Result<PathBuf> {
-        fs::create_dir_all(folder)?;
+        state_folder::create(folder)?;
         let path = Kept::path(folder, &self.stamp);
         // A name of its own: two of these programs may write at the same time.
         let new = path.with_extension(format!("{}.new", std::process::id()));

@@ -12,6 +12,7 @@ use super::{JOURNAL, MODE, RESULT, recordings};
 use crate::failure::Failure;
 use crate::record::Record;
 use crate::trial::Trial;
+use host::trusted_file::{self, Access};
 use serde::Serialize;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -40,7 +41,7 @@ impl Journal {
     /// there is a result of that name.
     pub fn begin(folder: &Path, record: &mut Record) -> Result<Journal, Failure> {
         let shown = folder.display();
-        std::fs::create_dir_all(folder)
+        host::state_folder::create(folder)
             .map_err(Failure::system(format!("cannot make the folder of results {shown}")))?;
         let what = format!("cannot keep a result in {shown}");
         let (file, id) = create(folder, &record.id).map_err(Failure::system(&*what))?;
@@ -59,17 +60,20 @@ impl Journal {
 
     /// The journal at `path` of a run that ended before it was complete, to be gone on with, and what it holds.
     ///
-    /// Errors: there is none, it cannot be read, or a run that lives writes it.
+    /// Errors: there is none; users other than root and the caller can write it, whose commands it would run; it cannot be read;
+    /// a run that lives writes it.
     pub fn resume(path: &Path) -> Result<(Journal, Record), Failure> {
         let what = format!("cannot go on with {}", path.display());
-        let open = OpenOptions::new().append(true).open(path);
-        let file = open.map_err(Failure::system(&*what))?;
+        let opened = trusted_file::open(path, Access::Append);
+        let opened = opened.map_err(|why| Failure::Unready(format!("{what}: {why}")))?;
+        let absent = || Failure::system(&*what)(io::ErrorKind::NotFound.into());
+        let file = opened.ok_or_else(absent)?;
         // Where the file system has no locks, nobody has one.
         if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(Failure::Unready(format!("{what}: a run that is not over writes it")));
         }
         let (mut record, length) =
-            whole_lines(path).map_err(|why| Failure::Unready(why.to_string()))?;
+            whole_lines(path, &file).map_err(|why| Failure::Unready(why.to_string()))?;
         let mut journal = Journal::of(path.parent().unwrap_or(path), record.id.clone(), file);
         // The line that was being written when that run ended; a machine that lost its power may have lost more of it.
         journal.length = length;

@@ -62,9 +62,9 @@ pub fn read_from(path: &Path, bytes: &[u8]) -> Result<Record, Unreadable> {
     parse(bytes).map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
-/// The result in the lines of a journal that have an end, and how long those are together, in bytes.
-pub(super) fn whole_lines(path: &Path) -> Result<(Record, u64), Unreadable> {
-    let read = bytes(path).and_then(|bytes| {
+/// The result in the lines of an opened journal that have an end, and how long those are together, in bytes.
+pub(super) fn whole_lines(path: &Path, file: &File) -> Result<(Record, u64), Unreadable> {
+    let read = bytes_of(file).and_then(|bytes| {
         let length = bytes.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
         Ok((parse(&bytes[..length])?, length as u64))
     });
@@ -92,9 +92,12 @@ pub(super) fn trials(path: &Path, lines: &[u8]) -> Result<Vec<Trial>, Unreadable
 const LARGEST: u64 = 1 << 30;
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Why> {
+    bytes_of(&File::open(path).map_err(Why::Io)?)
+}
+
+fn bytes_of(file: &File) -> Result<Vec<u8>, Why> {
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|it| it.take(LARGEST + 1).read_to_end(&mut bytes));
-    let length = read.map_err(Why::Io)? as u64;
+    let length = file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(Why::Io)? as u64;
     if length > LARGEST { Err(Why::Large) } else { Ok(bytes) }
 }
 

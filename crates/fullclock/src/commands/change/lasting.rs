@@ -5,6 +5,7 @@ use crate::cli::ApplyArguments;
 use anyhow::{Context, Result, bail};
 use facts::change::{Group, Write};
 use host::change::{Journal, Machine, State};
+use host::trusted_file::{self, Access};
 use rules::persist::{self, Caller};
 use rules::plan::Plan;
 use std::path::Path;
@@ -66,5 +67,6 @@ fn stays(program: &Path) -> Result<()> {
         let name = program.display();
         bail!("{name} is no place for what runs at boot; install it into /usr/local/bin");
     }
-    Ok(host::ownership::refuse_others_files(program)?)
+    let found = trusted_file::open(program, Access::Read)?;
+    found.map(drop).with_context(|| format!("{} is no longer there", program.display()))
 }

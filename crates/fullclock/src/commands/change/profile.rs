@@ -1,7 +1,7 @@
 //! Where profiles are: /etc/fullclock, the program itself, or a path.
 
-use crate::commands::bytes_of;
 use anyhow::{Context, Result, anyhow, bail};
+use host::trusted_file;
 use rules::plan::Request;
 use rules::profile::{LARGEST, Profile, SHIPPED};
 use std::path::{Path, PathBuf};
@@ -19,11 +19,15 @@ pub(super) fn requests(name: &str) -> Result<Vec<Request>> {
 
 fn text_of(name: &str) -> Result<String> {
     if name.contains('/') {
-        return read(Path::new(name));
+        let path = Path::new(name);
+        return read(path)?.with_context(|| format!("{name}: there is no such file"));
     }
     let path = PathBuf::from(FOLDER).join(format!("{name}.toml"));
-    if path.exists() {
-        return read(&path);
+    // Where there is none, it does not matter who could write the folders on the way.
+    if path.exists()
+        && let Some(text) = read(&path)?
+    {
+        return Ok(text);
     }
     match SHIPPED.iter().find(|it| it.name == name) {
         Some(shipped) => Ok(shipped.text.to_owned()),
@@ -35,10 +39,9 @@ fn text_of(name: &str) -> Result<String> {
     }
 }
 
-fn read(path: &Path) -> Result<String> {
-    host::ownership::refuse_others_files(path)?;
-    let Some(bytes) = bytes_of(path, LARGEST as u64 + 1)? else {
-        bail!("{} is no profile: it has more than {LARGEST} bytes", path.display());
-    };
-    String::from_utf8(bytes).with_context(|| format!("{} is no text", path.display()))
+/// The text of a profile; `None` where there is no such file.
+fn read(path: &Path) -> Result<Option<String>> {
+    let bytes = trusted_file::read(path, LARGEST)?;
+    let text = bytes.map(String::from_utf8).transpose();
+    text.with_context(|| format!("{} is no text", path.display()))
 }

@@ -96,7 +96,8 @@ pub(super) fn report(
     let analysis = analyse(record).map_err(|why| anyhow!("{why}"))?;
     let study = Study::of(record, &analysis).context("it is no study")?;
     output::print(&tell(&study)?)?;
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    host::state_folder::create(folder)
+        .with_context(|| format!("cannot make {}", folder.display()))?;
     let files = render::experiment::files(&study)?;
     for (name, text) in &files {
         let path = folder.join(name);
