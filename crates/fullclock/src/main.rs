@@ -3,6 +3,7 @@
 //! The binary reads the command line, asks `host` for facts and `rules` for verdicts, and prints them.
 #![forbid(unsafe_code)]
 
+mod advised;
 mod cli;
 mod clock;
 mod commands;

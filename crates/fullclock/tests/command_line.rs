@@ -166,7 +166,7 @@ fn ids_of_every_list_are_explained() {
     }
     let setting = printed(&["explain", "scaling-max"]);
     assert!(setting.contains("(setting)") && setting.contains("What it costs"), "{setting}");
-    assert!(setting.contains("Mends capped-frequency by `scaling-max=max`"), "{setting}");
+    assert!(setting.contains("Fixes findings of capped-frequency"), "{setting}");
     let lists = printed(&["explain", "--json"]);
     assert!(lists.contains("\"workloads\"") && lists.contains("\"settings\""), "{lists}");
 }

@@ -1,9 +1,10 @@
 //! What a check reports.
 
+use crate::commands::Command;
 use facts::CpuSet;
 use std::fmt;
 
-/// One fault of a host, with everything needed to believe it, weigh it and mend it.
+/// One fault of a host, with everything needed to believe it, weigh it and fix it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// How much it hurts a database server.
@@ -18,7 +19,7 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// What it takes, where that can be estimated.
     pub cost: Option<Cost>,
-    /// What would mend it.
+    /// What would fix it.
     pub fix: Fix,
 }
 
@@ -75,13 +76,58 @@ pub struct Cost {
     pub derivation: String,
 }
 
-/// What would mend a fault.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What would fix a fault: what its check requests, and what [`advise`](crate::advice::advise) makes of that on the host.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fix {
-    /// Commands that take effect at once and are gone after a reboot.
+    /// The settings that fix it, and their values.
+    pub requests: Vec<Requested>,
+    /// Commands of [`COMMANDS`](crate::commands::COMMANDS), for what no setting does.
+    pub commands: Vec<Invoked>,
+    /// Places that it names beside its evidence; a `*` stands for part of a name.
+    pub places: Vec<String>,
+    /// Shell commands that make the writes of the accepted requests. They take effect at once and are gone after a reboot.
     pub now: Vec<String>,
+    /// The accepted requests as `fullclock apply` takes them.
+    pub apply: Vec<String>,
+    /// Commands that change something that no setting changes: not journaled, so that `fullclock revert` does not undo them.
+    pub by_hand: Vec<ByHand>,
+    /// Commands that only look.
+    pub look: Vec<String>,
+    /// Why a request or a command is not offered on this host, a line each.
+    pub refused: Vec<String>,
     /// What makes it last.
     pub lasting: Option<String>,
+}
+
+/// One setting that a check requests for a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requested {
+    /// The id of the setting.
+    pub setting: &'static str,
+    /// The value, without its CPUs.
+    pub value: String,
+    /// The CPUs it is requested for; `None` for all.
+    pub cpus: Option<CpuSet>,
+}
+
+/// One command of the list, with the argument that its text takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invoked {
+    /// Which.
+    pub command: &'static Command,
+    /// What replaces `{}` in its text.
+    pub argument: String,
+}
+
+/// A command that changes a host outside of the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByHand {
+    /// What to type.
+    pub command: String,
+    /// What can go wrong, in words.
+    pub risk: &'static str,
+    /// Where it is available: distributions, packages.
+    pub available: &'static str,
 }
 
 impl Finding {
@@ -119,14 +165,47 @@ impl Finding {
         self
     }
 
-    /// Adds a command that mends it until the next boot.
+    /// Requests that a setting of the whole host, or of every CPU, gets this value.
+    #[must_use]
+    pub fn fix_by(mut self, setting: &'static str, value: impl Into<String>) -> Finding {
+        self.fix.requests.push(Requested { setting, value: value.into(), cpus: None });
+        self
+    }
+
+    /// Requests that a setting gets this value on these CPUs.
+    #[must_use]
+    pub fn fix_by_on(
+        mut self,
+        setting: &'static str,
+        value: impl Into<String>,
+        cpus: CpuSet,
+    ) -> Finding {
+        self.fix.requests.push(Requested { setting, value: value.into(), cpus: Some(cpus) });
+        self
+    }
+
+    /// Names a place that has the fault, beside those of the evidence; a `*` stands for part of a name.
+    #[must_use]
+    pub fn names(mut self, place: impl Into<String>) -> Finding {
+        self.fix.places.push(place.into());
+        self
+    }
+
+    /// Adds a command of the list, which helps where no setting does.
+    #[must_use]
+    pub fn command(mut self, command: &'static Command, argument: impl Into<String>) -> Finding {
+        self.fix.commands.push(Invoked { command, argument: argument.into() });
+        self
+    }
+
+    /// Adds a command that fixes it until the next boot.
     #[must_use]
     pub fn fix_now(mut self, command: impl Into<String>) -> Finding {
         self.fix.now.push(command.into());
         self
     }
 
-    /// Says what mends it for good.
+    /// Says what fixes it for good.
     #[must_use]
     pub fn fix_lasting(mut self, text: impl Into<String>) -> Finding {
         self.fix.lasting = Some(text.into());

@@ -8,6 +8,7 @@ use facts::counters::{Counters, Family, Group, Groups, Moment, Name, Table, Task
 use facts::{CpuSet, Fact, HostView};
 use host::Captured;
 
+pub(crate) mod advised;
 pub(crate) mod books;
 pub(crate) mod boot_loaders;
 mod hostile;
@@ -36,19 +37,24 @@ flags : acpi tm2 est ida pln pts epb hwp
 /// The host that answers as `excerpt` says; whatever it does not name is absent. A text with a capture's first
 /// line is a whole capture, and what it does not name is not known.
 pub(crate) fn host_of(excerpt: &str) -> HostView {
-    let is_whole = excerpt.starts_with("fullclock capture ");
-    let captured = if is_whole { Captured::parse(excerpt) } else { Captured::excerpt(excerpt) };
-    host::view(&captured.unwrap())
+    host::view(&captured(excerpt))
 }
 
-/// The findings of a check that has some.
-pub(crate) fn findings(check: &Check, excerpt: &str) -> Vec<Finding> {
-    (check.run)(&host_of(excerpt)).unwrap()
+/// The same as the source of its facts.
+pub(crate) fn captured(excerpt: &str) -> Captured {
+    let is_whole = excerpt.starts_with("fullclock capture ");
+    let captured = if is_whole { Captured::parse(excerpt) } else { Captured::excerpt(excerpt) };
+    captured.unwrap()
+}
+
+/// The findings of a check that has some, with what they advise on that host.
+pub(crate) fn findings(check: &'static Check, excerpt: &str) -> Vec<Finding> {
+    advised::verdict(check, excerpt).unwrap()
 }
 
 /// The verdict in short: `severity: message [CPUs]` a line, or `clean`, or why there is none.
-pub(crate) fn verdict(check: &Check, excerpt: &str) -> String {
-    match (check.run)(&host_of(excerpt)) {
+pub(crate) fn verdict(check: &'static Check, excerpt: &str) -> String {
+    match advised::verdict(check, excerpt) {
         Err(missing) if missing.is_absence() => format!("not applicable: {missing}"),
         Err(missing) => format!("unknown: {missing}"),
         Ok(findings) if findings.is_empty() => "clean".to_owned(),

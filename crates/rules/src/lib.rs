@@ -3,10 +3,12 @@
 //! Nothing here reads a file, a clock or the environment, and nothing knows how a fact was obtained.
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod audit;
 pub mod ceiling;
 pub mod check;
 pub mod checks;
+pub mod commands;
 pub mod curve;
 pub mod documentation;
 pub mod finding;

@@ -2,7 +2,6 @@
 //!
 //! Each setting is planned on the host as those before it will leave it, as far as that can be foreseen.
 
-use crate::check::Check;
 use crate::setting::{Change, Effect, Planned, Refusal, Risk, Scene, Setting, Wanted};
 use crate::settings::{self, SETTINGS};
 use facts::change::{Controls, Group, cpus_of};
@@ -20,8 +19,8 @@ pub struct Request {
     pub cpus: Option<CpuSet>,
     /// Why, in the words of whoever asks; empty where nobody said.
     pub because: String,
-    /// The check whose finding it is to mend, where it was asked for by that.
-    pub mends: Option<&'static str>,
+    /// The check whose finding it is to fix, where it was requested for that.
+    pub fixes: Option<&'static str>,
     /// Whether a host that has no such thing is left as it is, as a profile for many hosts wants it.
     pub if_here: bool,
 }
@@ -57,22 +56,10 @@ impl Request {
         Ok(Request::of(setting, value, cpus))
     }
 
-    /// What mends the findings of a check: one request for each setting that does.
-    pub fn cures(check: &Check) -> Vec<Request> {
-        let of_check = SETTINGS.iter().flat_map(|setting| {
-            let cures = setting.cures.iter().filter(|cure| cure.check == check.id);
-            cures.map(|cure| Request {
-                mends: Some(check.id),
-                if_here: true,
-                ..Request::of(setting, cure.value, None)
-            })
-        });
-        of_check.collect()
-    }
-
-    fn of(setting: &'static Setting, value: &str, cpus: Option<CpuSet>) -> Request {
+    /// A request for a value of a setting, on some CPUs or all.
+    pub fn of(setting: &'static Setting, value: &str, cpus: Option<CpuSet>) -> Request {
         let (value, because) = (value.to_owned(), String::new());
-        Request { setting, value, cpus, because, mends: None, if_here: false }
+        Request { setting, value, cpus, because, fixes: None, if_here: false }
     }
 
     /// All of it as the user would write it: `governor=performance`.
@@ -129,9 +116,9 @@ impl Plan {
         self.steps.iter().all(|step| step.change.writes.is_empty())
     }
 
-    /// Counts as refused what was left out, where nothing else of the plan mends that check: somebody asked for it by name.
-    pub fn must_mend(&mut self, check: &str) {
-        let is_of_check = |request: &Request| request.mends == Some(check);
+    /// Counts as refused what was left out, where nothing else of the plan fixes that check: it was requested by name.
+    pub fn must_fix(&mut self, check: &str) {
+        let is_of_check = |request: &Request| request.fixes == Some(check);
         if self.steps.iter().any(|step| is_of_check(&step.request)) {
             return;
         }
@@ -292,16 +279,18 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_that_was_named_and_cannot_be_mended_is_refused() {
-        let check = crate::checks::find("power-saving-bias").unwrap();
-        let asked = Request::cures(check);
+    fn a_finding_that_was_named_and_cannot_be_fixed_is_refused() {
+        let check = "power-saving-bias";
+        let setting = settings::find("energy-perf-bias").unwrap();
+        let request = Request::of(setting, "performance", None);
+        let asked = [Request { fixes: Some(check), if_here: true, ..request }];
         let excerpt = one_policy();
         let controls = host::controls(&Captured::excerpt(&excerpt).unwrap(), &reads(&asked));
         let mut plan = plan(&host_of(&excerpt), controls, &asked, false);
         assert!(plan.refused.is_empty() && !plan.left_out.is_empty());
-        plan.must_mend("slow-governor");
+        plan.must_fix("slow-governor");
         assert!(plan.refused.is_empty());
-        plan.must_mend(check.id);
+        plan.must_fix(check);
         assert!(!plan.refused.is_empty() && plan.left_out.is_empty());
     }
 
@@ -312,18 +301,6 @@ mod tests {
         let last = plan.lines().last().unwrap();
         assert!(last.contains("nohz_full=2-3 idle=halt"), "{plan}");
         assert!(plan.contains("idle: # Written"), "{plan}");
-    }
-
-    #[test]
-    fn every_check_that_a_setting_mends_has_a_request_that_parses() {
-        for setting in SETTINGS {
-            for cure in setting.cures {
-                let check = crate::checks::find(cure.check).unwrap();
-                let ids: Vec<&str> = Request::cures(check).iter().map(|it| it.setting.id).collect();
-                assert!(ids.contains(&setting.id), "{}", cure.check);
-                assert!(Request::parse(&format!("{}={}", setting.id, cure.value)).is_ok());
-            }
-        }
     }
 
     #[test]

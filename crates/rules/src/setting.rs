@@ -33,8 +33,8 @@ pub struct Setting {
     /// The settings that a plan changes before this one. Where one of them was changed, this one is planned anew right before
     /// it is written: what it had been planned from may have changed with it.
     pub after: &'static [&'static str],
-    /// The checks whose findings it mends, each with the value that does.
-    pub cures: &'static [Cure],
+    /// The checks that request it for a finding.
+    pub fixes: &'static [&'static str],
     /// The files that planning reads, as patterns of [`Controls`].
     pub reads: &'static [&'static str],
     /// What planning looks at of the host. The rest of it is not there to be looked at: it was not asked for.
@@ -107,15 +107,6 @@ pub enum Risk {
     High,
 }
 
-/// A finding that a setting mends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cure {
-    /// The id of the check.
-    pub check: &'static str,
-    /// The value that mends it.
-    pub value: &'static str,
-}
-
 /// The host that a change is planned for.
 pub struct Scene<'a> {
     /// What is known of it.
@@ -183,14 +174,13 @@ impl Setting {
             format!("Risk: {}.", self.risk.words()),
             format!("Power: {}.", self.power),
         ];
-        let list = |items: Vec<String>| items.join(", ");
-        if !self.cures.is_empty() {
-            let cure = |it: &Cure| format!("{} by `{}={}`", it.check, self.id, it.value);
-            declared.push(format!("Mends {}.", list(self.cures.iter().map(cure).collect())));
+        if !self.fixes.is_empty() {
+            let checks = self.fixes.join(", ");
+            declared
+                .push(format!("Fixes findings of {checks}, where `fullclock plan` accepts it."));
         }
         if !self.after.is_empty() {
-            let before = self.after.iter().map(|&it| it.to_owned()).collect();
-            declared.push(format!("In one plan it comes after {}.", list(before)));
+            declared.push(format!("In one plan it comes after {}.", self.after.join(", ")));
         }
         let declared: String = declared.iter().map(|it| format!("- {it}\n")).collect();
         format!("{}\n## In short\n{declared}", self.doc)

@@ -1,5 +1,6 @@
 //! `fullclock audit`: judges a host.
 
+use crate::advised;
 use crate::cli::Arguments;
 use crate::output::{self, Style};
 use crate::render;
@@ -9,11 +10,12 @@ use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let what = "reading the host ...";
-    let (host, name) = output::with_progress(&arguments.output, what, || {
+    let (host, audit, name) = output::with_progress(&arguments.output, what, || {
         let (source, name) = super::open_with_controller(arguments)?;
-        anyhow::Ok((host::view(&*source), name))
+        let host = host::view(&*source);
+        let audit = advised::audit(&*source, &host);
+        anyhow::Ok((host, audit, name))
     })?;
-    let audit = rules::audit::audit(&host);
     let text = if arguments.output.json {
         render::json::audit(&host, &audit)?
     } else {

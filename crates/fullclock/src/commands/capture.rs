@@ -1,5 +1,6 @@
 //! `fullclock capture`: writes down everything that an audit and a plan ask of a host.
 
+use crate::advised::is_of_kernel;
 use crate::cli::Arguments;
 use crate::output;
 use anyhow::{Context, Result};
@@ -12,9 +13,9 @@ pub(super) fn run(arguments: &Arguments, file: Option<&Path>) -> Result<ExitCode
         let (source, _) = super::open_with_controller(arguments)?;
         let recording = Recording::new(&*source);
         host::view(&recording);
+        let mut reads = rules::settings::reads().into_iter().collect::<Vec<_>>();
         // Of files of configuration somebody wrote every word, and no rule knows what is private in them.
-        let kernels = |it: &&str| !it.starts_with("/etc/") && !it.starts_with("/usr/");
-        let reads: Vec<&str> = rules::settings::reads().into_iter().filter(kernels).collect();
+        reads.retain(|it| is_of_kernel(it));
         host::controls(&recording, &reads);
         anyhow::Ok(recording.capture())
     })?;

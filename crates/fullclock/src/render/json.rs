@@ -7,9 +7,8 @@ use facts::{Fact, HostView, Missing, Origin};
 use rules::audit::Audit;
 use rules::check::{Check, Reference};
 use rules::documentation::Entry;
-use rules::finding::Finding;
+use rules::finding::{ByHand, Finding};
 use rules::pasted::Explanation;
-use rules::plan::Request;
 use serde_json::{Result, Value, json};
 
 /// The version of every shape in this file, which is the number in the schemas' file names.
@@ -113,10 +112,20 @@ fn finding(check: &Check, finding: &Finding) -> Value {
         "message": message,
         "evidence": evidence.iter().map(|it| json!({ "source": it.source, "value": it.value })).collect::<Vec<_>>(),
         "cost": cost.as_ref().map(|it| json!({ "estimate": it.estimate, "derivation": it.derivation })),
-        "fix": { "now": fix.now, "lasting": fix.lasting },
-        "settings": Request::cures(check).iter().map(Request::text).collect::<Vec<_>>(),
+        "fix": {
+            "now": fix.now,
+            "by_hand": fix.by_hand.iter().map(by_hand).collect::<Vec<_>>(),
+            "look": fix.look,
+            "refused": fix.refused,
+            "lasting": fix.lasting,
+        },
+        "settings": fix.apply,
         "references": references(check.references),
     })
+}
+
+fn by_hand(it: &ByHand) -> Value {
+    json!({ "command": it.command, "risk": it.risk, "available": it.available })
 }
 
 fn references(references: &[Reference]) -> Vec<Value> {

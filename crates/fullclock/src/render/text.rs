@@ -8,9 +8,8 @@ use facts::{Fact, HostView};
 use rules::audit::Audit;
 use rules::check::Check;
 use rules::documentation::Entry;
-use rules::finding::{Confidence, Finding, Severity};
+use rules::finding::{Confidence, Finding, Fix, Severity};
 use rules::pasted::Explanation;
-use rules::plan::Request;
 
 /// How much of an audit to show.
 #[derive(Clone, Copy, Debug)]
@@ -113,17 +112,32 @@ fn finding(page: &mut Page, check: &Check, finding: &Finding) {
     if let Some(cost) = &finding.cost {
         page.labelled(MARGIN, "  cost", &format!("{} ({})", cost.estimate, cost.derivation));
     }
-    for (command, label) in finding.fix.now.iter().zip(once_then_nothing("  now")) {
+    fix(page, &finding.fix);
+    page.line("");
+}
+
+fn fix(page: &mut Page, fix: &Fix) {
+    for (command, label) in fix.look.iter().zip(once_then_nothing("  look")) {
         page.labelled(MARGIN, label, command);
     }
-    if let Some(lasting) = &finding.fix.lasting {
+    for (command, label) in fix.now.iter().zip(once_then_nothing("  now")) {
+        page.labelled(MARGIN, label, command);
+    }
+    if !fix.apply.is_empty() {
+        let label = if fix.now.is_empty() { "  now" } else { "  or" };
+        page.labelled(MARGIN, label, &format!("fullclock apply {}", fix.apply.join(" ")));
+    }
+    for it in &fix.by_hand {
+        page.labelled(MARGIN, "  by hand", &it.command);
+        let note = format!("not journaled; {}; {}", it.risk, it.available);
+        page.labelled(MARGIN, "", &page.paint(DIM, &note));
+    }
+    for reason in &fix.refused {
+        page.labelled(MARGIN, "", &page.paint(DIM, &format!("no command: {reason}")));
+    }
+    if let Some(lasting) = &fix.lasting {
         page.labelled(MARGIN, "  lasting", lasting);
     }
-    let cures: Vec<String> = Request::cures(check).iter().map(Request::text).collect();
-    if !cures.is_empty() {
-        page.labelled(MARGIN, "  or", &format!("fullclock apply {}", cures.join(" ")));
-    }
-    page.line("");
 }
 
 fn once_then_nothing(label: &str) -> impl Iterator<Item = &str> {

@@ -79,8 +79,9 @@ impl Audited {
 
 /// The management controller is left alone: an audit is made each minute here, whether anybody reads it or not.
 fn audited() -> Result<Audited, Refusal> {
-    let host = host::view(&Live::this_machine());
-    let audit = rules::audit::audit(&host);
+    let source = Live::this_machine();
+    let host = host::view(&source);
+    let audit = crate::advised::audit(&source, &host);
     let detail = render::text::Detail { quiet: false, verbose: false };
     let style = Style { color: false, width: 100 };
     let text = render::json::audit(&host, &audit).map_err(Refusal::failed)?;

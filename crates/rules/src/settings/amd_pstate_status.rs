@@ -38,7 +38,7 @@ the CPUs with no driver.
     risk: Risk::Medium,
     power: "by who chooses the clock then",
     after: &["tuner"],
-    cures: &[],
+    fixes: &[],
     reads: &reads::joined::<15>(&[&[STATUS], &lost::FILES, &tunables::FILES]),
     looks_at: lost::LOOKS_AT,
     plan,

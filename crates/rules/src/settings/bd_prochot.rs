@@ -33,7 +33,7 @@ broken, until it is replaced; so it cures no finding.
     risk: Risk::High,
     power: "as much as the processor can draw, with no word from those who supply it",
     after: &["tuner"],
-    cures: &[],
+    fixes: &[],
     reads: &[register::LOCKDOWN, register::ALLOW_WRITES],
     looks_at: power_ctl::LOOKS_AT,
     plan,

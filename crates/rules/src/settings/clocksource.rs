@@ -4,9 +4,7 @@
 //! is not in available_clocksource, and cannot be chosen.
 
 use crate::check::Reference;
-use crate::setting::{
-    Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
-};
+use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
 use crate::settings::file;
 use facts::{Subject, Subjects};
 
@@ -42,7 +40,7 @@ boot line makes time jump.
     risk: Risk::Medium,
     power: "none",
     after: &["tuner"],
-    cures: &[Cure { check: "slow-clocksource", value: "best" }],
+    fixes: &["slow-clocksource"],
     reads: &[CURRENT, AVAILABLE],
     looks_at: Subjects::of(&[Subject::Platform, Subject::Cpuinfo]),
     plan,

@@ -38,7 +38,7 @@ Where turbo matters more than the last microseconds of waking up, and where only
     risk: Risk::Low,
     power: "the shorter, the more an idle core draws",
     after: &["tuner"],
-    cures: &[],
+    fixes: &[],
     reads: &[],
     looks_at: Subjects::of(&[Subject::LatencyLimit]),
     plan,

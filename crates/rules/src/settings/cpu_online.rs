@@ -5,7 +5,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::asked;
 use facts::change::{Target, Write, is_same};
@@ -44,7 +44,7 @@ rasdaemon may have taken a CPU offline for its errors: look in its log before yo
     risk: Risk::Medium,
     power: "an offline core draws as little as a sleeping one at best",
     after: &["tuner"],
-    cures: &[Cure { check: "offline-cpus", value: "on" }],
+    fixes: &["offline-cpus"],
     reads: &[ONLINE],
     looks_at: Subjects::of(&[Subject::Cpus, Subject::Isolation]),
     plan,

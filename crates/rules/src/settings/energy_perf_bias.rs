@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::{asked, file};
 use facts::Subjects;
@@ -38,10 +38,7 @@ On a laptop. Firmware that keeps the bias for itself ignores what is written her
     risk: Risk::Low,
     power: "0 draws some watts more a socket under light load",
     after: &["tuner", "cpu-online", "governor", "energy-performance-preference"],
-    cures: &[
-        Cure { check: "power-saving-bias", value: "performance" },
-        Cure { check: "mixed-frequency-settings", value: "performance" },
-    ],
+    fixes: &["power-saving-bias", "mixed-frequency-settings"],
     reads: &[BIAS],
     looks_at: Subjects::NONE,
     plan,

@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::scaling::{self, PolicyFile};
 use crate::settings::{asked, lost};
@@ -49,10 +49,7 @@ Under the governor `performance`, where it is `performance` by itself and takes 
     risk: Risk::Low,
     power: "leaning to performance draws some watts more a socket under light load",
     after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status", "governor"],
-    cures: &[
-        Cure { check: "power-saving-bias", value: "performance" },
-        Cure { check: "mixed-frequency-settings", value: "performance" },
-    ],
+    fixes: &["power-saving-bias", "mixed-frequency-settings"],
     reads: &[PREFERENCE, AVAILABLE, GOVERNOR, lost::BIAS],
     looks_at: scaling::LOOKS_AT.and(lost::BIAS_LOOKS_AT),
     plan,

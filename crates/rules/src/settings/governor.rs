@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::scaling::{self, PolicyFile};
 use crate::settings::{lost, reads, tunables};
@@ -44,10 +44,7 @@ Where power matters more than latency. In active mode, where `powersave` is the 
     risk: Risk::Low,
     power: "idle cores draw some watts more a socket",
     after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status"],
-    cures: &[
-        Cure { check: "slow-governor", value: "performance" },
-        Cure { check: "mixed-frequency-settings", value: "performance" },
-    ],
+    fixes: &["slow-governor", "mixed-frequency-settings"],
     reads: &reads::joined::<11>(&[&[GOVERNOR, AVAILABLE, PREFERENCE, SETSPEED, lost::BIAS], &tunables::FILES]),
     looks_at: scaling::LOOKS_AT.and(lost::BIAS_LOOKS_AT),
     plan,

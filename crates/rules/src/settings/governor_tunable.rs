@@ -41,7 +41,7 @@ Where the governor `performance` may be chosen: it needs no tuning. A change of 
     risk: Risk::Low,
     power: "more eager governors draw more",
     after: &["tuner", "intel-pstate-status", "amd-pstate-status", "governor"],
-    cures: &[],
+    fixes: &[],
     reads: &reads::joined::<7>(&[&[GOVERNOR], &tunables::FILES]),
     looks_at: scaling::LOOKS_AT,
     plan,

@@ -4,9 +4,7 @@
 //! the kernel runs, before that only with `cpuidle_sysfs_switch` on the boot line.
 
 use crate::check::Reference;
-use crate::setting::{
-    Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
-};
+use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
 use crate::settings::file;
 use facts::Subjects;
 
@@ -39,7 +37,7 @@ A governor that sleeps deeper saves power and wakes later; one that sleeps less 
     risk: Risk::Low,
     power: "by how deep CPUs sleep",
     after: &["tuner"],
-    cures: &[Cure { check: "slow-idle-governor", value: "menu" }],
+    fixes: &["slow-idle-governor"],
     reads: &[CURRENT, READ_ONLY, AVAILABLE],
     looks_at: Subjects::NONE,
     plan,

@@ -7,7 +7,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::asked::whole;
 use facts::change::{Target, Write};
@@ -46,7 +46,7 @@ program which asks, there is `cpu-dma-latency`.
     risk: Risk::Low,
     power: "off, idle cores draw some watts each and take turbo from busy ones",
     after: &["tuner", "cpu-online"],
-    cures: &[Cure { check: "turbo-headroom-lost", value: "all:on" }],
+    fixes: &["turbo-headroom-lost"],
     reads: &[DISABLE, DEFAULT],
     looks_at: Subjects::of(&[Subject::IdleStates]),
     plan,

@@ -39,7 +39,7 @@ with no driver: use `intel_pstate=disable` on the boot line.
     risk: Risk::Medium,
     power: "by who chooses the clock then",
     after: &["tuner"],
-    cures: &[],
+    fixes: &[],
     reads: &reads::joined::<18>(&[&[STATUS, NO_TURBO, MAX_PCT, MIN_PCT], &lost::FILES, &tunables::FILES]),
     looks_at: lost::LOOKS_AT,
     plan,

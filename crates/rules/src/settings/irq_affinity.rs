@@ -5,9 +5,7 @@
 //! which no file tells beforehand.
 
 use crate::check::Reference;
-use crate::setting::{
-    Change, Cure, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted,
-};
+use crate::setting::{Change, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
 use crate::settings::asked;
 use facts::change::{Target, Write};
 use facts::{CpuSet, Missing, Subject, Subjects};
@@ -42,7 +40,7 @@ that is reported, and the others are moved.
     risk: Risk::Medium,
     power: "none",
     after: &["tuner", "cpu-online"],
-    cures: &[Cure { check: "irqs-on-isolated", value: asked::HOUSEKEEPING }],
+    fixes: &["irqs-on-isolated"],
     reads: &[AFFINITY],
     looks_at: asked::CPUS_LOOK_AT.and(Subjects::of(&[Subject::Interrupts, Subject::Processes])),
     plan,

@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::asked;
 use crate::settings::task::Task;
@@ -40,7 +40,7 @@ Where no CPU is isolated. Threads that start later (of a driver that is loaded t
     risk: Risk::Medium,
     power: "none",
     after: &["tuner", "cpu-online"],
-    cures: &[Cure { check: "rcu-callbacks-on-isolated", value: asked::HOUSEKEEPING }],
+    fixes: &["rcu-callbacks-on-isolated"],
     reads: &[STAT, STATUS],
     looks_at: asked::CPUS_LOOK_AT,
     plan,

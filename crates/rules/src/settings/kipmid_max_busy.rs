@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::{asked, file};
 use facts::change::{Target, Write};
@@ -40,7 +40,7 @@ Where kipmid takes no CPU time worth mentioning, and while the BMC's firmware is
     risk: Risk::Low,
     power: "a limit saves up to one busy core",
     after: &["tuner"],
-    cures: &[Cure { check: "kipmid-busy", value: "100" }],
+    fixes: &["kipmid-busy"],
     reads: &[PATH],
     looks_at: Subjects::of(&[Subject::Ipmi]),
     plan,

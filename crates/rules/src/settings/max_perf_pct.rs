@@ -5,9 +5,7 @@
 //! is not there where limits are per CPU (`intel_pstate=per_cpu_perf_limits`).
 
 use crate::check::Reference;
-use crate::setting::{
-    Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
-};
+use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
 use crate::settings::asked::{self, whole};
 use crate::settings::file;
 use facts::Subjects;
@@ -40,7 +38,7 @@ Where a power budget asks for it. The limits of single CPUs (`scaling-max`) are 
     risk: Risk::Low,
     power: "a higher clock draws more than in proportion to it",
     after: &["tuner", "intel-pstate-status", "turbo"],
-    cures: &[Cure { check: "capped-frequency", value: "100" }],
+    fixes: &["capped-frequency"],
     reads: &[PATH, OTHER],
     looks_at: Subjects::NONE,
     plan,

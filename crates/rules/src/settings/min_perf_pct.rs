@@ -38,7 +38,7 @@ The governor `performance` raises the clock by itself.
     risk: Risk::Low,
     power: "a higher clock draws more than in proportion to it",
     after: &["tuner", "intel-pstate-status", "turbo", "max-perf-pct"],
-    cures: &[],
+    fixes: &[],
     reads: &[PATH, OTHER],
     looks_at: Subjects::of(&[Subject::Policies, Subject::Limits, Subject::Cpuinfo, Subject::Pstate]),
     plan,

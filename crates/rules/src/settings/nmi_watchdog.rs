@@ -4,7 +4,7 @@
 //! a counter for it refuses to switch it on, which no file tells beforehand.
 
 use crate::check::Reference;
-use crate::setting::{Cure, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
+use crate::setting::{Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
 use crate::settings::file;
 use facts::Subjects;
 
@@ -37,7 +37,7 @@ them.
     risk: Risk::Low,
     power: "none that can be measured",
     after: &["tuner"],
-    cures: &[Cure { check: "nmi-watchdog-tick", value: "off" }],
+    fixes: &["nmi-watchdog-tick"],
     reads: &[PATH],
     looks_at: Subjects::NONE,
     plan,

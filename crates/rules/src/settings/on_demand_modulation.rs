@@ -8,7 +8,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::register;
 use facts::change::Write;
@@ -53,7 +53,7 @@ needs `--i-know`.
     risk: Risk::Medium,
     power: "that of a clock which runs all the time",
     after: &["tuner", "cpu-online"],
-    cures: &[Cure { check: "clock-modulation", value: "off" }],
+    fixes: &["clock-modulation"],
     reads: &[register::LOCKDOWN, register::ALLOW_WRITES],
     looks_at: register::LOOKS_AT.and(Subjects::of(&[
         Subject::Cpus,

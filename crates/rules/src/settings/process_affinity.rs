@@ -41,7 +41,7 @@ Where a cpuset allows fewer CPUs, it wins.
     risk: Risk::Medium,
     power: "none",
     after: &["tuner", "cpu-online"],
-    cures: &[],
+    fixes: &[],
     reads: &[STAT, STATUS],
     looks_at: asked::CPUS_LOOK_AT.and(Subjects::of(&[Subject::Processes])),
     plan,

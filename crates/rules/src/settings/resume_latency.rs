@@ -5,7 +5,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::{asked, file};
 use facts::{Subject, Subjects};
@@ -37,7 +37,7 @@ Where every CPU should have the same limit for the time of one run: `cpu-dma-lat
     risk: Risk::Low,
     power: "the shorter, the more an idle core draws",
     after: &["tuner", "cpu-online"],
-    cures: &[Cure { check: "turbo-headroom-lost", value: "any" }],
+    fixes: &["turbo-headroom-lost"],
     reads: &[LATENCY],
     looks_at: Subjects::of(&[Subject::Cpus]),
     plan,

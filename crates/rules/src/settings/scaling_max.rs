@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::clocks::{self, End, MAX_PCT};
 use crate::settings::{asked, scaling};
@@ -43,10 +43,7 @@ file shows: set `max-perf-pct` first.
     risk: Risk::Low,
     power: "a higher clock draws more than in proportion to it",
     after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status", "turbo", "governor", "max-perf-pct", "min-perf-pct"],
-    cures: &[
-        Cure { check: "capped-frequency", value: "max" },
-        Cure { check: "mixed-frequency-settings", value: "max" },
-    ],
+    fixes: &["capped-frequency", "mixed-frequency-settings"],
     reads: &[MAX, MIN, MAX_PCT],
     looks_at: scaling::LOOKS_AT.and(clocks::LOOKS_AT),
     plan,

@@ -40,7 +40,7 @@ the uncertain case in which `performance` may not be chosen.
     risk: Risk::Low,
     power: "busy cores with little to do draw more",
     after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status", "turbo", "governor", "max-perf-pct", "min-perf-pct", "scaling-max"],
-    cures: &[],
+    fixes: &[],
     reads: &[MIN, MAX],
     looks_at: scaling::LOOKS_AT.and(clocks::LOOKS_AT),
     plan,

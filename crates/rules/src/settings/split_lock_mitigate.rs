@@ -4,7 +4,7 @@
 //! such a thing only the kernel's log tells.
 
 use crate::check::Reference;
-use crate::setting::{Cure, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
+use crate::setting::{Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
 use crate::settings::file;
 use facts::Subjects;
 
@@ -36,7 +36,7 @@ host shared with programs that nobody trusts, leave it on.
     risk: Risk::Low,
     power: "none",
     after: &["tuner"],
-    cures: &[Cure { check: "split-lock-penalty", value: "off" }],
+    fixes: &["split-lock-penalty"],
     reads: &[PATH],
     looks_at: Subjects::NONE,
     plan,

@@ -4,7 +4,7 @@
 //! whatever the interval.
 
 use crate::check::Reference;
-use crate::setting::{Cure, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
+use crate::setting::{Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
 use crate::settings::{asked, file};
 use facts::Subjects;
 use std::ops::RangeInclusive;
@@ -36,7 +36,7 @@ On hosts without isolated CPUs: one short task a second costs a busy core next t
     risk: Risk::Low,
     power: "none",
     after: &["tuner"],
-    cures: &[Cure { check: "vmstat-tick", value: "60" }],
+    fixes: &["vmstat-tick"],
     reads: &[PATH],
     looks_at: Subjects::NONE,
     plan,

@@ -36,7 +36,7 @@ on, too: it is what takes their timers to the others (`get_nohz_timer_target` in
     risk: Risk::Low,
     power: "off, idle CPUs wake up more often",
     after: &["tuner"],
-    cures: &[],
+    fixes: &[],
     reads: &[PATH],
     looks_at: Subjects::NONE,
     plan,

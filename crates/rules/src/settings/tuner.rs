@@ -5,7 +5,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use facts::change::{Target, Write};
 use facts::system::process::Process;
@@ -38,7 +38,7 @@ the power policy of the firmware (DPTF) and writes power limits (PL1) while noth
     risk: Risk::Medium,
     power: "none",
     after: &[],
-    cures: &[Cure { check: "rival-tuner", value: "stopped" }],
+    fixes: &["rival-tuner"],
     reads: &[],
     looks_at: Subjects::of(&[Subject::Processes, Subject::Tuners]),
     plan,

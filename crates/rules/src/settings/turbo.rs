@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{
-    Change, Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
+    Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::clocks::MAX_PCT;
 use crate::settings::{asked, clocks, file, lost, scaling};
@@ -51,7 +51,7 @@ refused here: switch it on in the firmware's setup.
     risk: Risk::Low,
     power: "turbo draws up to the package's power limit",
     after: &["tuner", "intel-pstate-status", "amd-pstate-status"],
-    cures: &[Cure { check: "turbo-off", value: "on" }],
+    fixes: &["turbo-off"],
     reads: &[NO_TURBO, MIN_PCT, MAX_PCT, BOOST, POLICY_BOOST, MAX],
     looks_at: scaling::LOOKS_AT.and(clocks::LOOKS_AT),
     plan,

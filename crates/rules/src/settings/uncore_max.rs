@@ -5,7 +5,7 @@
 //! power budget.
 
 use crate::check::Reference;
-use crate::setting::{Cure, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
+use crate::setting::{Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
 use crate::settings::asked::whole;
 use crate::settings::uncore;
 use facts::Subjects;
@@ -37,7 +37,7 @@ more.
     risk: Risk::Low,
     power: "a faster uncore takes from the power budget of the cores",
     after: &["tuner"],
-    cures: &[Cure { check: "uncore-capped", value: "max" }],
+    fixes: &["uncore-capped"],
     reads: &[uncore::MIN, uncore::MAX, uncore::INITIAL_MIN, uncore::INITIAL_MAX],
     looks_at: Subjects::NONE,
     plan,

@@ -35,7 +35,7 @@ Where the load is even: the uncore follows it by itself.
     risk: Risk::Low,
     power: "a faster uncore takes from the power budget of the cores",
     after: &["tuner", "uncore-max"],
-    cures: &[],
+    fixes: &[],
     reads: &[uncore::MIN, uncore::MAX, uncore::INITIAL_MIN, uncore::INITIAL_MAX],
     looks_at: Subjects::NONE,
     plan,

@@ -35,7 +35,7 @@ Where no CPU is isolated. Kernels keep unbound work off `isolcpus=` and `nohz_fu
     risk: Risk::Low,
     power: "none",
     after: &["tuner", "cpu-online"],
-    cures: &[],
+    fixes: &[],
     reads: &[PATH],
     looks_at: asked::CPUS_LOOK_AT,
     plan,

@@ -134,6 +134,9 @@ impl Run {
         let scene =
             Scene { host: &host, allowed, temporary: std::env::temp_dir(), stop: &self.stop };
         let mut runner = Runner::prepare(task, &scene, costs).map_err(|it| it.to_string())?;
+        if task.is_recorded {
+            crate::advised::ask(&recording, &host);
+        }
         let taping = task.is_recorded.then(|| self.taping(&recording, &host)).transpose()?;
         let cpus = runner.cpus().map(ToString::to_string);
         let ready = Ready { about: runner.about(), cpus };

@@ -19,6 +19,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
 use host::Source;
 use host::change::{Access, Force, Journal, Machine, Undone, UndoneFate, recover};
+use rules::audit::Audit;
 use rules::plan::{Plan, Request};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,22 +27,71 @@ use std::process::ExitCode;
 /// A change was refused or did not stick.
 const REFUSED: u8 = 3;
 
-/// What is asked for: settings, the cures of findings, profiles; where nothing is, the cures of every finding of an audit. With
-/// it the host, as far as that looks at it.
+/// What is requested: settings, profiles, and what the audit of this host requests for its findings; where nothing is named, for all of
+/// them. With it the host, as far as that looks at it.
 fn asked(source: &dyn Source, options: &PlanArguments) -> Result<(Vec<Request>, HostView)> {
-    if options.profiles.is_empty() && options.what.is_empty() {
+    let is_of_findings = |what: &String| !what.contains('=');
+    let is_bare = options.profiles.is_empty() && options.what.is_empty();
+    if is_bare || options.what.iter().any(is_of_findings) {
         let host = host::view(source);
-        let audit = rules::audit::audit(&host);
-        let cures = audit.findings.iter().flat_map(|(check, _)| Request::cures(check));
-        return Ok((without_repetition(cures.collect())?, host));
+        let requests = requests(options, &Found::on(&host))?;
+        return Ok((requests, host));
     }
-    let requests = requests(options)?;
+    let requests = requests(options, &Found::nothing())?;
     let host = host::view_of(source, rules::plan::looks_at(&requests));
     Ok((requests, host))
 }
 
-/// What is asked for by name.
-fn requests(options: &PlanArguments) -> Result<Vec<Request>> {
+/// What an audit found, and what it requests for that.
+struct Found<'a> {
+    host: Option<(&'a HostView, Audit)>,
+}
+
+impl<'a> Found<'a> {
+    fn nothing() -> Found<'a> {
+        Found { host: None }
+    }
+
+    fn on(host: &'a HostView) -> Found<'a> {
+        Found { host: Some((host, rules::audit::audit(host))) }
+    }
+
+    /// The requests of all findings, or of those of one check.
+    fn requests(&self, check: Option<&str>) -> Vec<Request> {
+        let Some((host, audit)) = &self.host else { return Vec::new() };
+        let found = audit.findings.iter().filter(|(it, _)| check.is_none_or(|id| it.id == id));
+        found.flat_map(|(check, finding)| rules::advice::requests(host, check, finding)).collect()
+    }
+
+    /// The requests that fix a check's findings; none where it has no finding here.
+    ///
+    /// Errors: no such check, one that no setting fixes, or one that is unknown here.
+    fn fixing(&self, id: &str) -> Result<Vec<Request>> {
+        if rules::checks::find(id).is_none() {
+            bail!(not_a_check(id));
+        }
+        let is_found = |audit: &Audit| audit.findings.iter().any(|(check, _)| check.id == id);
+        let is_fixable = rules::settings::SETTINGS.iter().any(|it| it.fixes.contains(&id));
+        let requests = self.requests(Some(id));
+        if let Some((_, audit)) = &self.host {
+            if let Some((_, missing)) = audit.unknown.iter().find(|(check, _)| check.id == id) {
+                bail!("whether {id} is to be fixed is unknown: {missing}");
+            }
+            if !is_fixable || (is_found(audit) && requests.is_empty()) {
+                bail!(
+                    "no setting fixes {id} here; `fullclock audit` and `fullclock explain {id}` say what does"
+                );
+            }
+        }
+        Ok(requests)
+    }
+}
+
+/// What is requested, by name or by what was found.
+fn requests(options: &PlanArguments, found: &Found<'_>) -> Result<Vec<Request>> {
+    if options.profiles.is_empty() && options.what.is_empty() {
+        return without_repetition(found.requests(None));
+    }
     let mut requests = Vec::new();
     for name in &options.profiles {
         requests.extend(profile::requests(name)?);
@@ -50,29 +100,21 @@ fn requests(options: &PlanArguments) -> Result<Vec<Request>> {
         if what.contains('=') {
             requests.push(Request::parse(what).map_err(|error| anyhow!(error))?);
         } else {
-            requests.extend(cures(what)?);
+            requests.extend(found.fixing(what)?);
         }
     }
     without_repetition(requests)
 }
 
-fn cures(id: &str) -> Result<Vec<Request>> {
-    let Some(check) = rules::checks::find(id) else {
-        let hint = match rules::settings::find(id) {
-            Some(setting) => {
-                format!("{id} is a setting: say {id}=VALUE, VALUE being {}", setting.takes)
-            }
-            None => format!(
-                "{id:?} is neither a finding nor SETTING=VALUE; `fullclock explain` lists both"
-            ),
-        };
-        bail!(hint);
-    };
-    let cures = Request::cures(check);
-    if cures.is_empty() {
-        bail!("no setting mends {id}; `fullclock explain {id}` says what does");
+fn not_a_check(id: &str) -> String {
+    match rules::settings::find(id) {
+        Some(setting) => {
+            format!("{id} is a setting: say {id}=VALUE, VALUE being {}", setting.takes)
+        }
+        None => {
+            format!("{id:?} is neither a finding nor SETTING=VALUE; `fullclock explain` lists both")
+        }
     }
-    Ok(cures)
 }
 
 /// The requests, each once. Two that want different things of one setting are an error, unless they name different CPUs.
@@ -111,7 +153,7 @@ fn planned(
     let controls = host::controls(source, &rules::plan::reads(requests));
     let mut plan = rules::plan::plan(host, controls, requests, options.i_know);
     // What was named and is no SETTING=VALUE is a finding.
-    options.what.iter().for_each(|it| plan.must_mend(it));
+    options.what.iter().for_each(|it| plan.must_fix(it));
     plan
 }
 

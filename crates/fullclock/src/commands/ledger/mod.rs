@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         edge: Err(Missing::not_here("edge of an interrupt", "nothing was traced")),
     };
     let (measured, status) = session.measure(&cpus)?;
-    let audit = rules::audit::audit(&host);
+    let audit = crate::advised::audit(&source, &host);
     let host_after = host::view(&source);
     let traced = measured.traced;
     let evidence = Evidence {

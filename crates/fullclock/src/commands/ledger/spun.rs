@@ -36,7 +36,7 @@ pub(super) fn run(
             |gaps: &Gaps| Spun { wall_ns: gaps.wall_ns(), gaps: books(&interval, gaps, events) };
         (cpu, gaps.as_ref().map(of).map_err(Missing::clone))
     };
-    let audit = rules::audit::audit(host);
+    let audit = crate::advised::audit(&source, host);
     let host_after = host::view(&source);
     let evidence = Evidence {
         cpus,

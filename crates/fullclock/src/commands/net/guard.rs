@@ -2,12 +2,13 @@
 //! that slows them.
 
 use super::placement::{Over, placement};
+use crate::advised;
 use crate::measure::costs;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::Live;
 use lab::wire::protocol::{Clocks, Judgement, Slowing};
 use lab::wire::{Accounts, Work};
-use rules::audit::{Audit, audit};
+use rules::audit::Audit;
 
 /// The checks whose findings lower or stop the clock of a busy CPU.
 const CHECKS: &[&str] = &[
@@ -47,7 +48,7 @@ pub(super) fn judgement(
 ) -> Judgement {
     accounts.look_at_clocks(cpus);
     let after = before();
-    let audit = audit(&after);
+    let audit = advised::audit(&Live::this_machine(), &after);
     let ledger = accounts.close(cpus, &after, &audit.findings);
     let place = placement(over, host, &after, cpus);
     let clocks = Clocks { nominal_hz: nominal(&after).into(), slowing: slowing(audit, cpus) };
@@ -99,9 +100,11 @@ mod tests {
     #[test]
     fn a_finding_counts_for_the_cpus_that_have_it_alone() {
         let captured = include_str!("../../../tests/fixtures/two-governors.host");
-        let host = host::view(&Captured::parse(captured).unwrap());
-        let all: Vec<Slowing> = slowing(audit(&host), host.topology.online.as_ref().unwrap());
-        let of = |cpu: u32| slowing(audit(&host), &[cpu].into_iter().collect());
+        let source = Captured::parse(captured).unwrap();
+        let host = host::view(&source);
+        let audit = || advised::audit(&source, &host);
+        let all: Vec<Slowing> = slowing(audit(), host.topology.online.as_ref().unwrap());
+        let of = |cpu: u32| slowing(audit(), &[cpu].into_iter().collect());
         assert!(all.iter().any(|it| it.check == "slow-governor" && !it.fix.is_empty()), "{all:?}");
         let is_slow = |cpu: &u32| of(*cpu).iter().any(|it| it.check == "slow-governor");
         let n_slow = host.topology.online.as_ref().unwrap().iter().filter(is_slow).count();

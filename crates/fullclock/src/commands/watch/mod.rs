@@ -61,6 +61,9 @@ fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
             bail!("--cpus names {offline}, and only {online} are online");
         }
     }
+    if options.record.is_some() {
+        crate::advised::ask(&recording, &host);
+    }
     // The file is made before anything is measured: one that cannot be is to be known at once.
     let existing = if options.overwrite { Existing::Replace } else { Existing::Refuse };
     let create = |path| Writer::create(path, existing, &recording);

@@ -90,7 +90,10 @@ function fixes({ fix, settings = [] }) {
   const parts = [];
   const quoted = settings.map((/** @type {string} */ it) => (/^[\w=.,:@/-]+$/.test(it) ? it : `'${it}'`));
   if (quoted.length > 0) parts.push(["What `fullclock revert` takes back", `fullclock apply ${quoted.join(" ")}`]);
+  if (fix.look.length > 0) parts.push(["Look first", fix.look.join("\n")]);
   if (fix.now.length > 0) parts.push(["Now, until the next boot", fix.now.join("\n")]);
+  for (const it of fix.by_hand) parts.push([`By hand, not journaled; ${it.risk}; ${it.available}`, it.command]);
+  if (fix.refused.length > 0) parts.push(["No command", fix.refused.join("\n")]);
   const commands = parts.map(([title, text]) => {
     return [make("p", {}, `${title}:`), make("pre", { tabIndex: 0, "aria-label": title }, make("code", {}, text))];
   });

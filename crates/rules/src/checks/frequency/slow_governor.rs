@@ -86,9 +86,9 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
     let example = subject.first()?;
     let message = format!("governor {governor} {}", behaviour(governor));
     let mut finding = Finding::new(severity, Confidence::High, message)
-        .on(cpus, host.topology.n_online())
+        .on(cpus.clone(), host.topology.n_online())
         .evidence(example.path("scaling_governor"), governor)
-        .fix_now("cpupower frequency-set -g performance")
+        .fix_by_on("governor", "performance", cpus)
         .fix_lasting(
             "tuned profile throughput-performance, or `cpufreq.default_governor=performance` on the boot line; stop services that set another governor",
         );
@@ -127,7 +127,7 @@ fn is_slowed(host: &HostView, policy: &Policy) -> bool {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     /// Two CPUs of case 1's Xeon E5540 under `driver`, with `governor` and the clock `khz` on CPU 0.
     fn host(driver: &str, governor: &str, khz: &str) -> String {
@@ -136,6 +136,7 @@ mod tests {
             format!(
                 "{folder}/scaling_driver\n{driver}\n{folder}/affected_cpus\n{cpu}\n\
                  {folder}/scaling_governor\n{governor}\n{folder}/scaling_cur_freq\n{khz}\n\
+                 {folder}/scaling_available_governors\nondemand userspace powersave performance\n\
                  {folder}/cpuinfo_max_freq\n2534000\n"
             )
         };
@@ -171,6 +172,29 @@ mod tests {
             verdict(&CHECK, &host("acpi-cpufreq", "userspace", "1600000")).starts_with("high: ")
         );
         assert_eq!(verdict(&CHECK, &host("acpi-cpufreq", "userspace", "2534000")), "clean");
+    }
+
+    #[test]
+    fn the_command_writes_the_slow_policies_and_no_other() {
+        let fix = findings(&CHECK, &host("acpi-cpufreq", "ondemand", "1600000")).remove(0).fix;
+        let policy = "/sys/devices/system/cpu/cpufreq/policy";
+        assert_eq!(fix.now, [format!("echo performance > {policy}0/scaling_governor")]);
+        assert_eq!(fix.apply, ["governor=performance@0"]);
+        let both = host("acpi-cpufreq", "ondemand", "1600000")
+            .replace("governor\nperformance", "governor\nondemand")
+            .replace("cur_freq\n2534000", "cur_freq\n1600000");
+        let fix = findings(&CHECK, &both).remove(0).fix;
+        assert_eq!(fix.now, [format!("echo performance | tee {policy}{{0,1}}/scaling_governor")]);
+        assert_eq!(fix.apply, ["governor=performance"]);
+    }
+
+    #[test]
+    fn a_governor_that_the_driver_lacks_is_not_advised() {
+        let host = host("acpi-cpufreq", "ondemand", "1600000")
+            .replace("powersave performance", "powersave");
+        let fix = findings(&CHECK, &host).remove(0).fix;
+        assert!(fix.now.is_empty() && fix.apply.is_empty());
+        assert!(fix.refused[0].contains("has no governor \"performance\""), "{fix:?}");
     }
 
     #[test]

@@ -130,12 +130,12 @@ fn finding(host: &HostView, duty: Duty, modulated: &Modulated, unset: &CpuSet) -
             format!("the clock runs {duty} of the time; the rest is lost"),
         );
     }
-    for command in clearing(host, &cpus) {
-        finding = finding.fix_now(command);
-    }
-    finding.on(cpus, host.topology.n_online()).fix_lasting(
-        "a firmware update from the machine's vendor; ask what set it: firmware, management controller, power cap",
-    )
+    finding
+        .on(cpus.clone(), host.topology.n_online())
+        .fix_by_on("on-demand-modulation", "off", cpus)
+        .fix_lasting(
+            "a firmware update from the machine's vendor; find out first what set it: firmware, management controller, power cap",
+        )
 }
 
 /// What the threads that share a core with `cpus`, and do not ask for it themselves, have of it.
@@ -161,32 +161,6 @@ fn severity(duty: Duty) -> Severity {
         Some(share) if share <= 0.5 => Severity::Critical,
         _ => Severity::High,
     }
-}
-
-/// Clears bit 4 and nothing else, by reading each CPU's own value; on one CPU first.
-fn clearing(host: &HostView, cpus: &CpuSet) -> Vec<String> {
-    // CoreFreq keeps its hands off this register on 06_5EH, where a write froze the machine.
-    if matches!(&host.cpuinfo, Ok(info) if (info.family, info.model) == (6, 0x5e)) {
-        return Vec::new();
-    }
-    let Some(first) = cpus.first() else { return Vec::new() };
-    let clear = |cpu: &str| format!("wrmsr -p {cpu} 0x19a $(($(rdmsr -d -p {cpu} 0x19a) & ~0x10))");
-    let mut commands =
-        vec![format!("modprobe msr; {}  # one CPU first", clear(&first.to_string()))];
-    let rest = cpus.minus(&[first].into_iter().collect());
-    if !rest.is_empty() {
-        commands.push(format!("for cpu in {}; do {}; done", shell_words(&rest), clear("$cpu")));
-    }
-    commands
-}
-
-/// "0-3,8" as a shell's `for` takes it.
-fn shell_words(cpus: &CpuSet) -> String {
-    let word = |range: &str| match range.split_once('-') {
-        Some((first, last)) => format!("$(seq {first} {last})"),
-        None => range.to_owned(),
-    };
-    cpus.to_string().split(',').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// `cur_state` counts up to three steps of cpufreq first, then T-states (processor_thermal.c).
@@ -280,13 +254,49 @@ mod tests {
         assert_eq!(finding.cost.unwrap().estimate, "75 % of the clock");
         assert_eq!(finding.evidence[0].source, "/dev/cpu/0/msr 0x19a");
         assert_eq!(finding.evidence[0].value, "0x14");
+    }
+
+    /// The model of a Haswell-EP server, on which the bit has been cleared before.
+    fn haswell(values: [&str; 4]) -> String {
+        registers(values).replace("model : 85", "model : 63")
+    }
+
+    #[test]
+    fn the_command_clears_the_bit_on_one_cpu_first() {
+        let fix = findings(&CHECK, &haswell(["0x14"; 4])).remove(0).fix;
         assert_eq!(
-            finding.fix.now,
+            fix.now,
             [
                 "modprobe msr; wrmsr -p 0 0x19a $(($(rdmsr -d -p 0 0x19a) & ~0x10))  # one CPU first",
-                "for cpu in $(seq 1 3); do wrmsr -p $cpu 0x19a $(($(rdmsr -d -p $cpu 0x19a) & ~0x10)); done"
+                "for cpu in {1..3}; do wrmsr -p $cpu 0x19a $(($(rdmsr -d -p $cpu 0x19a) & ~0x10)); done"
             ]
         );
+        assert_eq!(fix.apply, ["on-demand-modulation=off"]);
+        let fix = findings(&CHECK, &haswell(["0x14", "0x0", "0x14", "0x0"])).remove(0).fix;
+        assert_eq!(fix.apply, ["on-demand-modulation=off@0,2"]);
+        assert!(fix.now[1].starts_with("wrmsr -p 2 ") || fix.now[1].contains("in 2; do"));
+    }
+
+    #[test]
+    fn no_register_write_is_printed_where_one_has_frozen_the_model_or_none_has_been_tried() {
+        for (model, why) in [
+            ("94", "has frozen this model"),
+            ("85", "a write has frozen a"),
+            ("158", "a write has frozen a"),
+        ] {
+            let host = registers(["0x14"; 4]).replace("model : 85", &format!("model : {model}"));
+            let fix = findings(&CHECK, &host).remove(0).fix;
+            assert!(fix.now.is_empty() && fix.apply.is_empty(), "{fix:?}");
+            assert!(fix.refused[0].contains(why), "{fix:?}");
+        }
+    }
+
+    #[test]
+    fn no_register_write_is_printed_while_the_processor_is_too_hot() {
+        let hot = "//- /dev/cpu/0/msr 0x19c\n0x88010003\n";
+        let fix = findings(&CHECK, &format!("{}{hot}", haswell(["0x14"; 4]))).remove(0).fix;
+        assert!(fix.now.is_empty() && fix.apply.is_empty(), "{fix:?}");
+        assert!(fix.refused[0].contains("too hot"), "{fix:?}");
     }
 
     #[test]

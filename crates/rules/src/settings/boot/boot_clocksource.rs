@@ -32,7 +32,7 @@ off than a slow one.
     risk: Risk::Medium,
     power: "none",
     after: &[],
-    cures: &[],
+    fixes: &[],
     reads: boot_edit::READS,
     looks_at: boot_edit::LOOKS_AT.and(Subjects::of(&[Subject::Clocksource])),
     plan,

@@ -31,7 +31,7 @@ Nearly always: `cpu-dma-latency=0` gives what `poll` does, while the machine run
     risk: Risk::Medium,
     power: "with poll, idle CPUs draw as much as busy ones",
     after: &[],
-    cures: &[],
+    fixes: &[],
     reads: boot_edit::READS,
     looks_at: boot_edit::LOOKS_AT,
     plan,

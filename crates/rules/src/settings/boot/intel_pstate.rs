@@ -34,7 +34,7 @@ Where `intel-pstate-status` switches between active and passive while the machin
     risk: Risk::Medium,
     power: "none",
     after: &[],
-    cures: &[],
+    fixes: &[],
     reads: boot_edit::READS,
     looks_at: boot_edit::LOOKS_AT.and(Subjects::of(&[Subject::Pstate])),
     plan,

@@ -31,7 +31,7 @@ on isolated CPUs by name runs all of its threads on the first of them.
     risk: Risk::Medium,
     power: "none",
     after: &[],
-    cures: &[],
+    fixes: &[],
     reads: boot_edit::READS,
     looks_at: boot_edit::CPUS_LOOK_AT,
     plan,

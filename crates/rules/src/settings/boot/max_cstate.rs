@@ -33,7 +33,7 @@ and the ACPI driver takes over: it does not turn idle states off.
     risk: Risk::Medium,
     power: "idle cores draw up to tens of watts more a socket",
     after: &[],
-    cures: &[],
+    fixes: &[],
     reads: boot_edit::READS,
     looks_at: boot_edit::LOOKS_AT.and(Subjects::of(&[Subject::IdleDriver])),
     plan,

@@ -4,9 +4,7 @@
 
 use crate::boot_edit;
 use crate::check::Reference;
-use crate::setting::{
-    Cure, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
-};
+use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
 use facts::system::kernel_config::KernelConfig;
 
 pub(in crate::settings) const SETTING: Setting = Setting {
@@ -35,7 +33,7 @@ Where CPUs run more than one task each, as those of most databases do. A kernel 
     risk: Risk::Medium,
     power: "none",
     after: &[],
-    cures: &[Cure { check: "isolated-without-nohz-full", value: "isolated" }],
+    fixes: &["isolated-without-nohz-full"],
     reads: boot_edit::READS,
     looks_at: boot_edit::CPUS_LOOK_AT,
     plan,

@@ -4,7 +4,7 @@
 
 use crate::boot_edit;
 use crate::check::Reference;
-use crate::setting::{Cure, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
+use crate::setting::{Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
 
 pub(in crate::settings) const SETTING: Setting = Setting {
     id: "rcu-nocbs",
@@ -31,7 +31,7 @@ Where `nohz_full=` names the CPUs: it does this, too. A kernel without CONFIG_RC
     risk: Risk::Medium,
     power: "none",
     after: &[],
-    cures: &[Cure { check: "rcu-callbacks-on-isolated", value: "isolated" }],
+    fixes: &["rcu-callbacks-on-isolated"],
     reads: boot_edit::READS,
     looks_at: boot_edit::CPUS_LOOK_AT,
     plan,

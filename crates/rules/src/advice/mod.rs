@@ -1,0 +1,104 @@
+//! What a finding advises on the host that has it.
+//!
+//! One rule: a command, or a line of `fullclock apply`, is printed only where `plan` on that host accepts the change, and only where every
+//! write of it goes to a place that the finding names. Checks request settings ([`Finding::fix_by`]); their own writes are the commands.
+//! What no setting does comes from one list, [`COMMANDS`](crate::commands::COMMANDS), each with a precondition.
+
+mod places;
+mod shell;
+
+pub use places::is_named;
+
+use crate::check::Check;
+use crate::commands::Kind;
+use crate::finding::{ByHand, Finding, Requested};
+use crate::plan::{self, Request, Step};
+use crate::setting::Effect;
+use crate::settings;
+use facts::HostView;
+use facts::change::{Aim, Controls};
+use std::collections::BTreeSet;
+
+/// Findings, each with its check, as an audit has them.
+pub type Found = [(&'static Check, Finding)];
+
+/// The files that [`advise`] plans from, as patterns of [`Controls`].
+pub fn reads(findings: &Found) -> Vec<&'static str> {
+    let requests = findings.iter().flat_map(|(_, finding)| &finding.fix.requests);
+    let settings = requests.filter_map(|it| settings::find(it.setting));
+    let all: BTreeSet<&str> = settings.flat_map(|it| it.reads.iter().copied()).collect();
+    all.into_iter().collect()
+}
+
+/// Plans what each finding requests, `controls` being what [`reads`] names on this host, and gives it the commands that were accepted and
+/// the reasons of those that were not.
+pub fn advise(host: &HostView, controls: &Controls, findings: &mut Found) {
+    for (check, finding) in findings {
+        plan_requests(host, controls, check, finding);
+        allow_commands(host, finding);
+    }
+}
+
+/// What the check requests for one finding, as a plan takes it.
+pub fn requests(host: &HostView, check: &Check, finding: &Finding) -> Vec<Request> {
+    let request = |it: &Requested| {
+        let setting = settings::find(it.setting)?;
+        let all = host.topology.online.as_ref().ok();
+        let cpus = it.cpus.clone().filter(|cpus| all.is_none_or(|all| !all.minus(cpus).is_empty()));
+        Some(Request {
+            fixes: Some(check.id),
+            if_here: true,
+            ..Request::of(setting, &it.value, cpus)
+        })
+    };
+    finding.fix.requests.iter().filter_map(request).collect()
+}
+
+fn plan_requests(host: &HostView, controls: &Controls, check: &Check, finding: &mut Finding) {
+    let mut requests = requests(host, check, finding);
+    if requests.is_empty() {
+        return;
+    }
+    // What one setting writes may change what the next one plans, so that what is left out is left out of the plan.
+    let steps = loop {
+        let plan = plan::plan(host, controls.clone(), &requests, false);
+        let refused = plan.refused.iter().chain(&plan.left_out);
+        finding.fix.refused.extend(refused.map(|(it, why)| format!("{}: {why}", it.text())));
+        let unfit = plan.steps.iter().find_map(|it| Some((it, unfit(host, finding, it)?)));
+        let Some((step, why)) = unfit else { break plan.steps };
+        let text = step.request.text();
+        finding.fix.refused.push(format!("{text}: {why}"));
+        requests = plan.steps.iter().map(|it| it.request.clone()).collect();
+        requests.retain(|it| it.text() != text);
+    };
+    finding.fix.apply = steps.iter().map(|it| it.request.text()).collect();
+    let at_once = steps.iter().filter(|it| it.request.setting.effect == Effect::AtOnce);
+    finding.fix.now.extend(at_once.flat_map(|it| shell::commands(&it.change.writes)));
+}
+
+/// Why an accepted step is not for this finding.
+fn unfit(host: &HostView, finding: &Finding, step: &Step) -> Option<String> {
+    let mut written = step.change.writes.iter().filter(|it| it.aim != Aim::Forgotten).peekable();
+    if written.peek().is_none() {
+        let note = step.change.notes.first().map_or("already set", String::as_str);
+        return Some(note.to_owned());
+    }
+    let other = written.find(|it| !is_named(host, finding, &it.target))?;
+    Some(format!("it would also change {}", other.target))
+}
+
+fn allow_commands(host: &HostView, finding: &mut Finding) {
+    for it in std::mem::take(&mut finding.fix.commands) {
+        let text = it.command.text.replace("{}", &it.argument);
+        match ((it.command.holds)(host), it.command.kind) {
+            (Ok(()), Kind::Looks) => finding.fix.look.push(text),
+            (Ok(()), Kind::Changes { risk }) => {
+                let available = it.command.available;
+                finding.fix.by_hand.push(ByHand { command: text, risk, available });
+            }
+            (Err(_), Kind::Looks) => {}
+            (Err(why), Kind::Changes { .. }) => finding.fix.refused.push(format!("{text}: {why}")),
+        }
+        finding.fix.commands.push(it);
+    }
+}
