@@ -9,6 +9,7 @@ pub mod change;
 mod clocks;
 pub mod counters;
 pub mod cpu;
+mod elsewhere;
 mod host_view;
 pub mod ipmi;
 pub mod links;
@@ -27,6 +28,7 @@ mod unasked;
 mod units;
 
 pub use cpu::set::CpuSet;
+pub use elsewhere::Elsewhere;
 pub use host_view::{HostView, Origin};
 pub use missing::{Fact, IfPresent, Missing, Obstacle, Why};
 pub use parse::Expected;

@@ -3,6 +3,7 @@
 //! The reasons are kept apart because they lead to different verdicts: what a host does not have is
 //! not a fault, what could not be read is not "fine".
 
+use crate::elsewhere::Elsewhere;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -146,6 +147,11 @@ impl Missing {
         Missing { what: what.into(), why: Why::Failed(NO_DEVICE.to_owned()) }
     }
 
+    /// `what` exists and is reported by `place`, which this program cannot read.
+    pub fn elsewhere(what: impl Into<String>, place: Elsewhere) -> Missing {
+        Missing { what: what.into(), why: Why::Failed(place.reason().to_owned()) }
+    }
+
     /// `what` of a CPU went unseen for a while, because the CPU was offline.
     pub fn was_offline(what: impl Into<String>, cpu: u32) -> Missing {
         Missing { what: what.into(), why: Why::Failed(offline_for_a_while(cpu)) }
@@ -230,7 +236,8 @@ impl Missing {
             }
             Why::Failed(text) if text == NO_DEVICE => Some("modprobe ipmi_devintf"),
             Why::Failed(text) if text == NOT_SHOWN => Some("run `fullclock bench timer`"),
-            Why::NotHere(_) | Why::Absent | Why::Failed(_) | Why::Malformed { .. } => None,
+            Why::Failed(text) => Elsewhere::of_reason(text).map(Elsewhere::remedy),
+            Why::NotHere(_) | Why::Absent | Why::Malformed { .. } => None,
         }
     }
 }

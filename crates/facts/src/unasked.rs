@@ -30,7 +30,11 @@ impl HostView {
             origin,
             kernel: kernel(),
             dmi: dmi(),
-            platform: Platform { hypervisor: none("hypervisor"), container: none("container") },
+            platform: Platform {
+                hypervisor: none("hypervisor"),
+                is_control_domain: false,
+                container: none("container"),
+            },
             cpuinfo: none("/proc/cpuinfo"),
             topology: topology(),
             cpufreq: cpufreq(),

@@ -37,3 +37,45 @@ pub fn audit(host: &HostView) -> Audit {
     audit.findings.sort_by_key(|(_, it)| std::cmp::Reverse((it.severity, it.confidence)));
     audit
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Audit, audit};
+    use crate::fixture::{XEON, host_of};
+    use facts::Elsewhere;
+
+    fn unknown<'a>(audit: &'a Audit, remedy: &str) -> Vec<&'a str> {
+        let has = |missing: &facts::Missing| missing.remedy() == Some(remedy);
+        audit.unknown.iter().filter(|(_, it)| has(it)).map(|(check, _)| check.id).collect()
+    }
+
+    #[test]
+    fn the_control_domain_of_xen_is_the_machine_and_its_clock_is_asked_of_xen() {
+        let dom0 = format!(
+            "{XEON}//- /sys/hypervisor/type\nxen\n//- /proc/xen/capabilities\ncontrol_d\n\
+             //- /sys/class/dmi/id/sys_vendor\nDell Inc.\n//- /sys/class/dmi/id/product_name\nPowerEdge R640\n\
+             //- /sys/class/dmi/id/bios_version\n2.8.1\n"
+        );
+        let dom0 = audit(&host_of(&dom0));
+        let of_xen = unknown(&dom0, Elsewhere::Xen.remedy());
+        for id in [
+            "capped-frequency",
+            "no-frequency-driver",
+            "slow-governor",
+            "clock-modulation",
+            "prochot-asserted",
+            "thermal-throttling",
+            "no-idle-driver",
+            "slow-idle-governor",
+        ] {
+            assert!(of_xen.contains(&id), "{id} is not among {of_xen:?}");
+        }
+        assert_eq!(unknown(&dom0, "audit the machine under this guest"), [""; 0]);
+        assert!(dom0.clean.iter().any(|it| it.id == "known-bad-firmware"));
+        let in_guest = format!("{XEON}//- /sys/hypervisor/type\nxen\n");
+        let in_guest = audit(&host_of(&in_guest));
+        assert!(
+            unknown(&in_guest, "audit the machine under this guest").contains(&"prochot-asserted")
+        );
+    }
+}

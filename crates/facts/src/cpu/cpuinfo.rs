@@ -90,6 +90,16 @@ impl CpuInfo {
         matches!(self.vendor.as_str(), "AuthenticAMD" | "HygonGenuine")
     }
 
+    /// Whether it is an x86 processor of a manufacturer that this program knows.
+    pub fn is_x86(&self) -> bool {
+        self.is_intel() || self.is_amd()
+    }
+
+    /// Whether it is an IBM POWER processor, which the kernel shows as `cpu : POWER9, ...`.
+    pub fn is_power(&self) -> bool {
+        self.vendor.is_empty() && self.model_name.starts_with("POWER")
+    }
+
     /// Whether x86 turbo (Intel's `ida`, AMD's `cpb`) is there and not switched off in firmware.
     ///
     /// Source: CPUID.06H:EAX[1], which also reads 0 while turbo is disabled in MSR 0x1A0[38], and

@@ -3,32 +3,57 @@
 //! A guest sees emulated registers and a virtual clock: an MSR that reads 0 there says nothing about the
 //! processor. Sources: CPUID.01H:ECX[31] (the kernel's `hypervisor` flag), /sys/hypervisor/type,
 //! arch/s390/kernel/sysinfo.c, and the DMI names that hypervisors give themselves.
+//!
+//! Xen's control domain (Dom0) is between the two: it owns the machine's devices and firmware, and runs on virtual CPUs.
 
 use super::dmi::Dmi;
 use crate::cpu::cpuinfo::CpuInfo;
-use crate::{Fact, Missing};
+use crate::{Elsewhere, Fact, Missing};
 
 /// What is under the kernel, and what is around this process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Platform {
-    /// The hypervisor's name where there is one; `None` on bare metal.
+    /// The hypervisor's name where the kernel runs on virtual CPUs; `None` on bare metal.
     pub hypervisor: Fact<Option<String>>,
+    /// Whether this is Xen's control domain (Dom0), which owns the machine's devices.
+    pub is_control_domain: bool,
     /// The container this process runs in, where that shows.
     pub container: Fact<Option<String>>,
 }
 
 impl Platform {
-    /// Whether the kernel runs in a virtual machine. Unknown counts as no.
+    /// Whether the kernel runs on virtual CPUs: in a guest or in Xen's control domain. Unknown counts as no.
     pub fn is_guest(&self) -> bool {
         matches!(self.hypervisor, Ok(Some(_)))
     }
 
-    /// On a guest, the reason for which `what` cannot be known: the hypervisor shows its own.
+    /// Whether the machine's devices and firmware are another system's. Unknown counts as no.
+    pub fn has_virtual_devices(&self) -> bool {
+        self.is_guest() && !self.is_control_domain
+    }
+
+    /// On virtual CPUs, the reason for which `what` of the processor cannot be known: the hypervisor shows its own.
     pub fn hides(&self, what: &str) -> Result<(), Missing> {
         match &self.hypervisor {
+            Ok(Some(_)) if self.is_control_domain => Err(Missing::elsewhere(what, Elsewhere::Xen)),
             Ok(Some(hypervisor)) => Err(Missing::hidden(what, hypervisor)),
             Ok(None) | Err(_) => Ok(()),
         }
+    }
+
+    /// On virtual CPUs, whose `what` is: a guest has none of its own, and Xen keeps that of the machine from Dom0.
+    pub fn leaves_to_hypervisor(&self, what: &str) -> Result<(), Missing> {
+        match &self.hypervisor {
+            Ok(Some(hypervisor)) if !self.is_control_domain => {
+                Err(Missing::not_here(what, format!("a guest of {hypervisor}")))
+            }
+            _ => self.hides(what),
+        }
+    }
+
+    /// On a guest, the reason for which `what` of the devices or the firmware cannot be known.
+    pub fn hides_devices(&self, what: &str) -> Result<(), Missing> {
+        if self.is_control_domain { Ok(()) } else { self.hides(what) }
     }
 
     /// On a guest whose hypervisor keeps it to itself, the reason for which a stolen time of 0 says nothing.
@@ -56,6 +81,20 @@ const KEEP_STEAL_TO_THEMSELVES: &[&str] =
 /// (Documentation/virt/kvm/x86/cpuid.rst). Means nothing without the CPU's `hypervisor` flag.
 pub const SIGNATURE_LEAF: u32 = 0x4000_0000;
 
+/// Whether a Xen domain is the control domain: by /proc/xen/capabilities, or by the UUID in /sys/hypervisor/uuid,
+/// which is all zeros there (Documentation/ABI/stable/sysfs-hypervisor-xen).
+pub fn is_control_domain(capabilities: &Fact<String>, uuid: &Fact<String>) -> bool {
+    let controls = |text: &String| text.split([',', '\n']).any(|it| it.trim() == "control_d");
+    let is_zero = |text: &String| {
+        text.contains('0') && text.trim().bytes().all(|it| matches!(it, b'0' | b'-'))
+    };
+    match capabilities {
+        // An empty file is that of a guest.
+        Ok(text) => controls(text),
+        Err(_) => uuid.as_ref().is_ok_and(is_zero),
+    }
+}
+
 /// Decides from the CPU's flag, `/sys/hypervisor/type`, the DMI names, s390's /proc/sysinfo and the signature of
 /// [`SIGNATURE_LEAF`], where there is one.
 pub fn hypervisor(
@@ -65,8 +104,10 @@ pub fn hypervisor(
     sysinfo: &Fact<String>,
     signature: Option<[u32; 4]>,
 ) -> Fact<Option<String>> {
-    if let Some(name) = named_by_dmi(dmi) {
-        return Ok(Some(name.to_owned()));
+    let has_no_flag = matches!(cpuinfo, Ok(info) if info.is_x86() && !info.has("hypervisor"));
+    let name = named_by_dmi(dmi).filter(|it| !(has_no_flag && it.rents_machines));
+    if let Some(Named { name, .. }) = name {
+        return Ok(Some((*name).to_owned()));
     }
     if let Ok(name) = xen_type {
         return Ok(Some(name.clone()));
@@ -79,7 +120,7 @@ pub fn hypervisor(
             let name = signature.and_then(named_by_signature).unwrap_or("an unnamed hypervisor");
             Ok(Some(name.to_owned()))
         }
-        Ok(info) if info.is_intel() || info.is_amd() => Ok(None),
+        Ok(info) if info.is_x86() => Ok(None),
         // Other architectures have no such flag. Firmware tables that name a real vendor will do.
         Ok(info) if info.model_name.to_ascii_lowercase().contains("qemu") => {
             Ok(Some("QEMU".to_owned()))
@@ -106,39 +147,59 @@ fn named_by_signature([_, ebx, ecx, edx]: [u32; 4]) -> Option<&'static str> {
     SIGNATURES.iter().find(|(known, _)| known.as_slice() == letters.as_flattened()).map(|it| it.1)
 }
 
-/// DMI vendor and product names of hypervisors; the third column is what people call them.
-const NAMES: &[(&str, &str, &str)] = &[
-    ("QEMU", "", "QEMU/KVM"),
-    ("", "KVM", "KVM"),
-    ("Red Hat", "RHEV", "KVM"),
-    ("Red Hat", "OpenStack", "KVM"),
-    ("OpenStack Foundation", "", "KVM"),
-    ("Apache Software Foundation", "CloudStack", "KVM"),
-    ("VMware", "VMware", "VMware"),
-    ("innotek GmbH", "", "VirtualBox"),
-    ("Oracle Corporation", "VirtualBox", "VirtualBox"),
-    ("Microsoft Corporation", "Virtual Machine", "Hyper-V"),
-    ("Xen", "", "Xen"),
-    ("Google", "Google Compute Engine", "KVM"),
-    ("Parallels", "", "Parallels"),
-    ("BHYVE", "", "bhyve"),
-    ("Nutanix", "AHV", "KVM"),
-    ("Alibaba Cloud", "", "KVM"),
-    ("DigitalOcean", "", "KVM"),
+/// Names that a firmware table gives a virtual machine.
+struct Named {
+    /// How the vendor's name starts.
+    vendor: &'static str,
+    /// How the product's name starts.
+    product: &'static str,
+    /// What people call the hypervisor.
+    name: &'static str,
+    /// Whether machines without a hypervisor are rented under the same names. On x86, the CPU's flag tells them from
+    /// virtual machines: these clouds do not hide it. (systemd, src/basic/virt.c, for Google's c3 metal instances.)
+    rents_machines: bool,
+}
+
+const fn named(vendor: &'static str, product: &'static str, name: &'static str) -> Named {
+    Named { vendor, product, name, rents_machines: false }
+}
+
+const fn rented(vendor: &'static str, product: &'static str, name: &'static str) -> Named {
+    Named { vendor, product, name, rents_machines: true }
+}
+
+static NAMES: &[Named] = &[
+    rented("Amazon EC2", "", "KVM (Amazon EC2)"),
+    named("QEMU", "", "QEMU/KVM"),
+    named("", "KVM", "KVM"),
+    named("Red Hat", "RHEV", "KVM"),
+    named("Red Hat", "OpenStack", "KVM"),
+    named("OpenStack Foundation", "", "KVM"),
+    named("Apache Software Foundation", "CloudStack", "KVM"),
+    named("VMware", "VMware", "VMware"),
+    named("innotek GmbH", "", "VirtualBox"),
+    named("Oracle Corporation", "VirtualBox", "VirtualBox"),
+    named("Microsoft Corporation", "Virtual Machine", "Hyper-V"),
+    named("Xen", "", "Xen"),
+    rented("Google", "Google Compute Engine", "KVM"),
+    named("Parallels", "", "Parallels"),
+    named("BHYVE", "", "bhyve"),
+    named("Nutanix", "AHV", "KVM"),
+    rented("Alibaba Cloud", "Alibaba Cloud ECS", "KVM"),
+    named("DigitalOcean", "", "KVM"),
 ];
 
-fn named_by_dmi(dmi: &Dmi) -> Option<&'static str> {
+fn named_by_dmi(dmi: &Dmi) -> Option<&'static Named> {
     let vendor = dmi.vendor.as_deref().unwrap_or_default();
     let product = dmi.product.as_deref().unwrap_or_default();
     if vendor.is_empty() && product.is_empty() {
         return None;
     }
-    // EC2 shows the instance type as product; its `.metal` types are bare metal.
-    if vendor.starts_with("Amazon EC2") {
-        return (!product.contains("metal")).then_some("KVM (Amazon EC2)");
+    // EC2 shows the instance type as product; its `.metal` types are bare metal on every architecture.
+    if vendor.starts_with("Amazon EC2") && product.contains("metal") {
+        return None;
     }
-    let known = |(v, p, _): &&(&str, &str, &str)| vendor.starts_with(v) && product.starts_with(p);
-    NAMES.iter().find(known).map(|(_, _, name)| *name)
+    NAMES.iter().find(|it| vendor.starts_with(it.vendor) && product.starts_with(it.product))
 }
 
 #[cfg(test)]
@@ -154,5 +215,57 @@ mod tests {
         assert_eq!(signed(b"KVMKVMKVM\0\0\0"), Some("KVM"));
         assert_eq!(signed(b"Microsoft Hv"), None);
         assert_eq!(named_by_signature([0; 4]), None);
+    }
+
+    fn judged(vendor: &str, product: &str, cpuinfo: &str) -> Fact<Option<String>> {
+        let dmi = Dmi {
+            vendor: Ok(vendor.into()),
+            product: Ok(product.into()),
+            firmware_vendor: Err(Missing::absent("bios_vendor")),
+            firmware_version: Err(Missing::absent("bios_version")),
+            firmware_date: Err(Missing::absent("bios_date")),
+            chassis: Err(Missing::absent("chassis_type")),
+        };
+        let absent = || Err(Missing::absent("/a"));
+        let info = CpuInfo::parse(cpuinfo).unwrap();
+        hypervisor(&Ok(info), &dmi, &absent(), &absent(), None)
+    }
+
+    const X86: &str = "processor : 0\nvendor_id : GenuineIntel\nflags : acpi\n";
+    const VIRTUAL: &str = "processor : 0\nvendor_id : GenuineIntel\nflags : acpi hypervisor\n";
+    const ARM: &str = "processor : 0\nCPU implementer : 0x41\n";
+
+    #[test]
+    fn a_rented_machine_without_the_flag_is_bare_metal_whatever_its_firmware_calls_it() {
+        for (vendor, product) in [
+            ("Google", "Google Compute Engine"),
+            ("Alibaba Cloud", "Alibaba Cloud ECS"),
+            ("Amazon EC2", "m5.metal"),
+        ] {
+            assert_eq!(judged(vendor, product, X86), Ok(None), "{vendor}");
+        }
+        assert_eq!(judged("Google", "Google Compute Engine", VIRTUAL), Ok(Some("KVM".into())));
+        // A virtual machine may hide the flag; one of QEMU is one all the same.
+        assert_eq!(judged("QEMU", "Standard PC", X86), Ok(Some("QEMU/KVM".into())));
+    }
+
+    #[test]
+    fn without_a_flag_to_go_by_the_names_decide() {
+        assert_eq!(judged("Google", "Google Compute Engine", ARM), Ok(Some("KVM".into())));
+        assert_eq!(judged("Alibaba Cloud", "Alibaba Cloud ECS", ARM), Ok(Some("KVM".into())));
+        assert_eq!(judged("Amazon EC2", "c6g.metal", ARM), Ok(None));
+        assert_eq!(judged("Amazon EC2", "c6g.large", ARM), Ok(Some("KVM (Amazon EC2)".into())));
+    }
+
+    #[test]
+    fn a_control_domain_is_known_by_its_capability_or_by_its_uuid_of_zeros() {
+        let absent = || Err(Missing::absent("/proc/xen/capabilities"));
+        let zeros = || Ok("00000000-0000-0000-0000-000000000000".to_owned());
+        let other = || Ok("0004fb00-0000-0000-0000-00000000000a".to_owned());
+        assert!(is_control_domain(&Ok("control_d\n".into()), &other()));
+        assert!(!is_control_domain(&Ok(String::new()), &zeros()));
+        assert!(is_control_domain(&absent(), &zeros()));
+        assert!(!is_control_domain(&absent(), &other()));
+        assert!(!is_control_domain(&absent(), &absent()));
     }
 }

@@ -70,6 +70,9 @@ pub(super) fn describe(host: &HostView) -> String {
     parts.extend(known(&host.kernel.release).map(|it| format!("Linux {it}")));
     parts.extend(machine(host));
     parts.extend(match &host.platform.hypervisor {
+        Ok(Some(_)) if host.platform.is_control_domain => {
+            Some("Xen's control domain (Dom0)".to_owned())
+        }
         Ok(Some(hypervisor)) => Some(format!("a guest of {hypervisor}")),
         Ok(None) => Some("bare metal".to_owned()),
         Err(_) => None,
@@ -172,13 +175,17 @@ fn unknown(page: &mut Page, audit: &Audit, detail: Detail) {
 /// Says once what every hidden check has in common.
 fn guest(page: &mut Page, host: &HostView) {
     let Ok(Some(hypervisor)) = &host.platform.hypervisor else { return };
-    page.paragraph(
-        0,
-        &format!(
+    let text = if host.platform.is_control_domain {
+        "This is Xen's control domain (Dom0). Xen decides the clock and the idle states: ask it by `xenpm get-cpufreq-para` \
+         and `xenpm get-cpuidle-states`. The processor's registers, throttling and power limits cannot be seen from here."
+            .to_owned()
+    } else {
+        format!(
             "This is a guest of {hypervisor}, which decides the clock. The processor's registers, firmware, throttling, \
              power limits and idle states cannot be seen from here; audit the machine under it as well."
-        ),
-    );
+        )
+    };
+    page.paragraph(0, &text);
     page.line("");
 }
 

@@ -36,7 +36,11 @@ mod tests {
     use crate::Captured;
 
     fn platform(container: Option<&str>) -> Platform {
-        Platform { hypervisor: Ok(None), container: Ok(container.map(str::to_owned)) }
+        Platform {
+            hypervisor: Ok(None),
+            is_control_domain: false,
+            container: Ok(container.map(str::to_owned)),
+        }
     }
 
     #[test]

@@ -55,5 +55,8 @@ pub fn view_of(source: &dyn Source, subjects: Subjects) -> HostView {
     for reader in subjects::READERS.iter().filter(|it| asked.contains(it.subject)) {
         (reader.read)(source, &mut host);
     }
+    if host.platform.is_control_domain {
+        platform::leave_to_xen(&mut host);
+    }
     host
 }

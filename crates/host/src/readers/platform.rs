@@ -3,19 +3,39 @@
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::system::dmi::Dmi;
-use facts::system::platform::{Platform, SIGNATURE_LEAF, hypervisor};
+use facts::system::platform::{Platform, SIGNATURE_LEAF, hypervisor, is_control_domain};
 use facts::system::process::Process;
-use facts::{Fact, parse};
+use facts::{Elsewhere, Fact, HostView, Missing, parse};
 
 pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>, dmi: &Dmi) -> Platform {
     let xen_type = source.parsed("/sys/hypervisor/type", parse::line);
     let sysinfo = source.text("/proc/sysinfo");
     let is_guest = cpuinfo.as_ref().is_ok_and(|it| it.has("hypervisor"));
     let signature = is_guest.then(|| source.cpuid(SIGNATURE_LEAF, 0).ok()).flatten();
+    // Only Xen has the files that tell its domains apart.
+    let is_control_domain = xen_type.as_deref() == Ok("xen")
+        && is_control_domain(
+            &source.text("/proc/xen/capabilities"),
+            &source.parsed("/sys/hypervisor/uuid", parse::line),
+        );
     Platform {
+        is_control_domain,
         hypervisor: hypervisor(cpuinfo, dmi, &xen_type, &sysinfo, signature),
         container: container(source),
     }
+}
+
+/// What the kernel of Xen's control domain lacks, the machine has all the same: Xen drives its clocks and idle states.
+pub(super) fn leave_to_xen(host: &mut HostView) {
+    fn leave<T>(fact: &mut Fact<T>, what: &str) {
+        if fact.as_ref().is_err_and(Missing::is_absence) {
+            *fact = Err(Missing::elsewhere(what, Elsewhere::Xen));
+        }
+    }
+    leave(&mut host.cpufreq.policies, "the clock's driver");
+    leave(&mut host.cpuidle.driver, "the idle driver");
+    leave(&mut host.cpuidle.governor, "the idle governor");
+    leave(&mut host.cpuidle.tables, "the idle states");
 }
 
 /// systemd writes the container's kind where unprivileged readers see it; podman and docker leave marks,

@@ -55,7 +55,8 @@ fn ends_word(rest: &[u8], length: usize) -> bool {
     rest.get(length).is_none_or(|it| !is_word_byte(*it))
 }
 
-/// 8-4-4-4-12 digits. systemd writes `_` for `-` in the names of slices.
+/// 8-4-4-4-12 digits. systemd writes `_` for `-` in the names of slices. One of zeros alone names no machine: it is that of
+/// Xen's control domain.
 fn uuid(rest: &[u8]) -> Option<usize> {
     let separator = *rest.get(8).filter(|it| matches!(it, b'-' | b'_'))?;
     let mut at = 0;
@@ -72,7 +73,8 @@ fn uuid(rest: &[u8]) -> Option<usize> {
             at += 1;
         }
     }
-    Some(at)
+    let is_zero = rest[..at].iter().all(|it| matches!(it, b'0' | b'-' | b'_'));
+    (!is_zero).then_some(at)
 }
 
 /// A long run of hexadecimal digits, some of them letters.

@@ -165,7 +165,7 @@ fn of_interface(host: &HostView, given: Given, interface: &Interface) -> Named {
 /// What the slot of the PCI function at `pci` carries.
 pub fn slot_of(host: &HostView, given: Given, pci: &Fact<String>) -> Fact<Part> {
     let folder = pci.as_ref()?;
-    host.platform.hides("the slot of the adapter")?;
+    host.platform.hides_devices("the slot of the adapter")?;
     let above = |folder: &str| folder.rsplit_once('/').map(|(slot, _)| slot.to_owned());
     let links = host.pcie.links.as_ref()?;
     let link = links

@@ -51,9 +51,7 @@ fn run(host: &HostView) -> Verdict {
         Err(missing) if missing.is_absence() => missing,
         Err(missing) => return Err(missing.into()),
     };
-    if host.platform.is_guest() {
-        return Err(Missing::not_here("frequency driver", "it is the hypervisor's"));
-    }
+    host.platform.leaves_to_hypervisor("frequency driver")?;
     let cpuinfo = host.cpuinfo.as_ref()?;
     let is_x86 = cpuinfo.is_intel() || cpuinfo.is_amd();
     if is_x86 && !has_pstates(cpuinfo) {
@@ -191,7 +189,7 @@ mod tests {
     fn a_guest_and_a_processor_without_pstates_have_none() {
         assert_eq!(
             verdict(&CHECK, &host("est hypervisor", "2100.0", "")),
-            "not applicable: no frequency driver here: it is the hypervisor's"
+            "not applicable: no frequency driver here: a guest of an unnamed hypervisor"
         );
         assert_eq!(
             verdict(&CHECK, &host("sse2", "2100.0", "")),

@@ -40,9 +40,7 @@ of C-states on the boot line) `turbo-headroom-lost` reports it, and this check d
 };
 
 fn run(host: &HostView) -> Verdict {
-    if let Ok(Some(hypervisor)) = &host.platform.hypervisor {
-        return Err(Missing::not_here("idle driver to choose", format!("a guest of {hypervisor}")));
-    }
+    host.platform.leaves_to_hypervisor("idle driver to choose")?;
     let info = host.cpuinfo.as_ref()?;
     if !info.is_intel() && !info.is_amd() {
         return Err(Missing::not_here(

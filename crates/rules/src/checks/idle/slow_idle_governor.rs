@@ -39,10 +39,7 @@ On a kernel with a periodic tick ladder is the default and right. In a guest the
 };
 
 fn run(host: &HostView) -> Verdict {
-    if let Ok(Some(hypervisor)) = &host.platform.hypervisor {
-        let because = format!("a guest of {hypervisor}");
-        return Err(Missing::not_here("idle governor to choose", because));
-    }
+    host.platform.leaves_to_hypervisor("idle governor to choose")?;
     let governor = host.cpuidle.governor.as_ref()?;
     if governor != "ladder" || !stops_tick(host)? {
         return Ok(Vec::new());

@@ -49,7 +49,7 @@ themselves: short copper needs no FEC, RoCE often needs pause frames. `fullclock
 const MOST_IS_LOST: u64 = 4;
 
 fn run(host: &HostView) -> Verdict {
-    if host.platform.is_guest() {
+    if host.platform.has_virtual_devices() {
         return Err(Missing::not_here("Ethernet wire", "a guest sees one its hypervisor made up"));
     }
     let none = Missing::not_here("Ethernet link to judge", "no interface has one");

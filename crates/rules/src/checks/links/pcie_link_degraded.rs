@@ -49,7 +49,7 @@ there.
 const MOST_IS_LOST: u64 = 4;
 
 fn run(host: &HostView) -> Verdict {
-    if host.platform.is_guest() {
+    if host.platform.has_virtual_devices() {
         return Err(Missing::not_here("PCIe slots", "a guest sees those its hypervisor made up"));
     }
     let none = Missing::not_here("PCIe link to judge", "no network or storage device is in a slot");

@@ -59,7 +59,7 @@ const TABLE: &[BadFirmware] = &[
 ];
 
 fn run(host: &HostView) -> Verdict {
-    host.platform.hides("the firmware of the machine")?;
+    host.platform.hides_devices("the firmware of the machine")?;
     let vendor = host.dmi.vendor.as_ref()?;
     let product = host.dmi.product.as_ref()?;
     let version = host.dmi.firmware_version.as_ref()?;

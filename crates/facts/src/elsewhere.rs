@@ -1,0 +1,98 @@
+//! Facts that a host has and this program cannot read, with where to ask instead.
+//!
+//! They must not pass for "this host has none": a processor that is too hot is too hot whoever reports it.
+
+use crate::{HostView, Missing};
+
+/// Who reports a fact that this program cannot read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elsewhere {
+    /// AMD's Host System Management Port (Documentation/arch/x86/amd_hsmp.rst): EPYC of families 19h and 1Ah.
+    Hsmp,
+    /// A performance counter of AMD's processors (LsSmiRx, PMCx02B in the PPRs of families 17h to 1Ah).
+    SmiCounter,
+    /// Nobody but the machine's firmware: Linux has no interface to it on this processor.
+    Firmware,
+    /// The Xen hypervisor, which shows its control domain (Dom0) virtual CPUs.
+    Xen,
+    /// The kernel's counters in `cpuN/thermal_throttle`, which this kernel does not have. Firmware may have kept the
+    /// thermal interrupt (drivers/thermal/intel/therm_throt.c, intel_init_thermal).
+    ThermalInterrupt,
+    /// The driver of uncore clocks that are set by TPMI (drivers/platform/x86/intel/uncore-frequency).
+    UncoreTpmi,
+}
+
+impl Elsewhere {
+    const ALL: [Elsewhere; 6] = [
+        Elsewhere::Hsmp,
+        Elsewhere::SmiCounter,
+        Elsewhere::Firmware,
+        Elsewhere::Xen,
+        Elsewhere::ThermalInterrupt,
+        Elsewhere::UncoreTpmi,
+    ];
+
+    /// The one with this reason.
+    pub(crate) fn of_reason(text: &str) -> Option<Elsewhere> {
+        Elsewhere::ALL.into_iter().find(|it| it.reason() == text)
+    }
+
+    /// Why this program cannot read it.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Elsewhere::Hsmp => {
+                "AMD processors report it through HSMP, and the amd_hsmp driver does not show it here"
+            }
+            Elsewhere::SmiCounter => "AMD processors count it in a performance counter only",
+            Elsewhere::Firmware => "Linux has no interface to it on this processor",
+            Elsewhere::Xen => "Xen shows its control domain (Dom0) virtual CPUs",
+            Elsewhere::ThermalInterrupt => {
+                "the kernel does not count it: firmware keeps the thermal interrupt, or the kernel is built without CONFIG_X86_THERMAL_VECTOR"
+            }
+            Elsewhere::UncoreTpmi => "the driver intel_uncore_frequency_tpmi is not loaded",
+        }
+    }
+
+    /// Where to ask instead.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Elsewhere::Hsmp => {
+                "on EPYC 7003 and later: modprobe amd_hsmp; else ask the management controller"
+            }
+            Elsewhere::SmiCounter => "perf stat -a -e ls_smi_rx -- sleep 10",
+            Elsewhere::Firmware | Elsewhere::ThermalInterrupt => "ask the management controller",
+            Elsewhere::Xen => "xenpm get-cpufreq-para; xenpm get-cpuidle-states",
+            Elsewhere::UncoreTpmi => "modprobe intel_uncore_frequency_tpmi",
+        }
+    }
+}
+
+impl HostView {
+    /// Whether the kernel shows `what` (heat, power limits, PROCHOT#) on this processor.
+    ///
+    /// Errors: a guest cannot see it; or the processor is not Intel's, and who reports it there. Where the processor is
+    /// unknown, it is up to what can be read.
+    pub fn shows(&self, what: &str) -> Result<(), Missing> {
+        self.platform.hides(what)?;
+        match &self.cpuinfo {
+            Ok(info) if info.is_intel() => Ok(()),
+            Ok(info) if info.is_amd() => Err(Missing::elsewhere(what, Elsewhere::Hsmp)),
+            Ok(_) => Err(Missing::elsewhere(what, Elsewhere::Firmware)),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fact_that_is_reported_elsewhere_is_unknown_and_says_where_to_ask() {
+        for place in Elsewhere::ALL {
+            let missing = Missing::elsewhere("heat", place);
+            assert!(!missing.is_absence(), "{missing}");
+            assert_eq!(missing.remedy(), Some(place.remedy()));
+        }
+    }
+}
