@@ -20,6 +20,7 @@ mod per_cpu;
 pub mod pmu;
 pub mod power;
 pub mod probe;
+pub mod secrets;
 mod subject;
 pub mod system;
 pub mod tape;

@@ -2,6 +2,7 @@
 
 use crate::cli::{Color, OutputArguments};
 use anyhow::{Context, Result};
+use facts::secrets;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -30,6 +31,13 @@ impl Style {
         };
         Style { color, width: width() }
     }
+}
+
+/// The words that this program was started with, its name first, for results and journals: without passwords.
+pub(crate) fn command_line() -> Vec<String> {
+    let words: Vec<String> =
+        std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
+    secrets::masked_words(&words)
 }
 
 /// A variable of the environment that is set to something.
@@ -106,12 +114,18 @@ pub(crate) fn note(arguments: &OutputArguments, text: &str) {
     }
 }
 
+/// What users typed may be repeated in it, and a password with that.
+fn talk(text: &str) {
+    say(&format!("fullclock: {}\n", harmless(&secrets::masked(text))));
+}
+
+/// Writes a text to standard error as it is.
 #[expect(
     clippy::let_underscore_must_use,
     reason = "when standard error is closed too, only the exit code is left to tell"
 )]
-fn talk(text: &str) {
-    let _ = writeln!(io::stderr(), "fullclock: {}", harmless(text));
+pub(crate) fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Does `work`; if it takes more than a second and somebody watches, says what is being done.

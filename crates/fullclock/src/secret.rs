@@ -25,7 +25,9 @@ const LARGEST: u64 = 4096;
 /// Errors: there is none; users other than root and the caller can write it.
 pub(crate) fn read(path: &Path) -> Result<String> {
     let file = trusted_file::open(path, Access::Read)?;
-    let file = file.with_context(|| format!("there is no token in {}", path.display()))?;
+    let file = file.with_context(|| {
+        format!("cannot read the token in {}: there is no such file", path.display())
+    })?;
     token_of(file, path)
 }
 

@@ -7,7 +7,7 @@
     reason = "rustix has no fanotify; libc's calls are used as fanotify(7) shows"
 )]
 
-use facts::{Fact, Missing, Why};
+use facts::{Fact, Missing, Why, secrets};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -121,12 +121,13 @@ fn link_of(link: &str) -> Result<String, Errno> {
     Ok(target.to_string_lossy().into_owned())
 }
 
-/// The words of a process's command line, or its name in brackets where it has none.
+/// The words of a process's command line without passwords, or its name in brackets where it has none.
 fn command_of(pid: u32) -> Option<String> {
     let source: &dyn crate::Source = &crate::Live::this_machine();
     let line = source.read(&format!("/proc/{pid}/cmdline")).ok()?;
-    let line = String::from_utf8_lossy(&line).replace('\0', " ");
-    match line.trim() {
+    let line = String::from_utf8_lossy(&line);
+    let words: Vec<&str> = line.split('\0').collect();
+    match secrets::masked_words(&words).join(" ").trim() {
         "" => Some(format!("[{}]", source.text(&format!("/proc/{pid}/comm")).ok()?.trim())),
         words => Some(words.to_owned()),
     }

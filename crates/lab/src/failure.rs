@@ -1,5 +1,6 @@
 //! Why a trial gave no figure.
 
+use facts::secrets;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -79,9 +80,10 @@ impl Failure {
     }
 }
 
+/// The last words of a program, which may repeat a password that it was given.
 fn tail(said: &str) -> String {
     match said.trim() {
         "" => String::new(),
-        said => format!(": {said}"),
+        said => format!(": {}", secrets::masked(said)),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::trial::{Better, Outcome};
-use facts::{CpuSet, HostView};
+use facts::{CpuSet, HostView, secrets};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -238,10 +238,11 @@ impl Settings {
             .ok_or_else(|| Failure::Unready(format!("--sessions {asked}: expected 1 to {most}")))
     }
 
-    /// The same as a result keeps them: a password in a connection string is replaced by a mark.
+    /// The same as a result keeps them: a password in a connection string or a command is replaced by a mark.
     #[must_use]
     pub fn without_secrets(&self) -> Settings {
-        Settings { dsn: self.dsn.as_deref().map(crate::database::without_password), ..self.clone() }
+        let dsn = self.dsn.as_deref().map(crate::database::without_password);
+        Settings { dsn, command: secrets::masked_words(&self.command), ..self.clone() }
     }
 
     /// The settings that were given.

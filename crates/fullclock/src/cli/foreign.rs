@@ -5,10 +5,13 @@
 //! both places.
 
 use super::Arguments;
+use crate::output;
 use clap::builder::UnknownArgumentValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
+use facts::secrets;
+use std::borrow::Cow;
 
 /// An option by its id, the commands that do not have it, and what to use instead.
 struct Foreign {
@@ -121,10 +124,24 @@ const FOREIGN: &[Foreign] = &[
 /// Reads the command line; ends the program where it asks for help or makes no sense.
 pub(crate) fn parse() -> Arguments {
     let mut command = command();
-    let matches = command.get_matches_mut();
-    let parsed = refuse_before_command(&mut command, &matches)
-        .and_then(|()| Arguments::from_arg_matches(&matches));
-    parsed.unwrap_or_else(|error| error.format(&mut command).exit())
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = matches.and_then(|matches| {
+        refuse_before_command(&mut command, &matches)?;
+        Arguments::from_arg_matches(&matches)
+    });
+    parsed.unwrap_or_else(|error| exit(&error.format(&mut command)))
+}
+
+/// Ends the program with an error of the command line, which repeats words of the user; a password among them is masked.
+fn exit(error: &Error) -> ! {
+    let text = error.render().to_string();
+    match secrets::masked(&text) {
+        Cow::Owned(masked) if error.use_stderr() => {
+            output::say(&masked);
+            std::process::exit(error.exit_code())
+        }
+        _ => error.exit(),
+    }
 }
 
 /// The command line, with hidden options that refuse themselves.

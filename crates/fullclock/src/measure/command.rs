@@ -2,6 +2,7 @@
 
 use crate::interrupt::Interrupt;
 use anyhow::{Context, Result};
+use facts::secrets;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -38,7 +39,7 @@ impl Workload {
     }
 
     fn spawn(mut command: Command, program: &OsStr) -> Result<Workload> {
-        let name = program.to_string_lossy().into_owned();
+        let name = secrets::masked_command(&program.to_string_lossy()).into_owned();
         let spawned = host::counters::with_original_limit(|| command.spawn());
         let child = spawned.with_context(|| format!("cannot run {name}"))?;
         Ok(Workload { name, child })

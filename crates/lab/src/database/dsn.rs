@@ -23,11 +23,6 @@ pub fn without_password(text: &str) -> String {
     Dsn::parse(text).map_or_else(|_| "(not readable)".to_owned(), |dsn| dsn.public)
 }
 
-/// Whether a text is a `--dsn` with a password in it.
-pub fn holds_password(text: &str) -> bool {
-    Dsn::parse(text).is_ok_and(|dsn| dsn.password.is_some())
-}
-
 impl Dsn {
     /// Reads one. The error repeats nothing of the text, which may hold a password.
     pub(super) fn parse(text: &str) -> Result<Dsn, &'static str> {
@@ -293,6 +288,5 @@ mod tests {
             assert_eq!(without_password(text), "(not readable)", "{text}");
         }
         assert_eq!(without_password("host=h password=secret"), "host='h'");
-        assert!(holds_password("host=h password=secret") && !holds_password("host=h"));
     }
 }

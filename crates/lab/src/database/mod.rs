@@ -17,7 +17,7 @@ mod server;
 mod session;
 
 pub(crate) use crew::{Answer, Crew};
-pub use dsn::{holds_password, without_password};
+pub use dsn::without_password;
 pub(crate) use engine::{Engine, Keeping};
 pub use folder::sweep;
 pub(crate) use own_schema::{claim, claimed};

@@ -7,6 +7,7 @@
     reason = "keeps results where the user wants them, and writes nothing else"
 )]
 
+use super::folder::remove_if_there;
 use super::read::whole_lines;
 use super::{JOURNAL, MODE, RESULT, recordings};
 use crate::failure::Failure;
@@ -130,7 +131,9 @@ impl Journal {
     pub fn finish(self, record: &Record) -> Result<PathBuf, Failure> {
         let (result, new) = (self.path(RESULT), self.path("json.new"));
         let write = || -> io::Result<()> {
-            let file = open_new(OpenOptions::new().create(true).truncate(true), &new)?;
+            // What a dead run left; and nothing that has this name is written through, such as a link.
+            remove_if_there(&new)?;
+            let file = open_new(OpenOptions::new().create_new(true), &new)?;
             let mut out = io::BufWriter::new(&file);
             serde_json::to_writer(&mut out, record)?;
             out.write_all(b"\n")?;
@@ -217,6 +220,8 @@ mod tests {
     use super::*;
     use crate::store::fixture::{record, trial};
     use crate::store::read;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn a_journal_that_was_cut_anywhere_behind_its_first_line_is_gone_on_with() {
@@ -248,6 +253,42 @@ mod tests {
         drop(journal);
         Journal::resume(&folder.path().join("x.trials")).unwrap();
         drop(held);
+    }
+
+    #[test]
+    fn a_journal_that_others_could_have_written_is_not_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Journal::begin(folder.path(), &mut record(1)).unwrap());
+        let path = folder.path().join("x.trials");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
+        let error = Journal::resume(&path).unwrap_err().to_string();
+        assert!(error.contains("others can write it (mode 666)"), "{error}");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+        let error = Journal::resume(&path).unwrap_err().to_string();
+        assert!(error.contains("others can write it (mode 777)"), "{error}");
+    }
+
+    #[test]
+    fn a_result_is_not_written_through_a_link_of_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let precious = folder.path().join("precious");
+        std::fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, folder.path().join("x.json.new")).unwrap();
+        let mut whole = record(1);
+        Journal::begin(folder.path(), &mut whole).unwrap().finish(&whole).unwrap();
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+        assert_eq!(read(&folder.path().join("x.json")).unwrap().trials.len(), 1);
+    }
+
+    #[test]
+    fn a_folder_of_results_is_made_for_its_owner_alone() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("state/results");
+        let _journal = Journal::begin(&folder, &mut record(0)).unwrap();
+        for made in [&*folder, folder.parent().unwrap()] {
+            assert_eq!(made.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ fails, prints no such number or does not end within `--timeout` fails the trial.
 shown. What it leaves running is ended with the bench, also where that is killed, unless it makes itself a process group or
 a session of its own, as timeout(1) and servers do.
 
+The result keeps its words, so a password or token among them is refused: give it in ~/.pgpass, an option file or the environment.
+
 ## What moves its figures
 Whatever moves the command's. Start and end of a process are in its time: `fullclock bench -- true` tells what they take.
 

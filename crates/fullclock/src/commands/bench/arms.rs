@@ -1,9 +1,10 @@
 //! What the command line asks to be run, as arms of a plan.
 
 use crate::cli::{ArmArguments, BenchArguments, Place, WorkArguments};
+use crate::commands::passwords;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
-use facts::CpuSet;
+use facts::{CpuSet, secrets};
 use lab::bench::PlannedArm;
 use lab::workload::{Placement, Settings, Workload};
 use lab::workloads::{WORKLOADS, find};
@@ -16,7 +17,7 @@ pub(super) fn planned(options: &BenchArguments, allowed: &CpuSet) -> Result<Vec<
     if let [a, b] = &options.vs[..] {
         let side = |name: &str, text: &str| {
             side(name, text, &options.work, allowed)
-                .with_context(|| format!("--vs, {name}: {text}"))
+                .with_context(|| format!("--vs, {name}: {}", secrets::masked_command(text)))
         };
         return Ok(vec![side("A", a)?, side("B", b)?]);
     }
@@ -94,6 +95,8 @@ fn settings(workload: &Workload, work: &WorkArguments, allowed: &CpuSet) -> Resu
     let word = |it: &std::ffi::OsString| {
         it.to_str().map(str::to_owned).with_context(|| format!("{} is no UTF-8", it.display()))
     };
+    let command: Vec<String> = work.command.iter().map(word).collect::<Result<_>>()?;
+    passwords::refused("the command", &command)?;
     Ok(Settings {
         cpus: cpus(workload, work.cpus.as_ref(), allowed)?,
         iterations: work.iterations,
@@ -105,7 +108,7 @@ fn settings(workload: &Workload, work: &WorkArguments, allowed: &CpuSet) -> Resu
         metric: work.metric.clone(),
         better: work.better.map(Into::into),
         timeout: work.timeout,
-        command: work.command.iter().map(word).collect::<Result<_>>()?,
+        command,
     })
 }
 

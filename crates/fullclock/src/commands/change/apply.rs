@@ -211,9 +211,7 @@ impl Session<'_> {
     pub(super) fn command(&self) -> Vec<String> {
         match &self.options.persisted {
             Some(id) => lasting::command(id),
-            None => {
-                std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect()
-            }
+            None => output::command_line().into_iter().skip(1).collect(),
         }
     }
 }

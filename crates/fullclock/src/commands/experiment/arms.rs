@@ -17,7 +17,7 @@ pub(super) fn planned(
 ) -> Result<Vec<PlannedArm>> {
     let arm = |it: &Combination| {
         let text = design.workloads.get(it.workload).context("no such workload")?;
-        passwords::refused("--workload", &shlex::split(text).unwrap_or_default())?;
+        passwords::refused_in("--workload", text)?;
         let name = name(design, it);
         let mut arm = bench::arms::of_text(&name, text, allowed)
             .with_context(|| format!("--workload {text:?}"))?;

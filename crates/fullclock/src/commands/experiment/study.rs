@@ -12,6 +12,7 @@ use lab::experiment::analysis::analyse;
 use lab::failure::Failure;
 use lab::record::Record;
 use lab::store::{JOURNAL, Journal, RESULT};
+use rustix::fs::OFlags;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -107,10 +108,12 @@ pub(super) fn report(
     Ok(())
 }
 
-/// Reports say what a machine is and what it runs, as results do: they are their owner's until that one shares them.
+/// Reports say what a machine is and what it runs, as results do: they are their owner's until that one shares them. A link of
+/// this name is not written through: another user may have made it.
 fn written(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)?;
     file.write_all(text.as_bytes())
 }
 

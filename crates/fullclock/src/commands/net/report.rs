@@ -28,15 +28,11 @@ pub(super) fn write(
     page: impl FnOnce(&Origin) -> String,
 ) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
-    let commands = format!("{before}{}", command(given()));
+    let commands = format!("{before}{}", command(output::command_line().into_iter()));
     let written = render::change::moment(since_1970());
     page_file::write(path, &page(&Origin { commands, written }), &KIND, false)?;
     output::note(options, &format!("report: {}", path.display()));
     Ok(())
-}
-
-fn given() -> impl Iterator<Item = String> {
-    std::env::args_os().map(|it| it.to_string_lossy().into_owned())
 }
 
 /// This command, for a shell, without what is of this machine alone: where the token is and where the page goes.

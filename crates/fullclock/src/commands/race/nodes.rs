@@ -1,7 +1,9 @@
 //! The nodes that the command line names.
 
 use crate::cli::RaceArguments;
+use crate::commands::passwords;
 use anyhow::{Context, Result, bail};
+use facts::secrets;
 use lab::commit::ENGINES;
 use lab::workload::Settings;
 use std::collections::BTreeSet;
@@ -35,12 +37,13 @@ pub(super) fn planned(options: &RaceArguments) -> Result<Vec<Node>> {
             .split_once('=')
             .filter(|(name, _)| !name.is_empty())
             .context("--node: expected NAME=WHERE, as in a=embedded")?;
-        // The rest may hold a password.
+        passwords::refused_in("--node", name)?;
         node(name, rest, options).with_context(|| format!("--node {name}"))
     });
     let unnamed = options.nodes.iter().map(|text| {
         let name = host(text).with_context(|| {
-            format!("--nodes {text}: expected ssh:HOST or agent:HOST:PORT; --node names others")
+            let shown = secrets::masked_command(text);
+            format!("--nodes {shown}: expected ssh:HOST or agent:HOST:PORT; --node names others")
         })?;
         node(name, text, options).with_context(|| format!("--nodes, {name}"))
     });

@@ -1,0 +1,91 @@
+//! `NAME=value`, `"name": "value"` and `Name: value` within a word.
+
+use super::names;
+use std::ops::Range;
+
+/// The secrets that are assigned in a word, of which `before` is the one in front.
+pub(super) fn secrets(word: &str, before: &str) -> Vec<Range<usize>> {
+    let signs = word.match_indices(['=', ':']);
+    let one = |(at, sign): (usize, &str)| match sign {
+        "=" => after_equals(word, before, at),
+        _ => after_colon(word, at),
+    };
+    signs.filter_map(one).collect()
+}
+
+/// A name that ends here, and where it begins.
+fn name(word: &str, end: usize) -> (usize, &str) {
+    let front = &word[..end];
+    let is_part = |it: char| it.is_ascii_alphanumeric() || "-_.%".contains(it);
+    let begin = front.trim_end_matches(is_part).len();
+    (begin, &front[begin..])
+}
+
+fn after_equals(word: &str, before: &str, at: usize) -> Option<Range<usize>> {
+    // libpq takes spaces on both sides.
+    let (begin, name) = name(word, word[..at].trim_end().len());
+    if !names::is_secret(name) {
+        return None;
+    }
+    let value = at + 1 + (word[at + 1..].len() - word[at + 1..].trim_start().len());
+    let is_option = name.starts_with('-');
+    let is_variable = !name.chars().any(|it| it.is_ascii_lowercase());
+    // In `env "PGPASSWORD=a b"` the space belongs to it; in `sh -c 'PGPASSWORD=a b'` it does not.
+    let runs_a_command = before.starts_with('-') && before.ends_with('c');
+    let is_whole = begin == 0 && (is_option || (is_variable && !runs_a_command));
+    let has_space = word.contains(char::is_whitespace);
+    if is_whole || (begin == 0 && !has_space) {
+        return Some(value..word.len());
+    }
+    let ends: &[char] = match word[..begin].chars().next_back() {
+        Some('?' | '&') => &['&', '#'],
+        Some(';') => &[';'],
+        _ => &[],
+    };
+    Some(value..value_end(word, value, ends))
+}
+
+/// JSON, headers of HTTP, and `pass:` of openssl(1).
+fn after_colon(word: &str, at: usize) -> Option<Range<usize>> {
+    let front = word[..at].trim_end_matches(['\\', '"', '\'']);
+    let (begin, name) = name(front, front.len());
+    let is_header = name.eq_ignore_ascii_case("authorization")
+        || (name.to_ascii_lowercase().starts_with("x-") && names::is_secret(name));
+    if is_header {
+        return Some(at + 1..word.len());
+    }
+    let is_json = front.len() < at && names::is_secret(name);
+    let is_pass = begin == 0 && name == "pass";
+    if !is_json && !is_pass {
+        return None;
+    }
+    let value = at + 1 + (word[at + 1..].len() - word[at + 1..].trim_start().len());
+    Some(value..value_end(word, value, if is_json { &[',', '}'] } else { &[] }))
+}
+
+/// A value in quotes ends at the one that closes it, another at white space, a quote, or one of these.
+fn value_end(word: &str, from: usize, ends: &[char]) -> usize {
+    let value = &word[from..];
+    let mark = ["\\\"", "\\'", "\"", "'"].into_iter().find(|it| value.starts_with(it));
+    let Some(mark) = mark else {
+        let is_end = |it: char| it.is_whitespace() || ends.contains(&it) || "'\"`".contains(it);
+        return unescaped(value, is_end).map_or(word.len(), |it| from + it);
+    };
+    let inner = from + mark.len();
+    let mut closing = word[inner..].match_indices(mark).map(|it| it.0);
+    let close =
+        closing.find(|it| mark.starts_with('\\') || !word[inner..inner + it].ends_with('\\'));
+    close.map_or(word.len(), |it| inner + it + mark.len())
+}
+
+/// The first such character that no backslash precedes.
+fn unescaped(text: &str, is_end: impl Fn(char) -> bool) -> Option<usize> {
+    let mut was_backslash = false;
+    for (at, it) in text.char_indices() {
+        if is_end(it) && !was_backslash {
+            return Some(at);
+        }
+        was_backslash = it == '\\' && !was_backslash;
+    }
+    None
+}

@@ -1,0 +1,150 @@
+//! Passwords, tokens and keys in commands and connection strings, found by how they are spelled.
+//!
+//! Results, journals, web pages and messages repeat what a user typed, and outlive it. The spellings are those of the clients
+//! that database servers are measured with: URIs (RFC 3986, 3.2.1), keywords and `PGPASSWORD` of libpq ("Connection Strings",
+//! "Environment Variables"), `-p` and `MYSQL_PWD` of MySQL and MariaDB ("Password Options"), `sqlplus user/password`, `redis-cli -a`,
+//! and options and variables that are called a password, secret or token; also inside of `sh -c '...'`.
+//!
+//! It cannot know a secret that stands where nothing says so: a lone argument, a file's content.
+
+mod assignments;
+mod names;
+mod programs;
+mod urls;
+mod words;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use words::{Word, split};
+
+/// What is shown in place of a secret.
+pub const MASK: &str = "***";
+
+/// More `sh -c "sh -c '...'"` than anyone writes.
+const DEEPEST: usize = 8;
+
+/// A secret in a list of words: which word, and its bytes in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    word: usize,
+    bytes: Range<usize>,
+}
+
+/// How a text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Text {
+    /// A command line: a word that follows `--password` is a secret.
+    Command,
+    /// The same in a word of another one: a shell reads it, and puts values in place of `$NAME`.
+    Script,
+    /// A sentence, in which any word may follow.
+    Prose,
+}
+
+/// Whether the words of a command, or what they quote, hold a secret.
+pub fn are_in(words: &[impl AsRef<str>]) -> bool {
+    !places(&unquoted(words), Text::Command, 0).is_empty()
+}
+
+/// The words of a command with [`MASK`] in place of each secret.
+pub fn masked_words(words: &[impl AsRef<str>]) -> Vec<String> {
+    let unquoted = unquoted(words);
+    let places = places(&unquoted, Text::Command, 0);
+    let of_word = |at: usize| places.iter().filter(move |it| it.word == at);
+    let masked = |(at, word): (usize, &Word<'_>)| {
+        replaced(word.text, of_word(at).map(|it| it.bytes.clone()).collect()).into_owned()
+    };
+    unquoted.iter().enumerate().map(masked).collect()
+}
+
+/// A command line in one text, with [`MASK`] in place of each secret.
+pub fn masked_command(text: &str) -> Cow<'_, str> {
+    replaced(text, ranges(text, Text::Command, 0))
+}
+
+/// A message with [`MASK`] in place of each secret. Of options whose value is the next word it sees those in quotes.
+pub fn masked(message: &str) -> Cow<'_, str> {
+    replaced(message, ranges(message, Text::Prose, 0))
+}
+
+fn unquoted<'t>(words: &'t [impl AsRef<str>]) -> Vec<Word<'t>> {
+    words.iter().map(|it| Word { text: it.as_ref(), at: 0, is_quoted: false }).collect()
+}
+
+/// The secrets in a text that is split into words.
+fn ranges(text: &str, kind: Text, depth: usize) -> Vec<Range<usize>> {
+    let words = split(text);
+    let in_text = |it: Place| {
+        let at = words.get(it.word).map_or(0, |it| it.at);
+        it.bytes.start + at..it.bytes.end + at
+    };
+    places(&words, kind, depth).into_iter().map(in_text).collect()
+}
+
+fn places(words: &[Word<'_>], kind: Text, depth: usize) -> Vec<Place> {
+    let mut found = programs::secrets(words, kind);
+    for (at, word) in words.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|it| words.get(it)).map_or("", |it| it.text);
+        let has_spaces = word.text.contains(char::is_whitespace);
+        let kind = if has_spaces { Text::Script } else { kind };
+        let assigned = assignments::secrets(word.text, before).into_iter();
+        let in_word = assigned.chain(urls::secrets(word.text));
+        let in_word = in_word.filter(|it| is_secret(&word.text[it.clone()], kind));
+        found.extend(in_word.map(|bytes| Place { word: at, bytes }));
+        if depth < DEEPEST {
+            let nested = nested(word.text, depth);
+            found.extend(nested.into_iter().map(|bytes| Place { word: at, bytes }));
+        }
+    }
+    found
+}
+
+/// The secrets in the commands that a word quotes.
+fn nested(word: &str, depth: usize) -> Vec<Range<usize>> {
+    if !word.contains(char::is_whitespace) {
+        return Vec::new();
+    }
+    if split(word).len() > 1 {
+        return ranges(word, Text::Script, depth + 1);
+    }
+    let quoted = words::quoted(word).into_iter();
+    let of_part = |part: Range<usize>| {
+        let found = ranges(&word[part.clone()], Text::Script, depth + 1).into_iter();
+        found.map(move |it| it.start + part.start..it.end + part.start)
+    };
+    quoted.flat_map(of_part).collect()
+}
+
+/// The text with the mask in these places, which may overlap.
+fn replaced(text: &str, mut places: Vec<Range<usize>>) -> Cow<'_, str> {
+    if places.is_empty() {
+        return text.into();
+    }
+    places.sort_by_key(|it| it.start);
+    let (mut shown, mut end) = (String::new(), 0);
+    for place in places {
+        if place.start >= end {
+            shown.push_str(&text[end..place.start]);
+            shown.push_str(MASK);
+        }
+        end = end.max(place.end);
+    }
+    shown.push_str(&text[end..]);
+    shown.into()
+}
+
+/// Whether a value is what it says: not empty, not a mask, not a switch, and in a script not `$PW` or `$(cat file)`.
+fn is_secret(value: &str, kind: Text) -> bool {
+    let value = value.trim_matches(['\'', '"', '`', '\\']);
+    let begins_name = |it: char| it.is_ascii_alphabetic() || "_{(".contains(it);
+    let refers = kind == Text::Script
+        && value.strip_prefix('$').is_some_and(|rest| rest.starts_with(begins_name));
+    let is_switch = ["true", "false", "yes", "no", "on", "off", "none"];
+    !(value.is_empty()
+        || value.starts_with(MASK)
+        || refers
+        || is_switch.iter().any(|it| value.eq_ignore_ascii_case(it)))
+}
+
+#[cfg(test)]
+mod tests;

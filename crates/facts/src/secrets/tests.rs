@@ -1,0 +1,193 @@
+//! Spellings that hold a secret, spellings that only look like it, and any text at all.
+
+use super::*;
+use proptest::prelude::*;
+
+const SECRET: &str = "s3kr1t";
+
+/// Commands in which `@` stands for a secret.
+const SPELLINGS: &[&str] = &[
+    "pgbench postgres://me:@@db1/x",
+    "pgbench postgresql://me:@@[::1]:5432/x?sslmode=require",
+    "psql 'host=db1 password=@ dbname=x'",
+    "psql 'host=db1 password = @ dbname=x'",
+    "psql postgresql:///x?host=/run&password=@&connect_timeout=3",
+    "psql postgresql:///db?p%61ssword=@",
+    "env PGPASSWORD=@ pgbench -T 10",
+    "sh -c 'PGPASSWORD=@ pgbench -T 10'",
+    "sh -c \"PGPASSWORD='@' pgbench -T 10\"",
+    "bash -lc 'export PGPASSWORD=@; pgbench'",
+    "env MYSQL_PWD=@ mysqlslap",
+    "mysqlslap --password=@ --concurrency 8",
+    "mysqlslap --password @ --concurrency 8",
+    "/usr/bin/mysql -uroot -p@ -e 'select 1'",
+    "sh -c 'mysql -p@ test < x.sql'",
+    "sh -c \"su - mysql -c 'mysql -p@ test'\"",
+    "sh -c \"sh -c \\\"mysql -p@ -e 'select 1'\\\"\"",
+    "mariadb-slap -p@",
+    "sysbench --mysql-password=@ --pgsql-password=@ run",
+    "sysbench --pgsql-password @ run",
+    "mongosh mongodb://root:@@db1,db2/admin",
+    "mongosh -u root -p @ db",
+    "env MONGO_INITDB_ROOT_PASSWORD=@ mongod",
+    "redis-benchmark -a @ -n 10",
+    "env REDISCLI_AUTH=@ redis-cli ping",
+    "redis-cli -u redis://:@@db1:6379",
+    "sqlplus scott/@@orcl",
+    "sqlplus -s scott/@ @x.sql",
+    "sqlldr userid=scott/@@orcl control=x",
+    "sqlcmd -S db1 -U sa -P @",
+    "curl -u me:@ http://db1/x",
+    "curl --user me:@ http://db1/x",
+    "curl -H 'Authorization: Bearer @' http://db1/x",
+    "curl -H 'X-Api-Key: @' http://db1/x",
+    "curl -d '{\"user\": \"me\", \"password\": \"@\"}' http://db1",
+    "curl http://me:@@db1/x",
+    "curl http://db1/x?token=@",
+    "wget --http-password=@ http://db1",
+    "ipmitool -I lanplus -P @ sdr",
+    "sshpass -p @ ssh db1",
+    "sshpass -p@ ssh db1",
+    "go-tpc 'root:@@tcp(db1:3306)/test'",
+    "isql 'Driver=x;Uid=me;Pwd=@;Database=y'",
+    "java -jar x.jar 'jdbc:mysql://db1/x?user=me&password=@&useSSL=true'",
+    "openssl enc -pass pass:@",
+    "psql -c \"alter user me password '@'\"",
+    "mysql -e \"create user me identified by '@'\"",
+    "tool --api-token @",
+    "env API_SECRET=@ ./run",
+    "env DBPASS=@ ./run",
+];
+
+/// Commands without a secret.
+const HARMLESS: &[&str] = &[
+    "pgbench -T 10 -h db1 -p 5433 postgres://me@db1:5432/x",
+    "pgbench postgres://db1:5432/x",
+    "mysql -h db1 -P 3307 -u root --protocol=tcp",
+    "mysqlslap --defaults-extra-file=/root/my.cnf -p",
+    "env PGPASSFILE=/root/.pgpass PWD=/tmp pgbench",
+    "sh -c 'PGPASSWORD=$(cat /run/pw) pgbench'",
+    "sh -c 'mysql -p$MYSQL_PASSWORD test'",
+    "sh -c \"PGPASSWORD=${PW} psql\"",
+    "psql --no-password -c 'select 1'",
+    "serve --token-file /root/token",
+    "llama-bench --max-tokens 512 --n-token=8",
+    "ssh://git@db1:path/x@y",
+    "curl http://db1:8080/a@b http://[::1]:80/@x",
+    "sqlplus / as sysdba",
+    "sqlplus @/home/me/x.sql",
+    "sh -c 'cd /tmp && ls /etc/x@y'",
+    "redis-benchmark -n 10",
+    "ffmpeg -pass 1 x",
+    "./query --a=b key=value time=12:30",
+    "mysql --password",
+    "pgbench --password=***",
+];
+
+fn words(text: &str) -> Vec<String> {
+    split(text).iter().map(|it| it.text.to_owned()).collect()
+}
+
+#[test]
+fn every_spelling_of_a_secret_is_found_and_masked_as_words_and_as_text() {
+    for spelling in SPELLINGS {
+        // `@@` is a secret in front of the @ of a host.
+        let text = spelling.replacen('@', SECRET, 1);
+        let text = if spelling.matches("--pgsql-password=@").count() > 0 {
+            text.replace('@', SECRET)
+        } else {
+            text
+        };
+        let words = words(&text);
+        assert!(are_in(&words), "{text}");
+        let masked = masked_words(&words).join(" ");
+        assert!(!masked.contains(SECRET) && masked.contains(MASK), "{masked}");
+        let masked = masked_command(&text).into_owned();
+        assert!(!masked.contains(SECRET) && masked.contains(MASK), "{masked}");
+        assert_eq!(masked_command(&masked), masked, "masked twice");
+        for message in
+            [format!("cannot run `{text}`: no such file"), format!("--prove {text:?}: no")]
+        {
+            let masked = super::masked(&message);
+            assert!(!masked.contains(SECRET), "{masked}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_secret_is_left_as_it_is() {
+    for text in HARMLESS {
+        let words = words(text);
+        assert_eq!(masked_words(&words), words, "{text}");
+        assert_eq!(masked_command(text), *text);
+    }
+}
+
+#[test]
+fn the_rest_of_a_command_stays_readable() {
+    for (text, expected) in [
+        ("pgbench postgres://me:s3kr1t@db1/x -T 10", "pgbench postgres://me:***@db1/x -T 10"),
+        ("sh -c 'PGPASSWORD=s3kr1t pgbench -T 10'", "sh -c 'PGPASSWORD=*** pgbench -T 10'"),
+        ("mysql -uroot -ps3kr1t test", "mysql -uroot -p*** test"),
+        ("psql x?password=ab&b=c", "psql x?password=***&b=c"),
+        ("psql postgres://me:1/3kr1t@db1/x", "psql postgres://me:***@db1/x"),
+        ("curl -u me:s3kr1t http://db1", "curl -u me:*** http://db1"),
+    ] {
+        assert_eq!(masked_command(text), expected);
+    }
+    // No shell reads the words of a command.
+    let words = ["mysql", "-p$ecret", "--password", "$ecret", "password=$ecret"];
+    assert_eq!(masked_words(&words), ["mysql", "-p***", "--password", "***", "password=***"]);
+    let words = ["env", "PGPASSWORD=two words", "psql"];
+    assert_eq!(masked_words(&words), ["env", "PGPASSWORD=***", "psql"]);
+    let words = ["mysql", "--password=two words; three", "x"];
+    assert_eq!(masked_words(&words), ["mysql", "--password=***", "x"]);
+}
+
+#[test]
+fn sentences_are_left_alone() {
+    for text in [
+        "cannot read the token in /x/agent.token: No such file or directory",
+        "--password and --token are no options of bench",
+        "the database's password: give it in ~/.pgpass or the file that PGPASSFILE names",
+        "it's the agent's token that is empty; remove it",
+        "unexpected argument '--password' found",
+        "http://127.0.0.1:7377/api/v1 answers",
+        "--workload psql password=***: it holds a password",
+    ] {
+        assert_eq!(masked(text), text);
+    }
+}
+
+proptest! {
+    // After `--password`, what begins with a dash is the next option.
+    #[test]
+    fn any_secret_in_any_spelling_is_masked(
+        secret in "[A-Za-z0-9_+.%!][A-Za-z0-9_+.%!-][A-Za-z0-9]{6,12}",
+        at in 0..SPELLINGS.len(),
+        before in "[a-z ]{0,8}",
+    ) {
+        let spelling = SPELLINGS[at];
+        let text = format!("{before} {}", spelling.replacen('@', &secret, 1));
+        let masked = masked_words(&words(&text)).join(" ");
+        prop_assert!(!masked.contains(&secret[2..]), "{} {}", text, masked);
+    }
+
+    #[test]
+    fn any_text_is_masked_and_loses_nothing_but_what_is_masked(
+        text in "(pass|pwd|--password|-p|mysql|=|:|//|@|\\?|&|;|'|\"|`|\\\\|\\$| |ä|x|token|by|identified|sqlplus|/){0,24}",
+    ) {
+        for once in [masked(&text), masked_command(&text)] {
+            // The parts around the masks are those of the text, in their order.
+            let mut rest = &*text;
+            for part in once.split(MASK) {
+                let at = rest.find(part);
+                prop_assert!(at.is_some(), "{:?} {:?}", text, once);
+                rest = &rest[at.unwrap_or(0) + part.len()..];
+            }
+        }
+        let words = words(&text);
+        prop_assert_eq!(masked_words(&words).len(), words.len());
+        prop_assert_eq!(are_in(&words), masked_words(&words) != words);
+    }
+}
