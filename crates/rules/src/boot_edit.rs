@@ -5,6 +5,7 @@
 //! Elsewhere (Red Hat's grubby, SUSE's grub2-mkconfig) the boot line lives in files that others own, and the command that edits
 //! it is told instead.
 
+use crate::finding::Finding;
 use crate::plan::Request;
 use crate::setting::{Change, Planned, Refusal, Scene, Wanted};
 use facts::change::{Aim, Controls, Target, Write};
@@ -27,14 +28,22 @@ const UPDATE_GRUB: &str = "/usr/sbin/update-grub";
 const GRUBBY: &str = "/usr/sbin/grubby";
 const CMDLINE: &str = "/etc/kernel/cmdline";
 
+/// The image is beside the modules on Fedora, RHEL and SUSE, and in /boot on Debian and Ubuntu.
+const KERNEL_INSTALL: &str = "kernel-install add $(uname -r) $(ls /lib/modules/$(uname -r)/vmlinuz /boot/vmlinuz-$(uname -r) 2>/dev/null | head -n 1)";
+
 const HEADER: &str = "# Written by `fullclock apply`, taken away by `fullclock revert`. Recovery entries do not have it.\n";
 const VARIABLE: &str = "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT";
+
+/// Names the boot line as a place of a finding, whatever keeps it on its host.
+pub(crate) fn named(finding: Finding) -> Finding {
+    finding.names(OWN_FILE).names(CMDLINE)
+}
 
 /// The command by which an edit of this file, or its removal, reaches the boot loader; `None` where it is no such file.
 pub fn activation(path: &str) -> Option<&'static str> {
     match path {
         OWN_FILE => Some("update-grub"),
-        CMDLINE => Some("kernel-install add $(uname -r) /lib/modules/$(uname -r)/vmlinuz"),
+        CMDLINE => Some(KERNEL_INSTALL),
         _ => None,
     }
 }
@@ -165,7 +174,7 @@ fn edit_kernel_install(scene: &Scene<'_>, name: &str, value: Option<&str>, line:
         (None, None) => {}
     }
     let release = scene.host.kernel.release.as_ref()?;
-    let activate = format!("kernel-install add {release} /lib/modules/{release}/vmlinuz");
+    let activate = KERNEL_INSTALL.replace("$(uname -r)", release);
     Ok(change(CMDLINE, Some(line), Some(format!("{}\n", words.join(" "))), activate))
 }
 

@@ -10,7 +10,6 @@ pub mod energy;
 pub mod hwp;
 pub mod intel;
 pub mod limit_reasons;
-pub mod package_idle;
 pub mod rapl;
 pub mod ratios;
 mod register;

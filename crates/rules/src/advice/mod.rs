@@ -4,6 +4,7 @@
 //! write of it goes to a place that the finding names. Checks request settings ([`Finding::fix_by`]); their own writes are the commands.
 //! What no setting does comes from one list, [`COMMANDS`](crate::commands::COMMANDS), each with a precondition.
 
+pub(crate) mod lasting;
 mod places;
 mod shell;
 

@@ -96,12 +96,14 @@ fn best<'a>(scene: &Scene<'_>, current: &'a str, available: &'a str) -> Result<&
         return Ok(current);
     }
     let mut offered = fast.filter(|it| available.split_whitespace().any(|other| other == *it));
-    let steady = is_tsc_steady(scene);
+    // Where Xen promises a steady TSC the kernel ranks it above its own clock (`xen_tsc_safe_clocksource` and `xen_time_init` in
+    // arch/x86/xen/time.c): time that jumps when the guest is moved is worse than a slow clock.
+    let steady = current != "xen" && is_tsc_steady(scene);
     offered.find(|it| *it != "tsc" || steady).ok_or_else(|| {
         let but = if steady || !available.split_whitespace().any(|it| it == "tsc") {
             ""
         } else {
-            ", and this guest's processor does not promise both constant_tsc and nonstop_tsc: ask for tsc by name to have it"
+            ", and neither the processor (constant_tsc, nonstop_tsc) nor Xen promises that tsc is steady here: request tsc by name to have it"
         };
         let text = format!("the kernel offers no fast clock: {AVAILABLE} lists {available}{but}");
         Refusal::Host(text)
@@ -170,7 +172,17 @@ mod tests {
             plan("tsc kvm-clock acpi_pm", "hypervisor constant_tsc"),
             format!("{CURRENT}: acpi_pm -> kvm-clock")
         );
-        assert!(plan("tsc acpi_pm", "hypervisor").ends_with("ask for tsc by name to have it"));
+        assert!(plan("tsc acpi_pm", "hypervisor").ends_with("request tsc by name to have it"));
+    }
+
+    #[test]
+    fn a_clock_of_xen_is_kept_because_the_kernel_takes_tsc_where_xen_promises_it() {
+        for flags in
+            ["hypervisor", "hypervisor constant_tsc nonstop_tsc", "constant_tsc nonstop_tsc"]
+        {
+            let plan = planned(&SETTING, "best", &(host("xen", "xen tsc hpet") + &cpu(flags)));
+            assert!(plan.starts_with("refused: "), "{flags}: {plan}");
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ Where power matters more than latency. In active mode, where `powersave` is the 
     risk: Risk::Low,
     power: "idle cores draw some watts more a socket",
     after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status"],
-    fixes: &["slow-governor", "mixed-frequency-settings"],
+    fixes: &["slow-governor", "mixed-frequency-settings", "rival-tuner"],
     reads: &reads::joined::<11>(&[&[GOVERNOR, AVAILABLE, PREFERENCE, SETSPEED, lost::BIAS], &tunables::FILES]),
     looks_at: scaling::LOOKS_AT.and(lost::BIAS_LOOKS_AT),
     plan,

@@ -67,7 +67,7 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     }
     let change = Change::of(writes);
     Ok(if runs_irqbalance(scene) {
-        change.note("irqbalance runs and will move interrupts again: set IRQBALANCE_BANNED_CPULIST, or stop it")
+        change.note("irqbalance runs and may move interrupts again: name these CPUs in IRQBALANCE_BANNED_CPULIST (1.8.0 and later; before, in the mask IRQBALANCE_BANNED_CPUS) of /etc/sysconfig/irqbalance or /etc/default/irqbalance, or stop it")
     } else {
         change
     })

@@ -40,7 +40,7 @@ Where no CPU is isolated. Threads that start later (of a driver that is loaded t
     risk: Risk::Medium,
     power: "none",
     after: &["tuner", "cpu-online"],
-    fixes: &["rcu-callbacks-on-isolated"],
+    fixes: &[],
     reads: &[STAT, STATUS],
     looks_at: asked::CPUS_LOOK_AT,
     plan,

@@ -36,7 +36,7 @@ host shared with programs that nobody trusts, leave it on.
     risk: Risk::Low,
     power: "none",
     after: &["tuner"],
-    fixes: &["split-lock-penalty"],
+    fixes: &[],
     reads: &[PATH],
     looks_at: Subjects::NONE,
     plan,

@@ -38,7 +38,7 @@ the power policy of the firmware (DPTF) and writes power limits (PL1) while noth
     risk: Risk::Medium,
     power: "none",
     after: &[],
-    fixes: &["rival-tuner"],
+    fixes: &[],
     reads: &[],
     looks_at: Subjects::of(&[Subject::Processes, Subject::Tuners]),
     plan,

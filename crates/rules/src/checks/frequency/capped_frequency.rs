@@ -4,6 +4,7 @@
 //! `bios_limit`. It cannot tell who set a limit: `scaling_max_freq` shows the lowest of all requests.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cooling::Kind;
 use facts::cpu::cpufreq::Policy;
@@ -140,19 +141,18 @@ fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Finding {
         finding = with_cost(finding, limit.share_of(*full), format!("{limit} of {full}"));
     }
     let finding = if *file == "bios_limit" {
-        finding.fix_lasting("the firmware asks for it (ACPI _PPC): look in the BMC's log for a power cap, a lost power supply or a cooling fault, and in the firmware's setup for its power profile; `processor.ignore_ppc=1` on the boot line makes Linux ignore it")
+        finding.command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
+                     which the BMC's log names, or for the power profile of its setup. `processor.ignore_ppc=1` on the boot line makes Linux ignore it, and overrides that protection")
     } else if let Some((path, level)) = passive_cooling(host) {
         finding
             .evidence(path, level)
-            .fix_lasting("the kernel lowers it to cool the machine: mend the cooling")
+            .command(&commands::THERMAL_ZONES, "")
+            .fix_lasting("the kernel lowers it to cool the machine: fix the cooling")
     } else {
-        finding.fix_now(LIFT_LIMITS).fix_lasting("find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent")
+        finding.fix_by_on("scaling-max", "max", cpus.clone()).fix_lasting("find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent")
     };
     finding.on(cpus, host.topology.n_online())
 }
-
-/// Gives every policy its own maximum; drivers that know boost clocks clamp it to what they ask for.
-const LIFT_LIMITS: &str = "for it in /sys/devices/system/cpu/cpufreq/policy*; do cat $it/cpuinfo_max_freq > $it/scaling_max_freq; done";
 
 /// ACPI passive cooling that is on: its first three steps lower `scaling_max_freq` by 20 % each
 /// (drivers/acpi/processor_thermal.c).
@@ -175,7 +175,7 @@ fn percent_limit(host: &HostView) -> Option<Finding> {
     let finding = Finding::new(severity(share), Confidence::High, message)
         .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
         .evidence(&path, percent)
-        .fix_now(format!("echo 100 > {path}"))
+        .fix_by("max-perf-pct", "100")
         .fix_lasting(
             "find what writes it: a tuned profile with max_perf_pct, TLP's CPU_MAX_PERF_ON_AC",
         );
@@ -223,7 +223,7 @@ fn capped_by_request(host: &HostView) -> Verdict {
         let message = format!("the HWP request keeps the clock at level {max} of {highest}");
         let finding = Finding::new(severity(share), Confidence::High, message)
             .on(cpus.iter().map(|(cpu, _)| *cpu).collect(), host.topology.n_online())
-            .fix_now(REWRITE)
+            .command(&commands::HWP_REWRITE, "")
             .fix_lasting("find what writes the register: firmware, x86_energy_perf_policy, a tool that works around thermal limits");
         let first = cpus.first().map(|(_, it)| (it.path.clone(), format!("{:#x}", it.value)));
         let finding = first.into_iter().fold(finding, |it, (path, value)| it.evidence(path, value));
@@ -231,11 +231,6 @@ fn capped_by_request(host: &HostView) -> Verdict {
     };
     Ok(groups.into_iter().map(finding).collect())
 }
-
-/// Makes the driver write the request again. A limit equal to the last one changes nothing
-/// (`freq_qos_update_request` in kernel/power/qos.c), hence the step below it.
-const REWRITE: &str = "for it in /sys/devices/system/cpu/cpufreq/policy*; do max=$(cat $it/cpuinfo_max_freq); \
-                       echo $((max - 100000)) > $it/scaling_max_freq; echo $max > $it/scaling_max_freq; done";
 
 fn severity(share: f64) -> Severity {
     match share {
@@ -390,7 +385,7 @@ mod tests {
             "high: the HWP request keeps the clock at level 8 of 39 [CPU 0 (1 of 1)]"
         );
         // Writing the limit that is in force already would not reach the register.
-        let command = &findings(&CHECK, &registers("0x8000080a"))[0].fix.now[0];
+        let command = &findings(&CHECK, &registers("0x8000080a"))[0].fix.by_hand[0].command;
         assert!(command.contains("echo $((max - 100000)) > $it/scaling_max_freq; echo $max >"));
         assert_eq!(verdict(&CHECK, &registers("0x8000270a")), "clean");
         assert_eq!(

@@ -37,6 +37,11 @@ Where it is meant, as on CPUs set aside for one task; where the odd ones are the
 /// One setting: its file, how much a difference matters, its value on every CPU.
 struct Setting {
     file: &'static str,
+    /// The setting that gives the slower CPUs the fastest value, where one may: a raised lower limit costs power and is a priority
+    /// (SST-BF, SST-TF) as often as an oversight.
+    id: Option<&'static str>,
+    /// The value that no other of these is faster than, where they can be compared.
+    fastest: for<'a> fn(&[&'a str]) -> Option<&'a str>,
     severity: Severity,
     values: fn(&HostView) -> PerCpu<String>,
 }
@@ -45,11 +50,15 @@ struct Setting {
 const SETTINGS: &[Setting] = &[
     Setting {
         file: "scaling_governor",
+        id: Some("governor"),
+        fastest: governor,
         severity: Severity::Medium,
         values: |host| of_policies(host, |it| it.governor.clone()),
     },
     Setting {
         file: "scaling_min_freq",
+        id: None,
+        fastest: |_| None,
         severity: Severity::Low,
         values: |host| {
             of_policies(host, |it| it.scaling_min.clone().map(|it| it.khz().to_string()))
@@ -57,6 +66,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         file: "scaling_max_freq",
+        id: Some("scaling-max"),
+        fastest: highest,
         severity: Severity::Low,
         values: |host| {
             of_policies(host, |it| it.scaling_max.clone().map(|it| it.khz().to_string()))
@@ -64,10 +75,18 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         file: "energy_performance_preference",
+        id: Some("energy-performance-preference"),
+        fastest: preference,
         severity: Severity::Low,
         values: |host| of_policies(host, |it| it.preference.clone()),
     },
-    Setting { file: "energy_perf_bias", severity: Severity::Low, values: biases },
+    Setting {
+        file: "energy_perf_bias",
+        id: Some("energy-perf-bias"),
+        fastest: lowest,
+        severity: Severity::Low,
+        values: biases,
+    },
 ];
 
 fn of_policies(host: &HostView, value: fn(&Policy) -> Fact<String>) -> PerCpu<String> {
@@ -81,8 +100,8 @@ fn biases(host: &HostView) -> PerCpu<String> {
     values.into_iter().flatten().map(text).collect()
 }
 
-/// What makes CPUs alike: core type, driver, lowest and highest clock.
-type Kind<'a> = (Option<&'a str>, Option<&'a str>, [Option<Hertz>; 2]);
+/// What makes CPUs alike: core type, driver, lowest, highest and guaranteed clock. The last differs between cores by SST-BF.
+type Kind<'a> = (Option<&'a str>, Option<&'a str>, [Option<Hertz>; 3]);
 
 fn run(host: &HostView) -> Verdict {
     let kinds = kinds(host, host.cpufreq.policies.as_ref()?);
@@ -107,7 +126,7 @@ fn run(host: &HostView) -> Verdict {
 
 fn kinds<'a>(host: &'a HostView, policies: &'a [Policy]) -> BTreeMap<u32, Kind<'a>> {
     let kind = |policy: &'a Policy, cpu| {
-        let range = [&policy.cpuinfo_min, &policy.cpuinfo_max];
+        let range = [&policy.cpuinfo_min, &policy.cpuinfo_max, &policy.base_frequency];
         let driver = policy.driver.as_deref().ok();
         (host.topology.core_type(cpu), driver, range.map(|it| it.as_ref().ok().copied()))
     };
@@ -118,7 +137,8 @@ fn kinds<'a>(host: &'a HostView, policies: &'a [Policy]) -> BTreeMap<u32, Kind<'
     kinds
 }
 
-/// The value of most CPUs counts as the rule, the CPUs with another as the odd ones.
+/// The fastest value counts as the norm, however few CPUs have it; without one, that of most CPUs, and no command. A majority is no norm:
+/// the CPUs that are set right may be the fewer.
 fn differing(
     host: &HostView,
     setting: &Setting,
@@ -126,52 +146,54 @@ fn differing(
 ) -> Option<Finding> {
     let mut values: Vec<(&str, CpuSet)> = values.into_iter().collect();
     values.sort_by_key(|(_, cpus)| std::cmp::Reverse(cpus.len()));
-    let ((usual, most), odd) = values.split_first().filter(|(_, odd)| !odd.is_empty())?;
+    let names: Vec<&str> = values.iter().map(|(value, _)| *value).collect();
+    let fastest = (setting.fastest)(&names);
+    values.sort_by_key(|(value, _)| Some(*value) != fastest);
+    let ((norm, most), odd) = values.split_first().filter(|(_, odd)| !odd.is_empty())?;
     let cpus: CpuSet = odd.iter().flat_map(|(_, cpus)| cpus.iter()).collect();
     let words: Vec<String> =
         odd.iter().map(|(value, cpus)| format!("{value} on {}", cpus.len())).collect();
     let file = setting.file;
-    let message = format!(
-        "{file} differs between like CPUs: {usual} on {}, {}",
-        most.len(),
-        words.join(", ")
-    );
+    let message =
+        format!("{file} differs between like CPUs: {norm} on {}, {}", most.len(), words.join(", "));
     let isolation = [&host.isolation.isolated, &host.isolation.nohz_full];
-    let is_meant = isolation.iter().any(|it| it.as_ref() == Ok(&cpus));
+    let is_meant = isolation.iter().any(|it| it.as_ref() == Ok(&cpus) || it.as_ref() == Ok(most));
     let severity = if is_meant { Severity::Info } else { setting.severity };
     let mut finding = Finding::new(severity, Confidence::High, message);
     for (value, cpus) in &values {
         let path = path(host, file, cpus.first()?);
         finding = finding.evidence(path, value);
     }
+    if let (Some(fastest), Some(id), false) = (fastest, setting.id, is_meant) {
+        finding = finding.fix_by_on(id, fastest, cpus.clone());
+    }
     Some(
-        with_commands(host, finding, file, usual, &cpus)
+        finding
             .fix_lasting("make the settings from a udev rule or tuned, which see a CPU that comes online again")
             .on(cpus, host.topology.n_online()),
     )
 }
 
-/// Commands that give the odd CPUs the value of the others.
-fn with_commands(
-    host: &HostView,
-    finding: Finding,
-    file: &str,
-    usual: &str,
-    cpus: &CpuSet,
-) -> Finding {
-    /// So many show how the rest goes.
-    const SHOWN: usize = 4;
-    let option = match file {
-        "scaling_governor" => "frequency-set --governor",
-        "scaling_min_freq" => "frequency-set --min",
-        "scaling_max_freq" => "frequency-set --max",
-        "energy_perf_bias" => "set --perf-bias",
-        _ => {
-            let paths = cpus.iter().take(SHOWN).map(|cpu| path(host, file, cpu));
-            return paths.fold(finding, |it, path| it.fix_now(format!("echo {usual} > {path}")));
-        }
-    };
-    finding.fix_now(format!("cpupower -c {cpus} {option} {usual}"))
+/// The first of these words that some CPU has.
+fn first_of<'a>(order: &[&str], values: &[&'a str]) -> Option<&'a str> {
+    order.iter().find_map(|word| values.iter().copied().find(|it| it == word))
+}
+
+fn governor<'a>(values: &[&'a str]) -> Option<&'a str> {
+    first_of(&["performance"], values)
+}
+
+/// Numbers stand for different words on different models, so that they are not compared.
+fn preference<'a>(values: &[&'a str]) -> Option<&'a str> {
+    first_of(&["performance"], values)
+}
+
+fn highest<'a>(values: &[&'a str]) -> Option<&'a str> {
+    values.iter().copied().max_by_key(|it| it.parse::<u64>().ok())
+}
+
+fn lowest<'a>(values: &[&'a str]) -> Option<&'a str> {
+    values.iter().copied().min_by_key(|it| it.parse::<u64>().unwrap_or(u64::MAX))
 }
 
 fn path(host: &HostView, file: &str, cpu: u32) -> String {
@@ -185,7 +207,7 @@ fn path(host: &HostView, file: &str, cpu: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     const CPU: &str = "/sys/devices/system/cpu";
 
@@ -202,6 +224,8 @@ mod tests {
             ("scaling_min_freq", "1200000"),
             ("scaling_max_freq", "2534000"),
             ("cpuinfo_max_freq", "2534000"),
+            ("cpuinfo_min_freq", "1200000"),
+            ("scaling_available_frequencies", "2534000 1600000 1200000"),
         ];
         let policies: String =
             (0..4).flat_map(|cpu| usual.iter().map(move |it| file(cpu, it))).collect();
@@ -227,8 +251,61 @@ mod tests {
         let flags = "//- /proc/cpuinfo\nprocessor : 0\nflags : epb\n";
         assert_eq!(
             verdict(&CHECK, &(host("") + &biases + flags)),
-            "low: energy_perf_bias differs between like CPUs: 6 on 3, 0 on 1 [CPU 2 (1 of 4)]"
+            "low: energy_perf_bias differs between like CPUs: 0 on 1, 6 on 3 [CPUs 0-1,3 (3 of 4)]"
         );
+    }
+
+    /// Three CPUs are slow and one is set right.
+    fn most_are_slow(file: &str, fast: &str, slow: &str) -> String {
+        let available = |cpu| {
+            format!(
+                "//- {CPU}/cpufreq/policy{cpu}/scaling_available_governors\nperformance powersave\n"
+            )
+        };
+        let slow = (0..3).map(|cpu| format!("//- {CPU}/cpufreq/policy{cpu}/{file}\n{slow}\n"));
+        let fast = format!("//- {CPU}/cpufreq/policy3/{file}\n{fast}\n");
+        host("") + &slow.collect::<String>() + &fast + &(0..4).map(available).collect::<String>()
+    }
+
+    #[test]
+    fn the_fastest_value_is_the_norm_however_few_cpus_have_it() {
+        let fix = findings(&CHECK, &most_are_slow("scaling_governor", "performance", "powersave"))
+            .remove(0)
+            .fix;
+        assert_eq!(fix.apply, ["governor=performance@0-2"]);
+        assert_eq!(
+            fix.now,
+            [format!("echo performance | tee {CPU}/cpufreq/policy{{0..2}}/scaling_governor")]
+        );
+        let fix = findings(&CHECK, &most_are_slow("scaling_max_freq", "2534000", "1200000"))
+            .remove(0)
+            .fix;
+        assert!(fix.now.iter().chain(&fix.apply).all(|it| !it.contains("1200000")), "{fix:?}");
+        assert_eq!(fix.apply, ["scaling-max=2534000@0-2"], "{fix:?}");
+    }
+
+    #[test]
+    fn no_command_lowers_a_limit_or_is_given_where_no_value_is_known_to_be_the_fastest() {
+        for host in [
+            most_are_slow("scaling_min_freq", "2534000", "1200000"),
+            most_are_slow("scaling_min_freq", "1200000", "2534000"),
+            most_are_slow("scaling_governor", "ondemand", "powersave"),
+        ] {
+            let fix = findings(&CHECK, &host).remove(0).fix;
+            assert!(
+                fix.now.is_empty() && fix.apply.is_empty() && fix.by_hand.is_empty(),
+                "{fix:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn cores_of_a_higher_guaranteed_clock_may_have_other_limits() {
+        let base = |cpu, khz: u32| format!("//- {CPU}/cpufreq/policy{cpu}/base_frequency\n{khz}\n");
+        let bases =
+            [base(0, 2_100_000), base(1, 2_100_000), base(2, 2_100_000), base(3, 2_700_000)]
+                .concat();
+        assert_eq!(verdict(&CHECK, &(host("scaling_min_freq 2534000") + &bases)), "clean");
     }
 
     #[test]

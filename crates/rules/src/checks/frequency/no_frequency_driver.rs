@@ -3,7 +3,9 @@
 //! Source: Documentation/admin-guide/pm/cpufreq.rst. It cannot see what the firmware does with the clock instead,
 //! except by the clock that the kernel reports.
 
+use crate::advice::lasting::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{intel, ratios};
@@ -100,14 +102,14 @@ fn without_driver(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
     }
     let parameters = refusals(host);
     if parameters.is_empty() {
-        return finding.fix_now("modprobe acpi-cpufreq").fix_lasting(LET_LINUX);
+        return finding.fix_lasting(LET_LINUX);
     }
     for parameter in &parameters {
         finding = finding.evidence("/proc/cmdline", parameter);
     }
     finding
-        .fix_now("modprobe acpi-cpufreq")
-        .fix_lasting(format!("take {} off the boot line and reboot", parameters.join(" and ")))
+        .command(&commands::ACPI_CPUFREQ, "")
+        .fix_lasting(off_the_boot_line(&parameters.join(" ")))
 }
 
 /// The boot parameters that turn drivers away; those that choose a driver's mode do not.
@@ -140,7 +142,7 @@ fn kept_by_firmware(host: &HostView) -> Option<(String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::{host_of, verdict};
+    use crate::fixture::{findings, host_of, verdict};
 
     fn host(flags: &str, mhz: &str, more: &str) -> String {
         format!(
@@ -174,10 +176,15 @@ mod tests {
             let findings = (CHECK.run)(&host_of(&host("est", "2100.0", more))).unwrap();
             findings[0].fix.lasting.clone().unwrap()
         };
-        assert_eq!(
-            lasting("//- /proc/cmdline\nquiet intel_pstate=disable\n"),
-            "take intel_pstate=disable off the boot line and reboot"
-        );
+        let disabled = "//- /proc/cmdline\nquiet intel_pstate=disable\n";
+        assert!(lasting(disabled).starts_with("take intel_pstate=disable off the boot line: "));
+        let by_hand = |more: &str| {
+            let fix = findings(&CHECK, &host("est", "2100.0", more)).remove(0).fix;
+            fix.by_hand.into_iter().map(|it| it.command).collect::<Vec<_>>()
+        };
+        assert_eq!(by_hand(disabled), ["modprobe acpi-cpufreq"]);
+        // Where the firmware shows no P-states the module answers ENODEV.
+        assert!(by_hand("//- /proc/cmdline\nquiet\n").is_empty());
         // It chooses a mode of the driver, and does not turn it away.
         assert_eq!(lasting("//- /proc/cmdline\nquiet intel_pstate=passive\n"), super::LET_LINUX);
         let register =

@@ -3,6 +3,7 @@
 //! Sources: Documentation/admin-guide/pm/intel_epb.rst, intel_pstate.rst and amd-pstate.rst ("Energy vs Performance
 //! Hints"). It cannot know what a hint costs: that depends on the model and the load.
 
+use crate::advice::lasting;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::energy_bias::{EnergyBias, Preference};
@@ -66,18 +67,25 @@ fn run(host: &HostView) -> Verdict {
     let mut finding = Finding::new(severity, Confidence::High, message)
         .on(leaning.iter().chain(biased.iter()).collect(), host.topology.n_online());
     if let Some(Ok(preference)) = leaning.first().and_then(|cpu| preferences.get(cpu)) {
-        finding = finding.evidence(&preference.path, &preference.text).fix_now(
-            "echo performance | tee /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
+        finding = finding.evidence(&preference.path, &preference.text).fix_by_on(
+            "energy-performance-preference",
+            "performance",
+            leaning.clone(),
         );
     }
     if let (Some(bias), Some(cpu)) = (bias, biased.first())
         && let Some(Ok(value)) = bias.values.get(cpu)
     {
-        finding = finding.evidence(bias.path(cpu), value).fix_now("cpupower set --perf-bias 0");
+        finding = finding.evidence(bias.path(cpu), value).fix_by_on(
+            "energy-perf-bias",
+            "performance",
+            biased.clone(),
+        );
     }
-    Ok(vec![finding.fix_lasting(
-        "tuned profile throughput-performance, or a systemd unit with the same commands",
-    )])
+    Ok(vec![finding.fix_lasting(lasting::tuned(
+        host,
+        "energy_perf_bias=performance energy_performance_preference=performance",
+    ))])
 }
 
 /// Nothing leans, as far as is known. A host without either hint has nothing to judge.

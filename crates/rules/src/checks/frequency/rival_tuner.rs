@@ -4,6 +4,7 @@
 //! that ran once at boot leaves no trace.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
 use facts::system::tuners::Tuner;
@@ -88,10 +89,11 @@ fn contradiction(host: &HostView) -> Option<Finding> {
     );
     Some(
         Finding::new(Severity::Medium, Confidence::Medium, message)
-            .on(cpus, host.topology.n_online())
+            .on(cpus.clone(), host.topology.n_online())
             .evidence("/etc/tuned/active_profile", profile)
             .evidence(first.path("scaling_governor"), governor)
-            .fix_now("tuned-adm verify; tuned-adm profile ".to_owned() + profile)
+            .command(&commands::TUNED_VERIFY, "")
+            .fix_by_on("governor", "performance", cpus)
             .fix_lasting("find what writes the governor after tuned: look in /var/log/tuned/tuned.log and for other tuners and boot scripts"),
     )
 }

@@ -80,26 +80,25 @@ fn run(host: &HostView) -> Verdict {
 
 /// Somebody wrote one of the kernel's switches.
 fn off_by_switch(host: &HostView) -> Option<Finding> {
-    let (path, off, on, cpus) = if host.pstate.intel.no_turbo == Ok(true) {
-        (format!("{}/no_turbo", IntelPstate::FOLDER), 1, 0, every_cpu(host))
+    let (path, off, cpus) = if host.pstate.intel.no_turbo == Ok(true) {
+        (format!("{}/no_turbo", IntelPstate::FOLDER), 1, every_cpu(host))
     } else if host.cpufreq.boost == Ok(false) {
-        ("/sys/devices/system/cpu/cpufreq/boost".to_owned(), 0, 1, every_cpu(host))
+        ("/sys/devices/system/cpu/cpufreq/boost".to_owned(), 0, every_cpu(host))
     } else {
         let policies = host.cpufreq.policies.as_deref().unwrap_or_default();
         let mut off = policies.iter().filter(|it| it.boost == Ok(false)).peekable();
         let first = off.peek()?.path("boost");
-        (first, 0, 1, off.flat_map(|it| it.cpus.iter()).collect())
+        (first, 0, off.flat_map(|it| it.cpus.iter()).collect())
     };
     let name = path.rsplit('/').next().unwrap_or_default();
     let message = format!("turbo is switched off in Linux: {name} is {off}");
-    let everywhere = match path.split_once("/policy") {
-        Some((folder, _)) => format!("{folder}/policy*/boost"),
-        None => path.clone(),
-    };
     let finding = weighed(host, Confidence::High, message)
         .evidence(&path, off)
-        .fix_now(format!("echo {on} | tee {everywhere}"))
         .fix_lasting("find what writes it at boot: a tuned profile, TLP (CPU_BOOST_ON_AC), a systemd unit or rc.local");
+    let finding = match path.contains("/policy") {
+        true => finding.fix_by_on("turbo", "on", cpus.clone()),
+        false => finding.fix_by("turbo", "on"),
+    };
     Some(finding.on(cpus, host.topology.n_online()))
 }
 
@@ -300,7 +299,7 @@ mod tests {
         );
         assert_eq!(
             findings(&CHECK, &epyc(&policy))[0].fix.now,
-            ["echo 1 | tee /sys/devices/system/cpu/cpufreq/policy*/boost"]
+            ["echo 1 > /sys/devices/system/cpu/cpufreq/policy1/boost"]
         );
     }
 

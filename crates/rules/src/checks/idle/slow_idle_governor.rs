@@ -55,7 +55,7 @@ fn run(host: &HostView) -> Verdict {
     }
     Ok(vec![
         finding
-            .fix_now(format!("echo menu > {FOLDER}/current_governor"))
+            .fix_by("idle-governor", "menu")
             .fix_lasting("cpuidle.governor=menu on the boot line, or no cpuidle.governor= at all"),
     ])
 }

@@ -3,12 +3,14 @@
 //! Source: Documentation/admin-guide/pm/cpuidle.rst and intel_idle.rst. It judges what the kernel may ask for;
 //! how deep the cores really sleep is in their residency counters.
 
+use crate::advice::lasting::{active_profile, child_profile, off_the_boot_line};
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuidle::{FOLDER, IdleState, LATENCY_DEVICE, ResumeLatency, StateTable};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::idle_limits::Barrier;
-use facts::msr::intel::PKG_CST_CONFIG_CONTROL;
+use facts::msr::intel::TURBO_RATIO_LIMIT;
 use facts::{CpuSet, HostView, Missing};
 use std::collections::BTreeMap;
 
@@ -22,17 +24,19 @@ pub(crate) const CHECK: Check = Check {
 The deepest idle state that the kernel may ask for on every CPU: the states that the driver offers (the boot
 line can shorten the list: `intel_idle.max_cstate`, `processor.max_cstate`, `idle=`, `cpuidle.off`), those
 that are switched off (`cpuN/cpuidle/stateM/disable`), and the exit latency that is allowed for all CPUs
-(`/dev/cpu_dma_latency`) and for each (`cpuN/power/pm_qos_resume_latency_us`). On Intel also the package's own
-limit, MSR 0xE2 bits 3:0.
+(`/dev/cpu_dma_latency`) and for each (`cpuN/power/pm_qos_resume_latency_us`). A limit of the package's own (MSR 0xE2) is no matter of turbo: a package with
+a busy core is awake, and its other cores sleep in C6 all the same.
 
 ## Why it matters
 A core in C1 has stopped its clock but keeps its voltage and its place in the count of active cores. Only cores
 in C3, C6 or deeper give their share of power, current and turbo bins to the busy ones. With C1 only, a
-single busy core gets no more than the all-core turbo. On two Xeon E5-2680 the same single-threaded test took
+single busy core gets no more than the all-core turbo: the finding says how far that is below the turbo of one core,
+where the processor tells (MSR 0x1AD). An example: on two Xeon E5-2680 the same single-threaded test took
 7.97 s at 3.45 GHz with C6, and 9.00 s at 3.09 GHz with C1 only: 13 % slower, by a setting made for speed.
 
 ## When to leave it alone
-Where every core is busy all the time, so that there is nothing to give; where a wake-up of some tens of
+Where a tuned profile (`sap-hana`, `postgresql`, `mssql`, `latency-performance`) or a program holds `/dev/cpu_dma_latency`
+for the sake of its wake-ups: then this is a note. Where every core is busy all the time, so that there is nothing to give; where a wake-up of some tens of
 microseconds hurts more than a slower clock (C6 takes 80 to 300 microseconds to leave, as `latency` shows); on
 processors without turbo. Measure both: the single-threaded phases of a database gain from deep idle
 states, its wake-up latency from shallow ones.
@@ -67,12 +71,10 @@ fn run(host: &HostView) -> Verdict {
     if findings.is_empty() {
         findings.extend(tables.iter().flat_map(|table| left_out(host, table)));
     }
-    let package = package_limit(host, info);
-    if let Ok(Some(finding)) = package {
-        findings.push(finding);
-    } else if findings.is_empty() {
+    if findings.is_empty() {
         host.cpuidle.limits_known()?;
-        package?;
+        // A guest's states are not the hardware's.
+        host.platform.hides("how deep the processor's cores sleep")?;
     }
     Ok(findings)
 }
@@ -104,9 +106,7 @@ fn limited_at_boot(host: &HostView, info: &CpuInfo) -> Option<Finding> {
     };
     let finding = judged(host, host.topology.online.clone().unwrap_or_default(), message)
         .evidence("/proc/cmdline", &parameters)
-        .fix_lasting(format!(
-            "`grubby --update-kernel=ALL --remove-args=\"{parameters}\"`, or take it out of GRUB_CMDLINE_LINUX in /etc/default/grub and run update-grub; then reboot"
-        ));
+        .fix_lasting(off_the_boot_line(&parameters));
     Some(finding)
 }
 
@@ -148,16 +148,17 @@ fn explained(host: &HostView, deepest: &str, barriers: Vec<Barrier>, cpus: &CpuS
     for barrier in barriers {
         let text;
         (finding, text) = match barrier {
-            Barrier::Disabled(states) => (
-                states.iter().fold(finding, |finding, it| enabled_again(finding, it.0, cpus)),
-                "stop the service or boot script that disables it",
-            ),
+            Barrier::Disabled(states) => {
+                let enabled = |it, (number, name): &(u32, String)| enabled(it, *number, name, cpus);
+                let text = "stop the service or boot script that disables it".to_owned();
+                (states.iter().fold(finding, enabled), text)
+            }
             Barrier::EveryCpu(limit) => with_holders(host, finding, limit),
             Barrier::OneCpu(limit) => (
                 finding
                     .evidence(format!("{CPUS}/cpu{first}/power/pm_qos_resume_latency_us"), limit)
-                    .fix_now(format!("echo 0 | tee {CPUS}/cpu*/power/pm_qos_resume_latency_us")),
-                "stop the service or boot script that writes pm_qos_resume_latency_us",
+                    .fix_by_on("resume-latency", "any", cpus.clone()),
+                "stop the service or boot script that writes pm_qos_resume_latency_us".to_owned(),
             ),
         };
         lasting.push(text);
@@ -185,29 +186,39 @@ fn reason(host: &HostView, barrier: &Barrier) -> String {
     }
 }
 
-fn enabled_again(finding: Finding, number: u32, cpus: &CpuSet) -> Finding {
+fn enabled(finding: Finding, number: u32, name: &str, cpus: &CpuSet) -> Finding {
     let first = cpus.first().unwrap_or(0);
-    finding
-        .evidence(format!("{CPUS}/cpu{first}/cpuidle/state{number}/disable"), 1)
-        .fix_now(format!("cpupower -c {cpus} idle-set -e {number}"))
+    finding.evidence(format!("{CPUS}/cpu{first}/cpuidle/state{number}/disable"), 1).fix_by_on(
+        "idle-state",
+        format!("{name}:on"),
+        cpus.clone(),
+    )
 }
 
-fn with_holders(host: &HostView, finding: Finding, limit: u32) -> (Finding, &'static str) {
+/// The latency limit of all CPUs. A tuned profile that holds it does so on purpose, and so does a program: that is a note, or little more.
+fn with_holders(host: &HostView, finding: Finding, limit: u32) -> (Finding, String) {
     let holders = host.cpuidle.latency_holders.as_deref().unwrap_or_default();
     let mut finding = finding.evidence(LATENCY_DEVICE, limit);
     for holder in holders {
         finding = finding.evidence(format!("/proc/{}/fd", holder.pid), LATENCY_DEVICE);
     }
     if holders.iter().any(|it| it.name == "tuned") {
-        return (
-            finding.fix_now("tuned-adm profile throughput-performance"),
-            "a tuned profile without force_latency",
-        );
+        finding.severity = Severity::Info;
+        let text = match active_profile(host) {
+            Some(active) => {
+                finding.message += &format!("; tuned's profile {active} sets it on purpose");
+                let child = child_profile(&active, "force_latency=none");
+                format!("where single-threaded speed matters more than wake-ups: {child}")
+            }
+            None => "the tuned profile sets it (`[cpu] force_latency`)".to_owned(),
+        };
+        return (finding, text);
     }
-    (
-        finding.fix_now(format!("fuser -v {LATENCY_DEVICE}")),
-        "the limit ends when the process that holds the device closes it; without one, a driver asked for it",
-    )
+    if !holders.is_empty() {
+        finding.severity = finding.severity.min(Severity::Low);
+    }
+    let text = "the limit ends when the process that holds the device closes it; without one, a driver requested it";
+    (finding.command(&commands::LATENCY_HOLDERS, ""), text.to_owned())
 }
 
 /// A deep state that is disabled while another deep one may be used.
@@ -218,26 +229,9 @@ fn left_out(host: &HostView, table: &StateTable) -> Vec<Finding> {
             let message =
                 format!("idle state {} is disabled, others deeper than C1 are not", state.name);
             let finding = Finding::new(Severity::Info, Confidence::High, message);
-            enabled_again(finding, state.number, &cpus).on(cpus, host.topology.n_online())
+            enabled(finding, state.number, &state.name, &cpus).on(cpus, host.topology.n_online())
         })
         .collect()
-}
-
-/// Firmware may keep the package awake as a whole. Its cores still sleep in C6, which is what turbo needs.
-fn package_limit(host: &HostView, info: &CpuInfo) -> Result<Option<Finding>, Missing> {
-    let limit = match host.msrs.no_package_idle(info) {
-        Ok(Some(limit)) => limit,
-        Ok(None) => return Ok(None),
-        Err(missing) if missing.is_absence() => return Ok(None),
-        Err(missing) => return Err(missing.clone()),
-    };
-    let first = limit.cpus.first().unwrap_or(0);
-    let locked = if limit.is_locked { ", locked by firmware" } else { "" };
-    let message = format!("packages may not sleep deeper than C1: package C-state limit 0{locked}");
-    let finding = Finding::new(Severity::Low, Confidence::High, message)
-        .evidence(PKG_CST_CONFIG_CONTROL.path(first), format!("{:#x}", limit.value))
-        .fix_lasting("package C-state limit C6 or no limit in the firmware's setup; cores sleep in C6 without it, so that little turbo is lost");
-    Ok(Some(finding))
 }
 
 /// A finding as severe as the turbo there is to lose.
@@ -251,13 +245,29 @@ fn judged(host: &HostView, cpus: CpuSet, message: String) -> Finding {
         true => (Severity::Low, Confidence::High),
     };
     let finding = Finding::new(severity, confidence, message).on(cpus, host.topology.n_online());
-    if severity < Severity::Medium {
-        return finding;
+    match turbo_range(host) {
+        Some((one, most)) if has_turbo && one > most => finding.cost(
+            format!(
+                "up to {:.0} % of the clock of a core that is busy alone",
+                100.0 * (one - most) as f64 / one as f64
+            ),
+            format!(
+                "turbo ratio {one} for the fewest active cores, {most} for the most ({})",
+                TURBO_RATIO_LIMIT.path(0)
+            ),
+        ),
+        _ => finding,
     }
-    finding.cost(
-        "up to 13 % of single-threaded speed",
-        "measured on two Xeon E5-2680: 9.00 s at 3.09 GHz with C1 only, 7.97 s at 3.45 GHz with C6",
-    )
+}
+
+/// The turbo ratios of the fewest and of the most active cores that MSR_TURBO_RATIO_LIMIT holds, a byte each (SDM vol. 4). Where it holds
+/// no more than eight cores, more of them may be slower still.
+fn turbo_range(host: &HostView) -> Option<(u64, u64)> {
+    let values = host.msrs.of(&TURBO_RATIO_LIMIT).ok()?;
+    let (_, limit) = values.known().next()?;
+    let ratios: Vec<u64> =
+        limit.to_le_bytes().into_iter().map(u64::from).filter(|it| *it > 0).collect();
+    Some((*ratios.first()?, *ratios.last()?))
 }
 
 /// Whether `cpus` keep at least half of the cores awake; one thread is enough for a core.
@@ -271,7 +281,7 @@ fn is_most(host: &HostView, cpus: &CpuSet) -> bool {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     /// Two CPUs of a Xeon E5-2680 with POLL, C1, C3 and C6; `more` adds or replaces answers.
     fn host(more: &str) -> String {
@@ -348,15 +358,57 @@ intel_idle
         );
     }
 
+    const HELD_BY_TUNED: &str = "//- /dev/cpu_dma_latency\n!bytes 01000000\n//- /proc/812/stat\n812 (tuned) S 1 1 1 0 -1 4194560 0\n//- /proc/812/fd/7 -> /dev/cpu_dma_latency\n";
+
     #[test]
-    fn a_held_latency_device_is_named_with_its_holder() {
-        let held = "//- /dev/cpu_dma_latency\n!bytes 01000000\n//- /proc/812/stat\n812 (tuned) S 1 1 1 0 -1 4194560 0\n//- /proc/812/fd/7 -> /dev/cpu_dma_latency\n";
+    fn a_limit_that_a_tuned_profile_holds_is_a_note_and_the_profile_stays() {
+        let held = format!("{HELD_BY_TUNED}//- /etc/tuned/active_profile\nsap-hana\n");
         assert_eq!(
-            verdict(&CHECK, &host(held)),
-            "medium: idle CPUs go no deeper than POLL: /dev/cpu_dma_latency held by tuned (812) allows 1 µs [all 2 CPUs]"
+            verdict(&CHECK, &host(&held)),
+            "info: idle CPUs go no deeper than POLL: /dev/cpu_dma_latency held by tuned (812) allows 1 µs; tuned's profile sap-hana sets it on purpose [all 2 CPUs]"
         );
+        let fix = findings(&CHECK, &host(&held)).remove(0).fix;
+        assert!(fix.now.is_empty() && fix.apply.is_empty() && fix.by_hand.is_empty(), "{fix:?}");
+        let lasting = fix.lasting.unwrap();
+        assert!(
+            lasting.contains("include=sap-hana") && !lasting.contains("throughput"),
+            "{lasting}"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_another_program_holds_is_low_and_one_without_a_holder_medium() {
+        let held = HELD_BY_TUNED.replace("(tuned)", "(trader)");
+        assert_eq!(
+            verdict(&CHECK, &host(&held)),
+            "low: idle CPUs go no deeper than POLL: /dev/cpu_dma_latency held by trader (812) allows 1 µs [all 2 CPUs]"
+        );
+        let driver = "//- /dev/cpu_dma_latency\n!bytes 01000000\n";
+        assert!(verdict(&CHECK, &host(driver)).starts_with("medium: "));
         let idle = "//- /dev/cpu_dma_latency\n!bytes 00943577\n";
         assert_eq!(verdict(&CHECK, &host(idle)), "clean");
+    }
+
+    #[test]
+    fn disabled_states_are_enabled_by_name_and_no_other_place_is_written() {
+        let fix = findings(&CHECK, &host(&format!("{C3_OFF}{C6_OFF}"))).remove(0).fix;
+        assert_eq!(fix.apply, ["idle-state=C3:on", "idle-state=C6:on"]);
+        let cpuidle = |state| {
+            format!("echo 0 | tee /sys/devices/system/cpu/cpu{{0,1}}/cpuidle/state{state}/disable")
+        };
+        assert_eq!(fix.now, [cpuidle(2), cpuidle(3)]);
+    }
+
+    #[test]
+    fn the_cost_is_that_of_this_processor() {
+        let ratios = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 85\nflags : ida\n//- /dev/cpu/0/msr 0xce\n0x1800\n//- /dev/cpu/0/msr 0x1ad\n0x1e1e1e1e1e1e2628\n";
+        let cost =
+            |more: &str| findings(&CHECK, &host(&format!("{C3_OFF}{C6_OFF}{more}"))).remove(0).cost;
+        assert_eq!(
+            cost(ratios).unwrap().estimate,
+            "up to 25 % of the clock of a core that is busy alone"
+        );
+        assert_eq!(cost(""), None);
     }
 
     #[test]
@@ -386,7 +438,7 @@ intel_idle
         );
         assert_eq!(
             verdict(&CHECK, &shallow("", &acpi)),
-            "unknown: the register file is hidden from a guest of QEMU/KVM"
+            "unknown: how deep the processor's cores sleep is hidden from a guest of QEMU/KVM"
         );
     }
 
@@ -409,16 +461,9 @@ intel_idle
     }
 
     #[test]
-    fn a_package_kept_awake_is_low_because_its_cores_still_sleep() {
-        let msrs = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 79\nflags : ida\n//- /dev/cpu/0/msr 0xce\n0x1800\n//- /dev/cpu/0/msr 0xe2\n0x8400\n//- /dev/cpu/1/msr 0xe2\n0x8400\n";
-        assert_eq!(
-            verdict(&CHECK, &host(msrs)),
-            "low: packages may not sleep deeper than C1: package C-state limit 0, locked by firmware"
-        );
-        assert_eq!(
-            verdict(&CHECK, &host(&msrs.replace("0x8400", "!denied"))),
-            "unknown: /dev/cpu/0/msr 0xe2 may not be read"
-        );
+    fn a_package_that_is_kept_awake_takes_no_turbo() {
+        let msrs = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 79\nflags : ida\n//- /dev/cpu/0/msr 0xce\n0x1800\n//- /dev/cpu/0/msr 0xe2\n0x8400\n";
+        assert_eq!(verdict(&CHECK, &host(msrs)), "clean");
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! average since the thread started, not the seconds in which somebody reads the sensors.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::system::ipmi::{Ipmi, PollingThread};
+use facts::system::kernel_config::KernelConfig;
 use facts::{HostView, Missing};
 use std::time::Duration;
 
@@ -25,15 +27,17 @@ asks again and again. Every sensor sweep of a monitoring agent opens hundreds of
 vendors' notes report 10 to 100 % of a CPU, for weeks. The thread has nice 19, so an idle core hides it; on a
 loaded host it takes cycles, cache and turbo headroom from the core it runs on.
 
-Measured with ten full sweeps of the sensors and the event log (HZ=1000), by `kipmid_max_busy_us`, as elapsed
-seconds and true CPU use: no limit 22 s, 103 %; 1000: 27 s, 27 %; 500: 24 s, 69 %; 200: 42 s, 47 %; 100: 68 s,
-18 %. A BMC that needs about a millisecond to answer, as this one did (55 % of its answers took less), is
-asked in vain below that: the limit trades the time of a sweep for the CPU it takes.
-Kernels since 5.4 sleep 100 to 200 microseconds between polls, so the same sweep takes less there.
+`kipmid_max_busy_us` limits how long the thread asks without a rest. Beyond it each wait costs a whole tick: 1 ms at CONFIG_HZ=1000, 4 ms at 250
+(Debian, SLES), 10 ms at 100. The limit trades the time of a sweep for the CPU it takes, and an agent may run into its timeout.
+Measured with ten full sweeps of the sensors and the event log on a kernel before 5.4 with CONFIG_HZ=1000, as elapsed
+seconds and true CPU use: no limit 22 s, 103 %; 500: 24 s, 69 %; 200: 42 s, 47 %; 100: 68 s, 18 %. With fewer ticks a sweep takes up to so many
+times longer. Kernels since 5.4 sleep 100 to 200 microseconds between two questions by themselves (340ff31ab00b), so that a limit
+of 100 is over after one of them: there it saves a few percent of a CPU and multiplies the time of a sweep.
+`fullclock ipmi tune` measures what suits a controller and its kernel.
 
 ## When to leave it alone
 Below 1 % since boot nothing is lost that can be measured. During a firmware update of the BMC the thread
-must spin. What mends the cause, in this order: newer BMC firmware (many BMCs give their sensor repository no
+must spin. What fixes the cause, in this order: newer BMC firmware (many BMCs give their sensor repository no
 usable timestamp, so every client fetches all records again each time); a client that stays up, fetches the records
 once and then only the readings; polling less often, or taking events instead.
 ",
@@ -56,6 +60,10 @@ once and then only the readings; polling less often, or taking events instead.
 
 /// The lowest limit that the module's own description advises ("set to 100-500").
 const ADVISED_BUSY_US: u64 = 100;
+
+/// Since then the thread sleeps between two questions (340ff31ab00b, "ipmi_si: Only schedule continuously in the thread in maintenance
+/// mode").
+const SLEEPS_SINCE: (u32, u32) = (5, 4);
 
 /// IPMI_MAX_INTFS in ipmi_si_intf.c: more interfaces have no parameter.
 const MOST_INTERFACES: usize = 4;
@@ -107,28 +115,30 @@ fn judge(host: &HostView, thread: &PollingThread, uptime: Duration, share: f64) 
     let finding = Finding::new(severity, confidence, message)
         .evidence(format!("/proc/{}/schedstat", thread.pid), run_time.as_nanos())
         .cost(format!("{share:.0} % of one CPU on average, more while sensors are read"), times);
-    Some(limit(finding, &host.ipmi, thread.interface).fix_lasting(
-        "firmware of the BMC first; then a monitoring agent that keeps the sensor records, or asks less often; \
-         `options ipmi_si kipmid_max_busy_us=100` in /etc/modprobe.d/ipmi.conf, or \
-         `ipmi_si.kipmid_max_busy_us=100` on the boot line",
+    let finding = finding.command(&commands::IPMI_TUNE, "");
+    Some(limited(host, finding, thread.interface).fix_lasting(
+        "firmware of the BMC first; then a monitoring agent that keeps the sensor records, or asks less often; then the limit that `fullclock ipmi \
+         tune` finds, as `options ipmi_si kipmid_max_busy_us=` in /etc/modprobe.d/ipmi.conf or `ipmi_si.kipmid_max_busy_us=` on the boot line",
     ))
 }
 
-/// Adds the command that limits busy waiting, unless that is limited already or cannot be.
-fn limit(mut finding: Finding, ipmi: &Ipmi, interface: usize) -> Finding {
-    let Ok(limits) = &ipmi.max_busy_us else { return finding };
+/// Requests the limit where it is known to help: the thread of this kernel never rests, and a tick is short.
+fn limited(host: &HostView, mut finding: Finding, interface: usize) -> Finding {
+    let Ok(limits) = &host.ipmi.max_busy_us else { return finding };
     let shown = limits.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
     finding = finding.evidence(Ipmi::MAX_BUSY_US, shown);
-    let is_limited = matches!(ipmi.max_busy_us(interface), Ok(1..=ADVISED_BUSY_US));
-    if is_limited || interface >= MOST_INTERFACES {
+    let is_limited = matches!(host.ipmi.max_busy_us(interface), Ok(1..=ADVISED_BUSY_US));
+    if is_limited || interface >= MOST_INTERFACES || !rests_shortly(host) {
         return finding;
     }
-    // The file is written as a whole: the other interfaces keep their limits.
-    let mut wanted = limits.clone();
-    wanted.resize(limits.len().max(interface + 1), 0);
-    wanted[interface] = ADVISED_BUSY_US;
-    let wanted = wanted.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-    finding.fix_now(format!("echo {wanted} > {}", Ipmi::MAX_BUSY_US))
+    finding.fix_by("kipmid-max-busy", ADVISED_BUSY_US.to_string())
+}
+
+/// Whether the thread spins without a limit, and rests for a millisecond with one.
+fn rests_shortly(host: &HostView) -> bool {
+    let spins = host.kernel.version().is_ok_and(|it| it < SLEEPS_SINCE);
+    let config = host.kernel.config.as_ref().ok();
+    spins && config.and_then(KernelConfig::ticks_per_second) == Some(1000)
 }
 
 #[cfg(test)]
@@ -194,12 +204,27 @@ mod tests {
         assert!(verdict(&CHECK, &excerpt).starts_with("not applicable: "));
     }
 
+    fn with_kernel(limit: &str, release: &str, hz: u32) -> crate::finding::Fix {
+        let kernel = format!(
+            "//- /proc/sys/kernel/osrelease\n{release}\n//- /boot/config-{release}\nCONFIG_HZ={hz}\n"
+        );
+        findings(&CHECK, &(with_limit(limit) + &kernel)).remove(0).fix
+    }
+
     #[test]
     fn a_limit_is_advised_only_where_there_is_none() {
-        let commands = |limit| findings(&CHECK, &with_limit(limit)).remove(0).fix.now;
+        let commands = |limit| with_kernel(limit, "4.18.0", 1000).now;
         let path = "/sys/module/ipmi_si/parameters/kipmid_max_busy_us";
-        assert_eq!(commands("\n"), [format!("echo 100 > {path}")]);
-        assert_eq!(commands("0,200\n"), [format!("echo 100,200 > {path}")]);
+        assert_eq!(commands("0\n"), [format!("echo 100 > {path}")]);
         assert!(commands("100\n").is_empty());
+    }
+
+    #[test]
+    fn a_limit_is_advised_only_to_a_kernel_that_spins_and_ticks_a_thousand_times_a_second() {
+        for (release, hz) in [("5.4.0", 1000), ("6.1.0", 250), ("4.19.0", 250)] {
+            let fix = with_kernel("0\n", release, hz);
+            assert!(fix.now.is_empty() && fix.apply.is_empty(), "{release} {hz}: {fix:?}");
+            assert!(fix.look[0].starts_with("fullclock ipmi tune"), "{fix:?}");
+        }
     }
 }

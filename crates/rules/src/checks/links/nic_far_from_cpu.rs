@@ -4,6 +4,7 @@
 //! ACPI 6.5, section 5.2.17 (distances). It cannot know where the work itself runs, nor what polls without interrupts.
 
 use crate::check::{Check, Reference, Verdict, of_each};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::links::infiniband::state;
 use facts::links::network::{Adapter, Node, Served};
@@ -190,7 +191,10 @@ fn mended(host: &HostView, near: &CpuSet, served: &[Served], finding: Finding) -
     let isolated = host.isolation.kept_free().unwrap_or_default();
     let able = near.minus(&isolated);
     let moved = |finding: Finding, it: &Served| {
-        finding.fix_now(format!("echo {able} > /proc/irq/{}/smp_affinity_list", it.number))
+        finding.command(
+            &commands::IRQ_AFFINITY,
+            format!("{able} > /proc/irq/{}/smp_affinity_list", it.number),
+        )
     };
     served.iter().take(SHOWN).fold(finding, moved).fix_lasting(format!(
         "irqbalance, which knows the node of an adapter, or the driver's script for affinities with CPUs {able}; and bind \
@@ -234,7 +238,7 @@ mod tests {
             finding.cost.unwrap().estimate,
             "memory of the adapter's node is 2.1 times as far for the CPUs that serve it"
         );
-        assert_eq!(finding.fix.now, ["echo 2-3 > /proc/irq/40/smp_affinity_list"]);
+        assert_eq!(finding.fix.by_hand[0].command, "echo 2-3 > /proc/irq/40/smp_affinity_list");
         assert_eq!(finding.confidence.name(), "high");
     }
 

@@ -5,6 +5,7 @@
 //! PROCHOT#: a limit that is reached and a signal that is pulled go together, which is evidence and no proof.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::power_cap::is_at;
 use crate::prochot::Prochot;
@@ -67,14 +68,14 @@ fn run(host: &HostView) -> Verdict {
     );
     let mut finding = Finding::new(severity, confidence, message)
         .evidence(&limit.question, limit.digits())
-        .fix_now("ipmitool dcmi power get_limit; ipmitool dcmi power reading");
+        .command(&commands::BMC_LIMIT, "");
     if let Ok(reading) = &host.power_cap.reading {
         finding = finding.evidence(&reading.question, reading.digits());
     }
     if is_note {
         return Ok(vec![finding]);
     }
-    finding = finding.fix_now(DEACTIVATE).fix_lasting(LASTING);
+    finding = finding.command(&commands::DCMI_DEACTIVATE, "").fix_lasting(LASTING);
     if let Prochot::Active(seen) | Prochot::Logged(seen) = &prochot {
         finding = finding
             .evidence(seen.place.register.path(seen.place.cpu), format!("{:#x}", seen.value));
@@ -90,12 +91,10 @@ fn run(host: &HostView) -> Verdict {
     Ok(vec![finding])
 }
 
-const DEACTIVATE: &str = "ipmitool dcmi power deactivate  # only where no power budget of a rack or chassis counts on the limit";
-
 const LASTING: &str = "\
-raise or remove the limit where it was set: the firmware's setup, the controller's own page for power, or the power management \
-of chassis, rack or data centre, which would set it again; ask first whose budget it keeps, for breakers and power \
-supplies may depend on it";
+find out first whose budget it keeps, for breakers and power supplies may depend on it; then raise or remove the limit where it \
+was set: the firmware's setup, the controller's own page for power, or the power management of chassis, rack or data centre, which \
+would set it again";
 
 fn off(limit: &PowerLimit) -> String {
     let within = limit.correction.as_secs_f64();
@@ -260,7 +259,7 @@ mod tests {
             ]
         );
         assert_eq!(finding.cost.unwrap().estimate, "up to 58 % of the clock");
-        assert!(finding.fix.now[1].starts_with("ipmitool dcmi power deactivate"));
+        assert!(finding.fix.by_hand[0].command.starts_with("ipmitool dcmi power deactivate"));
         assert!(finding.fix.lasting.unwrap().contains("breakers"));
     }
 
@@ -338,7 +337,7 @@ mod tests {
         );
         let finding = findings(&CHECK, &pulled).remove(0);
         assert_eq!(finding.evidence.last().unwrap().source, "/dev/cpu/1/msr 0x19c");
-        assert!(finding.fix.now.len() == 2 && finding.fix.lasting.is_some(), "{finding:?}");
+        assert!(finding.fix.by_hand.len() == 1 && finding.fix.lasting.is_some(), "{finding:?}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! controller imposes by other ways are not in these registers.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::msr::{Register, intel, rapl};
 use facts::power::limit::PowerLimit;
@@ -91,13 +92,14 @@ struct Limit {
     cpus: CpuSet,
     /// What was read: the limit, then the design power.
     evidence: [(String, String); 2],
-    /// A command that raises it.
+    /// What raises it, for [`commands::POWERCAP_LIMIT`].
     command: Option<String>,
     lasting: &'static str,
 }
 
-const FIND_OUT: &str = "find who sets it: the power cap or profile in the firmware's setup, the management controller (`ipmitool dcmi power \
-     get_limit`), a failed power supply, or a service that writes powercap";
+const FIND_OUT: &str = "find out first who set it and whose budget it keeps: the power cap or profile in the firmware's setup, the management controller \
+     (`ipmitool dcmi power get_limit`), a lost power supply, a lower TDP level of the processor, thermald (its adaptive mode writes both limits), or another \
+     service that writes powercap; a short-term limit is raised to its own maximum (constraint_1_max_power_uw), not to the design power";
 const LOCKED: &str = "firmware has locked the limit until the next reset (MSR 0x610 bit 63): look for a power cap or a power profile in its \
      setup, and in the management controller (`ipmitool dcmi power get_limit`)";
 
@@ -161,7 +163,8 @@ fn by_zone(
             power,
             design,
             cpus: CpuSet::default(),
-            command: Some(format!("echo {} > {path}", design.0)),
+            // The short-term limit lies above the design power from the factory, so that this is not what to raise it to.
+            command: (number == 0).then(|| format!("{} > {path}", design.0)),
             lasting: FIND_OUT,
             evidence: [
                 (path, power.0.to_string()),
@@ -207,7 +210,7 @@ fn finding(host: &HostView, low: &Limit) -> Finding {
     if !low.cpus.is_empty() {
         finding = finding.on(low.cpus.clone(), host.topology.n_online());
     }
-    low.command.iter().fold(finding, Finding::fix_now)
+    low.command.iter().fold(finding, |it, raised| it.command(&commands::POWERCAP_LIMIT, raised))
 }
 
 #[cfg(test)]
@@ -300,7 +303,7 @@ mod tests {
         let host = package("0", "200000000", "330000000");
         let locked = registers("0x80878c6000158640");
         assert!(verdict(&CHECK, &(host.clone() + &locked)).starts_with("medium: "));
-        assert!(findings(&CHECK, &locked)[0].fix.now.is_empty());
+        assert!(findings(&CHECK, &locked)[0].fix.by_hand.is_empty());
         assert_eq!(
             verdict(&CHECK, &(host + &registers("!denied"))),
             "unknown: /dev/cpu/0/msr 0x610 may not be read"

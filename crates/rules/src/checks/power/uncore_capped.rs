@@ -100,13 +100,8 @@ fn capped_finding(domains: &[Limits<'_>]) -> Option<Finding> {
         .evidence(worst.domain.path("max_freq_khz"), worst.max.khz())
         .evidence(worst.domain.path("initial_max_freq_khz"), worst.initial_max.khz())
         .fix_lasting("stop what sets it (a tuned profile, a boot script, pepc); the driver starts with the firmware's limit");
-    Some(domains.iter().fold(finding, |finding, it| {
-        finding.fix_now(format!(
-            "echo {} > {}",
-            it.initial_max.khz(),
-            it.domain.path("max_freq_khz")
-        ))
-    }))
+    let named = domains.iter().map(|it| it.domain.path("max_freq_khz"));
+    Some(named.fold(finding, Finding::names).fix_by("uncore-max", "max"))
 }
 
 fn pinned_finding(domains: &[Limits<'_>]) -> Option<Finding> {

@@ -5,6 +5,7 @@
 //! IA32_MPERF). It cannot know what stops it, nor judge CPUs without a sample: those show a nominal clock.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -202,13 +203,21 @@ fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], n_judged: usize) -> Fi
 fn asked_further(info: &CpuInfo, finding: Finding) -> Finding {
     if info.is_intel() {
         return finding
-            .fix_now("modprobe msr; rdmsr -a 0x19a; rdmsr -a 0x19c; rdmsr -a 0x1b1  # what stops it?")
-            .fix_lasting("mend what these name (bit 4 of the first, bits 0 and 2 of the others): see clock-modulation, prochot-asserted and thermal-throttling");
+            .command(
+                &commands::READ_REGISTERS,
+                "rdmsr -a 0x19a; rdmsr -a 0x19c; rdmsr -a 0x1b1  # what stops it?",
+            )
+            .fix_lasting("fix what these name (bit 4 of the first, bits 0 and 2 of the others): see clock-modulation, prochot-asserted and thermal-throttling");
     }
     finding
-        .fix_now("modprobe msr; rdmsr -a 0xc0010061  # bits 2:0 above 0: firmware limits the P-state")
-        .fix_now("ipmitool sel elist | tail; ipmitool sdr  # power supplies, regulators, fans, power caps")
-        .fix_lasting("mend what the management controller names: power supplies, cooling, a power cap")
+        .command(
+            &commands::READ_REGISTERS,
+            "rdmsr -a 0xc0010061  # bits 2:0 above 0: firmware limits the P-state",
+        )
+        .command(&commands::BMC_EVENTS, "")
+        .fix_lasting(
+            "fix what the management controller names: power supplies, cooling, a power cap",
+        )
 }
 
 #[cfg(test)]
@@ -283,7 +292,7 @@ mod tests {
         };
         assert!(verdict(&CHECK, &amd("acpi-cpufreq")).starts_with("not applicable: "));
         assert!(verdict(&CHECK, &amd("amd-pstate-epp")).starts_with("medium: "));
-        let commands = findings(&CHECK, &amd("amd-pstate-epp")).remove(0).fix.now.join("; ");
+        let commands = findings(&CHECK, &amd("amd-pstate-epp")).remove(0).fix.look.join("; ");
         assert!(!commands.contains("0x19"), "AMD has none of Intel's registers: {commands}");
     }
 

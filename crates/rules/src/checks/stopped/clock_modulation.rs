@@ -5,6 +5,7 @@
 //! takes by itself when it is too hot, nor the register of a CPU that is offline.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cooling::{CoolingDevice, Kind};
 use facts::msr::clock_modulation::Duty;
@@ -200,9 +201,9 @@ fn cooled(host: &HostView, level: u64, devices: &[&CoolingDevice]) -> Option<Fin
     };
     let mut finding = Finding::new(severity, confidence, message)
         .evidence(example.state_path(), level)
-        .fix_now("grep . /sys/class/thermal/thermal_zone*/{type,temp}  # what is hot")
+        .command(&commands::THERMAL_ZONES, "")
         .fix_lasting(
-            "mend the cooling; where no sensor is hot, firmware asks for it (_TPC): update the firmware, or boot with `processor.ignore_tpc=1`",
+            "fix the cooling; where no sensor is hot, firmware requests it (_TPC): update the firmware, or boot with `processor.ignore_tpc=1`",
         );
     if let Ok(max) = example.max {
         finding = finding.evidence(format!("{}/max_state", example.folder), max);

@@ -4,6 +4,7 @@
 //! It sees what was asked for, not how much idle time came of it.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cooling::{CoolingDevice, Kind};
 use facts::msr::intel::PKG_HDC_CTL;
@@ -85,9 +86,10 @@ fn clamped(host: &HostView, device: &CoolingDevice, percent: u64) -> Finding {
             )
     };
     let finding = finding
-        .fix_now(format!("echo 0 > {}", device.state_path()))
+        .command(&commands::THERMAL_ZONES, "")
+        .command(&commands::COOLING_OFF, device.state_path())
         .fix_lasting(
-            "find what switches it on (thermald, a script) and why: mend the cooling, then `echo blacklist intel_powerclamp > /etc/modprobe.d/powerclamp.conf`",
+            "find what switches it on (thermald, a script) and why: fix the cooling, then `echo blacklist intel_powerclamp > /etc/modprobe.d/powerclamp.conf`",
         );
     match &host.topology.online {
         Ok(online) => finding.on(online.clone(), online.len()),
@@ -134,7 +136,10 @@ mod tests {
             "high: intel_powerclamp forces the CPUs to idle for 30 % of the time [all 4 CPUs]"
         );
         let finding = findings(&CHECK, &powerclamp("30")).remove(0);
-        assert_eq!(finding.fix.now, ["echo 0 > /sys/class/thermal/cooling_device9/cur_state"]);
+        assert_eq!(
+            finding.fix.by_hand[0].command,
+            "echo 0 > /sys/class/thermal/cooling_device9/cur_state"
+        );
     }
 
     #[test]

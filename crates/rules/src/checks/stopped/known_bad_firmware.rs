@@ -4,6 +4,7 @@
 //! the other checks look for the fault itself.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::HostView;
 
@@ -76,7 +77,7 @@ fn run(host: &HostView) -> Verdict {
         )
         .evidence("/sys/class/dmi/id/bios_version", version)
         .evidence("/sys/class/dmi/id/product_name", product)
-        .fix_now("modprobe msr; rdmsr -a 0x19a  # bit 4 set: see clock-modulation")
+        .command(&commands::READ_REGISTERS, "rdmsr -a 0x19a  # bit 4 set: see clock-modulation")
         .fix_lasting(row.update)
     };
     Ok(TABLE.iter().filter(is_this).map(finding).collect())

@@ -5,6 +5,7 @@
 //! facts::msr::limit_reasons. A signal that comes and goes may be missed; its log has no date.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::ipmi::PowerLimit;
@@ -196,10 +197,10 @@ fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
     let finding = Finding::new(severity, Confidence::High, message);
     match severity {
         _ if name == CRITICAL.name || name == TOO_HOT.name => finding
-            .fix_now("ipmitool sdr type Fan; ipmitool sdr type Temperature  # fans, inlet, processors")
-            .fix_lasting("mend the cooling; see thermal-throttling"),
+            .command(&commands::BMC_SENSORS, "")
+            .fix_lasting("fix the cooling; see thermal-throttling"),
         Severity::High => finding
-            .fix_now("ipmitool sel elist | tail; ipmitool sdr  # power supplies, regulators, fans, power caps")
+            .command(&commands::BMC_EVENTS, "")
             .fix_lasting(
                 "mend what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stays without a cause has been cured by taking the machine off its power for a minute",
             ),
@@ -292,8 +293,8 @@ mod tests {
         let hot = host(["0x88000010", COOL], COOL, "0x0");
         let finding = crate::fixture::findings(&CHECK, &hot).remove(0);
         assert_eq!(finding.message, "a critical temperature holds the clock down at this moment");
-        assert_eq!(finding.fix.lasting.unwrap(), "mend the cooling; see thermal-throttling");
-        assert!(finding.fix.now[0].contains("type Fan"));
+        assert_eq!(finding.fix.lasting.unwrap(), "fix the cooling; see thermal-throttling");
+        assert!(finding.fix.look[0].contains("type Fan"));
     }
 
     #[test]

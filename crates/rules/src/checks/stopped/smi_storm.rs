@@ -4,6 +4,7 @@
 //! each one took; the count includes those before the kernel started.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::HostView;
 use facts::msr::intel::SMI_COUNT;
@@ -102,7 +103,7 @@ fn finding(severity: Severity, count: u64, cpu: u32, uptime: Duration) -> Findin
             format!("about {:.2} % of every CPU, if each takes {LONG_SMI} µs", rate * LONG_SMI / 1e4),
             format!("{rate:.1} a second times {LONG_SMI} µs; how long they really are, only the hwlat tracer can tell"),
         )
-        .fix_now("perf stat -a -e msr/smi/ -- sleep 10  # do they still come?")
+        .command(&commands::COUNT_SMIS, "")
         .fix_lasting(
             "in the firmware's setup: legacy USB emulation off, power profile of maximum performance, processor power and utilization monitoring off; then a firmware update",
         )

@@ -4,6 +4,7 @@
 //! Monitoring and Protection". It cannot know when the events were, nor how low the clock went.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::throttling::Throttled;
 use facts::{CpuSet, HostView, Missing, PerCpu};
@@ -164,8 +165,8 @@ fn finding(
     }
     if *severity > Severity::Info {
         finding = finding
-            .fix_now("ipmitool sdr type Fan; ipmitool sdr type Temperature  # fans, inlet, processors")
-            .fix_lasting("mend the cooling: fans, filters, heat sink, the fan policy in firmware or BMC, the temperature of the inlet air");
+            .command(&commands::BMC_SENSORS, "")
+            .fix_lasting("fix the cooling: fans, filters, heat sink, the fan policy in firmware or BMC, the temperature of the inlet air");
     }
     finding
 }
@@ -201,7 +202,7 @@ mod tests {
             verdict(&CHECK, &host),
             "info: a core was too hot and held its clock down 3 times in 504.0 h (0.0 an hour) [CPUs 1,3 (2 of 4)]"
         );
-        assert!(findings(&CHECK, &host)[0].fix.now.is_empty());
+        assert!(findings(&CHECK, &host)[0].fix.look.is_empty());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! last month.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::HostView;
 use facts::system::cgroup::{LimitedGroup, Throttling, Version};
@@ -147,15 +148,13 @@ fn with_fix(finding: Finding, group: &LimitedGroup) -> Finding {
     let is_made_elsewhere = name.ends_with(".scope") || name.starts_with("kubepods");
     if is_unit && !is_made_elsewhere {
         return finding
-            .fix_now(format!("systemctl set-property --runtime {name} CPUQuota="))
+            .command(&commands::QUOTA_OF_UNIT, name)
             .fix_lasting(format!("systemctl set-property {name} CPUQuota="));
     }
     let finding = match group.version {
-        _ if is_unit => {
-            finding.fix_now(format!("systemctl set-property --runtime {name} CPUQuota="))
-        }
-        Version::V1 => finding.fix_now(format!("echo -1 > {folder}/cpu.cfs_quota_us")),
-        Version::V2 => finding.fix_now(format!("echo max > {folder}/cpu.max")),
+        _ if is_unit => finding.command(&commands::QUOTA_OF_UNIT, name),
+        Version::V1 => finding.command(&commands::QUOTA_V1, folder),
+        Version::V2 => finding.command(&commands::QUOTA_V2, folder),
     };
     finding.fix_lasting(
         "no CPU limit, or a higher one, where the container or pod is defined; CPU weights (requests) share a machine without stopping anyone",
@@ -208,7 +207,7 @@ mod tests {
         for unit in ["cri-containerd-0a1b.scope", "kubepods-burstable-pod1.slice"] {
             let fix = fix(&stopped(120).replace("db.slice", unit));
             let now = format!("systemctl set-property --runtime {unit} CPUQuota=");
-            assert_eq!(fix.now, [now]);
+            assert_eq!(fix.by_hand[0].command, now);
             assert!(fix.lasting.unwrap().contains("where the container or pod is defined"));
         }
     }

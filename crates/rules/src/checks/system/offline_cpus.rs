@@ -4,6 +4,7 @@
 //! never there. It cannot know who switched one off, or that a licence asked for it.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::{CpuSet, HostView, Missing};
 
@@ -74,9 +75,16 @@ fn offline(host: &HostView) -> Verdict {
             .evidence("/sys/devices/system/cpu/present", present)
             .evidence("/sys/devices/system/cpu/online", online);
     if severity > Severity::Info {
-        finding = finding
-            .fix_now(format!("chcpu -e {offline}"))
-            .fix_lasting("whatever takes them offline at boot: maxcpus= on the boot line, a service, a udev rule that leaves hot-added CPUs alone");
+        // The kernel refuses the threads that smt/control keeps off, one by one (`cpu_smt_allowed` in kernel/cpu.c).
+        finding = match host.topology.smt_control.as_deref() {
+            Ok("off" | "forceoff") => finding.command(&commands::SMT_ON, ""),
+            _ => finding.names("/sys/devices/system/cpu/cpu*/online").fix_by_on(
+                "cpu-online",
+                "on",
+                offline.clone(),
+            ),
+        };
+        finding = finding.fix_lasting("whatever takes them offline at boot: maxcpus= on the boot line, a service, a udev rule that leaves hot-added CPUs alone");
     }
     Ok(vec![finding.on(offline, present.len())])
 }

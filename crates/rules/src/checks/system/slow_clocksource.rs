@@ -3,7 +3,9 @@
 //! Source: Documentation/timers/timekeeping.rst; arch/x86/include/asm/vdso/gettimeofday.h has the clocks that are read without a
 //! system call, and when they are not (vread_pvclock, vread_hvclock). How often a database asks for the time is not known here.
 
+use crate::advice::lasting::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::system::clocksource::FOLDER;
 use facts::{HostView, Missing};
@@ -75,7 +77,7 @@ fn run(host: &HostView) -> Verdict {
             "PostgreSQL's manual, pg_test_timing: 723 ns with acpi_pm, 36 ns with tsc on an i7-860",
         );
     }
-    Ok(vec![mended(host, finding)])
+    Ok(vec![with_fix(host, finding)])
 }
 
 /// The mark of a hypervisor without which each reading of its clock is a system call (vread_pvclock and vread_hvclock of
@@ -138,18 +140,18 @@ fn better(host: &HostView) -> Option<&'static str> {
         .find(|it| host.clocksource.offers(it))
 }
 
-fn mended(host: &HostView, finding: Finding) -> Finding {
+fn with_fix(host: &HostView, finding: Finding) -> Finding {
     let finding = match better(host) {
-        Some(better) => finding.fix_now(format!("echo {better} > {FOLDER}/current_clocksource")),
-        None => finding.fix_now("dmesg | grep -i -E 'tsc|clocksource'"),
+        Some(_) => finding.fix_by("clocksource", "best"),
+        None => finding.command(&commands::KERNEL_LOG, "-i -E 'tsc|clocksource'"),
     };
     match (boot_choice(host), better(host)) {
         (Some(chosen), _) => {
-            finding.fix_lasting(format!("take {chosen} off the boot line and reboot"))
+            finding.fix_lasting(off_the_boot_line(&chosen))
         }
-        (None, Some(better)) => {
-            finding.fix_lasting(format!("clocksource={better} on the boot line"))
-        }
+        (None, _) if host.clocksource.current.as_ref().is_ok_and(|it| it == "xen") => finding
+            .fix_lasting("a host or instance type on which Xen promises a steady TSC: the kernel takes it by itself there"),
+        (None, Some(better)) => finding.fix_lasting(format!("clocksource={better} on the boot line")),
         (None, None) => finding.fix_lasting(
             "firmware that keeps the TSCs of all cores together; in a guest, a machine type with kvm-clock or an invariant TSC",
         ),
@@ -159,7 +161,7 @@ fn mended(host: &HostView, finding: Finding) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     fn host(current: &str, available: &str, boot_line: &str) -> String {
         let folder = "//- /sys/devices/system/clocksource/clocksource0";
@@ -191,6 +193,20 @@ mod tests {
             verdict(&CHECK, &host("xen", "xen tsc hpet", "")),
             "medium: clock source xen takes a system call on most hosts: tsc is available"
         );
+    }
+
+    #[test]
+    fn tsc_is_not_advised_to_a_guest_of_xen_and_is_where_hpet_was_chosen_by_hand() {
+        let fix =
+            |current, available| findings(&CHECK, &host(current, available, "")).remove(0).fix;
+        let xen = fix("xen", "xen tsc hpet");
+        assert!(xen.now.is_empty() && xen.apply.is_empty(), "{xen:?}");
+        assert!(xen.refused[0].contains("request tsc by name"), "{xen:?}");
+        assert!(!xen.lasting.unwrap().contains("clocksource="));
+        let bare = host("hpet", "tsc hpet", "")
+            + "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\nflags : tsc\n";
+        let fix = findings(&CHECK, &bare).remove(0).fix;
+        assert_eq!(fix.apply, ["clocksource=best"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! database takes split locks is in the kernel log only, which is not read.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::system::database;
 use facts::{HostView, IfPresent, Missing};
@@ -81,7 +82,7 @@ fn run(host: &HostView) -> Verdict {
         ),
     )
     .evidence(format!("/proc/{}/stat", server.pid), &server.name)
-    .fix_now("dmesg | grep 'split_lock trap'");
+    .command(&commands::KERNEL_LOG, "'split_lock trap'");
     Ok(vec![match setting {
         Some(_) => finding.evidence("/proc/sys/kernel/split_lock_mitigate", 1).fix_lasting(
             "only if the log names the database: kernel.split_lock_mitigate = 0 in /etc/sysctl.d, until the program is fixed",

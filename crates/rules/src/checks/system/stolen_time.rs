@@ -4,6 +4,7 @@
 //! report it shows 0, and then nothing can be said.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::system::cpu_times::CpuTime;
 use facts::{HostView, Missing};
@@ -71,7 +72,7 @@ fn run(host: &HostView) -> Verdict {
             format!("steal {} of {} ticks, {free} idle", time.steal, time.total()),
         )
         .cost(format!("{:.1} % of the guest's speed", 100.0 * share), "steal / (busy + steal)")
-        .fix_now("vmstat 1 5")
+        .command(&commands::STEAL, "")
         .fix_lasting(
             "a dedicated or larger instance, pinned virtual CPUs, or fewer of them on that host",
         );

@@ -94,8 +94,7 @@ fn have_come(
         let what = format!("{number}: {count} on isolated CPUs ({})", line.description);
         finding = finding.evidence("/proc/interrupts", what);
     }
-    let numbers: Vec<u32> = came.iter().map(|&(_, number, _)| number).take(SHOWN).collect();
-    mended(host, isolated, finding, &numbers)
+    moved_away(host, isolated, finding)
 }
 
 /// Active interrupts that may be delivered to isolated CPUs and to others. Those of isolated CPUs alone are
@@ -126,17 +125,14 @@ fn may_come(host: &HostView, isolated: &CpuSet) -> Result<Option<Finding>, Missi
     let finding = Finding::new(Severity::Info, Confidence::High, message)
         .on(cpus, host.topology.n_online())
         .evidence(format!("/proc/irq/{number}/smp_affinity_list"), affinity);
-    Ok(Some(mended(host, isolated, finding, &[*number])))
+    Ok(Some(moved_away(host, isolated, finding)))
 }
 
-fn mended(host: &HostView, isolated: &CpuSet, finding: Finding, numbers: &[u32]) -> Finding {
+fn moved_away(host: &HostView, isolated: &CpuSet, finding: Finding) -> Finding {
     let elsewhere = housekeeping(host, isolated);
     if elsewhere.is_empty() {
         return finding;
     }
-    let moved = |finding: Finding, number: &u32| {
-        finding.fix_now(format!("echo {elsewhere} > /proc/irq/{number}/smp_affinity_list"))
-    };
     let managed = match host.isolation.asked_for(Purpose::ManagedIrq) {
         Ok(cpus) if isolated.minus(&cpus).is_empty() => String::new(),
         // Without `domain` the parameter would no longer keep processes away.
@@ -145,8 +141,9 @@ fn mended(host: &HostView, isolated: &CpuSet, finding: Finding, numbers: &[u32])
         }
         _ => format!(" and `isolcpus=managed_irq,domain,{isolated}`"),
     };
-    numbers.iter().fold(finding, moved).fix_lasting(format!(
-        "`irqaffinity={elsewhere}`{managed} on the boot line, and IRQBALANCE_BANNED_CPULIST={isolated} for irqbalance; an interrupt that the kernel manages refuses the command above (EIO)"
+    finding.names("/proc/irq/*/smp_affinity_list").fix_by("irq-affinity", "housekeeping").fix_lasting(format!(
+        "`irqaffinity={elsewhere}`{managed} on the boot line; irqbalance leaves the CPUs of isolcpus= and nohz_full= alone by itself, unless /etc/sysconfig/irqbalance or \
+         /etc/default/irqbalance sets IRQBALANCE_BANNED_CPUS or IRQBALANCE_BANNED_CPULIST; an interrupt that the kernel manages refuses to be moved (EIO)"
     ))
 }
 

@@ -3,6 +3,7 @@
 //! Source: Documentation/timers/no_hz.rst. It cannot know whether the tick of such a CPU would stop: that
 //! takes one runnable task at a time.
 
+use crate::boot_edit;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::system::isolation::Purpose;
@@ -89,16 +90,13 @@ fn finding(host: &HostView, ticking: &CpuSet) -> Finding {
     let mut list = isolation.tickless().unwrap_or_default();
     list.extend(ticking.iter());
     let parameter =
-        format!("`nohz_full={list}` on the boot line, beside what is there for isolcpus=");
-    let lasting = match config {
-        Some(config) if !config.has("NO_HZ_FULL") => {
-            format!(
-                "a kernel built with CONFIG_NO_HZ_FULL, which this one is not; then {parameter}"
-            )
-        }
-        _ => parameter,
-    };
-    finding.fix_lasting(lasting)
+        format!("`nohz_full={list}` on the boot line, together with what is there for isolcpus=");
+    match config {
+        Some(config) if !config.has("NO_HZ_FULL") => finding.fix_lasting(format!(
+            "a kernel built with CONFIG_NO_HZ_FULL, which this one is not; then {parameter}"
+        )),
+        _ => boot_edit::named(finding).fix_by("nohz-full", list.to_string()).fix_lasting(parameter),
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use super::housekeeping;
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::{CpuSet, HostView};
 
@@ -75,10 +76,10 @@ fn on_tickless(host: &HostView, watched: &CpuSet) -> Finding {
         finding = finding.evidence("/sys/devices/system/cpu/nohz_full", cpus);
     }
     if elsewhere.is_empty() {
-        return finding.fix_now("sysctl -w kernel.nmi_watchdog=0");
+        return finding.fix_by("nmi-watchdog", "off");
     }
     finding
-        .fix_now(format!("sysctl -w kernel.watchdog_cpumask={elsewhere}"))
+        .command(&commands::WATCHDOG_CPUMASK, elsewhere.to_string())
         .fix_lasting("no kernel.watchdog_cpumask in /etc/sysctl.d: the kernel leaves nohz_full CPUs out by itself")
 }
 

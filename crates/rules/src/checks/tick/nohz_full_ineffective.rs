@@ -4,7 +4,9 @@
 //! the kernel drops), arch/x86/include/asm/hardirq.h (counts are 32 bits wide). A snapshot has counts since
 //! boot: it cannot know when the interrupts came, nor tell the tick from the timers of a program.
 
+use crate::advice::lasting::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::tick_rate::{Pace, TickRate, seconds, tick_rates};
 use facts::system::isolation::Purpose;
@@ -88,7 +90,7 @@ fn dropped(host: &HostView) -> Option<Finding> {
     let finding = Finding::new(Severity::Medium, Confidence::High, message)
         .evidence("/proc/cmdline", host.kernel.boot_line.as_ref().map_or("", |line| line.text()))
         .evidence("/sys/devices/system/cpu/nohz_full", "(none)")
-        .fix_now("dmesg | grep -i housekeeping");
+        .command(&commands::KERNEL_LOG, "-i housekeeping");
     Some(match asked.filter(|_| differs) {
         Some(asked) => {
             finding.fix_lasting(format!("`isolcpus={asked} nohz_full={asked}` on the boot line"))
@@ -103,7 +105,7 @@ fn switched_off(host: &HostView, tickless: &CpuSet) -> Finding {
         .on(tickless.clone(), host.topology.n_online())
         .evidence("/proc/cmdline", "nohz=off")
         .evidence("/sys/devices/system/cpu/nohz_full", tickless)
-        .fix_lasting("take `nohz=off` off the boot line")
+        .fix_lasting(off_the_boot_line("nohz=off"))
 }
 
 /// Whether a CPU ticks that should not, and while it does what.
@@ -170,7 +172,7 @@ fn finding(host: &HostView, rates: &[TickRate], pace: &Pace) -> Option<(Finding,
 fn while_busy(host: &HostView, mut finding: Finding, cpus: &CpuSet) -> Finding {
     finding.message += &reasons(host, cpus);
     finding
-        .fix_now(format!("perf record -e timer:tick_stop -C {cpus} -- sleep 5 && perf script"))
+        .command(&commands::TICK_TRACE, cpus.to_string())
         .fix_lasting("one task per CPU, and none of what the trace names")
 }
 

@@ -4,7 +4,9 @@
 //! know how many callbacks a CPU makes: one that never enters the kernel makes none.
 
 use super::housekeeping;
+use crate::boot_edit;
 use crate::check::{Check, Reference, Verdict};
+use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::system::isolation::Purpose;
 use facts::{CpuSet, HostView, Missing};
@@ -95,7 +97,7 @@ fn not_offloaded(host: &HostView, own: &CpuSet) -> Finding {
         Ok(config) if !config.has("RCU_NOCB_CPU") => finding
             .evidence(config.path.as_str(), "no CONFIG_RCU_NOCB_CPU=y")
             .fix_lasting(format!("a kernel built with CONFIG_RCU_NOCB_CPU, and {parameter}")),
-        _ => finding.fix_lasting(parameter),
+        _ => boot_edit::named(finding).fix_by("rcu-nocbs", list.to_string()).fix_lasting(parameter),
     }
 }
 
@@ -135,7 +137,7 @@ fn guests(
         .evidence(format!("/proc/{pid}/status"), format!("Cpus_allowed_list: {allowed}"));
     if !elsewhere.is_empty() {
         finding = finding
-            .fix_now(format!("for pid in $(pgrep '^rcuo'); do taskset -cp {elsewhere} $pid; done"))
+            .command(&commands::RCU_AFFINITY, elsewhere.to_string())
             .fix_lasting("the same from a service at every boot");
     }
     Ok(Some(finding))

@@ -71,7 +71,7 @@ fn run(host: &HostView) -> Verdict {
                 format!("one timer interrupt and one kernel worker every {every} on each of these CPUs"),
                 "a count on a tickless busy CPU: 2 timer interrupts a second with the interval at 1, 1 with it at 60",
             )
-            .fix_now("sysctl -w vm.stat_interval=60")
+            .fix_by("stat-interval", "60")
             .fix_lasting("`vm.stat_interval = 60` in a file in /etc/sysctl.d"),
     ])
 }
