@@ -27,12 +27,12 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Who can put names into a folder.
+/// Who can add names to a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writers {
-    /// Root and the caller.
+    /// Root and the caller, or a group in which each user can replace only what is theirs (the sticky bit).
     Trusted,
-    /// Every user, each of whom can replace only what is theirs: the sticky bit, as of /tmp.
+    /// Every user, each of whom can replace only what is theirs, as in /tmp.
     Everyone,
 }
 
@@ -47,7 +47,9 @@ pub(crate) fn writers(path: &Path, status: &Stat) -> Result<Writers, Distrusted>
         return Ok(Writers::Trusted);
     }
     if kind == FileType::Directory && status.st_mode & 0o1000 != 0 {
-        return Ok(Writers::Everyone);
+        // One of a group, as /nix/store is, has hard links by design.
+        let is_everyones = status.st_mode & 0o002 != 0;
+        return Ok(if is_everyones { Writers::Everyone } else { Writers::Trusted });
     }
     let mode = status.st_mode & 0o7777;
     Err(Distrusted::new(path, format!("others can write it (mode {mode:o}): chmod go-w it")))

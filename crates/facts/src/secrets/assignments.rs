@@ -24,7 +24,9 @@ fn name(word: &str, end: usize) -> (usize, &str) {
 fn after_equals(word: &str, before: &str, at: usize) -> Option<Range<usize>> {
     // libpq takes spaces on both sides.
     let (begin, name) = name(word, word[..at].trim_end().len());
-    if !names::is_secret(name) {
+    // What is after a # stays in the browser; `serve` prints links that have its token there, so as to be opened.
+    let is_fragment = word[..begin].ends_with('#');
+    if is_fragment || !names::is_secret(name) {
         return None;
     }
     let value = at + 1 + (word[at + 1..].len() - word[at + 1..].trim_start().len());

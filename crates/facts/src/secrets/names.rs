@@ -34,8 +34,14 @@ const COUNTS: &[&str] = &["no", "skip", "max", "min", "num", "n"];
 /// Names that end like a variable of a password. `PWD` and `OLDPWD` are folders: environ(7).
 const OTHERS: &[&str] = &["PWD", "OLDPWD", "BYPASS", "COMPASS"];
 
+/// Longer than any name is, in bytes.
+const LONGEST: usize = 200;
+
 /// Whether the value of what has this name is a secret. Its dashes may be left on.
 pub(super) fn is_secret(name: &str) -> bool {
+    if name.len() > LONGEST {
+        return false;
+    }
     let decoded = decoded(name);
     let name = decoded.trim_start_matches('-');
     if !name.chars().all(|it| it.is_ascii_alphanumeric() || "-_.".contains(it)) {

@@ -154,8 +154,19 @@ fn sentences_are_left_alone() {
         "unexpected argument '--password' found",
         "http://127.0.0.1:7377/api/v1 answers",
         "--workload psql password=***: it holds a password",
+        "open http://127.0.0.1:7077/#token=0123456789abcdef",
     ] {
         assert_eq!(masked(text), text);
+    }
+}
+
+#[test]
+fn a_long_text_takes_no_long_time() {
+    let length = 1 << 17;
+    for part in ["%", "'a b' ", "://", "\"'` ", "password ", "\\\""] {
+        let text = part.repeat(length / part.len()) + "=";
+        assert!(masked(&text).len() <= text.len());
+        assert!(masked_command(&text).len() <= text.len());
     }
 }
 

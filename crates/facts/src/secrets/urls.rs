@@ -15,9 +15,9 @@ pub(super) fn secrets(word: &str) -> Vec<Range<usize>> {
 
 fn of_uri(word: &str, begin: usize) -> Option<Range<usize>> {
     let rest = &word[begin..];
+    let rest = &rest[..rest.find("://").unwrap_or(rest.len())];
     let end = rest.find(|it: char| it.is_whitespace() || "'\"`<>".contains(it));
     let rest = &rest[..end.unwrap_or(rest.len())];
-    let rest = &rest[..rest.find("://").unwrap_or(rest.len())];
     let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
     let colon = rest.find(':')?;
     let last = match authority.rfind('@') {

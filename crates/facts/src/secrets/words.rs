@@ -27,13 +27,18 @@ struct Mark {
 /// Splits at white space outside of quotes. A quote that nothing closes goes on to the end.
 pub(super) fn split(text: &str) -> Vec<Word<'_>> {
     let quotes = quotes(text);
-    let is_quoted = |at: usize| quotes.iter().any(|it| it.outer.contains(&at));
-    let breaks = text.char_indices().filter(|(at, it)| it.is_whitespace() && !is_quoted(*at));
+    // They are in order, and none overlaps another.
+    let quote_at = |at: usize| {
+        let next = quotes.partition_point(|it| it.outer.end <= at);
+        quotes.get(next).filter(|it| it.outer.start <= at)
+    };
+    let breaks =
+        text.char_indices().filter(|(at, it)| it.is_whitespace() && quote_at(*at).is_none());
     let mut words = Vec::new();
     let mut begin = 0;
     for (at, space) in breaks.chain([(text.len(), ' ')]) {
         if begin < at {
-            let whole = quotes.iter().find(|it| it.outer == (begin..at));
+            let whole = quote_at(begin).filter(|it| it.outer == (begin..at));
             let range = whole.map_or(begin..at, |it| it.inner.clone());
             let is_quoted = whole.is_some();
             words.push(Word { at: range.start, text: &text[range], is_quoted });

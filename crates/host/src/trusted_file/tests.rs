@@ -116,7 +116,7 @@ fn a_pipe_is_refused_at_once() {
 }
 
 /// Exchanges two names in a folder all the time while `path` is read; how often the good and the hostile file was obeyed.
-fn raced(names: [PathBuf; 2], path: &Path, attempts: usize) -> (usize, usize) {
+fn raced(names: &[PathBuf; 2], path: &Path, attempts: usize) -> (usize, usize) {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -157,7 +157,7 @@ fn a_swapped_link_folder_or_file_is_not_obeyed_once_in_ten_thousand_attempts() {
         ([at("closed"), at("open")], at("closed/x.toml")),
         ([file.clone(), hostile], file),
     ] {
-        let (good, bad) = raced(names, &path, ATTEMPTS);
+        let (good, bad) = raced(&names, &path, ATTEMPTS);
         assert_eq!(bad, 0, "{}", path.display());
         assert!((1..ATTEMPTS).contains(&good), "{}: {good} of {ATTEMPTS}", path.display());
     }
