@@ -13,6 +13,7 @@ pub(crate) mod books;
 pub(crate) mod boot_loaders;
 mod hostile;
 pub(crate) mod planned;
+mod tools;
 
 /// Two cores of a Xeon Scalable, threads 0 and 2, 1 and 3, whose registers are real ones.
 pub(crate) const XEON: &str = "\
@@ -59,6 +60,7 @@ pub(crate) fn verdict(check: &'static Check, excerpt: &str) -> String {
         Err(missing) => format!("unknown: {missing}"),
         Ok(findings) if findings.is_empty() => "clean".to_owned(),
         Ok(findings) => {
+            findings.iter().for_each(tools::assert_listed);
             let line = |finding: &Finding| {
                 let scope = finding.cpus.as_ref().map_or(String::new(), |it| format!(" [{it}]"));
                 format!("{}: {}{scope}", finding.severity.name(), finding.message)

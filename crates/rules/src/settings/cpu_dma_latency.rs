@@ -25,7 +25,8 @@ Idle CPUs draw more, and busy ones have less turbo: sleeping cores leave it to t
 
 ## When to leave it alone
 Where turbo matters more than the last microseconds of waking up, and where only some CPUs have to answer at once
-(`resume-latency`).
+(`resume-latency`). Where somebody holds a request already, ask why: on hosts for real-time work or trading a request of 0 is
+the purpose of the tuning, and what it takes from turbo is its price.
 ",
     references: &[Reference {
         title: "Linux: PM Quality Of Service Interface",
