@@ -54,10 +54,10 @@ pub enum Why {
     },
 }
 
-/// What stands between us and a fact that is not known, by who can remove it.
+/// What keeps a fact unknown, by what would remove it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
-    /// The host refused; root, or a capability, is not refused.
+    /// The host refused for lack of a privilege: root or a capability would help.
     Privilege,
     /// A kernel module is not loaded.
     Module,
@@ -137,7 +137,7 @@ impl Missing {
         Missing { what: what.into(), why: Why::Failed(LEFT_ALONE.to_owned()) }
     }
 
-    /// `what` is shown by no file, whoever asks; the workload `timer` measures its effect.
+    /// No file shows `what`, to root neither; the workload `timer` measures its effect.
     pub fn shown_by_timer(what: impl Into<String>) -> Missing {
         Missing { what: what.into(), why: Why::Failed(NOT_SHOWN.to_owned()) }
     }
@@ -206,7 +206,7 @@ impl Missing {
         }
     }
 
-    /// Who could make the fact known.
+    /// What keeps the fact unknown.
     pub fn obstacle(&self) -> Obstacle {
         match &self.why {
             Why::Denied => Obstacle::Privilege,

@@ -78,8 +78,8 @@ pub struct Rate {
 }
 
 impl Port {
-    /// Whether it is a port of an Omni-Path adapter, which calls its link layer InfiniBand. Told by the device's name: `hfi1_0`
-    /// as drivers/infiniband/hw/hfi1 registers it, or `opap5s0` as rdma-core renames it (rdma_rename).
+    /// Whether it is a port of an Omni-Path adapter, which calls its link layer InfiniBand, by the device's name: `hfi1_0` as
+    /// drivers/infiniband/hw/hfi1 registers it, or `opap5s0` as rdma-core renames it (rdma_rename).
     pub fn is_omni_path(&self) -> bool {
         self.name.starts_with("hfi1_") || self.name.starts_with("opa")
     }

@@ -17,8 +17,8 @@ pub(super) const METRIC: Metric = Metric {
     families: &[Family::Interrupts],
     tasks: false,
     help: "How often the timer of the CPU itself went off: `LOC` in /proc/interrupts. A busy CPU with its tick has \
-           CONFIG_HZ a second, 100 to 1000; a busy one of `nohz_full=` none, or one before Linux 4.17. Timers that programs set \
-           (sleeps of microseconds, timer_create) count here too, and on an idle CPU little else does.",
+           CONFIG_HZ a second, 100 to 1000; a busy one of `nohz_full=` none, or one before Linux 4.17. Timers that \
+           programs set (sleeps of microseconds, timer_create) count here too, and on an idle CPU little else does.",
     measure,
 };
 

@@ -18,8 +18,9 @@ pub(super) const SETTING: Setting = Setting {
 ## What it changes
 `current_clocksource`: one that `available_clocksource` lists, or `best`, the first of tsc, kvm-clock and
 hyperv_clocksource_tsc_page that is listed. Programs read tsc without a system call, and the other two while the hypervisor
-marks them as stable, which `fullclock bench timer` shows; `best` leaves any of them as it is. In a guest it takes tsc only where the processor's flags say constant_tsc and nonstop_tsc: without them
-the guest may move to a host on which tsc runs at another speed.
+marks them as stable, which `fullclock bench timer` shows; `best` leaves any of them as it is. In a guest it takes tsc only
+where the processor's flags say constant_tsc and nonstop_tsc: without them the guest may move to a host on which tsc runs at
+another speed.
 
 ## What it costs
 Nothing, where the kernel offers the better clock. A worse one costs every reading of the time a system call and up to

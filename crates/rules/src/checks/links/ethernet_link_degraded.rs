@@ -233,8 +233,8 @@ impl Link<'_> {
                  port does not; {set_by}"
             ),
             _ => format!(
-                "`ethtool -s {name} autoneg on` lets both ends agree on the best again, where no administrator set it on purpose; the link \
-                 goes down while they do; {set_by}"
+                "`ethtool -s {name} autoneg on` lets both ends agree on the best again, where it was not set on purpose; the link goes \
+                 down while they do; {set_by}"
             ),
         }
     }

@@ -272,9 +272,9 @@ mod tests {
     fn how_many_lanes_omni_path_has_lost_is_unknown() {
         for device in ["hfi1_0", "opap5s0"] {
             let states = ("4: ACTIVE", "5: LinkUp");
-            let mlx5 = host("!absent", "InfiniBand", states, "25 Gb/sec (1X EDR)");
+            let narrow = host("!absent", "InfiniBand", states, "25 Gb/sec (1X EDR)");
             assert_eq!(
-                verdict(&CHECK, &mlx5.replace("mlx5_0", device)),
+                verdict(&CHECK, &narrow.replace("mlx5_0", device)),
                 format!(
                     "medium: {device} port 1 runs on fewer than its 4 lanes; how many is unknown, Omni-Path shows 1 to 3 as \
                      1X: 25 Gb/sec (1X EDR)"

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_punishes_without_the_setting_is_told_by_its_release() {
+    fn a_kernel_without_the_setting_is_judged_by_its_release() {
         let on = |release: &str, line: &str| {
             let release = format!("//- /proc/sys/kernel/osrelease\n{release}\n");
             verdict(&CHECK, &(host("!absent", line, "mysqld") + &release))
