@@ -22,12 +22,16 @@ mod tui;
 mod watch;
 mod web;
 
+use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Exit codes: 0 clean, 1 findings at or above `--fail-on`, 2 could not run, 3 a change was refused or
 /// did not stick; that of the command, where one was measured.
 fn main() -> ExitCode {
     let arguments = cli::parse();
+    outlive_file_size_limit();
     match commands::run(&arguments) {
         Ok(code) => code,
         // No failure of ours.
@@ -36,5 +40,14 @@ fn main() -> ExitCode {
             output::complain(&error);
             ExitCode::from(2)
         }
+    }
+}
+
+/// The kernel sends SIGXFSZ with EFBIG to a process that writes beyond its limit of file sizes (setrlimit(2)). Its default action
+/// would end the process between a write to the host and undoing it. It is handled, not ignored: an ignored signal stays ignored
+/// in the commands that are measured (execve(2)).
+fn outlive_file_size_limit() {
+    if let Err(error) = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))) {
+        output::complain(&anyhow::Error::new(error).context("cannot handle SIGXFSZ"));
     }
 }

@@ -1,6 +1,6 @@
 //! `fullclock apply`: makes a change, all of it or nothing.
 
-use super::{asked, code, journal, lasting, machine, planned, profile, prove};
+use super::{asked, code, journal, lasting, machine, planned, profile, prove, refuse_awaiting};
 use crate::cli::{ApplyArguments, Arguments};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Style};
@@ -8,7 +8,7 @@ use crate::render;
 use crate::render::change::Applied;
 use anyhow::{Result, bail};
 use facts::change::{Group, Target, Write};
-use host::change::{Access, Fate, Guarded, Intent, Journal, Machine, Recorded, State, Transaction};
+use host::change::{Access, Fate, Guarded, Intent, Journal, Machine, Recorded, Transaction};
 use host::{Live, Once};
 use rules::persist;
 use rules::plan::{Plan, Request, Step};
@@ -28,8 +28,12 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
     }
     let machine = machine(arguments)?;
     let interrupt = Interrupt::listen()?;
-    // Units of several changes start at once, and wait for each other.
-    let access = if options.persisted.is_some() { Access::WriteWhenFree } else { Access::Write };
+    let access = match (&options.persisted, &options.prove) {
+        // Units of several changes start at once, and wait for each other.
+        (Some(_), _) => Access::WriteWhenFree,
+        (None, Some(_)) => Access::Study,
+        (None, None) => Access::Write,
+    };
     let mut journal = journal(arguments, &machine, &options.state.state_dir, access)?;
     let source = Live::this_machine();
     let mut plan = first_plan(&source, options)?;
@@ -85,12 +89,9 @@ fn fits(options: &ApplyArguments, plan: &Plan, journal: &Journal) -> Result<()> 
             "--confirm-within: what is in force only after a reboot cannot be reverted by a process of this boot; apply it by itself"
         );
     }
-    let awaits = |it: &&Recorded| matches!(it.state, State::Awaiting { .. });
-    match journal.changes().iter().find(awaits) {
-        Some(change) if options.prove.is_some() => {
-            bail!("--prove: change {} waits to be confirmed; confirm or revert it first", change.id)
-        }
-        _ => Ok(()),
+    match options.prove {
+        Some(_) => refuse_awaiting(journal, "--prove"),
+        None => Ok(()),
     }
 }
 

@@ -1,15 +1,15 @@
 //! `fullclock confirm`: keeps a change that waits for it.
 
-use super::machine;
+use super::{machine, opened_to_undo};
 use crate::cli::{Arguments, ConfirmArguments};
 use crate::output;
 use anyhow::{Result, bail};
-use host::change::{Access, Journal, State};
+use host::change::State;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &ConfirmArguments) -> Result<ExitCode> {
     let machine = machine(arguments)?;
-    let mut journal = Journal::open(&options.state.state_dir, Access::WriteWhenFree)?;
+    let mut journal = opened_to_undo(arguments, &options.state.state_dir)?;
     let mut waiting =
         journal.changes().iter().filter(|it| matches!(it.state, State::Awaiting { .. }));
     let id = match (&options.change, waiting.next_back()) {

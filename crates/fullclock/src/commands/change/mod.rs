@@ -18,7 +18,9 @@ use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
 use host::Source;
-use host::change::{Access, Force, Journal, Machine, Undone, UndoneFate, recover};
+use host::change::{
+    Access, Force, Journal, JournalError, Machine, State, Undone, UndoneFate, recover,
+};
 use rules::audit::Audit;
 use rules::plan::{Plan, Request};
 use std::path::{Path, PathBuf};
@@ -182,6 +184,28 @@ pub(super) fn opened(arguments: &Arguments, folder: &Path, access: Access) -> Re
         output::note(&arguments.output, note);
     }
     Ok(journal)
+}
+
+/// The journal, opened for reverting or confirming. Between the trials of a study there is time for both.
+fn opened_to_undo(arguments: &Arguments, folder: &Path) -> Result<Journal> {
+    match opened(arguments, folder, Access::Revert) {
+        Err(error) if matches!(error.downcast_ref(), Some(JournalError::InTrial { .. })) => {
+            output::note(&arguments.output, &format!("{error} (Ctrl-C ends waiting)"));
+            opened(arguments, folder, Access::RevertWhenFree)
+        }
+        answer => answer,
+    }
+}
+
+/// Refuses trials while a change awaits confirmation: they would be run with it and, after its deadline, without it.
+pub(super) fn refuse_awaiting(journal: &Journal, what: &str) -> Result<()> {
+    let is_awaiting = |it: &State| matches!(it, State::Awaiting { .. });
+    match journal.changes().iter().find(|it| is_awaiting(&it.state)) {
+        Some(change) => {
+            bail!("{what}: change {} awaits confirmation; confirm or revert it first", change.id)
+        }
+        None => Ok(()),
+    }
 }
 
 /// The journal, opened for a change, and what an interrupted one had left undone first.

@@ -1,50 +1,87 @@
 //! `fullclock revert`: takes changes back.
 
-use super::{code, in_short, machine, opened};
+use super::{code, in_short, machine, opened_to_undo};
 use crate::cli::{Arguments, RevertArguments};
 use crate::output::{self, Style};
 use crate::render;
-use anyhow::{Result, bail};
-use host::change::{Access, Force, Journal, Machine, Recorded, State, Undone, recover, revert};
+use anyhow::{Result, anyhow, bail};
+use host::change::{
+    ChangeError, Force, Journal, Machine, Recorded, State, Undone, recover, revert,
+};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<ExitCode> {
     let machine = machine(arguments)?;
-    let mut journal = opened(arguments, &options.state.state_dir, Access::Write)?;
-    let mut undone = recover(&machine, &mut journal, Force::No)?;
+    let mut journal = opened_to_undo(arguments, &options.state.state_dir)?;
+    let mut reverted = Reverted::default();
+    reverted.add(recover(&machine, &mut journal, Force::No))?;
     let force = if options.force { Force::Yes } else { Force::No };
-    for id in ids(&journal, options, &undone)? {
-        undone.extend(revert_with_boots(&machine, &mut journal, &id, force)?);
+    for id in ids(&journal, options, &reverted)? {
+        revert_with_boots(&machine, &mut journal, &id, force, &mut reverted)?;
     }
+    let Reverted { undone, not_recorded } = &reverted;
     let text = if arguments.output.json {
-        render::change::undone_json(&undone)?
+        render::change::undone_json(undone, not_recorded.as_deref())?
     } else {
         let style = Style::of_stdout(&arguments.output);
         format!(
             "{}{}\n",
-            render::change::undone(&undone, arguments.audit.verbose, style),
-            in_short(&undone)
+            render::change::undone(undone, arguments.audit.verbose, style),
+            in_short(undone)
         )
     };
     output::print(&text)?;
-    Ok(code(undone.iter().any(|it| !it.fate.is_clean())))
+    if let Some(why) = not_recorded {
+        output::complain(&anyhow!(
+            "{why}; `fullclock status` goes on to show the change until `fullclock revert` can record it"
+        ));
+    }
+    Ok(code(not_recorded.is_some() || undone.iter().any(|it| !it.fate.is_clean())))
+}
+
+/// What was undone, and why the journal does not say so.
+#[derive(Default)]
+struct Reverted {
+    undone: Vec<Undone>,
+    not_recorded: Option<String>,
+}
+
+impl Reverted {
+    /// Error: nothing was undone.
+    fn add(&mut self, reverted: Result<Vec<Undone>, ChangeError>) -> Result<()> {
+        match reverted {
+            Ok(undone) => self.undone.extend(undone),
+            Err(error @ ChangeError::NotRecorded { .. }) => {
+                self.not_recorded = Some(error.to_string());
+                if let ChangeError::NotRecorded { undone, .. } = error {
+                    self.undone.extend(undone);
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
 }
 
 /// What is left to be reverted, the latest first, where something had been interrupted and is undone.
-fn ids(journal: &Journal, options: &RevertArguments, recovered: &[Undone]) -> Result<Vec<String>> {
-    let in_force = |it: &&Recorded| it.state != State::Reverted;
+fn ids(journal: &Journal, options: &RevertArguments, recovered: &Reverted) -> Result<Vec<String>> {
+    let is_undone = |id: &str| recovered.undone.iter().any(|it| it.change == id);
+    // What could not be recorded is not undone a second time.
+    let in_force = |it: &&Recorded| {
+        it.state != State::Reverted && !(recovered.not_recorded.is_some() && is_undone(&it.id))
+    };
     let mut ids: Vec<String> =
         journal.changes().iter().filter(in_force).map(|it| it.id.clone()).collect();
     ids.reverse();
     match &options.change {
         Some(id) => {
             let id = journal.change(id)?.id.clone();
-            let is_done = recovered.iter().any(|it| it.change == id) && !ids.contains(&id);
+            let is_done = is_undone(&id) && !ids.contains(&id);
             Ok(if is_done { Vec::new() } else { vec![id] })
         }
         None if options.all => Ok(ids),
         // What had been interrupted was the latest.
-        None if !recovered.is_empty() => Ok(Vec::new()),
+        None if !recovered.undone.is_empty() => Ok(Vec::new()),
         None if ids.is_empty() => bail!("nothing is applied, so there is nothing to revert"),
         None => Ok(ids.into_iter().take(1).collect()),
     }
@@ -56,16 +93,16 @@ fn revert_with_boots(
     journal: &mut Journal,
     id: &str,
     force: Force,
-) -> Result<Vec<Undone>> {
+    reverted: &mut Reverted,
+) -> Result<()> {
     let anew = super::lasting::command(id);
     let is_anew = |it: &&Recorded| it.command == anew && !matches!(it.state, State::Reverted);
     let mut ids: Vec<String> =
         journal.changes().iter().filter(is_anew).map(|it| it.id.clone()).collect();
     ids.reverse();
     ids.push(id.to_owned());
-    let mut undone = Vec::new();
     for id in ids {
-        undone.extend(revert(machine, journal, &id, force)?);
+        reverted.add(revert(machine, journal, &id, force))?;
     }
-    Ok(undone)
+    Ok(())
 }

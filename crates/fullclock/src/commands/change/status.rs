@@ -7,7 +7,7 @@ use crate::render;
 use anyhow::Result;
 use facts::change::{Aim, Target, Write};
 use host::Live;
-use host::change::{Access, Fate, Journal, Machine, Recorded, State};
+use host::change::{Access, Fate, Journal, Machine, Overdue, Recorded, State, overdue};
 use std::process::ExitCode;
 
 /// A change, and what its places hold.
@@ -18,6 +18,19 @@ pub(crate) struct Shown {
     pub(crate) is_of_this_boot: bool,
     /// Its writes that were made, each with the id of its setting.
     pub(crate) places: Vec<Place>,
+    /// Whether it will be reverted, where it awaits confirmation.
+    pub(crate) guard: Option<Guarding>,
+}
+
+/// What is known of the guard of a change that awaits confirmation.
+pub(crate) enum Guarding {
+    /// The deadline is to come.
+    InTime {
+        /// Whether a guard will revert the change then.
+        is_running: bool,
+    },
+    /// The deadline is over.
+    Overdue(Overdue),
 }
 
 /// A place that was written.
@@ -105,11 +118,22 @@ pub(in crate::commands) fn shown(
             && recorded.state == State::Kept
             && places.iter().all(|it| matches!(it.standing, Standing::Gone));
         if all || !is_over {
-            shown.push(Shown { recorded: recorded.clone(), is_of_this_boot, places });
+            let guard = guarding(machine, journal, recorded)?;
+            shown.push(Shown { recorded: recorded.clone(), is_of_this_boot, places, guard });
         }
     }
     mark_superseded(&mut shown);
     Ok(shown)
+}
+
+fn guarding(machine: &Machine, journal: &Journal, change: &Recorded) -> Result<Option<Guarding>> {
+    if !matches!(change.state, State::Awaiting { .. }) {
+        return Ok(None);
+    }
+    Ok(Some(match overdue(machine, journal, change)? {
+        Some(overdue) => Guarding::Overdue(overdue),
+        None => Guarding::InTime { is_running: journal.is_guarded(&change.id)? },
+    }))
 }
 
 fn standing(machine: &Machine, write: &Write, is_of_this_boot: bool, state: &State) -> Standing {

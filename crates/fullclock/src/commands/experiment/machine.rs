@@ -77,8 +77,11 @@ impl Ground {
     }
 }
 
-/// Takes back what a run that was killed left changed, before anything is planned from the machine as it is found. Whoever may
-/// not change it has changed nothing, and has no journal. While it is held, no other program of ours changes anything.
+/// Takes back what a run that was killed left changed, before anything is planned from the machine as it is found, and reserves
+/// the machine: until the study ends, others may only revert and confirm, between its trials. Users who may not change the machine
+/// have changed nothing, and have no journal.
+///
+/// Error: a change awaits confirmation.
 pub(super) fn recover(
     arguments: &Arguments,
     options: &ExperimentArguments,
@@ -87,7 +90,8 @@ pub(super) fn recover(
         return Ok(None);
     }
     let machine = change::machine(arguments)?;
-    let journal = change::journal(arguments, &machine, &options.state.state_dir, Access::Write)?;
+    let journal = change::journal(arguments, &machine, &options.state.state_dir, Access::Study)?;
+    change::refuse_awaiting(&journal, "a study")?;
     let boot = machine.boot()?;
     let is_left = |it: &&Recorded| matches!(it.state, State::PartlyReverted { .. });
     for change in journal.changes().iter().filter(|it| it.boot == boot).filter(is_left) {

@@ -67,7 +67,7 @@ pub(crate) fn change() -> Change {
         writes,
     };
     Change {
-        shown: Shown { recorded, is_of_this_boot: true, places },
+        shown: Shown { recorded, is_of_this_boot: true, places, guard: None },
         groups: vec![RecordedGroup { group, fates: vec![done(), done()] }],
         lines: ChangeLines {
             path: PathBuf::from("/var/lib/fullclock/journal"),

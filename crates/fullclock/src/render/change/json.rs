@@ -1,10 +1,10 @@
 //! Changes as JSON, in the shapes that `schemas/` publishes.
 
 use super::Applied;
-use crate::commands::change::status::{Place, Shown, Standing};
+use crate::commands::change::status::{Guarding, Place, Shown, Standing};
 use crate::render::json::{SCHEMA_VERSION, pretty};
 use facts::change::{Aim, Target, Write};
-use host::change::{State, Undone, UndoneFate};
+use host::change::{Overdue, State, Undone, UndoneFate};
 use host::witness::Written;
 use rules::plan::{Plan, Request, Step};
 use rules::setting::{Effect, Refusal, Risk};
@@ -39,11 +39,12 @@ pub(crate) fn applied_json(applied: &Applied<'_>) -> Result<String> {
 }
 
 /// What was taken back: `schemas/revert-1.json`.
-pub(crate) fn undone_json(undone: &[Undone]) -> Result<String> {
+pub(crate) fn undone_json(undone: &[Undone], not_recorded: Option<&str>) -> Result<String> {
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
         "fullclock": env!("CARGO_PKG_VERSION"),
         "undone": undone.iter().map(taken_back).collect::<Vec<_>>(),
+        "not_recorded": not_recorded,
     }))
 }
 
@@ -56,6 +57,7 @@ pub(crate) fn status_json(changes: &[Shown], suspects: &[String]) -> Result<Stri
             "command": it.recorded.command,
             "state": state(&it.recorded.state),
             "is_of_this_boot": it.is_of_this_boot,
+            "guard": it.guard.as_ref().map(guard),
             "places": it.places.iter().map(place).collect::<Vec<_>>(),
         })
     };
@@ -182,6 +184,17 @@ pub(in crate::render) fn state(state: &State) -> &'static str {
         State::Reverted => "reverted",
         State::PartlyReverted { .. } => "partly-reverted",
     }
+}
+
+/// How a change stands that awaits confirmation.
+fn guard(guard: &Guarding) -> Value {
+    let (is_overdue, is_running, is_undone) = match guard {
+        Guarding::InTime { is_running } => (false, *is_running, false),
+        Guarding::Overdue(overdue) => {
+            (true, *overdue == Overdue::Guarded, *overdue == Overdue::Undone)
+        }
+    };
+    json!({ "is_running": is_running, "is_overdue": is_overdue, "is_undone": is_undone })
 }
 
 fn place(place: &Place) -> Value {

@@ -2,12 +2,12 @@
 
 use super::places::join;
 use super::plan::shown;
-use crate::commands::change::status::{Place, Shown, Standing};
+use crate::commands::change::status::{Guarding, Place, Shown, Standing};
 use crate::output::{Style, harmless};
 use crate::render::page::{BOLD, Page};
 use crate::watch::utc;
 use facts::change::Target;
-use host::change::State;
+use host::change::{Overdue, State};
 use host::witness::Written;
 use rules::boot_edit::activation;
 use std::collections::BTreeSet;
@@ -65,11 +65,30 @@ pub(in crate::render) fn state(change: &Shown) -> String {
             n => format!("in force but for {n} places"),
         },
         State::Kept => "made before the last boot".to_owned(),
-        State::Awaiting { until, .. } => {
-            format!("to be confirmed by {}, or reverted", moment(*until))
-        }
+        State::Awaiting { until, .. } => awaiting(change, &moment(*until)),
         State::Reverted => "reverted".to_owned(),
         State::PartlyReverted { left } => format!("reverted but for {left} places"),
+    }
+}
+
+fn awaiting(change: &Shown, until: &str) -> String {
+    let id = &change.recorded.id;
+    match &change.guard {
+        None | Some(Guarding::InTime { is_running: true }) => {
+            format!("to be confirmed by {until}, or reverted")
+        }
+        Some(Guarding::InTime { is_running: false }) => format!(
+            "to be confirmed by {until}; no guard is running to revert it then: `fullclock revert {id}` does so"
+        ),
+        Some(Guarding::Overdue(Overdue::Undone)) => {
+            format!("reverted after {until}, which the journal does not say yet")
+        }
+        Some(Guarding::Overdue(Overdue::Guarded)) => {
+            format!("overdue since {until}: its guard is reverting it")
+        }
+        Some(Guarding::Overdue(Overdue::Unguarded)) => format!(
+            "overdue since {until}: no guard is running; `fullclock revert {id}` reverts it"
+        ),
     }
 }
 
