@@ -70,6 +70,8 @@ impl State {
 impl Drop for State {
     fn drop(&mut self) {
         self.command(&["revert", "--all"]).output().ok();
+        // It looks every other second whether its change is over.
+        until("the end of the guard", || self.process("guard-change").is_none());
     }
 }
 

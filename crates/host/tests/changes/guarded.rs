@@ -4,6 +4,8 @@ use crate::Test;
 use crate::plans;
 use crate::tree::Tree;
 use host::change::{Access, State, confirm};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
@@ -12,6 +14,7 @@ use std::path::PathBuf;
 pub(crate) const TESTS: &[Test] = &[
     ("a_change_that_nobody_confirms_is_reverted", not_confirmed),
     ("a_change_that_is_confirmed_in_time_stays", confirmed),
+    ("a_guard_holds_no_lock_of_the_script_that_called_its_starter", inherited),
     ("closing_the_terminal_keeps_no_guard_from_reverting", terminal_closed),
     ("changes_that_are_taken_back_share_a_guard_and_leave_no_process", shared),
     ("a_guard_that_is_killed_is_replaced_before_the_next_change", guard_killed),
@@ -43,6 +46,21 @@ fn confirmed() {
     confirm(&tree.machine(), &mut tree.journal(Access::WriteWhenFree), "1").unwrap();
     tree.until("the end of the guard", |it| it.processes().is_empty());
     assert_eq!((tree.all(), tree.state()), (after, Some(State::Kept)));
+}
+
+fn inherited() {
+    let tree = Tree::of(&plans::named("clocks").files);
+    let path = tree.sign("script");
+    let open = || std::fs::File::create(&path).unwrap();
+    let of_script = open();
+    flock(&of_script, FlockOperation::NonBlockingLockExclusive).unwrap();
+    fcntl_setfd(&of_script, FdFlags::empty()).unwrap();
+    assert!(tree.run(&["apply", "clocks", "60000"], None).success());
+    drop(of_script);
+    assert!(guard_of(&tree).is_some());
+    flock(open(), FlockOperation::NonBlockingLockExclusive).unwrap();
+    confirm(&tree.machine(), &mut tree.journal(Access::Revert), "1").unwrap();
+    tree.until("the end of the guard", |it| it.processes().is_empty());
 }
 
 /// The kernel sends SIGHUP to the process group of a terminal that is closed, and some shells to every job.

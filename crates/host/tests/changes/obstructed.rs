@@ -52,9 +52,9 @@ impl Awaiting {
             let for_minutes = within.map_or("-", |_| "600000");
             assert!(shorter.run(&["apply", "clocks", for_minutes], None).success());
             padding = obstacle.padding(std::fs::metadata(shorter.journal_path()).unwrap().len());
-            // Ends its guard.
             revert_all(&shorter.machine(), &mut shorter.journal(Access::Revert), Force::No)
                 .unwrap();
+            shorter.until("the end of its guard", |it| it.processes().is_empty());
         }
         let tree = Tree::of(&files);
         let before = tree.all();

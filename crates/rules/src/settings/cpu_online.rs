@@ -12,6 +12,10 @@ use facts::change::{Target, Write, is_same};
 use facts::{CpuSet, Missing, Subject, Subjects};
 
 const ONLINE: &str = "/sys/devices/system/cpu/cpu*/online";
+const AFFINITY: &str = "/proc/irq/*/smp_affinity_list";
+
+/// What reverting does not restore (kernel/sched/core.c, `select_fallback_rq`; kernel/cgroup/cpuset-v1.c).
+const NOT_RESTORED: &str = "tasks and cgroup v1 cpusets that are bound to these CPUs lose them, and reverting does not restore that";
 
 /// Who may have had a reason (rasdaemon, `CPU_CE_THRESHOLD` and `CPU_ISOLATION_ENABLE`).
 const FAULTY: &str =
@@ -27,7 +31,8 @@ interrupts of a CPU that goes are moved to others.
 
 ## What it costs
 Tasks that were bound to a CPU lose that: when the last of their CPUs goes they run anywhere, and neither they nor
-cpusets of cgroup v1 get it back when it returns. Interrupts stay where they were moved to.
+cpusets of cgroup v1 get it back when it returns: `off` takes `--i-know`. The kernel moves interrupts whose last CPU
+goes; reverting moves them back.
 
 ## When to leave it alone
 Off is for measuring with fewer cores. To keep work off some CPUs, isolate them; to save power, let them sleep.
@@ -45,8 +50,8 @@ rasdaemon may have taken a CPU offline for its errors: look in its log before yo
     power: "an offline core draws as little as a sleeping one at best",
     after: &["tuner"],
     fixes: &["offline-cpus"],
-    reads: &[ONLINE],
-    looks_at: Subjects::of(&[Subject::Cpus, Subject::Isolation]),
+    reads: &[ONLINE, AFFINITY],
+    looks_at: Subjects::of(&[Subject::Cpus, Subject::Isolation, Subject::Interrupts]),
     plan,
 };
 
@@ -54,7 +59,8 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     if asked::switch(&SETTING, wanted)? {
         bring_online(scene, wanted)
     } else {
-        take_offline(scene, wanted.cpus.ok_or_else(|| wanted.not_taken(&SETTING))?)
+        let cpus = wanted.cpus.ok_or_else(|| wanted.not_taken(&SETTING))?;
+        take_offline(scene, cpus, wanted.i_know)
     }
 }
 
@@ -82,7 +88,7 @@ fn bring_online(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     })
 }
 
-fn take_offline(scene: &Scene<'_>, cpus: &CpuSet) -> Planned {
+fn take_offline(scene: &Scene<'_>, cpus: &CpuSet, i_know: bool) -> Planned {
     let online = scene.host.topology.online.as_ref()?;
     if cpus.contains(0) {
         let text = "CPU 0 does work that no other can take over on most machines: it stays online";
@@ -100,9 +106,36 @@ fn take_offline(scene: &Scene<'_>, cpus: &CpuSet) -> Planned {
     for cpu in cpus.and(online).iter() {
         writes.extend(write(scene, cpu, "0")?);
     }
-    Ok(Change::of(writes).note(
-        "tasks that are bound to these CPUs lose that, and do not get it back when the CPUs return",
-    ))
+    if writes.is_empty() {
+        return Ok(Change::default());
+    }
+    if !i_know {
+        return Err(Refusal::NeedsConsent(format!("{NOT_RESTORED}: add --i-know")));
+    }
+    // Undone after the CPUs are back, since undoing goes backwards.
+    writes.splice(0..0, moved_interrupts(scene, cpus)?);
+    Ok(Change::of(writes).note(NOT_RESTORED))
+}
+
+/// The affinities that the kernel replaces because all of their CPUs go (kernel/irq/cpuhotplug.c, `migrate_one_irq`).
+fn moved_interrupts(scene: &Scene<'_>, cpus: &CpuSet) -> Result<Vec<Write>, Refusal> {
+    let online = scene.host.topology.online.as_ref()?;
+    let mut moved = Vec::new();
+    for (number, _) in scene.host.interrupts.as_ref()?.devices() {
+        let path = AFFINITY.replace('*', &number.to_string());
+        let text = match scene.controls.get(&path) {
+            Ok(text) => text,
+            // The interrupt of a device that is gone has no folder any more.
+            Err(missing) if missing.is_absence() => continue,
+            Err(missing) => return Err(Refusal::Unknown(missing)),
+        };
+        let allowed = CpuSet::parse_list(text)
+            .map_err(|expected| Missing::malformed(&path, text, expected.0))?;
+        if allowed.and(online).minus(cpus).is_empty() {
+            moved.push(Write::forgotten(Target::control(path), text));
+        }
+    }
+    Ok(moved)
 }
 
 fn write(scene: &Scene<'_>, cpu: u32, to: &str) -> Result<Option<Write>, Refusal> {
@@ -119,8 +152,8 @@ fn write(scene: &Scene<'_>, cpu: u32, to: &str) -> Result<Option<Write>, Refusal
 
 #[cfg(test)]
 mod tests {
-    use super::{FAULTY, SETTING};
-    use crate::fixture::planned::{files, planned};
+    use super::{FAULTY, NOT_RESTORED, SETTING};
+    use crate::fixture::planned::{files, planned, planned_knowing};
 
     fn host(more: &str) -> String {
         files(&format!(
@@ -129,6 +162,9 @@ mod tests {
              cpu1/online 1
              cpu2/online 1
              cpu3/online 0
+             /proc/interrupts CPU0 CPU1 CPU2\\n24: 0 9 0 PCI-MSI eth0\\n25: 1 0 0 PCI-MSI nvme0q1\\nLOC: 1 1 1
+             /proc/irq/24/smp_affinity_list 2
+             /proc/irq/25/smp_affinity_list 1-2
              {more}"
         ))
     }
@@ -141,10 +177,24 @@ mod tests {
         );
         assert_eq!(planned(&SETTING, "on@1", &host("")), "nothing");
         assert_eq!(planned(&SETTING, "off@3", &host("")), "nothing");
+    }
+
+    #[test]
+    fn taking_cpus_offline_takes_consent_and_restores_interrupts_that_the_kernel_moves() {
         assert_eq!(
             planned(&SETTING, "off@2-3", &host("")),
-            "cpu2/online: 1 -> 0\n\
-             note: tasks that are bound to these CPUs lose that, and do not get it back when the CPUs return"
+            format!("consent: {NOT_RESTORED}: add --i-know")
+        );
+        assert_eq!(
+            planned_knowing(&SETTING, "off@2-3", &host("")),
+            format!(
+                "/proc/irq/24/smp_affinity_list: 2 is forgotten\ncpu2/online: 1 -> 0\nnote: {NOT_RESTORED}"
+            )
+        );
+        let denied = host("").replace("24/smp_affinity_list\n2", "24/smp_affinity_list\n!denied");
+        assert_eq!(
+            planned_knowing(&SETTING, "off@2", &denied),
+            "unknown: /proc/irq/24/smp_affinity_list may not be read"
         );
     }
 

@@ -81,11 +81,20 @@ impl Guard {
     }
 }
 
-/// Leaves the session of the starter: neither its terminal nor the end of its connection reaches this process any more.
-#[expect(unsafe_code, reason = "neither std nor rustix sets how a signal is handled")]
+/// Leaves the session of the starter: neither its terminal nor the end of its connection reaches this process any more. Files that
+/// the starter inherited are closed, since a lock of a script that called it (flock(1)) would be held until this process ends.
+///
+/// Called first: by then this process has opened none itself.
+#[expect(
+    unsafe_code,
+    reason = "neither std nor rustix sets how a signal is handled or closes what others opened"
+)]
 pub(super) fn detach() {
     // SAFETY: no handler is installed, and no thread relies on the signal.
     unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+    let (first, last) = (libc::c_uint::from(3_u8), libc::c_uint::MAX);
+    // SAFETY: nothing in this process owns a descriptor beyond stderr. Before Linux 5.9 it is refused, and they stay open.
+    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0 as libc::c_uint) };
     // Refused only where it leads a process group already, which its starter did not make it.
     let _leads = rustix::process::setsid();
     let _stays = rustix::process::chdir("/");
