@@ -79,7 +79,7 @@ impl Obstacle {
             Obstacle::Full => fill(&tree.state_folder().join("filler")),
             Obstacle::Damaged => flip_byte(&tree.journal_path()),
             Obstacle::OthersWrite => {
-                chmod(tree.state_folder(), Mode::from_raw_mode(0o777)).unwrap()
+                chmod(tree.state_folder(), Mode::from_raw_mode(0o777)).unwrap();
             }
             Obstacle::Renamed => fs::rename(tree.state_folder(), tree.sign("elsewhere")).unwrap(),
             Obstacle::Locked => {

@@ -11,7 +11,7 @@ use std::process::{Child, Stdio};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_change_is_reverted_at_its_deadline_from_a_read_only_file_system", || {
-        due(Obstacle::ReadOnly)
+        due(Obstacle::ReadOnly);
     }),
     ("a_change_is_reverted_at_its_deadline_on_a_full_disk", || due(Obstacle::Full)),
     ("a_change_is_reverted_at_its_deadline_with_a_damaged_journal", || due(Obstacle::Damaged)),
