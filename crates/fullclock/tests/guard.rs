@@ -1,4 +1,4 @@
-//! Changes that await confirmation, and studies beside other changes, by the built binary. What is changed is harmless: a request for
+//! Changes that await confirmation, and studies during which other changes are made or reverted, by the built binary. What is changed is harmless: a request for
 //! wake-ups within a second.
 #![expect(
     clippy::unwrap_used,

@@ -104,7 +104,7 @@ pub(super) fn detach() {
 pub(super) fn leave_pipes() {
     let null = rustix::fs::openat(CWD, "/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
     if let Ok(null) = null {
-        // Whoever reads or writes them sees the starter end instead, which harms nobody.
+        // Where that fails, they end with this process.
         let _stays = rustix::stdio::dup2_stdin(&null);
         let _stays = rustix::stdio::dup2_stdout(&null);
     }

@@ -211,7 +211,7 @@ fn flock(file: &OwnedFd, kind: Kind, wait: Wait) -> Result<bool, Errno> {
     }
 }
 
-/// Where the generation is in the file, behind the process and the end of its line.
+/// Where the generation is in the file: after the process and the end of its line.
 const GENERATION_AT: u64 = 11;
 
 /// A file that an earlier version wrote has no generation.

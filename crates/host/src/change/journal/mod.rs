@@ -194,7 +194,7 @@ impl Journal {
 
     /// Whether the guard of a change that awaits confirmation runs.
     ///
-    /// Errors: it cannot be told.
+    /// Errors: the lock of its guard cannot be read.
     pub fn is_guarded(&self, id: &str) -> Result<bool, JournalError> {
         self.opened.as_ref().map_or(Ok(false), |it| lock::is_guarded(it, id))
     }

@@ -130,7 +130,12 @@ impl Journal {
 
     /// Whether this process may write to the host: it holds the lock, and no guard has gone ahead without it.
     pub(in crate::change) fn permits_writes(&self) -> Result<(), JournalError> {
-        self.lock.as_ref().map_or(Ok(()), Lock::permits_writes)
+        let not_locked = || JournalError::Io {
+            path: self.folder().to_owned(),
+            doing: "relied on",
+            why: "this process does not hold its lock".to_owned(),
+        };
+        self.lock.as_ref().ok_or_else(not_locked)?.permits_writes()
     }
 }
 
@@ -205,7 +210,7 @@ mod tests {
         });
         revert(&machine, &mut open(&tree, Access::Revert).unwrap(), "1", Force::No).unwrap();
         assert_eq!(tree.get(STAT_INTERVAL), "1\n");
-        // The study goes on behind what the other process has recorded.
+        // The study continues after what the other process has recorded.
         trial(&machine, &mut study, || ());
         drop(study);
         let states: Vec<State> =
