@@ -8,6 +8,7 @@
     clippy::disallowed_methods,
     reason = "runs the binary and other programs, and looks at files"
 )]
+#![expect(clippy::print_stderr, reason = "says what was not tried without root")]
 
 mod support;
 
@@ -175,7 +176,7 @@ fn reverting_on_a_read_only_file_system_undoes_and_ends_with_3() {
     is_of(include_str!("../../../schemas/revert-1.json"), &reverted);
     assert_eq!(reverted["undone"][0]["fate"], "written-back");
     assert!(reverted["not_recorded"].as_str().unwrap().contains("its file system is read-only"));
-    assert_eq!(process(|line| line.contains("\0hold-latency\01234567")), None);
+    assert_eq!(process(|line| line.contains("hold-latency\x001234567")), None);
 }
 
 #[test]
@@ -191,7 +192,7 @@ fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing_in_force() {
         assert!(code.is_some(), "limit {limit}: {}", output.status);
         if code != Some(0) {
             n_refused += 1;
-            let left = process(|line| line.contains("\0hold-latency\01234568"));
+            let left = process(|line| line.contains("hold-latency\x001234568"));
             assert_eq!(left, None, "limit {limit}: {}", error(&output));
         }
     }
