@@ -72,6 +72,20 @@ fn a_finding_is_planned_by_its_name_and_without_a_name_all_that_an_audit_finds()
 }
 
 #[test]
+fn a_finding_is_fixed_only_on_the_cpus_that_have_it() {
+    let host = host();
+    let governor = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
+    write(&host.path().join(governor), "performance");
+    let (text, code) = planned(&host, &["slow-governor"]);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("governor=performance@1"), "{text}");
+    write(&host.path().join(governor.replace("policy0", "policy1")), "performance");
+    let (text, code) = planned(&host, &["slow-governor"]);
+    assert_eq!(code, Some(0));
+    assert!(!text.contains("governor=performance"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_with_its_reason_and_another_code() {
     let (text, code) = planned(&host(), &["governor=fast", "stat-interval=2"]);
     assert_eq!(code, Some(3));
@@ -84,7 +98,7 @@ fn what_cannot_be_done_is_refused_with_its_reason_and_another_code() {
 
 #[test]
 fn json_of_a_plan_is_what_its_schema_says() {
-    let (text, code) = planned(&host(), &["--json", "governor=performance", "uncore-capped"]);
+    let (text, code) = planned(&host(), &["--json", "governor=performance", "uncore-max=max"]);
     let value: Value = serde_json::from_str(&text).unwrap();
     is_of(include_str!("../../../schemas/plan-1.json"), &value);
     assert_eq!(code, Some(3));

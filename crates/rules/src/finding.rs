@@ -198,13 +198,6 @@ impl Finding {
         self
     }
 
-    /// Adds a command that fixes it until the next boot.
-    #[must_use]
-    pub fn fix_now(mut self, command: impl Into<String>) -> Finding {
-        self.fix.now.push(command.into());
-        self
-    }
-
     /// Says what fixes it for good.
     #[must_use]
     pub fn fix_lasting(mut self, text: impl Into<String>) -> Finding {

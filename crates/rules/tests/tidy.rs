@@ -179,6 +179,18 @@ fn every_setting_names_settings_and_checks_that_there_are() {
 }
 
 #[test]
+fn every_check_that_a_setting_names_requests_it() {
+    let checks = files_of("checks");
+    for setting in SETTINGS {
+        for check in setting.fixes {
+            let file = checks.iter().find(|it| stem(it) == *check).expect("a file of that name");
+            let is_requested = read(file).contains(&format!("\"{}\"", setting.id));
+            assert!(is_requested, "{check} does not request {}", setting.id);
+        }
+    }
+}
+
+#[test]
 fn settings_can_be_put_in_an_order_that_all_of_them_ask_for() {
     let mut done: Vec<&str> = Vec::new();
     while done.len() < SETTINGS.len() {

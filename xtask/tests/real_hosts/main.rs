@@ -9,6 +9,7 @@
     reason = "tests that read data and print a report"
 )]
 
+mod advised;
 mod audited;
 mod expectation;
 mod lscpu;

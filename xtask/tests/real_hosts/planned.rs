@@ -1,4 +1,4 @@
-//! Plans every setting on every host: with what mends findings, and with values of all kinds.
+//! Plans every setting on every host, with values of all kinds.
 
 use crate::{hosts, rows, source};
 use facts::HostView;
@@ -137,8 +137,7 @@ fn every_setting_is_planned_on_every_host_within_what_may_be_written() {
         n_hosts += 1;
         for setting in SETTINGS {
             let declared = host::view_of(&*source, setting.looks_at);
-            let cures = setting.cures.iter().map(|it| it.value);
-            for value in cures.chain(VALUES.iter().copied()) {
+            for value in VALUES {
                 let (n, wrong) = planned(&host, &declared, &controls, setting, value);
                 *n_writes.entry(setting.id).or_default() += n;
                 faults.extend(wrong.into_iter().map(|it| format!("{}: {it}", row[0])));

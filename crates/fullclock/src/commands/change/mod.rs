@@ -32,9 +32,12 @@ const REFUSED: u8 = 3;
 /// What is requested: settings, profiles, and what the audit of this host requests for its findings; where nothing is named, for all of
 /// them. With it the host, as far as that looks at it.
 fn asked(source: &dyn Source, options: &PlanArguments) -> Result<(Vec<Request>, HostView)> {
-    let is_of_findings = |what: &String| !what.contains('=');
+    let names: Vec<&String> = options.what.iter().filter(|it| !it.contains('=')).collect();
+    if let Some(name) = names.iter().find(|it| rules::checks::find(it).is_none()) {
+        bail!(not_a_check(name));
+    }
     let is_bare = options.profiles.is_empty() && options.what.is_empty();
-    if is_bare || options.what.iter().any(is_of_findings) {
+    if is_bare || !names.is_empty() {
         let host = host::view(source);
         let requests = requests(options, &Found::on(&host))?;
         return Ok((requests, host));
@@ -67,11 +70,8 @@ impl<'a> Found<'a> {
 
     /// The requests that fix a check's findings; none where it has no finding here.
     ///
-    /// Errors: no such check, one that no setting fixes, or one that is unknown here.
+    /// Errors: no setting fixes it, or whether it has a finding is unknown.
     fn fixing(&self, id: &str) -> Result<Vec<Request>> {
-        if rules::checks::find(id).is_none() {
-            bail!(not_a_check(id));
-        }
         let is_found = |audit: &Audit| audit.findings.iter().any(|(check, _)| check.id == id);
         let is_fixable = rules::settings::SETTINGS.iter().any(|it| it.fixes.contains(&id));
         let requests = self.requests(Some(id));

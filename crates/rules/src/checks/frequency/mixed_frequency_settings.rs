@@ -51,7 +51,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         file: "scaling_governor",
         id: Some("governor"),
-        fastest: governor,
+        fastest: performance,
         severity: Severity::Medium,
         values: |host| of_policies(host, |it| it.governor.clone()),
     },
@@ -76,7 +76,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         file: "energy_performance_preference",
         id: Some("energy-performance-preference"),
-        fastest: preference,
+        fastest: performance,
         severity: Severity::Low,
         values: |host| of_policies(host, |it| it.preference.clone()),
     },
@@ -174,18 +174,9 @@ fn differing(
     )
 }
 
-/// The first of these words that some CPU has.
-fn first_of<'a>(order: &[&str], values: &[&'a str]) -> Option<&'a str> {
-    order.iter().find_map(|word| values.iter().copied().find(|it| it == word))
-}
-
-fn governor<'a>(values: &[&'a str]) -> Option<&'a str> {
-    first_of(&["performance"], values)
-}
-
-/// Numbers stand for different words on different models, so that they are not compared.
-fn preference<'a>(values: &[&'a str]) -> Option<&'a str> {
-    first_of(&["performance"], values)
+/// Numbers stand for different words on different models, and other governors are not compared.
+fn performance<'a>(values: &[&'a str]) -> Option<&'a str> {
+    values.iter().copied().find(|it| *it == "performance")
 }
 
 fn highest<'a>(values: &[&'a str]) -> Option<&'a str> {

@@ -34,7 +34,7 @@ there is nothing to do. BT interfaces are asked from a timer and not counted her
 };
 
 /// Below this share of a CPU since boot, polling costs nothing that can be measured.
-const NOT_WORTH_MENDING: f64 = 0.01;
+const NOT_WORTH_FIXING: f64 = 0.01;
 
 fn run(host: &HostView) -> Verdict {
     let ipmi = &host.ipmi;
@@ -93,8 +93,7 @@ fn advised(finding: Finding) -> Finding {
 fn severity(host: &HostView) -> Severity {
     let Ok(uptime) = host.kernel.uptime else { return Severity::Low };
     let threads = host.ipmi.threads.as_deref().unwrap_or_default();
-    let is_idle =
-        |it: &PollingThread| it.share(uptime).is_ok_and(|share| share < NOT_WORTH_MENDING);
+    let is_idle = |it: &PollingThread| it.share(uptime).is_ok_and(|share| share < NOT_WORTH_FIXING);
     if !threads.is_empty() && threads.iter().all(is_idle) { Severity::Info } else { Severity::Low }
 }
 

@@ -27,8 +27,8 @@ asks again and again. Every sensor sweep of a monitoring agent opens hundreds of
 vendors' notes report 10 to 100 % of a CPU, for weeks. The thread has nice 19, so an idle core hides it; on a
 loaded host it takes cycles, cache and turbo headroom from the core it runs on.
 
-`kipmid_max_busy_us` limits how long the thread asks without a rest. Beyond it each wait costs a whole tick: 1 ms at CONFIG_HZ=1000, 4 ms at 250
-(Debian, SLES), 10 ms at 100. The limit trades the time of a sweep for the CPU it takes, and an agent may run into its timeout.
+`kipmid_max_busy_us` limits how long the thread asks without a rest. Beyond it each wait costs a whole tick: 1 ms at CONFIG_HZ=1000, 4 ms at 250,
+10 ms at 100. The limit trades the time of a sweep for the CPU it takes, and an agent may run into its timeout.
 Measured with ten full sweeps of the sensors and the event log on a kernel before 5.4 with CONFIG_HZ=1000, as elapsed
 seconds and true CPU use: no limit 22 s, 103 %; 500: 24 s, 69 %; 200: 42 s, 47 %; 100: 68 s, 18 %. With fewer ticks a sweep takes up to so many
 times longer. Kernels since 5.4 sleep 100 to 200 microseconds between two questions by themselves (340ff31ab00b), so that a limit

@@ -5,6 +5,7 @@
 use crate::boot_edit;
 use crate::check::Reference;
 use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
+use facts::CpuSet;
 use facts::system::kernel_config::KernelConfig;
 
 pub(in crate::settings) const SETTING: Setting = Setting {
@@ -46,7 +47,18 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
             format!("this kernel ignores nohz_full=: {} has no CONFIG_NO_HZ_FULL=y", config.path);
         return Err(Refusal::Host(text));
     }
-    boot_edit::edit_cpus(scene, wanted, "nohz_full")
+    let change = boot_edit::edit_cpus(scene, wanted, "nohz_full")?;
+    let isolated = scene.host.isolation.scheduler_isolated();
+    let list = match wanted.value {
+        "isolated" => isolated.unwrap_or_default(),
+        list => CpuSet::parse_list(list).unwrap_or_default(),
+    };
+    // `tick_nohz_init` in kernel/time/tick-sched.c: "Clearing %d from nohz_full range for timekeeping".
+    if list.contains(0) {
+        let text = "CPU 0 keeps the time for the others, and the kernel takes it out of nohz_full=: leave it out";
+        return Err(Refusal::Host(text.to_owned()));
+    }
+    Ok(change)
 }
 
 #[cfg(test)]
@@ -83,6 +95,13 @@ mod tests {
         assert_eq!(refusal("2-9"), "value: nohz_full=2-9: expected a list within 0-3, or none");
         assert_eq!(refusal("0-3"), "value: nohz_full=0-3: it leaves no CPU for everything else");
         assert_eq!(refusal("x"), "value: nohz_full=x: expected a list of CPUs like 0-3,8");
+    }
+
+    #[test]
+    fn the_cpu_that_keeps_the_time_is_refused() {
+        assert!(planned(&SETTING, "0-1", DEBIAN).starts_with("refused: CPU 0 keeps the time"));
+        let host = format!("{DEBIAN}//- /sys/devices/system/cpu/isolated\n0\n");
+        assert!(planned(&SETTING, "isolated", &host).starts_with("refused: CPU 0 keeps the time"));
     }
 
     #[test]
