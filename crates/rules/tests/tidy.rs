@@ -183,7 +183,10 @@ fn every_check_that_a_setting_names_requests_it() {
     let checks = files_of("checks");
     for setting in SETTINGS {
         for check in setting.fixes {
-            let file = checks.iter().find(|it| stem(it) == *check).expect("a file of that name");
+            let file = checks
+                .iter()
+                .find(|it| stem(it) == check.replace('-', "_"))
+                .expect("a file of that name");
             let is_requested = read(file).contains(&format!("\"{}\"", setting.id));
             assert!(is_requested, "{check} does not request {}", setting.id);
         }
