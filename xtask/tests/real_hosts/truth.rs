@@ -205,11 +205,12 @@ fn pepc(id: &str) -> Option<Expectation> {
         "pepc-bdwex0-nocpuidle" => {
             passive().outside("HWP is there and off: no check is about that")
         }
+        // A package limit (0xE2) takes no turbo from busy cores.
         "pepc-bdw0" => {
-            passive().finds("turbo-headroom-lost", Info).finds_between("uncore-capped", Info..=Info)
+            passive().never(&["turbo-headroom-lost"]).finds_between("uncore-capped", Info..=Info)
         }
-        "pepc-clx2s0" => active().finds("turbo-headroom-lost", Info),
-        "pepc-ivbep1" => passive().finds("turbo-headroom-lost", Info),
+        "pepc-clx2s0" => active().never(&["turbo-headroom-lost"]),
+        "pepc-ivbep1" => passive().never(&["turbo-headroom-lost"]),
         "pepc-hswep0" => {
             passive().finds("turbo-headroom-lost", Info).finds("power-saving-bias", Info)
         }
