@@ -70,7 +70,7 @@ fn run(host: &HostView) -> Verdict {
         finding = finding.evidence(&preference.path, &preference.text).fix_by_on(
             "energy-performance-preference",
             "performance",
-            leaning.clone(),
+            leaning,
         );
     }
     if let (Some(bias), Some(cpu)) = (bias, biased.first())
@@ -79,7 +79,7 @@ fn run(host: &HostView) -> Verdict {
         finding = finding.evidence(bias.path(cpu), value).fix_by_on(
             "energy-perf-bias",
             "performance",
-            biased.clone(),
+            biased,
         );
     }
     Ok(vec![finding.fix_lasting(lasting::tuned(

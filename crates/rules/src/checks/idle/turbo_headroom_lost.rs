@@ -206,7 +206,8 @@ fn with_holders(host: &HostView, finding: Finding, limit: u32) -> (Finding, Stri
         finding.severity = Severity::Info;
         let text = match active_profile(host) {
             Some(active) => {
-                finding.message += &format!("; tuned's profile {active} sets it on purpose");
+                finding.message =
+                    format!("{}; tuned's profile {active} sets it on purpose", finding.message);
                 let child = child_profile(&active, "force_latency=none");
                 format!("where single-threaded speed matters more than wake-ups: {child}")
             }
