@@ -43,7 +43,7 @@ impl Elsewhere {
             Elsewhere::Hsmp => {
                 "AMD processors report it through HSMP, and the amd_hsmp driver does not show it here"
             }
-            Elsewhere::SmiCounter => "AMD processors count it in a performance counter only",
+            Elsewhere::SmiCounter => "AMD processors count them in a performance counter only",
             Elsewhere::Firmware => "Linux has no interface to it on this processor",
             Elsewhere::Xen => "Xen shows its control domain (Dom0) virtual CPUs",
             Elsewhere::ThermalInterrupt => {

@@ -15,6 +15,7 @@ use crate::links::network::Network;
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
 use crate::power::cap::PowerCap;
+use crate::power::hsmp::HsmpSockets;
 use crate::power::limit::PowerLimits;
 use crate::power::uncore::UncoreDomains;
 use crate::system::cgroup::LimitedGroup;
@@ -74,6 +75,8 @@ pub struct HostView {
     pub power_limits: PowerLimits,
     /// The board's power and the limit on it, as the management controller tells them.
     pub power_cap: PowerCap,
+    /// What AMD's system management reports of each socket.
+    pub hsmp: HsmpSockets,
     /// Clocks of the uncore.
     pub uncore: UncoreDomains,
     /// What the kernel does about faults of the processor.

@@ -58,6 +58,8 @@ pub enum Subject {
     PowerLimits,
     /// `power_cap`: the management controller is asked.
     PowerCap,
+    /// `hsmp`.
+    Hsmp,
     /// `uncore`.
     Uncore,
     /// `vulnerabilities`.

@@ -31,6 +31,7 @@ pub mod spin;
 pub mod stretch;
 pub mod tick;
 
+mod amd_limits;
 pub mod boot_edit;
 mod cycles;
 #[cfg(test)]

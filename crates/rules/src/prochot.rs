@@ -52,7 +52,7 @@ pub struct Places {
 /// Errors: none could be read.
 pub fn places(host: &HostView) -> Fact<Places> {
     let info = host.cpuinfo.as_ref()?;
-    host.platform.hides("PROCHOT#")?;
+    host.shows("PROCHOT#")?;
     let reasons = Layout::of(info).map(|it| it.register);
     let registers = [Some(&THERM_STATUS), Some(&PACKAGE_THERM_STATUS), reasons];
     let (mut read, mut missing): (Vec<(Place, u64)>, Vec<&Missing>) = (Vec::new(), Vec::new());

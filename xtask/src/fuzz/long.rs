@@ -79,7 +79,8 @@ fn run_target(name: &str) -> Result<String> {
     fuzzing.arg(format!("-runs={runs}")).args(["-print_final_stats=1", "-timeout=60"]).arg(&found);
     fuzzing.args(seeds(name));
     run_quietly(fuzzing, &log)?;
-    let text = fs::read_to_string(&log).with_context(|| format!("cannot read {}", log.display()))?;
+    let text =
+        fs::read_to_string(&log).with_context(|| format!("cannot read {}", log.display()))?;
     let done = statistic(&text, "stat::number_of_executed_units:");
     let done = done.with_context(|| format!("no number of runs in {}", log.display()))?;
     ensure!(done >= runs, "{done} of {runs} inputs");
@@ -88,7 +89,10 @@ fn run_target(name: &str) -> Result<String> {
     run_quietly(merging, &log.with_extension("merge.log"))?;
     let n_inputs = fs::read_dir(workspace().join(&reduced))?.count();
     let size = pack(&reduced, &corpus)?;
-    ensure!(size <= LARGEST_CORPUS, "its corpus has {size} bytes, expected at most {LARGEST_CORPUS}");
+    ensure!(
+        size <= LARGEST_CORPUS,
+        "its corpus has {size} bytes, expected at most {LARGEST_CORPUS}"
+    );
     Ok(format!("{done} inputs, {n_inputs} kept ({} KiB)", size.div_ceil(1024)))
 }
 
@@ -105,8 +109,7 @@ fn make_empty(folder: &Path) -> Result<()> {
 }
 
 fn run_quietly(mut command: Command, log: &Path) -> Result<()> {
-    let file =
-        fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+    let file = fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
     command.stdout(Stdio::null()).stderr(file);
     let status = command.status().with_context(|| format!("cannot run {command:?}"))?;
     if !status.success() {
@@ -129,7 +132,11 @@ fn pack(folder: &Path, archive: &Path) -> Result<u64> {
     }
     let options = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"];
     let mut tar = program("tar", &options);
-    tar.args(["--use-compress-program", "gzip -9n", "-cf"]).arg(archive).arg("-C").arg(folder).arg(".");
+    tar.args(["--use-compress-program", "gzip -9n", "-cf"])
+        .arg(archive)
+        .arg("-C")
+        .arg(folder)
+        .arg(".");
     cargo::run(tar)?;
     Ok(fs::metadata(&place)?.len())
 }

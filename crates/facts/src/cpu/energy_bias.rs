@@ -4,13 +4,14 @@
 //! "Performance and Energy Bias Hint support"; Documentation/admin-guide/pm/intel_epb.rst). EPP replaces it for
 //! the clock where the hardware chooses that: `energy_performance_preference`, which is part of the HWP request.
 
+use crate::cpu::cpuinfo::CpuInfo;
 use crate::msr::{hwp, intel};
 use crate::{Fact, HostView, PerCpu};
 
 /// EPB of every CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnergyBias {
-    /// 0 is performance, 6 normal, 15 power saving.
+    /// 0 is performance, 6 or 7 normal, 15 power saving.
     pub values: PerCpu<u64>,
     /// Whether they come from sysfs, and not from the register itself.
     pub is_from_sysfs: bool,
@@ -23,6 +24,15 @@ impl EnergyBias {
             format!("/sys/devices/system/cpu/cpu{cpu}/power/energy_perf_bias")
         } else {
             intel::ENERGY_PERF_BIAS.path(cpu)
+        }
+    }
+
+    /// What Linux calls `normal` on a processor: 6, and 7 on three mobile models since Linux 6.2
+    /// (arch/x86/kernel/cpu/intel_epb.c, intel_epb_normal: Alder Lake-L and -N, Raptor Lake-P).
+    pub fn normal(info: &CpuInfo) -> u64 {
+        match (info.family, info.model) {
+            (6, 0x9a | 0xbe | 0xba) => 7,
+            _ => 6,
         }
     }
 
@@ -62,18 +72,17 @@ impl HostView {
         let is_told = preferences.iter().any(|(_, it)| !matches!(it, Err(it) if it.is_absence()));
         let has_preference = self.cpuinfo.as_ref().is_ok_and(|it| it.has("hwp_epp"));
         match self.msrs.of(&intel::HWP_REQUEST) {
-            Ok(requests) if !is_told && has_preference => requests
-                .iter()
-                .map(|(cpu, fact)| (cpu, fact.clone().map(|value| of_request(cpu, value))))
-                .collect(),
+            Ok(requests) if !is_told && has_preference => {
+                requests.iter().map(|(cpu, _)| (cpu, self.preference_of_request(cpu))).collect()
+            }
             _ => preferences.into_iter().collect(),
         }
     }
 }
 
-fn of_request(cpu: u32, value: u64) -> Preference {
-    Preference {
-        text: hwp::Request(value).preference().to_string(),
-        path: intel::HWP_REQUEST.path(cpu),
+impl HostView {
+    fn preference_of_request(&self, cpu: u32) -> Fact<Preference> {
+        let request = hwp::request(&self.msrs, &self.topology, cpu, hwp::Field::Preference);
+        request.map(|(path, request)| Preference { text: request.preference().to_string(), path })
     }
 }

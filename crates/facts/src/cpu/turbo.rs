@@ -20,6 +20,8 @@ const MODELS: &[(&str, Option<bool>)] = &[
     ("xeon e5-#407", Some(false)),
     ("xeon e5-#603", Some(false)),
     ("xeon e5-#607", Some(false)),
+    // 1.6 GHz, and 1.7 GHz by turbo.
+    ("xeon e5-2608l v4", None),
     ("xeon e5-#608l", Some(false)),
     ("xeon e5-#609", Some(false)),
     ("xeon e7-2803", Some(false)),
@@ -71,8 +73,8 @@ const MODELS: &[(&str, Option<bool>)] = &[
     ("core i3-8###u", Some(true)),
     ("core i3-8", Some(false)),
     ("core i3-9###", Some(true)),
-    ("core i3-1####", Some(true)),
-    ("core i3-1###g", Some(true)),
+    // i3-10100 and i3-1005G1, i3-1215U, i3-1320PE.
+    ("core i3-1###", Some(true)),
     ("core i3-n", Some(true)),
     ("core i3", Some(false)),
     ("core i5", Some(true)),
@@ -128,6 +130,10 @@ mod tests {
             "AMD EPYC 7543 32-Core Processor",
             "AMD Ryzen 5 1600 Six-Core Processor",
             "13th Gen Intel(R) Core(TM) i7-1370P",
+            "12th Gen Intel(R) Core(TM) i3-1215U",
+            "13th Gen Intel(R) Core(TM) i3-1315U",
+            "Intel(R) Core(TM) i3-10100 CPU @ 3.60GHz",
+            "Intel(R) Core(TM) i3-1005G1 CPU @ 1.20GHz",
         ] {
             assert_eq!(has_turbo(name), Some(true), "{name}");
         }
@@ -155,6 +161,7 @@ mod tests {
             "Intel(R) Pentium(R) Gold G5400 CPU @ 3.70GHz",
             "Intel(R) Xeon(R) CPU           E5345  @ 2.33GHz",
             "Intel(R) Xeon(R) CPU E5-4610 v3 @ 1.70GHz",
+            "Intel(R) Xeon(R) CPU E5-2608L v4 @ 1.60GHz",
             "Intel(R) Core(TM)2 Duo CPU     T9300  @ 2.50GHz",
             "AMD Opteron(tm) Processor 6168",
         ] {

@@ -48,9 +48,62 @@ impl Request {
         self.0 >> 24 & 0xff
     }
 
-    /// Whether the limits of the package's register rule this CPU (bit 42, 0x774 only).
-    pub fn follows_package(self) -> bool {
+    /// Whether the package's register rules the fields of this CPU that are not marked as its own (bit 42, 0x774 only).
+    fn follows_package(self) -> bool {
         self.0 >> 42 & 1 == 1
+    }
+
+    /// Whether the package's register rules one field of this CPU.
+    fn follows_package_in(self, field: Field) -> bool {
+        self.follows_package() && self.0 >> field.valid_bit() & 1 == 0
+    }
+}
+
+/// A field of the request that the package's register may rule.
+///
+/// Under package control (bit 42), the field's Valid bit keeps the CPU's own value (intel/pepc, HWPRequest.py).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The lowest level allowed.
+    Min,
+    /// The highest level allowed.
+    Max,
+    /// The energy performance preference.
+    Preference,
+}
+
+impl Field {
+    fn valid_bit(self) -> u32 {
+        match self {
+            Field::Min => 63,
+            Field::Max => 62,
+            Field::Preference => 60,
+        }
+    }
+}
+
+/// The register that rules one field of one CPU: its path and value.
+///
+/// Errors: the CPU's own request, or the package's where that rules, is not known.
+pub fn request(
+    msrs: &Msrs,
+    topology: &Topology,
+    cpu: u32,
+    field: Field,
+) -> Fact<(String, Request)> {
+    let own = value(msrs, &intel::HWP_REQUEST, cpu)?;
+    let (path, value) = if Request(own.1).follows_package_in(field) {
+        value(msrs, &intel::HWP_REQUEST_PKG, topology.package_leader(cpu))?
+    } else {
+        own
+    };
+    Ok((path, Request(value)))
+}
+
+fn value(msrs: &Msrs, register: &Register, cpu: u32) -> Fact<(String, u64)> {
+    match msrs.of(register)?.get(cpu) {
+        Some(fact) => Ok((register.path(cpu), *fact.as_ref()?)),
+        None => Err(Missing::not_collected(register.path(cpu))),
     }
 }
 
@@ -75,23 +128,12 @@ impl Limit {
     }
 }
 
-/// The limit of every CPU; from the package's register where a CPU follows that (bit 42).
+/// The upper limit of every CPU; from the package's register where that rules it.
 pub fn limits(msrs: &Msrs, topology: &Topology) -> Fact<PerCpu<Limit>> {
-    let of = |register: &Register, cpu| -> Fact<(String, u64)> {
-        match msrs.of(register)?.get(cpu) {
-            Some(fact) => Ok((register.path(cpu), *fact.as_ref()?)),
-            None => Err(Missing::not_collected(register.path(cpu))),
-        }
-    };
     let limit = |cpu| -> Fact<Limit> {
-        let capabilities = Capabilities(of(&intel::HWP_CAPABILITIES, cpu)?.1);
-        let own = of(&intel::HWP_REQUEST, cpu)?;
-        let (path, value) = if Request(own.1).follows_package() {
-            of(&intel::HWP_REQUEST_PKG, topology.package_leader(cpu))?
-        } else {
-            own
-        };
-        Ok(Limit { max: Request(value).max(), capabilities, path, value })
+        let capabilities = Capabilities(value(msrs, &intel::HWP_CAPABILITIES, cpu)?.1);
+        let (path, request) = request(msrs, topology, cpu, Field::Max)?;
+        Ok(Limit { max: request.max(), capabilities, path, value: request.0 })
     };
     Ok(msrs.of(&intel::HWP_REQUEST)?.iter().map(|(cpu, _)| (cpu, limit(cpu))).collect())
 }
@@ -108,5 +150,16 @@ mod tests {
         let request = Request(0x8000_270a);
         assert_eq!((request.min(), request.max(), request.preference()), (10, 39, 128));
         assert!(!request.follows_package());
+    }
+
+    #[test]
+    fn under_package_control_a_valid_bit_keeps_the_cpus_own_field() {
+        let package = Request(1 << 42 | 0x8000_270a);
+        assert!(package.follows_package_in(Field::Max) && package.follows_package_in(Field::Min));
+        let own_max = Request(1 << 62 | package.0);
+        assert!(!own_max.follows_package_in(Field::Max));
+        assert!(own_max.follows_package_in(Field::Min));
+        // Without package control the Valid bits say nothing.
+        assert!(!Request(0x270a).follows_package_in(Field::Max));
     }
 }

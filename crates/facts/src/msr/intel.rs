@@ -1,7 +1,9 @@
 //! Intel's registers, with the test that tells whether a processor has each.
 //!
 //! Where no source is named, it is the SDM, vol. 4, table 2-2 (architectural registers) and the tables of
-//! the models that follow it; scopes are those of the server models. A model that lacks one all the same
+//! the models that follow it. A scope is that of reading: the smallest that a model has. MSR_POWER_CTL acts on the package,
+//! on Cascade Lake-AP on the die, and bits of MSR 0xE2 on the package, though each core reads its own copy; MSR 0x1B0 is
+//! the package's on Westmere and Sandy Bridge (intel/pepc, docs/misc-msr-scope.md). A model that lacks one all the same
 //! refuses the read, which makes a verdict unknown and never wrong.
 
 use super::register::{Processor, Register, Scope};
@@ -132,7 +134,8 @@ pub const REGISTERS: &[&Register] = &[
 
 // Model numbers are those of arch/x86/include/asm/intel-family.h.
 
-/// tools/power/x86/turbostat/turbostat.c, platform features with TRL_... beyond TRL_BASE.
+/// Models with TRL_LIMIT1 or TRL_CORECOUNT in turbostat.c (trl_msrs), and those for which Intel SDM vol. 4 or intel/pepc
+/// (TurboRatioLimit1.py) have the register: Broadwell-EP and -D, Goldmont Plus, Tremont.
 const MORE_TURBO_RATIOS: &[u32] = &[
     // Ivy Bridge-EP, Haswell-EP, Broadwell-EP and -D: further ratios.
     0x3e, 0x3f, 0x4f, 0x56, // Skylake-SP to Clearwater Forest: core counts.

@@ -43,8 +43,8 @@ pub enum Kind {
 }
 
 impl Layout {
-    /// The layout of a processor; `None` where it has no such register, or none that is documented
-    /// (Sapphire Rapids and later).
+    /// The layout of a processor; `None` where it has no such register, or where this program does not read it: Sapphire
+    /// Rapids and later, whose bits were not checked against the manual.
     pub fn of(cpuinfo: &CpuInfo) -> Option<&'static Layout> {
         match (cpuinfo.family, cpuinfo.model) {
             _ if !cpuinfo.is_intel() => None,
@@ -83,7 +83,8 @@ static SKYLAKE: Layout = Layout {
         reason(5, "its running average temperature limit", Kind::Heat),
         reason(6, "a hot voltage regulator", Kind::Heat),
         reason(7, "the voltage regulator's design current", Kind::Current),
-        reason(8, "an electrical limit (EDP)", Kind::Current),
+        // "Other: electrical or other constraints" (edk2 SkylakeMsr.h).
+        reason(8, "an electrical or another constraint", Kind::Current),
         reason(10, "power limit PL1", Kind::Power),
         reason(11, "power limit PL2", Kind::Power),
         reason(12, "the turbo limit for its active cores", Kind::Normal),
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn sapphire_rapids_has_no_documented_register() {
+    fn the_register_of_sapphire_rapids_is_not_read() {
         let info =
             CpuInfo { vendor: "GenuineIntel".into(), family: 6, model: 0x8f, ..CpuInfo::default() };
         assert!(Layout::of(&info).is_none());

@@ -5,6 +5,7 @@
 //! verbatim; the submodules decode them. Nothing here is ever written.
 
 pub mod amd;
+pub mod c1_demotion;
 pub mod clock_modulation;
 pub mod energy;
 pub mod hwp;
@@ -15,6 +16,7 @@ pub mod ratios;
 mod register;
 pub mod residency;
 pub mod thermal_status;
+pub mod turbo_ratios;
 
 pub use register::{Processor, Register, Scope, path};
 

@@ -19,6 +19,11 @@ pub struct UncoreDomain {
     pub max: Fact<Hertz>,
     /// `initial_max_freq_khz`: the upper limit that the firmware had set.
     pub initial_max: Fact<Hertz>,
+    /// `elc_floor_freq_khz`: the clock that it may fall to at light load, where that is above the lower limit; absent
+    /// without TPMI.
+    pub light_load_floor: Fact<Hertz>,
+    /// `elc_low_threshold_percent`: below this load of the domain's CPUs the floor holds.
+    pub light_load_percent: Fact<u64>,
 }
 
 impl UncoreDomain {

@@ -20,6 +20,8 @@ pub struct Process {
     pub is_kernel_thread: bool,
     /// When it started, as time since boot.
     pub started: Fact<Duration>,
+    /// The CPU that it ran on, or was queued for, at the moment of reading (state R).
+    pub running_on: Option<u32>,
 }
 
 const PF_KTHREAD: u64 = 0x0020_0000;
@@ -33,7 +35,8 @@ impl Process {
         let pid: u32 = pid.trim().parse().map_err(|_| STAT)?;
         let mut fields = rest.split_ascii_whitespace();
         // After the name: state ppid pgrp session tty_nr tpgid flags; the start is field 22 of the line.
-        let parent = fields.nth(1).and_then(|it| it.parse().ok()).ok_or(STAT)?;
+        let is_running = fields.next() == Some("R");
+        let parent = fields.next().and_then(|it| it.parse().ok()).ok_or(STAT)?;
         let flags: u64 = fields.nth(4).and_then(|it| it.parse().ok()).ok_or(STAT)?;
         let started = fields.nth(12).and_then(|it| it.parse::<u64>().ok());
         let started = started.and_then(|ticks| ticks.checked_mul(USER_TICK_NS));
@@ -46,6 +49,7 @@ impl Process {
             started: started.ok_or_else(|| {
                 Missing::malformed(format!("/proc/{pid}/stat"), text, "a start time in field 22")
             }),
+            running_on: is_running.then(|| last_cpu(text).ok()).flatten(),
         })
     }
 }
@@ -120,7 +124,11 @@ mod tests {
     #[test]
     fn the_last_cpu_is_field_39() {
         let numbers: Vec<String> = (4..=52).map(|it| it.to_string()).collect();
-        assert_eq!(last_cpu(&format!("9 (a) b) S {}", numbers.join(" "))), Ok(39));
+        let numbers = numbers.join(" ");
+        assert_eq!(last_cpu(&format!("9 (a) b) S {numbers}")), Ok(39));
+        let running =
+            |state| Process::parse(&format!("9 (a) {state} {numbers}")).unwrap().running_on;
+        assert_eq!((running("R"), running("S")), (Some(39), None));
         assert!(last_cpu("9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 3").is_err());
     }
 

@@ -9,6 +9,7 @@ mod cpuidle;
 mod dmi;
 mod energy_bias;
 mod ethtool;
+mod hsmp;
 mod infiniband;
 mod interrupts;
 mod ipmi;

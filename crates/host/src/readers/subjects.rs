@@ -1,9 +1,9 @@
 //! Which reader fills in which subject of a host, and what it has to know before.
 
 use super::{
-    cgroups, clocksource, cooling, cpufreq, cpuidle, dmi, energy_bias, infiniband, interrupts,
-    ipmi, isolation, kernel, msrs, network, pcie, platform, power_cap, power_limits, processes,
-    pstate, sysctl, throttling, topology, tuners, uncore, vulnerabilities,
+    cgroups, clocksource, cooling, cpufreq, cpuidle, dmi, energy_bias, hsmp, infiniband,
+    interrupts, ipmi, isolation, kernel, msrs, network, pcie, platform, power_cap, power_limits,
+    processes, pstate, sysctl, throttling, topology, tuners, uncore, vulnerabilities,
 };
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -61,8 +61,8 @@ pub(super) const READERS: &[Reader] = &[
         },
     ),
     reader(Subject::Tuners, &[], |source, host| host.tuners = tuners::read(source)),
-    reader(Subject::Throttling, &[Subject::Groups], |source, host| {
-        host.throttling = throttling::read(source, &host.topology);
+    reader(Subject::Throttling, &[Subject::Cpuinfo, Subject::Groups], |source, host| {
+        host.throttling = throttling::read(source, &host.cpuinfo, &host.topology);
     }),
     reader(Subject::Cooling, &[], |source, host| host.cooling = cooling::read(source)),
     reader(Subject::CoolingOfLimits, &[Subject::Limits], cooling::read_of_limits),
@@ -104,6 +104,9 @@ pub(super) const READERS: &[Reader] = &[
     }),
     reader(Subject::PowerLimits, &[], |source, host| {
         host.power_limits = power_limits::read(source);
+    }),
+    reader(Subject::Hsmp, &[Subject::Cpuinfo, Subject::Platform], |source, host| {
+        host.hsmp = hsmp::read(source, host);
     }),
     reader(Subject::Uncore, &[], |source, host| host.uncore = uncore::read(source)),
     reader(Subject::Vulnerabilities, &[], |source, host| {

@@ -1,24 +1,40 @@
 //! Reads the kernel's counters of thermal throttling, once for each core and package.
 
 use crate::Source;
-use facts::cpu::throttling::{Throttled, Throttling};
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::cpu::throttling::{OCC_REASONS, OccReason, Throttled, Throttling};
 use facts::cpu::topology::Topology;
 use facts::{CpuSet, Fact, Missing, PerCpu, parse};
 use std::time::Duration;
 
-pub(super) fn read(source: &dyn Source, topology: &Topology) -> Throttling {
+pub(super) fn read(
+    source: &dyn Source,
+    cpuinfo: &Fact<CpuInfo>,
+    topology: &Topology,
+) -> Throttling {
+    let of_core = |cpu| throttled(source, cpu, "core");
+    let of_package = |cpu| throttled(source, cpu, "package");
+    let over_temperature = |cpu| over_temperature(source, cpu);
+    let (cores, packages) = (&topology.cores, &topology.packages);
+    if cpuinfo.as_ref().is_ok_and(CpuInfo::is_power) {
+        return Throttling {
+            cores: PerCpu::default(),
+            packages: counters(topology, packages, &over_temperature),
+            occ: counters(topology, packages, &|cpu| occ_reasons(source, cpu)),
+        };
+    }
     Throttling {
-        cores: counters(source, topology, &topology.cores, "core"),
-        packages: counters(source, topology, &topology.packages, "package"),
+        cores: counters(topology, cores, &of_core),
+        packages: counters(topology, packages, &of_package),
+        occ: PerCpu::default(),
     }
 }
 
-fn counters(
-    source: &dyn Source,
+fn counters<T>(
     topology: &Topology,
     groups: &Fact<Vec<CpuSet>>,
-    level: &str,
-) -> PerCpu<Throttled> {
+    read: &dyn Fn(u32) -> Fact<T>,
+) -> PerCpu<T> {
     let cpus: CpuSet = match (groups, &topology.online) {
         (Ok(groups), _) => groups.iter().filter_map(CpuSet::first).collect(),
         (Err(_), Ok(online)) => online.clone(),
@@ -26,7 +42,7 @@ fn counters(
     };
     let mut answers = Vec::with_capacity(cpus.len());
     for cpu in cpus.iter() {
-        let answer = throttled(source, cpu, level);
+        let answer = read(cpu);
         // The kernel makes the folder for every CPU or for none.
         let none_here =
             cpus.first() == Some(cpu) && answer.as_ref().err().is_some_and(Missing::is_absence);
@@ -36,6 +52,29 @@ fn counters(
         }
     }
     answers.into_iter().collect()
+}
+
+fn occ_path(cpu: u32, file: &str) -> String {
+    format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/throttle_stats/{file}")
+}
+
+/// The controller does not count how long.
+fn over_temperature(source: &dyn Source, cpu: u32) -> Fact<Throttled> {
+    let path = occ_path(cpu, "overtemp");
+    let events = source.parsed(&path, parse::number)?;
+    let total = match events {
+        0 => Ok(Duration::ZERO),
+        _ => Err(Missing::not_here("time of throttling", "the OCC counts events only")),
+    };
+    Ok(Throttled { path, events, total })
+}
+
+fn occ_reasons(source: &dyn Source, cpu: u32) -> Fact<Vec<OccReason>> {
+    let reason = |(file, name): (&str, &'static str)| {
+        let path = occ_path(cpu, file);
+        source.parsed(&path, parse::number).map(|events| OccReason { path, name, events })
+    };
+    OCC_REASONS.into_iter().map(reason).collect()
 }
 
 /// The time is read only where there is any: most counters of most machines are 0.

@@ -26,6 +26,9 @@ fn domain(source: &dyn Source, name: &str) -> UncoreDomain {
         min: clock("min_freq_khz"),
         max: clock("max_freq_khz"),
         initial_max: clock("initial_max_freq_khz"),
+        light_load_floor: clock("elc_floor_freq_khz"),
+        light_load_percent: source
+            .parsed(&format!("{folder}/elc_low_threshold_percent"), parse::number),
         folder,
     }
 }

@@ -1,7 +1,7 @@
 //! The clock that counts as the whole.
 //!
-//! The most that the hardware promises for the cores that are active: turbo ratio limits (Intel SDM vol. 4,
-//! MSR_TURBO_RATIO_LIMIT), else `cpuinfo_max_freq`, which amd-pstate and acpi-cpufreq make of CPPC's highest
+//! The most that the hardware promises for the cores that are active: turbo ratio limits (facts::msr::turbo_ratios), which
+//! hold for scalar and SSE code, else `cpuinfo_max_freq`, which amd-pstate and acpi-cpufreq make of CPPC's highest
 //! performance. CPPC's own figure is not used: with preferred cores it ranks cores and is no clock
 //! (Documentation/admin-guide/pm/amd-pstate.rst). Where nothing promises a clock, it is the highest that a probe saw.
 //! A promise that a measured clock beats was none: the measured one counts then.
@@ -11,7 +11,7 @@ use super::books::Books;
 use super::clock::{Clock, highest_seen};
 use super::evidence::Evidence;
 use facts::msr::intel::{TURBO_RATIO_LIMIT, TURBO_RATIO_LIMIT1};
-use facts::msr::ratios::bus_clock;
+use facts::msr::turbo_ratios::Layout;
 use facts::{Hertz, HostView};
 
 /// The clock that counts as the whole.
@@ -78,32 +78,11 @@ pub(super) fn turbo_ratio(host: &HostView, cpu: u32, n_active: usize) -> Option<
         host.msrs.of(register).ok()?.get(leader)?.as_ref().ok().copied()
     };
     let info = host.cpuinfo.as_ref().ok()?;
-    let ratios = value(&TURBO_RATIO_LIMIT)?.to_le_bytes();
-    let counts = if counts_by_bucket(info.family, info.model) {
-        value(&TURBO_RATIO_LIMIT1)?.to_le_bytes()
-    } else if n_active > 8 && has_more_registers(info.family, info.model) {
-        return None;
-    } else {
-        [1, 2, 3, 4, 5, 6, 7, 8]
-    };
-    let mut buckets = counts.into_iter().zip(ratios).filter(|(_, ratio)| *ratio > 0);
-    let enough = buckets.clone().find(|(count, _)| usize::from(*count) >= n_active);
-    let (_, ratio) = enough.or_else(|| buckets.next_back())?;
-    let clock = Hertz(bus_clock(info)?.0.saturating_mul(ratio.into()));
+    let (limit, counts) = (value(&TURBO_RATIO_LIMIT)?, value(&TURBO_RATIO_LIMIT1));
+    let clock = Layout::of(info)?.clock(info, n_active, limit, counts)?;
     let cores = if n_active == 1 { "core" } else { "cores" };
     let source = format!("{TURBO_RATIO_LIMIT} for {n_active} active {cores} of the package");
     Some(Reference { clock, source })
-}
-
-/// Models whose MSR 0x1AE holds the cores of each bucket: Skylake-SP and later servers (Intel SDM vol. 4).
-fn counts_by_bucket(family: u32, model: u32) -> bool {
-    family == 6 && matches!(model, 0x55 | 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae | 0xaf)
-}
-
-/// Models that go on with the ratios for more than eight cores in MSRs 0x1AE and 0x1AF: Ivy Bridge, Haswell and Broadwell
-/// servers (Intel SDM vol. 4).
-fn has_more_registers(family: u32, model: u32) -> bool {
-    family == 6 && matches!(model, 0x3e | 0x3f | 0x4f)
 }
 
 fn cpufreq(host: &HostView, cpu: u32) -> Option<Reference> {

@@ -26,7 +26,9 @@ instructions on the CPU between the samples. Only evidence names a cause: a gove
 that is off, time throttled by heat or below a power limit in the interval, the processor's own limit reasons, idle cores
 that stay in shallow states and so leave fewer turbo ratios; in a guest the hypervisor, where the clock moved while the
 guest's own load did not. Each explains the clock as far down as it can have pushed it, and for no longer than it was
-counted. The rest is 'cause not visible', or 'perhaps' something: that was there at a moment, was counted without its
+counted. On the servers from Haswell on, the first suspect of 'cause not visible' is vector code: the turbo ratios of
+MSR 0x1AD hold for scalar and SSE code, and code that uses AVX2, AVX-512 or AMX runs below them by design.
+The rest is 'cause not visible', or 'perhaps' something: that was there at a moment, was counted without its
 time, or is a hint, and may explain any part of it or nothing. Thermal events, a governor that follows the load, a
 preference for saving power, and a limit reason that was seen at one end only are of this kind.
 

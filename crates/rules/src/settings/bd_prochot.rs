@@ -12,7 +12,7 @@ pub(super) const SETTING: Setting = Setting {
     title: "whether others may slow the processor by PROCHOT#",
     doc: "\
 ## What it changes
-Bit 0 of register 0x1FC on every core: on, the processor slows down while a regulator, a power supply or the
+Bit 0 of register 0x1FC, which acts on the whole package and is written on every core: on, the processor slows down while a regulator, a power supply or the
 management controller asserts PROCHOT#. Off, it does not.
 
 ## What it costs

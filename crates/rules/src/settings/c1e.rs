@@ -12,7 +12,7 @@ pub(super) const SETTING: Setting = Setting {
     title: "whether a sleeping package lowers its clock and voltage",
     doc: "\
 ## What it changes
-Bit 1 of register 0x1FC on every core: on, a core that asks for C1 is let into C1E, at the lowest clock and voltage.
+Bit 1 of register 0x1FC, which acts on the whole package and is written on every core: on, a core that asks for C1 is let into C1E, at the lowest clock and voltage.
 Off, C1 is C1.
 
 ## What it costs

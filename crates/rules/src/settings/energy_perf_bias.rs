@@ -9,7 +9,8 @@ use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::{asked, file};
-use facts::Subjects;
+use facts::cpu::energy_bias::EnergyBias;
+use facts::{Subject, Subjects};
 
 const BIAS: &str = "/sys/devices/system/cpu/cpu*/power/energy_perf_bias";
 
@@ -18,7 +19,8 @@ pub(super) const SETTING: Setting = Setting {
     title: "the bias between performance and energy",
     doc: "\
 ## What it changes
-`power/energy_perf_bias` (EPB) of every CPU, from 0 (performance) to 15 (power); `normal` is 6. It shifts how soon
+`power/energy_perf_bias` (EPB) of every CPU, from 0 (performance) to 15 (power); `normal` is 6, on some Alder Lake and Raptor
+Lake laptops 7. On Westmere and Sandy Bridge all CPUs of a package share it: a list of CPUs changes their whole package. It shifts how soon
 turbo comes, how deep the package sleeps and how the uncore follows the load.
 
 ## What it costs
@@ -40,7 +42,7 @@ On a laptop. Firmware that keeps the bias for itself ignores what is written her
     after: &["tuner", "cpu-online", "governor", "energy-performance-preference"],
     fixes: &["power-saving-bias", "mixed-frequency-settings"],
     reads: &[BIAS],
-    looks_at: Subjects::NONE,
+    looks_at: Subjects::of(&[Subject::Cpuinfo]),
     plan,
 };
 
@@ -49,7 +51,7 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     let bias = match wanted.value {
         "performance" => 0,
         "balance-performance" => 4,
-        "normal" => 6,
+        "normal" => scene.host.cpuinfo.as_ref().map_or(6, EnergyBias::normal),
         "balance-power" => 8,
         "power" => 15,
         _ => asked::number(&SETTING, wanted, 0..=15)?,
@@ -84,6 +86,9 @@ mod tests {
             planned(&SETTING, "performance", &host("6")),
             "cpu0/power/energy_perf_bias: 6 -> 0"
         );
+        assert!(planned(&SETTING, "normal", &host("0")).contains("0 -> 6"));
+        let mobile = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 154\n";
+        assert!(planned(&SETTING, "normal", &format!("{mobile}{}", host("0"))).contains("0 -> 7"));
         assert_eq!(planned(&SETTING, "15@1", &host("6")), "cpu1/power/energy_perf_bias: 0 -> 15");
         assert_eq!(planned(&SETTING, "0", &host("0")), "nothing");
     }

@@ -3,6 +3,7 @@
 //! Sources: Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst; drivers/acpi/processor_perflib.c for
 //! `bios_limit`. It cannot tell who set a limit: `scaling_max_freq` shows the lowest of all requests.
 
+use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
@@ -21,7 +22,9 @@ pub(crate) const CHECK: Check = Check {
 `scaling_max_freq` and `bios_limit` of every cpufreq policy, intel_pstate's `max_perf_pct`, and the maximum in
 IA32_HWP_REQUEST (MSR 0x774), each against the highest clock that can be asked for there: `cpuinfo_max_freq`,
 or the nominal clock where the driver keeps boost out of these files (acpi-cpufreq on EPYC). Where the model
-name holds a clock, `cpuinfo_max_freq` itself is held against it.
+name holds a clock, `cpuinfo_max_freq` itself is held against it. On AMD and Hygon also the highest P-state that
+firmware allows (PStateCurLim, MSR 0xC0010061 bits 2:0), and the limit that the amd_hsmp driver shows
+(`cclk_freq_limit_input`), against the nominal clock.
 
 ## Why it matters
 A limit holds under any load, with any governor. It is usually a leftover: a power-capping agent, a
@@ -58,9 +61,16 @@ const REACHED: f64 = 0.99;
 const AS_NAMED: f64 = 0.98;
 
 fn run(host: &HostView) -> Verdict {
-    let policies = host.cpufreq.policies.as_ref()?;
+    let by_firmware = amd_limits::capped(host);
+    let policies = match &host.cpufreq.policies {
+        Ok(policies) => policies,
+        Err(missing) => {
+            let found = by_firmware?;
+            return if found.is_empty() { Err(missing.into()) } else { Ok(found) };
+        }
+    };
     host.platform.hides("the clock's range")?;
-    let mut unknown: Option<&Missing> = None;
+    let mut unknown: Option<&Missing> = by_firmware.as_ref().err();
     let mut caps: BTreeMap<Cap, Vec<&Policy>> = BTreeMap::new();
     for policy in policies {
         match cap(host, policy) {
@@ -78,6 +88,7 @@ fn run(host: &HostView) -> Verdict {
         });
     }
     findings.extend(caps.iter().map(|(cap, policies)| capped(host, cap, policies)));
+    findings.extend(by_firmware.clone().unwrap_or_default());
     if findings.is_empty() {
         findings.extend(below_name(host, policies));
     }

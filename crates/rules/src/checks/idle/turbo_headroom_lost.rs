@@ -10,7 +10,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuidle::{FOLDER, IdleState, LATENCY_DEVICE, ResumeLatency, StateTable};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::idle_limits::Barrier;
-use facts::msr::intel::TURBO_RATIO_LIMIT;
+use facts::msr::intel::{PKG_CST_CONFIG_CONTROL, TURBO_RATIO_LIMIT};
 use facts::{CpuSet, HostView, Missing};
 use std::collections::BTreeMap;
 
@@ -24,8 +24,12 @@ pub(crate) const CHECK: Check = Check {
 The deepest idle state that the kernel may ask for on every CPU: the states that the driver offers (the boot
 line can shorten the list: `intel_idle.max_cstate`, `processor.max_cstate`, `idle=`, `cpuidle.off`), those
 that are switched off (`cpuN/cpuidle/stateM/disable`), and the exit latency that is allowed for all CPUs
-(`/dev/cpu_dma_latency`) and for each (`cpuN/power/pm_qos_resume_latency_us`). A limit of the package's own (MSR 0xE2) is no matter of turbo: a package with
-a busy core is awake, and its other cores sleep in C6 all the same.
+(`/dev/cpu_dma_latency`) and for each (`cpuN/power/pm_qos_resume_latency_us`). A package limit (MSR 0xE2, bits 3:0) does
+not lower turbo: a package with a busy core is awake, and its other cores sleep in C6 whatever the limit is.
+
+It looks at what the kernel may request. On Intel it also reads whether cores that were demoted to C1 are ever promoted back
+(MSR 0xE2, bits 26 and 28). With C1 demotion on, the usual setting, a processor turns requests for C6 of a core that wakes up
+often into C1; `core-residency` shows how deep the cores really sleep.
 
 ## Why it matters
 A core in C1 has stopped its clock but keeps its voltage and its place in the count of active cores. Only cores
@@ -75,6 +79,7 @@ fn run(host: &HostView) -> Verdict {
         host.cpuidle.limits_known()?;
         // A guest's states are not the hardware's.
         host.platform.hides("how deep the processor's cores sleep")?;
+        findings.extend(demoted(host));
     }
     Ok(findings)
 }
@@ -233,6 +238,18 @@ fn left_out(host: &HostView, table: &StateTable) -> Vec<Finding> {
             enabled(finding, state.number, &state.name, &cpus).on(cpus, host.topology.n_online())
         })
         .collect()
+}
+
+/// Requests for C6 that the processor may turn into C1, where it never turns them back.
+fn demoted(host: &HostView) -> Option<Finding> {
+    let demoted = host.msrs.demoted_to_c1().ok()??;
+    let first = demoted.cpus.first()?;
+    let message = "cores that wake up often are demoted to C1 and never promoted back: C1 demotion is on, undemotion off";
+    let finding = Finding::new(Severity::Info, Confidence::Medium, message)
+        .evidence(PKG_CST_CONFIG_CONTROL.path(first), format!("{:#x}", demoted.value));
+    let threads =
+        demoted.cpus.iter().flat_map(|cpu| host.topology.core_of(cpu).iter().collect::<Vec<_>>());
+    Some(finding.on(threads.collect(), host.topology.n_online()))
 }
 
 /// A finding as severe as the turbo there is to lose.

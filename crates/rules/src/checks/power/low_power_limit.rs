@@ -31,7 +31,9 @@ settings.
 
 ## When to leave it alone
 Where the cap is meant: a rack with a power budget. Laptops ship with limits below TDP; there it is a
-note. A limit a little below TDP costs nothing that a database would notice. Processors that state no TDP are not
+note. A limit a little below TDP costs nothing that a database would notice. A processor in a lower Speed
+Select level (SST-PP) or with a lowered configurable TDP is limited to that level's TDP, while MSR 0x614 may state the base
+level's: `intel-speed-select perf-profile info` tells. Processors that state no TDP are not
 judged.
 ",
     references: &[
@@ -53,7 +55,7 @@ const FAR_BELOW: f64 = 0.8;
 const HALF: f64 = 0.5;
 
 fn run(host: &HostView) -> Verdict {
-    host.platform.hides("the package's power limit")?;
+    host.shows("the package's power limit")?;
     let zones = host.power_limits.if_present()?.map(Vec::as_slice).unwrap_or_default();
     let registers = (!driver_knows(zones)).then(|| by_register(host));
     let by_registers = matches!(registers, Some(Ok(_)));

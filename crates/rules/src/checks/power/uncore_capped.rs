@@ -7,7 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::msr::{intel, ratios};
 use facts::power::uncore::UncoreDomain;
-use facts::{Hertz, HostView, IfPresent, Missing};
+use facts::{Elsewhere, Hertz, HostView, IfPresent, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "uncore-capped",
@@ -16,7 +16,9 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 `max_freq_khz` of every domain in /sys/devices/system/cpu/intel_uncore_frequency against `initial_max_freq_khz`, what
 the firmware allowed at boot; and whether the lower limit has been raised to the upper one. Without the driver,
-MSR 0x620 shows the latter only.
+MSR 0x620 shows the latter only; Granite Rapids and Sierra Forest have no such register, and are unknown without
+intel_uncore_frequency_tpmi. There also the clock to which the uncore may fall at light load (`elc_floor_freq_khz`, below
+`elc_low_threshold_percent`).
 
 ## Why it matters
 The last-level cache, the mesh or ring between cores and the way to memory have a clock of their own. A database
@@ -25,7 +27,8 @@ remote access longer, while the cores' clock looks perfect.
 
 ## When to leave it alone
 An uncore pinned at its maximum (lower limit = upper limit) is a choice: steady latency, paid with power that the
-cores' turbo could have used. That is only a note here.
+cores' turbo could have used. That is only a note here, and so is a floor for light load: firmware sets it to save
+power, and only work that comes in short bursts on an idle machine waits for it.
 ",
     references: &[
         Reference {
@@ -58,7 +61,7 @@ fn run(host: &HostView) -> Verdict {
             Err(missing) => unknown = unknown.or(Some(missing)),
         }
     }
-    let findings = [capped_finding(&capped), pinned_finding(&pinned)];
+    let findings = [capped_finding(&capped), pinned_finding(&pinned), floor_finding(domains)];
     let findings: Vec<Finding> = findings.into_iter().flatten().collect();
     match unknown {
         Some(missing) if findings.is_empty() => Err(missing.into()),
@@ -114,8 +117,41 @@ fn pinned_finding(domains: &[Limits<'_>]) -> Option<Finding> {
     )
 }
 
+/// Where the uncore may fall far below its upper limit while few CPUs work. A floor below the lower limit is ignored
+/// (intel_uncore_frequency_scaling.rst, "Efficiency vs. Latency Tradeoff").
+fn floor_finding(domains: &[UncoreDomain]) -> Option<Finding> {
+    let floored = domains.iter().filter_map(|it| {
+        let floor = *it.light_load_floor.as_ref().ok()?;
+        let percent = *it.light_load_percent.as_ref().ok()?;
+        let lowest = it.min.as_ref().map_or(floor, |min| floor.max(*min));
+        let is_low = percent > 0 && lowest.share_of(*it.max.as_ref().ok()?) < MUCH;
+        is_low.then_some((it, lowest, percent, floor))
+    });
+    let floored: Vec<_> = floored.collect();
+    let (first, lowest, percent, floor) = floored.iter().min_by_key(|it| it.1)?;
+    let message = format!(
+        "the uncore of {} may fall to {lowest} while less than {percent} % of its CPUs' time is busy",
+        counted(floored.len())
+    );
+    Some(
+        Finding::new(Severity::Info, Confidence::High, message)
+            .evidence(first.path("elc_floor_freq_khz"), floor.khz())
+            .evidence(first.path("elc_low_threshold_percent"), percent),
+    )
+}
+
+/// Servers whose uncore is set by TPMI and not by MSR 0x620 (drivers/platform/x86/intel/uncore-frequency).
+const BY_TPMI: [u32; 4] = [0xad, 0xae, 0xaf, 0xdd];
+
 /// The register does not hold what the hardware could do, so it shows a pinned clock and no more.
 fn pinned_by_register(host: &HostView) -> Verdict {
+    if let Ok(info) = &host.cpuinfo
+        && info.is_intel()
+        && info.family == 6
+        && BY_TPMI.contains(&info.model)
+    {
+        return Err(Missing::elsewhere("the uncore's clock", Elsewhere::UncoreTpmi));
+    }
     let values = host.msrs.of(&intel::UNCORE_RATIO_LIMIT)?;
     let is_pinned =
         |value: u64| matches!(ratios::uncore(value), (min, max) if min == max && max > 0);
@@ -198,6 +234,37 @@ mod tests {
             "info: the uncore of CPU 0's package is pinned at 2800 MHz"
         );
         assert_eq!(verdict(&CHECK, &host("0xc1d")), "clean");
+    }
+
+    #[test]
+    fn a_granite_rapids_without_its_driver_is_unknown() {
+        for model in [0xad, 0xaf] {
+            let host = format!(
+                "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : {model}\n\
+                 //- /sys/devices/system/cpu/online\n0\n"
+            );
+            assert_eq!(
+                verdict(&CHECK, &host),
+                "unknown: the uncore's clock cannot be read: the driver intel_uncore_frequency_tpmi is not loaded"
+            );
+        }
+    }
+
+    #[test]
+    fn a_floor_far_below_the_limit_is_a_note_where_a_threshold_makes_it_count() {
+        let host = |floor: &str, percent: &str, min: &str| {
+            let folder = "//- /sys/devices/system/cpu/intel_uncore_frequency/uncore00";
+            domain("uncore00", min, "2400000", "2400000")
+                + &format!(
+                    "{folder}/elc_floor_freq_khz\n{floor}\n{folder}/elc_low_threshold_percent\n{percent}\n"
+                )
+        };
+        assert_eq!(
+            verdict(&CHECK, &host("800000", "10", "800000")),
+            "info: the uncore of 1 domain may fall to 800 MHz while less than 10 % of its CPUs' time is busy"
+        );
+        assert_eq!(verdict(&CHECK, &host("800000", "0", "800000")), "clean");
+        assert_eq!(verdict(&CHECK, &host("800000", "10", "2200000")), "clean");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{hwp, intel, ratios};
-use facts::{CpuSet, Hertz, HostView, Missing};
+use facts::{CpuSet, Hertz, HostView, Missing, Why};
 use std::collections::BTreeMap;
 
 pub(crate) const CHECK: Check = Check {
@@ -21,7 +21,8 @@ pub(crate) const CHECK: Check = Check {
 \"cpu MHz\" of each CPU in /proc/cpuinfo (`scaling_cur_freq` where there is none) against the lowest clock of the
 hardware: `cpuinfo_min_freq`, the minimum ratio in MSR 0xCE bits 47:40, and the minimum of an HWP request, whichever
 is lowest. A tenth below is tolerated. On AMD only with amd-pstate, because the lowest P-state of the
-ACPI tables is not the lowest clock.
+ACPI tables is not the lowest clock. At least one of the low CPUs has to be busy (a process in state R was on it):
+an idle CPU's sample is a few thousand cycles. Where no process list is at hand, confidence is low.
 
 ## Why it matters
 No governor can ask for such a clock. It is the mark of a clock that runs at some P-state and is stopped for a part
@@ -29,7 +30,8 @@ of the time: clock modulation, PROCHOT#, heat, a power cap of the board. On such
 457 MHz where its minimum is 800. This is the one trace of it that needs no privilege.
 
 ## When to leave it alone
-When it shows once, on one CPU, and never again: idle CPUs are sampled for microseconds. Goldmont Plus (Celeron J4105,
+When it shows once, on one CPU, and never again: idle CPUs are sampled for microseconds, and read low where C1E is on
+although nothing is wrong. Goldmont Plus (Celeron J4105,
 N4000) reads low as a family. Look several times, under load, and ask clock-modulation and prochot-asserted.
 ",
     references: &[
@@ -62,11 +64,35 @@ fn run(host: &HostView) -> Verdict {
             Err(missing) => unknown = unknown.or(Some(missing)),
         }
     }
+    let busy = busy_cpus(host);
     match (low.iter().min_by_key(|it: &&Low| it.clock), unknown) {
-        (Some(worst), _) => Ok(vec![finding(&clocks, worst, &low, n_judged)]),
+        (Some(_), _)
+            if busy.as_ref().is_some_and(|busy| low.iter().all(|it| !busy.contains(it.cpu))) =>
+        {
+            Err(every_low_cpu_was_idle())
+        }
+        (Some(worst), _) => Ok(vec![finding(&clocks, worst, &low, n_judged, busy.is_some())]),
         (None, Some(missing)) => Err(missing),
         (None, None) => Ok(Vec::new()),
     }
+}
+
+/// The CPUs that a process was on while the host was read; `None` where the processes are not known.
+///
+/// This program is one of them, and no load: its CPU has woken up for it.
+fn busy_cpus(host: &HostView) -> Option<CpuSet> {
+    let processes = host.processes.as_ref().ok()?;
+    Some(processes.iter().filter(|it| it.name != OWN_NAME).filter_map(|it| it.running_on).collect())
+}
+
+/// This program's name in /proc/PID/stat.
+const OWN_NAME: &str = "fullclock";
+
+/// With C1E or C6, APERF and MPERF of an idle CPU rise by a few thousand cycles between two samples, of which some are run
+/// at a low clock (intel/pepc, docs/misc-c1e-cpu-freq.md).
+fn every_low_cpu_was_idle() -> Missing {
+    let why = "every CPU that reports less than the lowest clock was idle; audit again under load";
+    Missing { what: "the clock of a busy CPU".to_owned(), why: Why::Failed(why.to_owned()) }
 }
 
 /// One CPU whose clock is too low.
@@ -100,7 +126,11 @@ impl<'a> Clocks<'a> {
         let lowest = match (self.info.is_intel(), self.info.is_amd()) {
             (true, _) => self.lowest_of_intel(cpu)?,
             (_, true) => self.lowest_of_amd(cpu)?,
-            _ => return Err(no_lowest("the processor is neither Intel's nor AMD's")),
+            _ => {
+                return Err(unknown_lowest(
+                    "no rule for processors that are neither Intel's nor AMD's",
+                ));
+            }
         };
         let clock = self.clock(cpu)?;
         Ok((clock.share_of(lowest) < TOLERATED).then_some(Low { cpu, clock, lowest }))
@@ -124,7 +154,7 @@ impl<'a> Clocks<'a> {
         let driver = self.policies.get(&cpu).and_then(|it| it.driver.as_deref().ok());
         let by_driver = self.lowest_of_driver(cpu)?;
         by_driver.filter(|_| driver.is_some_and(|it| it.starts_with("amd"))).ok_or_else(|| {
-            no_lowest("the ACPI tables name P-states, which are not the lowest clocks of AMD")
+            unknown_lowest("the ACPI tables name P-states, which are not the lowest clocks of AMD")
         })
     }
 
@@ -166,8 +196,9 @@ impl<'a> Clocks<'a> {
         let value = |register, cpu| host.msrs.of(register).ok()?.get(cpu)?.as_ref().ok().copied();
         let leader = host.topology.package_leader(cpu);
         let by_platform = value(&intel::PLATFORM_INFO, leader).and_then(ratios::lowest);
-        let by_request = value(&intel::HWP_REQUEST, cpu)
-            .map(|it| hwp::Request(it).min())
+        let by_request = hwp::request(&host.msrs, &host.topology, cpu, hwp::Field::Min)
+            .ok()
+            .map(|(_, request)| request.min())
             .filter(|&level| level > 0 && !host.topology.is_hybrid());
         let ratio = by_platform.into_iter().chain(by_request).min()?;
         Some(Hertz(ratios::bus_clock(info)?.0.checked_mul(ratio)?))
@@ -178,11 +209,24 @@ fn no_lowest(because: &str) -> Missing {
     Missing::not_here("lowest clock of the hardware", because)
 }
 
-fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], n_judged: usize) -> Finding {
+/// The hardware has one, and nothing that is read here says which.
+fn unknown_lowest(because: &str) -> Missing {
+    let what = "the lowest clock of the hardware".to_owned();
+    Missing { what, why: Why::Failed(because.to_owned()) }
+}
+
+fn finding(
+    clocks: &Clocks<'_>,
+    worst: &Low,
+    low: &[Low],
+    n_judged: usize,
+    some_were_busy: bool,
+) -> Finding {
     let Low { clock, lowest, .. } = worst;
     // Goldmont Plus reads low while healthy; one CPU of many may be a bad sample.
     let is_goldmont_plus = (clocks.info.family, clocks.info.model) == (6, 0x7a);
-    let (severity, confidence) = match low.len() * 2 >= n_judged && !is_goldmont_plus {
+    let is_sure = low.len() * 2 >= n_judged && !is_goldmont_plus && some_were_busy;
+    let (severity, confidence) = match is_sure {
         true => (Severity::Medium, Confidence::Medium),
         false => (Severity::Low, Confidence::Low),
     };
@@ -234,10 +278,35 @@ mod tests {
             "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 86\n\
              model name : Intel(R) Xeon(R) CPU D-1531 @ 2.20GHz\nflags : acpi\ncpu MHz : {one}\n\
              processor : 1\ncpu MHz : {two}\n//- /sys/devices/system/cpu/online\n0-1\n\
-             //- /sys/devices/system/cpu/cpu0/topology/package_cpus_list\n0-1\n\
+             //- /sys/devices/system/cpu/cpu0/topology/package_cpus_list\n0-1\n{BUSY}\
              {folder}/affected_cpus\n0 1\n{folder}/scaling_driver\n{driver}\n\
              {folder}/cpuinfo_min_freq\n{min_khz}\n"
         )
+    }
+
+    /// A process that runs on CPU 1.
+    const BUSY: &str = "//- /proc/1/stat\n\
+        1 (postgres) R 0 1 1 0 -1 4194560 0 0 0 0 5 6 0 0 20 0 1 0 9 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0\n";
+
+    #[test]
+    fn a_low_clock_of_idle_cpus_is_a_sample_of_microseconds_and_says_nothing() {
+        let busy = host(["456.831", "456.900"], "intel_pstate", "800000");
+        let idle = busy.replace("(postgres) R", "(postgres) S");
+        assert_eq!(
+            verdict(&CHECK, &idle),
+            "unknown: the clock of a busy CPU cannot be read: every CPU that reports less than the lowest clock was idle; audit again under load"
+        );
+        // This program is no load.
+        assert!(verdict(&CHECK, &busy.replace("postgres", "fullclock")).starts_with("unknown: "));
+        let without_processes = busy.replace(BUSY, "");
+        assert!(verdict(&CHECK, &without_processes).starts_with("low: "));
+        assert_eq!(findings(&CHECK, &without_processes)[0].confidence, Confidence::Low);
+    }
+
+    #[test]
+    fn the_lowest_clock_of_other_processors_is_unknown_and_not_absent() {
+        let arm = "//- /proc/cpuinfo\nprocessor : 0\nCPU implementer : 0xc0\n//- /sys/devices/system/cpu/online\n0\n";
+        assert!(verdict(&CHECK, arm).starts_with("unknown: the lowest clock of the hardware"));
     }
 
     #[test]
@@ -290,7 +359,7 @@ mod tests {
         let amd = |driver| {
             host(["1863.6", "1863.6"], driver, "2200000").replace("GenuineIntel", "AuthenticAMD")
         };
-        assert!(verdict(&CHECK, &amd("acpi-cpufreq")).starts_with("not applicable: "));
+        assert!(verdict(&CHECK, &amd("acpi-cpufreq")).starts_with("unknown: the lowest clock"));
         assert!(verdict(&CHECK, &amd("amd-pstate-epp")).starts_with("medium: "));
         let commands = findings(&CHECK, &amd("amd-pstate-epp")).remove(0).fix.look.join("; ");
         assert!(!commands.contains("0x19"), "AMD has none of Intel's registers: {commands}");

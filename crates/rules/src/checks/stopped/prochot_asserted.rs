@@ -4,6 +4,7 @@
 //! Source: Intel SDM vol. 3B, "Thermal Status Information" (0x19C, 0x1B1); for the limit reasons, see
 //! facts::msr::limit_reasons. A signal that comes and goes may be missed; its log has no date.
 
+use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
@@ -13,7 +14,7 @@ use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
 use facts::msr::limit_reasons::{Kind, Layout};
 use facts::msr::thermal_status::{CRITICAL, CURRENT_LIMIT, Cause, POWER_LIMIT, PROCHOT, TOO_HOT};
 use facts::msr::{Register, Scope};
-use facts::{CpuSet, HostView, Missing, Why};
+use facts::{CpuSet, Elsewhere, HostView, Missing, Why};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -26,17 +27,20 @@ Bit 2 of IA32_THERM_STATUS (MSR 0x19C, each core) and IA32_PACKAGE_THERM_STATUS 
 Bits 0 and 4 of both: the processor's own temperature. The limit reasons of processors that document them:
 0x64F from Skylake to Ice Lake, 0x690 on Haswell and Broadwell. What is only in a log (bit 3, and bits 31:16 of
 the limit reasons) is reported as such: it happened since boot, or since somebody cleared it, at no known time.
+On AMD the files of the amd_hsmp driver (`prochot_status`, `pwr_current_active_freq_limit_source`), which newer kernels
+have on EPYC 7003 and later. On POWER the reasons that the on-chip controller counts (`throttle_stats`). Elsewhere Linux
+shows nothing of it, and the check is unknown.
 
 ## Why it matters
 Power supplies, voltage regulators, boards and management controllers pull PROCHOT# to make the processor drop to its
 lowest clock at once. A chassis that lost a power supply, or a charger that the firmware does not like, holds a
-machine at a few hundred MHz for months while every temperature is fine. Nothing in sysfs shows it: the kernel's
-throttle counters count bit 0 only. On a cluster of 900 blades this bit alone told the slow nodes from the others.
+machine at a few hundred MHz for months while every temperature is fine. On Intel nothing in sysfs shows it: the
+kernel's throttle counters count bit 0 only. On a cluster of 900 blades this bit alone told the slow nodes from the others.
 
 ## When to leave it alone
 PROCHOT# has a cause: find it before hiding the signal. That it may be pulled from outside (bit 0 of MSR 0x1FC) is the
 normal setting of nearly every machine and no fault. A power limit that is reached under full load is
-how a processor with turbo works.
+how a processor with turbo works, and only a note.
 ",
     references: &[
         Reference {
@@ -55,9 +59,18 @@ how a processor with turbo works.
     run,
 };
 
+const SIGNAL: &str = "PROCHOT#";
+
 fn run(host: &HostView) -> Verdict {
-    host.platform.hides("PROCHOT#")?;
+    host.platform.hides(SIGNAL)?;
     let info = host.cpuinfo.as_ref()?;
+    if info.is_amd() {
+        return amd_limits::signals(host);
+    }
+    if info.is_power() {
+        return by_on_chip_controller(host);
+    }
+    host.shows(SIGNAL)?;
     let layout = Layout::of(info);
     let mut signals = Signals { host, found: BTreeMap::new() };
     let mut missing: Vec<&Missing> = Vec::new();
@@ -132,7 +145,9 @@ impl<'a> Signals<'a> {
             for reason in layout.active(value).filter(|it| it.kind != Kind::Normal) {
                 let severity = match reason.kind {
                     Kind::Prochot => Severity::High,
-                    Kind::Heat | Kind::Power | Kind::Current | Kind::Normal => Severity::Low,
+                    Kind::Heat | Kind::Current | Kind::Normal => Severity::Low,
+                    // At full load a processor with turbo runs at its power limit; low-power-limit judges the limit.
+                    Kind::Power => Severity::Info,
                 };
                 self.add((severity, false, reason.name), layout.register, cpu, value);
             }
@@ -183,9 +198,44 @@ const OWN_SIGNALS: &[(Cause, Severity)] = &[
     (PROCHOT, Severity::High),
     (CRITICAL, Severity::High),
     (TOO_HOT, Severity::Medium),
-    (POWER_LIMIT, Severity::Low),
+    // As in the limit reasons: the normal state of a processor with turbo at full load.
+    (POWER_LIMIT, Severity::Info),
     (CURRENT_LIMIT, Severity::Low),
 ];
+
+/// What the on-chip controller (OCC) of a POWER processor lowered the highest clock for; heat is thermal-throttling's.
+///
+/// Unknown without its counters: in a guest of PowerVM, and without the driver powernv-cpufreq.
+fn by_on_chip_controller(host: &HostView) -> Verdict {
+    let counted = &host.throttling.occ;
+    if counted.known().next().is_none() {
+        return match counted.missing() {
+            Some(missing) if !missing.is_absence() => Err(missing.clone()),
+            _ => Err(Missing::elsewhere(SIGNAL, Elsewhere::Firmware)),
+        };
+    }
+    let mut found: BTreeMap<&str, (u64, &str, CpuSet)> = BTreeMap::new();
+    for (cpu, reasons) in counted.known() {
+        for reason in reasons.iter().filter(|it| it.events > 0) {
+            let (events, path, cpus) =
+                found.entry(reason.name).or_insert((0, reason.path.as_str(), CpuSet::default()));
+            cpus.extend(host.topology.package_of(cpu).iter());
+            if reason.events > *events {
+                (*events, *path) = (reason.events, reason.path.as_str());
+            }
+        }
+    }
+    if found.is_empty() {
+        counted.all_known()?;
+    }
+    let finding = |(name, (events, path, cpus)): (&str, (u64, &str, CpuSet))| {
+        let message = format!("{name} lowered the highest clock {events} times since boot");
+        Finding::new(Severity::Low, Confidence::Medium, message)
+            .evidence(path, events)
+            .on(cpus, host.topology.n_online())
+    };
+    Ok(found.into_iter().map(finding).collect())
+}
 
 fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
     if is_log {
@@ -278,7 +328,7 @@ mod tests {
     fn a_power_limit_is_told_from_its_log() {
         assert_eq!(
             verdict(&CHECK, &host([COOL; 2], COOL, "0x0c000400")),
-            "low: power limit PL1 holds the clock down at this moment [all 4 CPUs]\n\
+            "info: power limit PL1 holds the clock down at this moment [all 4 CPUs]\n\
              info: power limit PL2 held the clock down at some time since boot, or since the log was cleared [all 4 CPUs]"
         );
     }
@@ -302,7 +352,7 @@ mod tests {
         let sapphire_rapids = host(["0x88450400", COOL], COOL, "0x0").replace(": 85", ": 143");
         assert_eq!(
             verdict(&CHECK, &sapphire_rapids),
-            "low: a power limit holds the clock down at this moment [CPUs 0,2 (2 of 4)]"
+            "info: a power limit holds the clock down at this moment [CPUs 0,2 (2 of 4)]"
         );
         assert_eq!(verdict(&CHECK, &host(["0x88450400", COOL], COOL, "0x0")), "clean");
     }
@@ -321,8 +371,46 @@ mod tests {
     }
 
     #[test]
-    fn an_amd_processor_has_no_such_registers() {
-        let amd = host([COOL; 2], COOL, "0x0").replace("GenuineIntel", "AuthenticAMD");
-        assert!(verdict(&CHECK, &amd).starts_with("not applicable: "));
+    fn a_processor_that_shows_it_elsewhere_is_unknown_and_never_free_of_it() {
+        let of = |vendor: &str| {
+            verdict(&CHECK, &host([COOL; 2], COOL, "0x0").replace("GenuineIntel", vendor))
+        };
+        for vendor in ["AuthenticAMD", "HygonGenuine"] {
+            assert!(
+                of(vendor).starts_with("unknown: PROCHOT# cannot be read: AMD"),
+                "{}",
+                of(vendor)
+            );
+        }
+        let other =
+            "unknown: PROCHOT# cannot be read: Linux has no interface to it on this processor";
+        let arm = "//- /proc/cpuinfo\nprocessor : 0\nCPU implementer : 0xc0\n";
+        assert_eq!(verdict(&CHECK, arm), other);
+        let s390 = "//- /proc/cpuinfo\nvendor_id : IBM/S390\n";
+        assert_eq!(verdict(&CHECK, s390), other);
+    }
+
+    #[test]
+    fn the_on_chip_controller_of_a_power9_tells_its_reasons() {
+        let power9 = |reasons: &[(&str, u64)]| {
+            let cpuinfo = "//- /proc/cpuinfo\nprocessor : 0\ncpu : POWER9, altivec supported\n\
+                           //- /sys/devices/system/cpu/online\n0-3\n\
+                           //- /sys/devices/system/cpu/cpu0/topology/core_siblings_list\n0-3\n";
+            let file = |(name, count): &(&str, u64)| {
+                format!("//- /sys/devices/system/cpu/cpu0/cpufreq/throttle_stats/{name}\n{count}\n")
+            };
+            verdict(&CHECK, &(cpuinfo.to_owned() + &reasons.iter().map(file).collect::<String>()))
+        };
+        let quiet = [("supply_fault", 0), ("powercap", 0), ("overcurrent", 0), ("occ_reset", 0)];
+        assert_eq!(power9(&quiet), "clean");
+        let mut loud = quiet;
+        loud[0].1 = 3;
+        assert_eq!(
+            power9(&loud),
+            "low: a failed power supply lowered the highest clock 3 times since boot [all 4 CPUs]"
+        );
+        assert!(
+            power9(&[]).starts_with("unknown: PROCHOT# cannot be read: Linux has no interface")
+        );
     }
 }

@@ -6,8 +6,9 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use facts::HostView;
+use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::intel::SMI_COUNT;
+use facts::{Elsewhere, HostView, Missing};
 use std::time::Duration;
 
 pub(crate) const CHECK: Check = Check {
@@ -44,7 +45,11 @@ own; measure with the kernel's hwlat tracer first, out of production: it keeps i
 };
 
 fn run(host: &HostView) -> Verdict {
-    host.platform.hides("system management interrupts")?;
+    const WHAT: &str = "system management interrupts";
+    host.platform.hides(WHAT)?;
+    if host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_amd) {
+        return Err(Missing::elsewhere(WHAT, Elsewhere::SmiCounter));
+    }
     let counts = host.msrs.of(&SMI_COUNT)?;
     let uptime = *host.kernel.uptime.as_ref()?;
     // Every CPU takes every one; packages differ by those that came while one of them started.
@@ -157,8 +162,11 @@ mod tests {
     }
 
     #[test]
-    fn an_amd_processor_does_not_count_them() {
+    fn an_amd_processor_takes_them_and_counts_them_elsewhere() {
         let amd = host("0x0", "57600.00").replace("GenuineIntel", "AuthenticAMD");
-        assert!(verdict(&CHECK, &amd).starts_with("not applicable: "));
+        assert_eq!(
+            verdict(&CHECK, &amd),
+            "unknown: system management interrupts cannot be read: AMD processors count them in a performance counter only"
+        );
     }
 }

@@ -7,7 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::throttling::Throttled;
-use facts::{CpuSet, HostView, Missing, PerCpu};
+use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
 
 pub(crate) const CHECK: Check = Check {
@@ -18,7 +18,9 @@ pub(crate) const CHECK: Check = Check {
 `core_throttle_count` and `package_throttle_count` in `cpuN/thermal_throttle`, once for each core and package (the
 threads of a core count the same events), and the time that goes with them, against the uptime. Fewer than one
 event an hour is info, fewer than one in five minutes low, fewer than ten a minute medium, more is high, and so
-are 100,000 events in whatever time; or 10 % (high), 1 % (medium), 0.1 % (low) of the time.
+are 100,000 events in whatever time; or 10 % (high), 1 % (medium), 0.1 % (low) of the time. On bare-metal POWER
+`throttle_stats/overtemp` of each chip. Other processors, and Intel's where firmware keeps the thermal interrupt, have no
+such counters: their heat is unknown.
 
 ## Why it matters
 At its temperature limit the processor lowers its clock, and when that is not enough stops it for more than half of
@@ -45,7 +47,7 @@ counters start at 0 with every boot and keep no dates: look whether they still g
 };
 
 fn run(host: &HostView) -> Verdict {
-    host.platform.hides("thermal throttling")?;
+    host.platform.hides(WHAT)?;
     let counters = &host.throttling;
     let (cores, packages) = (&counters.cores, &counters.packages);
     let uptime = host.kernel.uptime.as_ref().ok().copied();
@@ -58,16 +60,26 @@ fn run(host: &HostView) -> Verdict {
     if let Some(worst) = worst {
         return Ok(vec![finding(host, &judged, worst, uptime)]);
     }
-    if matches!(&host.cpuinfo, Ok(info) if !info.is_intel()) {
-        let because = "the kernel counts it on Intel's processors only";
-        return Err(Missing::not_here("count of thermal throttling", because));
+    if packages.known().next().is_none() && cores.known().next().is_none() {
+        host.shows(WHAT)?;
     }
-    cores.all_known()?;
+    cores.all_known().map_err(|missing| without_counters(host, missing))?;
     // Processors without a package sensor have no package counters.
     match packages.missing() {
         Some(missing) if !missing.is_absence() => Err(missing.into()),
         _ => Ok(Vec::new()),
     }
+}
+
+const WHAT: &str = "thermal throttling";
+
+/// A processor that has the sensor throttles itself whether the kernel counts it or not.
+fn without_counters(host: &HostView, missing: &Missing) -> Missing {
+    let has_sensor = host.cpuinfo.as_ref().is_ok_and(|it| it.is_intel() && it.has("acpi"));
+    if has_sensor && missing.is_absence() {
+        return Missing::elsewhere(WHAT, Elsewhere::ThermalInterrupt);
+    }
+    missing.clone()
 }
 
 /// One counter that is not 0.
@@ -241,10 +253,35 @@ mod tests {
     }
 
     #[test]
-    fn another_manufacturers_processor_has_no_such_counters() {
-        assert!(verdict(&CHECK, &XEON.replace("GenuineIntel", "AuthenticAMD")).starts_with(
-            "not applicable: no count of thermal throttling here: the kernel counts it"
-        ));
+    fn heat_that_linux_does_not_count_is_unknown() {
+        assert!(
+            verdict(&CHECK, &XEON.replace("GenuineIntel", "AuthenticAMD")).starts_with(
+                "unknown: thermal throttling cannot be read: AMD processors report it"
+            )
+        );
+        let arm = "//- /proc/cpuinfo\nprocessor : 0\nCPU implementer : 0xc0\n";
+        assert_eq!(
+            verdict(&CHECK, arm),
+            "unknown: thermal throttling cannot be read: Linux has no interface to it on this processor"
+        );
+    }
+
+    #[test]
+    fn the_on_chip_controller_of_a_power9_counts_heat() {
+        let power9 = |events: &str| {
+            let host = format!(
+                "//- /proc/cpuinfo\nprocessor : 0\ncpu : POWER9, altivec supported\n//- /proc/uptime\n36000.0 0.0\n\
+                 //- /sys/devices/system/cpu/online\n0-3\n\
+                 //- /sys/devices/system/cpu/cpu0/topology/core_siblings_list\n0-3\n\
+                 //- /sys/devices/system/cpu/cpu0/cpufreq/throttle_stats/overtemp\n{events}\n"
+            );
+            verdict(&CHECK, &host)
+        };
+        assert_eq!(
+            power9("40"),
+            "low: a package was too hot and held its clock down 40 times in 10.0 h (4.0 an hour) [all 4 CPUs]"
+        );
+        assert_eq!(power9("0"), "clean");
     }
 
     #[test]
@@ -261,7 +298,12 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_without_the_counters_has_no_such_throttling_to_judge() {
-        assert!(verdict(&CHECK, XEON).starts_with("not applicable: "));
+    fn an_intel_processor_whose_kernel_does_not_count_is_unknown() {
+        assert!(
+            verdict(&CHECK, XEON)
+                .starts_with("unknown: thermal throttling cannot be read: the kernel does not count it: firmware keeps")
+        );
+        // Without the flag there is no sensor.
+        assert!(verdict(&CHECK, &XEON.replace("acpi ", "")).starts_with("not applicable: "));
     }
 }

@@ -6,6 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cpuinfo::CpuInfo;
 use facts::{CpuSet, HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
@@ -15,7 +16,8 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 The CPUs in /sys/devices/system/cpu/present that are not in `online`. CPUs that are only `possible` (room for
 hotplug) are not looked at, nor standby CPUs of a mainframe. On a Xeon Gold or Platinum also whether every core has
-its second thread.
+its second thread. On POWER a lower level of multithreading (`ppc64_cpu --smt=2`) keeps the further threads of every core
+offline, and newer kernels show it as a number in `smt/control`: it is a choice, and only noted.
 
 ## Why it matters
 An offline CPU does no work, and everything sized by the number of CPUs (parallel query, connection pools, buffer
@@ -89,6 +91,24 @@ fn offline(host: &HostView) -> Verdict {
     Ok(vec![finding.on(offline, present.len())])
 }
 
+/// How many threads of each core are online, where every core has the same first ones: cores of 8, 4 or 2 threads, whose
+/// numbers follow each other (arch/powerpc/include/asm/cputhreads.h).
+fn threads_online(present: &CpuSet, online: &CpuSet) -> Option<usize> {
+    let of_cores = |n_threads: u32| {
+        let mut levels = present.iter().filter(|cpu| cpu % n_threads == 0).map(|first| {
+            let core: CpuSet = (first..first.saturating_add(n_threads)).collect();
+            let is_whole = core.minus(present).is_empty();
+            let n_online = core.and(online).len();
+            let are_first = core.iter().take(n_online).all(|cpu| online.contains(cpu));
+            (is_whole && are_first && n_online > 0).then_some(n_online)
+        });
+        let level = levels.next().flatten()?;
+        let is_same = levels.all(|it| it == Some(level));
+        (is_same && present.len().is_multiple_of(n_threads as usize)).then_some(level)
+    };
+    [8, 4, 2].into_iter().find_map(of_cores)
+}
+
 /// Hyper-threading that firmware has switched off: the threads are not even present. Only where the name says
 /// that the processor has it: every Xeon Gold and Platinum does, other models come with and without.
 fn threads_off(host: &HostView) -> Option<Finding> {
@@ -120,6 +140,18 @@ fn explanation(host: &HostView, offline: &CpuSet, online: &CpuSet) -> Option<(Se
     // With one thread of each core online, the others are as many, or twice or three times as many.
     if is_off && offline.len().is_multiple_of(online.len().max(1)) {
         return Some((Severity::Info, format!("simultaneous multithreading is {smt}")));
+    }
+    // A number since Linux 6.6 (include/linux/cpu_smt.h); before that, POWER shows none at all.
+    let level: Option<usize> = smt.parse().ok();
+    let is_power = host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_power);
+    let mut present = offline.clone();
+    present.extend(online.iter());
+    if (is_power || level.is_some())
+        && let Some(n_threads) = threads_online(&present, online)
+        && level.is_none_or(|level| level == n_threads)
+    {
+        let text = format!("simultaneous multithreading is at level {n_threads}");
+        return Some((Severity::Info, text));
     }
     let line = host.kernel.boot_line.as_ref().ok()?;
     let n_cpus = line.value("maxcpus")?;
@@ -156,6 +188,22 @@ mod tests {
             "info: plugged in, but offline: simultaneous multithreading is forceoff [CPUs 32-63 (32 of 64)]"
         );
         assert!(verdict(&CHECK, &host("0-63", "0-29", smt)).starts_with("medium: "));
+    }
+
+    #[test]
+    fn a_lower_level_of_multithreading_is_a_choice_and_no_fault() {
+        let power9 = "//- /proc/cpuinfo\nprocessor : 0\ncpu : POWER9, altivec supported\n";
+        assert_eq!(
+            verdict(&CHECK, &host("0-15", "0-1,8-9", power9)),
+            "info: plugged in, but offline: simultaneous multithreading is at level 2 [CPUs 2-7,10-15 (12 of 16)]"
+        );
+        assert!(verdict(&CHECK, &host("0-7", "0-1,4-5", power9)).starts_with("info: "));
+        // One core has lost a thread of its own, or all of them.
+        assert!(verdict(&CHECK, &host("0-15", "0-1,8", power9)).starts_with("medium: "));
+        assert!(verdict(&CHECK, &host("0-15", "0-7", power9)).starts_with("medium: "));
+        let number = "//- /sys/devices/system/cpu/smt/control\n2\n";
+        assert!(verdict(&CHECK, &host("0-15", "0-1,8-9", number)).starts_with("info: "));
+        assert!(verdict(&CHECK, &host("0-15", "0-3,8-11", number)).starts_with("medium: "));
     }
 
     #[test]

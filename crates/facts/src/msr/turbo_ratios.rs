@@ -1,0 +1,96 @@
+//! Turbo ratio limits: the clock that the processor allows for so many active cores.
+//!
+//! MSR_TURBO_RATIO_LIMIT (0x1AD) and its relatives have four layouts. Sources: tools/power/x86/turbostat/turbostat.c
+//! (trl_msrs of platform_features) and Intel SDM vol. 4; a model on which they or intel/pepc disagree has none here.
+//! The ratios hold for scalar and SSE code: AVX2, AVX-512 and AMX code runs below them by design on the servers from
+//! Haswell on (Intel's specification updates, "AVX turbo frequencies").
+
+use super::ratios::bus_clock;
+use crate::Hertz;
+use crate::cpu::cpuinfo::CpuInfo;
+
+/// How a model lays out its turbo ratios.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Byte N of 0x1AD holds for N + 1 active cores, and for all beyond the eighth.
+    ByCore,
+    /// The same, and other registers go on beyond eight cores.
+    ByCoreInMore,
+    /// Byte N of 0x1AD holds for as many active cores as byte N of 0x1AE says.
+    ByBucket,
+}
+
+impl Layout {
+    /// The layout of a processor; `None` where 0x1AD holds something else, or what it holds is in doubt.
+    pub fn of(info: &CpuInfo) -> Option<Layout> {
+        if !info.is_intel() || info.family != 6 {
+            return None;
+        }
+        match info.model {
+            // Nehalem-EX and Westmere-EX have no such register; Knights Landing and Mill count by groups of their own;
+            // Silvermont and Airmont keep theirs elsewhere. On Goldmont Plus turbostat and pepc disagree.
+            0x2e | 0x2f | 0x57 | 0x85 | 0x37 | 0x4a | 0x4c | 0x5a | 0x5d | 0x75 | 0x7a => None,
+            // Skylake-SP to Clearwater Forest; Goldmont, Denverton, Snow Ridge, Grand Ridge.
+            0x55 | 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae | 0xaf | 0xdd => Some(Layout::ByBucket),
+            0x5c | 0x5f | 0x86 | 0xb6 => Some(Layout::ByBucket),
+            // Ivy Bridge, Haswell and Broadwell servers: 0x1AE, 0x1AF.
+            0x3e | 0x3f | 0x4f | 0x56 => Some(Layout::ByCoreInMore),
+            _ => Some(Layout::ByCore),
+        }
+    }
+
+    /// The clock for `n_active` cores, from the values of 0x1AD and, for [`Layout::ByBucket`], of 0x1AE.
+    ///
+    /// `None`: that register was not read, or another one has it.
+    pub fn clock(
+        self,
+        info: &CpuInfo,
+        n_active: usize,
+        limit: u64,
+        counts: Option<u64>,
+    ) -> Option<Hertz> {
+        let counts = match self {
+            Layout::ByBucket => counts?.to_le_bytes(),
+            Layout::ByCoreInMore if n_active > 8 => return None,
+            Layout::ByCore | Layout::ByCoreInMore => [1, 2, 3, 4, 5, 6, 7, 8],
+        };
+        let mut buckets = counts.into_iter().zip(limit.to_le_bytes()).filter(|it| it.1 > 0);
+        let enough = buckets.clone().find(|(count, _)| usize::from(*count) >= n_active);
+        let (_, ratio) = enough.or_else(|| buckets.next_back())?;
+        Some(Hertz(bus_clock(info)?.0.saturating_mul(ratio.into())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(model: u32, n_active: usize, limit: u64, counts: Option<u64>) -> Option<u64> {
+        let info =
+            CpuInfo { vendor: "GenuineIntel".into(), family: 6, model, ..CpuInfo::default() };
+        let clock = Layout::of(&info)?.clock(&info, n_active, limit, counts);
+        clock.map(|it| it.0 / 1_000_000)
+    }
+
+    #[test]
+    fn a_xeon_d_with_sixteen_cores_keeps_the_ratios_of_more_than_eight_elsewhere() {
+        let limit = 0x1a1a_1b1b_1c1c_1d1d;
+        assert_eq!(clock(0x56, 8, limit, None), Some(2600));
+        assert_eq!(clock(0x56, 12, limit, None), None);
+    }
+
+    #[test]
+    fn servers_of_small_cores_count_by_buckets_too() {
+        for model in [0xdd, 0x5f, 0x86, 0xb6, 0xaf, 0x55] {
+            let (limit, counts) = (0x1a1c_1e20, Some(0x2018_1008));
+            assert_eq!(clock(model, 9, limit, counts), Some(3000), "{model:#x}");
+            assert_eq!(clock(model, 9, limit, None), None, "{model:#x}");
+        }
+    }
+
+    #[test]
+    fn the_first_byte_of_a_knights_landing_is_no_ratio() {
+        assert_eq!(clock(0x57, 1, 0x1d02, None), None);
+        assert_eq!(clock(0x85, 1, 0x1d02, None), None);
+    }
+}
