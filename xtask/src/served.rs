@@ -90,7 +90,9 @@ struct Server {
 
 impl Server {
     fn start(results: &Path) -> Result<Server> {
-        let mut command = fullclock(&["serve", "--listen", "127.0.0.1:0", "-i", "100ms"], results);
+        let arguments =
+            ["serve", "--listen", "127.0.0.1:0", "-i", "100ms", "--open-to-local-users"];
+        let mut command = fullclock(&arguments, results);
         let child = command.stdout(Stdio::piped()).spawn().context("cannot start to serve")?;
         let mut server = Server { child, address: String::new() };
         let mut line = String::new();

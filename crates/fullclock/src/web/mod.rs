@@ -127,7 +127,7 @@ pub(crate) fn serve(
             }
         };
         let pages = router(&served, gate);
-        let answer = || server::run(listener, pages, &peers, stopped);
+        let answer = || server::run(listener, pages, peers, stopped);
         let started = Builder::new().name("samples".to_owned()).spawn_scoped(scope, sample);
         let sampling = started.map_err(|error| anyhow!(host::thread::refusal(&error)))?;
         let started = Builder::new().name("pages".to_owned()).spawn_scoped(scope, answer);

@@ -41,6 +41,9 @@ const FAREWELL: Duration = Duration::from_millis(200);
 /// How long to wait where no connection can be taken, as where there are too many open files.
 const REST: Duration = Duration::from_millis(10);
 
+/// Connections that are taken before those that there are go on.
+const AT_ONCE: usize = 16;
+
 /// How often to look whether there is memory to give back.
 const TRIM: Duration = Duration::from_secs(5);
 
@@ -48,7 +51,7 @@ const TRIM: Duration = Duration::from_secs(5);
 pub(super) fn run(
     listener: TcpListener,
     pages: Router,
-    peers: &Arc<Peers>,
+    peers: Arc<Peers>,
     stop: watch::Receiver<bool>,
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -56,15 +59,18 @@ pub(super) fn run(
         .max_blocking_threads(THREADS)
         .build()
         .context("cannot start to serve")?;
-    let served = runtime.block_on(accept(listener, pages, peers, stop));
+    // As a task like the others: the runtime prefers what it blocks on, so that connections would be taken faster than they are
+    // answered and closed.
+    let accepting = runtime.spawn(accept(listener, pages, peers, stop));
+    let served = runtime.block_on(accepting);
     runtime.shutdown_timeout(FAREWELL);
-    served
+    served.context("the server panicked")?
 }
 
 async fn accept(
     listener: TcpListener,
     pages: Router,
-    peers: &Arc<Peers>,
+    peers: Arc<Peers>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<()> {
     // On a socket that listens already this changes the length of its queue (net/ipv4/af_inet.c, inet_listen).
@@ -73,7 +79,10 @@ async fn accept(
     let listener = listening.and_then(|()| tokio::net::TcpListener::from_std(listener));
     let listener = listener.context("cannot listen")?;
     let mut trim = tokio::time::interval(TRIM);
-    loop {
+    for n in 1_usize.. {
+        if n.is_multiple_of(AT_ONCE) {
+            tokio::task::yield_now().await;
+        }
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = trim.tick() => {
@@ -93,6 +102,7 @@ async fn accept(
             tokio::time::sleep(REST).await;
         }
     }
+    Ok(())
 }
 
 /// One connection to its end. What breaks it is the client's affair.

@@ -27,7 +27,7 @@ impl Server {
     /// options name a file for it.
     pub(crate) fn over(results: tempfile::TempDir, listen: &str, options: &[&str]) -> Server {
         let folder = results.path().to_str().unwrap();
-        let arguments = ["serve", "--listen", listen, "--results", folder, "-i", "100ms"];
+        let arguments = ["serve", "-q", "--listen", listen, "--results", folder, "-i", "100ms"];
         let needs_token = options.contains(&"--token-file") || !listen.starts_with("127.");
         let open: &[&str] = if needs_token { &[] } else { &["--open-to-local-users"] };
         let command = fullclock(&[&arguments, open, options].concat());
