@@ -12,6 +12,7 @@ pub mod cpu;
 mod elsewhere;
 mod host_view;
 pub mod ipmi;
+pub mod limits;
 pub mod links;
 mod missing;
 pub mod msr;

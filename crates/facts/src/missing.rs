@@ -122,6 +122,20 @@ impl Missing {
         }
     }
 
+    /// The file `what` has `length` bytes, or more than its limit where that is not known, and its kind of file has at
+    /// most `limit` ([`crate::limits`]).
+    pub fn too_long(what: impl Into<String>, length: Option<u64>, limit: usize) -> Missing {
+        let length = length.map_or_else(|| format!("more than {limit}"), |it| it.to_string());
+        let why = Why::Failed(format!("it has {length} bytes, the limit for this file is {limit}"));
+        Missing { what: what.into(), why }
+    }
+
+    /// The folder `what` holds more than `limit` of what is named by `names`.
+    pub fn too_many(what: impl Into<String>, names: &str, limit: usize) -> Missing {
+        let why = Why::Failed(format!("it has more than {limit} {names}, which is the limit"));
+        Missing { what: what.into(), why }
+    }
+
     /// `what` was not asked for: whoever looks at it has to declare that it does ([`crate::Subject`]).
     pub fn unasked(what: impl Into<String>) -> Missing {
         Missing { what: what.into(), why: Why::Failed(UNASKED.to_owned()) }

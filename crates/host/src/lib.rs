@@ -24,6 +24,7 @@ pub mod witness;
 
 pub use readers::{controls, processes, serving, view, view_of};
 pub use source::Source;
+pub use source::answered::Answered;
 pub use source::answers::{Answers, Identity};
 pub use source::archive::Archive;
 pub use source::captured::{CaptureError, Captured};

@@ -4,6 +4,7 @@
 //! CPU ran at around the last tick at best; of an idle or tickless CPU it says nothing
 //! (arch/x86/kernel/cpu/aperfmperf.c).
 
+use crate::cpu::set::MOST_CPUS;
 use crate::parse::{Expected, trimmed};
 use crate::{Hertz, Missing, PerCpu};
 use std::collections::BTreeSet;
@@ -35,13 +36,21 @@ impl CpuInfo {
         let mut info = CpuInfo::default();
         let (mut microcode, mut clocks) = (Vec::new(), Vec::new());
         let mut cpu = None;
+        let mut n_processors = 0;
         for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
             let value = trimmed(value);
             match key.trim() {
-                "processor" => cpu = value.parse().ok().or(cpu),
+                "processor" => {
+                    n_processors += 1;
+                    cpu = value.parse().ok().or(cpu);
+                }
                 "cpu MHz" => clocks.extend(cpu.map(|cpu| (cpu, megahertz(value)))),
                 "microcode" => microcode.extend(cpu.map(|cpu| (cpu, hexadecimal(value)))),
                 key => info.describe(key, value),
+            }
+            let n = n_processors.max(microcode.len()).max(clocks.len());
+            if n > MOST_CPUS as usize {
+                return Err(Expected("at most 65536 CPUs"));
             }
         }
         if cpu.is_none() && info.model_name.is_empty() && info.vendor.is_empty() {

@@ -15,7 +15,7 @@ pub struct CpuSet(Vec<(u32, u32)>);
 
 /// No kernel is built for more CPUs than this (the largest NR_CPUS is 8192; s390 and x86), and a text
 /// that names more must not make us work for them.
-const MOST_CPUS: u32 = 1 << 16;
+pub(crate) const MOST_CPUS: u32 = 1 << 16;
 
 /// Ranges that the groups of one list may make: the kernel's own lists make some hundreds.
 const MOST_RANGES: usize = 4 * MOST_CPUS as usize;

@@ -129,20 +129,29 @@ pub type Folders = Vec<(Version, String)>;
 /// Deeper than any group of systemd or Kubernetes: a text that claims more is none of theirs.
 const DEEPEST: usize = 32;
 
+/// A namespace has one or two mounts of a CPU controller, and one more for each container whose root it shows.
+const MOST_MOUNTS: usize = 64;
+
 impl Mounts {
     /// Parses /proc/self/mountinfo.
     pub fn parse(text: &str) -> Result<Mounts, Expected> {
         if trimmed(text).is_empty() {
             return Err(Expected("lines of mounts"));
         }
-        Ok(Mounts(text.lines().filter_map(mount).collect()))
+        let mounts: Vec<Mount> = text.lines().filter_map(mount).take(MOST_MOUNTS + 1).collect();
+        if mounts.len() > MOST_MOUNTS {
+            return Err(Expected("at most 64 mounts of the CPU controller"));
+        }
+        Ok(Mounts(mounts))
     }
 
     /// The folders that limit a process, from the text of its /proc/PID/cgroup: its groups' own and those of
     /// all their ancestors.
     pub fn folders(&self, cgroup: &str) -> Result<Folders, Expected> {
         const LINE: Expected = Expected("lines like 0::/system.slice");
+        const TWICE: Expected = Expected("one line for each hierarchy");
         let mut folders = Folders::new();
+        let mut seen: Vec<Version> = Vec::new();
         for line in cgroup.lines().filter(|line| !line.is_empty()) {
             let (controllers, path) = fields(line).ok_or(LINE)?;
             let version = match controllers {
@@ -150,6 +159,10 @@ impl Mounts {
                 _ if controllers.split(',').any(|it| it == "cpu") => Version::V1,
                 _ => continue,
             };
+            if seen.contains(&version) {
+                return Err(TWICE);
+            }
+            seen.push(version);
             for mount in self.0.iter().filter(|mount| mount.version == version) {
                 folders.extend(mount.chain(path).into_iter().map(|folder| (version, folder)));
             }

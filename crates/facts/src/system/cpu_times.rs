@@ -4,6 +4,7 @@
 //! architecture that Linux runs databases on. `idle` and `iowait` of a running CPU are exact with a
 //! tickless kernel; the rest is sampled at the tick unless the kernel accounts precisely.
 
+use crate::cpu::set::MOST_CPUS;
 use crate::parse::Expected;
 use std::collections::BTreeMap;
 
@@ -31,7 +32,11 @@ pub struct CpuTime {
 impl CpuTimes {
     /// Parses the `cpuN` lines; the `cpu` line, their sum, is left out.
     pub fn parse(text: &str) -> Result<CpuTimes, Expected> {
-        let times: BTreeMap<u32, CpuTime> = text.lines().filter_map(cpu_line).collect();
+        let lines = text.lines().filter_map(cpu_line).take(MOST_CPUS as usize + 1);
+        let times: BTreeMap<u32, CpuTime> = lines.collect();
+        if times.len() > MOST_CPUS as usize {
+            return Err(Expected("at most 65536 CPUs"));
+        }
         if times.is_empty() {
             Err(Expected("lines like `cpu0 1 2 3 4`"))
         } else {

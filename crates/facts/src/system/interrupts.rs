@@ -6,6 +6,7 @@
 
 use crate::CpuSet;
 use crate::parse::Expected;
+use std::collections::HashMap;
 
 /// The table of one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Interrupts {
     pub cpus: CpuSet,
     /// One entry per line that counts by CPU, in the order of the file.
     pub lines: Vec<Interrupt>,
+    /// The first line of each name.
+    by_name: HashMap<String, usize>,
 }
 
 /// One interrupt source.
@@ -27,6 +30,9 @@ pub struct Interrupt {
     counts: Vec<(u32, u64)>,
 }
 
+/// Only interrupts that are in use have a line; a machine of 4,096 CPUs has some ten thousand.
+const MOST_LINES: usize = 1 << 16;
+
 impl Interrupts {
     /// Parses the file. Lines without a count for every CPU (`ERR`, `MIS`, a line that was cut) are left
     /// out.
@@ -39,15 +45,23 @@ impl Interrupts {
         if columns.is_empty() || !columns.is_sorted_by(|a, b| a < b) {
             return Err(HEADER);
         }
-        Ok(Interrupts {
-            lines: lines.filter_map(|line| Interrupt::parse(line, &columns)).collect(),
-            cpus: columns.into_iter().collect(),
-        })
+        let lines: Vec<Interrupt> = lines
+            .filter_map(|line| Interrupt::parse(line, &columns))
+            .take(MOST_LINES + 1)
+            .collect();
+        if lines.len() > MOST_LINES {
+            return Err(Expected("at most 65536 lines, one for each interrupt"));
+        }
+        let mut by_name = HashMap::with_capacity(lines.len());
+        for (at, line) in lines.iter().enumerate() {
+            by_name.entry(line.name.clone()).or_insert(at);
+        }
+        Ok(Interrupts { lines, by_name, cpus: columns.into_iter().collect() })
     }
 
     /// The line with this name.
     pub fn named(&self, name: &str) -> Option<&Interrupt> {
-        self.lines.iter().find(|line| line.name == name)
+        self.by_name.get(name).and_then(|at| self.lines.get(*at))
     }
 
     /// The lines of devices, each with its number in /proc/irq.

@@ -7,8 +7,9 @@
 
 use super::limit;
 use super::msr_devices::MsrDevices;
-use crate::source::{LARGEST_FILE, live};
+use crate::source::live;
 use crate::{Live, Source};
+use facts::limits::LARGEST_FILE;
 use facts::{Fact, Missing, Origin, Why};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

@@ -7,6 +7,9 @@ use facts::system::process::Process;
 use facts::{Fact, IfPresent, Missing, Origin, parse};
 use std::collections::BTreeMap;
 
+/// Processes of databases, each in its group and the groups above: ten thousand connections make some hundred thousand.
+const MOST_MEMBERS: usize = 1 << 18;
+
 /// Every group with a quota that limits one of them, each read once.
 pub(super) fn read(source: &dyn Source, processes: &Fact<Vec<Process>>) -> Fact<Vec<LimitedGroup>> {
     let mounts = source.parsed("/proc/self/mountinfo", Mounts::parse)?;
@@ -20,9 +23,18 @@ pub(super) fn read(source: &dyn Source, processes: &Fact<Vec<Process>>) -> Fact<
             members.entry(folder).or_default().holds_us = true;
         }
     }
+    let mut n_members = 0;
     for (process, product) in database::servers(processes.as_deref().unwrap_or_default()) {
         // A process that has ended since is no longer a fact.
         for folder in folders(&process.pid.to_string()).if_present()?.into_iter().flatten() {
+            n_members += 1;
+            if n_members > MOST_MEMBERS {
+                return Err(Missing::too_many(
+                    "/proc",
+                    "processes of databases in groups",
+                    MOST_MEMBERS,
+                ));
+            }
             let members = members.entry(folder.clone()).or_default();
             members.databases.push((process.clone(), product));
         }

@@ -1,8 +1,9 @@
 //! Reads the InfiniBand ports.
 
 use crate::Source;
+use facts::limits::MOST_DEVICES;
 use facts::links::infiniband::{Coded, Infiniband, Port, Rate};
-use facts::{Fact, parse};
+use facts::{Fact, Missing, parse};
 
 const DEVICES: &str = "/sys/class/infiniband";
 
@@ -16,6 +17,9 @@ fn ports(source: &dyn Source) -> Fact<Vec<Port>> {
         // A device without ports is one whose link leads out of the copy of the host at hand.
         let numbers = source.numbered(&format!("{DEVICES}/{device}/ports"), "").unwrap_or_default();
         ports.extend(numbers.into_iter().filter_map(|number| port(source, &device, number)));
+        if ports.len() > MOST_DEVICES {
+            return Err(Missing::too_many(DEVICES, "ports", MOST_DEVICES));
+        }
     }
     Ok(ports)
 }

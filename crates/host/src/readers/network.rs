@@ -2,6 +2,7 @@
 
 use super::{ethtool, payload};
 use crate::Source;
+use facts::limits::MOST_DEVICES;
 use facts::links::ethtool::Ethtool;
 use facts::links::network::{
     Adapter, HARDWARE_ETHERNET, Interface, Network, Node, RdmaDevice, RdmaPort, Served, distances,
@@ -48,18 +49,21 @@ pub fn serving(
     served(source, &adapter.folder, interrupts)
 }
 
+/// Those with hardware: the list of a host with containers is long.
 fn interfaces(source: &dyn Source) -> Fact<Vec<Interface>> {
     let names = source.list(INTERFACES)?;
-    Ok(names.iter().filter_map(|name| interface(source, name)).collect())
+    let places = names.iter().map(|name| (name, place(source, &format!("{INTERFACES}/{name}"))));
+    let physical: Vec<_> =
+        places.filter(|(_, target)| !target.as_deref().is_ok_and(is_virtual)).collect();
+    if physical.len() > MOST_DEVICES {
+        return Err(Missing::too_many(INTERFACES, "interfaces with hardware", MOST_DEVICES));
+    }
+    Ok(physical.into_iter().map(|(name, target)| interface(source, name, target)).collect())
 }
 
-/// `None` for what has no device: the list of a host with containers is long.
-fn interface(source: &dyn Source, name: &str) -> Option<Interface> {
+/// An interface whose folder in the tree of devices is `target`.
+fn interface(source: &dyn Source, name: &str, target: Fact<String>) -> Interface {
     let folder = format!("{INTERFACES}/{name}");
-    let target = place(source, &folder);
-    if target.as_deref().is_ok_and(is_virtual) {
-        return None;
-    }
     let is_part = target.as_deref().is_ok_and(|it| is_sub_function(it, "net"));
     let pci = target.and_then(|it| pci_folder(&it, "net"));
     let hardware = source.parsed(&format!("{folder}/type"), parse::number);
@@ -70,7 +74,7 @@ fn interface(source: &dyn Source, name: &str) -> Option<Interface> {
     let is_down = carrier == Ok(false);
     let unlinked = |what: &str| Missing::not_here(format!("{what} of {name}"), "it has no link");
     let known = |it: &str| speed(it)?.ok_or(Expected("a speed that its driver knows"));
-    Some(Interface {
+    Interface {
         driver: source.link(&format!("{folder}/device/driver")).and_then(|it| {
             last_part(&it).map_err(|Expected(expected)| Missing::malformed(&folder, &it, expected))
         }),
@@ -95,7 +99,7 @@ fn interface(source: &dyn Source, name: &str) -> Option<Interface> {
         carrier,
         name: name.to_owned(),
         folder,
-    })
+    }
 }
 
 /// A copy may not say whether there is a link, or what kind it is: then its driver may have.
@@ -145,7 +149,11 @@ fn rdma(source: &dyn Source) -> Fact<Vec<RdmaDevice>> {
         let ethernet = numbers.into_iter().filter_map(|number| port(source, &folder, number));
         RdmaDevice { ethernet: ethernet.collect(), pci, name }
     };
-    Ok(source.list(RDMA)?.into_iter().map(device).collect())
+    let names = source.list(RDMA)?;
+    if names.len() > MOST_DEVICES {
+        return Err(Missing::too_many(RDMA, "devices", MOST_DEVICES));
+    }
+    Ok(names.into_iter().map(device).collect())
 }
 
 /// The first entry of the table of addresses is the interface's own (drivers/infiniband/core/roce_gid_mgmt.c).
@@ -223,6 +231,26 @@ mod tests {
     use facts::{BitsPerSecond, Subject, Subjects};
 
     const PCI: &str = "/sys/devices/pci0000:00/0000:00:03.0/0000:05:00.0";
+
+    #[test]
+    fn interfaces_with_hardware_are_counted_before_they_are_looked_at_and_virtual_ones_do_not_count()
+     {
+        let links = |n: usize, place: &str| -> String {
+            (0..n)
+                .map(|it| format!("//- {INTERFACES}/e{it} -> ../../devices/{place}/net/e{it}\n"))
+                .collect()
+        };
+        let looked_at = |text: &str| {
+            let host = Captured::excerpt(text).unwrap();
+            let recording = Recording::new(&host);
+            let found = interfaces(&recording).map(|it| it.len());
+            (found, recording.capture().matches("/carrier\n").count())
+        };
+        let refused = Missing::too_many(INTERFACES, "interfaces with hardware", MOST_DEVICES);
+        let (found, n_looked_at) = looked_at(&links(MOST_DEVICES + 1, "pci0000:00/0000:00:03.0"));
+        assert_eq!((found, n_looked_at), (Err(refused), 0));
+        assert_eq!(looked_at(&links(MOST_DEVICES + 1, "virtual")), (Ok(0), 0));
+    }
 
     /// eth0 of a server with `n_nodes`, which is up, and wlan0, which nobody has brought up.
     fn host(n_nodes: usize) -> String {

@@ -5,6 +5,7 @@
 //! the kinds that matter for the rest.
 
 use crate::Source;
+use facts::limits::MOST_DEVICES;
 use facts::links::pcie::{Kind, Pcie, PcieLink, Shown, class, is_address, width};
 use facts::{Fact, IfPresent, Missing, parse};
 use std::collections::BTreeSet;
@@ -29,6 +30,9 @@ fn links(source: &dyn Source) -> Fact<Vec<PcieLink>> {
         let class = source.parsed(&format!("{folder}/class"), class);
         if let Some(kind) = class.if_present()?.copied().and_then(Kind::of_class) {
             slots.insert(slot.to_owned());
+            if links.len() == MOST_DEVICES {
+                return Err(Missing::too_many(DEVICES, "links to look at", MOST_DEVICES));
+            }
             links.push(link(source, &folder, kind));
         }
     }

@@ -19,7 +19,7 @@
 //! `!not-here TEXT`, `!failed TEXT` and `!bytes HEX` stand for an answer that is no text. A line of a file that starts
 //! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
 
-use super::{Source, cpuid_name};
+use super::{Source, check_names, cpuid_name, within_limit};
 use facts::ipmi::{Question, bytes as bytes_of};
 use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why, msr};
@@ -135,7 +135,7 @@ impl Source for Captured {
     }
 
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
-        self.answer(path).map(<[u8]>::to_vec)
+        within_limit(path, self.answer(path)?).map(<[u8]>::to_vec)
     }
 
     /// A folder that was not listed has the files that were read from it, so that an excerpt need not name
@@ -143,7 +143,7 @@ impl Source for Captured {
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
         let name = format!("{}/", folder.trim_end_matches('/'));
         match self.answer(&name) {
-            Ok(bytes) => Ok(entries(bytes)),
+            Ok(bytes) => check_names(folder, entries(bytes)),
             Err(Missing { why: Why::NotCollected | Why::Absent, .. })
                 if !self.answers.contains_key(&name) =>
             {
@@ -151,7 +151,11 @@ impl Source for Captured {
                 let mut names: Vec<String> = self.below(folder).map(first).collect();
                 names.dedup();
                 names.retain(|name| is_entry(name));
-                if names.is_empty() { Err(self.unasked(folder)) } else { Ok(names) }
+                if names.is_empty() {
+                    Err(self.unasked(folder))
+                } else {
+                    check_names(folder, names)
+                }
             }
             Err(Missing { why, .. }) => Err(Missing { what: folder.to_owned(), why }),
         }
@@ -341,6 +345,12 @@ fullclock capture 1
         assert!(answer("hello").unwrap_err().to_string().ends_with("expected bytes like 00 dc"));
         let unasked = capture().controller(&DeviceId::question().verbatim());
         assert_eq!(unasked, Err(Missing::not_collected("/dev/ipmi0 0x06 0x01")));
+    }
+
+    #[test]
+    fn a_file_of_a_capture_is_no_longer_than_its_kind() {
+        let host = Captured::excerpt(&format!("//- /proc/cmdline\n{:4999}\n", "")).unwrap();
+        assert!(host.read("/proc/cmdline").unwrap_err().to_string().contains("has 5000 bytes"));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 
 use super::listed::{Listed, entries};
 use super::live::missing;
-use facts::{Fact, Missing, Why};
+use facts::{Fact, Missing, Why, limits};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
@@ -46,7 +46,7 @@ impl Copy {
     /// What is in a folder.
     pub(super) fn list(&self, path: &str) -> Result<Vec<(String, FileType)>, Errno> {
         let mut folder = Dir::new(self.open_folder(path)?)?;
-        let found = entries(&mut folder)?;
+        let found = entries(&mut folder, limits::most_names(path))?;
         if found.iter().any(|(_, kind)| *kind == FileType::Directory) {
             let open = rustix::io::fcntl_dupfd_cloexec(folder.fd()?, 0)?;
             *self.last_listed.borrow_mut() = Some(Listed::new(path, open, &found));
@@ -195,6 +195,22 @@ mod tests {
         assert_eq!(live.read("/sys/other"), Err(Missing::absent("/sys/other")));
         assert_eq!(live.read("/proc/cmdline"), Err(Missing::not_collected("/proc/cmdline")));
         assert_eq!(live.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
+    }
+
+    #[test]
+    fn a_file_of_a_copy_is_no_longer_than_its_kind() {
+        let (folder, live) = copy_with_links();
+        let proc = folder.path().join("bundle/node-1/proc");
+        std::fs::create_dir(&proc).unwrap();
+        std::fs::write(proc.join("cmdline"), "x".repeat(4097)).unwrap();
+        std::fs::File::create(proc.join("stat")).unwrap().set_len(1 << 40).unwrap();
+        let refused = |path: &str, length, limit| {
+            assert_eq!(live.read(path), Err(Missing::too_long(path, Some(length), limit)));
+        };
+        refused("/proc/cmdline", 4097, 4096);
+        refused("/proc/stat", 1 << 40, 16 << 20);
+        std::fs::write(proc.join("cmdline"), "x".repeat(4096)).unwrap();
+        assert_eq!(live.read("/proc/cmdline").map(|it| it.len()), Ok(4096));
     }
 
     #[test]

@@ -31,10 +31,14 @@ impl Listed {
     }
 }
 
-/// The names in an open folder, sorted, each with what it is as far as the file system tells.
-pub(super) fn entries(folder: &mut Dir) -> Result<Vec<(String, FileType)>, Errno> {
+/// The names in an open folder, sorted, each with what it is as far as the file system tells. Of a folder with more than
+/// `most` names it has one more than that.
+pub(super) fn entries(folder: &mut Dir, most: usize) -> Result<Vec<(String, FileType)>, Errno> {
     let mut found = Vec::new();
     for entry in folder {
+        if found.len() > most {
+            break;
+        }
         let entry = entry?;
         let name = entry.file_name().to_string_lossy();
         if name != "." && name != ".." {

@@ -3,11 +3,11 @@
 use super::copy::Copy;
 use super::driver;
 use super::listed::entries;
-use super::{LARGEST_FILE, Source, cpuid_name};
+use super::{Source, check_names, cpuid_name};
 use crate::ipmi::Controller;
 use facts::ipmi::Question;
 use facts::links::ethtool;
-use facts::{Fact, Missing, Origin, Why, msr};
+use facts::{Fact, Missing, Origin, Why, limits, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, Mode, OFlags};
 use rustix::io::Errno;
@@ -113,11 +113,11 @@ impl Source for Live {
             None => self
                 .open(folder, OFlags::RDONLY | OFlags::DIRECTORY)
                 .and_then(Dir::new)
-                .and_then(|mut it| entries(&mut it)),
+                .and_then(|mut it| entries(&mut it, limits::most_names(folder))),
             Some(copy) => copy.list(folder),
         };
         match listed {
-            Ok(entries) => Ok(entries.into_iter().map(|(name, _)| name).collect()),
+            Ok(entries) => check_names(folder, entries.into_iter().map(|(name, _)| name).collect()),
             Err(error) => Err(self.missing(folder, error)),
         }
     }
@@ -200,7 +200,15 @@ impl Source for Live {
 /// `size` of 0 (procfs) or of a page (sysfs), so only one that is read to its very size is known to end there.
 fn read_all(file: BorrowedFd<'_>, path: &str, size: usize) -> Fact<Vec<u8>> {
     const PAGE: usize = 4096;
-    let expected = if size == 0 { PAGE } else { size.min(LARGEST_FILE) };
+    /// Of arm64 and POWER.
+    const LARGEST_PAGE: usize = 64 << 10;
+    let limit = limits::longest(path);
+    let too_long = |length| Missing::too_long(path, u64::try_from(length).ok(), limit);
+    // Of a file on a disk the size is its length. sysfs claims a page, which may be more than the limit.
+    if size > limit.max(LARGEST_PAGE) {
+        return Err(too_long(size));
+    }
+    let expected = if size == 0 { PAGE } else { size.min(limit) };
     let mut bytes = Vec::with_capacity(expected + 1);
     loop {
         if bytes.capacity() == bytes.len() {
@@ -208,12 +216,9 @@ fn read_all(file: BorrowedFd<'_>, path: &str, size: usize) -> Fact<Vec<u8>> {
         }
         match rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) => break,
-            Ok(_) if bytes.len() > LARGEST_FILE => {
-                return Err(Missing::malformed(
-                    path,
-                    "more than 64 MiB",
-                    "a file of at most 64 MiB",
-                ));
+            Ok(_) if bytes.len() > limit => {
+                let length = Some(size).filter(|it| *it > limit);
+                return Err(length.map_or_else(|| Missing::too_long(path, None, limit), too_long));
             }
             Ok(_) if bytes.len() == size => break,
             Ok(_) | Err(Errno::INTR) => {}

@@ -1,5 +1,6 @@
 //! Who answers questions about a host.
 
+pub(crate) mod answered;
 pub(crate) mod answers;
 pub(crate) mod archive;
 pub(crate) mod captured;
@@ -14,11 +15,7 @@ pub(crate) mod recording;
 
 use facts::ipmi::{Completion, Question, Told, Unanswered};
 use facts::links::ethtool;
-use facts::{Expected, Fact, Missing, Origin, Why};
-
-/// A file larger than this is not one that the kernel or a bundle tool writes for us: the largest, an
-/// /proc/interrupts of thousands of CPUs, has some tens of MiB.
-pub(crate) const LARGEST_FILE: usize = 64 << 20;
+use facts::{Expected, Fact, Missing, Origin, Why, limits};
 
 /// One host, asked question by question.
 ///
@@ -128,6 +125,22 @@ impl dyn Source + '_ {
         numbers.sort_unstable();
         Ok(numbers)
     }
+}
+
+/// The content of a file, or a reason where it is longer than files at `path` can be: what is asked for decides, and
+/// not where a link leads.
+fn within_limit<T: AsRef<[u8]>>(path: &str, content: T) -> Fact<T> {
+    let (length, limit) = (content.as_ref().len(), limits::longest(path));
+    if length > limit {
+        return Err(Missing::too_long(path, u64::try_from(length).ok(), limit));
+    }
+    Ok(content)
+}
+
+/// The names in the folder at `path`, or a reason where they are more than it can hold.
+fn check_names(path: &str, names: Vec<String>) -> Fact<Vec<String>> {
+    let limit = limits::most_names(path);
+    if names.len() > limit { Err(Missing::too_many(path, "entries", limit)) } else { Ok(names) }
 }
 
 /// How messages and captures name a CPUID leaf.

@@ -30,7 +30,7 @@ pub enum OpenError {
         path: String,
     },
     /// An archive that starts well and then does not go on.
-    #[error("{path} is damaged, cut short or too large behind its entry {after:?}: {error}")]
+    #[error("{path} is damaged, cut short or too large after its entry {after:?}: {error}")]
     Broken {
         /// As the user wrote it.
         path: String,

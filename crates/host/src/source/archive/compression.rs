@@ -7,37 +7,53 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, BufReader, Read};
 
-/// `xz -9` needs 65 MiB to unpack; more is asked only of files made to be awkward.
-const XZ_MEMORY: u64 = 256 << 20;
+/// `xz -9` needs 65 MiB to unpack (xz(1)); a larger dictionary has to be asked for.
+const XZ_MEMORY: u64 = 96 << 20;
 
 /// The longest of the magic numbers below.
 const LONGEST_MAGIC: u64 = 6;
 
-/// What `packed` holds, unpacked as it is read.
-pub(super) fn unpacked<'a>(mut packed: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+/// How an archive is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Plain,
+    Gzip,
+    Bzip2,
+    Xz,
+    Zstd,
+}
+
+/// What `packed` holds, unpacked as it is read, and in which format it is.
+pub(super) fn unpacked<'a>(mut packed: impl Read + 'a) -> io::Result<(Format, Box<dyn Read + 'a>)> {
     let mut magic = Vec::new();
     packed.by_ref().take(LONGEST_MAGIC).read_to_end(&mut magic)?;
-    let is = |number: &[u8]| magic.starts_with(number);
-    let (gzip, bzip2, xz, zstd) = (
-        is(&[0x1f, 0x8b]),
-        is(b"BZh"),
-        is(&[0xfd, b'7', b'z', b'X', b'Z', 0]),
-        is(&[0x28, 0xb5, 0x2f, 0xfd]),
-    );
+    let format = format_of(&magic);
     let whole = io::Cursor::new(magic).chain(packed);
-    Ok(if gzip {
-        Box::new(flate2::read::MultiGzDecoder::new(whole))
-    } else if bzip2 {
-        Box::new(bzip2::read::MultiBzDecoder::new(whole))
-    } else if xz {
-        let stream =
-            liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, liblzma::stream::CONCATENATED)?;
-        Box::new(liblzma::read::XzDecoder::new_stream(whole, stream))
-    } else if zstd {
-        Box::new(ZstdFrames { packed: BufReader::new(whole), frame: FrameDecoder::new() })
-    } else {
-        Box::new(BufReader::new(whole))
-    })
+    let reader: Box<dyn Read + 'a> = match format {
+        Format::Plain => Box::new(BufReader::new(whole)),
+        Format::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
+        Format::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(whole)),
+        Format::Xz => {
+            let flags = liblzma::stream::CONCATENATED;
+            let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, flags)?;
+            Box::new(liblzma::read::XzDecoder::new_stream(whole, stream))
+        }
+        Format::Zstd => {
+            Box::new(ZstdFrames { packed: BufReader::new(whole), frame: FrameDecoder::new() })
+        }
+    };
+    Ok((format, reader))
+}
+
+fn format_of(magic: &[u8]) -> Format {
+    const MAGIC: [(&[u8], Format); 4] = [
+        (&[0x1f, 0x8b], Format::Gzip),
+        (b"BZh", Format::Bzip2),
+        (b"\xfd7zXZ\0", Format::Xz),
+        (&[0x28, 0xb5, 0x2f, 0xfd], Format::Zstd),
+    ];
+    let found = MAGIC.iter().find(|(number, _)| magic.starts_with(number));
+    found.map_or(Format::Plain, |(_, format)| *format)
 }
 
 /// A zstd file: one frame after another, of which the decoder at hand reads one.
@@ -88,7 +104,7 @@ mod tests {
 
     fn text_of(packed: &[u8]) -> String {
         let mut text = String::new();
-        unpacked(packed).unwrap().read_to_string(&mut text).unwrap();
+        unpacked(packed).unwrap().1.read_to_string(&mut text).unwrap();
         text
     }
 
@@ -125,7 +141,7 @@ mod tests {
     fn a_file_that_is_cut_short_is_an_error_in_every_format() {
         for magic in [&[0x1f, 0x8b][..], b"BZh9", b"\xfd7zXZ\0\0", &[0x28, 0xb5, 0x2f, 0xfd, 4]] {
             let mut text = Vec::new();
-            assert!(unpacked(magic).unwrap().read_to_end(&mut text).is_err(), "{magic:?}");
+            assert!(unpacked(magic).unwrap().1.read_to_end(&mut text).is_err(), "{magic:?}");
         }
     }
 }

@@ -4,16 +4,20 @@
 //! within limits; the rest passes by. Archives come from strangers: every entry may be hostile, and the
 //! worst it can do is to be refused, with its reason as the answer.
 
+mod budget;
 mod compression;
+mod folder;
 mod roots;
 mod scan;
 mod tree;
 
 use super::open::OpenError;
-use super::{Source, cpuid_name};
+use super::{Source, check_names, cpuid_name, within_limit};
+use budget::{Limits, UNPACK};
+use compression::Format;
 use facts::ipmi::Question;
 use facts::{Fact, Missing, Origin, Why, msr};
-use scan::{Limits, Scan};
+use scan::Scan;
 use std::io::Read;
 use std::path::Path;
 use tree::{Node, Tree, Unfound};
@@ -38,47 +42,53 @@ impl Archive {
         let file = std::fs::File::open(path);
         let name = path.display().to_string();
         match file {
-            Ok(file) => Archive::read(&name, file, within),
+            Ok(file) => {
+                let size = file.metadata().map_or(0, |it| it.len());
+                let limits = move |format, n_read: u64| Limits::of(format, n_read.max(size));
+                Archive::read_within(&name, file, within, limits)
+            }
             Err(error) => Err(OpenError::Unreadable { path: name, error }),
         }
     }
 
-    /// The same from any stream; errors call it `name`.
+    /// The same from any stream, whose length shows as it is read; errors call it `name`.
     pub fn read(name: &str, stream: impl Read, within: &str) -> Result<Archive, OpenError> {
-        Archive::read_within(name, stream, within, Limits::USUAL)
+        Archive::read_within(name, stream, within, Limits::of)
     }
 
     fn read_within(
         name: &str,
         stream: impl Read,
         within: &str,
-        limits: Limits,
+        limits_of: impl Fn(Format, u64) -> Limits + 'static,
     ) -> Result<Archive, OpenError> {
         let path = || name.to_owned();
         let mut scan = Scan::new(within);
-        match (scan::read(stream, &mut scan, limits), scan.last) {
+        match (scan::read(stream, &mut scan, limits_of), scan.last) {
             (Err(_), None) => return Err(OpenError::NotAnArchive { path: path() }),
             (Err(error), Some(after)) => {
-                return Err(OpenError::Broken { path: path(), after, error });
+                return Err(OpenError::Broken { path: path(), after: cut(&after), error });
             }
             (Ok(()), _) => {}
         }
         let (tree, others) = scan.roots.finish().ok_or_else(|| OpenError::NoHost {
             path: path(),
             within: within.to_owned(),
-            first: scan.first.unwrap_or_default(),
+            first: cut(&scan.first.unwrap_or_default()),
         })?;
         Ok(Archive { tree, others: others.iter().map(|root| format!("{name}/{root}")).collect() })
     }
 
     fn find(&self, path: &str, follow: bool) -> Fact<&Node> {
+        let failed =
+            |error: &str| Missing { what: path.to_owned(), why: Why::Failed(error.to_owned()) };
         let missing = |unfound| match unfound {
             Unfound::Absent => Missing::absent(path),
             Unfound::NotCollected => Missing::not_collected(path),
-            Unfound::Loop => Missing {
-                what: path.to_owned(),
-                why: Why::Failed("too many levels of symbolic links".to_owned()),
-            },
+            Unfound::Loop => failed("too many levels of symbolic links"),
+            Unfound::TooManySteps => {
+                failed(&format!("symbolic links take more steps than those of a host; {UNPACK}"))
+            }
         };
         self.tree.find(path, follow).map_err(missing)
     }
@@ -91,7 +101,16 @@ impl Source for Archive {
 
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
         let found = match self.find(path, true)? {
-            Node::File(bytes) => return Ok(bytes.to_vec()),
+            Node::File(bytes) => return within_limit(path, bytes).map(|it| it.to_vec()),
+            Node::TooLong { length, limit } => {
+                return Err(Missing::too_long(path, Some(*length), *limit));
+            }
+            Node::NoRoom { length } => {
+                let why = format!(
+                    "no room for its {length} bytes within the limits of an archive; {UNPACK}"
+                );
+                return Err(Missing { what: path.to_owned(), why: Why::Failed(why) });
+            }
             Node::Refused(reason) => reason,
             Node::Folder(_) | Node::Link(_) => "a folder",
         };
@@ -100,7 +119,7 @@ impl Source for Archive {
 
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
         match self.find(folder, true)? {
-            Node::Folder(entries) => Ok(entries.keys().map(ToString::to_string).collect()),
+            Node::Folder(entries) => check_names(folder, entries.names()),
             _ => Err(Missing::absent(folder)),
         }
     }
@@ -127,6 +146,16 @@ impl Source for Archive {
     fn other_roots(&self) -> &[String] {
         &self.others
     }
+}
+
+/// The name of an entry for a message: in an archive it may have a MiB.
+fn cut(name: &str) -> String {
+    const READABLE: usize = 200;
+    let mut shown: String = name.chars().take(READABLE).collect();
+    if name.chars().nth(READABLE).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 #[cfg(test)]

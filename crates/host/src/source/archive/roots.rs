@@ -96,10 +96,9 @@ impl Roots {
         tree.find(&path[depth..].join("/"), false).ok()
     }
 
-    /// Bytes and entries kept.
-    pub(super) fn size(&self) -> (usize, usize) {
-        let sum = |(bytes, entries), tree: &Tree| (bytes + tree.n_bytes, entries + tree.n_entries);
-        self.trees.values().fold((0, 0), sum)
+    /// About how much memory everything that is kept takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.trees.values().fold(0, |sum, tree| sum.saturating_add(tree.memory))
     }
 
     /// The host's tree, and the roots of other hosts that are not below its root.
@@ -145,7 +144,7 @@ mod tests {
         }
         let host = roots.host.as_ref().map(|it| it.join("/"));
         let Some((tree, others)) = roots.finish() else { return "none".to_owned() };
-        format!("{:?} and {others:?}, {} kept", host.unwrap_or_default(), tree.n_bytes)
+        format!("{:?} and {others:?}, {} kept", host.unwrap_or_default(), tree.n_files())
     }
 
     #[test]

@@ -1,35 +1,15 @@
 //! Reads a tar stream once, from front to back, and keeps what belongs to a host.
 
-use super::compression::unpacked;
+use super::budget::{Counted, Limits, Meter, Metered, mebibytes, too_large};
+use super::compression::{Format, unpacked};
+use super::folder::Folder;
 use super::roots::Roots;
 use super::tree::{Node, components};
-use crate::source::LARGEST_FILE;
+use facts::limits;
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::rc::Rc;
 use tar::EntryType;
-
-/// What an archive may ask of this machine; more is what one made to be awkward asks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// Bytes unpacked, kept or not: a bundle with logs has some GiB.
-    pub(super) unpacked: u64,
-    /// Bytes kept, of all files together.
-    pub(super) kept: usize,
-    /// Bytes of one file.
-    pub(super) file: usize,
-    /// Entries kept: a host of 4,096 CPUs has a million.
-    pub(super) entries: usize,
-}
-
-impl Limits {
-    pub(super) const USUAL: Limits =
-        Limits { unpacked: 8 << 30, kept: 512 << 20, file: LARGEST_FILE, entries: 2 << 20 };
-}
-
-/// Long names and attributes of one entry, which the tar reader holds in memory.
-const LARGEST_HEADER: u64 = 1 << 20;
 
 /// PATH_MAX of include/uapi/linux/limits.h: nobody could ask for a longer path.
 const LONGEST_PATH: usize = 4096;
@@ -50,19 +30,23 @@ impl Scan {
     }
 }
 
-/// Reads all of `packed`, compressed or not, into `scan`.
-pub(super) fn read(packed: impl Read, scan: &mut Scan, limits: Limits) -> io::Result<()> {
-    let allowance =
-        Rc::new(Allowance { whole: Cell::new(limits.unpacked), entry: Cell::new(LARGEST_HEADER) });
-    let stream = Metered { inner: unpacked(packed)?, allowance: Rc::clone(&allowance) };
+/// Reads all of `packed`, compressed or not, into `scan`; `limits_of` a format and the number of packed bytes read.
+pub(super) fn read(
+    packed: impl Read,
+    scan: &mut Scan,
+    limits_of: impl Fn(Format, u64) -> Limits + 'static,
+) -> io::Result<()> {
+    let n_read = Rc::new(Cell::new(0));
+    let (format, stream) = unpacked(Counted { inner: packed, n_read: Rc::clone(&n_read) })?;
+    let meter = Rc::new(Meter::new(move || limits_of(format, n_read.get())));
+    let stream = Metered { inner: stream, meter: Rc::clone(&meter) };
     for entry in tar::Archive::new(stream).entries()? {
         let mut entry = entry?;
         // The size of a sparse file is that with its holes, which the stream does not hold.
         let is_sparse = entry.header().entry_type().is_gnu_sparse();
-        let size = if is_sparse { entry.header().entry_size()? } else { entry.size() };
-        allowance.entry.set(size.saturating_add(LARGEST_HEADER));
+        meter.begin_entry(if is_sparse { entry.header().entry_size()? } else { entry.size() });
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        keep(&name, &mut entry, &mut scan.roots, limits)?;
+        keep(&name, &mut entry, &mut scan.roots, &meter)?;
         scan.first.get_or_insert_with(|| name.clone());
         scan.last = Some(name);
     }
@@ -75,7 +59,7 @@ fn keep(
     name: &str,
     entry: &mut tar::Entry<'_, impl Read>,
     roots: &mut Roots,
-    limits: Limits,
+    meter: &Meter,
 ) -> io::Result<()> {
     let path: Vec<&str> = components(name).collect();
     if name.len() > LONGEST_PATH || path.contains(&"..") {
@@ -83,11 +67,17 @@ fn keep(
     }
     let is_folder = entry.header().entry_type().is_dir() || name.ends_with('/');
     let Some(depth) = roots.root_of(&path, is_folder) else { return Ok(()) };
-    if roots.size().1 >= limits.entries {
-        return Err(io::Error::other(format!("more than {} files of a host", limits.entries)));
+    let limits = meter.limits();
+    if roots.memory() > limits.memory {
+        let memory = mebibytes(limits.memory as u64);
+        let what = format!("holds files of a host that take more than {memory} of memory");
+        return Err(io::Error::other(too_large(&what)));
     }
-    let node =
-        if is_folder { Node::Folder(BTreeMap::new()) } else { node(entry, depth, roots, limits)? };
+    let node = if is_folder {
+        Node::Folder(Folder::new())
+    } else {
+        node(entry, &path, depth, roots, limits)?
+    };
     roots.insert(&path, depth, node);
     Ok(())
 }
@@ -95,6 +85,7 @@ fn keep(
 /// What an entry that is no folder stands for.
 fn node(
     entry: &mut tar::Entry<'_, impl Read>,
+    path: &[&str],
     depth: usize,
     roots: &Roots,
     limits: Limits,
@@ -104,7 +95,9 @@ fn node(
         String::from_utf8_lossy(&bytes).into_owned()
     };
     Ok(match entry.header().entry_type() {
-        EntryType::Regular | EntryType::Continuous => file(entry, roots, limits)?,
+        EntryType::Regular | EntryType::Continuous => {
+            file(entry, &path[depth..].join("/"), roots, limits)?
+        }
         EntryType::Symlink => match target() {
             target if target.len() > LONGEST_PATH => Node::Refused("a link that is too long"),
             target => Node::Link(target.into()),
@@ -121,13 +114,21 @@ fn node(
     })
 }
 
-fn file(entry: &mut tar::Entry<'_, impl Read>, roots: &Roots, limits: Limits) -> io::Result<Node> {
+fn file(
+    entry: &mut tar::Entry<'_, impl Read>,
+    path: &str,
+    roots: &Roots,
+    limits: Limits,
+) -> io::Result<Node> {
+    let limit = limits::longest(&format!("/{path}"));
     let size = match usize::try_from(entry.size()) {
-        Ok(size) if size <= limits.file => size,
-        _ => return Ok(Node::Refused("a file of more than 64 MiB")),
+        Ok(size) if size <= limit => size,
+        _ => return Ok(Node::TooLong { length: entry.size(), limit }),
     };
-    if roots.size().0.saturating_add(size) > limits.kept {
-        return Ok(Node::Refused("a file behind 512 MiB of others in one archive"));
+    // A quarter is left to smaller entries after it: a host is more than its largest files.
+    let for_files = limits.memory - limits.memory / 4;
+    if size > limits.file || roots.memory().saturating_add(size) > for_files {
+        return Ok(Node::NoRoom { length: size });
     }
     let mut bytes = Vec::new();
     entry.read_to_end(&mut bytes)?;
@@ -135,37 +136,4 @@ fn file(entry: &mut tar::Entry<'_, impl Read>, roots: &Roots, limits: Limits) ->
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(Node::File(bytes.into()))
-}
-
-/// How many more bytes may be unpacked.
-struct Allowance {
-    whole: Cell<u64>,
-    /// For the entry at hand and the header of the next one.
-    entry: Cell<u64>,
-}
-
-/// A stream that ends in an error when its allowance is used up.
-struct Metered<R> {
-    inner: R,
-    allowance: Rc<Allowance>,
-}
-
-impl<R: Read> Read for Metered<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Allowance { whole, entry } = &*self.allowance;
-        let most = whole.get().min(entry.get());
-        let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
-        if most == 0 && !buffer.is_empty() {
-            return Err(io::Error::other(if whole.get() == 0 {
-                "it unpacks to more than a copy of a host would"
-            } else {
-                "the name of an entry takes more than 1 MiB"
-            }));
-        }
-        let n_read = self.inner.read(&mut buffer[..most])?;
-        let used = u64::try_from(n_read).unwrap_or(u64::MAX);
-        whole.set(whole.get().saturating_sub(used));
-        entry.set(entry.get().saturating_sub(used));
-        Ok(n_read)
-    }
 }

@@ -104,24 +104,75 @@ fn what_is_no_archive_or_is_cut_short_is_an_error() {
     let tar = tar_of(&["sys/a=1", "sys/b=2"]);
     assert!(error(b"fullclock capture 1\n").starts_with("a.tar is no folder and no tar archive"));
     assert!(error(&[0x41; 2000]).contains("no tar archive"));
-    assert!(error(&tar[..1100]).starts_with("a.tar is damaged, cut short or too large behind"));
+    assert!(error(&tar[..1100]).starts_with("a.tar is damaged, cut short or too large after"));
     let error = error(&tar[..513]);
     assert!(error.contains("no tar archive") || error.contains("cut short"), "{error}");
 }
 
+/// What an archive of `entries` gives within `limits`.
+fn within(limits: Limits, entries: &[&str]) -> Result<Archive, OpenError> {
+    Archive::read_within("a.tar", &*tar_of(entries), "", move |_, _| limits)
+}
+
+const WIDE: Limits = Limits { unpacked: 1 << 20, memory: 1 << 20, file: 1 << 20 };
+
 #[test]
-fn a_bomb_is_stopped_by_its_limits() {
-    let limits = Limits { unpacked: 8 << 10, kept: 10, file: 6, entries: 4 };
-    let open = |entries: &[&str]| Archive::read_within("a.tar", &*tar_of(entries), "", limits);
-    let host = open(&["sys/large=1234567", "sys/fits=123456", "sys/last=12345"]).unwrap();
-    assert!(host.read("/sys/fits").is_ok());
-    assert!(host.read("/sys/large").unwrap_err().to_string().contains("64 MiB"));
-    assert!(host.read("/sys/last").unwrap_err().to_string().contains("512 MiB"));
+fn an_archive_that_unpacks_to_more_than_its_limit_is_refused_with_what_to_do() {
     let text = "x".repeat(9000);
-    let error = open(&["sys/a=1", &format!("log={text}")]).unwrap_err().to_string();
-    assert!(error.ends_with("it unpacks to more than a copy of a host would"), "{error}");
-    let error = open(&["sys/a=1", "sys/b=1", "sys/c=1", "sys/d=1"]).unwrap_err().to_string();
-    assert!(error.ends_with("more than 4 files of a host"), "{error}");
+    let limits = Limits { unpacked: 8 << 10, ..WIDE };
+    let error = within(limits, &["sys/a=1", &format!("log={text}")]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "a.tar is damaged, cut short or too large after its entry \"log\": it unpacks to more than 8192 bytes, the limit \
+         for an archive of its size; unpack it and give the folder to --root"
+    );
+}
+
+#[test]
+fn entries_that_take_more_memory_than_the_limit_are_refused_and_each_folder_counts() {
+    let limits = Limits { memory: 3000, ..WIDE };
+    let error = |entries: &[&str]| within(limits, entries).unwrap_err().to_string();
+    let links = ["sys/a>b"; 30];
+    assert!(error(&links).contains("take more than 3000 bytes of memory"), "{}", error(&links));
+    let deep = ["sys/1/2/3/4/5/6/7/8=", "sys/b/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h/i/j/k=", "sys/c="];
+    assert!(error(&deep).contains("take more than 3000 bytes of memory"), "{}", error(&deep));
+    assert!(within(limits, &["sys/a=1", "sys/b=2", "sys/c=3"]).is_ok());
+}
+
+#[test]
+fn a_file_without_room_is_left_out_and_smaller_ones_after_it_are_kept() {
+    let limits = Limits { file: 6, memory: 4000, ..WIDE };
+    let long = format!("sys/no-room={}", "x".repeat(1500));
+    let host = within(limits, &["sys/large=1234567", "sys/fits=123456"]).unwrap();
+    assert!(host.read("/sys/fits").is_ok());
+    assert_eq!(
+        host.read("/sys/large").unwrap_err().to_string(),
+        "/sys/large cannot be read: no room for its 7 bytes within the limits of an archive; unpack it and give the \
+         folder to --root"
+    );
+    let host = within(Limits { file: 2000, ..limits }, &[&long, &long, "sys/last=1"]).unwrap();
+    assert!(host.read("/sys/no-room").unwrap_err().to_string().contains("no room for its 1500"));
+    assert!(host.read("/sys/last").is_ok());
+}
+
+#[test]
+fn a_file_is_no_longer_than_its_kind_by_whatever_name_it_is_asked_for() {
+    let line = format!("proc/cmdline={}", "x".repeat(5000));
+    let host = archive(&[
+        &line,
+        "proc/cpuinfo>version",
+        &line.replace("cmdline", "version"),
+        "sys/a>../proc/version",
+    ]);
+    let refused = |path: &str, limit| Err(Missing::too_long(path, Some(5000), limit));
+    assert_eq!(host.read("/proc/cmdline"), refused("/proc/cmdline", 4096));
+    assert_eq!(host.read("/proc/version").map(|it| it.len()), Ok(5000));
+    let host = archive(&[&line.replace("cmdline", "version"), "proc/cmdline>version"]);
+    assert_eq!(host.read("/proc/cmdline"), refused("/proc/cmdline", 4096));
+    assert_eq!(
+        host.read("/proc/cmdline").unwrap_err().to_string(),
+        "/proc/cmdline cannot be read: it has 5000 bytes, the limit for this file is 4096"
+    );
 }
 
 #[test]
@@ -142,4 +193,17 @@ fn other_hosts_of_an_archive_are_named_and_can_be_chosen() {
     let second = Archive::read("a.tar", &*tar, "nodes/b").unwrap();
     assert_eq!(second.read("/proc/version"), Ok(b"B".to_vec()));
     assert_eq!(second.other_roots().len(), 0);
+}
+
+#[test]
+fn a_folder_of_more_names_than_its_kind_has_is_refused() {
+    let mut tar = Builder::new(Vec::new());
+    for n in 0..=facts::limits::most_names("/sys/class/net") {
+        append(&mut tar, EntryType::Symlink, &format!("sys/class/net/eth{n}"), "../../l", b"");
+    }
+    let host = Archive::read("a.tar", &*tar.into_inner().unwrap(), "").unwrap();
+    assert_eq!(
+        host.list("/sys/class/net").unwrap_err().to_string(),
+        "/sys/class/net cannot be read: it has more than 65536 entries, which is the limit"
+    );
 }

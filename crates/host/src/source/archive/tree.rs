@@ -1,6 +1,7 @@
 //! The files of an archive, kept in memory, with links resolved as the host would have resolved them.
 
-use std::collections::BTreeMap;
+use super::folder::Folder;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// As many links as the kernel follows (MAXSYMLINKS, include/linux/namei.h).
@@ -13,21 +14,36 @@ const DEEPEST: usize = 64;
 #[derive(Debug)]
 pub(super) struct Tree {
     root: Node,
-    /// Bytes in files; those of a replaced file count too.
-    pub(super) n_bytes: usize,
-    /// Entries that were put in, with the folders that lead to them.
-    pub(super) n_entries: usize,
+    /// About how much memory the entries take, in bytes; those of a replaced file count too.
+    pub(super) memory: usize,
+    /// Names in targets of links that may still be looked up.
+    steps_left: Cell<u32>,
 }
+
+/// Names in targets of links, all questions together. The questions about a host of 4,096 CPUs take some ten millions.
+const MOST_STEPS: u32 = 32 << 20;
+
+/// What an entry takes beside its name and content: its place in a list or map that is half full, and two allocations.
+const ENTRY: usize = 104;
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    Folder(BTreeMap<Box<str>, Node>),
+    Folder(Folder),
     File(Arc<[u8]>),
     /// A symbolic link with its target.
     Link(Box<str>),
     /// An entry that was left out, and why.
     Refused(&'static str),
+    /// A file that was left out, because it has more bytes than its limit.
+    TooLong {
+        length: u64,
+        limit: usize,
+    },
+    /// A file that was left out, because the archive's limits leave no room for it.
+    NoRoom {
+        length: usize,
+    },
 }
 
 /// Why a path leads nowhere.
@@ -39,6 +55,8 @@ pub(super) enum Unfound {
     NotCollected,
     /// Links that point at each other.
     Loop,
+    /// All links together took more steps than those of a host.
+    TooManySteps,
 }
 
 /// The names in a path that mean something.
@@ -48,7 +66,7 @@ pub(super) fn components(path: &str) -> impl DoubleEndedIterator<Item = &str> {
 
 impl Default for Tree {
     fn default() -> Tree {
-        Tree { root: Node::Folder(BTreeMap::new()), n_bytes: 0, n_entries: 0 }
+        Tree { root: Node::Folder(Folder::new()), memory: 0, steps_left: Cell::new(MOST_STEPS) }
     }
 }
 
@@ -59,26 +77,31 @@ impl Tree {
         let Some((name, folders)) = path.split_last().filter(|_| path.len() <= DEEPEST) else {
             return false;
         };
-        if let Node::File(bytes) = &node {
-            self.n_bytes = self.n_bytes.saturating_add(bytes.len());
-        }
+        let memory = &mut self.memory;
+        let mut count = |name: &str, more: usize| *memory += ENTRY + name.len() + more;
         let mut at = &mut self.root;
         for folder in folders {
             let Node::Folder(entries) = at else { return false };
-            at = entries.entry(Box::from(*folder)).or_insert_with(|| {
-                self.n_entries += 1;
-                Node::Folder(BTreeMap::new())
+            at = entries.entry(folder, || {
+                count(folder, 0);
+                Node::Folder(Folder::new())
             });
         }
         let Node::Folder(entries) = at else { return false };
-        match entries.get(*name) {
+        match entries.get(name) {
             Some(Node::Folder(_)) => matches!(node, Node::Folder(_)),
             _ => {
-                self.n_entries += 1;
-                entries.insert(Box::from(*name), node);
+                count(name, node.memory());
+                *entries.entry(name, || Node::Refused("")) = node;
                 true
             }
         }
+    }
+
+    /// How many files there are.
+    #[cfg(test)]
+    pub(super) fn n_files(&self) -> usize {
+        self.root.n_files()
     }
 
     /// What `path` leads to, through links; a link at its end is followed where `follow` says so.
@@ -102,7 +125,9 @@ impl Tree {
                     if target.starts_with('/') {
                         way.truncate(1);
                     }
+                    let before = steps.len();
                     steps.extend(components(target).rev().map(|it| (it, true)));
+                    self.count_steps(steps.len() - before)?;
                 }
                 Some(node) => way.push(node),
                 None if steps.is_empty() && !of_link && way.len() > 1 => {
@@ -112,6 +137,36 @@ impl Tree {
             }
         }
         way.last().copied().ok_or(Unfound::NotCollected)
+    }
+
+    /// Takes `n` from the steps that are left.
+    fn count_steps(&self, n: usize) -> Result<(), Unfound> {
+        let n = u32::try_from(n).unwrap_or(u32::MAX);
+        let left = self.steps_left.get().checked_sub(n).ok_or(Unfound::TooManySteps)?;
+        self.steps_left.set(left);
+        Ok(())
+    }
+}
+
+impl Node {
+    /// What it takes beside the place of an entry.
+    fn memory(&self) -> usize {
+        match self {
+            Node::File(bytes) => bytes.len(),
+            Node::Link(target) => target.len(),
+            _ => 0,
+        }
+    }
+
+    #[cfg(test)]
+    fn n_files(&self) -> usize {
+        match self {
+            Node::Folder(entries) => {
+                entries.names().iter().filter_map(|it| entries.get(it)).map(Node::n_files).sum()
+            }
+            Node::File(_) => 1,
+            _ => 0,
+        }
     }
 }
 
@@ -128,7 +183,7 @@ mod tests {
             } else if let Some((path, target)) = entry.split_once('>') {
                 (path, Node::Link(target.into()))
             } else {
-                (*entry, Node::Folder(BTreeMap::new()))
+                (*entry, Node::Folder(Folder::new()))
             };
             tree.insert(&components(path).collect::<Vec<_>>(), node);
         }
@@ -162,6 +217,15 @@ mod tests {
         let tree = tree(&["sys/a>b", "sys/b>/sys/a", "sys/deeper>deeper/deeper"]);
         assert_eq!(text(&tree, "/sys/a"), Err(Unfound::Loop));
         assert_eq!(text(&tree, "/sys/deeper"), Err(Unfound::Loop));
+    }
+
+    #[test]
+    fn links_of_all_questions_together_take_a_limited_number_of_steps() {
+        let tree = tree(&["sys/value=1", "sys/a>../sys/../sys/value"]);
+        tree.steps_left.set(9);
+        assert_eq!(text(&tree, "/sys/a"), Ok("1".to_owned()));
+        assert_eq!(text(&tree, "/sys/a"), Err(Unfound::TooManySteps));
+        assert_eq!(text(&tree, "/sys/value"), Ok("1".to_owned()));
     }
 
     #[test]
