@@ -63,8 +63,21 @@ pub struct Scope {
 pub struct Evidence {
     /// Path or register.
     pub source: String,
-    /// What it held, verbatim.
+    /// What it held, verbatim; of more than [`LONGEST_EVIDENCE`] characters the beginning, and how many there are.
     pub value: String,
+}
+
+/// Characters of evidence that are shown. The longest boot lines of servers have some 1,500.
+pub const LONGEST_EVIDENCE: usize = 2048;
+
+fn beginning(value: String) -> String {
+    match value.char_indices().nth(LONGEST_EVIDENCE) {
+        Some((end, _)) => {
+            let n = value.chars().count();
+            format!("{}… (the first {LONGEST_EVIDENCE} of {n} characters)", &value[..end])
+        }
+        None => value,
+    }
 }
 
 /// What a fault takes, and how that is known.
@@ -151,10 +164,10 @@ impl Finding {
         self
     }
 
-    /// Adds what was read at `source`.
+    /// Adds what was read at `source`. Of a long value only the beginning is kept, and its length.
     #[must_use]
     pub fn evidence(mut self, source: impl Into<String>, value: impl fmt::Display) -> Finding {
-        self.evidence.push(Evidence { source: source.into(), value: value.to_string() });
+        self.evidence.push(Evidence { source: source.into(), value: beginning(value.to_string()) });
         self
     }
 
@@ -243,5 +256,24 @@ impl Confidence {
             Confidence::Medium => "medium",
             Confidence::High => "high",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_evidence_is_cut_and_its_length_is_stated() {
+        let value = |n| {
+            let finding = Finding::new(Severity::Info, Confidence::High, "x");
+            finding.evidence("/proc/cmdline", "ä".repeat(n)).evidence[0].value.clone()
+        };
+        assert_eq!(value(LONGEST_EVIDENCE), "ä".repeat(LONGEST_EVIDENCE));
+        let cut = value(66_060_288 / 1024);
+        assert_eq!(
+            cut,
+            format!("{}… (the first 2048 of 64512 characters)", "ä".repeat(LONGEST_EVIDENCE))
+        );
     }
 }
