@@ -1,9 +1,12 @@
 //! Standard output and standard error: results on one, talk on the other.
 
+mod harmless;
+
+pub(crate) use harmless::{harmless, harmless_line, harmless_lines, harmless_page, without_unseen};
+
 use crate::cli::{Color, OutputArguments};
 use anyhow::{Context, Result};
 use facts::secrets;
-use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, IsTerminal, Write};
@@ -67,8 +70,14 @@ fn width() -> usize {
     columns.unwrap_or(PLAIN).clamp(NARROWEST, WIDEST)
 }
 
-/// Prints a result.
+/// Prints a result. What no reader would see, or a terminal would obey, is escaped here too, whatever made the text; in
+/// JSON the escapes mean the same characters.
 pub(crate) fn print(text: &str) -> Result<()> {
+    print_verbatim(&harmless_page(text))
+}
+
+/// Prints a file of ours to the byte.
+pub(crate) fn print_verbatim(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let printed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match printed {
@@ -88,19 +97,6 @@ impl Display for NobodyReads {
 }
 
 impl Error for NobodyReads {}
-
-/// `text` with everything that a terminal would obey made visible.
-///
-/// Anybody can name a process, and the maker of a bundle its files; neither may move the cursor of whoever runs an
-/// audit.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let is_order = |it: char| it.is_control() && it != '\n';
-    if !text.contains(is_order) {
-        return text.into();
-    }
-    let shown = |it: char| if is_order(it) { char::REPLACEMENT_CHARACTER } else { it };
-    text.replace('\t', " ").chars().map(shown).collect()
-}
 
 /// Says on standard error what went wrong, cause by cause.
 pub(crate) fn complain(error: &anyhow::Error) {

@@ -3,6 +3,7 @@
 //! Fields are only ever added within a version of the schema.
 
 use crate::documentation;
+use crate::output::harmless_page;
 use facts::{Fact, HostView, Missing, Origin};
 use rules::audit::Audit;
 use rules::check::{Check, Reference};
@@ -144,5 +145,6 @@ pub(super) fn reason(missing: &Missing) -> Value {
 }
 
 pub(super) fn pretty(value: &Value) -> Result<String> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n")
+    let text = serde_json::to_string_pretty(value)?;
+    Ok(harmless_page(&text).into_owned() + "\n")
 }

@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod certificate;
 pub(crate) mod change;
+mod csv;
 pub(crate) mod experiment;
 pub(crate) mod history;
 pub(crate) mod html;

@@ -1,6 +1,6 @@
 //! A page of text under construction: wrapped, indented, coloured where colour is wanted.
 
-use crate::output::{Style, harmless};
+use crate::output::{Style, harmless, harmless_line};
 use anstyle::{AnsiColor, Style as Paint};
 use rules::finding::Severity;
 
@@ -32,9 +32,9 @@ impl Page {
         if self.style.color { format!("{paint}{words}{paint:#}") } else { words.into_owned() }
     }
 
-    /// A line as it is.
+    /// One line: what is in it may be painted.
     pub(super) fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
+        self.text.push_str(&harmless_line(line.trim_end()));
         self.text.push('\n');
     }
 

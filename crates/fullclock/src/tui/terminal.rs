@@ -5,7 +5,9 @@
 
 use super::draw::draw;
 use super::state::State;
-use ratatui::DefaultTerminal;
+use crate::output::without_unseen;
+use ratatui::buffer::Buffer;
+use ratatui::{DefaultTerminal, Frame};
 use std::io;
 
 /// The terminal while a screen is drawn on it.
@@ -22,7 +24,20 @@ impl Screen {
 
     /// Draws a state; only what differs from the screen is sent.
     pub(crate) fn draw(&mut self, state: &State) -> io::Result<()> {
-        self.0.draw(|frame| draw(state, frame)).map(drop)
+        let draw = |frame: &mut Frame<'_>| {
+            draw(state, frame);
+            hide_unseen(frame.buffer_mut());
+        };
+        self.0.draw(draw).map(drop)
+    }
+}
+
+/// Takes out what the terminal obeys or nobody sees: names of tasks and interrupts are foreign.
+fn hide_unseen(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if let Some(seen) = without_unseen(cell.symbol()) {
+            cell.set_symbol(&seen);
+        }
     }
 }
 
@@ -31,5 +46,24 @@ impl Drop for Screen {
         // Nothing more can be done for a terminal that is gone.
         self.0.show_cursor().ok();
         ratatui::restore();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::layout::Rect;
+
+    #[test]
+    fn no_cell_holds_what_the_terminal_would_obey() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
+        for (cell, symbol) in
+            buffer.content.iter_mut().zip(["a\u{202e}", "\u{1b}", "\u{2066}", "ä"])
+        {
+            cell.set_symbol(symbol);
+        }
+        hide_unseen(&mut buffer);
+        let symbols: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+        assert_eq!(symbols, "a\u{fffd}\u{fffd}ä");
     }
 }

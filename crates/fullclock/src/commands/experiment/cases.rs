@@ -63,8 +63,8 @@ pub(super) fn names() -> String {
 pub(super) fn design(name: &str, host: &HostView) -> Result<Design> {
     let case = CASES.iter().find(|it| it.name == name).ok_or_else(|| {
         let list: Vec<String> =
-            CASES.iter().map(|it| format!("  case:{:17} {}", it.name, it.title)).collect();
-        anyhow!("there is no case {name:?}; there are\n{}", list.join("\n"))
+            CASES.iter().map(|it| format!("case:{} ({})", it.name, it.title)).collect();
+        anyhow!("there is no case {name:?}; there are {}", list.join(", "))
     })?;
     let design = (case.design)(host).map_err(|why| {
         anyhow!(

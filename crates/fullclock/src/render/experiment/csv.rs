@@ -3,7 +3,7 @@
 //! What is not known is empty; `failed` has the reason of a trial that has no figure.
 
 use super::Study;
-use crate::render::samples::csv::field;
+use crate::render::csv::field;
 use lab::trial::{Trial, TrialClock};
 
 /// In the order in which they began.

@@ -1,7 +1,7 @@
 //! A study as Markdown, to be pasted into a ticket: CommonMark with the tables of GitHub's dialect.
 
 use super::{Study, words};
-use crate::output::harmless;
+use crate::output::{harmless, harmless_lines};
 use crate::plan_file;
 use lab::experiment::analysis::WorkloadAnalysis;
 
@@ -102,7 +102,7 @@ fn list(text: &mut String, lines: &[String]) {
 fn code(text: &mut String, language: &str, words: &str) {
     let longest = words.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));
-    text.extend(["\n", &fence, language, "\n", &harmless(words), "\n", &fence, "\n"]);
+    text.extend(["\n", &fence, language, "\n", &harmless_lines(words), "\n", &fence, "\n"]);
 }
 
 /// Words that mean themselves: names of users may hold anything.
@@ -110,7 +110,6 @@ fn plain(words: &str) -> String {
     let mut text = String::with_capacity(words.len());
     for letter in harmless(words).chars() {
         match letter {
-            '\n' => text.push(' '),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&' => {
                 text.push('\\');
                 text.push(letter);
@@ -134,7 +133,7 @@ mod tests {
 
     #[test]
     fn names_of_users_stay_words() {
-        assert_eq!(plain("a|b <script> _x_\n`"), r"a\|b \<script\> \_x\_ \`");
+        assert_eq!(plain("a|b <script> _x_\n`"), r"a\|b \<script\> \_x\_\\n\`");
         let mut text = String::new();
         code(&mut text, "toml", "a = '```'");
         assert_eq!(text, "\n````toml\na = '```'\n````\n");

@@ -1,6 +1,6 @@
 //! Elements of HTML and SVG. What is not markup becomes it here alone, where it is escaped.
 
-use crate::output::harmless;
+use crate::output::{harmless, harmless_lines};
 use std::borrow::Cow;
 
 /// Markup that is whole: every element in it is closed, every text escaped.
@@ -13,12 +13,12 @@ pub(in crate::render) type Attribute<'a> = (&'static str, &'a str);
 impl Markup {
     /// Words. A number and its percent sign stay in one line.
     pub(in crate::render) fn text(words: &str) -> Markup {
-        Markup(escaped(words).replace(" %", "\u{a0}%"))
+        Markup(escaped(&harmless(words)).replace(" %", "\u{a0}%"))
     }
 
-    /// Words that somebody may copy into a shell or a file: every space is one.
+    /// Words that somebody may copy into a shell or a file: every space and line end is one.
     pub(in crate::render) fn verbatim(words: &str) -> Markup {
-        Markup(escaped(words).into_owned())
+        Markup(escaped(&harmless_lines(words)).into_owned())
     }
 
     /// A style sheet of this program's own.
@@ -65,7 +65,7 @@ impl Markup {
 fn opened(name: &str, attributes: &[Attribute<'_>]) -> String {
     let mut text = ["<", name].concat();
     for (name, value) in attributes {
-        text.extend([" ", name, "=\"", &escaped(value), "\""]);
+        text.extend([" ", name, "=\"", &escaped(&harmless(value)), "\""]);
     }
     text
 }
@@ -77,9 +77,8 @@ fn is_block(name: &str) -> bool {
 
 /// As text and as the value of an attribute in double quotes (HTML, section 13.3).
 fn escaped(words: &str) -> Cow<'_, str> {
-    let words = harmless(words);
     if !words.contains(['&', '<', '>', '"', '\'']) {
-        return words;
+        return words.into();
     }
     let mut text = String::with_capacity(words.len() + 16);
     for letter in words.chars() {
@@ -106,7 +105,7 @@ mod tests {
         let bold = Markup::element("b", &[("class", "\"><x")], [Markup::text("a < b & 'c'\u{1b}")]);
         assert_eq!(
             bold.into_string(),
-            "<b class=\"&quot;&gt;&lt;x\">a &lt; b &amp; &#39;c&#39;\u{fffd}</b>"
+            "<b class=\"&quot;&gt;&lt;x\">a &lt; b &amp; &#39;c&#39;\\u001b</b>"
         );
         assert_eq!(Markup::empty("line", &[("x1", "0")]).into_string(), "<line x1=\"0\"/>");
     }

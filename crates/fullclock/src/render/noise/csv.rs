@@ -5,8 +5,7 @@
 //! and `to_ns` are counted from when the first CPU was watched; in one of `bucket` they are lengths.
 
 use super::Report;
-use crate::output::harmless;
-use crate::render::samples::csv::field;
+use crate::render::csv::field;
 use rules::noise::CpuNoise;
 
 /// The first line.
@@ -46,8 +45,7 @@ impl Line<'_> {
         let (name, missing) = (field(self.name), field(self.missing));
         let (from_ns, to_ns, count) = (whole(self.from_ns), whole(self.to_ns), whole(self.count));
         let fields = [&*name, &from_ns, &to_ns, &count, &ns, &share, &missing].join(",");
-        text.push_str(&harmless(&format!("{cpu},{},{fields}", self.row)));
-        text.push('\n');
+        text.push_str(&format!("{cpu},{},{fields}\n", self.row));
     }
 }
 

@@ -4,11 +4,10 @@
 //! change its columns. `pandas.read_csv(..., parse_dates=["time"])` and a pivot by `metric`, `part` and `cpu` make a
 //! wide one; `COPY ... CSV HEADER` takes it as it is. A value that is missing is empty, and says why behind it.
 
-use crate::output::harmless;
+use crate::render::csv::field;
 use crate::watch::{Column, Reading, text as text_of, timestamp};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
-use std::borrow::Cow;
 
 /// The first line.
 pub(crate) const HEADER: &str = "time,metric,part,of,cpu,unit,value,missing\n";
@@ -59,15 +58,6 @@ fn written(id: &str, value: f64) -> Fact<String> {
     }
 }
 
-/// A text as one field.
-pub(in crate::render) fn field(text: &str) -> Cow<'_, str> {
-    let text = harmless(text);
-    if text.contains([',', '"', '\n', '\r']) {
-        return format!("\"{}\"", text.replace('"', "\"\"")).into();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +97,7 @@ mod tests {
         let line = shown("evil\",\n=cmd\u{1b}[2J", Values::Host(Ok(f64::NAN)));
         assert_eq!(
             line,
-            "T,busy,\"evil\"\",\n=cmd\u{fffd}[2J\",host,,%,,\"busy holds \"\"NaN\"\", expected a number\"\n"
+            "T,busy,\"evil\"\",\\n=cmd\\u001b[2J\",host,,%,,\"busy holds \"\"NaN\"\", expected a number\"\n"
         );
     }
 }
