@@ -66,18 +66,30 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Judge a host: what is set wrong, what it costs, what mends it
     ///
-    /// Exit codes: 0 nothing at or above --fail-on, 1 findings at or above --fail-on, 2 could not run.
+    /// Exit codes: 0 nothing that --fail-on names, 1 something that it names, 2 could not run; a copy of a host in which
+    /// nothing could be read is 2.
     #[command(after_help = AUDIT_EXAMPLES)]
     Audit,
     /// Write down everything an audit asks of this host, as text to review and send
     ///
-    /// Serial numbers, UUIDs, MAC and IP addresses and host names are replaced by marks like <mac>.
-    /// Audit it elsewhere with `fullclock audit --host FILE`.
+    /// It contains: the names, states and control groups of all processes and of their threads; the kernel's boot line,
+    /// version and configuration; mount points; the names of network interfaces, PCI devices, interrupts and sensors; models
+    /// and versions of the machine, its firmware and processors; the settings and counters of the CPUs, with MSRs and CPUID
+    /// as root; answers of the management controller (BMC); and which devices in /dev processes have open. It contains no command
+    /// lines or environments of processes, names of open files, logs, or files of /etc but tuned's profile.
+    ///
+    /// Replaced by marks like <mac1>: serial numbers, UUIDs, MAC and IP addresses, and the host's own name. Other names
+    /// stay: of users in mount points and control groups, of other hosts in the boot line. Read it before you send it.
+    ///
+    /// A file is written with mode 0600, and only as a whole. Audit it elsewhere with `fullclock audit --host FILE`.
     #[command(after_help = CAPTURE_EXAMPLES)]
     Capture {
-        /// File to write; standard output without it
+        /// File to write; standard output without it. A file that exists is not overwritten
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Replace FILE if it exists
+        #[arg(long, requires = "output")]
+        force: bool,
     },
     /// Say what a check, a metric, a line of the ledger, a workload or a setting is about, or what a line of another tool means
     ///
@@ -307,11 +319,12 @@ Examples:
   fullclock audit                           this machine
   fullclock audit --root sosreport.tar.xz   a bundle that holds proc/ and sys/
   fullclock audit --host db7.host           made by `fullclock capture`
-  fullclock audit --json --fail-on medium   for a pipeline";
+  fullclock audit --json --fail-on medium,unknown   for a pipeline";
 
 const CAPTURE_EXAMPLES: &str = "\
 Examples:
   fullclock capture -o db7.host    on the host, as root for the registers too
+  fullclock capture -o db7.host --force   replaces an earlier one
   ssh db7 fullclock capture | fullclock audit --host /dev/stdin";
 
 const EXPLAIN_EXAMPLES: &str = "\
@@ -353,9 +366,10 @@ pub(crate) struct HostArguments {
 /// What an audit does with its findings.
 #[derive(Args, Debug)]
 pub(crate) struct AuditArguments {
-    /// Exit with 1 when a finding is at least this severe
-    #[arg(long, value_name = "LEVEL", global = true)]
-    pub(crate) fail_on: Option<Level>,
+    /// Exit with 1 when a finding is at least this severe, or with `unknown` when a check could not be judged; several
+    /// are separated by commas: medium,unknown
+    #[arg(long, value_name = "LEVEL", global = true, value_delimiter = ',')]
+    pub(crate) fail_on: Vec<Level>,
     /// Leave nothing out: of an audit the clean checks and why others have no verdict, of a ledger the smallest part
     /// and each line's source, of noise the causes and the histogram of each CPU
     #[arg(short, long, global = true)]
@@ -386,9 +400,10 @@ pub(crate) enum Color {
     Never,
 }
 
-/// [`Severity`] as an option's value.
+/// What fails a pipeline: a [`Severity`], or a check without a verdict.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Level {
+    Unknown,
     Info,
     Low,
     Medium,
@@ -396,15 +411,17 @@ pub(crate) enum Level {
     Critical,
 }
 
-impl From<Level> for Severity {
-    fn from(level: Level) -> Severity {
-        match level {
+impl Level {
+    /// The severity of a finding; `None` for a check without a verdict.
+    pub(crate) fn severity(self) -> Option<Severity> {
+        Some(match self {
+            Level::Unknown => return None,
             Level::Info => Severity::Info,
             Level::Low => Severity::Low,
             Level::Medium => Severity::Medium,
             Level::High => Severity::High,
             Level::Critical => Severity::Critical,
-        }
+        })
     }
 }
 

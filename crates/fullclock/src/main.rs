@@ -15,6 +15,7 @@ mod measure;
 mod output;
 mod page_file;
 mod plan_file;
+mod private_file;
 mod render;
 mod results_folder;
 mod secret;

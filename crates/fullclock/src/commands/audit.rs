@@ -1,19 +1,22 @@
 //! `fullclock audit`: judges a host.
 
 use crate::advised;
-use crate::cli::Arguments;
+use crate::cli::{Arguments, Level};
 use crate::output::{self, Style};
 use crate::render;
 use anyhow::Result;
-use rules::finding::Severity;
+use host::Answered;
+use rules::audit::Audit;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let what = "reading the host ...";
     let (host, audit, name) = output::with_progress(&arguments.output, what, || {
         let (source, name) = super::open_with_controller(arguments)?;
-        let host = host::view(&*source);
-        let audit = advised::audit(&*source, &host);
+        let answered = Answered::new(&*source);
+        let host = host::view(&answered);
+        super::refuse_nothing(&answered, &name)?;
+        let audit = advised::audit(&answered, &host);
         anyhow::Ok((host, audit, name))
     })?;
     let text = if arguments.output.json {
@@ -27,7 +30,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
         render::text::audit(&name, &host, &audit, detail, style)
     };
     output::print(&text)?;
+    Ok(if fails(&audit, &arguments.audit.fail_on) { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Whether the audit has what one of `levels` names.
+fn fails(audit: &Audit, levels: &[Level]) -> bool {
     let worst = audit.findings.iter().map(|(_, finding)| finding.severity).max();
-    let fails = arguments.audit.fail_on.is_some_and(|level| worst >= Some(Severity::from(level)));
-    Ok(if fails { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    levels.iter().any(|level| match level.severity() {
+        Some(severity) => worst >= Some(severity),
+        None => !audit.unknown.is_empty(),
+    })
 }

@@ -2,17 +2,21 @@
 
 use crate::advised::is_of_kernel;
 use crate::cli::Arguments;
-use crate::output;
-use anyhow::{Context, Result};
-use host::Recording;
+use crate::{output, private_file};
+use anyhow::Result;
+use host::{Answered, Recording};
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(super) fn run(arguments: &Arguments, file: Option<&Path>) -> Result<ExitCode> {
+pub(super) fn run(arguments: &Arguments, file: Option<&Path>, force: bool) -> Result<ExitCode> {
+    // Before the host is asked, which takes seconds on a large one.
+    file.map_or(Ok(()), |it| private_file::check(it, force))?;
     let text = output::with_progress(&arguments.output, "reading the host ...", || {
-        let (source, _) = super::open_with_controller(arguments)?;
-        let recording = Recording::new(&*source);
+        let (source, name) = super::open_with_controller(arguments)?;
+        let answered = Answered::new(&*source);
+        let recording = Recording::new(&answered);
         host::view(&recording);
+        super::refuse_nothing(&answered, &name)?;
         let mut reads = rules::settings::reads().into_iter().collect::<Vec<_>>();
         // Of files of configuration somebody wrote every word, and no rule knows what is private in them.
         reads.retain(|it| is_of_kernel(it));
@@ -20,9 +24,9 @@ pub(super) fn run(arguments: &Arguments, file: Option<&Path>) -> Result<ExitCode
         anyhow::Ok(recording.capture())
     })?;
     match file {
-        None => output::print(&text)?,
+        None => output::print_verbatim(&text)?,
         Some(file) => {
-            write(file, &text)?;
+            private_file::write(file, &text, force)?;
             let size = text.len().div_ceil(1024);
             let name = file.display();
             output::note(
@@ -32,9 +36,4 @@ pub(super) fn run(arguments: &Arguments, file: Option<&Path>) -> Result<ExitCode
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the file that the user asked for")]
-fn write(file: &Path, text: &str) -> Result<()> {
-    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }

@@ -23,7 +23,7 @@ mod watch;
 use crate::cli::{Arguments, Command};
 use crate::output;
 use anyhow::{Context, Result, bail};
-use host::{Captured, Live, Source, WithController};
+use host::{Answered, Captured, Live, Source, WithController};
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,7 +32,9 @@ use std::process::ExitCode;
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         None | Some(Command::Audit) => audit::run(arguments),
-        Some(Command::Capture { output }) => capture::run(arguments, output.as_deref()),
+        Some(Command::Capture { output, force }) => {
+            capture::run(arguments, output.as_deref(), *force)
+        }
         Some(Command::Ledger(options)) => ledger::run(arguments, options),
         Some(Command::Watch(options)) => watch::run(arguments, options),
         Some(Command::Explain { subject }) => explain::run(arguments, subject),
@@ -98,6 +100,14 @@ fn open_as(
         return Ok((Box::new(captured), name));
     }
     Ok((this_machine(), "this machine".to_owned()))
+}
+
+/// A copy of a host that answers nothing is none: "no findings" would be said of any tarball.
+fn refuse_nothing(answered: &Answered<'_>, name: &str) -> Result<()> {
+    match answered.nothing() {
+        Some(what) => bail!("{name} holds no facts of a host: {what} is there"),
+        None => Ok(()),
+    }
 }
 
 /// A capture of 4,096 CPUs has some 100 MiB; more is a file given by mistake, or a device.
