@@ -97,7 +97,7 @@ fn fits(pattern: &str, path: &str) -> bool {
     let mut patterns = pattern.split('/').skip(1).peekable();
     while let Some(part) = patterns.next() {
         if part == "**" {
-            return patterns.peek().is_none_or(|last| names.last() == Some(last));
+            return patterns.peek().is_none_or(|last| names.next_back() == Some(last));
         }
         let Some(name) = names.next() else { return false };
         let is_equal = match part.split_once('*') {

@@ -45,7 +45,7 @@ impl Line<'_> {
         let (name, missing) = (field(self.name), field(self.missing));
         let (from_ns, to_ns, count) = (whole(self.from_ns), whole(self.to_ns), whole(self.count));
         let fields = [&*name, &from_ns, &to_ns, &count, &ns, &share, &missing].join(",");
-        text.push_str(&format!("{cpu},{},{fields}\n", self.row));
+        text.extend([&cpu.to_string(), ",", self.row, ",", &fields, "\n"]);
     }
 }
 
