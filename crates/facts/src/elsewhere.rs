@@ -11,7 +11,7 @@ pub enum Elsewhere {
     Hsmp,
     /// A performance counter of AMD's processors (LsSmiRx, PMCx02B in the PPRs of families 17h to 1Ah).
     SmiCounter,
-    /// Nobody but the machine's firmware: Linux has no interface to it on this processor.
+    /// The machine's firmware and its management controller; this program reads no interface of Linux to it on this processor.
     Firmware,
     /// The Xen hypervisor, which shows its control domain (Dom0) virtual CPUs.
     Xen,
@@ -41,10 +41,10 @@ impl Elsewhere {
     pub fn reason(self) -> &'static str {
         match self {
             Elsewhere::Hsmp => {
-                "AMD processors report it through HSMP, and the amd_hsmp driver does not show it here"
+                "EPYC 7003 and later report it through HSMP, and no driver shows it here"
             }
             Elsewhere::SmiCounter => "AMD processors count them in a performance counter only",
-            Elsewhere::Firmware => "Linux has no interface to it on this processor",
+            Elsewhere::Firmware => "this program reads no interface to it on this processor",
             Elsewhere::Xen => "Xen shows its control domain (Dom0) virtual CPUs",
             Elsewhere::ThermalInterrupt => {
                 "the kernel does not count it: firmware keeps the thermal interrupt, or the kernel is built without CONFIG_X86_THERMAL_VECTOR"
@@ -57,7 +57,7 @@ impl Elsewhere {
     pub fn remedy(self) -> &'static str {
         match self {
             Elsewhere::Hsmp => {
-                "on EPYC 7003 and later: modprobe amd_hsmp; else ask the management controller"
+                "on EPYC 7003 and later: modprobe hsmp_acpi (amd_hsmp on older kernels); else ask the management controller"
             }
             Elsewhere::SmiCounter => "perf stat -a -e ls_smi_rx -- sleep 10",
             Elsewhere::Firmware | Elsewhere::ThermalInterrupt => "ask the management controller",
@@ -70,13 +70,13 @@ impl Elsewhere {
 impl HostView {
     /// Whether the kernel shows `what` (heat, power limits, PROCHOT#) on this processor.
     ///
-    /// Errors: a guest cannot see it; or the processor is not Intel's, and who reports it there. Where the processor is
-    /// unknown, it is up to what can be read.
-    pub fn shows(&self, what: &str) -> Result<(), Missing> {
+    /// Errors: a guest cannot see it; or the processor is not Intel's, and who reports it there, `on_amd` or the firmware. Where the
+    /// processor is unknown, it is up to what can be read.
+    pub fn shows(&self, what: &str, on_amd: Elsewhere) -> Result<(), Missing> {
         self.platform.hides(what)?;
         match &self.cpuinfo {
             Ok(info) if info.is_intel() => Ok(()),
-            Ok(info) if info.is_amd() => Err(Missing::elsewhere(what, Elsewhere::Hsmp)),
+            Ok(info) if info.is_amd() => Err(Missing::elsewhere(what, on_amd)),
             Ok(_) => Err(Missing::elsewhere(what, Elsewhere::Firmware)),
             Err(_) => Ok(()),
         }

@@ -121,6 +121,7 @@ fn kernel() -> Kernel {
         release: none("kernel release"),
         boot_line: none("/proc/cmdline"),
         uptime: none("uptime"),
+        runnable: none("runnable threads"),
         config: none("kernel configuration"),
         preempt_mode: none("preemption model"),
     }

@@ -61,9 +61,32 @@ impl Layout {
     }
 }
 
+/// The ratios for the fewest and for the most active cores of which 0x1AD says something; more cores may be slower still.
+/// `None` where the register of this processor does not hold ratios byte by byte.
+pub fn range(info: &CpuInfo, limit: u64) -> Option<(u8, u8)> {
+    Layout::of(info)?;
+    let mut ratios = limit.to_le_bytes().into_iter().filter(|it| *it > 0);
+    let first = ratios.next()?;
+    Some((first, ratios.next_back().unwrap_or(first)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_range_is_from_the_first_ratio_to_the_last_that_is_set() {
+        let range = |model: u32, limit| {
+            let info =
+                CpuInfo { vendor: "GenuineIntel".into(), family: 6, model, ..CpuInfo::default() };
+            range(&info, limit)
+        };
+        assert_eq!(range(0x55, 0x1c1c_1d21), Some((0x21, 0x1c)));
+        assert_eq!(range(0x9e, 0x21), Some((0x21, 0x21)));
+        assert_eq!(range(0x9e, 0), None);
+        // Knights Landing counts groups of cores of its own.
+        assert_eq!(range(0x57, 0x1c1c_1d21), None);
+    }
 
     fn clock(model: u32, n_active: usize, limit: u64, counts: Option<u64>) -> Option<u64> {
         let info =

@@ -22,6 +22,8 @@ pub struct PowerLimit {
     pub long_term: Fact<Microwatts>,
     /// The short-term limit, PL2; absent where the processor has one limit.
     pub short_term: Fact<Microwatts>,
+    /// The highest short-term limit; 0 where the processor does not say (the kernel reads it from MSR 0x614, bits 46:32).
+    pub short_term_max: Fact<Microwatts>,
     /// The thermal design power; 0 where the processor does not say.
     pub design: Fact<Microwatts>,
 }

@@ -15,6 +15,8 @@ pub struct Kernel {
     pub boot_line: Fact<BootLine>,
     /// Time since boot.
     pub uptime: Fact<Duration>,
+    /// How many threads ran or waited for a CPU when this was read, the reader's own among them.
+    pub runnable: Fact<u64>,
     /// How it was built, where it keeps a copy of that.
     pub config: Fact<KernelConfig>,
     /// The preemption model in force; [`Kernel::preemption`] also answers without it.
@@ -46,9 +48,21 @@ pub fn uptime(text: &str) -> Result<Duration, Expected> {
         .ok_or(Expected("seconds since boot"))
 }
 
+/// Parses the fourth word of /proc/loadavg, `1/234`: runnable threads of all threads (proc_loadavg(5)).
+pub fn runnable(text: &str) -> Result<u64, Expected> {
+    let word = trimmed(text).split(' ').nth(3).and_then(|it| it.split_once('/'));
+    word.and_then(|(runnable, _)| runnable.parse().ok()).ok_or(Expected("runnable/all threads"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runnable_threads_are_the_first_number_of_the_fourth_word() {
+        assert_eq!(runnable("0.20 0.18 0.12 3/80 11206\n"), Ok(3));
+        assert_eq!(runnable("0.20 0.18 0.12\n"), Err(Expected("runnable/all threads")));
+    }
 
     #[test]
     fn an_uptime_that_is_no_time_is_refused() {

@@ -60,6 +60,7 @@ mod tests {
             release: Ok("7.0.0".into()),
             boot_line: Ok(BootLine::new(boot_line)),
             uptime: Err(Missing::absent("/proc/uptime")),
+            runnable: Err(Missing::absent("/proc/loadavg")),
             config: Ok(KernelConfig::parse("/proc/config.gz", config).unwrap()),
             preempt_mode: mode,
         }

@@ -47,7 +47,8 @@ pub const TUNERS: &[Tuner] = &[
 
 /// TuneD profiles that ask for the governor `performance`, themselves or by what they include.
 ///
-/// Source: profiles/*/tuned.conf of redhat-performance/tuned, `[cpu] governor=performance`.
+/// Source: profiles/*/tuned.conf of redhat-performance/tuned, `[cpu] governor=performance`. `openshift` includes virtual-guest or
+/// network-throughput (`${f:virt_check:...}`), and both do.
 const PERFORMANCE_PROFILES: &[&str] = &[
     "throughput-performance",
     "latency-performance",
@@ -57,12 +58,19 @@ const PERFORMANCE_PROFILES: &[&str] = &[
     "hpc-compute",
     "enterprise-storage",
     "virtual-host",
+    "virtual-guest",
+    "aws",
+    "openshift",
+    "openshift-node",
+    "openshift-control-plane",
     "oracle",
     "mssql",
     "postgresql",
     "sap-hana",
     "sap-netweaver",
     "realtime",
+    "realtime-virtual-guest",
+    "realtime-virtual-host",
     "cpu-partitioning",
 ];
 

@@ -57,10 +57,11 @@ fn host_name(text: &str) -> Result<String, String> {
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  fullclock serve                         prints the link to open; as root it signs the browser in
+  fullclock serve                         prints a link; as root it signs you in
   ssh -t -L 7077:127.0.0.1:7077 db1 fullclock serve
                                           the same of db1, encrypted
   fullclock serve --listen 0.0.0.0:7077 --host-name db1.example
-                                          for other machines: sign in with the token
-  curl -u :$(cat serve.token) http://db1.example:7077/metrics
-  curl -H \"Authorization: Bearer $(cat /var/lib/fullclock/serve.token)\" http://127.0.0.1:7077/metrics";
+                                          other machines sign in with the token
+  printf 'Authorization: Bearer %s' \"$(cat /var/lib/fullclock/serve.token)\" |
+    curl -H @- http://127.0.0.1:7077/metrics
+                                          keeps the token out of the process list";

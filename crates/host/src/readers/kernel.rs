@@ -2,7 +2,7 @@
 
 use crate::Source;
 use facts::system::boot_line::BootLine;
-use facts::system::kernel::{Kernel, uptime};
+use facts::system::kernel::{Kernel, runnable, uptime};
 use facts::system::platform::Platform;
 use facts::system::preemption;
 use facts::{Fact, Missing, parse};
@@ -17,6 +17,7 @@ pub(super) fn read(source: &dyn Source, platform: &Platform) -> Kernel {
         preempt_mode: source.parsed(preemption::FILE, preemption::in_force),
         boot_line: source.of_every_kernel(boot_line),
         uptime: uptime_of_host(source, platform),
+        runnable: source.parsed("/proc/loadavg", runnable),
     }
 }
 

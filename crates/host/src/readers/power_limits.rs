@@ -33,6 +33,7 @@ fn limit(source: &dyn Source, folder: String, name: String) -> PowerLimit {
         enabled: source.parsed(&format!("{folder}/enabled"), parse::switch),
         long_term: power("constraint_0_power_limit_uw"),
         short_term: power("constraint_1_power_limit_uw"),
+        short_term_max: power("constraint_1_max_power_uw"),
         design: power("constraint_0_max_power_uw"),
         folder,
         name,
