@@ -9,7 +9,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{Register, amd};
 use facts::power::hsmp::HsmpSocket;
-use facts::{CpuSet, Fact, Hertz, HostView, IfPresent};
+use facts::{CpuSet, Elsewhere, Fact, Hertz, HostView, IfPresent};
 use std::collections::BTreeMap;
 
 /// Below this share of the nominal clock a limit is no rounding.
@@ -66,7 +66,7 @@ fn limited_to(host: &HostView, info: &CpuInfo, limit: u64, cpus: &[(u32, u64)]) 
     let share = clocks.map(|(limit, nominal)| limit.share_of(nominal));
     let range =
         clocks.map_or_else(String::new, |(limit, nominal)| format!(": {limit} of {nominal}"));
-    let message = format!("firmware allows no P-state above P{limit}{range}, and no boost");
+    let message = format!("the P-state limit register allows nothing above P{limit}{range}, and no boost");
     let mut finding =
         Finding::new(share.map_or(Severity::Medium, severity), Confidence::High, message);
     if let Some((cpu, value)) = cpus.first() {
@@ -132,7 +132,7 @@ pub(crate) fn signals(host: &HostView) -> Verdict {
     const WHAT: &str = "PROCHOT#";
     host.platform.hides(WHAT)?;
     let Some(sockets) = host.hsmp.if_present()? else {
-        host.shows(WHAT)?;
+        host.shows(WHAT, Elsewhere::Hsmp)?;
         return Ok(Vec::new());
     };
     let (mut findings, mut unknown) = (Vec::new(), None);
@@ -228,7 +228,7 @@ mod tests {
         let found = |limit: &str| words(capped(&host_of(&epyc(limit, ""))));
         assert_eq!(
             found("0x22"),
-            "high: firmware allows no P-state above P2: 1500 MHz of 2450 MHz, and no boost"
+            "high: the P-state limit register allows nothing above P2: 1500 MHz of 2450 MHz, and no boost"
         );
         assert_eq!(found("0x20"), "");
         assert_eq!(found("!denied"), "/dev/cpu/0/msr 0xc0010061 may not be read (run as root)");
@@ -241,7 +241,7 @@ mod tests {
     fn hygons_processors_are_amds_design() {
         let hygon =
             epyc("0x22", "").replace("AuthenticAMD", "HygonGenuine").replace(": 25", ": 24");
-        assert!(words(capped(&host_of(&hygon))).starts_with("high: firmware allows no P-state"));
+        assert!(words(capped(&host_of(&hygon))).starts_with("high: the P-state limit register"));
     }
 
     #[test]
@@ -262,8 +262,8 @@ mod tests {
         let found = |more: &str| words(signals(&host_of(&epyc("0x20", more))));
         assert_eq!(
             found(""),
-            "PROCHOT# cannot be read: AMD processors report it through HSMP, and the amd_hsmp driver does not show it here \
-             (on EPYC 7003 and later: modprobe amd_hsmp; else ask the management controller)"
+            "PROCHOT# cannot be read: EPYC 7003 and later report it through HSMP, and no driver shows it here \
+             (on EPYC 7003 and later: modprobe hsmp_acpi (amd_hsmp on older kernels); else ask the management controller)"
         );
         assert_eq!(found(&socket("0", "3400", "PPT Limit")), "");
         assert_eq!(

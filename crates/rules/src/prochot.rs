@@ -9,7 +9,7 @@ use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
 use facts::msr::limit_reasons::{Kind, Layout};
 use facts::msr::thermal_status::{Cause, POWER_LIMIT, PROCHOT};
 use facts::msr::{Register, Scope};
-use facts::{CpuSet, Fact, HostView, Missing};
+use facts::{CpuSet, Elsewhere, Fact, HostView, Missing};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Places {
 /// Errors: none could be read.
 pub fn places(host: &HostView) -> Fact<Places> {
     let info = host.cpuinfo.as_ref()?;
-    host.shows("PROCHOT#")?;
+    host.shows("PROCHOT#", Elsewhere::Hsmp)?;
     let reasons = Layout::of(info).map(|it| it.register);
     let registers = [Some(&THERM_STATUS), Some(&PACKAGE_THERM_STATUS), reasons];
     let (mut read, mut missing): (Vec<(Place, u64)>, Vec<&Missing>) = (Vec::new(), Vec::new());

@@ -9,6 +9,7 @@ mod places;
 mod shell;
 
 pub use places::is_named;
+pub(crate) use shell::brace_list;
 
 use crate::check::Check;
 use crate::commands::Kind;

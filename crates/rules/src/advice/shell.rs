@@ -115,7 +115,12 @@ fn register(cpus: &[String], address: u32, mask: u64, bits: u64) -> Vec<String> 
     commands
 }
 
-/// `{0..63}`, `{0,2,{8..15}}`; a single number as it is.
+/// CPUs as braces of bash: `{0..63}`, `{0,2,{8..15}}`; a single number as it is.
+pub(crate) fn brace_list(cpus: &CpuSet) -> String {
+    braces(&cpus.iter().map(|it| it.to_string()).collect::<Vec<_>>())
+}
+
+/// The same of numbers that may have leading zeros, which stay.
 fn braces(numbers: &[String]) -> String {
     let is_plain = |it: &&String| *it == "0" || !it.starts_with('0');
     let parsed: Option<CpuSet> =

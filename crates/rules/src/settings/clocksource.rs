@@ -6,7 +6,7 @@
 use crate::check::Reference;
 use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
 use crate::settings::file;
-use facts::{Subject, Subjects};
+use facts::{HostView, Subject, Subjects};
 
 const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const AVAILABLE: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
@@ -97,9 +97,7 @@ fn best<'a>(scene: &Scene<'_>, current: &'a str, available: &'a str) -> Result<&
         return Ok(current);
     }
     let mut offered = fast.filter(|it| available.split_whitespace().any(|other| other == *it));
-    // Where Xen promises a steady TSC the kernel ranks it above its own clock (`xen_tsc_safe_clocksource` and `xen_time_init` in
-    // arch/x86/xen/time.c): time that jumps when the guest is moved is worse than a slow clock.
-    let steady = current != "xen" && is_tsc_steady(scene);
+    let steady = is_tsc_steady(scene.host, available);
     offered.find(|it| *it != "tsc" || steady).ok_or_else(|| {
         let but = if steady || !available.split_whitespace().any(|it| it == "tsc") {
             ""
@@ -112,10 +110,17 @@ fn best<'a>(scene: &Scene<'_>, current: &'a str, available: &'a str) -> Result<&
 }
 
 /// Whether tsc keeps its speed: on bare metal the kernel watches it, in a guest the hypervisor has to promise it.
-fn is_tsc_steady(scene: &Scene<'_>) -> bool {
+///
+/// Not on Xen: where it promises a steady TSC, the kernel ranks tsc above Xen's clock and has chosen it already
+/// (`xen_tsc_safe_clocksource` and `xen_time_init` in arch/x86/xen/time.c, which also look at the TSC mode, shown nowhere). Time that
+/// jumps when a guest is moved is worse than a slow clock.
+pub(crate) fn is_tsc_steady(host: &HostView, available: &str) -> bool {
+    let is_xen = host.platform.is_control_domain
+        || available.split_whitespace().any(|it| it == "xen");
     let promised = ["constant_tsc", "nonstop_tsc"];
-    scene.host.platform.hypervisor == Ok(None)
-        || scene.host.cpuinfo.as_ref().is_ok_and(|it| promised.iter().all(|flag| it.has(flag)))
+    let is_promised =
+        || host.cpuinfo.as_ref().is_ok_and(|it| promised.iter().all(|flag| it.has(flag)));
+    !is_xen && (host.platform.hypervisor == Ok(None) || is_promised())
 }
 
 fn is_worse(clock: &str, than: &str) -> bool {

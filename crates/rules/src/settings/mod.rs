@@ -6,7 +6,7 @@ mod bd_prochot;
 mod boot;
 mod c1e;
 mod clocks;
-mod clocksource;
+pub(crate) mod clocksource;
 mod cpu_dma_latency;
 mod cpu_online;
 mod energy_perf_bias;

@@ -13,8 +13,8 @@ use crate::setting::{
 use crate::settings::register;
 use facts::change::Write;
 use facts::cpu::cooling::Kind;
-use facts::msr::intel::{CLOCK_MODULATION, THERM_STATUS};
-use facts::msr::thermal_status::TOO_HOT;
+use facts::msr::intel::{CLOCK_MODULATION, PACKAGE_THERM_STATUS, THERM_STATUS};
+use facts::msr::thermal_status::{Cause, PROCHOT, TOO_HOT};
 use facts::{CpuSet, Subject, Subjects};
 
 pub(super) const SETTING: Setting = Setting {
@@ -92,7 +92,7 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         .filter_map(|(cpu, &value)| register::write(cpu, &CLOCK_MODULATION, ENABLE, value, 0))
         .collect();
     if !writes.is_empty() {
-        cool(scene)?;
+        cool(scene, wanted.i_know)?;
         allowed(scene, wanted)?;
     }
     let change = Change { canary: writes.len() > 1, ..Change::of(writes) }.note(register::TAINT);
@@ -120,8 +120,8 @@ fn whole_cores(scene: &Scene<'_>, wanted: &Wanted<'_>, set: &CpuSet) -> Result<(
     )))
 }
 
-/// Refuses where the clock is known to be stopped for heat.
-fn cool(scene: &Scene<'_>) -> Result<(), Refusal> {
+/// Refuses where the clock is known to be stopped for heat, and, without consent, while another device pulls PROCHOT#.
+fn cool(scene: &Scene<'_>, i_know: bool) -> Result<(), Refusal> {
     /// Steps of the clock that come before stopped clocks, where there is cpufreq (`CPUFREQ_THERMAL_MAX_STEP`).
     const CLOCK_STEPS: u64 = 3;
     let has_cpufreq = scene.host.cpufreq.policies.as_ref().is_ok_and(|it| !it.is_empty());
@@ -132,19 +132,32 @@ fn cool(scene: &Scene<'_>) -> Result<(), Refusal> {
             && level > harmless
         {
             return Err(Refusal::Host(format!(
-                "{} is {level}: the kernel stops clocks to cool the machine; mend the cooling first",
+                "{} is {level}: the kernel stops clocks to cool the machine; fix the cooling first",
                 device.state_path()
             )));
         }
     }
-    let Ok(status) = scene.host.msrs.of(&THERM_STATUS) else { return Ok(()) };
-    let hot = status.cpus_where(|value| TOO_HOT.is_active(*value));
-    if hot.is_empty() {
-        return Ok(());
+    if let Some((register, cpus)) = active(scene, TOO_HOT) {
+        return Err(Refusal::Host(format!(
+            "CPUs {cpus} are too hot at this moment (bit 0 of register {register:#x}): fix the cooling first"
+        )));
     }
-    Err(Refusal::Host(format!(
-        "CPUs {hot} are too hot at this moment (bit 0 of register 0x19c): mend the cooling first"
-    )))
+    match active(scene, PROCHOT) {
+        Some((register, cpus)) if !i_know => Err(Refusal::NeedsConsent(format!(
+            "another device pulls PROCHOT# of CPUs {cpus} at this moment (bit 2 of register {register:#x}), perhaps for a lost power \
+             supply: find out which, and why, first"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The CPUs on which a cause is active now, of a core or of its package, and the register that says so.
+fn active(scene: &Scene<'_>, cause: Cause) -> Option<(u32, CpuSet)> {
+    [&THERM_STATUS, &PACKAGE_THERM_STATUS].into_iter().find_map(|register| {
+        let values = scene.host.msrs.of(register).ok()?;
+        let cpus = values.cpus_where(|value| cause.is_active(*value));
+        (!cpus.is_empty()).then_some((register.address, cpus))
+    })
 }
 
 /// Refuses models on which a write is known to harm, and, without consent, those of which nothing is known.
@@ -156,7 +169,7 @@ fn allowed(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Result<(), Refusal> {
         )),
         (6, model) if TRIED.contains(&model) => Ok(()),
         (family, model) if !wanted.i_know => Err(Refusal::NeedsConsent(format!(
-            "nobody is known to have cleared register 0x19a on family {family:#x} model {model:#x}, and a write has frozen a \
+            "register 0x19a is not known to have been cleared on family {family:#x} model {model:#x}, and a write has frozen a \
              Skylake-S"
         ))),
         _ => Ok(()),
@@ -217,9 +230,19 @@ mod tests {
             host(["0x14", "0x0", "0x0", "0x0"]).replace("model : 106", &format!("model : {model}"))
         };
         assert!(planned_knowing(&SETTING, "off", &model("94")).starts_with("refused: a write of"));
-        assert!(planned(&SETTING, "off", &model("158")).starts_with("consent: nobody is known"));
-        assert!(planned(&SETTING, "off", &model("85")).starts_with("consent: nobody is known"));
+        assert!(planned(&SETTING, "off", &model("158")).starts_with("consent: register 0x19a is not known"));
+        assert!(planned(&SETTING, "off", &model("85")).starts_with("consent: register 0x19a is not known"));
         assert!(planned_knowing(&SETTING, "off", &model("158")).contains(": 0x14 -> 0x4\n"));
+    }
+
+    #[test]
+    fn a_clock_that_another_device_holds_down_takes_consent() {
+        let pulled = host(["0x14", "0x0", "0x0", "0x0"]) + "//- /dev/cpu/1/msr 0x19c\n0x8800000c\n";
+        assert!(
+            planned(&SETTING, "off", &pulled)
+                .starts_with("consent: another device pulls PROCHOT# of CPUs 1 at this moment")
+        );
+        assert!(planned_knowing(&SETTING, "off", &pulled).contains(": 0x14 -> 0x4\n"));
     }
 
     #[test]
@@ -228,8 +251,10 @@ mod tests {
         let hot = slow.clone() + "//- /dev/cpu/1/msr 0x19c\n0x88000003\n";
         assert_eq!(
             planned_knowing(&SETTING, "off", &hot),
-            "refused: CPUs 1 are too hot at this moment (bit 0 of register 0x19c): mend the cooling first"
+            "refused: CPUs 1 are too hot at this moment (bit 0 of register 0x19c): fix the cooling first"
         );
+        let package = slow.clone() + "//- /dev/cpu/0/msr 0x1b1\n0x88000003\n";
+        assert!(planned_knowing(&SETTING, "off", &package).contains("(bit 0 of register 0x1b1)"));
         let device = "/sys/class/thermal/cooling_device0";
         let cooling = |state: u32| {
             files(&format!(

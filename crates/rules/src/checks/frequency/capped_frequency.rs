@@ -3,6 +3,7 @@
 //! Sources: Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst; drivers/acpi/processor_perflib.c for
 //! `bios_limit`. It cannot tell who set a limit: `scaling_max_freq` shows the lowest of all requests.
 
+use crate::advice::brace_list;
 use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
@@ -23,7 +24,7 @@ pub(crate) const CHECK: Check = Check {
 IA32_HWP_REQUEST (MSR 0x774), each against the highest clock that can be asked for there: `cpuinfo_max_freq`,
 or the nominal clock where the driver keeps boost out of these files (acpi-cpufreq on EPYC). Where the model
 name holds a clock, `cpuinfo_max_freq` itself is held against it. On AMD and Hygon also the highest P-state that
-firmware allows (PStateCurLim, MSR 0xC0010061 bits 2:0), and the limit that the amd_hsmp driver shows
+firmware allows (PStateCurLim, MSR 0xC0010061 bits 2:0), and the limit that the driver for HSMP shows
 (`cclk_freq_limit_input`), against the nominal clock.
 
 ## Why it matters
@@ -232,9 +233,10 @@ fn capped_by_request(host: &HostView) -> Verdict {
     let finding = |((max, highest), cpus): ((u64, u64), Vec<(u32, &hwp::Limit)>)| {
         let share = max as f64 / highest as f64;
         let message = format!("the HWP request keeps the clock at level {max} of {highest}");
+        let set: CpuSet = cpus.iter().map(|(cpu, _)| *cpu).collect();
         let finding = Finding::new(severity(share), Confidence::High, message)
-            .on(cpus.iter().map(|(cpu, _)| *cpu).collect(), host.topology.n_online())
-            .command(&commands::HWP_REWRITE, "")
+            .command(&commands::HWP_REWRITE, brace_list(&set))
+            .on(set, host.topology.n_online())
             .fix_lasting("find what writes the register: firmware, x86_energy_perf_policy, a tool that works around thermal limits");
         let first = cpus.first().map(|(_, it)| (it.path.clone(), format!("{:#x}", it.value)));
         let finding = first.into_iter().fold(finding, |it, (path, value)| it.evidence(path, value));
@@ -397,6 +399,7 @@ mod tests {
         );
         // Writing the limit that is in force already would not reach the register.
         let command = &findings(&CHECK, &registers("0x8000080a"))[0].fix.by_hand[0].command;
+        assert!(command.starts_with("for it in /sys/devices/system/cpu/cpu0/cpufreq; do max=$(cat $it/scaling_max_freq);"));
         assert!(command.contains("echo $((max - 100000)) > $it/scaling_max_freq; echo $max >"));
         assert_eq!(verdict(&CHECK, &registers("0x8000270a")), "clean");
         assert_eq!(

@@ -11,6 +11,7 @@ use facts::cpu::cpuidle::{FOLDER, IdleState, LATENCY_DEVICE, ResumeLatency, Stat
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::idle_limits::Barrier;
 use facts::msr::intel::{PKG_CST_CONFIG_CONTROL, TURBO_RATIO_LIMIT};
+use facts::msr::turbo_ratios;
 use facts::{CpuSet, HostView, Missing};
 use std::collections::BTreeMap;
 
@@ -149,12 +150,28 @@ fn explained(host: &HostView, deepest: &str, barriers: Vec<Barrier>, cpus: &CpuS
     let reasons: Vec<String> = barriers.iter().map(|it| reason(host, it)).collect();
     let message = format!("idle CPUs go no deeper than {deepest}: {}", reasons.join(", "));
     let mut finding = judged(host, cpus.clone(), message);
+    // Another barrier is a fault for itself, whatever the limit is for.
+    if let [Barrier::EveryCpu(_)] = barriers[..] {
+        finding = excused(host, finding);
+    }
+    let limit = barriers.iter().find_map(|it| match it {
+        Barrier::EveryCpu(limit) => Some(*limit),
+        _ => None,
+    });
     let mut lasting = Vec::new();
     for barrier in barriers {
         let text;
         (finding, text) = match barrier {
             Barrier::Disabled(states) => {
-                let enabled = |it, (number, name): &(u32, String)| enabled(it, *number, name, cpus);
+                let enabled = |it, (number, name): &(u32, String)| {
+                    // Enabled, it would still take too long to leave.
+                    let is_in_vain = limit.is_some_and(|it| forbids(host, it, *number, cpus));
+                    if is_in_vain {
+                        off(it, *number, cpus)
+                    } else {
+                        enabled(it, *number, name, cpus)
+                    }
+                };
                 let text = "stop the service or boot script that disables it".to_owned();
                 (states.iter().fold(finding, enabled), text)
             }
@@ -192,15 +209,42 @@ fn reason(host: &HostView, barrier: &Barrier) -> String {
 }
 
 fn enabled(finding: Finding, number: u32, name: &str, cpus: &CpuSet) -> Finding {
-    let first = cpus.first().unwrap_or(0);
-    finding.evidence(format!("{CPUS}/cpu{first}/cpuidle/state{number}/disable"), 1).fix_by_on(
-        "idle-state",
-        format!("{name}:on"),
-        cpus.clone(),
-    )
+    off(finding, number, cpus).fix_by_on("idle-state", format!("{name}:on"), cpus.clone())
 }
 
-/// The latency limit of all CPUs. A tuned profile that holds it does so on purpose, and so does a program: that is a note, or little more.
+fn off(finding: Finding, number: u32, cpus: &CpuSet) -> Finding {
+    let first = cpus.first().unwrap_or(0);
+    finding.evidence(format!("{CPUS}/cpu{first}/cpuidle/state{number}/disable"), 1)
+}
+
+/// Whether a latency limit of `limit` µs forbids a state on each of `cpus`.
+fn forbids(host: &HostView, limit: u32, number: u32, cpus: &CpuSet) -> bool {
+    let tables = host.cpuidle.tables.as_deref().unwrap_or_default();
+    let tables = tables.iter().filter(|it| !it.cpus.and(cpus).is_empty());
+    let mut states = tables.flat_map(|it| &it.states).filter(|it| it.number == number);
+    states.all(|it| it.latency.as_ref().is_ok_and(|&latency| latency > u64::from(limit)))
+}
+
+/// A finding of nothing but the latency limit of all CPUs. A tuned profile that holds it does so on purpose, and so does a program: that is a
+/// note, or little more. Where no descriptor could be read, an active profile may be the holder.
+fn excused(host: &HostView, mut finding: Finding) -> Finding {
+    let most = match (&host.cpuidle.latency_holders, active_profile(host)) {
+        (Ok(holders), profile) if holders.iter().any(|it| it.name == "tuned") => {
+            if let Some(active) = profile {
+                finding.message =
+                    format!("{}; tuned's profile {active} sets it on purpose", finding.message);
+            }
+            Severity::Info
+        }
+        (Ok(holders), _) if !holders.is_empty() => Severity::Low,
+        (Err(_), Some(_)) => Severity::Low,
+        _ => return finding,
+    };
+    finding.severity = finding.severity.min(most);
+    finding
+}
+
+/// The latency limit of all CPUs: who holds it, and what ends it.
 fn with_holders(host: &HostView, finding: Finding, limit: u32) -> (Finding, String) {
     let holders = host.cpuidle.latency_holders.as_deref().unwrap_or_default();
     let mut finding = finding.evidence(LATENCY_DEVICE, limit);
@@ -208,20 +252,14 @@ fn with_holders(host: &HostView, finding: Finding, limit: u32) -> (Finding, Stri
         finding = finding.evidence(format!("/proc/{}/fd", holder.pid), LATENCY_DEVICE);
     }
     if holders.iter().any(|it| it.name == "tuned") {
-        finding.severity = Severity::Info;
         let text = match active_profile(host) {
             Some(active) => {
-                finding.message =
-                    format!("{}; tuned's profile {active} sets it on purpose", finding.message);
                 let child = child_profile(&active, "force_latency=none");
                 format!("where single-threaded speed matters more than wake-ups: {child}")
             }
             None => "the tuned profile sets it (`[cpu] force_latency`)".to_owned(),
         };
         return (finding, text);
-    }
-    if !holders.is_empty() {
-        finding.severity = finding.severity.min(Severity::Low);
     }
     let text = "the limit ends when the process that holds the device closes it; without one, a driver requested it";
     (finding.command(&commands::LATENCY_HOLDERS, ""), text.to_owned())
@@ -267,7 +305,7 @@ fn judged(host: &HostView, cpus: CpuSet, message: String) -> Finding {
         Some((one, most)) if has_turbo && one > most => finding.cost(
             format!(
                 "up to {:.0} % of the clock of a core that is busy alone",
-                100.0 * (one - most) as f64 / one as f64
+                100.0 * f64::from(one - most) / f64::from(one)
             ),
             format!(
                 "turbo ratio {one} for the fewest active cores, {most} for the most ({})",
@@ -278,14 +316,10 @@ fn judged(host: &HostView, cpus: CpuSet, message: String) -> Finding {
     }
 }
 
-/// The turbo ratios of the fewest and of the most active cores that MSR_TURBO_RATIO_LIMIT holds, a byte each (SDM vol. 4). Where it holds
-/// no more than eight cores, more of them may be slower still.
-fn turbo_range(host: &HostView) -> Option<(u64, u64)> {
-    let values = host.msrs.of(&TURBO_RATIO_LIMIT).ok()?;
-    let (_, limit) = values.known().next()?;
-    let ratios: Vec<u64> =
-        limit.to_le_bytes().into_iter().map(u64::from).filter(|it| *it > 0).collect();
-    Some((*ratios.first()?, *ratios.last()?))
+/// The turbo ratios for the fewest and for the most active cores.
+fn turbo_range(host: &HostView) -> Option<(u8, u8)> {
+    let (_, limit) = host.msrs.of(&TURBO_RATIO_LIMIT).ok()?.known().next()?;
+    turbo_ratios::range(host.cpuinfo.as_ref().ok()?, *limit)
 }
 
 /// Whether `cpus` keep at least half of the cores awake; one thread is enough for a core.
@@ -405,6 +439,36 @@ intel_idle
         assert!(verdict(&CHECK, &host(driver)).starts_with("medium: "));
         let idle = "//- /dev/cpu_dma_latency\n!bytes 00943577\n";
         assert_eq!(verdict(&CHECK, &host(idle)), "clean");
+    }
+
+    #[test]
+    fn a_held_limit_does_not_excuse_a_state_that_is_disabled_as_well() {
+        let held = format!("{HELD_BY_TUNED}//- /etc/tuned/active_profile\nsap-hana\n{C6_OFF}");
+        assert_eq!(
+            verdict(&CHECK, &host(&held)),
+            "medium: idle CPUs go no deeper than POLL: C6 disabled, /dev/cpu_dma_latency held by tuned (812) allows 1 µs [all 2 CPUs]"
+        );
+        let fix = findings(&CHECK, &host(&held)).remove(0).fix;
+        assert!(fix.requests.is_empty() && fix.apply.is_empty(), "{fix:?}");
+        let lasting = fix.lasting.unwrap();
+        assert!(lasting.contains("disables it; ") && lasting.contains("sap-hana"), "{lasting}");
+        // 90 µs leave C3, which only the switch keeps out, and forbid C6.
+        let c3_only = held.replace("01000000", "5a000000").replace(C6_OFF, C3_OFF);
+        let fix = findings(&CHECK, &host(&c3_only)).remove(0).fix;
+        assert_eq!(fix.apply, ["idle-state=C3:on"]);
+    }
+
+    #[test]
+    fn a_limit_of_unknown_holders_is_low_where_a_tuned_profile_is_active() {
+        let held = format!("{HELD_BY_TUNED}//- /etc/tuned/active_profile\nsap-hana\n")
+            .replace("/fd/7 -> /dev/cpu_dma_latency", "/fd/\n!denied");
+        assert_eq!(
+            verdict(&CHECK, &host(&held)),
+            "low: idle CPUs go no deeper than POLL: /dev/cpu_dma_latency allows 1 µs [all 2 CPUs]"
+        );
+        let no_profile = held.replace("sap-hana", "");
+        assert!(verdict(&CHECK, &host(&no_profile)).starts_with("medium: "));
+        assert!(verdict(&CHECK, &host(&format!("{held}{C6_OFF}"))).starts_with("medium: "));
     }
 
     #[test]

@@ -62,7 +62,7 @@ once and then only the readings; polling less often, or taking events instead.
 const ADVISED_BUSY_US: u64 = 100;
 
 /// Linux 5.4 lets the thread sleep between two questions (340ff31ab00b, "ipmi_si: Only schedule continuously in the thread in maintenance
-/// mode"). Longterm kernels took it over (4.14.148, 4.19.78), and so did distributions: only kernels before all of these surely spin.
+/// mode"). Longterm kernels took it over (4.14.148, 4.19.78), and so did distributions: only kernels before all of these probably spin.
 const MAY_SLEEP_SINCE: (u32, u32) = (4, 4);
 
 /// IPMI_MAX_INTFS in ipmi_si_intf.c: more interfaces have no parameter.
@@ -122,23 +122,35 @@ fn judge(host: &HostView, thread: &PollingThread, uptime: Duration, share: f64) 
     ))
 }
 
-/// Requests the limit where it is known to help: the thread of this kernel never rests, and a tick is short.
+/// Requests the limit where it is expected to help: the thread of this kernel probably never rests, and a tick is short.
 fn limited(host: &HostView, mut finding: Finding, interface: usize) -> Finding {
     let Ok(limits) = &host.ipmi.max_busy_us else { return finding };
     let shown = limits.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
     finding = finding.evidence(Ipmi::MAX_BUSY_US, shown);
-    let is_limited = matches!(host.ipmi.max_busy_us(interface), Ok(1..=ADVISED_BUSY_US));
-    if is_limited || interface >= MOST_INTERFACES || !rests_shortly(host) {
+    // A limit of its own is somebody's choice.
+    let has_limit = host.ipmi.max_busy_us(interface) != Ok(0);
+    let is_in_reach = interface < MOST_INTERFACES && leaves_others_alone(&host.ipmi, interface);
+    if has_limit || !is_in_reach || !rests_shortly(host) {
         return finding;
     }
     finding.fix_by("kipmid-max-busy", ADVISED_BUSY_US.to_string())
 }
 
-/// Whether the thread spins without a limit, and rests for a millisecond with one.
+/// Whether the limit, which the setting gives to every interface, changes nothing for the others: what one takes is no reason to slow down
+/// another. `fullclock ipmi tune` looks at them one by one.
+fn leaves_others_alone(ipmi: &Ipmi, interface: usize) -> bool {
+    let polled = ipmi.threads.iter().flatten().map(|it| it.interface);
+    let limits = ipmi.max_busy_us.iter().flatten().enumerate();
+    let limited = limits.filter(|&(_, &limit)| limit != 0).map(|(other, _)| other);
+    let mut others = polled.chain(limited).filter(|&it| it != interface);
+    others.all(|it| ipmi.max_busy_us(it) == Ok(ADVISED_BUSY_US))
+}
+
+/// Whether the thread probably spins without a limit, and rests for a millisecond with one.
 fn rests_shortly(host: &HostView) -> bool {
-    let spins = host.kernel.version().is_ok_and(|it| it < MAY_SLEEP_SINCE);
+    let probably_spins = host.kernel.version().is_ok_and(|it| it < MAY_SLEEP_SINCE);
     let config = host.kernel.config.as_ref().ok();
-    spins && config.and_then(KernelConfig::ticks_per_second) == Some(1000)
+    probably_spins && config.and_then(KernelConfig::ticks_per_second) == Some(1000)
 }
 
 #[cfg(test)]
@@ -217,6 +229,20 @@ mod tests {
         let path = "/sys/module/ipmi_si/parameters/kipmid_max_busy_us";
         assert_eq!(commands("0\n"), [format!("echo 100 > {path}")]);
         assert!(commands("100\n").is_empty());
+    }
+
+    #[test]
+    fn no_limit_that_somebody_set_and_none_of_another_interface_is_changed() {
+        let requests = |limits| with_kernel(limits, "3.10.0", 1000).requests.len();
+        assert_eq!((requests("0,0\n"), requests("0,100\n")), (1, 1));
+        assert_eq!((requests("500\n"), requests("50\n")), (0, 0));
+        assert_eq!((requests("0,500\n"), requests("0,50\n")), (0, 0));
+        let second = "//- /proc/413/stat\n413 (kipmi1) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 39 19 1 0 10 0 0\n\
+                      //- /proc/413/schedstat\n1000000 99 7\n";
+        let requests = |limits: &str| {
+            with_kernel(&format!("{limits}\n{second}"), "3.10.0", 1000).requests.len()
+        };
+        assert_eq!((requests("0,0"), requests("0,100")), (0, 1));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::msr::{Register, intel, rapl};
 use facts::power::limit::PowerLimit;
-use facts::{CpuSet, Fact, HostView, IfPresent, Microwatts, Missing};
+use facts::{CpuSet, Elsewhere, Fact, HostView, IfPresent, Microwatts, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "low-power-limit",
@@ -55,7 +55,7 @@ const FAR_BELOW: f64 = 0.8;
 const HALF: f64 = 0.5;
 
 fn run(host: &HostView) -> Verdict {
-    host.shows("the package's power limit")?;
+    host.shows("the package's power limit", Elsewhere::Firmware)?;
     let zones = host.power_limits.if_present()?.map(Vec::as_slice).unwrap_or_default();
     let registers = (!driver_knows(zones)).then(|| by_register(host));
     let by_registers = matches!(registers, Some(Ok(_)));
@@ -156,6 +156,11 @@ fn by_zone(
     let long = Some(*zone.long_term.as_ref()?);
     let short = zone.short_term.if_present()?.copied();
     let limits = NAMES.into_iter().zip([long, short]).enumerate();
+    // From the factory the short-term limit lies above the design power: it has a maximum of its own.
+    let highest = |number| match number {
+        0 => Some(design),
+        _ => zone.short_term_max.as_ref().ok().copied().filter(|it| *it > design),
+    };
     let limit = |(number, (name, power)): (usize, (&'static str, Option<Microwatts>))| {
         let path = zone.path(&format!("constraint_{number}_power_limit_uw"));
         let power = power.filter(|it| it.0 > 0)?;
@@ -165,8 +170,7 @@ fn by_zone(
             power,
             design,
             cpus: CpuSet::default(),
-            // The short-term limit lies above the design power from the factory, so that this is not what to raise it to.
-            command: (number == 0).then(|| format!("{} > {path}", design.0)),
+            command: highest(number).map(|it| format!("{} > {path}", it.0)),
             lasting: FIND_OUT,
             evidence: [
                 (path, power.0.to_string()),
@@ -242,6 +246,22 @@ mod tests {
         let short = "//- /sys/class/powercap/intel-rapl:0/constraint_1_power_limit_uw\n90000000\n";
         let host = package("1", "205000000", "205000000") + short;
         assert!(verdict(&CHECK, &host).contains("90 W by its short-term limit"));
+        assert!(findings(&CHECK, &host)[0].fix.by_hand.is_empty());
+    }
+
+    #[test]
+    fn a_short_term_limit_is_raised_to_its_own_maximum_and_never_to_the_design_power() {
+        let file = "//- /sys/class/powercap/intel-rapl:0/constraint_1";
+        let commands = |max: &str| {
+            let short =
+                format!("{file}_power_limit_uw\n90000000\n{file}_max_power_uw\n{max}\n");
+            let host = package("1", "205000000", "205000000") + &short;
+            let by_hand = findings(&CHECK, &host).remove(0).fix.by_hand;
+            by_hand.into_iter().map(|it| it.command).collect::<Vec<_>>().join("\n")
+        };
+        let path = "/sys/class/powercap/intel-rapl:0/constraint_1_power_limit_uw";
+        assert_eq!(commands("413000000"), format!("echo 413000000 > {path}"));
+        assert_eq!(commands("0"), "");
     }
 
     #[test]

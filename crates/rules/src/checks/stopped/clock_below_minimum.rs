@@ -22,7 +22,8 @@ pub(crate) const CHECK: Check = Check {
 hardware: `cpuinfo_min_freq`, the minimum ratio in MSR 0xCE bits 47:40, and the minimum of an HWP request, whichever
 is lowest. A tenth below is tolerated. On AMD only with amd-pstate, because the lowest P-state of the
 ACPI tables is not the lowest clock. At least one of the low CPUs has to be busy (a process in state R was on it):
-an idle CPU's sample is a few thousand cycles. Where no process list is at hand, confidence is low.
+an idle CPU's sample is a few thousand cycles. Where only threads ran, of which no file says where, or no process list
+is at hand, confidence is low.
 
 ## Why it matters
 No governor can ask for such a clock. It is the mark of a clock that runs at some P-state and is stopped for a part
@@ -64,25 +65,39 @@ fn run(host: &HostView) -> Verdict {
             Err(missing) => unknown = unknown.or(Some(missing)),
         }
     }
-    let busy = busy_cpus(host);
     match (low.iter().min_by_key(|it: &&Low| it.clock), unknown) {
-        (Some(_), _)
-            if busy.as_ref().is_some_and(|busy| low.iter().all(|it| !busy.contains(it.cpu))) =>
-        {
-            Err(every_low_cpu_was_idle())
-        }
-        (Some(worst), _) => Ok(vec![finding(&clocks, worst, &low, n_judged, busy.is_some())]),
+        (Some(worst), _) => match load_of(host, &low) {
+            Load::None => Err(no_low_cpu_was_busy()),
+            load => Ok(vec![finding(&clocks, worst, &low, n_judged, load)]),
+        },
         (None, Some(missing)) => Err(missing),
         (None, None) => Ok(Vec::new()),
     }
 }
 
-/// The CPUs that a process was on while the host was read; `None` where the processes are not known.
-///
-/// This program is one of them, and no load: its CPU has woken up for it.
-fn busy_cpus(host: &HostView) -> Option<CpuSet> {
-    let processes = host.processes.as_ref().ok()?;
-    Some(processes.iter().filter(|it| it.name != OWN_NAME).filter_map(|it| it.running_on).collect())
+/// What ran on the CPUs with a low clock while the host was read.
+#[derive(Clone, Copy, PartialEq)]
+enum Load {
+    /// A process.
+    Seen,
+    /// Something may have run there.
+    Possible,
+    /// Nothing.
+    None,
+}
+
+/// /proc/PID/stat has the state of a process's main thread, which sleeps in a database of many threads: how many threads of the host are
+/// runnable tells of the others. This program is no load: its CPU has woken up for it.
+fn load_of(host: &HostView, low: &[Low]) -> Load {
+    let Ok(processes) = &host.processes else { return Load::Possible };
+    let others = processes.iter().filter(|it| it.name != OWN_NAME);
+    let busy: CpuSet = others.filter_map(|it| it.running_on).collect();
+    if low.iter().any(|it| busy.contains(it.cpu)) {
+        return Load::Seen;
+    }
+    // One of the runnable threads reads the file.
+    let n_unseen = host.kernel.runnable.as_ref().map(|it| it.saturating_sub(1 + busy.len() as u64));
+    if n_unseen.is_ok_and(|it| it > 0) { Load::Possible } else { Load::None }
 }
 
 /// This program's name in /proc/PID/stat.
@@ -90,8 +105,8 @@ const OWN_NAME: &str = "fullclock";
 
 /// With C1E or C6, APERF and MPERF of an idle CPU rise by a few thousand cycles between two samples, of which some are run
 /// at a low clock (intel/pepc, docs/misc-c1e-cpu-freq.md).
-fn every_low_cpu_was_idle() -> Missing {
-    let why = "every CPU that reports less than the lowest clock was idle; audit again under load";
+fn no_low_cpu_was_busy() -> Missing {
+    let why = "nothing was seen to run on the CPUs that report less than the lowest clock; audit again under load";
     Missing { what: "the clock of a busy CPU".to_owned(), why: Why::Failed(why.to_owned()) }
 }
 
@@ -220,12 +235,12 @@ fn finding(
     worst: &Low,
     low: &[Low],
     n_judged: usize,
-    some_were_busy: bool,
+    load: Load,
 ) -> Finding {
     let Low { clock, lowest, .. } = worst;
     // Goldmont Plus reads low while healthy; one CPU of many may be a bad sample.
     let is_goldmont_plus = (clocks.info.family, clocks.info.model) == (6, 0x7a);
-    let is_sure = low.len() * 2 >= n_judged && !is_goldmont_plus && some_were_busy;
+    let is_sure = low.len() * 2 >= n_judged && !is_goldmont_plus && load == Load::Seen;
     let (severity, confidence) = match is_sure {
         true => (Severity::Medium, Confidence::Medium),
         false => (Severity::Low, Confidence::Low),
@@ -267,7 +282,7 @@ fn asked_further(info: &CpuInfo, finding: Finding) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::finding::Confidence;
+    use crate::finding::{Confidence, Severity};
     use crate::fixture::{findings, verdict};
 
     /// Two CPUs with these clocks in MHz, on a processor whose lowest is `min_khz` by `driver`.
@@ -294,8 +309,13 @@ mod tests {
         let idle = busy.replace("(postgres) R", "(postgres) S");
         assert_eq!(
             verdict(&CHECK, &idle),
-            "unknown: the clock of a busy CPU cannot be read: every CPU that reports less than the lowest clock was idle; audit again under load"
+            "unknown: the clock of a busy CPU cannot be read: nothing was seen to run on the CPUs that report less than the lowest clock; audit again under load"
         );
+        // The main thread of a database sleeps while its other threads run.
+        let loadavg = |n| format!("//- /proc/loadavg\n0.10 0.10 0.10 {n}/80 99\n");
+        assert!(verdict(&CHECK, &(idle.clone() + &loadavg(1))).starts_with("unknown: "));
+        let threads = findings(&CHECK, &(idle.clone() + &loadavg(3)));
+        assert_eq!((threads[0].severity, threads[0].confidence), (Severity::Low, Confidence::Low));
         // This program is no load.
         assert!(verdict(&CHECK, &busy.replace("postgres", "fullclock")).starts_with("unknown: "));
         let without_processes = busy.replace(BUSY, "");

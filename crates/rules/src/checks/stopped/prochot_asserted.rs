@@ -27,7 +27,7 @@ Bit 2 of IA32_THERM_STATUS (MSR 0x19C, each core) and IA32_PACKAGE_THERM_STATUS 
 Bits 0 and 4 of both: the processor's own temperature. The limit reasons of processors that document them:
 0x64F from Skylake to Ice Lake, 0x690 on Haswell and Broadwell. What is only in a log (bit 3, and bits 31:16 of
 the limit reasons) is reported as such: it happened since boot, or since somebody cleared it, at no known time.
-On AMD the files of the amd_hsmp driver (`prochot_status`, `pwr_current_active_freq_limit_source`), which newer kernels
+On AMD the files of the driver hsmp_acpi (amd_hsmp on older kernels) (`prochot_status`, `pwr_current_active_freq_limit_source`), which newer kernels
 have on EPYC 7003 and later. On POWER the reasons that the on-chip controller counts (`throttle_stats`). Elsewhere Linux
 shows nothing of it, and the check is unknown.
 
@@ -70,7 +70,7 @@ fn run(host: &HostView) -> Verdict {
     if info.is_power() {
         return by_on_chip_controller(host);
     }
-    host.shows(SIGNAL)?;
+    host.shows(SIGNAL, Elsewhere::Hsmp)?;
     let layout = Layout::of(info);
     let mut signals = Signals { host, found: BTreeMap::new() };
     let mut missing: Vec<&Missing> = Vec::new();
@@ -377,13 +377,13 @@ mod tests {
         };
         for vendor in ["AuthenticAMD", "HygonGenuine"] {
             assert!(
-                of(vendor).starts_with("unknown: PROCHOT# cannot be read: AMD"),
+                of(vendor).starts_with("unknown: PROCHOT# cannot be read: EPYC"),
                 "{}",
                 of(vendor)
             );
         }
         let other =
-            "unknown: PROCHOT# cannot be read: Linux has no interface to it on this processor";
+            "unknown: PROCHOT# cannot be read: this program reads no interface to it on this processor";
         let arm = "//- /proc/cpuinfo\nprocessor : 0\nCPU implementer : 0xc0\n";
         assert_eq!(verdict(&CHECK, arm), other);
         let s390 = "//- /proc/cpuinfo\nvendor_id : IBM/S390\n";
@@ -410,7 +410,7 @@ mod tests {
             "low: a failed power supply lowered the highest clock 3 times since boot [all 4 CPUs]"
         );
         assert!(
-            power9(&[]).starts_with("unknown: PROCHOT# cannot be read: Linux has no interface")
+            power9(&[]).starts_with("unknown: PROCHOT# cannot be read: this program reads no interface")
         );
     }
 }

@@ -7,6 +7,7 @@ use crate::advice::lasting::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::settings::clocksource::is_tsc_steady;
 use facts::system::clocksource::FOLDER;
 use facts::{HostView, Missing};
 
@@ -59,7 +60,7 @@ fn run(host: &HostView) -> Verdict {
         return Err(Missing::shown_by_timer(format!("the stability mark of {current} ({mark})")));
     }
     let Some((mut severity, kind)) = slowness(current) else { return Ok(Vec::new()) };
-    if current == "xen" && better(host).is_none() {
+    if current == "xen" && !host.clocksource.offers("tsc") {
         severity = Severity::Low;
     }
     let mut finding = Finding::new(
@@ -111,6 +112,8 @@ fn why(host: &HostView) -> String {
         format!("{chosen} on the boot line")
     } else if let Some(better) = better(host) {
         format!("{better} is available")
+    } else if host.clocksource.offers("tsc") {
+        "tsc is available, and nothing promises that it keeps its speed here".to_owned()
     } else if host.clocksource.available.is_ok() {
         "tsc is not available, the kernel has found it unstable or missing".to_owned()
     } else {
@@ -133,11 +136,13 @@ fn is_fast(clock: &str) -> bool {
     slowness(clock).is_none()
 }
 
-/// A clock that is offered and needs no system call.
+/// A clock that is offered, needs no system call, and keeps its speed.
 fn better(host: &HostView) -> Option<&'static str> {
+    let available = host.clocksource.available.as_ref().map(|it| it.join(" ")).unwrap_or_default();
+    let is_steady = |it: &str| it != "tsc" || is_tsc_steady(host, &available);
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"]
         .into_iter()
-        .find(|it| host.clocksource.offers(it))
+        .find(|it| host.clocksource.offers(it) && is_steady(it))
 }
 
 fn with_fix(host: &HostView, finding: Finding) -> Finding {
@@ -191,7 +196,7 @@ mod tests {
     fn a_better_clock_that_is_at_hand_is_named() {
         assert_eq!(
             verdict(&CHECK, &host("xen", "xen tsc hpet", "")),
-            "medium: clock source xen takes a system call on most hosts: tsc is available"
+            "medium: clock source xen takes a system call on most hosts: tsc is available, and nothing promises that it keeps its speed here"
         );
     }
 
@@ -201,7 +206,11 @@ mod tests {
             |current, available| findings(&CHECK, &host(current, available, "")).remove(0).fix;
         let xen = fix("xen", "xen tsc hpet");
         assert!(xen.now.is_empty() && xen.apply.is_empty(), "{xen:?}");
-        assert!(xen.refused[0].contains("request tsc by name"), "{xen:?}");
+        assert!(!xen.lasting.unwrap().contains("clocksource="));
+        // The flags are no promise of Xen's, whichever clock is in use.
+        let flags = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\nflags : hypervisor constant_tsc nonstop_tsc\n";
+        let xen = findings(&CHECK, &(host("hpet", "xen tsc hpet", "") + flags)).remove(0).fix;
+        assert!(xen.now.is_empty() && xen.apply.is_empty(), "{xen:?}");
         assert!(!xen.lasting.unwrap().contains("clocksource="));
         let bare = host("hpet", "tsc hpet", "")
             + "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\nflags : tsc\n";

@@ -23,7 +23,7 @@ be delivered there (`/proc/irq/N/smp_affinity_list`).
 Isolation is about processes: `isolcpus=` and `nohz_full=` leave interrupts where they are. A network card or an
 NVMe drive that interrupts the isolated CPU takes it away for microseconds each time, softirqs included.
 Multi-queue devices spread one interrupt over every CPU and the kernel manages those by itself: their affinity
-cannot be written, only `isolcpus=managed_irq,` keeps them away.
+cannot be written, only `isolcpus=managed_irq,` (Linux 5.6 and later) keeps them away.
 
 ## When to leave it alone
 Where the interrupt belongs to the work of the isolated CPU: a thread that submits to its own NVMe queue, or polls its
@@ -133,24 +133,37 @@ fn moved_away(host: &HostView, isolated: &CpuSet, finding: Finding) -> Finding {
     if elsewhere.is_empty() {
         return finding;
     }
-    let managed = match host.isolation.asked_for(Purpose::ManagedIrq) {
-        Ok(cpus) if isolated.minus(&cpus).is_empty() => String::new(),
-        // Without `domain` the parameter would no longer keep processes away.
-        _ if host.isolation.written_for(Purpose::Domain).is_empty() => {
-            format!(" and `isolcpus=managed_irq,{isolated}`")
-        }
-        _ => format!(" and `isolcpus=managed_irq,domain,{isolated}`"),
-    };
+    let (managed, since) = managed_irq(host, isolated);
     finding.names("/proc/irq/*/smp_affinity_list").fix_by("irq-affinity", "housekeeping").fix_lasting(format!(
         "`irqaffinity={elsewhere}`{managed} on the boot line; irqbalance leaves the CPUs of isolcpus= and nohz_full= alone by itself, unless /etc/sysconfig/irqbalance or \
-         /etc/default/irqbalance sets IRQBALANCE_BANNED_CPUS or IRQBALANCE_BANNED_CPULIST; an interrupt that the kernel manages refuses to be moved (EIO)"
+         /etc/default/irqbalance sets IRQBALANCE_BANNED_CPUS or IRQBALANCE_BANNED_CPULIST; an interrupt that the kernel manages refuses to be moved (EIO){since}"
     ))
+}
+
+/// The parameter that keeps managed interrupts away as " and `isolcpus=...`" where this kernel has it, and else a note on which kernels have it.
+fn managed_irq(host: &HostView, isolated: &CpuSet) -> (String, &'static str) {
+    /// 11ea68f553e2, "genirq, sched/isolation: Isolate from handling managed interrupts". A kernel before drops the list with a flag that it
+    /// does not know (`housekeeping_isolcpus_setup`: "isolcpus: Error, unknown flag"), and before 4.15 it knows none.
+    const SINCE: (u32, u32) = (5, 6);
+    let in_force = host.isolation.asked_for(Purpose::ManagedIrq);
+    if in_force.is_ok_and(|cpus| isolated.minus(&cpus).is_empty()) {
+        return (String::new(), "");
+    }
+    if !host.kernel.version().is_ok_and(|it| it >= SINCE) {
+        let note =
+            "; `isolcpus=managed_irq,` exists since Linux 5.6; older kernels ignore the whole list";
+        return (String::new(), note);
+    }
+    // Without `domain` the parameter would no longer keep processes away.
+    let domain =
+        if host.isolation.written_for(Purpose::Domain).is_empty() { "" } else { "domain," };
+    (format!(" and `isolcpus=managed_irq,{domain}{isolated}`"), "")
 }
 
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     /// Four CPUs of which 2 and 3 are isolated, up for 1000 s; IRQ 24 came `count` times to CPU 2.
     fn host(line: &str, count: &str, affinity: &str) -> String {
@@ -184,6 +197,24 @@ mod tests {
             verdict(&CHECK, &host("isolcpus=2,3", "0", "0-3")),
             "info: 1 of 1 active device interrupts may be delivered to isolated CPUs [CPUs 2-3 (2 of 4)]"
         );
+    }
+
+    #[test]
+    fn managed_irq_is_advised_only_to_kernels_that_know_it() {
+        let lasting = |release: &str| {
+            let kernel = format!("//- /proc/sys/kernel/osrelease\n{release}\n");
+            let host = host("isolcpus=2,3", "0", "0-3") + &kernel;
+            findings(&CHECK, &host).remove(0).fix.lasting.unwrap()
+        };
+        assert!(
+            lasting("5.6.0").contains(" and `isolcpus=managed_irq,domain,2-3` on the boot line")
+        );
+        for release in ["3.10.0-1160.el7.x86_64", "5.5.19", "!denied"] {
+            let lasting = lasting(release);
+            assert!(lasting.starts_with("`irqaffinity=0-1` on the boot line"), "{lasting}");
+            let note = "`isolcpus=managed_irq,` exists since Linux 5.6; older kernels ignore the whole list";
+            assert!(lasting.ends_with(note), "{lasting}");
+        }
     }
 
     #[test]

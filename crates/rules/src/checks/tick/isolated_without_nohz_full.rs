@@ -86,12 +86,25 @@ fn finding(host: &HostView, ticking: &CpuSet) -> Finding {
             format!("a test that lost 0.73 % to 1000 ticks a second, scaled to CONFIG_HZ={hz}"),
         );
     }
+    fixed(host, finding, ticking)
+}
+
+fn fixed(host: &HostView, finding: Finding, ticking: &CpuSet) -> Finding {
+    // `tick_nohz_init` in kernel/time/tick-sched.c: "Clearing %d from nohz_full range for timekeeping".
+    let timekeeper = CpuSet::from_iter([0]);
+    if ticking.minus(&timekeeper).is_empty() {
+        return finding
+            .fix_lasting("CPU 0 keeps the time and cannot be in nohz_full=: isolate another CPU");
+    }
     // The kernel takes one list only.
-    let mut list = isolation.tickless().unwrap_or_default();
+    let mut list = host.isolation.tickless().unwrap_or_default();
     list.extend(ticking.iter());
-    let parameter =
-        format!("`nohz_full={list}` on the boot line, together with what is there for isolcpus=");
-    match config {
+    let list = list.minus(&timekeeper);
+    let but = if ticking.contains(0) { "; CPU 0 keeps the time and cannot be in it" } else { "" };
+    let parameter = format!(
+        "`nohz_full={list}` on the boot line, together with what is there for isolcpus={but}"
+    );
+    match host.kernel.config.as_ref().ok() {
         Some(config) if !config.has("NO_HZ_FULL") => finding.fix_lasting(format!(
             "a kernel built with CONFIG_NO_HZ_FULL, which this one is not; then {parameter}"
         )),
@@ -130,6 +143,19 @@ mod tests {
         let estimate = &finding.cost.as_ref().unwrap().estimate;
         assert_eq!(estimate, "about 0.2 % of each of these CPUs while it is busy");
         assert!(finding.fix.lasting.as_ref().unwrap().starts_with("a kernel built with"));
+    }
+
+    #[test]
+    fn the_cpu_that_keeps_the_time_is_left_out_of_the_list() {
+        let fix = findings(&CHECK, &host("isolcpus=0,2", "0,2", "(null)")).remove(0).fix;
+        assert!(fix.requests.iter().map(|it| &*it.value).eq(["2"]), "{fix:?}");
+        let lasting = fix.lasting.unwrap();
+        assert!(lasting.starts_with("`nohz_full=2` on the boot line"), "{lasting}");
+        assert!(lasting.ends_with("; CPU 0 keeps the time and cannot be in it"), "{lasting}");
+        let fix = findings(&CHECK, &host("isolcpus=0 nohz_full=3", "0", "3")).remove(0).fix;
+        assert!(fix.requests.is_empty(), "{fix:?}");
+        let advice = "CPU 0 keeps the time and cannot be in nohz_full=: isolate another CPU";
+        assert_eq!(fix.lasting.unwrap(), advice);
     }
 
     #[test]

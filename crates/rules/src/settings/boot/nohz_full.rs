@@ -47,7 +47,6 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
             format!("this kernel ignores nohz_full=: {} has no CONFIG_NO_HZ_FULL=y", config.path);
         return Err(Refusal::Host(text));
     }
-    let change = boot_edit::edit_cpus(scene, wanted, "nohz_full")?;
     let isolated = scene.host.isolation.scheduler_isolated();
     let list = match wanted.value {
         "isolated" => isolated.unwrap_or_default(),
@@ -58,7 +57,7 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         let text = "CPU 0 keeps the time for the others, and the kernel takes it out of nohz_full=: leave it out";
         return Err(Refusal::Host(text.to_owned()));
     }
-    Ok(change)
+    boot_edit::edit_cpus(scene, wanted, "nohz_full")
 }
 
 #[cfg(test)]
@@ -93,13 +92,16 @@ mod tests {
     fn lists_that_make_no_sense_are_refused() {
         let refusal = |value: &str| planned(&SETTING, value, DEBIAN);
         assert_eq!(refusal("2-9"), "value: nohz_full=2-9: expected a list within 0-3, or none");
-        assert_eq!(refusal("0-3"), "value: nohz_full=0-3: it leaves no CPU for everything else");
         assert_eq!(refusal("x"), "value: nohz_full=x: expected a list of CPUs like 0-3,8");
     }
 
     #[test]
     fn the_cpu_that_keeps_the_time_is_refused() {
         assert!(planned(&SETTING, "0-1", DEBIAN).starts_with("refused: CPU 0 keeps the time"));
+        // Whatever keeps the boot line, and where it may not be read.
+        let denied = format!("{DEBIAN}//- /etc/default/grub\n!denied\n");
+        assert!(planned(&SETTING, "2-3", &denied).starts_with("unknown: "));
+        assert!(planned(&SETTING, "0-3", &denied).starts_with("refused: CPU 0 keeps the time"));
         let host = format!("{DEBIAN}//- /sys/devices/system/cpu/isolated\n0\n");
         assert!(planned(&SETTING, "isolated", &host).starts_with("refused: CPU 0 keeps the time"));
     }
