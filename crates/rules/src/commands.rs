@@ -282,13 +282,16 @@ pub(crate) const STEAL: Command = look("steal", "vmstat 1 5", "package procps", 
 /// What differs from the active profile of TuneD.
 pub(crate) const TUNED_VERIFY: Command =
     look("tuned-verify", "tuned-adm verify", "package tuned", always);
-/// Finds the limit of polling that suits a controller, and puts the limit back.
-pub(crate) const IPMI_TUNE: Command = look(
-    "ipmi-tune",
-    "fullclock ipmi tune  # tries limits, measures sweep and CPU time of each, and puts the limit back",
-    "this program",
-    has_controller,
-);
+/// Finds the limit of polling that suits a controller. It journals what it tries; keeping a limit takes `--persist`.
+pub(crate) const IPMI_TUNE: Command = Command {
+    id: "ipmi-tune",
+    kind: Kind::Changes {
+        risk: "tries limits for some minutes, during which sensors answer late, and puts the old limit back",
+    },
+    available: "this program",
+    text: "fullclock ipmi tune",
+    holds: has_controller,
+};
 
 fn always(_: &HostView) -> Result<(), String> {
     Ok(())
