@@ -1,6 +1,6 @@
 //! Making the writes of one group: journaled, compared, written, read back.
 
-use super::journal::{Fates, Packed, Step, runs};
+use super::journal::{Fates, Packed, Recorded, State, Step, runs};
 use super::machine::{Companion, same};
 use super::{Cause, Fate, Outcome, Transaction, Trouble, canary, fault};
 use facts::change::{Aim, Group, Target, Write};
@@ -30,11 +30,32 @@ impl Transaction<'_> {
 
     /// Sees that every place still holds what the plan saw, before any is written.
     fn look_first(&self, group: &Group) -> Result<(), Cause> {
+        self.not_on_awaiting(group)?;
         let mut seen = HashSet::new();
         for write in &group.writes {
             // What a group writes twice holds something else by the second time.
             if seen.insert(&write.target) && write.aim != Aim::IfTaken {
                 self.compare(write)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sees that no place was written by a change that awaits confirmation: at its deadline that would leave the place alone, and
+    /// undoing this change later would bring its unconfirmed value back.
+    fn not_on_awaiting(&self, group: &Group) -> Result<(), Cause> {
+        let is_awaiting = |it: &&Recorded| matches!(it.state, State::Awaiting { .. });
+        for change in self.journal.changes().iter().filter(is_awaiting) {
+            let groups = self.journal.groups(&change.id).map_err(Cause::NotJournaled)?;
+            let written = |target: &Target| {
+                groups.iter().any(|it| it.made().any(|it| overlap(&it.target, target)))
+            };
+            if let Some(write) = group.writes.iter().find(|it| written(&it.target)) {
+                let why = format!(
+                    "change {} wrote it and awaits confirmation; confirm or revert that first",
+                    change.id
+                );
+                return Err(Trouble::new(&write.target, why).into());
             }
         }
         Ok(())
@@ -149,6 +170,18 @@ impl Transaction<'_> {
             return Ok(());
         }
         Err(Cause::DidNotStick { target: write.target.clone(), wrote: write.to.clone(), found })
+    }
+}
+
+/// Whether two writes may change the same. Each request of a latency is of a process of its own.
+fn overlap(one: &Target, other: &Target) -> bool {
+    match (one, other) {
+        (Target::LatencyRequest, _) => false,
+        (
+            Target::Register { cpu, address, mask },
+            Target::Register { cpu: other_cpu, address: other_address, mask: other_mask },
+        ) => (cpu, address) == (other_cpu, other_address) && mask & other_mask != 0,
+        _ => one == other,
     }
 }
 

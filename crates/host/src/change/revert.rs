@@ -37,6 +37,18 @@ pub enum ChangeError {
         /// Why it is not recorded.
         error: JournalError,
     },
+    /// It could not be kept, and everything is undone, as far as `undone` says.
+    #[error("change {id} is not kept: {error}")]
+    NotKept {
+        /// Which.
+        id: String,
+        /// What undoing did.
+        undone: Vec<Undone>,
+        /// Why it is not kept.
+        error: Box<ChangeError>,
+        /// Why what was undone is not recorded.
+        journal: Option<JournalError>,
+    },
     /// It is not one that this can be done to.
     #[error("change {id} {why}")]
     NotNow {

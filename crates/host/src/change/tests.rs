@@ -354,3 +354,33 @@ fn what_waits_to_be_confirmed_is_confirmed_in_time_or_reverted() {
     assert_eq!(state(&tree, &early), State::Kept);
     assert_eq!(tree.get(STAT_INTERVAL), "10\n");
 }
+
+#[test]
+fn a_change_is_not_stacked_on_a_place_whose_value_awaits_confirmation() {
+    let tree = Tree::new();
+    let (machine, mut journal) = (tree.machine(), tree.journal());
+    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    change.confirm_without_guard(Duration::from_secs(600));
+    change.apply(&stat_interval()).unwrap();
+    change.keep().unwrap();
+    let on_top = || {
+        let write = Write::of(Target::control(STAT_INTERVAL), "10", "5");
+        group("stat-interval", vec![write])
+    };
+    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    change.apply(&governors()).unwrap();
+    let failure = change.apply(&on_top()).unwrap_err();
+    assert_eq!(
+        failure.to_string(),
+        "stat-interval: /proc/sys/vm/stat_interval: change 0001 wrote it and awaits confirmation; \
+         confirm or revert that first"
+    );
+    drop(change);
+    assert_eq!(tree.get(STAT_INTERVAL), "10\n");
+    confirm(&machine, &mut journal, "1").unwrap();
+    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    change.apply(&on_top()).unwrap();
+    change.keep().unwrap();
+    revert(&machine, &mut journal, "3", Force::No).unwrap();
+    assert_eq!(tree.get(STAT_INTERVAL), "10\n");
+}

@@ -136,9 +136,20 @@ impl<'a> Transaction<'a> {
 
     /// Keeps what was done; where it is to be confirmed, the time begins, and the guard has in memory what it may have to undo.
     ///
-    /// Errors: it cannot be journaled, or the guard cannot read the journal, and everything is undone; or it is over already.
+    /// Errors: it cannot be journaled, or the guard cannot read the journal, and everything is undone
+    /// ([`ChangeError::NotKept`]); or it is over already.
     pub fn keep(mut self) -> Result<(), ChangeError> {
         self.still_going()?;
+        if let Err(error) = self.try_keep() {
+            let (undone, journal) = self.take_back();
+            let (id, error) = (self.id.clone(), error.into());
+            return Err(ChangeError::NotKept { id, undone, error, journal });
+        }
+        self.is_over = true;
+        Ok(())
+    }
+
+    fn try_keep(&mut self) -> Result<(), ChangeError> {
         let change = self.id.clone();
         let step = match self.confirm_within {
             None => Step::Kept { change },
@@ -152,7 +163,6 @@ impl<'a> Transaction<'a> {
         if let Some(guard) = &mut self.guard {
             guard.load(&self.id)?;
         }
-        self.is_over = true;
         Ok(())
     }
 

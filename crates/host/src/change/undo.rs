@@ -1,16 +1,19 @@
 //! Undoing a change from what the journal recorded: backwards, to what was recorded, and nothing that somebody else has changed since.
 
 use super::failure::shown;
-use super::journal::{Fates, Journal, RecordedGroup, State, Step, runs};
+use super::journal::{Fates, Journal, Recorded, RecordedGroup, State, Step, runs};
 use super::machine::{Process, brings_fault_back, end_process, is_running, same};
 use super::{Fate, Force, JournalError, Machine, Undone, UndoneFate, fault};
 use facts::change::{Aim, Target, Write};
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// Everything that undoing one change takes: with it the change can be undone without its journal.
 #[derive(Clone, Debug)]
 pub(super) struct UndoLog {
     id: String,
+    /// When it began: in place of a journal that was moved away, another change has the same id.
+    when: Duration,
     boot: String,
     brings_faults_back: bool,
     groups: Vec<RecordedGroup>,
@@ -24,11 +27,21 @@ impl UndoLog {
         let holders = journal.holders(&change.id).iter();
         Ok(UndoLog {
             id: change.id.clone(),
+            when: change.when,
             boot: change.boot.clone(),
             brings_faults_back: change.brings_faults_back,
             groups: journal.groups(&change.id)?,
             holders: holders.map(|&(pid, started)| Process { pid, started }).collect(),
         })
+    }
+
+    /// The same change in a journal that was opened later. Error: it is not in it, whatever else has its id.
+    pub(super) fn recorded<'a>(&self, journal: &'a Journal) -> Result<&'a Recorded, JournalError> {
+        let change = journal.change(&self.id)?;
+        if change.when == self.when && change.boot == self.boot {
+            return Ok(change);
+        }
+        Err(JournalError::NoSuchChange { id: self.id.clone() })
     }
 
     /// Undoes every group, the latest first. What goes wrong with one place keeps no other from being undone. Undone again, only
@@ -67,7 +80,7 @@ impl UndoLog {
     }
 
     fn append(&self, journal: &mut Journal) -> Result<(), JournalError> {
-        if journal.change(&self.id)?.state == State::Reverted {
+        if self.recorded(journal)?.state == State::Reverted {
             return Ok(());
         }
         let is_left = |it: &&Fate| matches!(it, Fate::LeftAlone { .. });

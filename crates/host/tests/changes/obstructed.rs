@@ -71,7 +71,7 @@ fn due(obstacle: Obstacle) {
     if !obstacle.is_possible() {
         return println!("not tried: {obstacle:?}");
     }
-    let Awaiting { tree, before } = Awaiting::of(obstacle, Some(2000));
+    let Awaiting { tree, before } = Awaiting::of(obstacle, Some(5000));
     let in_the_way = obstacle.put(&tree);
     assert_ne!(tree.all(), before, "the deadline was over before the obstacle was in its way");
     tree.until_undone(&before);
@@ -88,7 +88,7 @@ fn while_awaiting(n_groups: &str) -> (Awaiting, Child) {
     files.extend(plans::named("files").files);
     let tree = Tree::of(&files);
     let before = tree.all();
-    assert!(tree.run(&["apply", "clocks", "2000"], None).success());
+    assert!(tree.run(&["apply", "clocks", "5000"], None).success());
     let mut other = tree.command(&["apply-in-parts", "files", n_groups], None);
     let other = other.stdout(Stdio::piped()).spawn().unwrap();
     tree.until("a part of the other change", |it| it.sign(tree::IN_FORCE).exists());

@@ -29,6 +29,7 @@ fn as_often(n: u32, once: impl Fn(u32) -> u32 + Sync) -> u32 {
             scope.spawn(|| {
                 while counted.load(Ordering::Relaxed) < n {
                     let number = next.fetch_add(1, Ordering::Relaxed);
+                    assert!(number < 20 * n + 100, "{number} attempts, and too few of them count");
                     counted.fetch_add(once(number), Ordering::Relaxed);
                 }
             });

@@ -8,7 +8,10 @@ use crate::render;
 use crate::render::change::Applied;
 use anyhow::{Result, bail};
 use facts::change::{Group, Target, Write};
-use host::change::{Access, Fate, Guarded, Intent, Journal, Machine, Recorded, Transaction};
+use host::change::{
+    Access, ChangeError, Fate, Guarded, Intent, Journal, JournalError, Machine, Recorded,
+    Transaction,
+};
 use host::{Live, Once};
 use rules::persist;
 use rules::plan::{Plan, Request, Step};
@@ -148,12 +151,9 @@ impl Session<'_> {
             output::note(&self.arguments.output, note);
         }
         match groups {
-            Ok(()) => change.keep()?,
+            Ok(()) => keep(change, &mut applied)?,
             Err(Stop::Failed) => {}
-            Err(Stop::Wanted(why)) => {
-                applied.undone = change.undo()?;
-                applied.error = Some(why);
-            }
+            Err(Stop::Wanted(why)) => take_back(change, why, &mut applied)?,
             Err(Stop::Broken(error)) => return Err(error),
         }
         applied.confirm_within = self.options.confirm_within.filter(|_| applied.error.is_none());
@@ -227,6 +227,39 @@ pub(super) enum Stop {
     Broken(anyhow::Error),
 }
 
+/// Keeps a change. Error: it is over already.
+fn keep(change: Transaction<'_>, applied: &mut Applied<'_>) -> Result<()> {
+    match change.keep() {
+        Ok(()) => Ok(()),
+        Err(ChangeError::NotKept { undone, error, journal, .. }) => {
+            applied.undone = undone;
+            applied.error = Some(with_unrecorded(format!("not kept: {error}"), journal.as_ref()));
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Undoes a change that is to end here. Error: it is over already.
+fn take_back(change: Transaction<'_>, why: String, applied: &mut Applied<'_>) -> Result<()> {
+    let (undone, error) = match change.undo() {
+        Ok(undone) => (undone, None),
+        Err(ChangeError::NotRecorded { undone, error, .. }) => (undone, Some(error)),
+        Err(error) => return Err(error.into()),
+    };
+    applied.undone = undone;
+    applied.error = Some(with_unrecorded(why, error.as_ref()));
+    Ok(())
+}
+
+/// Why a change was not made, and why the journal does not say that it is undone.
+fn with_unrecorded(why: String, error: Option<&JournalError>) -> String {
+    match error {
+        None => why,
+        Some(error) => format!("{why}; the journal cannot record what was undone: {error}"),
+    }
+}
+
 fn carry_out(
     change: &mut Transaction<'_>,
     group: &Group,
@@ -249,12 +282,7 @@ fn carry_out(
             Ok(())
         }
         Err(failure) => {
-            applied.error = Some(match &failure.journal {
-                None => failure.to_string(),
-                Some(error) => {
-                    format!("{failure}; and what was undone is not in the journal: {error}")
-                }
-            });
+            applied.error = Some(with_unrecorded(failure.to_string(), failure.journal.as_ref()));
             applied.undone = failure.undone;
             Err(Stop::Failed)
         }

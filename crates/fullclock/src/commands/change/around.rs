@@ -51,6 +51,14 @@ pub(crate) fn with_change(
     }
 }
 
+/// Runs a trial of the machine as it is; other processes revert and confirm before and after it.
+pub(crate) fn with_no_change(
+    journal: &mut Journal,
+    trial: &mut dyn FnMut() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    journal.locked(trial).map_err(|error| Failure::Unchanged(error.to_string()))?
+}
+
 /// A setting of the plan that mends a fault, which is there again once it is taken back after a trial.
 pub(crate) fn mends(plan: &Plan) -> Option<&Step> {
     plan.steps.iter().find(|it| it.change.writes.iter().any(|it| it.target.holds_fault()))

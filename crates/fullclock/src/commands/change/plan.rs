@@ -5,7 +5,7 @@ use crate::cli::{Arguments, PlanArguments};
 use crate::output::{self, Style};
 use crate::render;
 use anyhow::Result;
-use host::Once;
+use host::{Answered, Once};
 use rules::plan::Plan;
 use std::process::ExitCode;
 
@@ -16,10 +16,12 @@ pub(crate) fn run(arguments: &Arguments, options: &PlanArguments) -> Result<Exit
 
 /// The plan for the host that the options name, printed.
 pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Plan> {
-    let (source, _) = crate::commands::open(arguments)?;
-    let source = Once::new(&*source);
-    let (requests, host) = asked(&source, options)?;
-    let plan = planned(&source, &host, &requests, options);
+    let (source, name) = crate::commands::open(arguments)?;
+    let once = Once::new(&*source);
+    let answered = Answered::new(&once);
+    let (requests, host) = asked(&answered, options)?;
+    let plan = planned(&answered, &host, &requests, options);
+    crate::commands::refuse_nothing(&answered, &name)?;
     output::print(&if arguments.output.json {
         render::change::plan_json(&plan)?
     } else {

@@ -1,7 +1,7 @@
 //! `apply --prove`: trials without and with a change, taken in turn, decide whether it is kept.
 
 use super::apply::Session;
-use super::around::{mends, with_change};
+use super::around::{mends, with_change, with_no_change};
 use crate::cli::ProofArguments;
 use crate::commands::{bench, passwords};
 use crate::output;
@@ -37,7 +37,7 @@ pub(super) fn verdict(
         );
     }
     let mut around = |arm: usize, trial: &mut dyn FnMut() -> Result<(), Failure>| match arm {
-        0 => trial(),
+        0 => with_no_change(journal, trial),
         _ => with_change(session, journal, plan, trial),
     };
     let (comparison, report) =

@@ -16,10 +16,41 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
     let mut reverted = Reverted::default();
     reverted.add(recover(&machine, &mut journal, Force::No))?;
     let force = if options.force { Force::Yes } else { Force::No };
-    for id in ids(&journal, options, &reverted)? {
-        revert_with_boots(&machine, &mut journal, &id, force, &mut reverted)?;
+    let done = revert_those(&machine, &mut journal, options, force, &mut reverted);
+    let stopped = match done {
+        Ok(()) => None,
+        // Nothing was undone, so there is nothing to report.
+        Err(error) if reverted.undone.is_empty() && reverted.not_recorded.is_none() => {
+            return Err(error);
+        }
+        Err(error) => Some(error),
+    };
+    report(arguments, &reverted)?;
+    let is_refused = stopped.is_some()
+        || reverted.not_recorded.is_some()
+        || reverted.undone.iter().any(|it| !it.fate.is_clean());
+    if let Some(error) = stopped {
+        output::complain(&error);
     }
-    let Reverted { undone, not_recorded } = &reverted;
+    Ok(code(is_refused))
+}
+
+/// Reverts what the options name. Error: the first change that cannot be reverted; those before it are undone.
+fn revert_those(
+    machine: &Machine,
+    journal: &mut Journal,
+    options: &RevertArguments,
+    force: Force,
+    reverted: &mut Reverted,
+) -> Result<()> {
+    for id in ids(journal, options, reverted)? {
+        revert_with_boots(machine, journal, &id, force, reverted)?;
+    }
+    Ok(())
+}
+
+fn report(arguments: &Arguments, reverted: &Reverted) -> Result<()> {
+    let Reverted { undone, not_recorded } = reverted;
     let text = if arguments.output.json {
         render::change::undone_json(undone, not_recorded.as_deref())?
     } else {
@@ -36,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
             "{why}; `fullclock status` goes on to show the change until `fullclock revert` can record it"
         ));
     }
-    Ok(code(not_recorded.is_some() || undone.iter().any(|it| !it.fate.is_clean())))
+    Ok(())
 }
 
 /// What was undone, and why the journal does not say so.

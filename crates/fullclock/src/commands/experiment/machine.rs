@@ -153,8 +153,10 @@ impl Arena<'_> {
             busy.as_mut().map_or(Ok(()), Busy::held)
         };
         let Some(changing) = &mut self.changing else { return rested() };
-        let Some(plan) = changing.of_arm.get(arm).copied().flatten() else { return rested() };
-        let Some(plan) = changing.plans.get(plan) else { return rested() };
+        let place = changing.of_arm.get(arm).copied().flatten();
+        let Some(plan) = place.and_then(|it| changing.plans.get(it)) else {
+            return change::around::with_no_change(changing.journal, &mut rested);
+        };
         let session = changing.ground.session(self.arguments, interrupt);
         with_change(&session, changing.journal, plan, &mut rested)
     }

@@ -3,7 +3,7 @@
 use super::{LOAD, LOADED, WATCH, WATCHES, detach, leave_pipes};
 use crate::change::clock::{since_boot, sleep};
 use crate::change::journal::{
-    Access, Folder, Journal, Lock, Recorded, State, mark_guard, override_holder,
+    Access, Folder, Journal, Lock, Recorded, State, mark_guard, override_holder, while_unlocked,
 };
 use crate::change::undo::UndoLog;
 use crate::change::{ChangeError, Force, JournalError, Machine, Trouble, Undone, UndoneFate};
@@ -13,8 +13,8 @@ use std::time::Duration;
 
 /// How often a guard looks whether its change is confirmed.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
-/// A full disk has room again, and a read-only file system is writable again, once somebody has seen to it. A guard tries for so
-/// long to record what it did; after that the next start finds the change overdue and nothing left to undo, and records that.
+/// A full disk or a read-only file system may be writable again later. A guard tries for this long to record what it did; after
+/// that the next start records it.
 const KEEPS_TRYING: Duration = Duration::from_secs(3600);
 /// Pauses between attempts double from the first to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -99,8 +99,11 @@ impl Guarding {
                 Some((LOAD, id)) => match self.load_and_mark(id) {
                     Ok(()) => LOADED,
                     Err(error) => {
-                        say(&error.to_string())?;
-                        return Err(error.into());
+                        // Where the starter has ended, the change is this guard's to revert; it is loaded later.
+                        if say(&error.to_string()).is_err() {
+                            break;
+                        }
+                        return Err(error);
                     }
                 },
                 _ => "this is not an order",
@@ -112,10 +115,14 @@ impl Guarding {
         Ok(())
     }
 
-    fn load_and_mark(&mut self, id: &str) -> Result<(), JournalError> {
+    fn load_and_mark(&mut self, id: &str) -> Result<(), ChangeError> {
         let journal = self.journal(Access::Read)?;
+        if !matches!(journal.change(id)?.state, State::Awaiting { .. }) {
+            let why = "does not await confirmation".to_owned();
+            return Err(ChangeError::NotNow { id: id.to_owned(), why });
+        }
         let mark = mark_guard(&self.folder, id)?;
-        self.load(&journal, id, Some(mark))
+        Ok(self.load(&journal, id, Some(mark))?)
     }
 
     fn load(
@@ -129,6 +136,14 @@ impl Guarding {
             self.loaded = Some(Loaded { log, deadline, _mark: mark });
         }
         Ok(())
+    }
+
+    /// The change that is guarded, in a journal that may have been put in place of the one it was loaded from.
+    fn recorded<'a>(&self, journal: &'a Journal) -> Result<&'a Recorded, JournalError> {
+        match &self.loaded {
+            Some(loaded) => loaded.log.recorded(journal),
+            None => journal.change(self.id.as_deref().unwrap_or_default()),
+        }
     }
 
     fn journal(&self, access: Access) -> Result<Journal, JournalError> {
@@ -169,9 +184,10 @@ impl Guarding {
             let mark = mark_guard(&self.folder, &id).ok();
             self.load(journal, &id, mark)?;
         }
-        let state = seen.and_then(|it| it.change(&id).map(|it| it.state.clone()));
+        let state = seen.and_then(|it| self.recorded(&it).map(|it| it.state.clone()));
         Ok(match (state, &self.loaded) {
             (Ok(State::Open), _) => Due::Now,
+            (Ok(State::Kept), _) if !self.is_kept_for_good() => Due::In(BETWEEN_LOOKS),
             (Ok(State::Kept | State::Reverted | State::PartlyReverted { .. }), _) => Due::Never,
             (_, Some(loaded)) => match loaded.deadline.saturating_sub(since_boot()) {
                 Duration::ZERO => Due::Now,
@@ -182,6 +198,16 @@ impl Guarding {
             (Err(error), None) => return Err(error),
             (Ok(State::Awaiting { .. }), None) => Due::In(BETWEEN_LOOKS),
         })
+    }
+
+    /// Whether a confirmation is on disk: a line can be read before it is there, and is cut again where the disk fails.
+    fn is_kept_for_good(&self) -> bool {
+        let is_kept = || {
+            let journal = self.journal(Access::Read);
+            let change = journal.as_ref().map(|it| self.recorded(it));
+            matches!(change, Ok(Ok(Recorded { state: State::Kept, .. })))
+        };
+        while_unlocked(&self.folder, is_kept).is_ok_and(|it| it == Some(true))
     }
 
     /// What there is to undo, with the lock where it is released within seconds; `None` where there is nothing any more.
@@ -203,7 +229,7 @@ impl Guarding {
         let id = self.id.as_deref().unwrap_or_default();
         let is_over = |it: &Recorded| !matches!(it.state, State::Open | State::Awaiting { .. });
         match (journal, &self.loaded) {
-            (Ok(journal), _) if journal.change(id).is_ok_and(is_over) => Ok(None),
+            (Ok(journal), _) if self.recorded(&journal).is_ok_and(is_over) => Ok(None),
             (Ok(journal), loaded) => {
                 let log = match loaded {
                     Some(loaded) => loaded.log.clone(),
@@ -211,7 +237,11 @@ impl Guarding {
                 };
                 Ok(Some(Work { log, journal: is_locked.then_some(journal) }))
             }
-            (Err(_), Some(loaded)) => Ok(Some(Work { log: loaded.log.clone(), journal: None })),
+            (Err(_), Some(loaded)) => {
+                // Whether a process holds the lock of a folder that is not trusted is unknown.
+                let _told = override_holder(&self.folder);
+                Ok(Some(Work { log: loaded.log.clone(), journal: None }))
+            }
             (Err(error), None) => Err(error),
         }
     }
@@ -231,9 +261,15 @@ impl Guarding {
             if !undone.iter().any(has_failed) {
                 break;
             }
-            journal = None;
+            // Another process may need the lock meanwhile, and may revert the change or confirm it.
+            drop(journal.take());
             sleep(pause);
             pause *= 2;
+            match self.work() {
+                Ok(Some(again)) => journal = again.journal,
+                Ok(None) => return Ok(undone),
+                Err(_) => {}
+            }
             undone.retain(|it| it.fate.is_clean());
             undone.extend(log.undo(machine, Force::No));
         }
@@ -282,3 +318,10 @@ impl Pauses {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out a folder that stands in for a machine"
+)]
+mod tests;

@@ -25,6 +25,9 @@ const STUDY: &str = "study";
 /// A guard that is due waits so long before it acts without the lock.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Longer than a guard keeps writers out for a look at the journal.
+pub(super) const LOOK: Duration = Duration::from_millis(500);
+
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
 
 /// How long a lock is waited for.
@@ -99,13 +102,27 @@ pub(super) fn writer(folder: &Folder, wait: Wait) -> Result<Option<Lock>, Journa
     Ok(Some(Lock { file, path, folder: folder.path.clone(), generation }))
 }
 
-/// Tells whoever holds the writer's lock that a guard acts without it.
+/// Tells the holder of the writer's lock that a guard acts without it.
 pub(in crate::change) fn override_holder(folder: &Folder) -> Result<(), JournalError> {
     let file = folder.open_file(WRITER, OFlags::RDWR)?;
     let raised = format!("{:<20}\n", generation(&file).wrapping_add(1));
     rustix::io::pwrite(&file, raised.as_bytes(), GENERATION_AT)
         .map(|_| ())
         .map_err(|error| io(&folder.path.join(WRITER), "written", error))
+}
+
+/// Looks at the journal while no process writes it. `None` where one holds the writer's lock.
+pub(in crate::change) fn while_unlocked<T>(
+    folder: &Folder,
+    look: impl FnOnce() -> T,
+) -> Result<Option<T>, JournalError> {
+    let path = folder.path.join(WRITER);
+    let Some(file) = existing(folder, WRITER)? else { return Ok(Some(look())) };
+    if !flock(&file, Kind::Shared, Wait::NO).map_err(|error| io(&path, "locked", error))? {
+        return Ok(None);
+    }
+    let _lock = Lock { file, path, folder: folder.path.clone(), generation: 0 };
+    Ok(Some(look()))
 }
 
 /// Reserves the host for a study.

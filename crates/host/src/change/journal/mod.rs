@@ -15,7 +15,7 @@ mod scroll;
 
 pub(super) use entry::{Fates, Step, runs};
 pub(super) use folder::Folder;
-pub(super) use lock::{Lock, mark_guard, override_holder};
+pub(super) use lock::{Lock, mark_guard, override_holder, while_unlocked};
 pub use open::Access;
 pub(super) use packed::Packed;
 pub use recorded::{Recorded, RecordedGroup, State};
@@ -215,7 +215,12 @@ impl Journal {
             doing: "written",
             why: error.to_string(),
         };
-        self.lock.as_ref().map_or(Ok(()), Lock::is_current)?;
+        match &self.lock {
+            Some(lock) => lock.is_current()?,
+            None if self.scroll.is_some() => return Err(self.not_locked()),
+            // It says below why it cannot be written.
+            None => {}
+        }
         let line = |sequence, step: &Step, body: &str| {
             entry::line(sequence, step, body).map_err(|error| unprintable(&self.path, error))
         };

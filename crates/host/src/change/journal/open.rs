@@ -1,7 +1,7 @@
 //! Opening a journal: who may write it, and for how long.
 
 use super::folder::{self, Folder, io};
-use super::lock::{self, Lock, PATIENCE, Wait};
+use super::lock::{self, LOOK, Lock, PATIENCE, Wait};
 use super::scroll::{self, Scroll};
 use super::{Journal, NAME};
 use crate::change::JournalError;
@@ -66,12 +66,13 @@ impl Journal {
         let lock = match access {
             Access::Read => None,
             Access::Write => {
-                let lock = lock::writer(&folder, Wait::NO)?;
+                let lock = lock::writer(&folder, Wait::For(LOOK))?;
                 lock::refuse_reserved(&folder, Wait::NO)?;
                 lock
             }
             Access::WriteWhenFree => lock_when_free(&folder)?,
-            Access::Study | Access::Revert => lock::writer(&folder, Wait::For(PATIENCE))?,
+            Access::Study => lock::writer(&folder, Wait::For(PATIENCE)).map_err(not_in_trial)?,
+            Access::Revert => lock::writer(&folder, Wait::For(PATIENCE))?,
             Access::RevertWhenFree => lock::writer(&folder, Wait::Forever)?,
         };
         let mut journal = Journal::read(&folder, access)?;
@@ -112,12 +113,23 @@ impl Journal {
         }
     }
 
+    /// Does something during which no other process may revert or confirm, as a trial of a study that changes nothing.
+    ///
+    /// Error: another process does not release the lock; nothing was done.
+    pub fn locked<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, JournalError> {
+        self.wake()?;
+        let done = work();
+        self.rest();
+        Ok(done)
+    }
+
     /// Releases the lock, takes it again after whoever waits for it, and reads what others have done to the journal since.
     pub(in crate::change) fn lock_again(&mut self) -> Result<(), JournalError> {
         let Some(folder) = &self.opened else { return Ok(()) };
         self.lock = None;
         std::thread::sleep(STUDY_PAUSES);
-        self.lock = lock::writer(folder, Wait::For(STUDY_WAITS))?;
+        let locked = lock::writer(folder, Wait::For(STUDY_WAITS));
+        self.lock = if self.reservation.is_some() { locked.map_err(not_in_trial) } else { locked }?;
         folder.is_still_ours()?;
         if self.scroll.as_ref().is_some_and(|it| it.is_still(folder, NAME, self.text.len())) {
             return Ok(());
@@ -130,12 +142,23 @@ impl Journal {
 
     /// Whether this process may write to the host: it holds the lock, and no guard has gone ahead without it.
     pub(in crate::change) fn permits_writes(&self) -> Result<(), JournalError> {
-        let not_locked = || JournalError::Io {
+        self.lock.as_ref().ok_or_else(|| self.not_locked())?.permits_writes()
+    }
+
+    pub(super) fn not_locked(&self) -> JournalError {
+        JournalError::Io {
             path: self.folder().to_owned(),
             doing: "relied on",
             why: "this process does not hold its lock".to_owned(),
-        };
-        self.lock.as_ref().ok_or_else(not_locked)?.permits_writes()
+        }
+    }
+}
+
+/// What a study is told that cannot get the lock: the reservation it meets is its own.
+fn not_in_trial(error: JournalError) -> JournalError {
+    match error {
+        JournalError::InTrial { folder, holder } => JournalError::Locked { folder, holder },
+        error => error,
     }
 }
 
@@ -217,6 +240,25 @@ mod tests {
             tree.journal().changes().iter().map(|it| it.state.clone()).collect();
         assert_eq!(states, [State::Reverted, State::Reverted, State::Reverted]);
         assert!(open(&tree, Access::Write).is_ok());
+    }
+
+    #[test]
+    fn a_study_that_cannot_get_the_lock_is_not_told_of_its_own_reservation() {
+        let tree = Tree::new();
+        let holder = tree.journal();
+        let error = open(&tree, Access::Study).unwrap_err();
+        assert!(matches!(error, JournalError::Locked { .. }), "{error}");
+        drop(holder);
+    }
+
+    #[test]
+    fn a_trial_that_changes_nothing_holds_the_lock_of_its_study() {
+        let tree = Tree::new();
+        let mut study = open(&tree, Access::Study).unwrap();
+        study.rest();
+        let during = study.locked(|| open(&tree, Access::Revert).unwrap_err()).unwrap();
+        assert!(matches!(during, JournalError::InTrial { .. }), "{during}");
+        assert!(open(&tree, Access::Revert).is_ok());
     }
 
     #[test]

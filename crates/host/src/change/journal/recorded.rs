@@ -1,7 +1,7 @@
 //! A change as the journal tells it.
 
 use crate::change::Fate;
-use facts::change::Group;
+use facts::change::{Group, Write};
 use std::time::Duration;
 
 /// A change in the journal.
@@ -51,4 +51,13 @@ pub struct RecordedGroup {
     pub group: Group,
     /// What became of each of its writes, in their order.
     pub fates: Vec<Fate>,
+}
+
+impl RecordedGroup {
+    /// The writes that were made, or may have been.
+    pub(in crate::change) fn made(&self) -> impl Iterator<Item = &Write> {
+        let is_made = |fate: &Fate| !matches!(fate, Fate::NotMade | Fate::Refused { .. });
+        let writes = self.group.writes.iter().zip(&self.fates);
+        writes.filter(move |(_, fate)| is_made(fate)).map(|(write, _)| write)
+    }
 }

@@ -276,3 +276,32 @@ fn step(kind: u8, change: String, number: u32) -> Step {
         _ => Step::Reverted { change, left: number },
     }
 }
+
+#[test]
+fn a_change_that_cannot_be_kept_tells_what_it_undid() {
+    let tree = Tree::new();
+    let before = tree.all();
+    let (machine, mut journal) = (tree.machine(), tree.journal());
+    let scroll = journal.scroll.as_mut().unwrap();
+    (scroll.refusal, scroll.syncs_until_refusal) = (Some(Errno::IO), 2);
+    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    change.apply(&stat_interval()).unwrap();
+    match change.keep().unwrap_err() {
+        ChangeError::NotKept { undone, journal, .. } => {
+            assert_eq!((undone.len(), journal.is_some()), (1, true));
+        }
+        error => panic!("{error}"),
+    }
+    assert_eq!(tree.all(), before);
+}
+
+#[test]
+fn nothing_is_appended_without_the_lock() {
+    let tree = Tree::new();
+    let mut journal = tree.journal();
+    journal.lock = None;
+    let step = Step::Kept { change: "0001".to_owned() };
+    let error = journal.append(step, &(), true).unwrap_err().to_string();
+    assert!(error.contains("does not hold its lock"), "{error}");
+    assert!(tree.journal_text().is_empty());
+}
