@@ -17,13 +17,16 @@ use tempfile::TempDir;
 const SECRET: &str = "S3KR1T77";
 
 /// Commands with a secret that end at once and succeed.
-const SPELLINGS: [&[&str]; 6] = [
+const SPELLINGS: [&[&str]; 9] = [
     &["true", "postgres://me:S3KR1T77@db1/x"],
     &["true", "host=db1 password=S3KR1T77"],
     &["env", "PGPASSWORD=S3KR1T77", "true"],
     &["sh", "-c", "MYSQL_PWD=S3KR1T77 true"],
     &["true", "--password", "S3KR1T77"],
     &["sh", "-c", "true mysql -uroot -pS3KR1T77 x"],
+    &["true", "curl", "-sSu", "me:S3KR1T77", "http://db1"],
+    &["true", "sqlcmd", "-PS3KR1T77"],
+    &["env", "DB_PW=S3KR1T77", "true"],
 ];
 
 /// A folder that results, state and the home are in.
@@ -113,6 +116,36 @@ fn a_password_in_a_proof_is_refused_before_the_journal_has_it() {
         let words =
             ["apply", "--prove", &workload, "cpu-dma-latency=1000000", "--state-dir", &state];
         session.refuses(&words);
+    }
+}
+
+#[test]
+fn a_command_without_a_password_is_not_refused() {
+    let session = Session::new();
+    let results = session.path("results");
+    let command = ["sh", "-c", "true mysqldump x | true pigz -p8"];
+    printed(&[&["bench", "-n", "3", "-q", "--results", &results, "--"][..], &command].concat());
+}
+
+#[test]
+fn a_password_in_a_result_of_an_earlier_version_is_not_shown() {
+    let session = Session::new();
+    let results = session.path("results");
+    let kept = ["--results", results.as_str()];
+    printed(
+        &[&["bench", "-n", "3", "-q"][..], &kept, &["--", "true", "postgres://db1/x"]].concat(),
+    );
+    let is_result = |it: &std::path::PathBuf| it.extension().is_some_and(|it| it == "json");
+    let mut files = fs::read_dir(&results).unwrap().map(|it| it.unwrap().path());
+    let path = files.find(is_result).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let earlier = text.replace("postgres://db1/x", "postgres://me:S3KR1T77@db1/x");
+    assert!(text != earlier);
+    fs::write(&path, earlier).unwrap();
+    let path = path.to_str().unwrap();
+    for more in [&[][..], &["--json"]] {
+        let shown = printed(&[&["compare", path, path][..], more].concat());
+        assert!(!shown.contains(SECRET), "{shown}");
     }
 }
 

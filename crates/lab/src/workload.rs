@@ -238,10 +238,16 @@ impl Settings {
             .ok_or_else(|| Failure::Unready(format!("--sessions {asked}: expected 1 to {most}")))
     }
 
-    /// The same as a result keeps them: a password in a connection string or a command is replaced by a mark.
+    /// The same as a result keeps them: a password in a connection string or a command is replaced by a mark. Of these again,
+    /// nothing is replaced.
     #[must_use]
     pub fn without_secrets(&self) -> Settings {
-        let dsn = self.dsn.as_deref().map(crate::database::without_password);
+        // Nothing is left of keywords that were a password alone.
+        let public = |dsn: &str| match dsn {
+            "" => String::new(),
+            dsn => crate::database::without_password(dsn),
+        };
+        let dsn = self.dsn.as_deref().map(public);
         Settings { dsn, command: secrets::masked_words(&self.command), ..self.clone() }
     }
 

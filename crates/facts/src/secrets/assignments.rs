@@ -1,16 +1,23 @@
 //! `NAME=value`, `"name": "value"` and `Name: value` within a word.
 
-use super::names;
+use super::{Text, is_replaced, is_secret, is_switch, names};
 use std::ops::Range;
 
 /// The secrets that are assigned in a word, of which `before` is the one in front.
-pub(super) fn secrets(word: &str, before: &str) -> Vec<Range<usize>> {
-    let signs = word.match_indices(['=', ':']);
-    let one = |(at, sign): (usize, &str)| match sign {
-        "=" => after_equals(word, before, at),
-        _ => after_colon(word, at),
-    };
-    signs.filter_map(one).collect()
+pub(super) fn secrets(word: &str, before: &str, kind: Text) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (at, sign) in word.match_indices(['=', ':']) {
+        // What is in a secret is part of it, and to look for its end again would take the square of its length.
+        if found.last().is_some_and(|it| at < it.end) {
+            continue;
+        }
+        let one = match sign {
+            "=" => after_equals(word, before, at, kind),
+            _ => after_colon(word, at, kind),
+        };
+        found.extend(one.filter(|it| is_secret(&word[it.clone()], kind)));
+    }
+    found
 }
 
 /// A name that ends here, and where it begins.
@@ -21,7 +28,7 @@ fn name(word: &str, end: usize) -> (usize, &str) {
     (begin, &front[begin..])
 }
 
-fn after_equals(word: &str, before: &str, at: usize) -> Option<Range<usize>> {
+fn after_equals(word: &str, before: &str, at: usize, kind: Text) -> Option<Range<usize>> {
     // libpq takes spaces on both sides.
     let (begin, name) = name(word, word[..at].trim_end().len());
     // What is after a # stays in the browser; `serve` prints links that have its token there, so as to be opened.
@@ -29,26 +36,33 @@ fn after_equals(word: &str, before: &str, at: usize) -> Option<Range<usize>> {
     if is_fragment || !names::is_secret(name) {
         return None;
     }
-    let value = at + 1 + (word[at + 1..].len() - word[at + 1..].trim_start().len());
+    let value = value_begin(word, at, kind)?;
     let is_option = name.starts_with('-');
     let is_variable = !name.chars().any(|it| it.is_ascii_lowercase());
     // In `env "PGPASSWORD=a b"` the space belongs to it; in `sh -c 'PGPASSWORD=a b'` it does not.
     let runs_a_command = before.starts_with('-') && before.ends_with('c');
     let is_whole = begin == 0 && (is_option || (is_variable && !runs_a_command));
-    let has_space = word.contains(char::is_whitespace);
-    if is_whole || (begin == 0 && !has_space) {
-        return Some(value..word.len());
+    if is_whole || (begin == 0 && !word.contains(char::is_whitespace)) {
+        let is_secret = !is_option || !is_switch(&word[value..]);
+        return is_secret.then_some(value..word.len());
     }
     let ends: &[char] = match word[..begin].chars().next_back() {
         Some('?' | '&') => &['&', '#'],
         Some(';') => &[';'],
         _ => &[],
     };
-    Some(value..value_end(word, value, ends))
+    let end = value_end(word, value, ends);
+    (!is_option || !is_switch(&word[value..end])).then_some(value..end)
+}
+
+/// Where the value after a sign begins. `None` where something else is in its place, before its end is looked for.
+fn value_begin(word: &str, sign: usize, kind: Text) -> Option<usize> {
+    let value = word[sign + 1..].trim_start();
+    (!is_replaced(value, kind)).then(|| word.len() - value.len())
 }
 
 /// JSON, headers of HTTP, and `pass:` of openssl(1).
-fn after_colon(word: &str, at: usize) -> Option<Range<usize>> {
+fn after_colon(word: &str, at: usize, kind: Text) -> Option<Range<usize>> {
     let front = word[..at].trim_end_matches(['\\', '"', '\'']);
     let (begin, name) = name(front, front.len());
     let is_header = name.eq_ignore_ascii_case("authorization")
@@ -61,8 +75,10 @@ fn after_colon(word: &str, at: usize) -> Option<Range<usize>> {
     if !is_json && !is_pass {
         return None;
     }
-    let value = at + 1 + (word[at + 1..].len() - word[at + 1..].trim_start().len());
-    Some(value..value_end(word, value, if is_json { &[',', '}'] } else { &[] }))
+    let value = value_begin(word, at, kind)?;
+    let end = value_end(word, value, if is_json { &[',', '}'] } else { &[] });
+    let is_literal = is_json && ["true", "false", "null"].contains(&&word[value..end]);
+    (!is_literal).then_some(value..end)
 }
 
 /// A value in quotes ends at the one that closes it, another at white space, a quote, or one of these.

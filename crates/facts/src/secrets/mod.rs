@@ -33,7 +33,9 @@ struct Place {
 /// How a text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Text {
-    /// A command line: a word that follows `--password` is a secret.
+    /// The words of a command, which no shell reads: one that follows `--password` is a secret.
+    Arguments,
+    /// A command line in one text.
     Command,
     /// The same in a word of another one: a shell reads it, and puts values in place of `$NAME`.
     Script,
@@ -43,18 +45,18 @@ enum Text {
 
 /// Whether the words of a command, or what they quote, hold a secret.
 pub fn are_in(words: &[impl AsRef<str>]) -> bool {
-    !places(&unquoted(words), Text::Command, 0).is_empty()
+    !places(&unquoted(words), Text::Arguments, 0).is_empty()
 }
 
 /// The words of a command with [`MASK`] in place of each secret.
 pub fn masked_words(words: &[impl AsRef<str>]) -> Vec<String> {
     let unquoted = unquoted(words);
-    let places = places(&unquoted, Text::Command, 0);
-    let of_word = |at: usize| places.iter().filter(move |it| it.word == at);
-    let masked = |(at, word): (usize, &Word<'_>)| {
-        replaced(word.text, of_word(at).map(|it| it.bytes.clone()).collect()).into_owned()
-    };
-    unquoted.iter().enumerate().map(masked).collect()
+    let mut of_word = vec![Vec::new(); words.len()];
+    for place in places(&unquoted, Text::Arguments, 0) {
+        of_word[place.word].push(place.bytes);
+    }
+    let masked = |(word, places): (&Word<'_>, _)| replaced(word.text, places).into_owned();
+    unquoted.iter().zip(of_word).map(masked).collect()
 }
 
 /// A command line in one text, with [`MASK`] in place of each secret.
@@ -87,9 +89,9 @@ fn places(words: &[Word<'_>], kind: Text, depth: usize) -> Vec<Place> {
         let before = at.checked_sub(1).and_then(|it| words.get(it)).map_or("", |it| it.text);
         let has_spaces = word.text.contains(char::is_whitespace);
         let kind = if has_spaces { Text::Script } else { kind };
-        let assigned = assignments::secrets(word.text, before).into_iter();
-        let in_word = assigned.chain(urls::secrets(word.text));
-        let in_word = in_word.filter(|it| is_secret(&word.text[it.clone()], kind));
+        let in_urls = urls::secrets(word.text).into_iter();
+        let in_urls = in_urls.filter(|it| is_secret(&word.text[it.clone()], kind));
+        let in_word = assignments::secrets(word.text, before, kind).into_iter().chain(in_urls);
         found.extend(in_word.map(|bytes| Place { word: at, bytes }));
         if depth < DEEPEST {
             let nested = nested(word.text, depth);
@@ -133,17 +135,28 @@ fn replaced(text: &str, mut places: Vec<Range<usize>>) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Whether a value is what it says: not empty, not a mask, not a switch, and in a script not `$PW` or `$(cat file)`.
+/// What values may have around them.
+const QUOTES: [char; 4] = ['\'', '"', '`', '\\'];
+
+/// Whether a value is what it says: not empty, not a mask, and in a script not `$PW` or `$(cat file)`.
 fn is_secret(value: &str, kind: Text) -> bool {
-    let value = value.trim_matches(['\'', '"', '`', '\\']);
+    !value.trim_matches(QUOTES).is_empty() && !is_replaced(value, kind)
+}
+
+/// Whether something else takes the place of what begins here, or has taken it.
+fn is_replaced(value: &str, kind: Text) -> bool {
+    let value = value.trim_start_matches(QUOTES);
     let begins_name = |it: char| it.is_ascii_alphabetic() || "_{(".contains(it);
     let refers = kind == Text::Script
         && value.strip_prefix('$').is_some_and(|rest| rest.starts_with(begins_name));
-    let is_switch = ["true", "false", "yes", "no", "on", "off", "none"];
-    !(value.is_empty()
-        || value.starts_with(MASK)
-        || refers
-        || is_switch.iter().any(|it| value.eq_ignore_ascii_case(it)))
+    value.starts_with(MASK) || refers
+}
+
+/// Whether a value turns an option on or off: `--password=no`.
+fn is_switch(value: &str) -> bool {
+    let value = value.trim_matches(QUOTES);
+    let switches = ["true", "false", "yes", "no", "on", "off", "none"];
+    switches.iter().any(|it| value.eq_ignore_ascii_case(it))
 }
 
 #[cfg(test)]

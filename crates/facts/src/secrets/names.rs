@@ -13,6 +13,7 @@ const ENDINGS: &[&str] = &[
     "accesskey",
     "secretkey",
     "accountkey",
+    "storagekey",
 ];
 
 /// Whole names. `REDISCLI_AUTH`: redis-cli(1); `SSHPASS`: sshpass(1); `requirepass`, `masterauth`: redis.conf; `--authenticate`:
@@ -20,6 +21,7 @@ const ENDINGS: &[&str] = &[
 const WHOLE: &[&str] = &[
     "pass",
     "pwd",
+    "pw",
     "rediscliauth",
     "sshpass",
     "requirepass",
@@ -33,6 +35,10 @@ const COUNTS: &[&str] = &["no", "skip", "max", "min", "num", "n"];
 
 /// Names that end like a variable of a password. `PWD` and `OLDPWD` are folders: environ(7).
 const OTHERS: &[&str] = &["PWD", "OLDPWD", "BYPASS", "COMPASS"];
+
+/// Parts of names of switches: `MYSQL_ALLOW_EMPTY_PASSWORD`, `MARIADB_RANDOM_ROOT_PASSWORD` and `MYSQL_ONETIME_PASSWORD` of
+/// the images on Docker Hub.
+const SWITCHES: &[&str] = &["allowempty", "randomroot", "onetime"];
 
 /// Longer than any name is, in bytes.
 const LONGEST: usize = 200;
@@ -55,9 +61,12 @@ pub(super) fn is_secret(name: &str) -> bool {
     let last = lower.rsplit(['-', '_', '.']).next().unwrap_or_default();
     let has_parts = last.len() < lower.len();
     let joined = lower.replace(['-', '_', '.'], "");
+    if SWITCHES.iter().any(|it| joined.contains(it)) {
+        return false;
+    }
     ENDINGS.iter().any(|it| joined.ends_with(it))
         || (WHOLE.contains(&&*joined) && name != "PWD")
-        || (has_parts && ["pass", "pwd"].contains(&last))
+        || (has_parts && ["pass", "pwd", "pw"].contains(&last))
         || is_variable(name)
 }
 
@@ -104,6 +113,9 @@ mod tests {
             "--http-passwd",
             "-passphrase",
             "db.pass",
+            "--pw",
+            "DB_PW",
+            "AZURE_STORAGE_KEY",
         ] {
             assert!(is_secret(name), "{name}");
         }
@@ -123,6 +135,8 @@ mod tests {
             "-",
             "--tokens",
             "cpus",
+            "MYSQL_ALLOW_EMPTY_PASSWORD",
+            "MARIADB_RANDOM_ROOT_PASSWORD",
         ] {
             assert!(!is_secret(name), "{name}");
         }

@@ -57,6 +57,36 @@ const SPELLINGS: &[&str] = &[
     "tool --api-token @",
     "env API_SECRET=@ ./run",
     "env DBPASS=@ ./run",
+    "sqlcmd -S db1 -U sa -P@",
+    "ipmitool -I lanplus -P@ sdr",
+    "ldapsearch -x -w@ -b x",
+    "ldapsearch -LLLxw @ -b x",
+    "mongosh -u root -p@ db",
+    "mongodump -u root -p @",
+    "hdbsql -u me -p @ x",
+    "vsql -U me -w @",
+    "curl -sSu me:@ http://db1/x",
+    "curl -sSume:@ http://db1/x",
+    "curl -U me:@ http://db1/x",
+    "curl --proxy-user me:@ http://db1/x",
+    "curl --oauth2-bearer @ http://db1/x",
+    "ab -P me:@ http://db1/x",
+    "hey -a me:@ http://db1/x",
+    "mysqlsh root:@@db1",
+    "mysqlsh --uri=root:@@db1:33060/x",
+    "rman target / catalog rman/@@cat",
+    "sqlldr control=data/x.ctl userid=scott/@@orcl",
+    "tool --pw=@",
+    "env DB_PW=@ ./run",
+    "env AZURE_STORAGE_KEY=@ ./run",
+    "sh -c 'PW=$A;password=@ ./run'",
+    "sh -c 'true;mysql -p@ x'",
+    "sh -c 'ls | mysql -p@ x; mysql -p@ y'",
+    "sh -c 'x=$(mysql -p@ x)'",
+    "sh -c 'mysql x 2>/dev/null -p@'",
+    "mysql --execute='select 1;' -p@",
+    "sudo -E /usr/bin/mysql -p@",
+    "sshpass -f /root/pw ssh db1 mysql -p@",
 ];
 
 /// Commands without a secret.
@@ -82,6 +112,29 @@ const HARMLESS: &[&str] = &[
     "./query --a=b key=value time=12:30",
     "mysql --password",
     "pgbench --password=***",
+    "sh -c 'mysqldump x | pigz -p8'",
+    "sh -c 'mysqldump x|pigz -p8'",
+    "sh -c 'mysql -e \"select 1\"; pigz -p8 x'",
+    "sh -c 'mysqldump x > y && pigz -p8 y'",
+    "sh -c 'redis-server & grep -a foo x'",
+    "sh -c 'redis-cli ping & grep -a foo x'",
+    "sshpass -f /root/pw ssh -p 2222 db1",
+    "sshpass -e rsync -p x db1:y",
+    "fio --directory=/var/lib/mysql -p8",
+    "fio --directory /var/lib/mysql -p8",
+    "fio --directory /data/mysql -p8",
+    "duck sql data/x.sql",
+    "sqlplus -s /nolog @x.sql out/put",
+    "sqlplus scott @x.sql out/put",
+    "sqlldr control=data/x.ctl",
+    "rman target / log out/put",
+    "mongod --dbpath /data/mongo -p 27017",
+    "mongos -p 27017",
+    "mongosh -u root -p --quiet",
+    "curl --user-agent a:b -H x:y -sS http://db1",
+    "docker run -e MYSQL_ALLOW_EMPTY_PASSWORD=yes mysql",
+    "tool --password=no --token off",
+    "curl -d '{\"password\": false}' http://db1",
 ];
 
 fn words(text: &str) -> Vec<String> {
@@ -92,12 +145,9 @@ fn words(text: &str) -> Vec<String> {
 fn every_spelling_of_a_secret_is_found_and_masked_as_words_and_as_text() {
     for spelling in SPELLINGS {
         // `@@` is a secret in front of the @ of a host.
-        let text = spelling.replacen('@', SECRET, 1);
-        let text = if spelling.matches("--pgsql-password=@").count() > 0 {
-            text.replace('@', SECRET)
-        } else {
-            text
-        };
+        let n_secrets =
+            spelling.matches("-password=@").count().max(spelling.matches("-p@").count());
+        let text = spelling.replacen('@', SECRET, n_secrets.max(1));
         let words = words(&text);
         assert!(are_in(&words), "{text}");
         let masked = masked_words(&words).join(" ");
@@ -142,6 +192,11 @@ fn the_rest_of_a_command_stays_readable() {
     assert_eq!(masked_words(&words), ["env", "PGPASSWORD=***", "psql"]);
     let words = ["mysql", "--password=two words; three", "x"];
     assert_eq!(masked_words(&words), ["mysql", "--password=***", "x"]);
+    let words = ["mysql", "-e", "commit;", "-psecret"];
+    assert_eq!(masked_words(&words), ["mysql", "-e", "commit;", "-p***"]);
+    for name in ["PGPASSWORD", "password"] {
+        assert_eq!(masked_words(&[format!("{name}=yes")]), [format!("{name}=***")]);
+    }
 }
 
 #[test]
@@ -163,7 +218,26 @@ fn sentences_are_left_alone() {
 #[test]
 fn a_long_text_takes_no_long_time() {
     let length = 1 << 17;
-    for part in ["%", "'a b' ", "://", "\"'` ", "password ", "\\\""] {
+    for part in [
+        "%",
+        "'a b' ",
+        "://",
+        "\"'` ",
+        "password ",
+        "\\\"",
+        "password=",
+        "?password=",
+        "a b password=$A",
+        "password=$A",
+        "password=***",
+        "?token=abcd&",
+        "x-token:",
+        "\"token\":",
+        "@tcp(",
+        "mysqlsh a:@ ",
+        "sqlplus a/ ",
+        "--password x ",
+    ] {
         let text = part.repeat(length / part.len()) + "=";
         assert!(masked(&text).len() <= text.len());
         assert!(masked_command(&text).len() <= text.len());

@@ -5,12 +5,19 @@ use std::ops::Range;
 /// The passwords of the addresses in a word.
 pub(super) fn secrets(word: &str) -> Vec<Range<usize>> {
     let of_uri = word.match_indices("://").filter_map(|(at, it)| of_uri(word, at + it.len()));
-    let of_go = ["@tcp(", "@unix("].iter().flat_map(|it| word.match_indices(it));
-    let of_go = of_go.filter_map(|(at, _)| {
-        let colon = word[..at].rfind(':')?;
-        Some(colon + 1..at)
-    });
+    let of_go = ["@tcp(", "@unix("].iter().flat_map(|it| of_go(word, it));
     of_uri.chain(of_go).collect()
+}
+
+/// The passwords in front of this mark, each after a colon behind the mark before.
+fn of_go(word: &str, mark: &str) -> Vec<Range<usize>> {
+    let mut begin = 0;
+    let mut found = Vec::new();
+    for (at, _) in word.match_indices(mark) {
+        found.extend(word[begin..at].rfind(':').map(|colon| begin + colon + 1..at));
+        begin = at;
+    }
+    found
 }
 
 fn of_uri(word: &str, begin: usize) -> Option<Range<usize>> {

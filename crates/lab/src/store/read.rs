@@ -4,6 +4,7 @@
 use crate::doubt::Doubt;
 use crate::record::{FORMAT, Record};
 use crate::trial::Trial;
+use facts::secrets;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::fs::File;
@@ -59,10 +60,12 @@ pub fn read(path: &Path) -> Result<Record, Unreadable> {
 
 /// The same of a file that somebody has read, as a pipe can be read only once.
 pub fn read_from(path: &Path, bytes: &[u8]) -> Result<Record, Unreadable> {
-    parse(bytes).map_err(|why| Unreadable { path: path.to_owned(), why })
+    let parsed = parse(bytes).map(without_secrets);
+    parsed.map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
-/// The result in the lines of an opened journal that have an end, and how long those are together, in bytes.
+/// The result in the lines of an opened journal that have an end, and how long those are together, in bytes. It is as it was
+/// written, to be resumed: a plan that holds a password is refused then, and one with a mark in its place would be run.
 pub(super) fn whole_lines(path: &Path, file: &File) -> Result<(Record, u64), Unreadable> {
     let read = bytes_of(file).and_then(|bytes| {
         let length = bytes.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
@@ -77,7 +80,7 @@ pub(super) fn head(path: &Path, file: &mut File) -> Result<(Record, u64), Unread
     let read = BufReader::new(file).take(LARGEST).read_until(b'\n', &mut line);
     let parsed = read.map_err(Why::Io).and_then(|_| parse(&line));
     let record = parsed.map_err(|why| Unreadable { path: path.to_owned(), why })?;
-    let record = Record { doubts: Vec::new(), ..record };
+    let record = without_secrets(Record { doubts: Vec::new(), ..record });
     Ok((record, line.len() as u64))
 }
 
@@ -144,7 +147,20 @@ fn cut(error: serde_json::Error) -> Why {
 pub(super) fn check(path: &Path, record: Record) -> Result<Record, Unreadable> {
     let is_later = record.format > FORMAT;
     let checked = if is_later { Err(Why::Later(record.format)) } else { checked(record) };
+    let checked = checked.map(without_secrets);
     checked.map_err(|why| Unreadable { path: path.to_owned(), why })
+}
+
+/// Earlier versions kept passwords that this one knows by their spelling.
+fn without_secrets(mut record: Record) -> Record {
+    for arm in &mut record.arms {
+        arm.settings = arm.settings.without_secrets();
+    }
+    let workloads = record.experiment.iter_mut().flat_map(|it| &mut it.design.workloads);
+    for workload in workloads {
+        *workload = secrets::masked_command(workload).into_owned();
+    }
+    record
 }
 
 /// Everything that the types do not promise.
@@ -166,8 +182,11 @@ fn checked(record: Record) -> Result<Record, Why> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{record, trial};
+    use super::super::trimmed::read_trimmed;
     use super::super::{JOURNAL, Journal};
     use super::*;
+    use crate::experiment::{Design, Experiment};
+    use crate::workload::Settings;
 
     #[test]
     fn a_result_is_read_as_it_was_written_trial_by_trial() {
@@ -219,6 +238,38 @@ mod tests {
                 }
                 Err(why) => assert!(end < header.len(), "at {end}: {why}"),
             }
+        }
+    }
+
+    #[test]
+    fn a_password_that_an_earlier_version_kept_is_not_read() {
+        let dsns = ["postgres://me:s3kr1t@db1/x", "host=db1 password=s3kr1t", "password=s3kr1t"];
+        let folder = tempfile::tempdir().unwrap();
+        for (dsn, public) in dsns.into_iter().zip(["postgres://me@db1/x", "host='db1'", ""]) {
+            let mut kept = record(1);
+            let words = ["sh", "-c", "mysql -ps3kr1t x"];
+            let command = words.iter().map(|it| (*it).to_owned()).collect();
+            kept.arms[0].settings =
+                Settings { dsn: Some(dsn.to_owned()), command, ..Settings::default() };
+            let workloads = vec![format!("plsql-loop --dsn '{dsn}'")];
+            let design = Design { workloads, ..Design::default() };
+            kept.experiment = Some(Experiment::of(design, Vec::new(), 1));
+            let line = serde_json::to_string(&kept).unwrap() + "\n";
+            let path = folder.path().join("x.json");
+            std::fs::write(&path, &line).unwrap();
+            let head = head(&path, &mut File::open(&path).unwrap()).unwrap().0;
+            for read in [read(&path).unwrap(), read_trimmed(&path).unwrap(), head] {
+                let text = serde_json::to_string(&read).unwrap();
+                assert!(!text.contains("s3kr1t"), "{text}");
+                let settings = &read.arms[0].settings;
+                assert_eq!(settings.dsn.as_deref(), Some(public));
+                assert_eq!(settings.command[2], "mysql -p*** x");
+                assert_eq!(settings.without_secrets(), *settings);
+            }
+            // What is run again is what was written.
+            let file = File::open(&path).unwrap();
+            assert_eq!(whole_lines(&path, &file).unwrap().0.arms, kept.arms);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), line);
         }
     }
 
