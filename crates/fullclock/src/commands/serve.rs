@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
     let watched = Watched::begin(live, host, plan, None)?;
     let plan = Plan {
         listener,
-        gate: Gate::new(&options.host_names, token.clone())?,
+        gate: Gate::new(&options.host_names, token.clone()),
         limits: Limits::of(most_files.saturating_sub(n_open_files()), token.is_some()),
         watched,
         fingerprint,

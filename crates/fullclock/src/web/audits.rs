@@ -2,10 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "an audit grows old")]
 
 use super::Served;
+use super::json::Json;
 use super::refusal::Refusal;
 use crate::output::Style;
 use crate::render;
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use facts::Obstacle;

@@ -1,30 +1,33 @@
 //! How a request shows that it may be answered: by the token, or by a browser's cookie.
 //!
 //! The cookie is a random number of this process, not the token: a script cannot read it (HttpOnly), a page of another site
-//! does not send it (SameSite=Strict), and it is worth nothing after the server has ended. Browsers send cookies to every port
-//! of a host (RFC 6265, 8.5), so a page that another local user serves sends it as well; what the browser says of where a
-//! request comes from (Fetch Metadata, Origin) tells those apart.
+//! does not send it (SameSite=Strict), and it is worth nothing after the server has ended.
+//!
+//! Browsers send cookies to every port of a host (RFC 6265, 8.5). A page that another local user serves there makes the browser
+//! send it here as well, which the browser's word on the origin of a request (Fetch Metadata, Origin) gives away. The server of
+//! that page gets the cookie, too, and can send it here with any headers: a session therefore belongs to the local user whose
+//! browser began it. Between machines, where no user is known, nothing but the token's transport protects it.
 
+use super::client::Client;
 use crate::secret::{are_same, random};
 use anyhow::Result;
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderValue};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What opens this server.
 pub(super) struct Credentials {
     token: String,
-    /// What browsers have after they have shown the token once.
-    session: String,
+    /// What browsers have after they have shown the token once, by the local user whose they are, if it is known.
+    sessions: Mutex<Vec<(Option<u32>, String)>>,
 }
 
 impl Credentials {
     /// Those of a server with this token.
-    ///
-    /// Errors: the kernel gives no random number.
-    pub(super) fn new(token: String) -> Result<Credentials> {
-        Ok(Credentials { token, session: random()? })
+    pub(super) fn new(token: String) -> Credentials {
+        Credentials { token, sessions: Mutex::default() }
     }
 
     /// Whether a request shows the token.
@@ -32,20 +35,41 @@ impl Credentials {
         headers.get(AUTHORIZATION).and_then(shown).is_some_and(|it| are_same(&it, &self.token))
     }
 
-    /// Whether a request has the cookie, and comes from a page of this server or from the browser's user.
-    pub(super) fn has_cookie(&self, headers: &HeaderMap) -> bool {
+    /// Whether a request has the cookie of its client, and comes from a page of this server or from the browser's user.
+    pub(super) fn has_cookie(&self, headers: &HeaderMap, client: &Client) -> bool {
         let name = cookie_name(headers);
         let lines = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
         let mut pairs =
             lines.flat_map(|it| it.split(';')).filter_map(|it| it.trim().split_once('='));
-        pairs.any(|(own, value)| own == name && are_same(value, &self.session))
-            && is_of_ours(headers)
+        let sessions = self.sessions();
+        // Whose client it is is looked up for a session that there is only.
+        let opens = |value: &str| {
+            let found = sessions.iter().find(|(_, it)| are_same(value, it));
+            found.is_some_and(|(owner, _)| client.may_be(*owner))
+        };
+        is_of_ours(headers) && pairs.any(|(own, value)| own == name && opens(value))
     }
 
     /// The value of `Set-Cookie` (RFC 6265). It is not `Secure`, as nothing is encrypted here.
-    pub(super) fn cookie(&self, headers: &HeaderMap) -> String {
-        let name = cookie_name(headers);
-        format!("{name}={}; Path=/; HttpOnly; SameSite=Strict", self.session)
+    ///
+    /// Errors: the kernel gives no random number.
+    pub(super) fn cookie(&self, headers: &HeaderMap, client: &Client) -> Result<String> {
+        let (name, user) = (cookie_name(headers), client.user());
+        let mut sessions = self.sessions();
+        let known = sessions.iter().find(|(owner, _)| *owner == user);
+        let session = match known {
+            Some((_, session)) => session.clone(),
+            None => {
+                let session = random()?;
+                sessions.push((user, session.clone()));
+                session
+            }
+        };
+        Ok(format!("{name}={session}; Path=/; HttpOnly; SameSite=Strict"))
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Vec<(Option<u32>, String)>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -100,7 +124,7 @@ mod tests {
     }
 
     fn credentials() -> Credentials {
-        Credentials::new("secret".to_owned()).unwrap()
+        Credentials::new("secret".to_owned())
     }
 
     #[test]
@@ -121,14 +145,15 @@ mod tests {
 
     /// The name and value of the cookie that a browser gets at this host.
     fn pair(credentials: &Credentials, host: &str) -> String {
-        let cookie = credentials.cookie(&headers(&[("host", host)]));
+        let cookie = credentials.cookie(&headers(&[("host", host)]), &Client::default()).unwrap();
         cookie.split(';').next().unwrap().to_owned()
     }
 
     #[test]
     fn a_cookie_is_for_one_port_for_no_script_and_is_not_the_token() {
         let own = credentials();
-        let cookie = own.cookie(&headers(&[("host", "127.0.0.1:7077")]));
+        let cookie =
+            own.cookie(&headers(&[("host", "127.0.0.1:7077")]), &Client::default()).unwrap();
         assert!(cookie.starts_with("fullclock-7077="), "{cookie}");
         assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
         assert!(!cookie.contains("secret"), "{cookie}");
@@ -143,7 +168,8 @@ mod tests {
         let own = credentials();
         let cookie = pair(&own, AT);
         let opens = |more: &[(&'static str, &str)]| {
-            own.has_cookie(&headers(&[&[("host", AT), ("cookie", &*cookie)], more].concat()))
+            let map = headers(&[&[("host", AT), ("cookie", &*cookie)], more].concat());
+            own.has_cookie(&map, &Client::default())
         };
         for (more, expected) in [
             (&[][..], true),
@@ -170,7 +196,30 @@ mod tests {
             (String::new(), false),
         ] {
             let map = headers(&[("host", AT), ("cookie", &*cookies)]);
-            assert_eq!(own.has_cookie(&map), expected, "{cookies}");
+            assert_eq!(own.has_cookie(&map, &Client::default()), expected, "{cookies}");
         }
+    }
+
+    #[test]
+    fn a_session_is_of_the_local_user_who_began_it() {
+        const AT: &str = "127.0.0.1:7077";
+        let own = credentials();
+        let [alice, mallory, unread] =
+            [Some(1000), Some(1001), None].map(|user| Client::with_user(user, "127.0.0.1:40000"));
+        let remote = Client::with_user(None, "10.0.0.7:40000");
+        let begun = |client: &Client| {
+            let cookie = own.cookie(&headers(&[("host", AT)]), client).unwrap();
+            cookie.split(';').next().unwrap().to_owned()
+        };
+        let opens = |cookie: &str, client: &Client| {
+            own.has_cookie(&headers(&[("host", AT), ("cookie", cookie)]), client)
+        };
+        let of_alice = begun(&alice);
+        assert_eq!(of_alice, begun(&alice), "her browsers share it");
+        assert_ne!(of_alice, begun(&mallory));
+        let of_remote = begun(&remote);
+        let clients = [&alice, &mallory, &unread, &remote];
+        assert_eq!(clients.map(|it| opens(&of_alice, it)), [true, false, true, false]);
+        assert_eq!(clients.map(|it| opens(&of_remote, it)), [false, false, true, true]);
     }
 }

@@ -1,5 +1,6 @@
 //! Server-sent events (HTML Living Standard, 9.2): what a browser goes on behind, and how one is written.
 
+use crate::output::harmless_page;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
@@ -20,10 +21,10 @@ pub(super) fn sign_of_life() -> String {
     event("alive", None, "null")
 }
 
-/// An event as it is sent. `data` is one line.
+/// An event as it is sent. `data` is JSON in one line, escaped as other answers are.
 pub(super) fn event(name: &str, id: Option<&str>, data: &str) -> String {
     let id = id.map_or_else(String::new, |it| format!("id: {it}\n"));
-    format!("event: {name}\n{id}data: {data}\n\n")
+    format!("event: {name}\n{id}data: {}\n\n", harmless_page(data))
 }
 
 /// Where a browser that lost its connection was.

@@ -1,6 +1,7 @@
 //! Which requests are answered, and what a browser may do with a page of ours.
 
 use super::accept::{Offer, preferred};
+use super::client::Client;
 use super::credentials::Credentials;
 use super::pages;
 use super::peers::Place;
@@ -70,19 +71,25 @@ const REASON_OR_PAGE: [Offer; 2] = [
 impl Gate {
     /// A gate for requests that call this machine by an address, `localhost` or one of these names, and show the token if there
     /// is one.
-    ///
-    /// Errors: there is no random number for the session of browsers.
-    pub(crate) fn new(names: &[String], token: Option<String>) -> Result<Gate> {
+    pub(crate) fn new(names: &[String], token: Option<String>) -> Gate {
         let names = names.iter().map(|it| it.to_ascii_lowercase()).collect();
-        Ok(Gate { names, credentials: token.map(Credentials::new).transpose()? })
+        Gate { names, credentials: token.map(Credentials::new) }
     }
 
     /// What a browser that has shown the token gets; `None` where there is no token.
-    pub(super) fn cookie(&self, headers: &HeaderMap) -> Option<String> {
-        Some(self.credentials.as_ref()?.cookie(headers))
+    ///
+    /// Errors: there is no random number for its session.
+    pub(super) fn cookie(&self, headers: &HeaderMap, client: &Client) -> Result<Option<String>> {
+        self.credentials.as_ref().map(|it| it.cookie(headers, client)).transpose()
     }
 
-    fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Admitted, Refusal> {
+    fn admit(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        client: &Client,
+    ) -> Result<Admitted, Refusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().and_then(|it| it.to_str().ok());
         let (Some(host), None) = (host, hosts.next()) else {
@@ -101,7 +108,8 @@ impl Gate {
         }
         let Some(credentials) = &self.credentials else { return Ok(Admitted::Open) };
         let only_reads = matches!(*method, Method::GET | Method::HEAD);
-        if credentials.has_token(headers) || (only_reads && credentials.has_cookie(headers)) {
+        if credentials.has_token(headers) || (only_reads && credentials.has_cookie(headers, client))
+        {
             return Ok(Admitted::Proven);
         }
         if only_reads && pages::is_public(uri.path()) {
@@ -137,7 +145,8 @@ fn is_port(text: &str) -> bool {
 /// Lets a request through or not, and puts what every answer has on what it gets. In front of a token, a connection whose request
 /// did not show it is closed after the answer.
 pub(super) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
-    let admitted = gate.admit(request.method(), request.uri(), request.headers());
+    let client = request.extensions().get::<Arc<Client>>().map_or_else(Arc::default, Arc::clone);
+    let admitted = gate.admit(request.method(), request.uri(), request.headers(), &client);
     let is_kept = matches!(admitted, Ok(Admitted::Open | Admitted::Proven));
     if matches!(admitted, Ok(Admitted::Proven))
         && let Some(place) = request.extensions().get::<Arc<Place>>()
@@ -183,13 +192,13 @@ mod tests {
         for (name, value) in headers {
             map.append(name, value.parse().unwrap());
         }
-        let admitted = gate.admit(&Method::GET, &Uri::from_static("/"), &map);
+        let admitted = gate.admit(&Method::GET, &Uri::from_static("/"), &map, &Client::default());
         admitted.map_or_else(|it| it.into_response().status().as_u16(), |_| 200)
     }
 
     #[test]
     fn a_host_is_this_machine_by_address_and_by_the_names_it_was_given() {
-        let gate = Gate::new(&["DB1.example".to_owned()], None).unwrap();
+        let gate = Gate::new(&["DB1.example".to_owned()], None);
         for host in [
             "127.0.0.1:7077",
             "localhost",
@@ -219,7 +228,7 @@ mod tests {
         let mut map = HeaderMap::new();
         map.insert(HOST, HeaderValue::from_static("localhost"));
         let refused = gate
-            .admit(&Method::GET, &absolute, &map)
+            .admit(&Method::GET, &absolute, &map, &Client::default())
             .err()
             .map(|it| it.into_response().status().as_u16());
         assert_eq!(refused, Some(421));
@@ -227,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_wrong_name_is_refused_before_the_token_is_looked_at() {
-        let gate = Gate::new(&[], Some("secret".to_owned())).unwrap();
+        let gate = Gate::new(&[], Some("secret".to_owned()));
         let (right, wrong) = ((AUTHORIZATION, "Bearer secret"), (AUTHORIZATION, "Bearer wrong"));
         assert_eq!(status(&gate, &[(HOST, "localhost"), right.clone()]), 200);
         assert_eq!(status(&gate, &[(HOST, "localhost"), wrong]), 401);
@@ -237,13 +246,14 @@ mod tests {
 
     #[test]
     fn a_cookie_reads_and_only_the_token_signs_in() {
-        let gate = Gate::new(&[], Some("secret".to_owned())).unwrap();
+        let gate = Gate::new(&[], Some("secret".to_owned()));
         let mut map = HeaderMap::new();
         map.insert(HOST, HeaderValue::from_static("localhost:7077"));
-        let cookie = gate.cookie(&map).unwrap();
+        let client = Client::default();
+        let cookie = gate.cookie(&map, &client).unwrap().unwrap();
         map.insert(COOKIE, cookie.split(';').next().unwrap().parse().unwrap());
         let status = |method: Method| {
-            let admitted = gate.admit(&method, &Uri::from_static("/api/v1/session"), &map);
+            let admitted = gate.admit(&method, &Uri::from_static("/api/v1/session"), &map, &client);
             admitted.map_or_else(|it| it.status().as_u16(), |_| 200)
         };
         assert_eq!((status(Method::GET), status(Method::POST)), (200, 401));

@@ -1,8 +1,8 @@
 //! What a page has to know of this machine before anything happens on it.
 
 use super::Served;
+use super::json::Json;
 use crate::watch::{Watched, find_metric};
-use axum::Json;
 use axum::extract::State;
 use lab::record::Fingerprint;
 use rules::losses::LOSSES;

@@ -15,17 +15,19 @@
 //!   /api/v1/results/ID/intervals, as server-sent events            intervals, events
 //! ```
 //!
-//! Every connection has a place among the others (peers, limits), every request passes the gate (gate, credentials).
+//! Every connection has a place among the others (peers, limits), every request passes the gate (gate, credentials, client).
 //!
 //! Nothing here changes anything, not even an index. Asynchronous code is in this module only: it waits for browsers, threads do
 //! the work.
 
 mod accept;
 mod audits;
+mod client;
 mod credentials;
 mod events;
 mod gate;
 mod intervals;
+mod json;
 mod limits;
 mod machine;
 mod now;
@@ -43,9 +45,10 @@ use crate::interrupt::Interrupt;
 use crate::watch::Watched;
 use anyhow::{Context, Result, anyhow};
 use audits::Audits;
-use axum::Router;
 use axum::http::HeaderMap;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
+use client::Client;
 pub(crate) use gate::Gate;
 use lab::record::Fingerprint;
 pub(crate) use limits::Limits;
@@ -152,7 +155,9 @@ pub(crate) fn serve(
 fn router(served: &Arc<Served>, gate: Gate) -> Router {
     let gate = Arc::new(gate);
     let own = Arc::clone(&gate);
-    let session = move |headers: HeaderMap| async move { pages::session(&own, &headers) };
+    let session = move |Extension(client): Extension<Arc<Client>>, headers: HeaderMap| async move {
+        pages::session(&own, &headers, &client)
+    };
     let api = Router::new()
         .route("/session", post(session))
         .route("/machine", get(machine::show))

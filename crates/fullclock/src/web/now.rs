@@ -11,8 +11,7 @@ use crate::watch::{self, Column, Reading, Shares};
 use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use facts::{Fact, Missing};
 use futures_util::stream;
 use rules::metric::Values;
@@ -69,7 +68,7 @@ pub(super) async fn sample(State(served): State<Arc<Served>>) -> Result<Response
     let reading =
         served.now.latest().ok_or_else(|| Refusal::busy("the first interval is not over"))?;
     let line = json::line(&reading, |_| true).map_err(Refusal::failed)?;
-    Ok(([(CONTENT_TYPE, "application/json")], line).into_response())
+    Ok(super::json::written(&line))
 }
 
 /// Where a browser is in the intervals.

@@ -1,6 +1,7 @@
 //! The pages and what they are made of: files of this program, nothing is fetched from elsewhere.
 
 use super::Served;
+use super::client::Client;
 use super::gate::Gate;
 use super::refusal::Refusal;
 use axum::Router;
@@ -149,8 +150,12 @@ pub(super) fn sign_in() -> Response {
 }
 
 /// `/api/v1/session`: a cookie for a browser that has shown the token.
-pub(super) fn session(gate: &Gate, headers: &HeaderMap) -> Result<Response, Refusal> {
-    let cookie = gate.cookie(headers);
+pub(super) fn session(
+    gate: &Gate,
+    headers: &HeaderMap,
+    client: &Client,
+) -> Result<Response, Refusal> {
+    let cookie = gate.cookie(headers, client).map_err(Refusal::failed)?;
     let cookie =
         cookie.ok_or_else(|| Refusal::absent("this server has no token to sign in with"))?;
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())

@@ -1,7 +1,7 @@
 //! Why a request gets nothing, as JSON.
 #![expect(clippy::needless_pass_by_value, reason = "made of errors, as map_err hands them over")]
 
-use axum::Json;
+use super::json::Json;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};

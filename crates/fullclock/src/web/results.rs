@@ -2,12 +2,12 @@
 #![expect(clippy::disallowed_methods, reason = "reads results where the user keeps them")]
 
 use super::Served;
+use super::json::{Json, written};
 use super::refusal::Refusal;
 use crate::commands::compare::words;
-use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{Html, IntoResponse, Response};
 use lab::store::{Entry, History, JOURNAL, RESULT, running};
 use serde::Deserialize;
@@ -127,10 +127,10 @@ pub(super) async fn show(
     let own = Arc::clone(&served);
     let text = move || {
         let record = lab::store::read(&own.results.file(&id)?).map_err(Refusal::absent)?;
-        serde_json::to_vec(&record).map_err(Refusal::failed)
+        serde_json::to_string(&record).map_err(Refusal::failed)
     };
     let text = served.work.when_there_is_room(text).await?;
-    Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
+    Ok(written(&text))
 }
 
 /// What is compared.

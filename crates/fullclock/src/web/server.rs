@@ -1,5 +1,6 @@
 //! Connections: taken, answered and closed, and the end of all of them.
 
+use super::client::Client;
 use super::peers::{Peers, Place};
 use anyhow::{Context, Result};
 use axum::Router;
@@ -112,6 +113,7 @@ async fn converse(stream: TcpStream, pages: Router, place: Arc<Place>) {
     set_tcp_user_timeout(&stream, FORGOTTEN).ok();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(LARGEST_HEAD);
+    let client = Arc::new(Client::of(&stream));
     let has_asked = AtomicBool::new(false);
     let pages = TowerToHyperService::new(pages);
     let answer = |request: hyper::Request<hyper::body::Incoming>| {
@@ -119,6 +121,7 @@ async fn converse(stream: TcpStream, pages: Router, place: Arc<Place>) {
         place.begin_answer();
         let mut request: Request = request.map(Body::new);
         request.extensions_mut().insert(Arc::clone(&place));
+        request.extensions_mut().insert(Arc::clone(&client));
         let (answer, place) = (pages.call(request), Arc::clone(&place));
         async move {
             let answer = answer.await;

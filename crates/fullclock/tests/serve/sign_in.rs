@@ -3,6 +3,7 @@
 use crate::server::Server;
 use crate::support::{fullclock, refusal};
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 /// A line of `Cookie` for the pair that a line of `Set-Cookie` has.
@@ -68,6 +69,30 @@ fn a_browser_exchanges_the_token_for_a_cookie_that_opens_the_servers_own_pages()
     let server = Server::over(results, "127.0.0.1:0", &["--token-file", &file]);
     assert_eq!(server.get("/metrics", &bearer).status, 200, "the token outlives its server");
     assert_eq!(server.get("/metrics", &cookie).status, 401, "and a cookie does not");
+}
+
+#[test]
+fn another_local_user_cannot_use_the_cookie_of_a_browser() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root sends requests as another user");
+        return;
+    }
+    let (server, token) = Server::with_token();
+    let head = format!(
+        "POST /api/v1/session HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: 0\r\n\
+         Authorization: Bearer {token}\r\n\r\n",
+        server.at
+    );
+    let cookie = cookie(&server.answer(head.as_bytes()).head);
+    for (user, status) in [(0, "200"), (65534, "401")] {
+        let mut curl = Command::new("curl");
+        curl.args(["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", cookie.trim()]);
+        curl.arg(format!("http://{}/api/v1/machine", server.at)).uid(user).current_dir("/");
+        match curl.output() {
+            Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout), status, "{user}"),
+            Err(error) => return println!("skipped: curl cannot be run: {error}"),
+        }
+    }
 }
 
 /// A server as its user starts it without any option for a token; for root in a mount namespace where /var/lib is empty.

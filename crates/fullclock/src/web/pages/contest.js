@@ -1,7 +1,7 @@
 // The charts of a race: which there are, and each of them for nodes side by side or in one.
 // @ts-check
 
-import { make } from "./dom.js";
+import { make, seen } from "./dom.js";
 import { FIGURES } from "./panel.js";
 import { Figures } from "./figures.js";
 import { Plot, pointer, timeAxis, valueAxis } from "./plot.js";
@@ -314,7 +314,7 @@ function marks(context, plot, all, nodes) {
     context.fillStyle = color("--mark");
     context.fillRect(x + 2, y - 0.7 * letter(), context.measureText(text).width + 0.5 * letter(), 1.4 * letter());
     context.fillStyle = color("--ink");
-    context.fillText(text, x + 2 + 0.25 * letter(), y);
+    context.fillText(seen(text), x + 2 + 0.25 * letter(), y);
   });
 }
 

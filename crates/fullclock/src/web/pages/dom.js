@@ -1,6 +1,20 @@
 // Builds elements. What comes from the server becomes text or an attribute here, never markup.
 // @ts-check
 
+// Characters that draw nothing where they stand: controls but for tabs and line ends, which are blanks on a page, and those that
+// change how their neighbours are drawn. The same as in the terminal's output.
+const UNSEEN =
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/**
+ * The text with what no reader would see as escapes: a name may not reverse the direction of its line.
+ * @param {string} text
+ */
+export function seen(text) {
+  return String(text ?? "").replace(UNSEEN, (it) =>
+    it.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+}
+
 /**
  * An element with properties or attributes; children that are strings become text.
  * @param {string} name
@@ -15,7 +29,7 @@ export function make(name, properties = {}, ...children) {
     if (key in element) element[key] = value;
     else element.setAttribute(key, value);
   }
-  element.append(...children);
+  element.append(...children.map((it) => (typeof it === "string" ? seen(it) : it)));
   return element;
 }
 
@@ -32,7 +46,8 @@ export const byId = (id) => document.getElementById(id);
  * @param {string} text
  */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = seen(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
 /**

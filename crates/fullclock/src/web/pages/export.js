@@ -1,7 +1,7 @@
 // Charts as a PNG, intervals as CSV: both are made in the page and handed to the browser as a download.
 // @ts-check
 
-import { make } from "./dom.js";
+import { make, seen } from "./dom.js";
 import { color, letter } from "./theme.js";
 
 /**
@@ -40,7 +40,7 @@ export function exportPng(name, title, rows) {
   context.fillRect(0, 0, image.width, image.height);
   context.fillStyle = color("--ink");
   context.font = `bold ${font}`;
-  context.fillText(title, size, 2 * size);
+  context.fillText(seen(title), size, 2 * size);
   let y = 3 * size;
   for (const row of shown) {
     draw(context, row, y, font, size);
@@ -96,7 +96,7 @@ function laidOut(context, entries, width, size) {
  */
 function draw(context, row, top, font, size) {
   context.font = `bold ${font}`;
-  context.fillText(row.title, size, top + 1.5 * size);
+  context.fillText(seen(row.title), size, top + 1.5 * size);
   context.font = font;
   let left = size;
   row.charts.forEach(({ canvas }, chart) => {
@@ -105,7 +105,7 @@ function draw(context, row, top, font, size) {
       context.fillStyle = of === undefined ? color("--page") : color(of);
       context.fillRect(left + x, y - 0.75 * size, 0.8 * size, 0.8 * size);
       context.fillStyle = color("--ink");
-      context.fillText(text, left + x + (of === undefined ? 0 : 1.2 * size), y);
+      context.fillText(seen(text), left + x + (of === undefined ? 0 : 1.2 * size), y);
     }
     context.drawImage(canvas, left, top + row.head);
     left += canvas.width;

@@ -1,6 +1,7 @@
 // A heat map: a row for each CPU, time to the right. Where a pixel has several intervals, it shows the lowest value.
 // @ts-check
 
+import { seen } from "./dom.js";
 import { channels, color, letter } from "./theme.js";
 
 /** @typedef {import("./plot.js").Plot} Plot */
@@ -117,7 +118,7 @@ export function legend(context, plot, { low, high }) {
   let x = plot.left;
   const write = (/** @type {string} */ text) => {
     context.fillStyle = color("--quiet");
-    context.fillText(text, x, y);
+    context.fillText(seen(text), x, y);
     x += context.measureText(text).width + 0.5 * size;
   };
   const box = (/** @type {string | CanvasGradient} */ paint, /** @type {number} */ length) => {

@@ -1,7 +1,7 @@
 // What all pages share: the machine's name, the connection, answers of the server, and what a screen reader is told.
 // @ts-check
 
-import { byId, setText } from "./dom.js";
+import { byId, seen, setText } from "./dom.js";
 import { signInAgain } from "./stream.js";
 import { timeOfDay } from "./words.js";
 
@@ -41,7 +41,7 @@ export async function machine() {
     const { hostname, cpu_model: model, kernel, cpus } = found;
     const words = [hostname, model ?? "processor not known", `CPUs ${cpus}`, kernel ? `Linux ${kernel}` : null];
     setText(byId("machine"), words.filter(Boolean).join(", "));
-    document.title = `${page} – ${hostname} – fullclock`;
+    document.title = seen(`${page} – ${hostname} – fullclock`);
     return found;
   } catch (error) {
     setText(byId("machine"), `Machine not known: ${/** @type {Error} */ (error).message}`);

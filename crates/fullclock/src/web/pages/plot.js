@@ -1,6 +1,7 @@
 // Where times and values lie in a chart, and its axes.
 // @ts-check
 
+import { seen } from "./dom.js";
 import { marks, timeMarks } from "./scale.js";
 import { color, letter } from "./theme.js";
 import { number } from "./words.js";
@@ -89,7 +90,7 @@ export function valueAxis(context, plot, { unit, divisor = 1 }) {
     context.fillStyle = color("--quiet");
     context.fillText(axisNumber(value / divisor, step / divisor), plot.left - 0.5 * letter(), y);
   }
-  context.fillText(unit, plot.left - 0.5 * letter(), plot.top - letter());
+  context.fillText(seen(unit), plot.left - 0.5 * letter(), plot.top - letter());
 }
 
 /**
@@ -115,7 +116,7 @@ export function timeAxis(context, plot, words) {
     const half = context.measureText(words(time)).width / 2;
     context.textAlign = x + half > plot.right + letter() ? "right" : "center";
     context.fillRect(Math.round(x), plot.bottom, 1, 0.35 * letter());
-    context.fillText(words(time), x, plot.bottom + 1.2 * letter());
+    context.fillText(seen(words(time)), x, plot.bottom + 1.2 * letter());
   }
   context.fillRect(plot.left, Math.round(plot.bottom), plot.width, 1);
 }

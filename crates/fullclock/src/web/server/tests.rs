@@ -55,7 +55,7 @@ impl Server {
     fn start(token: Option<&str>, limits: Limits) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
-        let gate = Arc::new(Gate::new(&[], token.map(str::to_owned)).unwrap());
+        let gate = Arc::new(Gate::new(&[], token.map(str::to_owned)));
         let streams = Arc::new(Streams::new("tests", limits.readings));
         let pages = Router::new()
             .route("/metrics", get(|| async { "figures" }))
@@ -88,6 +88,15 @@ impl Drop for Server {
         if let Some(running) = self.running.take() {
             running.join().ok();
         }
+    }
+}
+
+/// Ends threads with the block that it stands in, also where that panics.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -176,6 +185,7 @@ fn a_new_connection_with_the_token_gets_in_during_a_flood_from_its_own_address()
         }
     };
     std::thread::scope(|scope| {
+        let _ends = Ends(&is_over);
         let flood = &flood;
         for says in [false, true] {
             scope.spawn(move || flood(says));
@@ -188,7 +198,6 @@ fn a_new_connection_with_the_token_gets_in_during_a_flood_from_its_own_address()
         let n_before = n_silent.load(Ordering::Relaxed);
         let statuses: Vec<u16> =
             (0..100).map(|_| server.connect_from_here().get("/metrics", TOKEN)).collect();
-        is_over.store(true, Ordering::Relaxed);
         assert_eq!(statuses, [200; 100]);
         assert!(n_before >= 300, "{n_before} connections do not fill the slots of an address");
     });
