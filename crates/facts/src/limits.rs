@@ -17,8 +17,9 @@ const MIB: usize = 1 << 20;
 /// Paths, most specific first, and the longest content in bytes. `*` stands for any part of a name, `**` for the rest of the
 /// path; with a name after it, of a path that ends in that name.
 const FILES: &[(&str, usize)] = &[
-    // COMMAND_LINE_SIZE is 256 to 4096 (arch/*/include/asm/setup.h).
-    ("/proc/cmdline", 4 * KIB),
+    // COMMAND_LINE_SIZE is 256 to 4096, 2048 on x86 (arch/*/include/asm/setup.h); the parameters of a bootconfig stand in
+    // front of it (setup_command_line in init/main.c), up to 32 KiB (XBC_DATA_MAX in include/linux/bootconfig.h).
+    ("/proc/cmdline", 36 * KIB),
     // Some 1.5 KiB for each CPU, most of it flags and bugs (arch/x86/kernel/cpu/proc.c).
     ("/proc/cpuinfo", 16 * MIB),
     // A column of 11 characters for each CPU (kernel/irq/proc.c): 44 KiB a line with 4,096 CPUs.
@@ -136,7 +137,7 @@ mod tests {
         let limits = files.map(|it| format!("{it} {}\n", longest(it)));
         assert_eq!(
             limits.concat(),
-            "/proc/cmdline 4096\n//proc/./cmdline 4096\n/proc/7/cmdline 2097152\n/proc/7/task/8/stat 4096\n\
+            "/proc/cmdline 36864\n//proc/./cmdline 36864\n/proc/7/cmdline 2097152\n/proc/7/task/8/stat 4096\n\
              /proc/7/status 1048576\n/proc/self/mountinfo 16777216\n/proc/interrupts 67108864\n\
              /sys/devices/system/cpu/online 65536\n/sys/fs/cgroup/a/b/cgroup.procs 16777216\n\
              /boot/config-6.1.0 4194304\n/etc/tuned/active_profile 1048576\nrelative 1048576\n"
@@ -171,6 +172,7 @@ mod tests {
         // 8,192 CPUs, every second one: the longest list there is.
         let list: String = (0..8192).step_by(2).map(|cpu| format!("{cpu},")).collect();
         assert!(list.len() <= longest("/sys/devices/system/cpu/offline"));
-        assert!(4096 <= longest("/proc/cmdline"));
+        // With a bootconfig of the largest size.
+        assert!(4096 + 32_767 <= longest("/proc/cmdline"));
     }
 }

@@ -79,7 +79,7 @@ struct Walk {
 enum Found {
     /// A folder or a link, which has been followed.
     Way,
-    /// Something else at the end of the way, by its path.
+    /// A regular file at the end of the way, by its path.
     File(PathBuf),
     Nothing,
 }
@@ -123,7 +123,9 @@ impl Walk {
                 let entered = folder(&self.here().file, name, within)?;
                 self.way.push(entered);
             }
-            _ if self.todo.is_empty() => return Ok(Found::File(within)),
+            FileType::RegularFile if self.todo.is_empty() => return Ok(Found::File(within)),
+            // To open a device has an effect: a watchdog starts.
+            _ if self.todo.is_empty() => return Err(not_regular(&within)),
             _ => return Err(Distrusted::new(&within, "it is not a folder")),
         }
         Ok(Found::Way)
@@ -157,8 +159,9 @@ impl Walk {
         let found = rustix::fs::openat(&self.here().file, name, flags, Mode::empty())
             .map_err(|error| failed(within, error))?;
         let status = status(within, &found)?;
+        // Another one may have taken its name since it was looked at.
         if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-            return Err(Distrusted::new(within, "it is not a regular file"));
+            return Err(not_regular(within));
         }
         writers(within, &status)?;
         self.refuse_other_names(within, &status)?;
@@ -195,6 +198,10 @@ fn folder(
 
 fn status(path: &Path, file: &OwnedFd) -> Result<Stat, Distrusted> {
     rustix::fs::fstat(file).map_err(|error| failed(path, error))
+}
+
+fn not_regular(path: &Path) -> Distrusted {
+    Distrusted::new(path, "it is not a regular file")
 }
 
 fn failed(path: &Path, error: Errno) -> Distrusted {

@@ -66,7 +66,8 @@ fn limited_to(host: &HostView, info: &CpuInfo, limit: u64, cpus: &[(u32, u64)]) 
     let share = clocks.map(|(limit, nominal)| limit.share_of(nominal));
     let range =
         clocks.map_or_else(String::new, |(limit, nominal)| format!(": {limit} of {nominal}"));
-    let message = format!("the P-state limit register allows nothing above P{limit}{range}, and no boost");
+    let message =
+        format!("the P-state limit register allows nothing above P{limit}{range}, and no boost");
     let mut finding =
         Finding::new(share.map_or(Severity::Medium, severity), Confidence::High, message);
     if let Some((cpu, value)) = cpus.first() {

@@ -50,7 +50,7 @@ impl CpuInfo {
             }
             let n = n_processors.max(microcode.len()).max(clocks.len());
             if n > MOST_CPUS as usize {
-                return Err(Expected("at most 65536 CPUs"));
+                return Err(Expected("at most 16384 CPUs"));
             }
         }
         if cpu.is_none() && info.model_name.is_empty() && info.vendor.is_empty() {

@@ -35,7 +35,7 @@ impl CpuTimes {
         let lines = text.lines().filter_map(cpu_line).take(MOST_CPUS as usize + 1);
         let times: BTreeMap<u32, CpuTime> = lines.collect();
         if times.len() > MOST_CPUS as usize {
-            return Err(Expected("at most 65536 CPUs"));
+            return Err(Expected("at most 16384 CPUs"));
         }
         if times.is_empty() {
             Err(Expected("lines like `cpu0 1 2 3 4`"))

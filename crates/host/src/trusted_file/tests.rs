@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "makes the files that are opened")]
 
 use super::*;
-use rustix::fs::{RenameFlags, renameat_with};
+use rustix::fs::{RenameFlags, inotify, renameat_with};
 use std::fs::{Permissions, create_dir, hard_link, set_permissions, write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,9 +36,9 @@ fn folder() -> (TempDir, PathBuf) {
 fn what_others_can_write_is_refused_and_so_is_what_lies_in_such_a_folder() {
     let (folder, file) = folder();
     assert_eq!(text(&file), "good");
-    chmod(&file, 0o664);
+    chmod(&file, 0o666);
     let shown = file.display();
-    assert_eq!(why(&file), format!("{shown}: others can write it (mode 664): chmod go-w it"));
+    assert_eq!(why(&file), format!("{shown}: others can write it (mode 666): chmod go-w it"));
     chmod(&file, 0o644);
     chmod(folder.path(), 0o777);
     assert_eq!(read(&file, ENOUGH).unwrap_err().path, folder.path());
@@ -78,7 +78,9 @@ fn links_are_followed_where_they_and_what_they_lead_through_may_be_trusted() {
         assert_eq!(text(&at(path)), "good", "{path}");
     }
     chmod(&at("below"), 0o777);
-    assert!(why(&at("absolute")).contains("below: others can write it"));
+    let refused = why(&at("absolute"));
+    assert!(refused.contains("below: others can write it"), "{refused}");
+    assert!(refused.contains(": move the file to a folder that only "), "{refused}");
     symlink("self", at("self")).unwrap();
     assert!(why(&at("self")).contains("Too many levels of symbolic links"));
 }
@@ -108,11 +110,24 @@ fn only_regular_files_of_a_bounded_size_are_read_and_an_absent_one_is_none() {
 }
 
 #[test]
-fn a_pipe_is_refused_at_once() {
+fn a_pipe_is_refused_at_once_and_not_opened() {
     let (folder, _) = folder();
     let pipe = folder.path().join("pipe");
     rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let opened = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
+    inotify::add_watch(&opened, &pipe, inotify::WatchFlags::OPEN).unwrap();
     assert!(why(&pipe).ends_with("it is not a regular file"));
+    let events = rustix::io::read(&opened, &mut [0; 256]);
+    assert_eq!(events, Err(Errno::AGAIN), "it was opened, which starts a watchdog");
+}
+
+/// Ends a thread with the block that it stands in, also where that panics.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Exchanges two names in a folder all the time while `path` is read; how often the good and the hostile file was obeyed.
@@ -124,9 +139,9 @@ fn raced(names: &[PathBuf; 2], path: &Path, attempts: usize) -> (usize, usize) {
                 renameat_with(CWD, &names[0], CWD, &names[1], RenameFlags::EXCHANGE).unwrap();
             }
         });
+        let _ends = Ends(&is_over);
         let found: Vec<Vec<u8>> =
             (0..attempts).filter_map(|_| read(path, ENOUGH).ok().flatten()).collect();
-        is_over.store(true, Ordering::Relaxed);
         let count = |text: &[u8]| found.iter().filter(|it| **it == text).count();
         (count(b"good"), count(b"hostile"))
     })

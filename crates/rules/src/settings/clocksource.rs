@@ -115,8 +115,8 @@ fn best<'a>(scene: &Scene<'_>, current: &'a str, available: &'a str) -> Result<&
 /// (`xen_tsc_safe_clocksource` and `xen_time_init` in arch/x86/xen/time.c, which also look at the TSC mode, shown nowhere). Time that
 /// jumps when a guest is moved is worse than a slow clock.
 pub(crate) fn is_tsc_steady(host: &HostView, available: &str) -> bool {
-    let is_xen = host.platform.is_control_domain
-        || available.split_whitespace().any(|it| it == "xen");
+    let is_xen =
+        host.platform.is_control_domain || available.split_whitespace().any(|it| it == "xen");
     let promised = ["constant_tsc", "nonstop_tsc"];
     let is_promised =
         || host.cpuinfo.as_ref().is_ok_and(|it| promised.iter().all(|flag| it.has(flag)));

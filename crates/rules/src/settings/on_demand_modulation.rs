@@ -230,8 +230,14 @@ mod tests {
             host(["0x14", "0x0", "0x0", "0x0"]).replace("model : 106", &format!("model : {model}"))
         };
         assert!(planned_knowing(&SETTING, "off", &model("94")).starts_with("refused: a write of"));
-        assert!(planned(&SETTING, "off", &model("158")).starts_with("consent: register 0x19a is not known"));
-        assert!(planned(&SETTING, "off", &model("85")).starts_with("consent: register 0x19a is not known"));
+        assert!(
+            planned(&SETTING, "off", &model("158"))
+                .starts_with("consent: register 0x19a is not known")
+        );
+        assert!(
+            planned(&SETTING, "off", &model("85"))
+                .starts_with("consent: register 0x19a is not known")
+        );
         assert!(planned_knowing(&SETTING, "off", &model("158")).contains(": 0x14 -> 0x4\n"));
     }
 

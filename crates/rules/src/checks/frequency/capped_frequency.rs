@@ -399,7 +399,9 @@ mod tests {
         );
         // Writing the limit that is in force already would not reach the register.
         let command = &findings(&CHECK, &registers("0x8000080a"))[0].fix.by_hand[0].command;
-        assert!(command.starts_with("for it in /sys/devices/system/cpu/cpu0/cpufreq; do max=$(cat $it/scaling_max_freq);"));
+        assert!(command.starts_with(
+            "for it in /sys/devices/system/cpu/cpu0/cpufreq; do max=$(cat $it/scaling_max_freq);"
+        ));
         assert!(command.contains("echo $((max - 100000)) > $it/scaling_max_freq; echo $max >"));
         assert_eq!(verdict(&CHECK, &registers("0x8000270a")), "clean");
         assert_eq!(

@@ -253,8 +253,7 @@ mod tests {
     fn a_short_term_limit_is_raised_to_its_own_maximum_and_never_to_the_design_power() {
         let file = "//- /sys/class/powercap/intel-rapl:0/constraint_1";
         let commands = |max: &str| {
-            let short =
-                format!("{file}_power_limit_uw\n90000000\n{file}_max_power_uw\n{max}\n");
+            let short = format!("{file}_power_limit_uw\n90000000\n{file}_max_power_uw\n{max}\n");
             let host = package("1", "205000000", "205000000") + &short;
             let by_hand = findings(&CHECK, &host).remove(0).fix.by_hand;
             by_hand.into_iter().map(|it| it.command).collect::<Vec<_>>().join("\n")

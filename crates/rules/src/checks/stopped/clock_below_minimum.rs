@@ -230,13 +230,7 @@ fn unknown_lowest(because: &str) -> Missing {
     Missing { what, why: Why::Failed(because.to_owned()) }
 }
 
-fn finding(
-    clocks: &Clocks<'_>,
-    worst: &Low,
-    low: &[Low],
-    n_judged: usize,
-    load: Load,
-) -> Finding {
+fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], n_judged: usize, load: Load) -> Finding {
     let Low { clock, lowest, .. } = worst;
     // Goldmont Plus reads low while healthy; one CPU of many may be a bad sample.
     let is_goldmont_plus = (clocks.info.family, clocks.info.model) == (6, 0x7a);
@@ -314,7 +308,7 @@ mod tests {
         // The main thread of a database sleeps while its other threads run.
         let loadavg = |n| format!("//- /proc/loadavg\n0.10 0.10 0.10 {n}/80 99\n");
         assert!(verdict(&CHECK, &(idle.clone() + &loadavg(1))).starts_with("unknown: "));
-        let threads = findings(&CHECK, &(idle.clone() + &loadavg(3)));
+        let threads = findings(&CHECK, &(idle + &loadavg(3)));
         assert_eq!((threads[0].severity, threads[0].confidence), (Severity::Low, Confidence::Low));
         // This program is no load.
         assert!(verdict(&CHECK, &busy.replace("postgres", "fullclock")).starts_with("unknown: "));

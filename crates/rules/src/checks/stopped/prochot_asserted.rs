@@ -382,8 +382,7 @@ mod tests {
                 of(vendor)
             );
         }
-        let other =
-            "unknown: PROCHOT# cannot be read: this program reads no interface to it on this processor";
+        let other = "unknown: PROCHOT# cannot be read: this program reads no interface to it on this processor";
         let arm = "//- /proc/cpuinfo\nprocessor : 0\nCPU implementer : 0xc0\n";
         assert_eq!(verdict(&CHECK, arm), other);
         let s390 = "//- /proc/cpuinfo\nvendor_id : IBM/S390\n";
@@ -410,7 +409,8 @@ mod tests {
             "low: a failed power supply lowered the highest clock 3 times since boot [all 4 CPUs]"
         );
         assert!(
-            power9(&[]).starts_with("unknown: PROCHOT# cannot be read: this program reads no interface")
+            power9(&[])
+                .starts_with("unknown: PROCHOT# cannot be read: this program reads no interface")
         );
     }
 }
