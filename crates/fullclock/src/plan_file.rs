@@ -23,6 +23,7 @@ use crate::{cli, duration};
 use anyhow::{Context, Result, anyhow, bail};
 use host::trusted_file;
 use lab::experiment::{Boots, Design, Factor, Guards, Shape};
+use rules::profile::toml_fault;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
@@ -69,7 +70,8 @@ pub(crate) fn read(path: &Path) -> Result<Design> {
 }
 
 fn parse(text: &str) -> Result<Design> {
-    toml::from_str::<PlanFile>(text)?.design()
+    let plan = toml::from_str::<PlanFile>(text);
+    plan.map_err(|error| anyhow!("its TOML{}", toml_fault(text, &error)))?.design()
 }
 
 /// The text of the file that [`read`] makes this plan of.

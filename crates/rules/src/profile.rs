@@ -59,8 +59,8 @@ impl Profile {
                 text.len()
             ));
         }
-        let profile: Profile = toml::from_str(text)
-            .map_err(|error| format!("{name}: {}", error.to_string().trim_end()))?;
+        let profile: Profile =
+            toml::from_str(text).map_err(|error| format!("{name}{}", toml_fault(text, &error)))?;
         if profile.lines.is_empty() {
             return Err(format!("{name} has no [[setting]]"));
         }
@@ -77,6 +77,18 @@ impl Profile {
         };
         self.lines.iter().map(request).collect()
     }
+}
+
+/// What is wrong with a text of TOML, and where, as the end of a message of one line: `, line 3, column 1: ...`. The error's own words
+/// quote the line below each other, which would look like lines of output.
+pub fn toml_fault(text: &str, error: &toml::de::Error) -> String {
+    let what = error.message().lines().collect::<Vec<_>>().join("; ");
+    let Some(before) = error.span().and_then(|it| text.get(..it.start)) else {
+        return format!(": {what}");
+    };
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|it| *it != '\n').count() + 1;
+    format!(", line {line}, column {column}: {what}")
 }
 
 #[cfg(test)]
@@ -98,7 +110,11 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_profile_is_said_with_its_name_and_line() {
         let error = |text: &str| Profile::parse("night.toml", text).unwrap_err();
-        assert!(error("title = 1").starts_with("night.toml: TOML parse error at line 1"));
+        assert!(
+            error("title = 1").starts_with("night.toml, line 1, column 9: invalid type"),
+            "{}",
+            error("title = 1")
+        );
         let unknown = "title = ''\n[[setting]]\nset = 'x=1'\nbecause = ''\nwhen = 'night'";
         assert!(error(unknown).contains("unknown field `when`"), "{}", error(unknown));
         assert_eq!(error("title = ''\nsetting = []"), "night.toml has no [[setting]]");

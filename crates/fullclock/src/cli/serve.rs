@@ -64,4 +64,4 @@ Examples:
                                           other machines sign in with the token
   printf 'Authorization: Bearer %s' \"$(cat /var/lib/fullclock/serve.token)\" |
     curl -H @- http://127.0.0.1:7077/metrics
-                                          keeps the token out of the process list";
+                                          no token in the process list";

@@ -349,8 +349,8 @@ fullclock capture 1
 
     #[test]
     fn a_file_of_a_capture_is_no_longer_than_its_kind() {
-        let host = Captured::excerpt(&format!("//- /proc/cmdline\n{:4999}\n", "")).unwrap();
-        assert!(host.read("/proc/cmdline").unwrap_err().to_string().contains("has 5000 bytes"));
+        let host = Captured::excerpt(&format!("//- /proc/cmdline\n{:39999}\n", "")).unwrap();
+        assert!(host.read("/proc/cmdline").unwrap_err().to_string().contains("has 40000 bytes"));
     }
 
     #[test]

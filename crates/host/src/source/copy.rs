@@ -202,15 +202,15 @@ mod tests {
         let (folder, live) = copy_with_links();
         let proc = folder.path().join("bundle/node-1/proc");
         std::fs::create_dir(&proc).unwrap();
-        std::fs::write(proc.join("cmdline"), "x".repeat(4097)).unwrap();
+        std::fs::write(proc.join("cmdline"), "x".repeat((36 << 10) + 1)).unwrap();
         std::fs::File::create(proc.join("stat")).unwrap().set_len(1 << 40).unwrap();
         let refused = |path: &str, length, limit| {
             assert_eq!(live.read(path), Err(Missing::too_long(path, Some(length), limit)));
         };
-        refused("/proc/cmdline", 4097, 4096);
+        refused("/proc/cmdline", (36 << 10) + 1, 36 << 10);
         refused("/proc/stat", 1 << 40, 16 << 20);
-        std::fs::write(proc.join("cmdline"), "x".repeat(4096)).unwrap();
-        assert_eq!(live.read("/proc/cmdline").map(|it| it.len()), Ok(4096));
+        std::fs::write(proc.join("cmdline"), "x".repeat(36 << 10)).unwrap();
+        assert_eq!(live.read("/proc/cmdline").map(|it| it.len()), Ok(36 << 10));
     }
 
     #[test]

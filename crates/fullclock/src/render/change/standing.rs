@@ -163,8 +163,30 @@ pub(crate) fn drift(
         }
     };
     let line = match place.standing {
-        Standing::InForce => format!("{at}  {target}: {found} again, as it was given{by}\n"),
-        _ => format!("{at}  {target}: {found}, was given {to}{by}\n"),
+        Standing::InForce => format!("{at}  {target}: {found} again, as it was given{by}"),
+        _ => format!("{at}  {target}: {found}, was given {to}{by}"),
     };
-    harmless(&line).into_owned()
+    format!("{}\n", harmless(&line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::change::Write;
+
+    #[test]
+    fn a_drift_is_one_line_whatever_the_writer_is_called() {
+        let path = "/proc/sys/vm/stat_interval";
+        let place = Place {
+            setting: "stat-interval".to_owned(),
+            write: Write::of(Target::control(path), "1", "10"),
+            standing: Standing::Changed { found: Some("7".to_owned()) },
+        };
+        let command = Some("tee\nCRITICAL".to_owned());
+        let writer = Written { path: path.to_owned(), pid: 9, command };
+        assert_eq!(
+            drift("10:00:00", &place, Some("7"), Some(&writer)),
+            format!("10:00:00  {path}: 7, was given 10, by tee\\nCRITICAL (process 9)\n")
+        );
+    }
 }

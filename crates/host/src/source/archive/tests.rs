@@ -157,21 +157,21 @@ fn a_file_without_room_is_left_out_and_smaller_ones_after_it_are_kept() {
 
 #[test]
 fn a_file_is_no_longer_than_its_kind_by_whatever_name_it_is_asked_for() {
-    let line = format!("proc/cmdline={}", "x".repeat(5000));
+    let line = format!("proc/cmdline={}", "x".repeat(40_000));
     let host = archive(&[
         &line,
         "proc/cpuinfo>version",
         &line.replace("cmdline", "version"),
         "sys/a>../proc/version",
     ]);
-    let refused = |path: &str, limit| Err(Missing::too_long(path, Some(5000), limit));
-    assert_eq!(host.read("/proc/cmdline"), refused("/proc/cmdline", 4096));
-    assert_eq!(host.read("/proc/version").map(|it| it.len()), Ok(5000));
+    let refused = |path: &str, limit| Err(Missing::too_long(path, Some(40_000), limit));
+    assert_eq!(host.read("/proc/cmdline"), refused("/proc/cmdline", 36 << 10));
+    assert_eq!(host.read("/proc/version").map(|it| it.len()), Ok(40_000));
     let host = archive(&[&line.replace("cmdline", "version"), "proc/cmdline>version"]);
-    assert_eq!(host.read("/proc/cmdline"), refused("/proc/cmdline", 4096));
+    assert_eq!(host.read("/proc/cmdline"), refused("/proc/cmdline", 36 << 10));
     assert_eq!(
         host.read("/proc/cmdline").unwrap_err().to_string(),
-        "/proc/cmdline cannot be read: it has 5000 bytes, the limit for this file is 4096"
+        "/proc/cmdline cannot be read: it has 40000 bytes, the limit for this file is 36864"
     );
 }
 
