@@ -20,7 +20,7 @@ use crate::stage::seconds;
 const RUNS: u64 = 1_000_000;
 
 /// Targets that read and audit a whole host with each input, and how many inputs they get.
-const WHOLE_HOST: (&[&str], u64) = (&["archive", "capture", "recording"], 200_000);
+const WHOLE_HOST: (&[&str], u64) = (&["archive", "capture", "msrs", "recording"], 200_000);
 
 /// What a corpus may hold that is committed, in bytes after compression.
 const LARGEST_CORPUS: u64 = 2 << 20;

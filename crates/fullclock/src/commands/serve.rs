@@ -92,7 +92,7 @@ fn say_token(
         output::note(&arguments.output, &format!("open {link}"));
     }
     let text = format!(
-        "every request needs the token in {}: as `Authorization: Bearer TOKEN`, or as the password of any user name",
+        "every request needs the token in {}: in the header `Authorization` as a bearer, or as the password of any user name",
         file.display()
     );
     output::note(&arguments.output, &text);
