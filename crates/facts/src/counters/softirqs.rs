@@ -29,9 +29,15 @@ fn write<'t>(text: &'t [u8], online: &CpuSet, table: &mut Table) -> Result<Shape
     let mut rest = Scan(text);
     let header = Scan(rest.line());
     let mut left = header;
-    let mut cpus = std::iter::from_fn(|| next_cpu(&mut left)).filter(|cpu| online.contains(*cpu));
-    let is_same = cpus.by_ref().eq(rows.iter().copied());
-    if !is_same || !left.0.trim_ascii().is_empty() {
+    // CPUs that are not online count for the order of the header, too.
+    let (mut last, mut is_sorted) = (None, true);
+    let possible = std::iter::from_fn(|| {
+        let cpu = next_cpu(&mut left)?;
+        is_sorted &= last.replace(cpu).is_none_or(|it| it < cpu);
+        Some(cpu)
+    });
+    let is_same = possible.filter(|cpu| online.contains(*cpu)).eq(rows.iter().copied());
+    if !is_same || !is_sorted || !left.0.trim_ascii().is_empty() {
         return Ok(Shape::Other);
     }
     for (column, name) in columns.iter().enumerate() {
@@ -120,6 +126,14 @@ mod tests {
         let more = format!("{TEXT}  RCU: 7 8 9\n");
         assert_eq!(filled("0", &[TEXT, &more]), "HI NET_RX RCU\n0: 1 10 7\n");
         assert_eq!(filled("0", &[&more, TEXT]), filled("0", &[TEXT]));
+    }
+
+    #[test]
+    fn a_header_out_of_order_is_refused_also_where_only_a_cpu_that_is_not_online_is_out_of_order() {
+        let odd = "CPU5 CPU0\nHI: 1 2\n";
+        let expected = filled("0", &[odd]);
+        assert!(expected.contains("by ascending CPU"), "{expected}");
+        assert_eq!(filled("0", &["CPU0 CPU2\nHI: 1 2\n", odd]), expected);
     }
 
     #[test]
