@@ -1,6 +1,6 @@
 //! Facts that a host has and this program cannot read, with where to ask instead.
 //!
-//! They must not pass for "this host has none": a processor that is too hot is too hot whoever reports it.
+//! They must not pass for "this host has none": heat slows a processor no matter what reports it.
 
 use crate::{HostView, Missing};
 

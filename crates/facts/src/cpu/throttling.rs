@@ -36,7 +36,7 @@ pub struct OccReason {
     pub events: u64,
 }
 
-/// The files in `throttle_stats` beside `overtemp`, and what they say.
+/// The files in `throttle_stats` other than `overtemp`, and what they say.
 pub const OCC_REASONS: [(&str, &str); 4] = [
     ("supply_fault", "a failed power supply"),
     ("powercap", "a power cap"),

@@ -1,4 +1,4 @@
-//! Turbo ratio limits: the clock that the processor allows for so many active cores.
+//! Turbo ratio limits: the clock that the processor allows for a number of active cores.
 //!
 //! MSR_TURBO_RATIO_LIMIT (0x1AD) and its relatives have four layouts. Sources: tools/power/x86/turbostat/turbostat.c
 //! (trl_msrs of platform_features) and Intel SDM vol. 4; a model on which they or intel/pepc disagree has none here.

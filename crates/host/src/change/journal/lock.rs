@@ -59,6 +59,12 @@ impl Drop for Lock {
 }
 
 impl Lock {
+    /// Of a file that is locked. Files other than the writer's have generation 0.
+    fn of(folder: &Folder, name: &str, file: OwnedFd) -> Lock {
+        let (path, generation) = (folder.path.join(name), generation(&file));
+        Lock { file, path, folder: folder.path.clone(), generation }
+    }
+
     /// Whether a guard has acted without this lock since it was taken.
     pub(super) fn is_current(&self) -> Result<(), JournalError> {
         if generation(&self.file) == self.generation {
@@ -86,9 +92,7 @@ impl Lock {
 /// Takes the writer's lock. On a read-only file system without a lock file no process can hold it: then there is none.
 pub(super) fn writer(folder: &Folder, wait: Wait) -> Result<Option<Lock>, JournalError> {
     let Some(file) = open(folder, WRITER)? else { return Ok(None) };
-    if !flock(&file, Kind::Exclusive, wait)
-        .map_err(|error| io(&folder.path.join(WRITER), "locked", error))?
-    {
+    if !flock(folder, WRITER, &file, Kind::Exclusive, wait)? {
         let (folder_path, holder) = (folder.path.clone(), holder(&file));
         return Err(match is_reserved(folder)? {
             true => JournalError::InTrial { folder: folder_path, holder },
@@ -97,9 +101,7 @@ pub(super) fn writer(folder: &Folder, wait: Wait) -> Result<Option<Lock>, Journa
     }
     // Where it cannot be written, the holder is unknown to others.
     let _named = name_holder(&file);
-    let generation = generation(&file);
-    let path = folder.path.join(WRITER);
-    Ok(Some(Lock { file, path, folder: folder.path.clone(), generation }))
+    Ok(Some(Lock::of(folder, WRITER, file)))
 }
 
 /// Tells the holder of the writer's lock that a guard acts without it.
@@ -116,34 +118,30 @@ pub(in crate::change) fn while_unlocked<T>(
     folder: &Folder,
     look: impl FnOnce() -> T,
 ) -> Result<Option<T>, JournalError> {
-    let path = folder.path.join(WRITER);
     let Some(file) = existing(folder, WRITER)? else { return Ok(Some(look())) };
-    if !flock(&file, Kind::Shared, Wait::NO).map_err(|error| io(&path, "locked", error))? {
+    if !flock(folder, WRITER, &file, Kind::Shared, Wait::NO)? {
         return Ok(None);
     }
-    let _lock = Lock { file, path, folder: folder.path.clone(), generation: 0 };
+    let _lock = Lock::of(folder, WRITER, file);
     Ok(Some(look()))
 }
 
 /// Reserves the host for a study.
 pub(super) fn reserve(folder: &Folder) -> Result<Lock, JournalError> {
-    let path = folder.path.join(STUDY);
     let file = folder.open_file(STUDY, OFlags::RDWR | OFlags::CREATE)?;
     // Longer than another process takes to look whether it is reserved.
     let wait = Wait::For(Duration::from_secs(1));
-    if !flock(&file, Kind::Exclusive, wait).map_err(|error| io(&path, "locked", error))? {
+    if !flock(folder, STUDY, &file, Kind::Exclusive, wait)? {
         return Err(JournalError::Reserved { folder: folder.path.clone(), holder: holder(&file) });
     }
     let _named = name_holder(&file);
-    Ok(Lock { file, path, folder: folder.path.clone(), generation: 0 })
+    Ok(Lock::of(folder, STUDY, file))
 }
 
 /// Error: a study has reserved the host, and has not ended within `wait`.
 pub(super) fn refuse_reserved(folder: &Folder, wait: Wait) -> Result<(), JournalError> {
     let Some(file) = existing(folder, STUDY)? else { return Ok(()) };
-    let is_free = flock(&file, Kind::Shared, wait)
-        .map_err(|error| io(&folder.path.join(STUDY), "locked", error))?;
-    match is_free {
+    match flock(folder, STUDY, &file, Kind::Shared, wait)? {
         true => Ok(()),
         false => Err(JournalError::Reserved { folder: folder.path.clone(), holder: holder(&file) }),
     }
@@ -160,14 +158,11 @@ fn is_reserved(folder: &Folder) -> Result<bool, JournalError> {
 /// Marks the guard of a change as running, as long as the lock is there.
 pub(in crate::change) fn mark_guard(folder: &Folder, id: &str) -> Result<Lock, JournalError> {
     let name = guard_name(id);
-    let path = folder.path.join(&name);
     drop(folder.open_file(&name, OFlags::RDWR | OFlags::CREATE)?);
     // A file that is open for writing would keep its file system from being made read-only.
     let file = folder.open_file(&name, OFlags::RDONLY)?;
-    if flock(&file, Kind::Exclusive, Wait::For(PATIENCE))
-        .map_err(|error| io(&path, "locked", error))?
-    {
-        return Ok(Lock { file, path, folder: folder.path.clone(), generation: 0 });
+    if flock(folder, &name, &file, Kind::Exclusive, Wait::For(PATIENCE))? {
+        return Ok(Lock::of(folder, &name, file));
     }
     Err(JournalError::Locked { folder: folder.path.clone(), holder: "another guard".to_owned() })
 }
@@ -176,9 +171,7 @@ pub(in crate::change) fn mark_guard(folder: &Folder, id: &str) -> Result<Lock, J
 pub(super) fn is_guarded(folder: &Folder, id: &str) -> Result<bool, JournalError> {
     let name = guard_name(id);
     let Some(file) = existing(folder, &name)? else { return Ok(false) };
-    flock(&file, Kind::Shared, Wait::NO)
-        .map(|is_free| !is_free)
-        .map_err(|error| io(&folder.path.join(name), "locked", error))
+    flock(folder, &name, &file, Kind::Shared, Wait::NO).map(|is_free| !is_free)
 }
 
 pub(super) fn guard_name(id: &str) -> String {
@@ -206,8 +199,14 @@ enum Kind {
     Exclusive,
 }
 
-/// Whether the lock was taken.
-fn flock(file: &OwnedFd, kind: Kind, wait: Wait) -> Result<bool, Errno> {
+/// Whether the lock on a file of the folder was taken.
+fn flock(
+    folder: &Folder,
+    name: &str,
+    file: &OwnedFd,
+    kind: Kind,
+    wait: Wait,
+) -> Result<bool, JournalError> {
     let operation = match (kind, wait) {
         (Kind::Shared, Wait::Forever) => FlockOperation::LockShared,
         (Kind::Shared, Wait::For(_)) => FlockOperation::NonBlockingLockShared,
@@ -223,7 +222,7 @@ fn flock(file: &OwnedFd, kind: Kind, wait: Wait) -> Result<bool, Errno> {
                 return Ok(false);
             }
             (Err(Errno::WOULDBLOCK), _) => std::thread::sleep(BETWEEN_ATTEMPTS),
-            (Err(error), _) => return Err(error),
+            (Err(error), _) => return Err(io(&folder.path.join(name), "locked", error)),
         }
     }
 }
