@@ -19,6 +19,7 @@ pub mod losses;
 pub mod metric;
 pub mod metrics;
 pub mod noise;
+mod package_limits;
 pub mod pasted;
 pub mod persist;
 pub mod plan;

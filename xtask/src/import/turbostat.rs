@@ -3,7 +3,7 @@
 use host::Answers;
 
 /// Names that turbostat prints, with addresses from arch/x86/include/asm/msr-index.h.
-const REGISTERS: [(&str, u32); 22] = [
+const REGISTERS: [(&str, u32); 24] = [
     ("MSR_PLATFORM_INFO", 0xce),
     ("MSR_PKG_CST_CONFIG_CONTROL", 0xe2),
     ("MSR_IA32_THERM_STATUS", 0x19c),
@@ -18,6 +18,8 @@ const REGISTERS: [(&str, u32); 22] = [
     ("MSR_PKG_POWER_LIMIT", 0x610),
     ("MSR_PKG_POWER_INFO", 0x614),
     ("MSR_CONFIG_TDP_NOMINAL", 0x648),
+    ("MSR_CONFIG_TDP_LEVEL_1", 0x649),
+    ("MSR_CONFIG_TDP_LEVEL_2", 0x64a),
     ("MSR_CONFIG_TDP_CONTROL", 0x64b),
     ("MSR_TURBO_ACTIVATION_RATIO", 0x64c),
     ("MSR_PM_ENABLE", 0x770),

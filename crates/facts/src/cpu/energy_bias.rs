@@ -56,6 +56,12 @@ impl Preference {
     pub fn leans_to_power(&self) -> bool {
         !matches!(self.text.as_str(), "performance" | "default" | "0")
     }
+
+    /// Whether it is what the processor starts with and Linux leaves: `balance_performance`, 128 (Documentation/admin-guide/pm/
+    /// intel_pstate.rst, "Energy vs Performance Hints"; HWP_EPP_BALANCE_PERFORMANCE in arch/x86/include/asm/msr-index.h).
+    pub fn is_usual(&self) -> bool {
+        matches!(self.text.as_str(), "balance_performance" | "128")
+    }
 }
 
 impl HostView {

@@ -83,6 +83,15 @@ pub const PERF_LIMIT_REASONS_HASWELL: Register =
     register(0x690, "MSR_CORE_PERF_LIMIT_REASONS", Package, |it| {
         it.model_of(LIMIT_REASONS_HASWELL)
     });
+/// Power and clock of configurable TDP levels 1 and 2, in the layout of MSR 0x614.
+pub const CONFIG_TDP_LEVEL_1: Register =
+    register(0x649, "MSR_CONFIG_TDP_LEVEL1", Package, |it| it.model_of(CONFIG_TDP));
+/// The same of level 2.
+pub const CONFIG_TDP_LEVEL_2: Register =
+    register(0x64a, "MSR_CONFIG_TDP_LEVEL2", Package, |it| it.model_of(CONFIG_TDP));
+/// Bits 1:0: the configurable TDP level that firmware chose; 0 is the base level.
+pub const CONFIG_TDP_CONTROL: Register =
+    register(0x64b, "MSR_CONFIG_TDP_CONTROL", Package, |it| it.model_of(CONFIG_TDP));
 /// Bit 0: the hardware chooses P-states (HWP). CPUID.06H:EAX[7] is the flag `hwp`.
 pub const PM_ENABLE: Register = register(0x770, "IA32_PM_ENABLE", Package, |it| it.flag("hwp"));
 /// The performance levels that HWP knows.
@@ -122,6 +131,9 @@ pub const REGISTERS: &[&Register] = &[
     &PKG_POWER_INFO,
     &UNCORE_RATIO_LIMIT,
     &UNCORE_PERF_STATUS,
+    &CONFIG_TDP_LEVEL_1,
+    &CONFIG_TDP_LEVEL_2,
+    &CONFIG_TDP_CONTROL,
     &PERF_LIMIT_REASONS,
     &PERF_LIMIT_REASONS_HASWELL,
     &PM_ENABLE,
@@ -153,6 +165,12 @@ const UNCORE_RATIOS: &[u32] = &[
     0x3f, 0x4f, 0x56, 0x55, 0x6a, 0x6c, 0x8f, 0xcf, // servers
     0x47, 0x8e, 0x9e, 0xa5, 0xa6, 0x66, 0x7d, 0x7e, 0xa7, 0x8c, 0x8d, 0x97, 0x9a, 0xb7, 0xba, 0xbf,
     0xaa, 0xac, 0xc5, 0xc6, 0xb5, 0xbd, // clients
+];
+
+/// Models with has_config_tdp in turbostat.c.
+const CONFIG_TDP: &[u32] = &[
+    0x3f, 0x4f, 0x56, 0x55, 0x6a, 0x6c, // servers
+    0x3a, 0x3c, 0x45, 0x46, 0x3d, 0x47, 0x4e, 0x5e, 0x8e, 0x9e, 0xa5, 0xa6, 0x66, // clients
 ];
 
 /// Clients of generations 6 to 11 and Xeon Scalable 1 to 3 (SDM vol. 4, "MSRs Supported by 6th Generation

@@ -15,6 +15,7 @@ pub mod rapl;
 pub mod ratios;
 mod register;
 pub mod residency;
+pub mod tdp_level;
 pub mod thermal_status;
 pub mod turbo_ratios;
 

@@ -39,11 +39,16 @@ impl Units {
             .map(|half| Limit { power: self.power(half & 0x7fff), is_enabled: half >> 15 & 1 == 1 })
     }
 
-    /// The thermal design power in a value of MSR_PKG_POWER_INFO (0x614), bits 14:0; 0 where the register does
-    /// not say.
+    /// The thermal design power in a value of MSR_PKG_POWER_INFO (0x614), or of a level in MSR_CONFIG_TDP_LEVEL1 and 2
+    /// (0x649, 0x64A): bits 14:0; 0 where the register does not say.
     pub fn design_power(self, value: u64) -> Microwatts {
         self.power(value & 0x7fff)
     }
+}
+
+/// The configurable TDP level in a value of MSR_CONFIG_TDP_CONTROL (0x64B), bits 1:0: 0 is the base level.
+pub fn tdp_level(control: u64) -> u64 {
+    control & 3
 }
 
 /// Whether MSR_PKG_POWER_LIMIT cannot be written until the next reset.

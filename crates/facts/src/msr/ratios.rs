@@ -16,6 +16,11 @@ pub fn bus_clock(cpuinfo: &CpuInfo) -> Option<Hertz> {
     }
 }
 
+/// The base ratio in MSR_PLATFORM_INFO, bits 15:8.
+pub fn base(platform_info: u64) -> u64 {
+    platform_info >> 8 & 0xff
+}
+
 /// The lowest ratio in MSR_PLATFORM_INFO, bits 47:40; `None` where the register does not say.
 pub fn lowest(platform_info: u64) -> Option<u64> {
     Some(platform_info >> 40 & 0xff).filter(|&ratio| ratio > 0)

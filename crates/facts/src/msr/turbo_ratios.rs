@@ -61,6 +61,12 @@ impl Layout {
     }
 }
 
+/// Whether AVX2, AVX-512 and AMX code runs below the ratios of 0x1AD by design: the servers from Haswell to Emerald Rapids.
+pub fn are_for_scalar_code(info: &CpuInfo) -> bool {
+    let is_server = matches!(info.model, 0x3f | 0x4f | 0x56 | 0x55 | 0x6a | 0x6c | 0x8f | 0xcf);
+    info.is_intel() && info.family == 6 && is_server && info.has("avx2")
+}
+
 /// The ratios for the fewest and for the most active cores of which 0x1AD says something; more cores may be slower still.
 /// `None` where the register of this processor does not hold ratios byte by byte.
 pub fn range(info: &CpuInfo, limit: u64) -> Option<(u8, u8)> {

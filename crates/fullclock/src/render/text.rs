@@ -177,7 +177,9 @@ fn guest(page: &mut Page, host: &HostView) {
     let Ok(Some(hypervisor)) = &host.platform.hypervisor else { return };
     let text = if host.platform.is_control_domain {
         "This is Xen's control domain (Dom0). Xen decides the clock and the idle states: ask it by `xenpm get-cpufreq-para` \
-         and `xenpm get-cpuidle-states`. The processor's registers, throttling and power limits cannot be seen from here."
+         and `xenpm get-cpuidle-states`. `xenpm set-scaling-governor` sets the governor until the next boot, and \
+         `cpufreq=xen:performance` on Xen's own boot line for good; fullclock does neither, and cannot undo them. The \
+         processor's registers, throttling and power limits cannot be seen from here."
             .to_owned()
     } else {
         format!(

@@ -106,6 +106,7 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
     if let (true, Some(why)) = (books.is_empty(), absence.reason()) {
         lines.iter_mut().for_each(|line| line.ns = Err(why.clone()));
     }
+    let notes = notes::notes(evidence, &absence, &books, &lines, elapsed.err());
     let unexplained_ns = unexplained.iter().fold(0i64, |sum, (_, ns)| sum.saturating_add(*ns));
     Ledger {
         wall_ns,
@@ -115,7 +116,7 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
         unexplained_ns,
         unexplained,
         waiting: waiting::waiting(evidence),
-        notes: notes::notes(evidence, &absence, &books, elapsed.err()),
+        notes,
         cpus,
     }
 }

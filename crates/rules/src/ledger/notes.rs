@@ -2,11 +2,14 @@
 
 use super::absence::Absence;
 use super::books::Books;
+use super::causes::NOT_VISIBLE;
 use super::evidence::Evidence;
+use super::line::Line;
 use super::quota;
 use crate::loss::Method;
 use facts::Missing;
-use facts::msr::intel::CLOCK_MODULATION;
+use facts::msr::intel::{CLOCK_MODULATION, TURBO_RATIO_LIMIT};
+use facts::msr::turbo_ratios::are_for_scalar_code;
 use facts::trace::CpuTotals;
 use std::collections::BTreeSet;
 
@@ -15,6 +18,7 @@ pub(super) fn notes(
     evidence: &Evidence<'_>,
     absence: &Absence,
     books: &[Books<'_>],
+    lines: &[Line],
     no_time: Option<Missing>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
@@ -31,6 +35,7 @@ pub(super) fn notes(
     notes.extend(unseen_quota(books));
     notes.extend(quota::notes(evidence, &books.iter().map(|it| it.cpu).collect()));
     notes.extend(unseen_stops(evidence, books));
+    notes.extend(vector_code(evidence, books, lines));
     notes
 }
 
@@ -145,5 +150,23 @@ fn unseen_stops(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> 
     let is_hidden = evidence.interval.host.msrs.of(&CLOCK_MODULATION).is_err();
     (is_hidden && books.iter().any(is_probed)).then(|| {
         "a stopped clock is part of the slow clock: the probe cannot tell them apart".to_owned()
+    })
+}
+
+/// What lowers the clock by design and no counter of Linux shows.
+fn vector_code(evidence: &Evidence<'_>, books: &[Books<'_>], lines: &[Line]) -> Option<String> {
+    let info = evidence.interval.host.cpuinfo.as_ref().ok()?;
+    let register = TURBO_RATIO_LIMIT.to_string();
+    let mut references = books.iter().filter_map(|it| it.reference.as_ref());
+    let is_promised = references.any(|it| it.source.starts_with(&register));
+    let has_no_cause = |it: &Line| {
+        it.loss.id == "slow-clock"
+            && it.part == NOT_VISIBLE
+            && it.ns.as_ref().is_ok_and(|&it| it > 0)
+    };
+    let is_there = is_promised && lines.iter().any(has_no_cause);
+    (is_there && are_for_scalar_code(info)).then(|| {
+        "cause not visible: the turbo ratios hold for scalar and SSE code; code that uses AVX2, AVX-512 or AMX runs below them by design"
+            .to_owned()
     })
 }

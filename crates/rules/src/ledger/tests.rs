@@ -155,6 +155,21 @@ fn cores_that_nobody_asked_about_take_their_share_of_turbo_all_the_same() {
 }
 
 #[test]
+fn vector_code_is_named_where_no_cause_is_visible_and_only_on_processors_that_slow_down_for_it() {
+    let registers = "//- /dev/cpu/0/msr 0xce\n0xa0080001800\n//- /dev/cpu/0/msr 0x1ad\n0x2020202020202024\n\
+                     //- /dev/cpu/0/msr 0x1ae\n0x1c1814100c080401\n";
+    let notes = |text: &str| ledger(&format!("{text}{registers}")).notes;
+    let scalar = notes(SECOND);
+    assert!(scalar.iter().all(|it| !it.contains("AVX")), "{scalar:?}");
+    let vector = replaced(SECOND, &[("flags : acpi", "flags : avx2 acpi")]);
+    let named = notes(&vector);
+    assert!(named.iter().any(|it| it.contains("AVX-512")), "{named:?}");
+    let slow = ("scaling_governor\nperformance", "scaling_governor\npowersave");
+    let explained = notes(&replaced(&vector, &[slow]));
+    assert!(explained.iter().all(|it| !it.contains("AVX")), "{explained:?}");
+}
+
+#[test]
 fn a_kernel_whose_configuration_is_not_known_leaves_run_times_in_doubt() {
     let text = replaced(&untraced(), &[("/boot/config-6.1.0", "/boot/config-of-another")]);
     let notes = ledger(&text).notes;

@@ -25,7 +25,9 @@ CPUs, a service that stopped half-way. perftest's \"Conflicting CPU frequency va
 messages that ever mention it.
 
 ## When to leave it alone
-Where it is meant, as on CPUs set aside for one task; where the odd ones are the isolated CPUs, this is a note.
+Where it is meant, as on CPUs set aside for one task. It is a note where the odd ones are the isolated CPUs, and where
+the highest `scaling_min_freq` is the highest clock or `base_frequency`: `intel-speed-select` sets cores of high priority so
+(SST-BF, SST-TF).
 ",
     references: &[Reference {
         title: "Linux: CPU Performance Scaling, Policy Interface in sysfs",
@@ -157,7 +159,8 @@ fn differing(
     let message =
         format!("{file} differs between like CPUs: {norm} on {}, {}", most.len(), words.join(", "));
     let isolation = [&host.isolation.isolated, &host.isolation.nohz_full];
-    let is_meant = isolation.iter().any(|it| it.as_ref() == Ok(&cpus) || it.as_ref() == Ok(most));
+    let is_meant = isolation.iter().any(|it| it.as_ref() == Ok(&cpus) || it.as_ref() == Ok(most))
+        || (setting.file == "scaling_min_freq" && is_priority(host, &values));
     let severity = if is_meant { Severity::Info } else { setting.severity };
     let mut finding = Finding::new(severity, Confidence::High, message);
     for (value, cpus) in &values {
@@ -172,6 +175,19 @@ fn differing(
             .fix_lasting("make the settings from a udev rule or tuned, which see a CPU that comes online again")
             .on(cpus, host.topology.n_online()),
     )
+}
+
+/// Whether some CPUs may not go below their highest or guaranteed clock, as `intel-speed-select` sets those of high priority
+/// (tools/power/x86/intel-speed-select/isst-config.c, set_scaling_min_to_cpuinfo_max and adjust_scaling_min_from_base_freq).
+fn is_priority(host: &HostView, minima: &[(&str, CpuSet)]) -> bool {
+    let policies = host.cpufreq.policies.as_deref().unwrap_or_default();
+    let is_raised = |(value, cpus): &(&str, CpuSet)| {
+        let policy = policies.iter().find(|it| it.cpus.first().is_some_and(|it| cpus.contains(it)));
+        let clocks = policy.map(|it| [&it.cpuinfo_max, &it.base_frequency]);
+        let known = clocks.into_iter().flatten().flatten();
+        known.map(|it| it.khz().to_string()).any(|it| it == *value)
+    };
+    minima.iter().any(is_raised)
 }
 
 /// Numbers stand for different words on different models, and other governors are not compared.
@@ -297,6 +313,12 @@ mod tests {
             [base(0, 2_100_000), base(1, 2_100_000), base(2, 2_100_000), base(3, 2_700_000)]
                 .concat();
         assert_eq!(verdict(&CHECK, &(host("scaling_min_freq 2534000") + &bases)), "clean");
+    }
+
+    #[test]
+    fn cores_of_high_priority_are_a_note() {
+        assert!(verdict(&CHECK, &host("scaling_min_freq 2534000")).starts_with("info: "));
+        assert!(verdict(&CHECK, &host("scaling_min_freq 1600000")).starts_with("low: "));
     }
 
     #[test]

@@ -27,8 +27,9 @@ database that waits on one core after another pays at each wake-up. The defaults
 itself sets EPB to `normal` where the firmware left it at 0.
 
 ## When to leave it alone
-On a laptop (then this is a note), where the power bill counts more than latency, or after measuring no
-difference under the load at hand. Where EPP is already `performance`, EPB alone is a note.
+On a laptop, where the power bill counts more than latency, or after measuring no
+difference under the load at hand. It is a note on a laptop, where EPP is `performance` and only EPB leans, and
+where all hints are the defaults: `fullclock experiment` measures what they cost under your load.
 ",
     references: &[
         Reference {
@@ -59,11 +60,15 @@ fn run(host: &HostView) -> Verdict {
     if leaning.is_empty() && biased.is_empty() {
         return every_hint_is_known(host, &preferences, bias);
     }
-    let is_note = host.is_portable() || (leaning.is_empty() && is_overruled(&preferences));
+    let is_usual = has_usual_hints(host, &preferences, bias);
+    let is_note =
+        host.is_portable() || is_usual || (leaning.is_empty() && is_overruled(&preferences));
     let severity = if is_note { Severity::Info } else { Severity::Low };
     let hints = [words("EPP", &preferences, &leaning, |it| it.text.clone()), epb(bias, &biased)];
     let hints: Vec<String> = hints.into_iter().flatten().collect();
-    let message = format!("energy hints lean away from performance: {}", hints.join(", "));
+    let are =
+        if is_usual { "are the defaults, a compromise" } else { "lean away from performance" };
+    let message = format!("energy hints {are}: {}", hints.join(", "));
     let mut finding = Finding::new(severity, Confidence::High, message)
         .on(leaning.iter().chain(biased.iter()).collect(), host.topology.n_online());
     if let Some(Ok(preference)) = leaning.first().and_then(|cpu| preferences.get(cpu)) {
@@ -106,6 +111,18 @@ fn every_hint_is_known(
         None => {}
     }
     Ok(Vec::new())
+}
+
+/// Whether no hint leans further than those of a machine that nobody has tuned.
+fn has_usual_hints(
+    host: &HostView,
+    preferences: &PerCpu<Preference>,
+    bias: Option<&EnergyBias>,
+) -> bool {
+    let normal = host.cpuinfo.as_ref().map_or(0, EnergyBias::normal);
+    let leans_further = |it: &Preference| it.leans_to_power() && !it.is_usual();
+    preferences.cpus_where(leans_further).is_empty()
+        && bias.is_none_or(|it| it.values.cpus_where(|&bias| bias > normal).is_empty())
 }
 
 /// Whether EPP says performance everywhere, so that EPB no longer decides the clock.
@@ -158,11 +175,16 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_low_on_a_server() {
+    fn the_defaults_are_a_note_and_what_leans_further_is_low() {
         assert_eq!(
             verdict(&CHECK, &host(["balance_performance"; 2], ["6"; 2])),
-            "low: energy hints lean away from performance: EPP balance_performance, EPB 6 [all 2 CPUs]"
+            "info: energy hints are the defaults, a compromise: EPP balance_performance, EPB 6 [all 2 CPUs]"
         );
+        assert_eq!(
+            verdict(&CHECK, &host(["balance_power"; 2], ["6"; 2])),
+            "low: energy hints lean away from performance: EPP balance_power, EPB 6 [all 2 CPUs]"
+        );
+        assert!(verdict(&CHECK, &host(["balance_performance"; 2], ["8"; 2])).starts_with("low: "));
     }
 
     #[test]
@@ -193,7 +215,7 @@ mod tests {
     fn the_bias_is_a_note_where_the_preference_overrules_it() {
         assert_eq!(
             verdict(&CHECK, &host(["performance"; 2], ["6"; 2])),
-            "info: energy hints lean away from performance: EPB 6 [all 2 CPUs]"
+            "info: energy hints are the defaults, a compromise: EPB 6 [all 2 CPUs]"
         );
     }
 
@@ -206,7 +228,7 @@ mod tests {
             .replace("vendor_id", "cpu family : 6\nmodel : 85\nvendor_id");
         assert_eq!(
             verdict(&CHECK, &(host + registers)),
-            "low: energy hints lean away from performance: EPP 128, EPB 6 [all 2 CPUs]"
+            "info: energy hints are the defaults, a compromise: EPP 128, EPB 6 [all 2 CPUs]"
         );
     }
 

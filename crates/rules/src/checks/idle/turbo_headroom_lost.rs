@@ -30,7 +30,8 @@ not lower turbo: a package with a busy core is awake, and its other cores sleep 
 
 It looks at what the kernel may request. On Intel it also reads whether cores that were demoted to C1 are ever promoted back
 (MSR 0xE2, bits 26 and 28). With C1 demotion on, the usual setting, a processor turns requests for C6 of a core that wakes up
-often into C1; `core-residency` shows how deep the cores really sleep.
+often into C1; `core-residency` shows how deep the cores really sleep. C1E promotion (MSR 0x1FC, bit 1) turns requests
+for C1 into C1E and leaves those for C6 alone, so that it takes no turbo.
 
 ## Why it matters
 A core in C1 has stopped its clock but keeps its voltage and its place in the count of active cores. Only cores

@@ -7,9 +7,8 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use facts::msr::{Register, intel, rapl};
-use facts::power::limit::PowerLimit;
-use facts::{CpuSet, Elsewhere, Fact, HostView, IfPresent, Microwatts, Missing};
+use crate::package_limits::{Limit, package_limits};
+use facts::{Elsewhere, HostView};
 
 pub(crate) const CHECK: Check = Check {
     id: "low-power-limit",
@@ -31,10 +30,10 @@ settings.
 
 ## When to leave it alone
 Where the cap is meant: a rack with a power budget. Laptops ship with limits below TDP; there it is a
-note. A limit a little below TDP costs nothing that a database would notice. A processor in a lower Speed
-Select level (SST-PP) or with a lowered configurable TDP is limited to that level's TDP, while MSR 0x614 may state the base
-level's: `intel-speed-select perf-profile info` tells. Processors that state no TDP are not
-judged.
+note. A limit a little below TDP costs nothing that a database would notice. With a lowered configurable TDP (MSR 0x64B),
+the limit is judged against the TDP of that level. A processor in another Speed Select level (SST-PP) is limited to that
+level's TDP, while MSR 0x614 may state the base level's: where the clock that HWP guarantees is not the base clock, the
+finding has low confidence, and `intel-speed-select perf-profile info` tells. Processors that state no TDP are not judged.
 ",
     references: &[
         Reference {
@@ -49,149 +48,18 @@ judged.
     run,
 };
 
-/// Limits within a fifth of the TDP are how vendors fit a model into a chassis.
-const FAR_BELOW: f64 = 0.8;
 /// At half of the TDP a server processor cannot hold its nominal clock on all cores.
 const HALF: f64 = 0.5;
 
 fn run(host: &HostView) -> Verdict {
     host.shows("the package's power limit", Elsewhere::Firmware)?;
-    let zones = host.power_limits.if_present()?.map(Vec::as_slice).unwrap_or_default();
-    let registers = (!driver_knows(zones)).then(|| by_register(host));
-    let by_registers = matches!(registers, Some(Ok(_)));
-    let (mut limits, mut unknown) = (Vec::new(), None);
-    for zone in zones.iter().filter(|it| it.is_memory_mapped() || !by_registers) {
-        match by_zone(zone, zones, registers.as_ref()) {
-            Ok(found) => limits.extend(found),
-            Err(missing) => unknown = unknown.or(Some(missing)),
-        }
-    }
-    match registers {
-        Some(Ok(found)) => limits.extend(found),
-        Some(Err(missing)) if zones.is_empty() => return Err(missing),
-        _ => {}
-    }
-    let low = limits.iter().filter(|it| it.power.share_of(it.design) < FAR_BELOW);
+    let (limits, unknown) = package_limits(host)?;
+    let low = limits.iter().filter(|it| it.is_far_below());
     let findings: Vec<Finding> = low.map(|it| finding(host, it)).collect();
     match unknown {
         Some(missing) if findings.is_empty() => Err(missing),
         _ => Ok(findings),
     }
-}
-
-/// Whether the driver shows the packages' limits as enabled, and so neither off nor locked by firmware.
-fn driver_knows(zones: &[PowerLimit]) -> bool {
-    let mut packages = zones.iter().filter(|it| !it.is_memory_mapped()).peekable();
-    packages.peek().is_some() && packages.all(|it| it.enabled == Ok(true))
-}
-
-/// One limit that counts.
-struct Limit {
-    package: String,
-    name: &'static str,
-    power: Microwatts,
-    design: Microwatts,
-    cpus: CpuSet,
-    /// What was read: the limit, then the design power.
-    evidence: [(String, String); 2],
-    /// What raises it, for [`commands::POWERCAP_LIMIT`].
-    command: Option<String>,
-    lasting: &'static str,
-}
-
-const FIND_OUT: &str = "find out first who set it and whose budget it keeps: the power cap or profile in the firmware's setup, the management controller \
-     (`ipmitool dcmi power get_limit`), a lost power supply, a lower TDP level of the processor, thermald (its adaptive mode writes both limits), or another \
-     service that writes powercap; a short-term limit is raised to its own maximum (constraint_1_max_power_uw), not to the design power";
-const LOCKED: &str = "firmware has locked the limit until the next reset (MSR 0x610 bit 63): look for a power cap or a power profile in its \
-     setup, and in the management controller (`ipmitool dcmi power get_limit`)";
-
-const NAMES: [&str; 2] = ["long-term", "short-term"];
-
-/// The limits in the registers of every package.
-fn by_register(host: &HostView) -> Fact<Vec<Limit>> {
-    let read = |register: &Register, cpu| -> Fact<u64> {
-        let value = host.msrs.of(register)?.get(cpu);
-        value.cloned().unwrap_or_else(|| Err(Missing::not_collected(register.path(cpu))))
-    };
-    let mut limits = Vec::new();
-    for (cpu, value) in host.msrs.of(&intel::PKG_POWER_LIMIT)?.iter() {
-        let value = *value.as_ref()?;
-        let units = rapl::Units(read(&intel::RAPL_POWER_UNIT, cpu)?);
-        let info = read(&intel::PKG_POWER_INFO, cpu)?;
-        let design = units.design_power(info);
-        let counting = NAMES.into_iter().zip(units.limits(value));
-        for (name, limit) in counting.filter(|(_, it)| it.is_enabled && it.power.0 > 0) {
-            limits.push(Limit {
-                package: format!("the package of CPU {cpu}"),
-                name,
-                power: limit.power,
-                design,
-                cpus: host.topology.package_of(cpu),
-                evidence: [
-                    (intel::PKG_POWER_LIMIT.path(cpu), format!("{value:#x}")),
-                    (intel::PKG_POWER_INFO.path(cpu), format!("{info:#x}")),
-                ],
-                command: None,
-                lasting: if rapl::is_locked(value) { LOCKED } else { FIND_OUT },
-            });
-        }
-    }
-    match limits.iter().find(|it| it.design.0 == 0) {
-        Some(limit) => Err(no_design_power(&limit.evidence[1].0)),
-        None => Ok(limits),
-    }
-}
-
-/// The limits of one powercap zone. The memory-mapped copy has no design power of its own.
-fn by_zone(
-    zone: &PowerLimit,
-    zones: &[PowerLimit],
-    registers: Option<&Fact<Vec<Limit>>>,
-) -> Fact<Vec<Limit>> {
-    let same = zones.iter().filter(|it| it.name == zone.name);
-    let Some(&design) = same.filter_map(|it| it.design.as_ref().ok()).find(|it| it.0 > 0) else {
-        zone.design.as_ref()?;
-        return Err(no_design_power(&zone.path("constraint_0_max_power_uw")));
-    };
-    let long = Some(*zone.long_term.as_ref()?);
-    let short = zone.short_term.if_present()?.copied();
-    let limits = NAMES.into_iter().zip([long, short]).enumerate();
-    // From the factory the short-term limit lies above the design power: it has a maximum of its own.
-    let highest = |number| match number {
-        0 => Some(design),
-        _ => zone.short_term_max.as_ref().ok().copied().filter(|it| *it > design),
-    };
-    let limit = |(number, (name, power)): (usize, (&'static str, Option<Microwatts>))| {
-        let path = zone.path(&format!("constraint_{number}_power_limit_uw"));
-        let power = power.filter(|it| it.0 > 0)?;
-        Some(Limit {
-            package: zone.name.clone(),
-            name,
-            power,
-            design,
-            cpus: CpuSet::default(),
-            command: highest(number).map(|it| format!("{} > {path}", it.0)),
-            lasting: FIND_OUT,
-            evidence: [
-                (path, power.0.to_string()),
-                (zone.path("constraint_0_max_power_uw"), design.0.to_string()),
-            ],
-        })
-    };
-    let limits: Vec<Limit> = limits.filter_map(limit).collect();
-    if *zone.enabled.as_ref()? {
-        return Ok(limits);
-    }
-    // Switched off, or locked and in force: the register would tell.
-    let is_low = limits.iter().any(|it| it.power.share_of(design) < FAR_BELOW);
-    match registers {
-        Some(Err(missing)) if is_low && !zone.is_memory_mapped() => Err(missing.clone()),
-        _ => Ok(Vec::new()),
-    }
-}
-
-fn no_design_power(path: &str) -> Missing {
-    Missing::not_here(path, "the processor states no design power")
 }
 
 fn finding(host: &HostView, low: &Limit) -> Finding {
@@ -201,15 +69,29 @@ fn finding(host: &HostView, low: &Limit) -> Finding {
         share if share < HALF => Severity::High,
         _ => Severity::Medium,
     };
+    let whole = match low.level {
+        0 => format!("{} it was designed for", low.design),
+        level => format!("{} of its TDP level {level}", low.design),
+    };
+    let other_level = host.msrs.guaranteed_beside_base(low.leader, low.leader);
+    let (confidence, perhaps) = match other_level {
+        Some(_) => (
+            Confidence::Low,
+            "; it may run at another level of SST-PP, for HWP does not guarantee its base clock",
+        ),
+        None => (Confidence::High, ""),
+    };
     let message = format!(
-        "{} may draw {} by its {} limit, {:.0} % of the {} it was designed for",
+        "{} may draw {} by its {} limit, {:.0} % of the {whole}{perhaps}",
         low.package,
         low.power,
         low.name,
         100.0 * share,
-        low.design
     );
-    let mut finding = Finding::new(severity, Confidence::High, message).fix_lasting(low.lasting);
+    let mut finding = Finding::new(severity, confidence, message).fix_lasting(low.lasting);
+    for (source, value) in other_level.into_iter().flatten() {
+        finding = finding.evidence(source, format!("{value:#x}"));
+    }
     for (source, value) in &low.evidence {
         finding = finding.evidence(source, value);
     }
@@ -221,7 +103,7 @@ fn finding(host: &HostView, low: &Limit) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::CHECK;
+    use super::{CHECK, Confidence};
     use crate::fixture::{findings, verdict};
 
     fn package(enabled: &str, long_term: &str, design: &str) -> String {
@@ -317,6 +199,36 @@ mod tests {
             "medium: the package of CPU 0 may draw 200 W by its long-term limit, 61 % of the 330 W it was designed for [CPU 0 (1 of 1)]"
         );
         assert_eq!(verdict(&CHECK, &registers("0x878c6000158a50")), "clean");
+    }
+
+    #[test]
+    fn a_lowered_tdp_is_limited_to_its_own_level() {
+        // An Ice Lake of 330 W; level 1 is 200 W.
+        let level = |control: &str| {
+            registers("0x878c6000158640").replace("model : 143", "model : 106")
+                + "//- /dev/cpu/0/msr 0x649\n0x140640\n//- /dev/cpu/0/msr 0x64b\n"
+                + control
+        };
+        assert_eq!(verdict(&CHECK, &level("0x80000001\n")), "clean");
+        assert!(verdict(&CHECK, &level("0x0\n")).starts_with("medium: "));
+        let lower = level("0x1\n").replace("0x878c6000158640", "0x878c6000158320");
+        assert_eq!(
+            verdict(&CHECK, &lower),
+            "medium: the package of CPU 0 may draw 100 W by its long-term limit, 50 % of the 200 W of its TDP level 1 [CPU 0 (1 of 1)]"
+        );
+    }
+
+    #[test]
+    fn a_guaranteed_clock_that_is_not_the_base_clock_lowers_the_confidence() {
+        let confidence = |capabilities: &str| {
+            let host = registers("0x878c6000158640")
+                .replace("model : 143", "model : 143\nflags : hwp")
+                + &format!("//- /dev/cpu/0/msr 0x771\n{capabilities}\n");
+            findings(&CHECK, &host).remove(0).confidence
+        };
+        // MSR 0xCE has the base ratio 0x16.
+        assert_eq!(confidence("0x8061226"), Confidence::Low);
+        assert_eq!(confidence("0x8061626"), Confidence::High);
     }
 
     #[test]
