@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })?;
         report(&format!("doubts of {} trials of {name}", record.trials.len()), || {
             record.doubts.clear();
-            record.raise_doubts();
+            record.doubts.extend(lab::doubts::of(&record));
             Ok(record.doubts.len())
         })?;
     }

@@ -12,6 +12,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use xtask::{import, tree};
 
+#[cfg(test)]
+mod arrows;
 mod browser;
 mod cargo;
 mod databases;

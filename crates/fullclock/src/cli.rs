@@ -36,8 +36,10 @@ pub(crate) use race::{AgentArguments, RaceArguments};
 pub(crate) use serve::ServeArguments;
 pub(crate) use watch::{Probe, WatchArguments};
 
-use crate::commands::ledger::period::{Point, point};
 use crate::duration;
+use crate::measure::choice::Trace;
+use crate::output::OutputArguments;
+use crate::period::{Point, point};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use facts::CpuSet;
 use rules::finding::Severity;
@@ -283,14 +285,6 @@ pub(crate) struct LedgerArguments {
     pub(crate) command: Vec<OsString>,
 }
 
-/// When to trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Trace {
-    Auto,
-    Always,
-    Never,
-}
-
 fn cpu_list(text: &str) -> Result<CpuSet, String> {
     let cpus = CpuSet::parse_list(text).map_err(|error| error.to_string())?;
     if cpus.is_empty() { Err("it names no CPU".to_owned()) } else { Ok(cpus) }
@@ -374,30 +368,6 @@ pub(crate) struct AuditArguments {
     /// and each line's source, of noise the causes and the histogram of each CPU
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-}
-
-/// Behind the options of any one command.
-const LAST: usize = 900;
-
-/// How results are printed.
-#[derive(Args, Debug)]
-pub(crate) struct OutputArguments {
-    /// Print JSON (schemas/ in the source tree describe it)
-    #[arg(long, global = true, display_order = LAST)]
-    pub(crate) json: bool,
-    /// Print results only: no progress and no notes, and of an audit nothing but its findings
-    #[arg(short, long, global = true, display_order = LAST + 1)]
-    pub(crate) quiet: bool,
-    /// When to use colour; NO_COLOR=1 has the same effect as never
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, display_order = LAST + 2)]
-    pub(crate) color: Color,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    Auto,
-    Always,
-    Never,
 }
 
 /// What fails a pipeline: a [`Severity`], or a check without a verdict.

@@ -4,14 +4,39 @@ mod harmless;
 
 pub(crate) use harmless::{harmless, harmless_line, harmless_lines, harmless_page, without_unseen};
 
-use crate::cli::{Color, OutputArguments};
 use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
 use facts::secrets;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc;
 use std::time::Duration;
+
+/// Behind the options of any one command.
+const LAST: usize = 900;
+
+/// How results are printed.
+#[derive(Args, Debug)]
+pub(crate) struct OutputArguments {
+    /// Print JSON (schemas/ in the source tree describe it)
+    #[arg(long, global = true, display_order = LAST)]
+    pub(crate) json: bool,
+    /// Print results only: no progress and no notes, and of an audit nothing but its findings
+    #[arg(short, long, global = true, display_order = LAST + 1)]
+    pub(crate) quiet: bool,
+    /// When to use colour; NO_COLOR=1 has the same effect as never
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, display_order = LAST + 2)]
+    pub(crate) color: Color,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
 
 /// How to print for whoever reads.
 #[derive(Clone, Copy, Debug)]
@@ -24,10 +49,10 @@ pub(crate) struct Style {
 
 impl Style {
     /// Colour only for a terminal that has not been told otherwise (<https://no-color.org>).
-    pub(crate) fn of_stdout(arguments: &OutputArguments) -> Style {
+    pub(crate) fn of_stdout(color: Color) -> Style {
         let refused =
             variable("NO_COLOR").is_some() || variable("TERM").is_some_and(|it| it == "dumb");
-        let color = match arguments.color {
+        let color = match color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => io::stdout().is_terminal() && !refused,

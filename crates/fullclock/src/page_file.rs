@@ -72,8 +72,7 @@ fn head(path: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::certificate::KIND;
-    use crate::render::certificate::fixture;
+    use crate::render::certificate::{KIND, fixture};
 
     #[test]
     fn a_certificate_is_replaced_and_nothing_else_is() {

@@ -200,7 +200,7 @@ mod tests {
         let (a, mut b) = (moment(1.0, 2e9, 0.001), moment(1.0, 2e9, 0.001));
         b.trials.truncate(4);
         b.arms[0].cpus = None;
-        b.raise_doubts();
+        b.doubts.extend(crate::doubts::of(&b));
         let side = |name, record| Side { name, record, arm: 0 };
         let words = |doubts: &[Raised]| serde_json::to_string(doubts).unwrap();
         let found = between(side("A", &a), side("B", &b)).unwrap();

@@ -1,9 +1,5 @@
 //! What makes a figure doubtful: values, put into words only when they are printed.
 
-mod found;
-
-pub(crate) use found::doubts;
-
 use serde::{Deserialize, Serialize};
 
 /// A doubt, and which of the arms compared raises it.

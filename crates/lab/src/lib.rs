@@ -14,6 +14,7 @@ mod cpu_test;
 pub mod database;
 pub mod documentation;
 pub mod doubt;
+pub mod doubts;
 pub mod experiment;
 pub mod failure;
 mod fingerprint;

@@ -1,6 +1,6 @@
 //! A result: the trials of one or several arms, and the machine they were taken on.
 
-use crate::doubt::{Raised, doubts};
+use crate::doubt::Raised;
 use crate::experiment::Experiment;
 use crate::trial::Trial;
 use crate::workload::Settings;
@@ -94,11 +94,6 @@ impl Record {
     /// The machine that an arm ran on, by its place in [`Record::arms`].
     pub fn machine_of(&self, arm: usize) -> &Fingerprint {
         self.arms.get(arm).and_then(|it| it.machine.as_ref()).unwrap_or(&self.machine)
-    }
-
-    /// Adds the doubts that its trials raise.
-    pub fn raise_doubts(&mut self) {
-        self.doubts.extend(doubts(self));
     }
 }
 

@@ -1,9 +1,9 @@
 //! What the trials of one arm say by themselves: numbers to read, before anything is compared.
 
-use crate::compare::{CONFIDENCE, Measure};
+use crate::compare::Measure;
 use crate::known::Known;
 use crate::record::Record;
-use crate::stats::{Bootstrap, Interval, Sample, bootstrap, median, trimmed_mean};
+use crate::stats::{Bootstrap, CONFIDENCE, Interval, Sample, bootstrap, median, trimmed_mean};
 use crate::trial::{Better, Figure, Trial};
 use fastrand::Rng;
 use rules::loss::Kind;

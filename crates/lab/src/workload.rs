@@ -1,7 +1,7 @@
 //! The shape every workload has.
 
 use crate::failure::Failure;
-use crate::trial::{Better, Outcome};
+use crate::trial::{Better, FigureShape, Outcome};
 use facts::{CpuSet, HostView, secrets};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -43,23 +43,6 @@ pub enum Placement {
 
 /// Makes a workload ready to run, or says what it lacks.
 pub type Prepare = fn(&Settings, &Scene<'_>) -> Result<Box<dyn Ready>, Failure>;
-
-/// What the main figure of a workload is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FigureShape {
-    /// What it is called: `elapsed`.
-    pub name: &'static str,
-    /// What it is counted in: `s`.
-    pub unit: &'static str,
-    /// Which way is faster.
-    pub better: Better,
-}
-
-impl FigureShape {
-    /// How long the work took.
-    pub const ELAPSED: FigureShape =
-        FigureShape { name: "elapsed", unit: "s", better: Better::Lower };
-}
 
 /// A workload that is ready to run. Dropping it leaves nothing behind: no process, no folder.
 pub trait Ready {

@@ -11,8 +11,8 @@ use lab::experiment::{Boots, Combination, Design, Experiment, Factor, Parts};
 use lab::failure::Failure;
 use lab::known::Known;
 use lab::record::{Fingerprint, Record};
-use lab::trial::{Better, Figure, Outcome, Trial};
-use lab::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use lab::trial::{Better, Figure, FigureShape, Outcome, Trial};
+use lab::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 

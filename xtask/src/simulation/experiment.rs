@@ -99,6 +99,6 @@ fn known<T>(value: Option<T>) -> Known<T> {
 fn record(trials: Vec<Trial>, arms: &[&str]) -> Record {
     let arms = arms.iter().map(|it| Arm::of(it, "made-up")).collect();
     let mut record = Record { trials, is_complete: true, ..Record::of(arms) };
-    record.raise_doubts();
+    record.doubts.extend(lab::doubts::of(&record));
     record
 }

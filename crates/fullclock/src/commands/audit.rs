@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let text = if arguments.output.json {
         render::json::audit(&host, &audit)?
     } else {
-        let style = Style::of_stdout(&arguments.output);
+        let style = Style::of_stdout(arguments.output.color);
         let detail = render::text::Detail {
             quiet: arguments.output.quiet,
             verbose: arguments.audit.verbose,

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 const LONGEST_TEXT: u64 = 1 << 20;
 
 pub(super) fn run(arguments: &Arguments, subject: &[String]) -> Result<ExitCode> {
-    let style = Style::of_stdout(&arguments.output);
+    let style = Style::of_stdout(arguments.output.color);
     let subject = match subject {
         [] => String::new(),
         [dash] if dash == "-" => from_stdin()?,

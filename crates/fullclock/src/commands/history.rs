@@ -54,7 +54,7 @@ fn listed(arguments: &Arguments, options: &HistoryArguments, history: &History) 
     if arguments.output.json {
         return Ok(render::history::json(&entries)?);
     }
-    Ok(render::history::text(&entries, Style::of_stdout(&arguments.output)))
+    Ok(render::history::text(&entries, Style::of_stdout(arguments.output.color)))
 }
 
 fn shown(arguments: &Arguments, history: &History, id: &str) -> Result<String> {
@@ -63,6 +63,6 @@ fn shown(arguments: &Arguments, history: &History, id: &str) -> Result<String> {
     if arguments.output.json {
         return Ok(render::history::entry_json(&entry, &record.machine, &recordings)?);
     }
-    let style = Style::of_stdout(&arguments.output);
+    let style = Style::of_stdout(arguments.output.color);
     Ok(render::history::entry_text(&entry, &record, recordings, style))
 }

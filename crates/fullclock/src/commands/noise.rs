@@ -5,8 +5,9 @@
 //! where there is one, and else time of the spinners, which is told apart from the noise.
 
 use super::ledger::{threads, wait, within};
-use crate::cli::{Arguments, NoiseArguments, Trace};
+use crate::cli::{Arguments, NoiseArguments};
 use crate::interrupt::Interrupt;
+use crate::measure::choice::Trace;
 use crate::measure::{choice, spin};
 use crate::output::{self, Style};
 use crate::render::noise::{Report, csv, json, text};
@@ -72,7 +73,7 @@ fn print(arguments: &Arguments, options: &NoiseArguments, report: &Report<'_>) -
     } else if arguments.output.json {
         json::noise(report).context("cannot write JSON")?
     } else {
-        let style = Style::of_stdout(&arguments.output);
+        let style = Style::of_stdout(arguments.output.color);
         text::noise(report, arguments.audit.verbose, style)
     };
     output::print(&text)

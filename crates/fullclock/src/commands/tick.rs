@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<Exit
     let text = if arguments.output.json {
         render::tick::json(&report)?
     } else {
-        render::tick::text(&report, Style::of_stdout(&arguments.output))
+        render::tick::text(&report, Style::of_stdout(arguments.output.color))
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -1,7 +1,7 @@
 //! Whether to trace: it shows every nanosecond, and costs one event's time for each.
 
-use crate::cli::Trace;
 use crate::interrupt::Interrupt;
+use clap::ValueEnum;
 use facts::counters::{Counters, Family};
 use facts::trace::tracepoint;
 use facts::{CpuSet, Fact, HostView, Missing};
@@ -15,6 +15,14 @@ const MOST: f64 = 0.01;
 
 /// How long the rate of events is looked at beforehand.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// When to trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Trace {
+    Auto,
+    Always,
+    Never,
+}
 
 /// Opens the tracepoints that a ledger needs, where they are wanted and allowed and cost little.
 pub(crate) fn tracer(

@@ -2,7 +2,8 @@
 
 use crate::output::{Style, harmless};
 use crate::render::page::{BOLD, DIM, Page};
-use lab::race::{Mark, Offset};
+use lab::race::Offset;
+use lab::trial::Mark;
 use lab::trial::{Figure, Trial};
 
 /// A figure of a trial in a column: its name there, the head of the column, and what it is counted in.

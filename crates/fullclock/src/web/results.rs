@@ -4,7 +4,7 @@
 use super::Served;
 use super::json::{Json, written};
 use super::refusal::Refusal;
-use crate::commands::compare::words;
+use crate::compared::words;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::header::CONTENT_SECURITY_POLICY;

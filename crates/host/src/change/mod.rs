@@ -24,6 +24,7 @@ mod journal;
 pub mod latency;
 mod machine;
 mod revert;
+mod standing;
 mod transaction;
 mod undo;
 
@@ -33,6 +34,7 @@ pub use fate::{Fate, Undone, UndoneFate};
 pub use journal::{Access, ChangeLines, Journal, Recorded, RecordedGroup, State};
 pub use machine::{FILES, Machine};
 pub use revert::{ChangeError, Force, confirm, recover, revert, revert_all};
+pub use standing::{ChangeStanding, Guarding, Standing, WrittenPlace, standing};
 pub use transaction::{Guarded, Intent, Outcome, Transaction};
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use super::verdict::{Cause, Verdict, judge};
 use crate::known::Known;
 use crate::record::Record;
 use crate::trial::{Better, Figure, Trial};
-use crate::workloads::COMMIT;
 use std::time::Duration;
 
 const COMMITS: &str = "commits";
@@ -56,7 +55,7 @@ pub fn figures(split: &Split) -> Vec<Figure> {
 /// What grew from the first to the second of two arms that commit; `None` for other records, and where nothing did.
 pub fn verdict_of(record: &Record) -> Option<Verdict> {
     let [first, second] = &*record.arms else { return None };
-    if [first, second].iter().any(|it| it.workload != COMMIT.id || it.is_foreign) {
+    if [first, second].iter().any(|it| it.workload != crate::commit::WORKLOAD || it.is_foreign) {
         return None;
     }
     let verdict = judge(
@@ -131,7 +130,7 @@ mod tests {
             let outcome = Outcome { figures, ..failed.outcome };
             Trial { failed: None, outcome, ..failed }
         };
-        let arms = ["A", "B"].map(|it| Arm::of(it, COMMIT.id)).into();
+        let arms = ["A", "B"].map(|it| Arm::of(it, crate::commit::WORKLOAD)).into();
         Record { trials: vec![trial(0), trial(1)], ..Record::of(arms) }
     }
 

@@ -23,3 +23,6 @@ pub use latency::Latency;
 pub use sample::{LogCounts, Ran, Sample};
 pub use split::{CommitTime, Split, WriteTime};
 pub use verdict::{Cause, Verdict, judge};
+
+/// The id of the workload that commits, in results.
+pub(crate) const WORKLOAD: &str = "commit";

@@ -22,7 +22,7 @@ pub(crate) fn record(mut trials: Vec<Trial>) -> Record {
     };
     let arms = (0..n_arms).map(arm).collect();
     let mut record = Record { trials, is_complete: true, ..Record::of(arms) };
-    record.raise_doubts();
+    record.doubts.extend(crate::doubts::of(&record));
     record
 }
 

@@ -1,9 +1,9 @@
 //! From numbers to evidence, for either design. Numbers are logarithms of slowness.
 
-use super::{CONFIDENCE, Evidence, LEVEL, MISSED};
+use super::{Evidence, LEVEL, MISSED};
 use crate::stats::{
-    Sample, Unfit, detectable_effect, hodges_lehmann, signed_rank, standard_error, walsh_interval,
-    yuen,
+    CONFIDENCE, Sample, Unfit, detectable_effect, hodges_lehmann, signed_rank, standard_error,
+    walsh_interval, yuen,
 };
 
 /// What differences of blocks, B less A, say. `pairs` is how many trials of either arm are in them.

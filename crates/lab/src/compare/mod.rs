@@ -36,9 +36,6 @@ use serde::{Deserialize, Serialize};
 /// measure, so that one false claim in a hundred is what an A/A comparison of a single measure makes.
 pub const LEVEL: f64 = 0.02;
 
-/// The chance that a printed interval holds the truth.
-pub const CONFIDENCE: f64 = 0.95;
-
 /// The chance with which a difference of the size that is called detectable is missed.
 pub const MISSED: f64 = 0.05;
 

@@ -23,7 +23,7 @@ pub struct Reading {
 pub struct Evidence {
     /// How much slower B is than A, as a share of A; less than 0 is faster.
     pub change: f64,
-    /// Where the true change lies with a confidence of [`super::CONFIDENCE`].
+    /// Where the true change lies with a confidence of [`crate::stats::CONFIDENCE`].
     pub interval: Interval,
     /// The chance of such evidence where there is no difference.
     pub p: f64,

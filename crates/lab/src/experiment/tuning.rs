@@ -10,8 +10,7 @@ use super::{Experiment, Factor};
 use crate::known::Known;
 use crate::record::Record;
 use crate::stats::{Interval, Sample, mean, median};
-use crate::trial::Trial;
-use crate::workload::FigureShape;
+use crate::trial::{FigureShape, Trial};
 use crate::workloads::{BOTH, DEVICE_ID, POLLED, RECORD, SHARE};
 use serde::Serialize;
 

@@ -8,8 +8,7 @@ use super::told::{Told, record, untold};
 use super::{nothing, number};
 use crate::failure::Failure;
 use crate::record::Record;
-use crate::trial::{Better, Figure};
-use crate::workload::FigureShape;
+use crate::trial::{Better, Figure, FigureShape};
 use crate::workloads::CPU_SPEED;
 
 /// Of its own name: its operations are not those of the workload, and the two figures are never compared.

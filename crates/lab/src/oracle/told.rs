@@ -23,7 +23,7 @@ pub(super) fn record(workload: &str, iterations: Option<u64>, runs: Vec<Told>) -
     let arm = Arm { settings, is_foreign: true, ..Arm::of("A", workload) };
     let trials = (1..).zip(runs).map(|(number, told)| trial(number, told)).collect();
     let mut record = Record { trials, is_complete: true, ..Record::of(vec![arm]) };
-    record.raise_doubts();
+    record.doubts.extend(crate::doubts::of(&record));
     record
 }
 

@@ -1,9 +1,9 @@
 //! What has changed on a host since the look before.
 
-use super::mark::Mark;
 use crate::compare::{SettingDifference, setting_differences};
 use crate::fingerprint::CPU_QUOTAS;
 use crate::record::Fingerprint;
+use crate::trial::Mark;
 use facts::{HostView, Subject, Subjects};
 use rules::audit::audit;
 use std::collections::{BTreeMap, BTreeSet};

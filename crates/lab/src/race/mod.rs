@@ -16,13 +16,11 @@
 
 mod block;
 mod lookout;
-mod mark;
 mod offset;
 pub mod protocol;
 mod runner;
 
 pub use block::Blocks;
-pub use mark::Mark;
 pub use offset::{Exchange, Offset};
 pub use runner::{Runner, Task};
 

@@ -1,12 +1,12 @@
 //! A node at work: its engine commits without a break, and each interval is a trial.
 
 use super::lookout::{Lookout, QUICK, QUICKLY, WHOLE};
-use super::mark::Mark;
 use super::ns;
 use crate::bench::{Recorder, Work, around, clocks, refuse_denied};
 use crate::commit::{Engine, Sample, Split, open};
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::trial::Mark;
 use crate::trial::{Outcome, Surroundings, Trial};
 use crate::workload::{Scene, Settings};
 use crate::workloads::{COMMIT, outcome_of_commits};

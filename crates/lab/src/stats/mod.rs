@@ -43,3 +43,6 @@ pub use trimmed_mean::{standard_error, trimmed_mean};
 pub use walsh_averages::{hodges_lehmann, walsh_interval};
 pub use warm_up::warm_up;
 pub use yuen::{Comparison, yuen};
+
+/// The chance that a printed interval holds the truth.
+pub const CONFIDENCE: f64 = 0.95;

@@ -1,9 +1,8 @@
 //! A result in a few words: what the history keeps of it.
 
-use crate::compare::CONFIDENCE;
 use crate::doubt::Raised;
 use crate::record::Record;
-use crate::stats::{Bootstrap, Interval, Sample, bootstrap, median, trimmed_mean};
+use crate::stats::{Bootstrap, CONFIDENCE, Interval, Sample, bootstrap, median, trimmed_mean};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

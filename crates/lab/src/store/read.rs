@@ -132,7 +132,7 @@ fn parse(bytes: &[u8]) -> Result<Record, Why> {
     }
     let mut record = checked(record)?;
     if is_journal {
-        record.raise_doubts();
+        record.doubts.extend(crate::doubts::of(&record));
         record.doubts.push(Doubt::CutShort.into());
         record.is_complete = false;
     }

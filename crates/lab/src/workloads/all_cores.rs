@@ -8,8 +8,8 @@
 use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, verify};
 use crate::failure::Failure;
 use crate::threads::{Timed, on_each, outcome, slowest_ns, timed};
-use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::trial::{Better, Figure, FigureShape, Outcome};
+use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::hint::black_box;
 use std::sync::atomic::Ordering;

@@ -6,15 +6,15 @@
 use crate::commit::{self, Engine, Split, figures};
 use crate::failure::Failure;
 use crate::known::Known;
-use crate::trial::{Better, Outcome};
-use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::trial::{Better, FigureShape, Outcome};
+use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 pub(crate) const WORKLOAD: Workload = Workload {
-    id: "commit",
+    id: commit::WORKLOAD,
     title: "sessions that insert a row and commit, and the log they wait for",
     help: "\
 ## What it does

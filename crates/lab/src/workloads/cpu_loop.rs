@@ -7,8 +7,8 @@
 use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, continued, verify};
 use crate::failure::Failure;
 use crate::threads::{Timed, on_each, outcome, slowest_ns, timed};
-use crate::trial::{Figure, Outcome};
-use crate::workload::{FigureShape, Pieces, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::trial::{Figure, FigureShape, Outcome};
+use crate::workload::{Pieces, Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::hint::black_box;
 

@@ -7,8 +7,8 @@
 
 use crate::failure::Failure;
 use crate::threads::{Timed, on_each, outcome, timed};
-use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::trial::{Better, Figure, FigureShape, Outcome};
+use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact};
 use host::probe::{Windows, clock};

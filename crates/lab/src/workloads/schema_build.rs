@@ -7,8 +7,8 @@
 use crate::database::{Answer, Crew, Engine, Patience, Server, claim, claimed};
 use crate::failure::Failure;
 use crate::known::Known;
-use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::trial::{Better, Figure, FigureShape, Outcome};
+use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -7,8 +7,8 @@
 use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, verify};
 use crate::failure::Failure;
 use crate::threads::{Timed, by_rank, on, outcome, timed};
-use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::trial::{Better, Figure, FigureShape, Outcome};
+use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use facts::cpu::topology::Topology;
 use host::probe::pinned;

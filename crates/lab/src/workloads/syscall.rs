@@ -8,8 +8,8 @@
 
 use crate::failure::Failure;
 use crate::threads::{Timed, in_steps, on_each, outcome, slowest_ns, timed};
-use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::trial::{Better, Figure, FigureShape, Outcome};
+use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use rustix::process::getppid;
 use std::sync::atomic::AtomicBool;

@@ -7,8 +7,8 @@
 
 use crate::failure::Failure;
 use crate::threads::{in_steps, on_each, outcome, slowest_ns, timed};
-use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::trial::{Better, Figure, FigureShape, Outcome};
+use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::{CpuSet, HostView};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::sync::atomic::AtomicBool;

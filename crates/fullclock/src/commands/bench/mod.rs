@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
     let allowed = host::probe::allowed()?;
     let arms = arms::planned(options, &allowed)?;
     if arms.is_empty() {
-        output::print(&render::bench::list(Style::of_stdout(&arguments.output)))?;
+        output::print(&render::bench::list(Style::of_stdout(arguments.output.color)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = Interrupt::listen()?;
@@ -106,7 +106,7 @@ pub(super) fn before_and_after<'a>(
     let file = measured.file?;
     let text = render::bench::text(
         &Report::of(&measured.record, file.as_deref()),
-        Style::of_stdout(&arguments.output),
+        Style::of_stdout(arguments.output.color),
     );
     let comparison = lab::comparison::within(&measured.record).pop();
     Ok((comparison.context("no trial was run")?, text))
@@ -132,7 +132,7 @@ fn measure<'a>(
         session.discard()?;
         return Err(outcome.err().map_or_else(|| anyhow::anyhow!("no trial was run"), Into::into));
     }
-    record.raise_doubts();
+    record.doubts.extend(lab::doubts::of(&record));
     match &outcome {
         Ok(()) | Err(Failure::Stopped) => {}
         Err(Failure::Unkept { .. }) => record.doubts.push(Doubt::CutShort.into()),
@@ -207,7 +207,7 @@ fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {
     let text = if arguments.output.json {
         render::bench::json(report)?
     } else {
-        render::bench::text(report, Style::of_stdout(&arguments.output))
+        render::bench::text(report, Style::of_stdout(arguments.output.color))
     };
     output::print(&text)
 }

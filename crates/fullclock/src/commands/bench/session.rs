@@ -3,8 +3,9 @@
 
 use super::pace::Pace;
 use super::progress::Bar;
-use crate::cli::{Arguments, OutputArguments};
+use crate::cli::Arguments;
 use crate::output;
+use crate::output::OutputArguments;
 use anyhow::Result;
 use lab::bench::Watcher;
 use lab::failure::Failure;

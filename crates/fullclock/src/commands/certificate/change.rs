@@ -1,7 +1,7 @@
 //! The change that is certified, from the journal, and how its places stand.
 
 use crate::cli::Arguments;
-use crate::commands::change::{opened, program, status};
+use crate::commands::change::{opened, program};
 use crate::render::certificate::Change;
 use anyhow::{Context, Result};
 use host::change::{Access, Journal, Machine};
@@ -21,7 +21,7 @@ fn read(journal: &Journal, id: &str) -> Result<Change> {
     let machine = Machine::this(program()?);
     let of_command = journal.changes().iter().filter(|it| it.command == recorded.command);
     let same_command = of_command.map(|it| it.when).collect();
-    let mut all = status::shown(&machine, journal, true)?;
+    let mut all = host::change::standing(&machine, journal, true)?;
     let place = all.iter().position(|it| it.recorded.id == recorded.id);
     let shown = all.swap_remove(place.context("it is not among the changes of the journal")?);
     Ok(Change { shown, groups, lines, same_command })

@@ -10,7 +10,7 @@ use crate::cli::{Arguments, CertificateArguments};
 use crate::clock::since_1970;
 use crate::commands::compare;
 use crate::output::{self, Style};
-use crate::page_file::{self, Kind};
+use crate::page_file;
 use crate::render;
 use crate::render::certificate::{Certificate, Data};
 use anyhow::{Context, Result, anyhow, bail};
@@ -18,14 +18,6 @@ use lab::compare::Side;
 use lab::comparison::{Comparison, between, within};
 use lab::record::Record;
 use std::process::ExitCode;
-
-/// What is written.
-pub(crate) const KIND: Kind = Kind {
-    noun: "certificate",
-    option: "--to",
-    force: Some("--force"),
-    is_one: render::certificate::is_certificate,
-};
 
 pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Result<ExitCode> {
     let results = options.results.as_deref();
@@ -48,11 +40,11 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
     let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written)
         .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
     let page = render::certificate::page(&certificate);
-    page_file::write(&options.to, &page, &KIND, options.force)?;
+    page_file::write(&options.to, &page, &render::certificate::KIND, options.force)?;
     let text = if arguments.output.json {
         render::certificate::json(&certificate, &options.to)?
     } else {
-        let style = Style::of_stdout(&arguments.output);
+        let style = Style::of_stdout(arguments.output.color);
         render::certificate::text(&certificate, &options.to, style)
     };
     output::print(&text)?;

@@ -296,7 +296,7 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn style(&self) -> Style {
-        Style::of_stdout(&self.arguments.output)
+        Style::of_stdout(self.arguments.output.color)
     }
 
     fn plan(&self, plan: &Plan) -> Result<()> {

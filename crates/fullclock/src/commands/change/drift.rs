@@ -4,7 +4,6 @@
 //! firmware changes by itself has no writer.
 
 use super::program;
-use super::status::{Place, Standing, shown};
 use crate::cli::{Arguments, DriftArguments};
 use crate::clock::since_1970_ns;
 use crate::interrupt::Interrupt;
@@ -14,6 +13,7 @@ use crate::watch::utc;
 use anyhow::{Result, bail};
 use facts::change::Target;
 use host::change::{Access, Journal, Machine, State};
+use host::change::{Standing, WrittenPlace, standing};
 use host::witness::{Witness, Written};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,10 +66,10 @@ impl Drifts {
     ) -> Result<usize> {
         // A change that is made meanwhile is no drift: the journal is read anew each time.
         let journal = Journal::open(folder, Access::Read)?;
-        let mut changes = shown(machine, &journal, false)?;
+        let mut changes = standing(machine, &journal, false)?;
         // What is being made or taken back is no drift either.
         changes.retain(|it| it.recorded.state != State::Open);
-        let places: Vec<&Place> = changes.iter().flat_map(|it| &it.places).collect();
+        let places: Vec<&WrittenPlace> = changes.iter().flat_map(|it| &it.places).collect();
         for place in &places {
             let name = place.write.target.to_string();
             match &place.standing {
@@ -96,7 +96,7 @@ impl Drifts {
 
 fn report(
     arguments: &Arguments,
-    place: &Place,
+    place: &WrittenPlace,
     found: Option<&str>,
     writer: Option<&Written>,
 ) -> Result<()> {

@@ -25,7 +25,11 @@ pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Pl
     output::print(&if arguments.output.json {
         render::change::plan_json(&plan)?
     } else {
-        render::change::plan(&plan, arguments.audit.verbose, Style::of_stdout(&arguments.output))
+        render::change::plan(
+            &plan,
+            arguments.audit.verbose,
+            Style::of_stdout(arguments.output.color),
+        )
     })?;
     Ok(plan)
 }

@@ -54,7 +54,7 @@ fn report(arguments: &Arguments, reverted: &Reverted) -> Result<()> {
     let text = if arguments.output.json {
         render::change::undone_json(undone, not_recorded.as_deref())?
     } else {
-        let style = Style::of_stdout(&arguments.output);
+        let style = Style::of_stdout(arguments.output.color);
         format!(
             "{}{}\n",
             render::change::undone(undone, arguments.audit.verbose, style),

@@ -280,7 +280,7 @@ impl<'h> Study<'h> {
         let text = if output.json {
             render::experiment::planned_json(&planned)?
         } else {
-            render::experiment::planned(&planned, Style::of_stdout(output))
+            render::experiment::planned(&planned, Style::of_stdout(output.color))
         };
         output::print(&text)
     }
@@ -366,7 +366,7 @@ impl<'h> Study<'h> {
         let scene = self.scene(arena.interrupt);
         let mut session = Session::new(arena, place, plan.so_far.len(), self.design.clone());
         let (mut record, outcome) = lab::bench::run(plan, &scene, &mut session)?;
-        record.raise_doubts();
+        record.doubts.extend(lab::doubts::of(&record));
         if outcome.as_ref().is_err_and(|it| !matches!(it, Failure::Stopped)) {
             record.doubts.push(Doubt::CutShort.into());
         }

@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments, file: &Path) -> Result<ExitCode> {
     let text = if arguments.output.json {
         render::experiment::published_json(&table)?
     } else {
-        render::experiment::published(&table, Style::of_stdout(&arguments.output))
+        render::experiment::published(&table, Style::of_stdout(arguments.output.color))
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -84,7 +84,7 @@ pub(super) fn words(arguments: &Arguments, study: &Study<'_>) -> Result<String> 
     Ok(if arguments.output.json {
         render::experiment::json(study)?
     } else {
-        render::experiment::text(study, Style::of_stdout(&arguments.output))
+        render::experiment::text(study, Style::of_stdout(arguments.output.color))
     })
 }
 

@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<E
     let text = if arguments.output.json {
         latency_json(&latency)?
     } else {
-        latency_text(&latency, Style::of_stdout(&arguments.output))
+        latency_text(&latency, Style::of_stdout(arguments.output.color))
     };
     output::print(&text)?;
     // Who stops it wants what there is.

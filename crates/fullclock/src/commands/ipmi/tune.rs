@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
         let text = if arguments.output.json {
             tune_json(&tuning, &model, it)?
         } else {
-            tune_text(&tuning, &model, it, Style::of_stdout(&arguments.output))
+            tune_text(&tuning, &model, it, Style::of_stdout(arguments.output.color))
         };
         found.replace(it.record.is_complete.then_some(tuning));
         Ok(text)

@@ -1,12 +1,12 @@
 //! `fullclock ledger`: where the cycles of this machine went.
 #![expect(clippy::disallowed_methods, reason = "waits for as long as the user asked for")]
 
-pub(crate) mod period;
 mod recorded;
 mod spun;
 
-use crate::cli::{Arguments, LedgerArguments, Trace};
+use crate::cli::{Arguments, LedgerArguments};
 use crate::interrupt::Interrupt;
+use crate::measure::choice::Trace;
 use crate::measure::command::{Workload, exit_code};
 use crate::measure::kin::{Fork, kin};
 use crate::measure::{self, Measured, Plan, choice, costs};
@@ -256,7 +256,7 @@ fn print(arguments: &Arguments, name: &str, host: &HostView, ledger: &Ledger) ->
     let text = if arguments.output.json {
         render::ledger::json::ledger(host, ledger).context("cannot write JSON")?
     } else {
-        let style = Style::of_stdout(&arguments.output);
+        let style = Style::of_stdout(arguments.output.color);
         render::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
     };
     output::print(&text)

@@ -1,9 +1,9 @@
 //! `fullclock ledger --from`: the books of a recording.
 
-use super::period::Period;
 use super::{print, within};
 use crate::cli::{Arguments, LedgerArguments};
 use crate::output;
+use crate::period::Period;
 use anyhow::{Result, bail};
 use host::tape::Reader;
 use rules::ledger::{Evidence, close};

@@ -16,7 +16,7 @@ pub(super) fn run(arguments: &Arguments, device: Option<&str>, given: Given) -> 
     let text = if arguments.output.json {
         render::net::ceilings_json(&found)?
     } else {
-        render::net::ceilings(&name, &found, Style::of_stdout(&arguments.output))
+        render::net::ceilings(&name, &found, Style::of_stdout(arguments.output.color))
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

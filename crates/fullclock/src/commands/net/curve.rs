@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
     let text = if arguments.output.json {
         render::net::curve_json(&measured)?
     } else {
-        render::net::curve(&measured, Style::of_stdout(&arguments.output))
+        render::net::curve(&measured, Style::of_stdout(arguments.output.color))
     };
     output::print(&text)?;
     report::write(&arguments.output, options.report.as_deref(), "", |origin| {

@@ -22,7 +22,7 @@ pub(super) fn check(path: Option<&Path>) -> Result<()> {
 
 /// Writes the page that is made of how it came to be, where the user wants one. `before` are commands that come before this one.
 pub(super) fn write(
-    options: &crate::cli::OutputArguments,
+    options: &output::OutputArguments,
     path: Option<&Path>,
     before: &str,
     page: impl FnOnce(&Origin) -> String,

@@ -18,9 +18,10 @@ use facts::HostView;
 use host::probe::anchor;
 use host::{Live, Recording};
 use lab::doubt::Doubt;
-use lab::race::{Blocks, Mark, Task, ns};
+use lab::race::{Blocks, Task, ns};
 use lab::record::{Arm, Fingerprint, Record};
 use lab::store::{Journal, recordings};
+use lab::trial::Mark;
 use lab::trial::Trial;
 use lab::workload::Settings;
 use link::{Link, Standing, Told};
@@ -93,7 +94,7 @@ fn finish(
         raced?;
         bail!("no node told an interval: give it longer with -d");
     }
-    record.raise_doubts();
+    record.doubts.extend(lab::doubts::of(&record));
     if !record.is_complete {
         record.doubts.push(Doubt::CutShort.into());
     }
@@ -105,7 +106,7 @@ fn finish(
     let text = if arguments.output.json {
         render::bench::json(&report)?
     } else {
-        render::bench::text(&report, Style::of_stdout(&arguments.output))
+        render::bench::text(&report, Style::of_stdout(arguments.output.color))
     };
     output::print(&text)?;
     raced?;
@@ -167,7 +168,7 @@ impl<'a> Race<'a> {
         let mut race = Race {
             arguments,
             links: Vec::new(),
-            table: words::Table::new(&names, Style::of_stdout(&arguments.output)),
+            table: words::Table::new(&names, Style::of_stdout(arguments.output.color)),
             names,
             threads: Vec::new(),
             events,

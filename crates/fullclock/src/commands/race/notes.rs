@@ -1,7 +1,7 @@
 //! Lines that the user types while nodes race.
 
-use crate::cli::OutputArguments;
 use crate::output;
+use crate::output::OutputArguments;
 use std::io::{BufRead, IsTerminal, stdin};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::Builder;

@@ -122,7 +122,7 @@ fn news_to(tell: Sender<Told>) -> impl FnMut(News) -> bool + Send {
 }
 
 fn state(arguments: &Arguments, machine: Machine, feed: Feed) -> Result<State> {
-    let color = Style::of_stdout(&arguments.output).color;
+    let color = Style::of_stdout(arguments.output.color).color;
     let theme = Theme { color, unicode: output::speaks_utf8() };
     let size = ratatui::crossterm::terminal::size().context("the terminal has no size")?;
     Ok(State::new(machine, feed, theme, size))

@@ -57,7 +57,7 @@ fn record(arms: Vec<Arm>, mut trials: Vec<Trial>) -> Record {
         is_complete: true,
         ..Record::of(arms)
     };
-    record.raise_doubts();
+    record.doubts.extend(lab::doubts::of(&record));
     record
 }
 

@@ -1,10 +1,10 @@
 //! Certificates for tests: of a governor that was changed between two results.
 
 use super::{Certificate, Change, Data, sha256};
-use crate::commands::change::status::{Place, Shown, Standing};
 use crate::render::bench::fixture::{Pattern, QUIET, moment};
 use facts::change::{Group, Target, Write};
 use host::change::{ChangeLines, Fate, Recorded, RecordedGroup, State};
+use host::change::{ChangeStanding, Standing, WrittenPlace};
 use lab::compare::Side;
 use lab::comparison::{Comparison, between};
 use lab::record::Record;
@@ -44,7 +44,7 @@ pub(crate) fn change() -> Change {
     };
     let writes: Vec<Write> =
         (0..2).map(|it| Write::of(path(it), "powersave", "performance")).collect();
-    let place = |write: &Write| Place {
+    let place = |write: &Write| WrittenPlace {
         setting: "governor".to_owned(),
         write: write.clone(),
         standing: Standing::InForce,
@@ -67,7 +67,7 @@ pub(crate) fn change() -> Change {
         writes,
     };
     Change {
-        shown: Shown { recorded, is_of_this_boot: true, places, guard: None },
+        shown: ChangeStanding { recorded, is_of_this_boot: true, places, guard: None },
         groups: vec![RecordedGroup { group, fates: vec![done(), done()] }],
         lines: ChangeLines {
             path: PathBuf::from("/var/lib/fullclock/journal"),

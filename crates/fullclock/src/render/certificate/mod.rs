@@ -22,9 +22,14 @@ pub(crate) use json::certificate as json;
 pub(crate) use placed::Change;
 pub(crate) use text::certificate as text;
 
+use crate::page_file::Kind;
 use lab::compare::Side;
 use lab::comparison::Comparison;
 use moments::Moment;
+
+/// What the file is that holds it.
+pub(crate) const KIND: Kind =
+    Kind { noun: "certificate", option: "--to", force: Some("--force"), is_one: is_certificate };
 
 /// What a certificate is made of.
 pub(crate) struct Certificate<'a> {

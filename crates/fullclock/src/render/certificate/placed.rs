@@ -1,15 +1,15 @@
 //! The change itself: what was written where, and how each place stands.
 
-use crate::commands::change::status::{Place, Shown, Standing};
 use crate::render::change::{join, moment, next_boot, shown, state};
 use facts::change::{Target, Write};
 use host::change::{ChangeLines, Fate, RecordedGroup, State};
+use host::change::{ChangeStanding, Standing, WrittenPlace};
 use std::time::Duration;
 
 /// A change of the journal.
 pub(crate) struct Change {
     /// What the journal has of it, and how the places that were written stand.
-    pub(crate) shown: Shown,
+    pub(crate) shown: ChangeStanding,
     /// Every write that was planned, with what became of it.
     pub(crate) groups: Vec<RecordedGroup>,
     /// Its lines in the journal.
@@ -79,13 +79,13 @@ impl Change {
         joined.iter().map(row).collect()
     }
 
-    fn standing_of(&self, setting: &str, target: &Target) -> Option<&Place> {
+    fn standing_of(&self, setting: &str, target: &Target) -> Option<&WrittenPlace> {
         let places = self.shown.places.iter();
         places.rev().find(|it| it.setting == setting && it.write.target == *target)
     }
 }
 
-fn words(fate: &Fate, place: Option<&Place>) -> String {
+fn words(fate: &Fate, place: Option<&WrittenPlace>) -> String {
     match fate {
         Fate::Intended => "nobody knows whether it was written: a crash came in between".to_owned(),
         Fate::Noted => "not written: kept for going back".to_owned(),

@@ -67,7 +67,7 @@ fn where_doubts_forbid_a_claim_neither_page_nor_text_makes_one() {
     let [before, mut after] = records();
     after.trials.truncate(4);
     after.doubts.clear();
-    after.raise_doubts();
+    after.doubts.extend(lab::doubts::of(&after));
     let records = [before, after];
     let page = with(&records, Some(&change()), page);
     let sentence = "No claim about before and after: a doubt forbids it";

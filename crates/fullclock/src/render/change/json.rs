@@ -1,9 +1,9 @@
 //! Changes as JSON, in the shapes that `schemas/` publishes.
 
 use super::Applied;
-use crate::commands::change::status::{Guarding, Place, Shown, Standing};
 use crate::render::json::{SCHEMA_VERSION, pretty};
 use facts::change::{Aim, Target, Write};
+use host::change::{ChangeStanding, Guarding, Standing, WrittenPlace};
 use host::change::{Overdue, State, Undone, UndoneFate};
 use host::witness::Written;
 use rules::plan::{Plan, Request, Step};
@@ -49,8 +49,8 @@ pub(crate) fn undone_json(undone: &[Undone], not_recorded: Option<&str>) -> Resu
 }
 
 /// What is applied: `schemas/status-1.json`.
-pub(crate) fn status_json(changes: &[Shown], suspects: &[String]) -> Result<String> {
-    let change = |it: &Shown| {
+pub(crate) fn status_json(changes: &[ChangeStanding], suspects: &[String]) -> Result<String> {
+    let change = |it: &ChangeStanding| {
         json!({
             "id": it.recorded.id,
             "began_s": it.recorded.when.as_secs_f64(),
@@ -72,7 +72,7 @@ pub(crate) fn status_json(changes: &[Shown], suspects: &[String]) -> Result<Stri
 /// One place that drifted, on one line: `schemas/drift-1.json`.
 pub(crate) fn drift_json(
     at: &str,
-    drifted: &Place,
+    drifted: &WrittenPlace,
     found: Option<&str>,
     writer: Option<&Written>,
 ) -> Result<String> {
@@ -197,7 +197,7 @@ fn guard(guard: &Guarding) -> Value {
     json!({ "is_running": is_running, "is_overdue": is_overdue, "is_undone": is_undone })
 }
 
-fn place(place: &Place) -> Value {
+fn place(place: &WrittenPlace) -> Value {
     let (standing, found, why) = match &place.standing {
         Standing::InForce => ("in-force", None, None),
         Standing::Changed { found } => ("changed", found.as_ref(), None),

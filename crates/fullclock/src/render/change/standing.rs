@@ -2,11 +2,11 @@
 
 use super::places::join;
 use super::plan::shown;
-use crate::commands::change::status::{Guarding, Place, Shown, Standing};
 use crate::output::{Style, harmless};
 use crate::render::page::{BOLD, Page};
 use crate::watch::utc;
 use facts::change::Target;
+use host::change::{ChangeStanding, Guarding, Standing, WrittenPlace};
 use host::change::{Overdue, State};
 use host::witness::Written;
 use rules::boot_edit::activation;
@@ -18,7 +18,7 @@ const MARGIN: usize = 2;
 
 /// What is applied.
 pub(crate) fn status(
-    changes: &[Shown],
+    changes: &[ChangeStanding],
     suspects: &[String],
     verbose: bool,
     style: Style,
@@ -53,7 +53,7 @@ pub(crate) fn moment(since_epoch: Duration) -> String {
 }
 
 /// What became of a change.
-pub(in crate::render) fn state(change: &Shown) -> String {
+pub(in crate::render) fn state(change: &ChangeStanding) -> String {
     match &change.recorded.state {
         State::Open => {
             "not ended: it is being made, or was interrupted; `fullclock revert` undoes it"
@@ -71,7 +71,7 @@ pub(in crate::render) fn state(change: &Shown) -> String {
     }
 }
 
-fn awaiting(change: &Shown, until: &str) -> String {
+fn awaiting(change: &ChangeStanding, until: &str) -> String {
     let id = &change.recorded.id;
     match &change.guard {
         None | Some(Guarding::InTime { is_running: true }) => {
@@ -92,12 +92,12 @@ fn awaiting(change: &Shown, until: &str) -> String {
     }
 }
 
-fn n_changed(change: &Shown) -> usize {
+fn n_changed(change: &ChangeStanding) -> usize {
     change.places.iter().filter(|it| matches!(it.standing, Standing::Changed { .. })).count()
 }
 
-fn places(page: &mut Page, places: &[Place], verbose: bool) {
-    let common = |it: &Place| (it.setting.clone(), words(it));
+fn places(page: &mut Page, places: &[WrittenPlace], verbose: bool) {
+    let common = |it: &WrittenPlace| (it.setting.clone(), words(it));
     let written = places.iter().filter(|it| verbose || !matches!(it.standing, Standing::Gone));
     for joined in join(written.map(|it| (&it.write.target, common(it)))) {
         let (setting, words) = &joined.common;
@@ -106,7 +106,7 @@ fn places(page: &mut Page, places: &[Place], verbose: bool) {
     }
 }
 
-fn words(place: &Place) -> String {
+fn words(place: &WrittenPlace) -> String {
     let target = &place.write.target;
     let to = shown(target, place.write.to.as_ref());
     match &place.standing {
@@ -120,8 +120,8 @@ fn words(place: &Place) -> String {
 }
 
 /// What the files that outlive a boot will do.
-pub(in crate::render) fn next_boot(changes: &[Shown]) -> String {
-    let lasts = |it: &&Shown| {
+pub(in crate::render) fn next_boot(changes: &[ChangeStanding]) -> String {
+    let lasts = |it: &&ChangeStanding| {
         it.places.iter().any(|place| {
             matches!(place.write.target, Target::File { .. })
                 && !matches!(place.standing, Standing::Gone)
@@ -148,7 +148,7 @@ pub(in crate::render) fn next_boot(changes: &[Shown]) -> String {
 /// A line that tells of one place that drifted, or came back.
 pub(crate) fn drift(
     at: &str,
-    place: &Place,
+    place: &WrittenPlace,
     found: Option<&str>,
     writer: Option<&Written>,
 ) -> String {
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_drift_is_one_line_whatever_the_writer_is_called() {
         let path = "/proc/sys/vm/stat_interval";
-        let place = Place {
+        let place = WrittenPlace {
             setting: "stat-interval".to_owned(),
             write: Write::of(Target::control(path), "1", "10"),
             standing: Standing::Changed { found: Some("7".to_owned()) },

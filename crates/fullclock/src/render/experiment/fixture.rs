@@ -5,8 +5,7 @@ use lab::experiment::{Design, Experiment, Factor, arms};
 use lab::known::Known;
 use lab::record::{Arm, Record};
 use lab::stats::Interval;
-use lab::trial::{Better, Figure, Reading, Share, Surroundings, Trial, TrialClock};
-use lab::workload::FigureShape;
+use lab::trial::{Better, Figure, FigureShape, Reading, Share, Surroundings, Trial, TrialClock};
 use std::time::Duration;
 
 /// Twelve blocks of eight combinations for each of two workloads; one trial failed.
@@ -73,7 +72,7 @@ pub(crate) fn record(design: &Design, n_blocks: u32) -> Record {
     let settings = [("cpu model", "Made Up 9000"), ("kernel", "6.12.0"), ("turbo", "on")];
     record.machine.0 = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     record.experiment = Some(Experiment::of(design.clone(), combinations, 7));
-    record.raise_doubts();
+    record.doubts.extend(lab::doubts::of(&record));
     record
 }
 

@@ -3,7 +3,6 @@
 use super::log_file::LogFile;
 use super::redo::{self, BLOCK, Batch};
 use crate::failure::Failure;
-use crate::workloads::COMMIT;
 use std::collections::BTreeMap;
 
 /// Checks the log writes of a run up to the last one, as far back as the file still holds them, against the commits that each
@@ -17,7 +16,7 @@ pub(super) fn check(
     let log = file.read()?;
     let batches = up_to(last_batch, batches(&log, run));
     let wrong = |found: String, expected: String| {
-        Err(Failure::WrongAnswer { workload: COMMIT.id, found, expected })
+        Err(Failure::WrongAnswer { workload: crate::commit::WORKLOAD, found, expected })
     };
     if let Some(found) = gap(&batches, last_batch, log.len()) {
         return wrong(found, format!("log writes up to {last_batch} without a gap"));

@@ -15,7 +15,6 @@ use super::sample::Sample;
 use crate::database::{Crew, Engine as Database, Keeping, Patience, Server};
 use crate::failure::Failure;
 use crate::workload::{Scene, Settings};
-use crate::workloads::COMMIT;
 use dialect::Dialect;
 use facts::CpuSet;
 use mariadb::Mariadb;
@@ -147,5 +146,5 @@ fn check(found: &[String], committed: &[u64]) -> Result<(), Failure> {
     }
     let (found, expected) =
         (found.join(" "), format!("{} rows of each session", expected.join(" ")));
-    Err(Failure::WrongAnswer { workload: COMMIT.id, found, expected })
+    Err(Failure::WrongAnswer { workload: crate::commit::WORKLOAD, found, expected })
 }

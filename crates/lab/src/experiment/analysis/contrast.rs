@@ -6,8 +6,7 @@
 
 use super::cells::Cells;
 use super::{Estimate, Known, LEAST_BLOCKS};
-use crate::compare::CONFIDENCE;
-use crate::stats::{Mean, Sample, mean};
+use crate::stats::{CONFIDENCE, Mean, Sample, mean};
 
 /// Arms with their weights; no arm twice.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -11,8 +11,8 @@ use crate::failure::Failure;
 use crate::known::Known;
 use crate::stats::Sample;
 use crate::threads::{Timed, on_each, outcome, timed};
-use crate::trial::{Better, Figure, Outcome};
-use crate::workload::{FigureShape, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::trial::{Better, Figure, FigureShape, Outcome};
+use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 
 pub(super) const WORKLOAD: Workload = Workload {

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, options: &PowerArguments) -> Result<Exi
         output::print(&if arguments.output.json {
             json(&power)?
         } else {
-            text(&power, Style::of_stdout(&arguments.output))
+            text(&power, Style::of_stdout(arguments.output.color))
         })?;
     }
     // What there is was shown; that it is not all is no success.

@@ -1,7 +1,7 @@
 //! The file that Prometheus' node exporter reads, or the terminal.
 
-use crate::cli::OutputArguments;
 use crate::output;
+use crate::output::OutputArguments;
 use crate::results_folder::folder_of;
 use anyhow::{Context, Result, bail};
 use std::fs::Permissions;

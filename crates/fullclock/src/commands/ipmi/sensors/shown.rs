@@ -2,7 +2,7 @@
 
 use super::exposed::Exposed;
 use super::session::News;
-use crate::cli::OutputArguments;
+use crate::output::OutputArguments;
 use crate::output::{self, Style};
 use crate::render::ipmi::sensors::{
     Board, Round, changed, event, heading, json, metrics, table, untold,
@@ -21,7 +21,7 @@ pub(super) struct Shown {
 
 impl Shown {
     pub(super) fn new(output: &OutputArguments, is_watch: bool, exposed: Exposed) -> Shown {
-        let (style, is_json) = (Style::of_stdout(output), output.json);
+        let (style, is_json) = (Style::of_stdout(output.color), output.json);
         Shown { style, is_json, is_watch, exposed, before: None }
     }
 

@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     } else if options.csv {
         render::net::run_csv(&run)
     } else {
-        render::net::run_text(&run, Style::of_stdout(&arguments.output))
+        render::net::run_text(&run, Style::of_stdout(arguments.output.color))
     };
     output::print(&text)?;
     let server = format!("fullclock net server --listen {}    # on the server\n", link.at);

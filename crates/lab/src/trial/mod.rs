@@ -1,9 +1,11 @@
 //! One run of a workload, and the state of the machine it was taken on.
 
+mod mark;
+
+pub use mark::Mark;
+
 use crate::failure::Failure;
 use crate::known::Known;
-use crate::race::Mark;
-use crate::workload::FigureShape;
 use serde::{Deserialize, Serialize};
 
 /// What a workload says of one run.
@@ -39,6 +41,23 @@ impl Figure {
         let FigureShape { name, unit, better } = shape;
         Figure { name: name.to_owned(), unit: unit.to_owned(), value, better }
     }
+}
+
+/// What the main figure of a workload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FigureShape {
+    /// What it is called: `elapsed`.
+    pub name: &'static str,
+    /// What it is counted in: `s`.
+    pub unit: &'static str,
+    /// Which way is faster.
+    pub better: Better,
+}
+
+impl FigureShape {
+    /// How long the work took.
+    pub const ELAPSED: FigureShape =
+        FigureShape { name: "elapsed", unit: "s", better: Better::Lower };
 }
 
 /// Which way is faster.

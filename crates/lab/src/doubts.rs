@@ -2,8 +2,8 @@
 //!
 //! What the trials cannot show is not here: that a run was cut short, that trials failed.
 
-use super::{Doubt, Raised};
 use crate::compare::Measure;
+use crate::doubt::{Doubt, Raised};
 use crate::experiment::analysis::LEAST_BLOCKS;
 use crate::record::{Arm, Record};
 use crate::stats::{Sample, change_point, outliers, warm_up};
@@ -30,7 +30,7 @@ const DRIFT_P: f64 = 0.01;
 const LEAST: [usize; 2] = [8, 5];
 
 /// What makes the trials doubtful, in the order of [`Doubt`].
-pub(crate) fn doubts(record: &Record) -> Vec<Raised> {
+pub fn of(record: &Record) -> Vec<Raised> {
     let mut sides: Vec<Side<'_>> =
         record.arms.iter().map(|arm| Side { arm, trials: Vec::new() }).collect();
     for trial in &record.trials {
@@ -196,7 +196,7 @@ mod tests {
     fn after(change: impl Fn(&mut Record)) -> String {
         let mut record = moment(1.0, 2.5e9, 0.003);
         change(&mut record);
-        serde_json::to_string(&doubts(&record)).unwrap()
+        serde_json::to_string(&of(&record)).unwrap()
     }
 
     #[test]
@@ -262,14 +262,14 @@ mod tests {
         record.arms[0].cpus = None;
         let slow = record.trials.iter_mut().filter(|it| it.arm == 1).nth(9).unwrap();
         slow.outcome.figures[0].value *= 1.5;
-        let found = serde_json::to_string(&doubts(&record)).unwrap();
+        let found = serde_json::to_string(&of(&record)).unwrap();
         assert_eq!(
             found,
             r#"[{"arm":"arm 1","doubt":"outliers","trials":1,"of":20},{"arm":"arm 0","doubt":"unpinned"}]"#
         );
         record.arms[1].cpus = None;
         record.trials.truncate(32);
-        let found = serde_json::to_string(&doubts(&record)).unwrap();
+        let found = serde_json::to_string(&of(&record)).unwrap();
         assert!(found.ends_with(r#",{"doubt":"unpinned"}]"#), "{found}");
     }
 
@@ -277,7 +277,7 @@ mod tests {
     fn a_study_has_too_few_trials_where_its_own_analysis_has() {
         let mut record = record(blocks((1.0, 2.5e9), (1.0, 2.5e9), 0.003));
         let few = |record: &Record| {
-            let found = doubts(record).into_iter().map(|it| it.doubt);
+            let found = of(record).into_iter().map(|it| it.doubt);
             found.filter(|it| matches!(it, Doubt::TooFewTrials { .. })).collect::<Vec<_>>()
         };
         let blocks_are = |record: &mut Record, n| record.trials.retain(|it| it.block < n);

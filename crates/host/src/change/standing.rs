@@ -1,0 +1,155 @@
+//! The journal against the host: what of each change is in force, what somebody else has changed, and what is gone.
+
+use super::deadline::{Overdue, overdue};
+use super::journal::{Journal, Recorded, State};
+use super::{ChangeError, Fate, Machine};
+use facts::change::{Aim, Target, Write};
+
+/// A change, and what its places hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangeStanding {
+    /// What the journal has of it.
+    pub recorded: Recorded,
+    /// Whether it was made in this boot, so that its runtime places still have it.
+    pub is_of_this_boot: bool,
+    /// Its writes that were made, each with the id of its setting.
+    pub places: Vec<WrittenPlace>,
+    /// Whether it will be reverted, where it awaits confirmation.
+    pub guard: Option<Guarding>,
+}
+
+/// What is known of the guard of a change that awaits confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guarding {
+    /// The deadline is to come.
+    InTime {
+        /// Whether a guard will revert the change then.
+        is_running: bool,
+    },
+    /// The deadline is over.
+    Overdue(Overdue),
+}
+
+/// A place that was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenPlace {
+    /// The id of the setting.
+    pub setting: String,
+    /// What was planned.
+    pub write: Write,
+    /// How it stands.
+    pub standing: Standing,
+}
+
+/// How a place stands that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It holds what it was given.
+    InForce,
+    /// Somebody else has changed it.
+    Changed {
+        /// What it holds.
+        found: Option<String>,
+    },
+    /// It cannot be read, for this reason.
+    Unknown(String),
+    /// It went with an earlier boot, or was reverted.
+    Gone,
+}
+
+/// How every change stands that is not reverted, or every one; the oldest first. Of an earlier boot, only what lasts is left.
+///
+/// Errors: the boot, the journal or the lock of a guard cannot be read.
+pub fn standing(
+    machine: &Machine,
+    journal: &Journal,
+    all: bool,
+) -> Result<Vec<ChangeStanding>, ChangeError> {
+    let boot = machine.boot()?;
+    let mut shown = Vec::new();
+    for recorded in journal.changes() {
+        if !all && matches!(recorded.state, State::Reverted) {
+            continue;
+        }
+        let is_of_this_boot = recorded.boot == boot;
+        let mut places = Vec::new();
+        for group in journal.groups(&recorded.id)? {
+            let setting = &group.group.setting;
+            for (write, fate) in group.group.writes.iter().zip(&group.fates) {
+                let is_made =
+                    matches!(fate, Fate::Done { .. } | Fate::LeftAlone { .. } | Fate::Intended);
+                if is_made && write.aim != Aim::Forgotten {
+                    let standing = match write.target {
+                        Target::LatencyRequest if journal.holds_latency(&recorded.id) => {
+                            Standing::InForce
+                        }
+                        _ => of_place(machine, write, is_of_this_boot, &recorded.state),
+                    };
+                    places.push(WrittenPlace {
+                        setting: setting.clone(),
+                        write: write.clone(),
+                        standing,
+                    });
+                }
+            }
+        }
+        // Of an earlier boot only what lasts is left, and what went wrong.
+        let is_over = !is_of_this_boot
+            && recorded.state == State::Kept
+            && places.iter().all(|it| matches!(it.standing, Standing::Gone));
+        if all || !is_over {
+            let guard = guarding(machine, journal, recorded)?;
+            shown.push(ChangeStanding {
+                recorded: recorded.clone(),
+                is_of_this_boot,
+                places,
+                guard,
+            });
+        }
+    }
+    mark_superseded(&mut shown);
+    Ok(shown)
+}
+
+fn guarding(
+    machine: &Machine,
+    journal: &Journal,
+    change: &Recorded,
+) -> Result<Option<Guarding>, ChangeError> {
+    if !matches!(change.state, State::Awaiting { .. }) {
+        return Ok(None);
+    }
+    Ok(Some(match overdue(machine, journal, change)? {
+        Some(overdue) => Guarding::Overdue(overdue),
+        None => Guarding::InTime { is_running: journal.is_guarded(&change.id)? },
+    }))
+}
+
+fn of_place(machine: &Machine, write: &Write, is_of_this_boot: bool, state: &State) -> Standing {
+    if matches!(state, State::Reverted) || (write.target.ends_with_boot() && !is_of_this_boot) {
+        return Standing::Gone;
+    }
+    match machine.holds(&write.target, write.to.as_deref()) {
+        Ok(true) => Standing::InForce,
+        Ok(false) => match machine.read(&write.target) {
+            Ok(found) => Standing::Changed { found },
+            Err(trouble) => Standing::Unknown(trouble.to_string()),
+        },
+        Err(trouble) => Standing::Unknown(trouble.to_string()),
+    }
+}
+
+/// What a later write has written over an earlier one is no drift.
+fn mark_superseded(shown: &mut [ChangeStanding]) {
+    let mut later: Vec<Target> = Vec::new();
+    let places = shown.iter_mut().rev().flat_map(|change| change.places.iter_mut().rev());
+    for place in places {
+        if later.contains(&place.write.target) && matches!(place.standing, Standing::Changed { .. })
+        {
+            place.standing = Standing::Gone;
+        }
+        if !matches!(place.standing, Standing::Gone) {
+            later.push(place.write.target.clone());
+        }
+    }
+}
