@@ -3,7 +3,7 @@
 use anyhow::Result;
 use testbench::packages::Package;
 
-use crate::cargo::{run_tests, test};
+use crate::suites::{self, Suite};
 use crate::tally::Tally;
 
 /// The browser without a screen, and letters for it to draw.
@@ -21,6 +21,7 @@ pub(crate) const PACKAGES: &[Package] = &[
 ];
 
 /// Opens them and looks at them.
-pub(crate) fn open_pages() -> Result<Tally> {
-    run_tests(test(&["--bin", "fullclock", "--test", "serve", "--", "--ignored", "browser"]))
+pub(crate) fn open_pages(suites: &[Suite]) -> Result<Tally> {
+    let in_suite = |name| suites::run_ignored(suites, name, &["browser"]);
+    Ok(in_suite("fullclock fullclock")? + in_suite("fullclock program")?)
 }

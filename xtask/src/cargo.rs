@@ -1,20 +1,18 @@
 //! Runs cargo and other programs, with their output passed on and no input.
 
 use std::ffi::OsStr;
-use std::io::{BufRead as _, BufReader};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
-
-use crate::tally::Tally;
 
 /// The folder that the workspace's manifest is in.
 pub(crate) fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// The program under test and the one that steals from it, where [`build_binaries`] puts them.
+/// The program under test and the one that steals from it, optimised, where [`build_binaries`] puts them.
 pub(crate) fn binaries() -> [PathBuf; 2] {
     let release = target().join("release");
     [release.join("fullclock"), release.join("thief")]
@@ -25,17 +23,20 @@ pub(crate) fn build_binaries() -> Result<()> {
     run(cargo(&["build", "--quiet", "--release", "--package", "fullclock", "--package", "thief"]))
 }
 
-/// The build of the program under test that can be killed at any point of a change, where [`strip_mortal`] puts it.
-pub(crate) fn mortal() -> PathBuf {
-    target().join("debug/mortal")
-}
-
-/// Makes [`mortal`] of what [`test`] has built: guests unpack it in memory, where they have no use for what tells a debugger its
-/// lines.
-pub(crate) fn strip_mortal() -> Result<()> {
-    let mut strip = program("strip", &["-o"]);
-    strip.arg(mortal()).arg(target().join("debug/fullclock"));
-    run(strip)
+/// The programs that guests run in tests: those that the tests were built with, which can be killed at any point of a change.
+///
+/// Without what tells a debugger its lines: guests unpack them in memory.
+pub(crate) fn guest_programs() -> Result<[PathBuf; 2]> {
+    let folder = target().join("debug/guest");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let stripped = ["fullclock", "thief"].map(|name| folder.join(name));
+    for to in &stripped {
+        let from = target().join("debug").join(to.file_name().unwrap_or_default());
+        let mut strip = program("strip", &["-o"]);
+        strip.arg(to).arg(from);
+        run(strip)?;
+    }
+    Ok(stripped)
 }
 
 /// A `cargo test` of all packages, of which `arguments` choose targets, built so that changes can be killed. The choice of packages
@@ -71,23 +72,4 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
         bail!("{command:?} ended with {status}");
     }
     Ok(())
-}
-
-/// Runs a `cargo test` to its end, passing its output on, and counts the tests in it; an error if one fails.
-pub(crate) fn run_tests(mut command: Command) -> Result<Tally> {
-    command.stdout(Stdio::piped());
-    let mut child = command.spawn().with_context(|| format!("cannot run {command:?}"))?;
-    let mut tally = Tally::default();
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).lines() {
-            let line = line.context("cannot read what cargo prints")?;
-            println!("{line}");
-            tally += Tally::of_line(&line);
-        }
-    }
-    let status = child.wait().with_context(|| format!("cannot wait for {command:?}"))?;
-    if !status.success() {
-        bail!("{} passed, {} failed: {command:?} ended with {status}", tally.passed, tally.failed);
-    }
-    Ok(tally)
 }

@@ -16,6 +16,7 @@ use xtask::{import, tree};
 mod arrows;
 mod browser;
 mod cargo;
+mod check;
 mod databases;
 mod debian;
 mod docs;
@@ -25,6 +26,8 @@ mod injection;
 mod served;
 mod simulation;
 mod stage;
+mod suites;
+mod sweep;
 mod tally;
 mod test;
 
@@ -38,9 +41,19 @@ struct Command {
 /// Every chore, in the order that the help lists them.
 const COMMANDS: &[Command] = &[
     Command {
+        name: "check",
+        about: "format, lints and every test that boots nothing: what to run while working",
+        run: check::run,
+    },
+    Command {
         name: "test",
-        about: "everything that has to pass: style, lints, tests, release build, fuzzing, test bench",
+        about: "everything that has to pass: check, killed changes, pages in a browser, test bench",
         run: test::run,
+    },
+    Command {
+        name: "sweep",
+        about: "everything that takes long: every point of a kill or power cut, fuzzing, hostile clients",
+        run: sweep::run,
     },
     Command {
         name: "guest",

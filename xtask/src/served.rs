@@ -10,19 +10,19 @@ use testbench::packages::Package;
 
 use crate::cargo::{self, cargo, program, target};
 
-/// What asks.
-pub(crate) const PACKAGES: &[Package] = &[
-    Package {
-        name: "prometheus",
-        purpose: "reads the figures of `fullclock serve`",
-        witness: "/usr/bin/promtool",
-    },
-    Package {
-        name: "python3-venv",
-        purpose: "a folder for schemathesis, which asks `fullclock serve` everything that its description allows",
-        witness: "/usr/share/doc/python3-venv/changelog.Debian.gz",
-    },
-];
+/// What reads the figures and tests the alerts.
+pub(crate) const PACKAGES: &[Package] = &[Package {
+    name: "prometheus",
+    purpose: "reads the figures of `fullclock serve`",
+    witness: "/usr/bin/promtool",
+}];
+
+/// What asks everything.
+pub(crate) const SWEEP_PACKAGES: &[Package] = &[Package {
+    name: "python3-venv",
+    purpose: "a folder for schemathesis, which asks `fullclock serve` everything that its description allows",
+    witness: "/usr/share/doc/python3-venv/changelog.Debian.gz",
+}];
 
 /// It has the answers checked by the description; another version asks other things.
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
@@ -34,37 +34,15 @@ const STREAMS: &str = "/now$|/intervals$";
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask served' takes no arguments");
     cargo::run(cargo(&["build", "--package", "fullclock"]))?;
-    ask()?;
+    check_with_prometheus()?;
+    ask_everything()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks a server everything; the program was built.
-pub(crate) fn ask() -> Result<()> {
+/// Has Prometheus read the figures of a server and test the alerts; the program was built.
+pub(crate) fn check_with_prometheus() -> Result<()> {
     let folder = tempfile::tempdir().context("cannot make a folder for results")?;
-    cargo::run(fullclock(
-        &[
-            "race",
-            "--node",
-            "a=embedded",
-            "--node",
-            "b=embedded",
-            "-d",
-            "3s",
-            "-i",
-            "100ms",
-            "--quiet",
-        ],
-        folder.path(),
-    ))?;
     let server = Server::start(folder.path())?;
-    let schemathesis = schemathesis()?;
-    let description = format!("http://{}/api/v1/openapi.json", server.address);
-    let options = ["run", &description, "--checks", "all", "--exclude-path-regex", STREAMS];
-    let limits = ["--max-examples", "50", "--seed", "1", "--no-color"];
-    let mut asking = program(schemathesis, &[&options[..], &limits].concat());
-    // It keeps what it found where it is run.
-    asking.current_dir(folder.path());
-    cargo::run(asking)?;
     for accepted in ["text/plain", "application/openmetrics-text"] {
         let figures = server.figures(accepted)?;
         ensure!(figures.contains("fullclock_ledger_ratio{"), "there is no ledger in\n{figures}");
@@ -74,6 +52,23 @@ pub(crate) fn ask() -> Result<()> {
     }
     cargo::run(program("promtool", &["check", "rules", "contrib/prometheus/alerts.yml"]))?;
     cargo::run(program("promtool", &["test", "rules", "contrib/prometheus/alerts_test.yml"]))
+}
+
+/// Asks a server everything that its description allows; the program was built.
+pub(crate) fn ask_everything() -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot make a folder for results")?;
+    let nodes = ["race", "--node", "a=embedded", "--node", "b=embedded"];
+    let options = ["-d", "3s", "-i", "100ms", "--quiet"];
+    cargo::run(fullclock(&[&nodes[..], &options].concat(), folder.path()))?;
+    let server = Server::start(folder.path())?;
+    let schemathesis = schemathesis()?;
+    let description = format!("http://{}/api/v1/openapi.json", server.address);
+    let options = ["run", &description, "--checks", "all", "--exclude-path-regex", STREAMS];
+    let limits = ["--max-examples", "50", "--seed", "1", "--no-color"];
+    let mut asking = program(schemathesis, &[&options[..], &limits].concat());
+    // It keeps what it found where it is run.
+    asking.current_dir(folder.path());
+    cargo::run(asking)
 }
 
 fn fullclock(arguments: &[&str], results: &Path) -> Command {

@@ -1,6 +1,7 @@
 //! Counts tests in what `cargo test` prints.
 
-use std::ops::AddAssign;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
 
 /// How many tests passed and failed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,21 @@ impl Tally {
             pairs.and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
         };
         Self { passed: count("passed"), failed: count("failed") }
+    }
+}
+
+impl Add for Tally {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl Sum for Tally {
+    fn sum<I: Iterator<Item = Self>>(tallies: I) -> Self {
+        tallies.fold(Self::default(), Add::add)
     }
 }
 

@@ -3,118 +3,81 @@
 //! It asks for nothing but Rust and, for the test bench, Debian; stops at the first stage that
 //! fails; and ends with a line that counts the tests.
 
-use std::process::{ExitCode, Stdio};
-use std::thread;
+use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 use testbench::packages::{self, Package};
 
-use crate::cargo::{
-    self, binaries, build_binaries, cargo, mortal, program, run_tests, strip_mortal, test,
-};
-use crate::stage::{seconds, stage};
+use crate::cargo::guest_programs;
+use crate::check::check;
+use crate::stage::{print_tally, stage};
+use crate::suites::{self, Suite};
 use crate::tally::Tally;
-use crate::{browser, databases, debian, fuzz, served};
+use crate::{browser, databases, debian, served};
 
-/// Parts of the Rust toolchain that stages need, and the cargo command each brings.
-const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "fmt"), ("clippy", "clippy")];
-
-/// Runs all stages.
+/// `cargo xtask test`.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask test' takes no arguments");
     let started = Instant::now();
-    stage("Debian packages", || {
-        let packages = [
-            packages::PACKAGES,
-            fuzz::PACKAGES,
-            databases::PACKAGES,
-            browser::PACKAGES,
-            served::PACKAGES,
-        ]
-        .concat();
-        databases::without_servers(|| debian::install(&packages))
-    })?;
-    stage("Rust components", install_components)?;
-    stage("style", || cargo::run(cargo(&["fmt", "--all", "--check"])))?;
-    stage("lints", || {
-        cargo::run(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
-    })?;
-    stage("tests to be run", || {
-        cargo::run(test(&["--no-run"]))?;
-        strip_mortal()
-    })?;
-    let mut tally = thread::scope(|scope| {
-        // Into folders of their own, with what tests that wait for disks and browsers leave of the CPUs: what a thread starts is as
-        // nice as the thread (sched(7)).
-        let builds = scope.spawn(|| {
-            rustix::process::nice(19)?;
-            build_binaries()?;
-            if are_installed(fuzz::PACKAGES) { fuzz::build() } else { Ok(()) }
-        });
-        let tally = run_what_is_built()?;
-        stage("release build and fuzz targets", || {
-            builds.join().map_err(|_| anyhow!("their building panicked"))?
-        })?;
-        Ok::<_, anyhow::Error>(tally)
-    })?;
-    stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
-    if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
+    stage("Debian packages", || install(&[]))?;
+    let (suites, mut tally) = check()?;
+    tally +=
+        stage("changes that are killed", || suites::run_ignored(&suites, "host changes", &[]))?;
+    if let Some(pages) =
+        stage_with(browser::PACKAGES, "pages in a browser", || browser::open_pages(&suites))?
+    {
+        tally += pages;
+    }
+    stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
+    if let Some(scenarios) =
+        stage_with(packages::PACKAGES, "test bench", || run_scenarios(&suites, Length::Usual))?
+    {
         tally += scenarios;
     }
-    println!("\nall stages: {}", seconds(started.elapsed()));
-    println!("{} passed, {} failed", tally.passed, tally.failed);
+    print_tally(tally, started.elapsed());
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tests that boot nothing, and others who ask the program.
-fn run_what_is_built() -> Result<Tally> {
-    let mut tally = stage("tests", || run_tests(test(&[])))?;
-    tally += stage("changes that are killed", || {
-        run_tests(test(&["--test", "changes", "--", "--ignored"]))
-    })?;
-    if let Some(pages) = stage_with(browser::PACKAGES, "pages in a browser", browser::open_pages)? {
-        tally += pages;
-    }
-    stage_with(served::PACKAGES, "served to others", served::ask)?;
-    Ok(tally)
+/// Installs what tests need, and `more`.
+pub(crate) fn install(more: &[Package]) -> Result<()> {
+    let packages =
+        [packages::PACKAGES, databases::PACKAGES, browser::PACKAGES, served::PACKAGES, more]
+            .concat();
+    databases::without_servers(|| debian::install(&packages))
 }
 
 /// A stage that is left out on a machine without the packages it needs.
-fn stage_with<T>(
+pub(crate) fn stage_with<T>(
     packages: &[Package],
     name: &str,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<Option<T>> {
-    if are_installed(packages) {
+    if packages.iter().all(Package::is_installed) {
         return stage(name, work).map(Some);
     }
     println!("\n=== {name}: left out, for packages are missing (see above)");
     Ok(None)
 }
 
-fn are_installed(packages: &[Package]) -> bool {
-    packages.iter().all(Package::is_installed)
+/// How much of what is tried in many places or at many moments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// A few of each.
+    Usual,
+    /// Every point, and many moments.
+    Sweep,
 }
 
-/// The tests that boot machines, with the programs just built.
-fn run_scenarios() -> Result<Tally> {
+/// The tests that boot machines, with the programs that the tests were built with.
+pub(crate) fn run_scenarios(suites: &[Suite], length: Length) -> Result<Tally> {
+    let [fullclock, thief] = guest_programs()?;
+    let length = match length {
+        Length::Usual => "usual",
+        Length::Sweep => "sweep",
+    };
+    let variables =
+        [("FULLCLOCK_BINARY", fullclock), ("THIEF_BINARY", thief), ("BENCH_LENGTH", length.into())];
     // Up to a dozen neighbours by name wait for the same few boots; the other threads boot others meanwhile.
-    let mut command = test(&["--test", "scenarios", "--", "--ignored", "--test-threads=16"]);
-    let [fullclock, thief] = binaries();
-    command.env("FULLCLOCK_BINARY", fullclock).env("THIEF_BINARY", thief);
-    command.env("MORTAL_BINARY", mortal());
-    run_tests(command)
-}
-
-/// Adds what the toolchain lacks, if rustup is there to add it.
-fn install_components() -> Result<()> {
-    for (component, command) in COMPONENTS {
-        let mut version = cargo(&[command, "--version"]);
-        version.stdout(Stdio::null()).stderr(Stdio::null());
-        if !version.status().is_ok_and(|status| status.success()) {
-            cargo::run(program("rustup", &["component", "add", component]))?;
-        }
-    }
-    Ok(())
+    suites::run_ignored_with(suites, "testbench scenarios", &["--test-threads=16"], &variables)
 }

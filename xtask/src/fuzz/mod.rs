@@ -66,9 +66,10 @@ fn chosen(targets: Vec<String>, named: &[String]) -> Result<Vec<String>> {
     Ok(if named.is_empty() { targets } else { named.to_vec() })
 }
 
-/// A short run of every target, of those that [`build`] has built.
-pub(crate) fn smoke() -> Result<()> {
-    run_each(&targets()?, &SHORT_RUN)
+/// Builds every target and looks for new inputs with each, for as long as a sweep has time for it.
+pub(crate) fn sweep() -> Result<()> {
+    build()?;
+    run_each(&targets()?, &["-max_total_time=45"])
 }
 
 /// Builds every target.

@@ -11,8 +11,8 @@ use crate::there_and_back;
 /// Ticks a second: CONFIG_HZ of Debian's kernels.
 pub(crate) const FULL_RATE: f64 = 250.0;
 
-/// The build of fullclock that can be killed at any point of a change, as guests find it.
-const MORTAL: &str = "MORTAL_BINARY";
+/// Says how much is tried: `usual` or `sweep`.
+const LENGTH: &str = "BENCH_LENGTH";
 
 /// Of the package linux-perf.
 const PERF: &str = "/usr/bin/perf";
@@ -113,14 +113,15 @@ pub(crate) static CHANGED: LazyLock<Transcript> = LazyLock::new(|| {
         change("drift", include_str!("steps/drift.sh")),
         change("unconfirmed", include_str!("steps/unconfirmed.sh")),
     ];
-    run_with(&[&mortal()], &machines::half_isolated(), &steps)
+    run(&machines::half_isolated(), &steps)
 });
 
-/// [`machines::half_isolated`], where a change of `plan` is killed at every point. A machine for each plan: all of them take
-/// longer than one machine may run.
-pub(crate) fn killed(plan: &str) -> Transcript {
-    let script = format!("{}\nkilled_everywhere '{plan}'\n", include_str!("steps/killed.sh"));
-    run_with(&[&mortal()], &machines::half_isolated(), &[change(plan, &script)])
+/// [`machines::half_isolated`], where a change of `plan` is killed at every `stride`th point. A machine for each plan: all of them
+/// take longer than one machine may run.
+pub(crate) fn killed(plan: &str, stride: u32) -> Transcript {
+    let script =
+        format!("{}\nkilled_everywhere {stride} '{plan}'\n", include_str!("steps/killed.sh"));
+    run(&machines::half_isolated(), &[change(plan, &script)])
 }
 
 /// See [`machines::with_sensors`]; with ipmitool at hand.
@@ -194,19 +195,21 @@ fn run_with(others: &[&str], boot: &Boot, steps: &[Step]) -> Transcript {
 
 /// A bench with the programs under test and others.
 pub(crate) fn bench(others: &[&str]) -> Bench {
-    let programs = ["FULLCLOCK_BINARY", "THIEF_BINARY"].map(program);
+    let programs = ["FULLCLOCK_BINARY", "THIEF_BINARY"].map(variable);
     let programs: Vec<&Path> =
         programs.iter().map(Path::new).chain(others.iter().map(Path::new)).collect();
     Bench::new(&programs).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// Where the build of fullclock is that can be killed at any point of a change.
-pub(crate) fn mortal() -> String {
-    program(MORTAL)
+/// How often something is tried: a few times in each run, and at every point or many moments in a sweep.
+pub(crate) fn in_usual_and_sweep<T>(usual: T, sweep: T) -> T {
+    if variable(LENGTH) == "sweep" { sweep } else { usual }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how the caller names the programs of the tests")]
-fn program(variable: &str) -> String {
-    std::env::var(variable)
-        .unwrap_or_else(|_| panic!("{variable} must name a program; 'cargo xtask test' sets it"))
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how the caller names programs, and how much is tried"
+)]
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set; 'cargo xtask test' sets it"))
 }

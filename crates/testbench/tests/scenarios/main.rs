@@ -1,7 +1,7 @@
 //! Faults put into emulated machines, found there by the built program, and gone when mended.
 //!
-//! The program is the file that the environment names in `FULLCLOCK_BINARY`, and `THIEF_BINARY` names the one
-//! that steals a known share of a CPU; `MORTAL_BINARY` is fullclock with the feature `faults`. Machines boot once for all scenarios that look at them; see `boots`.
+//! The program is the file that the environment names in `FULLCLOCK_BINARY`, built with the feature `faults`, and `THIEF_BINARY`
+//! names the one that steals a known share of a CPU. Machines boot once for all scenarios that look at them; see `boots`.
 
 mod absence;
 mod audit;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use testbench::{Bench, Disk, Step, Transcript, machines};
 
-use crate::boots::{bench, change, mortal};
+use crate::boots::{bench, change};
 
 /// The three boots that follow each other.
 struct Boots {
@@ -15,7 +15,7 @@ struct Boots {
 }
 
 static BOOTS: LazyLock<Boots> =
-    LazyLock::new(|| boots(&bench(&[&mortal()])).unwrap_or_else(|error| panic!("{error:?}")));
+    LazyLock::new(|| boots(&bench(&[])).unwrap_or_else(|error| panic!("{error:?}")));
 
 fn boots(bench: &Bench) -> anyhow::Result<Boots> {
     let disk = Disk::new()?;

@@ -14,7 +14,7 @@ echo "units: $(systemctl is-active login.scope job.service | words)"
 echo "without them: $(governors), $(sysctl -n kernel.timer_migration)"
 
 # Killed in the middle: systemd ends what is left of the service, and the guard does not wait for the deadline.
-systemd-run --unit=cut --setenv=FULLCLOCK_FAULT=9 mortal apply --confirm-within 1000s resume-latency=50us >&2
+systemd-run --unit=cut --setenv=FULLCLOCK_FAULT=9 fullclock apply --confirm-within 1000s resume-latency=50us >&2
 within_a_minute systemctl is-failed -q cut.service
 echo "killed: $(systemctl show -P Result cut.service)"
 latencies_are_back() { [ "$(cat $cpus/cpu?/power/pm_qos_resume_latency_us | words)" = '0 0' ]; }

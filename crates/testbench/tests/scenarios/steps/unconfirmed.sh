@@ -21,7 +21,7 @@ fullclock confirm >&2
 echo "too late: $?"
 
 # Killed in the middle: the guard does not wait for the deadline.
-setsid env FULLCLOCK_FAULT=9 mortal apply --confirm-within 1000s governor=powersave >&2
+setsid env FULLCLOCK_FAULT=9 fullclock apply --confirm-within 1000s governor=powersave >&2
 echo "killed: $?"
 n=0
 until [ "$(cat $cpus/cpu?/cpufreq/scaling_governor | sort -u)" = schedutil ] || [ $n -gt 60 ]; do sleep 1; n=$((n + 1)); done

@@ -1,0 +1,47 @@
+//! `cargo xtask sweep`: everything that takes long. To be run before a change of the journal, the guard, a study, a parser of
+//! foreign data or `serve` is called done.
+//!
+//! It holds all of `cargo xtask test`, and in place of the parts that are tried at a few points there, all points.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use testbench::packages;
+
+use crate::cargo::build_binaries;
+use crate::check::check;
+use crate::stage::{print_tally, stage};
+use crate::suites;
+use crate::test::{Length, install, run_scenarios, stage_with};
+use crate::{browser, fuzz, served};
+
+/// `cargo xtask sweep`.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    ensure!(arguments.is_empty(), "'cargo xtask sweep' takes no arguments");
+    let started = Instant::now();
+    stage("Debian packages", || install(&[fuzz::PACKAGES, served::SWEEP_PACKAGES].concat()))?;
+    let (suites, mut tally) = check()?;
+    let ignored = |name, arguments: &[&str]| suites::run_ignored(&suites, name, arguments);
+    tally += stage("changes that are killed", || ignored("host changes", &[]))?;
+    tally += stage("deadlines and random kills", || {
+        suites::run_with(&suites, "host changes", &["--sweep"])
+    })?;
+    tally += stage("hostile clients", || ignored("fullclock program", &["hostile"]))?;
+    if let Some(pages) =
+        stage_with(browser::PACKAGES, "pages in a browser", || browser::open_pages(&suites))?
+    {
+        tally += pages;
+    }
+    stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
+    stage_with(served::SWEEP_PACKAGES, "served to anybody", served::ask_everything)?;
+    if let Some(scenarios) =
+        stage_with(packages::PACKAGES, "test bench", || run_scenarios(&suites, Length::Sweep))?
+    {
+        tally += scenarios;
+    }
+    stage_with(fuzz::PACKAGES, "fuzzing", fuzz::sweep)?;
+    stage("release build", build_binaries)?;
+    print_tally(tally, started.elapsed());
+    Ok(ExitCode::SUCCESS)
+}
