@@ -56,6 +56,11 @@ const COMMANDS: &[Command] = &[
         run: sweep::run,
     },
     Command {
+        name: "scenarios",
+        about: "single scenarios of the test bench: scenarios [--sweep] [NAME ...]",
+        run: test::run_named_scenarios,
+    },
+    Command {
         name: "guest",
         about: "run a shell script in one of the test bench's machines",
         run: guest::run,

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
     stage_with(served::SWEEP_PACKAGES, "served to anybody", served::ask_everything)?;
     if let Some(scenarios) =
-        stage_with(packages::PACKAGES, "test bench", || run_scenarios(&suites, Length::Sweep))?
+        stage_with(packages::PACKAGES, "test bench", || run_scenarios(&suites, Length::Sweep, &[]))?
     {
         tally += scenarios;
     }

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use testbench::packages::{self, Package};
 
 use crate::cargo::guest_programs;
@@ -31,11 +31,27 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     }
     stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
     if let Some(scenarios) =
-        stage_with(packages::PACKAGES, "test bench", || run_scenarios(&suites, Length::Usual))?
+        stage_with(packages::PACKAGES, "test bench", || run_scenarios(&suites, Length::Usual, &[]))?
     {
         tally += scenarios;
     }
     print_tally(tally, started.elapsed());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `cargo xtask scenarios [--sweep] [NAME ...]`: those of the test bench whose names hold one of these.
+pub(crate) fn run_named_scenarios(arguments: &[String]) -> Result<ExitCode> {
+    let (length, names) = match arguments {
+        [option, names @ ..] if option == "--sweep" => (Length::Sweep, names),
+        names => (Length::Usual, names),
+    };
+    if let Some(option) = names.iter().find(|it| it.starts_with('-')) {
+        bail!("'{option}': expected cargo xtask scenarios [--sweep] [NAME ...]");
+    }
+    let started = Instant::now();
+    let suites = suites::build()?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    print_tally(run_scenarios(&suites, length, &names)?, started.elapsed());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -70,7 +86,9 @@ pub(crate) enum Length {
 }
 
 /// The tests that boot machines, with the programs that the tests were built with.
-pub(crate) fn run_scenarios(suites: &[Suite], length: Length) -> Result<Tally> {
+///
+/// Those whose names hold one of `names`, or all where there is none.
+pub(crate) fn run_scenarios(suites: &[Suite], length: Length, names: &[&str]) -> Result<Tally> {
     let [fullclock, thief] = guest_programs()?;
     let length = match length {
         Length::Usual => "usual",
@@ -79,5 +97,6 @@ pub(crate) fn run_scenarios(suites: &[Suite], length: Length) -> Result<Tally> {
     let variables =
         [("FULLCLOCK_BINARY", fullclock), ("THIEF_BINARY", thief), ("BENCH_LENGTH", length.into())];
     // Up to a dozen neighbours by name wait for the same few boots; the other threads boot others meanwhile.
-    suites::run_ignored_with(suites, "testbench scenarios", &["--test-threads=16"], &variables)
+    let arguments = [&["--test-threads=16"], names].concat();
+    suites::run_ignored_with(suites, "testbench scenarios", &arguments, &variables)
 }
