@@ -1,6 +1,8 @@
 //! Fuzz targets: functions that read foreign data and must not panic, whatever the bytes.
 //!
-//! `cargo xtask fuzz` links them with libFuzzer.
+//! The tests of this crate run every target over its seeds (`fuzz/seeds`), the kept corpus
+//! (`fuzz/corpus`) and simple mutations of both. `cargo xtask fuzz` links the same functions with
+//! libFuzzer, whose mutations are guided by coverage.
 
 #![forbid(unsafe_code)]
 #![expect(clippy::expect_used, reason = "a target reports what it finds by a panic")]
@@ -24,6 +26,8 @@ mod pasted;
 mod peers;
 mod processes;
 mod recording;
+#[cfg(test)]
+mod replay;
 mod results;
 mod tape;
 mod trace;
