@@ -37,7 +37,7 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        about: "everything that has to pass: style, lints, tests, release build, fuzzing, test bench",
+        about: "everything that has to pass: style, lints, tests, release build, test bench",
         run: test::run,
     },
     Command {

@@ -15,7 +15,7 @@ use crate::cargo::{
 };
 use crate::stage::{seconds, stage};
 use crate::tally::Tally;
-use crate::{browser, databases, debian, fuzz, served};
+use crate::{browser, databases, debian, served};
 
 /// Parts of the Rust toolchain that stages need, and the cargo command each brings.
 const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "fmt"), ("clippy", "clippy")];
@@ -25,14 +25,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask test' takes no arguments");
     let started = Instant::now();
     stage("Debian packages", || {
-        let packages = [
-            packages::PACKAGES,
-            fuzz::PACKAGES,
-            databases::PACKAGES,
-            browser::PACKAGES,
-            served::PACKAGES,
-        ]
-        .concat();
+        let packages =
+            [packages::PACKAGES, databases::PACKAGES, browser::PACKAGES, served::PACKAGES].concat();
         databases::without_servers(|| debian::install(&packages))
     })?;
     stage("Rust components", install_components)?;
@@ -49,16 +43,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         // nice as the thread (sched(7)).
         let builds = scope.spawn(|| {
             rustix::process::nice(19)?;
-            build_binaries()?;
-            if are_installed(fuzz::PACKAGES) { fuzz::build() } else { Ok(()) }
+            build_binaries()
         });
         let tally = run_what_is_built()?;
-        stage("release build and fuzz targets", || {
+        stage("release build", || {
             builds.join().map_err(|_| anyhow!("their building panicked"))?
         })?;
         Ok::<_, anyhow::Error>(tally)
     })?;
-    stage_with(fuzz::PACKAGES, "fuzzing", fuzz::smoke)?;
     if let Some(scenarios) = stage_with(packages::PACKAGES, "test bench", run_scenarios)? {
         tally += scenarios;
     }

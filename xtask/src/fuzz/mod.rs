@@ -1,9 +1,9 @@
 //! Fuzzing guided by coverage: short runs, and a long one that keeps what it found.
 //!
-//! The targets are the functions of the crate `fuzz-targets`. `fuzz/`, a workspace of its own,
-//! links them with libFuzzer. It is built with the coverage flags that cargo-fuzz would give, which
-//! the stable compiler takes; its address sanitizer, which needs nightly, finds nothing in code
-//! without `unsafe`.
+//! The targets are the functions of the crate `fuzz-targets`; its tests run each over its seeds and
+//! corpus without libFuzzer. `fuzz/`, a workspace of its own, links them with libFuzzer. It is built
+//! with the coverage flags that cargo-fuzz would give, which the stable compiler takes; its address
+//! sanitizer, which needs nightly, finds nothing in code without `unsafe`.
 
 mod long;
 
@@ -12,13 +12,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use fuzz_targets::{TARGETS, Target};
-use testbench::packages::Package;
 
 use crate::cargo::{self, cargo, program, workspace};
-
-/// libFuzzer is C++, built along with the targets.
-pub(crate) const PACKAGES: &[Package] =
-    &[Package { name: "g++", purpose: "compiles libFuzzer", witness: "/usr/bin/g++" }];
 
 /// Inputs of a short run, and where libFuzzer's dice start: a run that passes here passes everywhere, and one
 /// that does not can be repeated. Longer runs with other dice: `cargo xtask fuzz --long`.
@@ -75,13 +70,14 @@ fn chosen(named: &[String]) -> Result<Vec<Target>> {
     named.iter().map(find).collect()
 }
 
-/// A short run of every target, of what [`build`] has built.
-pub(crate) fn smoke() -> Result<()> {
-    run_each(TARGETS, &SHORT_RUN)
-}
-
 /// Builds libFuzzer and every target into one program.
-pub(crate) fn build() -> Result<()> {
+fn build() -> Result<()> {
+    let has_compiler =
+        || program("c++", &["--version"]).output().is_ok_and(|it| it.status.success());
+    ensure!(
+        std::env::var_os("CXX").is_some() || has_compiler(),
+        "no C++ compiler, which libFuzzer needs; on Debian: apt-get install g++"
+    );
     // Naming the host as the target keeps the flags away from build scripts.
     let host = host_triple()?;
     let mut build = cargo(&["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
