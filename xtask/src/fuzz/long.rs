@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use fuzz_targets::Target;
 
 use super::{fuzzer, seeds};
 use crate::cargo::{self, program, workspace};
@@ -19,31 +20,32 @@ use crate::stage::seconds;
 /// Inputs for a target.
 const RUNS: u64 = 1_000_000;
 
-/// Targets that read and audit a whole host with each input, and how many inputs they get.
-const WHOLE_HOST: (&[&str], u64) = (&["archive", "capture", "msrs", "recording"], 200_000);
+/// Inputs for a target that audits a whole host with each.
+const RUNS_OF_AUDITS: u64 = 200_000;
 
 /// What a corpus may hold that is committed, in bytes after compression.
 const LARGEST_CORPUS: u64 = 2 << 20;
 
 /// Runs targets, two at a time, and keeps their corpora. Error: the targets that crashed, after all have run.
-pub(super) fn run(targets: &[String]) -> Result<()> {
+pub(super) fn run(targets: &[Target]) -> Result<()> {
     let waiting = Mutex::new(targets.iter());
-    let work = || -> Result<Vec<String>> {
+    let work = || -> Result<Vec<&str>> {
         let mut crashed = Vec::new();
         loop {
             let next = waiting.lock().map_err(|_| anyhow!("another run panicked"))?.next();
-            let Some(name) = next else { return Ok(crashed) };
+            let Some(target) = next else { return Ok(crashed) };
             let started = Instant::now();
-            match run_target(name) {
+            let name = target.name;
+            match run_target(target) {
                 Ok(summary) => println!("{name}: {summary}, {}", seconds(started.elapsed())),
                 Err(error) => {
                     println!("{name}: FAILED: {error:#}");
-                    crashed.push(name.clone());
+                    crashed.push(name);
                 }
             }
         }
     };
-    let crashed = thread::scope(|scope| -> Result<Vec<String>> {
+    let crashed = thread::scope(|scope| -> Result<Vec<&str>> {
         let threads = [scope.spawn(work), scope.spawn(work)];
         let mut crashed = Vec::new();
         for thread in threads {
@@ -55,14 +57,8 @@ pub(super) fn run(targets: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The inputs that a target gets.
-fn runs_of(name: &str) -> u64 {
-    let (whole_host, runs) = WHOLE_HOST;
-    if whole_host.contains(&name) { runs } else { RUNS }
-}
-
 /// Runs one target and keeps what it found. Its output is in `target/fuzz/long/TARGET.log`. Returns what to print.
-fn run_target(name: &str) -> Result<String> {
+fn run_target(&Target { name, audits_host, .. }: &Target) -> Result<String> {
     let work = PathBuf::from("target/fuzz/long");
     let found = work.join(name);
     let reduced = work.join(format!("{name}.reduced"));
@@ -74,7 +70,7 @@ fn run_target(name: &str) -> Result<String> {
         unpack(&corpus, &found)?;
     }
     let log = workspace().join(&work).join(format!("{name}.log"));
-    let runs = runs_of(name);
+    let runs = if audits_host { RUNS_OF_AUDITS } else { RUNS };
     let mut fuzzing = fuzzer(name)?;
     fuzzing.arg(format!("-runs={runs}")).args(["-print_final_stats=1", "-timeout=60"]).arg(&found);
     fuzzing.args(seeds(name));
@@ -144,15 +140,6 @@ fn pack(folder: &Path, archive: &Path) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn targets_that_audit_a_whole_host_exist() {
-        let targets = super::super::targets().unwrap();
-        for name in WHOLE_HOST.0 {
-            assert!(targets.iter().any(|it| it == name), "{name}");
-        }
-        assert_eq!((runs_of("archive"), runs_of("tape")), (200_000, 1_000_000));
-    }
 
     #[test]
     fn the_number_of_inputs_is_read_from_the_last_lines_of_libfuzzer() {

@@ -1,7 +1,8 @@
-//! Fuzzing: a short run of every target in each test, and a long one that keeps what it found.
+//! Fuzzing guided by coverage: short runs, and a long one that keeps what it found.
 //!
-//! Targets are the files of `fuzz/fuzz_targets`, in a workspace of their own. They are built with
-//! the coverage flags that cargo-fuzz would give, which the stable compiler takes; its address
+//! The targets are the functions of the crate `fuzz-targets`; its tests run each over its seeds and
+//! corpus without libFuzzer. `fuzz/`, a workspace of its own, links them with libFuzzer. It is built
+//! with the coverage flags that cargo-fuzz would give, which the stable compiler takes; its address
 //! sanitizer, which needs nightly, finds nothing in code without `unsafe`.
 
 mod long;
@@ -10,6 +11,7 @@ use std::fs;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use fuzz_targets::{TARGETS, Target};
 use testbench::packages::Package;
 
 use crate::cargo::{self, cargo, program, workspace};
@@ -41,7 +43,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         [option, ..] if option.starts_with('-') => bail!(USAGE),
         rest => (Runs::Short, rest),
     };
-    let targets = chosen(targets()?, named)?;
+    let targets = chosen(named)?;
     build()?;
     match runs {
         Runs::Short => run_each(&targets, &SHORT_RUN)?,
@@ -58,22 +60,35 @@ enum Runs {
     Long,
 }
 
-/// Those of `targets` that are named, or all where none is.
-fn chosen(targets: Vec<String>, named: &[String]) -> Result<Vec<String>> {
-    if let Some(unknown) = named.iter().find(|it| !targets.contains(it)) {
-        bail!("there is no target '{unknown}'; there are {}", targets.join(", "));
+/// The targets that are named, or all where none is.
+fn chosen(named: &[String]) -> Result<Vec<Target>> {
+    if named.is_empty() {
+        return Ok(TARGETS.to_vec());
     }
-    Ok(if named.is_empty() { targets } else { named.to_vec() })
+    let find = |name: &String| {
+        let target = TARGETS.iter().find(|it| it.name == name);
+        target.copied().with_context(|| {
+            let names: Vec<_> = TARGETS.iter().map(|it| it.name).collect();
+            format!("there is no target '{name}'; there are {}", names.join(", "))
+        })
+    };
+    named.iter().map(find).collect()
 }
 
 /// Builds every target and looks for new inputs with each, for as long as a sweep has time for it.
 pub(crate) fn sweep() -> Result<()> {
     build()?;
-    run_each(&targets()?, &["-max_total_time=45"])
+    run_each(TARGETS, &["-max_total_time=45"])
 }
 
-/// Builds every target.
-pub(crate) fn build() -> Result<()> {
+/// Builds libFuzzer and every target into one program.
+fn build() -> Result<()> {
+    let has_compiler =
+        || program("c++", &["--version"]).output().is_ok_and(|it| it.status.success());
+    ensure!(
+        std::env::var_os("CXX").is_some() || has_compiler(),
+        "no C++ compiler, which libFuzzer needs; on Debian: apt-get install g++"
+    );
     // Naming the host as the target keeps the flags away from build scripts.
     let host = host_triple()?;
     let mut build = cargo(&["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
@@ -82,8 +97,8 @@ pub(crate) fn build() -> Result<()> {
 }
 
 /// Runs targets one after the other; an error if one crashes. `limits` are libFuzzer's options for when to stop.
-fn run_each(targets: &[String], limits: &[&str]) -> Result<()> {
-    for name in targets {
+fn run_each(targets: &[Target], limits: &[&str]) -> Result<()> {
+    for Target { name, .. } in targets {
         let found = format!("target/fuzz/short/{name}/");
         let folder = workspace().join(&found);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -94,30 +109,19 @@ fn run_each(targets: &[String], limits: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// A built target; an input that makes it fall over is kept below `target/fuzz`.
+/// libFuzzer with one target; an input that makes it panic is kept below `target/fuzz`.
 fn fuzzer(name: &str) -> Result<Command> {
     let host = host_triple()?;
-    let path = workspace().join(format!("target/fuzz/{host}/release/{name}"));
-    Ok(program(path, &[&format!("-artifact_prefix=target/fuzz/{name}-")]))
+    let path = workspace().join(format!("target/fuzz/{host}/release/fuzz"));
+    let mut command = program(path, &[&format!("-artifact_prefix=target/fuzz/{name}-")]);
+    command.env("FUZZ_TARGET", name);
+    Ok(command)
 }
 
 /// The folder of inputs that a target starts from, if it has one.
 fn seeds(name: &str) -> Option<String> {
     let seeds = format!("fuzz/seeds/{name}");
     workspace().join(&seeds).exists().then_some(seeds)
-}
-
-/// Names of all targets, in order.
-fn targets() -> Result<Vec<String>> {
-    let folder = workspace().join("fuzz/fuzz_targets");
-    let entries =
-        fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let mut names: Vec<String> = entries
-        .filter_map(Result::ok)
-        .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".rs")?.to_owned()))
-        .collect();
-    names.sort_unstable();
-    Ok(names)
 }
 
 fn host_triple() -> Result<String> {
@@ -132,24 +136,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_target_is_built_and_every_folder_of_seeds_is_a_targets() {
-        let manifest = fs::read_to_string(workspace().join("fuzz/Cargo.toml")).unwrap();
-        let targets = targets().unwrap();
-        for name in &targets {
-            assert!(manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")), "{name}");
-        }
-        for folder in fs::read_dir(workspace().join("fuzz/seeds")).unwrap() {
-            let name = folder.unwrap().file_name().into_string().unwrap();
-            assert!(targets.contains(&name), "{name}");
-        }
-    }
-
-    #[test]
     fn a_target_that_does_not_exist_is_answered_by_those_that_do() {
-        let targets = || vec!["archive".to_owned(), "tape".to_owned()];
-        assert_eq!(chosen(targets(), &["tape".to_owned()]).unwrap(), ["tape"]);
-        assert_eq!(chosen(targets(), &[]).unwrap().len(), 2);
-        let error = chosen(targets(), &["tap".to_owned()]).unwrap_err().to_string();
-        assert_eq!(error, "there is no target 'tap'; there are archive, tape");
+        let names = |named: &[&str]| {
+            let named: Vec<String> = named.iter().map(ToString::to_string).collect();
+            chosen(&named).map(|it| it.iter().map(|it| it.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&["tape"]).unwrap(), ["tape"]);
+        assert_eq!(names(&[]).unwrap().len(), TARGETS.len());
+        let error = names(&["tap"]).unwrap_err().to_string();
+        assert!(error.starts_with("there is no target 'tap'; there are archive, boot_line, "));
     }
 }

@@ -1,10 +1,9 @@
 //! Files of control groups, and where /proc/PID/mountinfo says they are.
-#![no_main]
 
 use facts::system::cgroup::{Mounts, Quota, Throttling, Version};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(input: &[u8]) {
+    let text = crate::text(input);
     if let Ok(Some(quota)) = Quota::parse(text) {
         assert!(quota.n_cpus() >= 0.0, "{quota:?}");
     }
@@ -15,4 +14,4 @@ fuzz_target!(|text: &str| {
     }
     let (mountinfo, cgroup) = text.split_once("\n\n").unwrap_or((text, "0::/system.slice\n"));
     let _ = Mounts::parse(mountinfo).map(|mounts| mounts.folders(cgroup));
-});
+}

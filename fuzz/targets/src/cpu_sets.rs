@@ -1,11 +1,10 @@
 //! Lists and masks of CPUs: what is accepted prints as a list that means the same, and sets behave as sets do.
-#![no_main]
 
 use facts::CpuSet;
-use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeSet;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(input: &[u8]) {
+    let text = crate::text(input);
     // The halves of the text are two lists, to be cut from one another.
     let (left, right) = text.split_once(';').unwrap_or((text, "0-63:1/2"));
     let _ = CpuSet::parse_mask(left).map(round_trip);
@@ -15,7 +14,7 @@ fuzz_target!(|text: &str| {
         compare_with_model(&left, &right);
         round_trip(left);
     }
-});
+}
 
 fn round_trip(cpus: CpuSet) {
     assert_eq!(CpuSet::parse_list(&cpus.to_string()), Ok(cpus));

@@ -1,21 +1,18 @@
 //! The other side of a race or of a network test: whatever bytes it sends, they are a message or the connection ends.
 
-#![no_main]
-
 use lab::lines::Protocol;
 use lab::race::protocol as race;
 use lab::wire::protocol as wire;
-use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     received::<race::Order>(&race::PROTOCOL, bytes);
     received::<race::News>(&race::PROTOCOL, bytes);
     received::<wire::Greeting>(&wire::PROTOCOL, bytes);
     received::<wire::Order>(&wire::PROTOCOL, bytes);
     received::<wire::News>(&wire::PROTOCOL, bytes);
-});
+}
 
 /// Reads every line; what is a message is the same message after it was sent on.
 fn received<T: DeserializeOwned + Serialize>(protocol: &Protocol, mut bytes: &[u8]) {

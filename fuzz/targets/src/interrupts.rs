@@ -1,11 +1,10 @@
 //! /proc/interrupts and /proc/stat: no CPU counts more than all of them do.
-#![no_main]
 
 use facts::system::cpu_times::CpuTimes;
 use facts::system::interrupts::Interrupts;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(input: &[u8]) {
+    let text = crate::text(input);
     if let Ok(interrupts) = Interrupts::parse(text) {
         let _ = interrupts.tick_timer();
         for line in &interrupts.lines {
@@ -23,4 +22,4 @@ fuzz_target!(|text: &str| {
             );
         }
     }
-});
+}

@@ -1,11 +1,9 @@
 //! Tapes of strangers: whole ones, and samples whose checksums are right.
-#![no_main]
 
 use facts::tape::frame::{HEAD_LENGTH, Head, Kind, frame};
 use facts::tape::{Decoder, Encoder, Sample, Undecoded};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     if let Ok(reader) = host::tape::Reader::new("fuzz", bytes) {
         reader.for_each(drop);
     }
@@ -25,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         kind = Kind::Differences;
     }
-});
+}
 
 fn decode(decoder: &mut Decoder, framed: &[u8]) -> Result<Sample, Undecoded> {
     let head = Head::parse(framed).expect("our own head is one");

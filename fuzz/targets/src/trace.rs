@@ -1,17 +1,15 @@
 //! A format file, a NUL byte and a ring of records: whatever they hold, the account of the time between is whole.
-#![no_main]
 
 use facts::trace::format::Format;
 use facts::trace::timeline::Timeline;
 use facts::trace::tracepoint::{Layouts, Wanted};
 use facts::trace::waits::Waits;
 use facts::trace::{What, record};
-use libfuzzer_sys::fuzz_target;
 
 /// CPU 0's interval, in ns.
 const INTERVAL: (u64, u64) = (1_000, 1_000_000);
 
-fuzz_target!(|input: &[u8]| {
+pub(crate) fn run(input: &[u8]) {
     let mut parts = input.splitn(2, |&byte| byte == 0);
     let (text, records) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let Ok(format) = Format::parse(&String::from_utf8_lossy(text)) else { return };
@@ -21,7 +19,7 @@ fuzz_target!(|input: &[u8]| {
             account(&layouts, records);
         }
     }
-});
+}
 
 fn account(layouts: &Layouts, mut records: &[u8]) {
     let (mut timeline, mut waits) = (Timeline::new(), Waits::default());

@@ -1,18 +1,17 @@
 //! The small files of sysfs: one number, word, switch, rate or state each.
-#![no_main]
 
 use facts::cpu::cooling;
 use facts::cpu::cpuidle::{ResumeLatency, latency_limit};
-use facts::links::infiniband::{Coded, Rate};
 use facts::links::ethtool::{binary, text as printed};
+use facts::links::infiniband::{Coded, Rate};
 use facts::links::pcie::{self, Speed};
 use facts::links::{network, perftest::Curve};
 use facts::pmu::{self, Bits};
 use facts::system::{database, ipmi, isolation, kernel, preemption, sysctl};
 use facts::{Missing, parse};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(input: &[u8]) {
+    let text = crate::text(input);
     numbers(text);
     assert!(text.contains(parse::trimmed(text)));
     let _ = (parse::line(text), parse::words(text), parse::switch(text));
@@ -26,7 +25,7 @@ fuzz_target!(|text: &str| {
     // A message stays short whatever was found.
     let message = Missing::malformed("/sys/file", text, "a number").to_string();
     assert!(message.chars().count() < 1024, "{message}");
-});
+}
 
 fn numbers(text: &str) {
     if let Ok(number) = parse::number(text) {

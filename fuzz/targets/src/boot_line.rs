@@ -1,11 +1,10 @@
 //! The kernel's boot line: every parameter that it lists can be asked for by its name.
-#![no_main]
 
 use facts::system::boot_line::BootLine;
 use facts::system::isolation;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(input: &[u8]) {
+    let text = crate::text(input);
     let line = BootLine::new(text);
     for (name, value) in line.parameters() {
         assert!(line.has(name), "{name:?}");
@@ -14,4 +13,4 @@ fuzz_target!(|text: &str| {
         }
     }
     let _ = isolation::asked(&line, 1023);
-});
+}

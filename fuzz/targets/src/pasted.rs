@@ -1,12 +1,10 @@
 //! What people paste or write: lines of other tools, profiles, requests of settings, files of peers, output of oracles.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use rules::plan::Request;
 use rules::profile::Profile;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(input: &[u8]) {
+    let text = crate::text(input);
     if let Some(explanation) = rules::pasted::explain(text) {
         assert!(!explanation.meaning.is_empty(), "{}", explanation.what);
     }
@@ -24,4 +22,4 @@ fuzz_target!(|text: &str| {
     let _ = lab::oracle::cpu_speed::parse(text);
     let _ = lab::oracle::plsql_loop::parse(text);
     let _ = lab::oracle::commit::parse(text);
-});
+}

@@ -1,5 +1,4 @@
 //! Answers of a management controller: whatever bytes come, reading them ends with an answer or with words.
-#![no_main]
 
 use facts::Microwatts;
 use facts::ipmi::{
@@ -7,9 +6,8 @@ use facts::ipmi::{
     Question, Reading, ReadingFactors, RepositoryInfo, Reservation, Thresholds, Told, bytes,
     digits,
 };
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     assert_eq!(bytes(&digits(data)).as_deref(), Some(data));
     told(&DeviceId::question(), data);
     told(&Guid::of_system(), data);
@@ -30,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
         assert!(limit.power.0 > 0 && limit.power <= most && !limit.action.to_string().is_empty());
         assert!(!Told::new(&PowerLimit::question(), data.to_vec(), limit).digits().is_empty());
     }
-});
+}
 
 fn told<T>(question: &Question<T>, data: &[u8]) -> Option<T> {
     // A message stays short whatever was found.

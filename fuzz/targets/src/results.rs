@@ -1,14 +1,11 @@
 //! Results of strangers: whatever the file holds, it is refused, or what is said of it ends.
 
-#![no_main]
-
 use lab::compare::Side;
 use lab::comparison::{between, within};
 use lab::summary::summary;
-use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let Ok(record) = lab::store::read_from(Path::new("fuzz"), bytes) else { return };
     for arm in 0..record.arms.len() {
         let _ = summary(&record, arm);
@@ -19,4 +16,4 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = between(side("A"), side("B"));
     }
     let _ = lab::peers::of_record(&record);
-});
+}

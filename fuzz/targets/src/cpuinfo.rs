@@ -1,11 +1,10 @@
 //! /proc/cpuinfo of any architecture.
-#![no_main]
 
 use facts::cpu::cpuinfo::CpuInfo;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(input: &[u8]) {
+    let text = crate::text(input);
     if let Ok(info) = CpuInfo::parse(text) {
         assert!(info.clock_in_name().is_none_or(|clock| clock.mhz() < 10_000.0));
     }
-});
+}

@@ -1,11 +1,10 @@
 //! Captures: whatever the file holds, it is refused or an audit of it ends.
-#![no_main]
 
 use host::Captured;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(input: &[u8]) {
+    let text = crate::text(input);
     if let Ok(host) = Captured::parse(text) {
         let _ = rules::audit::audit(&host::view(&host));
     }
-});
+}

@@ -1,10 +1,9 @@
 //! Written captures: what is recorded of any host is a capture, redacted once and for all, that answers the same.
-#![no_main]
 
 use host::{Captured, Recording};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(input: &[u8]) {
+    let text = crate::text(input);
     let Ok(host) = Captured::parse(text) else { return };
     let written = record(&host);
     let read_back = Captured::parse(&written).expect("our own capture is one");
@@ -15,7 +14,7 @@ fuzz_target!(|text: &str| {
     for (first, second) in written.lines().zip(record(&read_back).lines()) {
         assert_eq!(first, second);
     }
-});
+}
 
 fn record(host: &Captured) -> String {
     let recording = Recording::new(host);
