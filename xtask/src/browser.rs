@@ -22,5 +22,5 @@ pub(crate) const PACKAGES: &[Package] = &[
 
 /// Opens them and looks at them.
 pub(crate) fn open_pages() -> Result<Tally> {
-    run_tests(test(&["--bin", "fullclock", "--test", "serve", "--", "--ignored", "browser"]))
+    run_tests(test(&["--bin", "fullclock", "--test", "program", "--", "--ignored", "browser"]))
 }

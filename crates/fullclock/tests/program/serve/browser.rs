@@ -1,7 +1,7 @@
 //! The pages in a browser, while nodes race.
 
-use crate::chromium::Tab;
-use crate::server::{PATIENCE, Server, race};
+use crate::serve::server::{PATIENCE, Server, race};
+use crate::support::chromium::Tab;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

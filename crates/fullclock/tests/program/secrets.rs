@@ -1,17 +1,10 @@
 //! Passwords that users type: none is printed, stored or journaled, whatever the command. And files that the program obeys.
-#![expect(clippy::disallowed_methods, reason = "runs the binary, and looks at what it leaves")]
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Output;
-use support::{fullclock, is_of, printed, refusal};
 use tempfile::TempDir;
 
 const SECRET: &str = "S3KR1T77";
@@ -156,7 +149,7 @@ fn a_command_that_is_only_measured_runs_and_its_password_is_not_shown() {
     for spelling in [SPELLINGS[0], SPELLINGS[3]] {
         let output = session.run(&[&["ledger", "--json", "--"], spelling].concat());
         let ledger = serde_json::from_slice(&output.stdout).unwrap();
-        is_of(include_str!("../../../schemas/ledger-1.json"), &ledger);
+        is_of(include_str!("../../../../schemas/ledger-1.json"), &ledger);
         let watch = ["watch", "--csv", "--record", &tape, "--overwrite", "--"];
         let output = session.run(&[&watch[..], spelling].concat());
         assert!(output.status.success(), "{output:?}");

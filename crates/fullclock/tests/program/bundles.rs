@@ -1,18 +1,10 @@
 //! Bundles that strangers made, and captures that are to be sent to strangers, by the built binary.
-#![expect(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "a skipped test says why; helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary on files of its own")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use support::{fullclock, is_of, printed, refusal};
 use tempfile::TempDir;
 
 /// A folder with these files, each a path and its content.
@@ -61,7 +53,7 @@ fn names_and_values_of_a_bundle_neither_steer_the_terminal_nor_begin_a_line() {
     let json = printed(&["--json", "--root", text(host.path())]);
     assert!(!json.contains(unseen), "{json:?}");
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-    is_of(include_str!("../../../schemas/audit-1.json"), &value);
+    is_of(include_str!("../../../../schemas/audit-1.json"), &value);
     assert_eq!(value["host"]["cpu_model"], cpu);
 }
 

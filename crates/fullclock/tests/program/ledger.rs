@@ -1,12 +1,9 @@
 //! `fullclock ledger`, as a user meets it: its books close, and it survives what users do.
-#![expect(clippy::disallowed_methods, reason = "runs the binary")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
-use support::{fullclock, is_of, printed, refusal};
 
 #[test]
 fn json_is_what_the_schema_says_and_its_lines_sum_to_the_capacity() {
@@ -18,7 +15,7 @@ fn json_is_what_the_schema_says_and_its_lines_sum_to_the_capacity() {
     ] {
         let json = printed(&[&["ledger", "--json"], arguments].concat());
         let value: Value = serde_json::from_str(&json).unwrap();
-        is_of(include_str!("../../../schemas/ledger-1.json"), &value);
+        is_of(include_str!("../../../../schemas/ledger-1.json"), &value);
         let lines = value["lines"].as_array().unwrap().iter();
         let known: i64 = lines.filter_map(|line| line["ns"].as_i64()).sum();
         let unexplained = value["unexplained"]["ns"].as_i64().unwrap();

@@ -2,12 +2,6 @@
 //!
 //! What a trial measures here is a function of the CPU that it runs on and of how many trials the study has kept: a trial that
 //! is lost, made twice, out of order or run as another arm changes the figures, and with them the analysis.
-#![expect(clippy::disallowed_methods, reason = "runs the binary and kills it, and looks at files")]
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::print_stdout, reason = "the seed of chance is to be read")]
 
 use fastrand::Rng;
 use lab::record::Record;

@@ -1,9 +1,6 @@
 //! What tests of every command share: a run of the binary, what it prints or refuses, and the shape of its JSON.
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary")]
+
+pub(crate) mod chromium;
 
 use serde_json::Value;
 use std::process::{Command, Stdio};

@@ -1,19 +1,12 @@
 //! `fullclock bench` and `fullclock compare`, as a user meets them: figures that are right, and clear words where there
 //! is none.
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary, and spoils results")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::{fullclock, is_of, printed, refusal};
 
 /// Short enough for a test, and with a known answer all the same.
 const SHORT: &str = "cpu-loop --iterations 100000";
@@ -41,7 +34,7 @@ fn kept(folder: &Path) -> PathBuf {
 #[test]
 fn a_result_is_what_the_schema_says_and_has_its_trials() {
     let value = json(&["bench", "cpu-loop", "--iterations", "100000", "-n", "4", "--no-save"]);
-    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    is_of(include_str!("../../../../schemas/result-1.json"), &value);
     let trials = value["trials"].as_array().unwrap();
     assert_eq!(trials.len(), 4);
     assert!(trials.iter().all(|it| it["figures"][0]["value"].as_f64().unwrap() > 0.0));
@@ -75,7 +68,7 @@ fn two_arms_are_compared_and_the_raw_and_the_normalised_difference_are_both_told
 fn an_arm_of_twice_the_work_is_slower_in_every_unit() {
     let twice = "cpu-loop --iterations 200000";
     let value = json(&["bench", "--vs", SHORT, twice, "-n", "40", "--no-save"]);
-    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    is_of(include_str!("../../../../schemas/result-1.json"), &value);
     let change = value["comparisons"][0]["normalised"]["change"].as_f64().unwrap();
     // Whatever else the machine does, twice the cycles are more.
     assert!(change > 0.1, "{change}");
@@ -85,7 +78,7 @@ fn an_arm_of_twice_the_work_is_slower_in_every_unit() {
 fn long_loops_on_one_cpu_take_turns_in_pieces_and_their_trials_are_pairs() {
     let long = "cpu-loop --iterations 6000000";
     let value = json(&["bench", "--vs", long, long, "-n", "9", "--no-save"]);
-    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    is_of(include_str!("../../../../schemas/result-1.json"), &value);
     let pieces = value["pieces"].as_u64().unwrap();
     assert!(pieces >= 2 && pieces.is_multiple_of(2), "{pieces}");
     let pairs: Vec<&[Value]> = value["trials"].as_array().unwrap().chunks(2).collect();
@@ -121,7 +114,7 @@ fn a_result_kept_is_compared_arm_by_arm_and_with_another() {
     let path = file.to_str().unwrap();
     for results in [&[path][..], &[path, path], &[path, path, path]] {
         let value = json(&[&["compare"], results].concat());
-        is_of(include_str!("../../../schemas/comparison-1.json"), &value);
+        is_of(include_str!("../../../../schemas/comparison-1.json"), &value);
         let n = results.len().max(2) - 1;
         assert_eq!(value["comparisons"].as_array().unwrap().len(), n);
     }
@@ -209,7 +202,6 @@ fn a_metric_that_is_no_number_is_no_figure() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "says that a part was skipped")]
 fn a_commands_children_are_its_own_load_and_no_other_tasks() {
     let script = "(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done); exit 0";
     // Work is told from lost time where the clock is known, which it is of CPUs that were named.
@@ -272,7 +264,7 @@ fn a_speed_is_compared_with_peers_of_the_same_processor() {
     let twin = result_in(Path::new(&results));
     let with = |file| [&bench[..], &["--no-save", "--peers", file]].concat();
     let value = json(&with(twin.to_str().unwrap()));
-    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    is_of(include_str!("../../../../schemas/result-1.json"), &value);
     let text = value["peers"].to_string();
     // A machine that hides its processor has no peers, and says so.
     assert!(value["peers"]["n_peers"] == 1 || text.contains("does not name"), "{text}");
@@ -313,7 +305,7 @@ fn the_script_for_oracle_is_printed_and_its_output_read_back() {
     let results = folder.path().join("results");
     let [output, results] = [&output, &results].map(|it| it.to_str().unwrap());
     let value = json(&["bench", "plsql-loop", "--parse", output, "--results", results]);
-    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    is_of(include_str!("../../../../schemas/result-1.json"), &value);
     assert_eq!(value["summaries"][0]["figures"][0]["median"], 8.01);
     assert!(value["doubts"].to_string().contains("machine-unknown"), "{}", value["doubts"]);
     let kept = result_in(Path::new(results));

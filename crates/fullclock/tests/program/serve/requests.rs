@@ -1,6 +1,6 @@
 //! What it answers, whom it refuses, and what those who come back have missed.
 
-use crate::server::{Event, Server, race};
+use crate::serve::server::{Event, Server, race};
 use crate::support::{is_of, printed, refusal};
 use serde_json::{Value, json};
 use std::fs::Permissions;
@@ -39,9 +39,9 @@ fn a_sample_and_an_audit_are_what_the_command_line_says_and_metrics_end_as_they_
     let server = Server::start(&[]);
     let first = server.events("/api/v1/now", None).next();
     assert_eq!(first.name, "reading");
-    is_of(include_str!("../../../../schemas/sample-1.json"), &server.json("/api/v1/sample"));
+    is_of(include_str!("../../../../../schemas/sample-1.json"), &server.json("/api/v1/sample"));
     let audit = server.json("/api/v1/audit?again=true");
-    is_of(include_str!("../../../../schemas/audit-1.json"), &audit["audit"]);
+    is_of(include_str!("../../../../../schemas/audit-1.json"), &audit["audit"]);
     let metrics = server.get("/metrics", "");
     assert!(metrics.head.contains("text/plain; version=0.0.4"), "{}", metrics.head);
     assert!(metrics.body.contains("\nfullclock_ledger_ratio{loss=\"idle\""), "{}", metrics.body);
@@ -151,7 +151,7 @@ fn a_race_is_seen_while_it_runs_and_a_server_that_is_killed_costs_no_interval() 
     assert!(end.data["verdict"].as_str().unwrap().contains("commits"), "{}", end.data);
     assert!(racing.0.wait().unwrap().success());
     let kept = server.json(&format!("/api/v1/results/{id}"));
-    is_of(include_str!("../../../../schemas/result-1.json"), &kept);
+    is_of(include_str!("../../../../../schemas/result-1.json"), &kept);
     let trials = kept["trials"].as_array().unwrap();
     let ids: Vec<usize> = seen.iter().map(|it| it.id.as_ref().unwrap().parse().unwrap()).collect();
     assert_eq!(ids, (1..=trials.len()).collect::<Vec<_>>());

@@ -1,10 +1,4 @@
 //! `fullclock` of a user who may do little: no root, few threads, a full disk. What it then says is what mends it.
-#![expect(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "a skipped test says why; helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary")]
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,6 @@
 //! Who needs the token, how a browser signs in with it, and where it is shown.
 
-use crate::server::Server;
+use crate::serve::server::Server;
 use crate::support::{fullclock, refusal};
 use std::io::Read;
 use std::os::unix::process::CommandExt;

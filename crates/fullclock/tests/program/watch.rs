@@ -1,11 +1,8 @@
 //! `fullclock watch`, as a user meets it: its lines, its exit codes, and the terminal it leaves behind.
-#![expect(clippy::disallowed_methods, reason = "runs the binary")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use std::path::Path;
 use std::process::Stdio;
-use support::{fullclock, is_of, printed, refusal};
 
 #[test]
 fn once_is_one_interval_with_a_line_for_the_machine_and_each_cpu() {
@@ -29,7 +26,7 @@ fn every_line_of_json_is_what_the_schema_says() {
     assert_eq!(text.lines().count(), 3);
     for line in text.lines() {
         let value = serde_json::from_str(line).unwrap();
-        is_of(include_str!("../../../schemas/sample-1.json"), &value);
+        is_of(include_str!("../../../../schemas/sample-1.json"), &value);
     }
 }
 

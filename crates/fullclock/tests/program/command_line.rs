@@ -1,15 +1,8 @@
 //! The built binary, as a user meets it: what it prints, and what it exits with.
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use serde_json::Value;
 use std::path::Path;
-use support::{fullclock, is_of, printed, refusal};
 
 const TWO_GOVERNORS: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-governors.host");
@@ -27,13 +20,13 @@ fn an_audit_without_a_command_is_an_audit() {
 fn json_of_a_capture_and_of_this_machine_is_what_the_schema_says() {
     for arguments in [&["audit", "--json"][..], &["audit", "--json", "--host", TWO_GOVERNORS]] {
         let value = serde_json::from_str(&printed(arguments)).unwrap();
-        is_of(include_str!("../../../schemas/audit-1.json"), &value);
+        is_of(include_str!("../../../../schemas/audit-1.json"), &value);
     }
 }
 
 #[test]
 fn the_schema_refuses_a_finding_without_evidence() {
-    let schema = include_str!("../../../schemas/audit-1.json");
+    let schema = include_str!("../../../../schemas/audit-1.json");
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     let mut value: Value =
         serde_json::from_str(&printed(&["--json", "--host", TWO_GOVERNORS])).unwrap();
@@ -113,7 +106,7 @@ fn a_capture_of_this_machine_gives_the_same_audit() {
 #[test]
 fn ticks_are_counted_as_the_schema_says() {
     let value = serde_json::from_str(&printed(&["tick", "-d", "50ms", "--json"])).unwrap();
-    is_of(include_str!("../../../schemas/tick-1.json"), &value);
+    is_of(include_str!("../../../../schemas/tick-1.json"), &value);
     assert!(printed(&["tick", "-d", "50ms", "--cpus", "0"]).contains("LOC"));
 }
 

@@ -1,13 +1,6 @@
 //! `fullclock race` and `fullclock agent`: nodes of this machine, agents that listen, and what is lost and found again.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "runs the binary, talks to it, and says what this machine lacks; helpers of tests"
-)]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,7 +11,6 @@ use std::process::{Child, Output, Stdio};
 use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use support::{fullclock, is_of, printed, refusal};
 
 /// Waits until it is there, for as long as no machine should need.
 fn found<T>(what: impl Fn() -> Option<T>) -> T {
@@ -36,7 +28,7 @@ fn found<T>(what: impl Fn() -> Option<T>) -> T {
 fn result(output: &Output) -> Value {
     assert!(output.status.success(), "{output:?}");
     let value = serde_json::from_slice(&output.stdout).unwrap();
-    is_of(include_str!("../../../schemas/result-1.json"), &value);
+    is_of(include_str!("../../../../schemas/result-1.json"), &value);
     value
 }
 

@@ -1,6 +1,6 @@
 //! Scrapes with the token, and what they take with thousands of hostile connections and streams.
 
-use crate::server::Server;
+use crate::serve::server::Server;
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::{ErrorKind, Read, Write};
@@ -181,7 +181,7 @@ fn scrapes_are_answered(name: &str, server: &Server, headers: &str) {
 }
 
 #[test]
-#[ignore = "takes half a minute and 6,000 connections: cargo test -p fullclock --test serve -- --ignored hostile --test-threads 1"]
+#[ignore = "takes half a minute and 6,000 connections: cargo test -p fullclock --test program -- --ignored hostile"]
 fn scrapes_with_the_token_take_less_than_a_second_with_6000_hostile_connections() {
     let (server, token) = Server::with_token();
     scrapes_are_answered("token", &server, &format!("Authorization: Bearer {token}\r\n"));

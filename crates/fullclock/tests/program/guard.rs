@@ -1,17 +1,7 @@
 //! Changes that await confirmation, and studies during which other changes are made or reverted, by the built binary. What is changed is harmless: a request for
 //! wake-ups within a second.
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "runs the binary and other programs, and looks at files"
-)]
-#![expect(clippy::print_stderr, reason = "says what was not tried without root")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -20,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use support::{fullclock, is_of, printed, refusal};
 use tempfile::{Builder, TempDir};
 
 const SETTING: &str = "cpu-dma-latency=1000000";
@@ -57,7 +46,7 @@ impl State {
     fn latest(&self) -> Value {
         let status = self.succeeds(&["status", "--all", "--json"]);
         let status = serde_json::from_str(&status).unwrap();
-        is_of(include_str!("../../../schemas/status-1.json"), &status);
+        is_of(include_str!("../../../../schemas/status-1.json"), &status);
         status["changes"].as_array().unwrap().last().cloned().unwrap_or_default()
     }
 
@@ -177,7 +166,7 @@ fn reverting_on_a_read_only_file_system_undoes_and_ends_with_3() {
     };
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     let reverted: Value = serde_json::from_slice(&output.stdout).unwrap();
-    is_of(include_str!("../../../schemas/revert-1.json"), &reverted);
+    is_of(include_str!("../../../../schemas/revert-1.json"), &reverted);
     assert_eq!(reverted["undone"][0]["fate"], "written-back");
     assert!(reverted["not_recorded"].as_str().unwrap().contains("its file system is read-only"));
     assert_eq!(process(|line| line.contains("hold-latency\x001234567")), None);

@@ -1,20 +1,13 @@
 //! `fullclock net` as a user meets it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary, and lays out a copy of a host")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use serde_json::Value;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use support::{fullclock, is_of, printed, refusal};
 use tempfile::TempDir;
 
-const CEILING: &str = include_str!("../../../schemas/net-ceiling-1.json");
-const CURVE: &str = include_str!("../../../schemas/net-curve-1.json");
+const CEILING: &str = include_str!("../../../../schemas/net-ceiling-1.json");
+const CURVE: &str = include_str!("../../../../schemas/net-curve-1.json");
 
 /// Some sizes of a published run of `ib_read_bw -a`: RDMA read, reliable connection, MTU 2048, 4X QDR in a slot with eight
 /// lanes of PCIe 2.0, two sockets of Xeon E5540. MB are 2^20 bytes.

@@ -1,12 +1,6 @@
 //! `fullclock net server` and `net client` as users meet them: both as processes, over the loopback interface.
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary, and looks at its files")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,10 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
-use support::{fullclock, is_of, refusal};
 use tempfile::TempDir;
 
-const TEST: &str = include_str!("../../../schemas/net-test-1.json");
+const TEST: &str = include_str!("../../../../schemas/net-test-1.json");
 
 /// A server that ends with its test.
 struct Server {
@@ -132,7 +125,7 @@ fn curve(folder: &Path, text: &str) -> Value {
     let file = folder.join("saved.txt");
     std::fs::write(&file, text).unwrap();
     let read = ["net", "curve", file.to_str().unwrap(), "--json"];
-    serde_json::from_str(&support::printed(&read)).unwrap()
+    serde_json::from_str(&printed(&read)).unwrap()
 }
 
 #[test]

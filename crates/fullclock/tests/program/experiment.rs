@@ -1,12 +1,6 @@
 //! `fullclock experiment` and `fullclock report`: what is asked for, what is kept, and how a study goes on.
-#![expect(clippy::disallowed_methods, reason = "runs the binary and kills it, and looks at files")]
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use lab::record::Record;
 use serde_json::{Value, json};
 use std::fs;
@@ -14,10 +8,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use support::{fullclock, is_of, printed, refusal};
 use tempfile::{Builder, TempDir};
 
-const SCHEMA: &str = include_str!("../../../schemas/experiment-1.json");
+const SCHEMA: &str = include_str!("../../../../schemas/experiment-1.json");
 
 /// Varies a condition, which takes no root, and runs for seconds.
 const STUDY: [&str; 7] =
@@ -122,7 +115,7 @@ fn a_dry_run_tells_programs_what_it_tells_people() {
     let words = ["load=idle,all-cores", "cpu=0,1", "-w", "cpu-loop --iterations 1000", "-n", "9"];
     let shown = printed(&[&["experiment", "--dry-run", "--json"], &words[..]].concat());
     let value: Value = serde_json::from_str(&shown).unwrap();
-    is_of(include_str!("../../../schemas/experiment-plan-1.json"), &value);
+    is_of(include_str!("../../../../schemas/experiment-plan-1.json"), &value);
     assert_eq!((&value["n_trials"], &value["design"]["trials"]), (&40.into(), &10.into()));
     let arm = json!({
         "name": "load=all-cores cpu=0", "workload": 0, "levels": [1, 0],

@@ -1,10 +1,4 @@
 //! The terminal that `fullclock watch` gives back: a pseudo-terminal by script(1) of util-linux.
-#![expect(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "a skipped test says why; helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary")]
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};

@@ -1,14 +1,7 @@
 //! `fullclock history` as a user meets it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary, and looks at files")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use std::path::Path;
-use support::{fullclock, is_of, printed, refusal};
 use tempfile::TempDir;
 
 /// The arguments that ask for the history of what `folder` keeps.
@@ -77,7 +70,7 @@ fn json_is_what_the_schema_says() {
     let folder = kept();
     for arguments in [&["--json"][..], &["show", "20-k", "--json"], &["remove", "20-a", "--json"]] {
         let value = serde_json::from_str(&stdout(folder.path(), arguments)).unwrap();
-        is_of(include_str!("../../../schemas/history-1.json"), &value);
+        is_of(include_str!("../../../../schemas/history-1.json"), &value);
     }
 }
 

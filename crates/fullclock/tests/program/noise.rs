@@ -1,13 +1,10 @@
 //! `fullclock noise`, as a user meets it: its causes sum to what was lost, and it survives what users do.
-#![expect(clippy::disallowed_methods, reason = "runs the binary")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{fullclock, is_of, printed, refusal};
 
 #[test]
 fn json_is_what_the_schema_says_and_the_causes_sum_to_what_was_lost() {
@@ -17,7 +14,7 @@ fn json_is_what_the_schema_says_and_the_causes_sum_to_what_was_lost() {
         &["noise", "--json", "-d", "500ms", "--trace", "never"],
     ] {
         let value: Value = serde_json::from_str(&printed(arguments)).unwrap();
-        is_of(include_str!("../../../schemas/noise-1.json"), &value);
+        is_of(include_str!("../../../../schemas/noise-1.json"), &value);
         for cpu in value["cpus"].as_array().unwrap() {
             let ns = |list: &str| -> u64 {
                 cpu[list].as_array().unwrap().iter().map(|it| it["ns"].as_u64().unwrap()).sum()

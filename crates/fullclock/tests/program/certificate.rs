@@ -1,16 +1,9 @@
 //! `fullclock certificate`, as a user meets it: a page whose hashes are right, and clear words where there is none.
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::disallowed_methods, reason = "runs the binary and sha256sum, and spoils files")]
 
-mod support;
-
+use crate::support::{fullclock, is_of, printed, refusal};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
-use support::{fullclock, is_of, printed, refusal};
 use tempfile::TempDir;
 
 /// Short enough for a test.
@@ -45,7 +38,7 @@ impl Desk {
         let (to, state) = (self.name("page.html"), self.name("state"));
         let common = ["certificate", "--json", "--to", &to, "--state-dir", &state];
         let value: Value = serde_json::from_str(&printed(&[&common, arguments].concat())).unwrap();
-        is_of(include_str!("../../../schemas/certificate-1.json"), &value);
+        is_of(include_str!("../../../../schemas/certificate-1.json"), &value);
         value
     }
 

@@ -1,5 +1,4 @@
 //! `fullclock bench`, killed while it runs: what becomes of its command and of its trials.
-#![expect(clippy::disallowed_methods, reason = "runs the binary and kills it, and looks at files")]
 
 use std::fs;
 use std::path::Path;
