@@ -1,10 +1,4 @@
 //! The sampler, on the machine that the tests run on and on a copy that changes between samples.
-#![expect(clippy::disallowed_methods, reason = "tests lay out a copy of a host")]
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-#![expect(clippy::print_stdout, reason = "a test says that it was skipped")]
 
 use facts::counters::{Counters, Family};
 use host::counters::{Processes, Sampler, Wanted};

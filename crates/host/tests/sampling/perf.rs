@@ -1,9 +1,4 @@
 //! Perf events on the machine at hand. What it does not have or allow is skipped, and says so.
-#![expect(
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "a skipped test says why; helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
 
 use facts::system::interrupts::Interrupts;
 use facts::trace::timeline::Timeline;
