@@ -1,10 +1,5 @@
 //! How the trials of a study are run: in an order that a later run can go on in, and on after a failure.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which allow-unwrap-in-tests does not reach"
-)]
-
 use facts::{CpuSet, Missing};
 use lab::bench::{BootOf, Plan, PlannedArm, Watcher, run};
 use lab::experiment::{Boots, Combination, Design, Experiment, Factor, Parts};

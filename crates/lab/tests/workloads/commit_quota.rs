@@ -1,17 +1,12 @@
 //! Commits of a process that may use a quarter of the CPU time that it takes otherwise: the disk is the same, and the log writer
 //! waits. It takes root and a hierarchy of control groups with the CPU controller; where that is missing, the test says so and
 //! passes.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "moves itself into a control group, and says where it cannot"
-)]
 
 use lab::commit::{Cause, Engine, Split, judge, open};
 use lab::workload::{Scene, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
@@ -21,6 +16,9 @@ const PERIOD_US: u64 = 100_000;
 
 /// The least quota that the kernel takes.
 const LEAST_US: u64 = 1000;
+
+/// Tells a process of this program that only the test below runs in it.
+const OWN_PROCESS: &str = "COMMIT_QUOTA_PROCESS";
 
 /// A group with this process in it, which leaves it and removes it in the end.
 struct Group {
@@ -105,33 +103,53 @@ fn measured(engine: &mut dyn Engine) -> Split {
     Split::between(&before, &after).unwrap()
 }
 
-#[test]
-fn a_quota_lets_the_log_writer_wait_and_leaves_the_disk_alone() {
-    let Some(group) = Group::enter() else { return };
-    let host = host::view(&host::Live::this_machine());
-    let temporary = tempfile::tempdir_in("/var/tmp").unwrap();
-    let stop = AtomicBool::new(false);
-    let allowed = host::probe::allowed().unwrap();
-    let scene = Scene { host: &host, allowed, temporary: temporary.path().to_owned(), stop: &stop };
-    let settings = Settings { sessions: Some(64), ..Settings::default() };
-    let mut engine = open(&settings, &scene).unwrap();
-    let free = measured(&mut *engine);
-    // Of a busy machine's CPUs it gets less than it could use; a quarter of that always binds.
-    let cpu = free.commit.cpu.value().unwrap().as_secs_f64() * free.commits_per_second();
-    assert!(group.allow(Some(cpu / 4.0)));
-    let held = measured(&mut *engine);
-    assert!(group.allow(None));
-    drop(engine);
+/// Runs the test in another process: the quota is one of a process, and would hold other tests, too.
+fn in_a_process_of_its_own() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let name = "a_quota_lets_the_log_writer_wait_and_leaves_the_disk_alone";
+    command.args(["--exact", &format!("commit_quota::alone::{name}"), "--nocapture"]);
+    let output = command.env(OWN_PROCESS, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}{errors}");
+    println!("{said}");
+}
 
-    let verdict = judge(("A", &free), ("B", &held));
-    println!("{verdict:#?}\n{free:#?}\n{held:#?}");
-    assert!(verdict.rate < 1.0);
-    // Which of the two waits longer is the scheduler's to choose; that it is neither the disk nor their own work is not.
-    let is_wait = matches!(
-        verdict.cause,
-        Cause::WriterWaits(..) | Cause::WriterComesLate(..) | Cause::SessionsWait(..)
-    );
-    assert!(is_wait, "{verdict:#?}");
-    let waiting = |it: &Split| it.write.value().unwrap().waiting;
-    assert!(waiting(&held) > waiting(&free));
+mod alone {
+    use super::*;
+
+    #[test]
+    fn a_quota_lets_the_log_writer_wait_and_leaves_the_disk_alone() {
+        if std::env::var_os(OWN_PROCESS).is_none() {
+            return in_a_process_of_its_own();
+        }
+        let Some(group) = Group::enter() else { return };
+        let host = host::view(&host::Live::this_machine());
+        let temporary = tempfile::tempdir_in("/var/tmp").unwrap();
+        let stop = AtomicBool::new(false);
+        let allowed = host::probe::allowed().unwrap();
+        let scene =
+            Scene { host: &host, allowed, temporary: temporary.path().to_owned(), stop: &stop };
+        let settings = Settings { sessions: Some(64), ..Settings::default() };
+        let mut engine = open(&settings, &scene).unwrap();
+        let free = measured(&mut *engine);
+        // Of a busy machine's CPUs it gets less than it could use; a quarter of that always binds.
+        let cpu = free.commit.cpu.value().unwrap().as_secs_f64() * free.commits_per_second();
+        assert!(group.allow(Some(cpu / 4.0)));
+        let held = measured(&mut *engine);
+        assert!(group.allow(None));
+        drop(engine);
+
+        let verdict = judge(("A", &free), ("B", &held));
+        println!("{verdict:#?}\n{free:#?}\n{held:#?}");
+        assert!(verdict.rate < 1.0);
+        // Which of the two waits longer is the scheduler's to choose; that it is neither the disk nor their own work is not.
+        let is_wait = matches!(
+            verdict.cause,
+            Cause::WriterWaits(..) | Cause::WriterComesLate(..) | Cause::SessionsWait(..)
+        );
+        assert!(is_wait, "{verdict:#?}");
+        let waiting = |it: &Split| it.write.value().unwrap().waiting;
+        assert!(waiting(&held) > waiting(&free));
+    }
 }

@@ -1,5 +1,4 @@
 //! Every native workload, in small, through the door that `fullclock bench` uses.
-#![expect(clippy::unwrap_used, reason = "a test that cannot look at its machine fails")]
 
 use facts::{CpuSet, HostView};
 use host::Live;
@@ -64,7 +63,6 @@ fn settings(iterations: u64, cpus: Option<&CpuSet>) -> Settings {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "says that a part was skipped")]
 fn every_native_workload_gives_its_figure_first_and_all_of_them_are_numbers() {
     let machine = Machine::this();
     let one: CpuSet = machine.allowed.last().into_iter().collect();

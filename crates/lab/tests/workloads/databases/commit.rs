@@ -1,6 +1,6 @@
 //! Commits in real servers.
 
-use crate::stage::Stage;
+use crate::databases::stage::Stage;
 use lab::failure::Failure;
 use lab::trial::Outcome;
 use lab::workload::Settings;

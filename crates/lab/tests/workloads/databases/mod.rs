@@ -1,11 +1,5 @@
 //! The workloads of databases in real servers: temporary ones of the programs installed here. Where there are none,
 //! each test says so and passes.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "tests with real servers, and what they share"
-)]
 
 mod commit;
 mod stage;
@@ -227,7 +221,7 @@ fn the_server_of_a_killed_owner_is_gone_after_the_next_start() {
     let stage = Stage::new();
     let Some(first) = stage.ready("plsql-loop", &quick()) else { return };
     drop(first);
-    stage.hold_and_kill("a_server_is_held");
+    stage.hold_and_kill("databases::a_server_is_held");
     let left = stage.server();
     let pid = fs::read_to_string(left.join("data/postmaster.pid")).unwrap();
     let process = format!("/proc/{}", pid.lines().next().unwrap());
