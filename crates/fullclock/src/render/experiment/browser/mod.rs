@@ -1,6 +1,6 @@
 //! The page of a study, opened in Chromium: nothing is complained of, nothing fetched, everything drawn, on any width.
 
-#[path = "../../../../tests/support/chromium.rs"]
+#[path = "../../../../tests/program/support/chromium.rs"]
 mod chromium;
 mod pixels;
 

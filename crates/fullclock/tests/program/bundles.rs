@@ -1,0 +1,144 @@
+//! Bundles that strangers made, and captures that are to be sent to strangers, by the built binary.
+
+use crate::support::{fullclock, is_of, printed, refusal};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A folder with these files, each a path and its content.
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, content) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    folder
+}
+
+fn code(arguments: &[&str]) -> i32 {
+    fullclock(arguments).output().unwrap().status.code().unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn a_boot_line_of_megabytes_is_refused_with_its_length_and_not_printed() {
+    let line = "nohz_full=1 isolcpus=2-3 ".repeat(100_000);
+    let host = tree(&[("sys/devices/system/cpu/online", "0-3\n"), ("proc/cmdline", &line)]);
+    for arguments in [&["-v"][..], &["--json"]] {
+        let said = printed(&[arguments, &["--root", text(host.path())]].concat());
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("it has 2500000 bytes, the limit for this file is 36864"), "{said}");
+        assert!(said.len() < 64 << 10, "{} bytes", said.len());
+    }
+}
+
+#[test]
+fn names_and_values_of_a_bundle_neither_steer_the_terminal_nor_begin_a_line() {
+    let cpu = "Xeon \u{202e}\u{2066}x\u{200b}\u{2028}\u{1b}[31m\u{feff}";
+    let cpuinfo = format!("processor\t: 0\nmodel name\t: {cpu}\n");
+    let online = ("sys/devices/system/cpu/online", "0\n");
+    let host = tree(&[("proc/cpuinfo", &cpuinfo), online]);
+    let unseen = |it: char| {
+        it.is_control() && it != '\n' || "\u{202e}\u{2066}\u{200b}\u{2028}\u{feff}".contains(it)
+    };
+    let said = printed(&["--root", text(host.path())]);
+    assert!(said.contains(r"Xeon \u202e\u2066x\u200b \u001b[31m\ufeff"), "{said}");
+    assert!(!said.contains(unseen), "{said:?}");
+    let json = printed(&["--json", "--root", text(host.path())]);
+    assert!(!json.contains(unseen), "{json:?}");
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    is_of(include_str!("../../../../schemas/audit-1.json"), &value);
+    assert_eq!(value["host"]["cpu_model"], cpu);
+}
+
+#[test]
+fn the_name_of_another_host_in_an_archive_stays_in_its_line() {
+    let mut tar = tar::Builder::new(Vec::new());
+    for node in ["a", "b\nFAKE  CRITICAL line\n"] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(2);
+        tar.append_data(&mut header, format!("nodes/{node}/proc/cmdline"), &b"a\n"[..]).unwrap();
+    }
+    let folder = tree(&[]);
+    let file = folder.path().join("two.tar");
+    fs::write(&file, tar.into_inner().unwrap()).unwrap();
+    let output = fullclock(&["--root", text(&file)]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains(r"nodes/b\nFAKE  CRITICAL line\n"), "{said}");
+}
+
+#[test]
+fn a_copy_in_which_nothing_can_be_read_is_no_host() {
+    let folder = tree(&[("proc/unrelated", "1\n"), ("empty.host", "fullclock capture 1\n")]);
+    let file = folder.path().join("empty.host");
+    for arguments in [["--root", text(folder.path())], ["--host", text(&file)]] {
+        let said = refusal(&arguments);
+        assert!(said.contains("holds no facts of a host: none of the "), "{said}");
+        assert!(said.contains("/proc/cpuinfo"), "{said}");
+        for command in
+            [&["capture"][..], &["plan"], &["plan", "--json"], &["plan", "governor=performance"]]
+        {
+            let said = refusal(&[command, &arguments].concat());
+            assert!(said.contains("holds no facts"), "{command:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_check_without_a_verdict_fails_a_pipeline_that_asks_for_it() {
+    let host = tree(&[("sys/devices/system/cpu/online", "0\n")]);
+    let root = ["--root", text(host.path())];
+    let with = |levels: &[&'static str]| code(&[&root[..], levels].concat());
+    assert_eq!(with(&[]), 0);
+    assert_eq!(with(&["--fail-on", "info"]), 0);
+    assert_eq!(with(&["--fail-on", "unknown"]), 1);
+    assert_eq!(with(&["--fail-on", "critical,unknown"]), 1);
+}
+
+#[test]
+fn a_capture_overwrites_nothing_and_is_private() {
+    let folder = tree(&[("old.host", "mine")]);
+    let old = folder.path().join("old.host");
+    fs::set_permissions(&old, PermissionsExt::from_mode(0o644)).unwrap();
+    assert!(refusal(&["capture", "-o", text(&old)]).contains("replace it with --force"));
+    assert_eq!(fs::read_to_string(&old).unwrap(), "mine");
+    assert_eq!(code(&["-q", "capture", "-o", text(&old), "--force"]), 0);
+    assert!(fs::read_to_string(&old).unwrap().starts_with("fullclock capture 1\n"));
+    assert_eq!(fs::metadata(&old).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_capture_on_a_full_disk_leaves_nothing() {
+    let folder = tree(&[]);
+    let script = r#"mount -t tmpfs -o size=16k none "$1" && cd "$1" || exit 77
+        "$2" capture -o ./x; code=$?; ls -A; exit $code"#;
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh", text(folder.path())]);
+    let output = command.arg(env!("CARGO_BIN_EXE_fullclock")).output();
+    match output {
+        Ok(output) if output.status.code() == Some(2) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(said.contains("cannot write ./x: No space left on device"), "{said}");
+            assert_eq!(output.stdout, b"");
+        }
+        Ok(output) if output.status.code() == Some(0) => panic!("it fitted: {output:?}"),
+        _ => println!("skipped: only root mounts a small file system"),
+    }
+}
+
+#[test]
+fn the_help_of_a_capture_says_what_it_contains() {
+    let help = printed(&["capture", "--help"]);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["names, states and control groups of all processes", "boot line", "mode 0600"] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+}

@@ -1,0 +1,33 @@
+//! The built program, as its users meet it: one module for each command or promise.
+//!
+//! Tests run side by side. Those in a module called `alone` compare times or rates and need the CPUs for themselves:
+//! `--skip alone::` leaves them out, and `alone::` runs only them.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "runs the program and others, looks at files, and says what was skipped; helpers of tests"
+)]
+
+mod bench;
+mod bundles;
+mod certificate;
+mod change;
+mod command_line;
+mod cut_short;
+mod experiment;
+mod guard;
+mod history;
+mod killed;
+mod ledger;
+mod limits;
+mod net;
+mod noise;
+mod race;
+mod secrets;
+mod serve;
+mod support;
+mod terminal;
+mod watch;
+mod wire;

@@ -1,0 +1,593 @@
+//! `fullclock race` and `fullclock agent`: nodes of this machine, agents that listen, and what is lost and found again.
+
+use crate::support::{fullclock, is_of, printed, refusal};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+use std::sync::Mutex;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Waits until it is there, for as long as no machine should need.
+fn found<T>(what: impl Fn() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match what() {
+            Some(found) => return found,
+            None if Instant::now() < deadline => sleep(Duration::from_millis(20)),
+            None => panic!("it did not come about in a minute"),
+        }
+    }
+}
+
+/// What a race says of itself; its exit code is 0.
+fn result(output: &Output) -> Value {
+    assert!(output.status.success(), "{output:?}");
+    let value = serde_json::from_slice(&output.stdout).unwrap();
+    is_of(include_str!("../../../../schemas/result-1.json"), &value);
+    value
+}
+
+fn raced(arguments: &[&str]) -> Output {
+    fullclock(&[&["race", "--no-save", "-i", "200ms", "--json"], arguments].concat())
+        .output()
+        .unwrap()
+}
+
+/// When each interval of a node began, in milliseconds.
+fn began_ms(record: &Value, arm: u64) -> Vec<u64> {
+    let trials = record["trials"].as_array().unwrap();
+    let of_arm = trials.iter().filter(|it| it["arm"] == json!(arm));
+    of_arm.map(|it| it["began_ns"].as_u64().unwrap() / 1_000_000).collect()
+}
+
+/// How many intervals a recording has, which is whole.
+fn n_intervals(recording: &Path) -> usize {
+    let file = recording.to_str().unwrap();
+    let shown =
+        fullclock(&["watch", "--replay", file, "--json", "--columns", "busy"]).output().unwrap();
+    assert!(shown.status.success() && shown.stderr.is_empty(), "{shown:?}");
+    shown.stdout.iter().filter(|it| **it == b'\n').count()
+}
+
+/// The names of the recordings in that folder, without the id that they begin with.
+fn recordings_in(results: &Path) -> Vec<String> {
+    let names = fs::read_dir(results).unwrap().flatten().map(|it| it.file_name());
+    let names = names.filter_map(|it| it.into_string().ok()).filter(|it| it.ends_with(".tape"));
+    let mut names: Vec<String> = names.map(|it| it.split_once('.').unwrap().1.to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// What stands for ssh: it runs the command here, as a login on another machine would, and writes what it was asked to `asked`
+/// in the same folder. Gives the PATH that it is found by.
+fn ssh(folder: &Path) -> String {
+    let (ssh, asked) = (folder.join("ssh"), folder.join("asked"));
+    let binary = env!("CARGO_BIN_EXE_fullclock");
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" > {}\nwhile [ $1 != fullclock ]; do shift; done; shift\nexec {binary} \"$@\"\n",
+        asked.display()
+    );
+    fs::write(&ssh, script).unwrap();
+    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+/// An agent that listens, and ends with its test.
+struct Agent {
+    child: Child,
+    address: String,
+    token: PathBuf,
+}
+
+impl Agent {
+    fn start(folder: &Path) -> Agent {
+        let token = folder.join("agent.token");
+        let arguments =
+            ["agent", "--listen", "127.0.0.1:0", "--token-file", token.to_str().unwrap()];
+        let mut child = fullclock(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split_once("listening at ").unwrap().1.split(';').next().unwrap();
+        Agent { child, address: address.to_owned(), token }
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.address).unwrap()
+    }
+
+    /// What it answers to this, until it says no more.
+    fn answer(&self, said: &str) -> String {
+        let mut stream = self.connect();
+        stream.write_all(said.as_bytes()).unwrap();
+        let mut answer = String::new();
+        // A connection may also be reset.
+        stream.read_to_string(&mut answer).ok();
+        answer
+    }
+
+    fn race(&self, arguments: &[&str]) -> Output {
+        let token = ["--token-file", self.token.to_str().unwrap()];
+        raced(&[&token, arguments].concat())
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // Some tests end it themselves.
+        self.child.kill().ok();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn nodes_of_this_machine_race_at_the_same_time_and_are_compared() {
+    let output =
+        raced(&["--node", "old=embedded", "--node", "new=embedded,sessions=2", "-d", "3s"]);
+    let record = result(&output);
+    let names: Vec<&str> =
+        record["arms"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, ["old", "new"]);
+    assert_eq!(record["is_complete"], true);
+    for arm in [0, 1] {
+        let began = began_ms(&record, arm);
+        assert!(began.len() >= 5 && began.is_sorted(), "{began:?}");
+    }
+    let sessions = |at: usize| record["arms"][at]["about"][0][1].clone();
+    assert_eq!([sessions(0), sessions(1)], [json!("8"), json!("2")]);
+    assert_eq!(record["comparisons"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_race_is_kept_like_any_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().to_str().unwrap();
+    let nodes = ["race", "--node", "a=embedded", "--node", "b=embedded", "-d", "2s", "-i", "200ms"];
+    let text = printed(&[&nodes[..], &["--results", results]].concat());
+    assert!(text.contains("commits/s") && text.contains("kept in"), "{text}");
+    let kept = fs::read_dir(folder.path()).unwrap().flatten().map(|it| it.path());
+    let kept: Vec<PathBuf> =
+        kept.filter(|it| it.extension().is_some_and(|it| it == "json")).collect();
+    let [file] = &kept[..] else { panic!("{kept:?}") };
+    // What the machine did meanwhile is beside it, and goes with it.
+    let (id, recording) =
+        (file.file_stem().unwrap().to_str().unwrap(), file.with_extension("tape"));
+    assert!(text.contains(recording.to_str().unwrap()), "{text}");
+    assert!(n_intervals(&recording) >= 2);
+    let compared = fullclock(&["compare", file.to_str().unwrap()]).output().unwrap();
+    assert!(compared.status.success(), "{compared:?}");
+    printed(&["history", "--results", results, "remove", id]);
+    assert!(!file.exists() && !recording.exists());
+}
+
+#[test]
+fn nodes_that_cannot_begin_say_why_and_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = format!("b=embedded,folder={}/none", folder.path().display());
+    let why = refusal(&["race", "--no-save", "--node", "a=embedded", "--node", &missing]);
+    assert!(why.contains("node b") && why.contains("/none"), "{why}");
+    let why =
+        refusal(&["race", "--no-save", "--node", "a=embedded", "--node", "b=embedded,cgroup=/tmp"]);
+    assert!(why.contains("no control group"), "{why}");
+    let nodes = ["--node", "a=embedded", "--node", "b=agent:127.0.0.1:1"];
+    let token = folder.path().join("t");
+    let at = ["race", "--no-save", "--token-file", token.to_str().unwrap()];
+    let why = refusal(&[&at[..], &nodes].concat());
+    assert!(why.contains("cannot read the token"), "{why}");
+    fs::write(&token, "secret\n").unwrap();
+    let why = refusal(&[&at[..], &nodes].concat());
+    assert!(why.contains("cannot reach the agent at 127.0.0.1:1"), "{why}");
+}
+
+#[test]
+fn ssh_starts_the_agent_of_another_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let nodes = [
+        "race",
+        "--no-save",
+        "--json",
+        "--nodes",
+        "ssh:root@db1,ssh:db2",
+        "-d",
+        "2s",
+        "-i",
+        "200ms",
+    ];
+    let record = result(&fullclock(&nodes).env("PATH", ssh(folder.path())).output().unwrap());
+    assert_eq!([&record["arms"][0]["name"], &record["arms"][1]["name"]], ["db1", "db2"]);
+    let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
+    assert!(
+        asked.starts_with("-o BatchMode=yes") && asked.contains("fullclock agent --stdio"),
+        "{asked}"
+    );
+}
+
+#[test]
+fn an_agent_races_for_who_has_its_token_and_for_one_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = Agent::start(folder.path());
+    let far = format!("b=agent:{}", agent.address);
+    let record = result(&agent.race(&["--node", "a=embedded", "--node", &far, "-d", "2s"]));
+    assert!(began_ms(&record, 1).len() >= 3, "{record:#}");
+
+    let both = format!("a=agent:{}", agent.address);
+    let refused = agent.race(&["--node", &both, "--node", &far]);
+    let why = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && why.contains("in another race"), "{why}");
+
+    let other = folder.path().join("other");
+    fs::write(&other, "0".repeat(64)).unwrap();
+    let nodes = ["--node", "a=embedded", "--node", &far, "--token-file", other.to_str().unwrap()];
+    let refused = raced(&nodes);
+    let why = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && why.contains("the token is not"), "{why}");
+}
+
+#[test]
+fn an_agent_tells_strangers_nothing_and_outlives_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = Agent::start(folder.path());
+    let token = fs::read_to_string(&agent.token).unwrap();
+    let hello = |protocol: u32, token: &str| {
+        json!({"hello": {"protocol": protocol, "version": "9.9", "token": token.trim()}})
+            .to_string()
+            + "\n"
+    };
+    assert_eq!(agent.answer("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), "");
+    assert!(agent.answer("\"time\"\n").contains("begins with hello"));
+    assert!(agent.answer(&hello(1, "guess")).contains("the token is not"));
+    assert!(agent.answer(&hello(2, &token)).contains("speaks version 2"));
+    assert!(!agent.answer(&hello(2, "guess")).contains("machine"));
+    // Who says nothing, or half a line, holds a connection for a while and nobody else.
+    let silent: Vec<TcpStream> = (0..100).map(|_| agent.connect()).collect();
+    for mut stream in &silent[..50] {
+        stream.write_all(b"{\"hello\":").unwrap();
+    }
+    let far = format!("b=agent:{}", agent.address);
+    result(&agent.race(&["--node", "a=embedded", "--node", &far, "-d", "2s"]));
+    let mut closed = &silent[0];
+    // It is closed in the end, by no word or a reset.
+    assert!(closed.read(&mut [0; 1]).map_or(true, |it| it == 0));
+}
+
+#[test]
+fn agents_listen_to_their_own_machine_only() {
+    let why = refusal(&["agent", "--listen", "0.0.0.0:0"]);
+    assert!(why.contains("ssh"), "{why}");
+}
+
+/// Passes one connection after the other on to an agent, and can cut the one there is.
+struct Proxy {
+    address: String,
+    open: &'static Mutex<Vec<TcpStream>>,
+}
+
+impl Proxy {
+    fn to(agent: &str) -> Proxy {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let open: &'static Mutex<Vec<TcpStream>> = Box::leak(Box::default());
+        let agent = agent.to_owned();
+        std::thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                let far = TcpStream::connect(&agent).unwrap();
+                let ways = [(near.try_clone().unwrap(), far.try_clone().unwrap()), (far, near)];
+                for (mut from, mut to) in ways {
+                    open.lock().unwrap().push(from.try_clone().unwrap());
+                    std::thread::spawn(move || {
+                        // However it ends, the other way ends with it.
+                        std::io::copy(&mut from, &mut to).ok();
+                        to.shutdown(Shutdown::Both).ok();
+                    });
+                }
+            }
+        });
+        Proxy { address, open }
+    }
+
+    fn cut(&self) {
+        for stream in self.open.lock().unwrap().drain(..) {
+            stream.shutdown(Shutdown::Both).ok();
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_is_lost_costs_no_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = Agent::start(folder.path());
+    let proxy = Proxy::to(&agent.address);
+    let far = format!("b=agent:{}", proxy.address);
+    let results = folder.path().join("results");
+    let output = std::thread::scope(|scope| {
+        let race = scope.spawn(|| {
+            let token = ["--token-file", agent.token.to_str().unwrap()];
+            let kept =
+                ["--results", results.to_str().unwrap(), "-d", "8s", "-i", "200ms", "--json"];
+            let nodes = ["race", "--node", "a=embedded", "--node", &far];
+            fullclock(&[&nodes[..], &token, &kept].concat()).output().unwrap()
+        });
+        journal_in(&results);
+        proxy.cut();
+        race.join().unwrap()
+    });
+    let record = result(&output);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("trying again") && said.contains("connected again"), "{said}");
+    let began = began_ms(&record, 1);
+    // Who was not heard for a second was all the same at work, as the other one was, on the same machine.
+    let near = began_ms(&record, 0);
+    assert!(longest(&began) < 3 * longest(&near).max(300), "{near:?} {began:?}");
+    assert!(began.last().unwrap() > &5000, "{began:?}");
+    // Nor a sample of what its machine did.
+    assert_eq!(recordings_in(&results), ["b.tape", "tape"]);
+    let file = Path::new(record["file"].as_str().unwrap());
+    assert!(n_intervals(&file.with_extension("b.tape")) >= 5);
+}
+
+/// The longest time between two intervals that follow each other, none of which is there twice.
+fn longest(began_ms: &[u64]) -> u64 {
+    assert!(began_ms.windows(2).all(|it| it[0] < it[1]), "{began_ms:?}");
+    began_ms.windows(2).map(|it| it[1] - it[0]).max().unwrap()
+}
+
+/// The nodes that a race has started.
+fn nodes_of(race: u32) -> Vec<u32> {
+    let pids = fs::read_dir("/proc").unwrap().flatten();
+    let pids = pids.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+    let is_node = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let (state, parent) = (fields.next(), fields.next());
+        parent == Some(&race.to_string()) && state != Some("Z")
+    };
+    pids.filter(is_node).collect()
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+/// The journal of the race that is under way there, once it has some intervals.
+fn journal_in(results: &Path) -> PathBuf {
+    found(|| {
+        let entries = fs::read_dir(results).ok()?.flatten().map(|it| it.path());
+        let mut journals = entries.filter(|it| it.extension().is_some_and(|it| it == "trials"));
+        journals.find(|it| fs::read_to_string(it).unwrap_or_default().lines().count() > 6)
+    })
+}
+
+/// A race of two nodes of this machine under way, and the journal that it writes.
+fn under_way(results: &Path, duration: &str) -> (Child, PathBuf) {
+    let nodes =
+        ["race", "--node", "a=embedded", "--node", "b=embedded", "-i", "200ms", "-d", duration];
+    let race =
+        fullclock(&[&nodes[..], &["--json", "--results", results.to_str().unwrap()]].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+    let journal = journal_in(results);
+    (race, journal)
+}
+
+#[test]
+fn a_node_that_is_killed_is_started_again_and_the_race_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (race, _) = under_way(folder.path(), "8s");
+    let nodes = nodes_of(race.id());
+    assert_eq!(nodes.len(), 2, "{nodes:?}");
+    kill(nodes[0]);
+    let output = race.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(said.contains("the agent is gone") && said.contains("connected again"), "{said}");
+    let record = result(&output);
+    for arm in [0, 1] {
+        let began = began_ms(&record, arm);
+        assert!(longest(&began) > 0 && began.last().unwrap() > &5000, "{began:?}");
+    }
+    let trials = record["trials"].as_array().unwrap();
+    let marked = trials.iter().filter(|it| it["marks"][0]["mark"] == "restarted");
+    assert_eq!(marked.count(), 1, "{record:#}");
+}
+
+#[test]
+fn a_node_elsewhere_that_begins_anew_has_another_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results");
+    let nodes = ["race", "--nodes", "ssh:db1,ssh:db2", "-i", "200ms", "-d", "8s", "--json"];
+    let race = fullclock(&[&nodes[..], &["--results", results.to_str().unwrap()]].concat())
+        .env("PATH", ssh(folder.path()))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = ["db1.tape", "db2.tape", "tape"];
+    journal_in(&results);
+    assert_eq!(recordings_in(&results), begun);
+    kill(nodes_of(race.id())[0]);
+    let record = result(&race.wait_with_output().unwrap());
+    let anew = recordings_in(&results).into_iter().filter(|it| !begun.contains(&&**it));
+    assert!(matches!(&*anew.collect::<Vec<_>>()[0], "db1.2.tape" | "db2.2.tape"));
+    let found = record["recordings"].as_array().unwrap();
+    assert_eq!(found.len(), 4, "{found:?}");
+    // That of the node that was killed may have the first sample only; all of them are whole.
+    let lengths: Vec<usize> =
+        found.iter().map(|it| n_intervals(Path::new(it.as_str().unwrap()))).collect();
+    assert!(lengths.iter().filter(|it| **it >= 1).count() >= 3, "{lengths:?}");
+}
+
+#[test]
+fn a_race_that_is_killed_leaves_no_node_and_keeps_what_it_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut race, journal) = under_way(folder.path(), "1m");
+    let nodes = nodes_of(race.id());
+    assert_eq!(nodes.len(), 2, "{nodes:?}");
+    race.kill().unwrap();
+    race.wait().unwrap();
+    found(|| {
+        let is_gone = |it: &u32| {
+            let stat = fs::read_to_string(format!("/proc/{it}/stat")).unwrap_or_default();
+            // Nobody may take leave of who has lost its parent.
+            stat.rsplit(')')
+                .next()
+                .is_none_or(|it| it.is_empty() || it.trim_start().starts_with('Z'))
+        };
+        nodes.iter().all(is_gone).then_some(())
+    });
+    assert!(journal.exists());
+    let listed =
+        fullclock(&["history", "--results", folder.path().to_str().unwrap()]).output().unwrap();
+    let text = String::from_utf8(listed.stdout).unwrap();
+    assert!(text.contains("race") && text.contains("cut short"), "{text}");
+}
+
+#[test]
+fn a_node_that_is_killed_as_the_race_ends_does_not_go_on_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (race, _) = under_way(folder.path(), "3s");
+    let nodes = nodes_of(race.id());
+    kill(nodes[0]);
+    let began = Instant::now();
+    let output = race.wait_with_output().unwrap();
+    assert!(began.elapsed() < Duration::from_secs(45), "{output:?}");
+    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // Either it came back in time, or the result says that it did not.
+    assert_eq!(record["is_complete"], output.status.success(), "{output:?}");
+}
+
+#[test]
+fn an_agent_that_is_asked_to_end_ends_its_race_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut agent = Agent::start(folder.path());
+    let far = format!("b=agent:{}", agent.address);
+    let (token, results) = (agent.token.clone(), folder.path().join("results"));
+    let race = fullclock(&[
+        "race",
+        "--node",
+        "a=embedded",
+        "--node",
+        &far,
+        "-i",
+        "200ms",
+        "--json",
+        "-d",
+        "5s",
+    ])
+    .arg("--token-file")
+    .arg(token)
+    .arg("--results")
+    .arg(&results)
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    journal_in(&results);
+    let pid = rustix::process::Pid::from_child(&agent.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(agent.child.wait().unwrap().success());
+    let output = race.wait_with_output().unwrap();
+    // What there was is printed, and that a node ended is said.
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("node b"), "{said}");
+    assert!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["trials"].is_array());
+}
+
+#[test]
+fn ctrl_c_ends_a_race_and_says_what_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (race, _) = under_way(folder.path(), "1m");
+    let pid = rustix::process::Pid::from_child(&race);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = race.wait_with_output().unwrap();
+    let record = result(&output);
+    assert_eq!(record["is_complete"], false);
+    let doubts = record["doubts"].as_array().unwrap();
+    assert!(doubts.iter().any(|it| it["doubt"] == "cut-short"), "{doubts:?}");
+}
+
+/// A control group with a quarter of a CPU, which is removed in the end.
+struct Group {
+    folder: PathBuf,
+    is_version_2: bool,
+}
+
+impl Group {
+    /// `None` where no group with a quota can be made: that takes root, and a hierarchy with the CPU controller.
+    fn make() -> Option<Group> {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+        let made = mounts.lines().find_map(|mount| {
+            let fields: Vec<&str> = mount.split(' ').collect();
+            let [_, root, kind, options, ..] = fields[..] else { return None };
+            let has_cpu = options.split(',').any(|it| it == "cpu");
+            let is_version_2 = kind == "cgroup2";
+            if !(is_version_2 || kind == "cgroup" && has_cpu) {
+                return None;
+            }
+            let folder = Path::new(root).join(format!("fullclock-race-{}", std::process::id()));
+            fs::create_dir(&folder).ok()?;
+            let group = Group { folder, is_version_2 };
+            group.allow(Some(25_000)).then_some(group)
+        });
+        if made.is_none() {
+            println!("skipped: no control group with a CPU quota can be made here");
+        }
+        made
+    }
+
+    /// So many microseconds of each tenth of a second; `None` for all.
+    fn allow(&self, quota: Option<u32>) -> bool {
+        let (name, text) = if self.is_version_2 {
+            ("cpu.max", quota.map_or("max".to_owned(), |it| it.to_string()) + " 100000")
+        } else {
+            ("cpu.cfs_quota_us", quota.map_or("-1".to_owned(), |it| it.to_string()))
+        };
+        fs::write(self.folder.join(name), text).is_ok()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        // Whoever is in it is about to end.
+        while fs::remove_dir(&self.folder).is_err() && Instant::now() < deadline {
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_quota_that_is_lifted_in_the_middle_is_marked_and_the_node_recovers() {
+    let Some(group) = Group::make() else { return };
+    let held = format!("b=embedded,cgroup={}", group.folder.display());
+    let output = std::thread::scope(|scope| {
+        let nodes = ["--node", "a=embedded", "--node", &held, "--sessions", "16", "-d", "14s"];
+        let race = scope.spawn(move || raced(&nodes));
+        let members = group.folder.join("cgroup.procs");
+        found(|| fs::read_to_string(&members).is_ok_and(|it| !it.is_empty()).then_some(()));
+        sleep(Duration::from_secs(8));
+        assert!(group.allow(None));
+        race.join().unwrap()
+    });
+    let record = result(&output);
+    let of_b = record["trials"].as_array().unwrap().iter().filter(|it| it["arm"] == 1);
+    let (mut lifted, mut rates) = (false, [(0.0, 0.0); 2]);
+    for trial in of_b {
+        let rate = trial["figures"][0]["value"].as_f64().unwrap_or(0.0);
+        let (sum, n) = &mut rates[usize::from(lifted)];
+        (*sum, *n) = (*sum + rate, *n + 1.0);
+        let marks = trial["marks"].as_array().into_iter().flatten();
+        lifted |= marks
+            .clone()
+            .any(|it| it["mark"] == "quota" && it["from"] == 0.25 && it["to"].is_null());
+    }
+    assert!(lifted, "no mark of the quota");
+    let [held, free] = rates.map(|(sum, n)| sum / n);
+    assert!(held * 1.1 < free, "{held} commits a second with the quota, {free} without");
+}

@@ -1,0 +1,7 @@
+//! `fullclock serve`, asked by programs and by a browser.
+
+mod browser;
+mod load;
+mod requests;
+mod server;
+mod sign_in;

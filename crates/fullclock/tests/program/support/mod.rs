@@ -1,0 +1,36 @@
+//! What tests of every command share: a run of the binary, what it prints or refuses, and the shape of its JSON.
+
+pub(crate) mod chromium;
+
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+/// The binary with these arguments, without input and whatever the caller's environment says of colours.
+pub(crate) fn fullclock(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fullclock"));
+    command.args(arguments).env_remove("NO_COLOR").stdin(Stdio::null());
+    command
+}
+
+/// What it prints; it succeeds.
+pub(crate) fn printed(arguments: &[&str]) -> String {
+    let output = fullclock(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What it says when it refuses: the exit code is 2, and nothing is printed.
+pub(crate) fn refusal(arguments: &[&str]) -> String {
+    let output = fullclock(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    assert_eq!(output.stdout, b"", "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// A value is what `schema`, the text of a file in `schemas/`, says.
+pub(crate) fn is_of(schema: &str, value: &Value) {
+    let schema = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(value).map(|it| it.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new(), "{value:#}");
+}

@@ -1,0 +1,173 @@
+//! `fullclock watch`, as a user meets it: its lines, its exit codes, and the terminal it leaves behind.
+
+use crate::support::{fullclock, is_of, printed, refusal};
+use std::path::Path;
+use std::process::Stdio;
+
+#[test]
+fn once_is_one_interval_with_a_line_for_the_machine_and_each_cpu() {
+    let text = printed(&["watch", "--once", "-i", "50ms", "--columns", "busy,ticks"]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("Time     CPU") && lines[0].contains("Busy%"), "{text}");
+    assert_eq!(lines[1].split_whitespace().nth(1), Some("all"), "{text}");
+    assert!(lines.len() >= 3, "{text}");
+}
+
+#[test]
+fn the_columns_are_those_that_were_asked_for_in_their_order() {
+    let text = printed(&["watch", "-n", "2", "-i", "20ms", "--columns", "ticks,busy"]);
+    let heading: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(heading, ["Time", "CPU", "Tick/s", "Busy%"]);
+}
+
+#[test]
+fn every_line_of_json_is_what_the_schema_says() {
+    let text = printed(&["watch", "--json", "-n", "3", "-i", "20ms"]);
+    assert_eq!(text.lines().count(), 3);
+    for line in text.lines() {
+        let value = serde_json::from_str(line).unwrap();
+        is_of(include_str!("../../../../schemas/sample-1.json"), &value);
+    }
+}
+
+#[test]
+fn the_ledger_of_json_sums_to_all_of_the_time() {
+    let text = printed(&["watch", "--json", "-n", "1", "-i", "100ms"]);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let ledger = &value["ledger"];
+    let lines = ledger["lines"].as_array().unwrap().iter().filter_map(|it| it["ns"].as_i64());
+    let sum = lines.sum::<i64>() + ledger["unexplained"]["ns"].as_i64().unwrap();
+    assert_eq!(Some(sum), ledger["capacity_ns"].as_i64());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_plain_words() {
+    assert!(
+        refusal(&["watch", "-i", "0"])
+            .contains("out of range: the shortest time is 1ms, the longest 1d")
+    );
+    assert!(refusal(&["watch", "-i", "10d"]).contains("out of range"));
+    assert!(refusal(&["watch", "-n", "0"]).contains("0 is not in 1.."));
+    assert!(
+        refusal(&["watch", "--once", "--columns", "bzy_mhz"]).contains("did you mean busy-mhz?")
+    );
+    assert!(refusal(&["watch", "--once", "--columns", "xyzzy"]).contains("`fullclock explain`"));
+    assert!(
+        refusal(&["watch", "--once", "--cpus", "16000"]).contains("--cpus names 16000, and only")
+    );
+    assert!(refusal(&["watch", "--once", "--cpus", "abc"]).contains("a list of CPUs like 0-3,8"));
+    assert!(refusal(&["watch", "--csv", "--json", "--once"]).contains("two formats"));
+    assert!(refusal(&["watch", "--once", "--", "true"]).contains("cannot be used with"));
+    assert!(refusal(&["watch", "--root", "/", "--once"]).contains("the machine it runs on"));
+    assert!(refusal(&["watch", "--replay", "/nowhere"]).contains("/nowhere"));
+    assert!(refusal(&["watch", "--replay", "/dev/null"]).contains("/dev/null"));
+    assert!(refusal(&["watch", "--once", "--record", "/nowhere/x"]).contains("/nowhere/x"));
+}
+
+#[test]
+fn a_command_is_watched_until_it_ends_and_its_exit_code_is_passed_on() {
+    let code = |command: &[&str]| {
+        let arguments = [&["watch", "-i", "20ms", "--"], command].concat();
+        fullclock(&arguments).output().unwrap().status.code()
+    };
+    assert_eq!(code(&["true"]), Some(0));
+    assert_eq!(code(&["sh", "-c", "exit 7"]), Some(7));
+    assert_eq!(code(&["sh", "-c", "kill -TERM $$"]), Some(128 + 15));
+    assert!(refusal(&["watch", "--", "/nowhere/command"]).contains("/nowhere/command"));
+}
+
+#[test]
+fn what_a_command_prints_does_not_mix_with_samples() {
+    let output =
+        fullclock(&["watch", "-i", "20ms", "--json", "--", "echo", "hello"]).output().unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("hello"));
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        serde_json::from_str::<serde_json::Value>(line).unwrap();
+    }
+}
+
+#[test]
+fn a_recording_shows_the_lines_that_were_printed_when_it_was_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("this.tape");
+    let file = file.to_str().unwrap();
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let columns = ["--columns", "busy,ticks,interrupts:LOC"];
+    let live =
+        printed(&[&["watch", "-n", "4", "-i", "20ms", "--record", file][..], &columns].concat());
+    let replayed = printed(&[&["watch", "--replay", file][..], &columns].concat());
+    assert_eq!(lines(&live), lines(&replayed));
+    assert!(refusal(&["watch", "--once", "--record", file]).contains("exists already"));
+    let again = fullclock(&["watch", "--once", "-i", "20ms", "--record", file, "--overwrite"])
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(0));
+}
+
+#[test]
+fn csv_has_one_first_line_and_is_the_same_from_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("this.tape");
+    let file = file.to_str().unwrap();
+    let columns = ["--csv", "--columns", "busy,interrupts:LOC"];
+    let live =
+        printed(&[&["watch", "-n", "3", "-i", "20ms", "--record", file][..], &columns].concat());
+    assert_eq!(live, printed(&[&["watch", "--replay", file][..], &columns].concat()));
+    let mut lines = live.lines();
+    assert_eq!(lines.next(), Some("time,metric,part,of,cpu,unit,value,missing"));
+    let values: Vec<&str> = lines.collect();
+    assert!(values.len() >= 6, "{live}");
+    for line in values {
+        assert!(line.contains("Z,busy,,cpu,") || line.contains("Z,interrupts,LOC,cpu,"), "{line}");
+    }
+}
+
+#[test]
+fn a_recording_that_is_cut_shows_what_is_left_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cut.tape");
+    let path = file.to_str().unwrap();
+    fullclock(&["watch", "-n", "4", "-i", "20ms", "--record", path]).output().unwrap();
+    let whole = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &whole[..whole.len() - 10]).unwrap();
+    let output = fullclock(&["watch", "--replay", path, "--columns", "busy"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().filter(|it| it.starts_with("Time")).count(), 3, "{text}");
+    assert!(!output.stderr.is_empty());
+}
+
+#[test]
+fn the_reader_of_a_pipe_may_leave() {
+    let mut child = fullclock(&["watch", "-i", "10ms"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// Histories are bounded: what a sample leaves behind is gone after the next.
+#[test]
+fn memory_does_not_grow_with_the_number_of_samples() {
+    let mut child = fullclock(&["watch", "-i", "2ms", "--json"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let peak_kb = || {
+        let text = std::fs::read_to_string(Path::new(&status)).unwrap();
+        let line = text.lines().find(|it| it.starts_with("VmHWM")).unwrap().to_owned();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let early = peak_kb();
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    let late = peak_kb();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(late < 40 * 1024, "{late} kB");
+    assert!(late < early + 2 * 1024, "{early} kB, then {late} kB");
+}
