@@ -22,7 +22,7 @@ fn studies(name: &str, script: &str) -> Step {
 
 /// Ondemand against performance, with less work than the case has where it is not emulated.
 const ONDEMAND: &str = "\
-settled case:ondemand -n 6 -w 'cpu-loop --iterations 300000' -w 'wakeup --iterations 20'";
+settled case:ondemand -n 6 -w 'cpu-loop --iterations 100000' -w 'wakeup --iterations 10'";
 
 /// With and without ticks.
 const TICK: &str = "settled case:tick -n 6 -w 'cpu-loop --iterations 1000000'";
