@@ -154,13 +154,17 @@ fn named<'a>(suites: &'a [Suite], name: &str) -> Result<&'a Suite> {
 /// Errors name every suite in which a test failed.
 pub(crate) fn run_beside(suites: &[Suite]) -> Result<Tally> {
     let mut waiting: Vec<&Suite> = suites.iter().collect();
-    waiting.sort_by_key(|it| std::cmp::Reverse(it.size()));
+    waiting.sort_by_key(|it| std::cmp::Reverse((it.has_own_main(), it.size())));
     let waiting = Mutex::new(VecDeque::from(waiting));
+    let n_workers = thread::available_parallelism().map_or(1, NonZero::get);
+    // Most of what tests of the program do is waiting.
+    let threads = format!("--test-threads={}", 2 * n_workers);
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let work = || {
         let (mut tally, mut failures) = (Tally::default(), Vec::new());
         while let Some(suite) = next() {
-            let arguments: &[&str] = if suite.has_own_main() { &[] } else { &["--skip", ALONE] };
+            let arguments: &[&str] =
+                if suite.has_own_main() { &[] } else { &["--skip", ALONE, &threads] };
             match suite.run(arguments, &[]) {
                 Ok(done) => tally += done,
                 Err(error) => failures.push(format!("{}: {error:#}", suite.name)),
@@ -168,7 +172,6 @@ pub(crate) fn run_beside(suites: &[Suite]) -> Result<Tally> {
         }
         (tally, failures)
     };
-    let n_workers = thread::available_parallelism().map_or(1, NonZero::get);
     let done: Vec<(Tally, Vec<String>)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
         let joined =
