@@ -353,6 +353,12 @@ fn kill(pid: u32) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
+/// Asks a race to end, as Ctrl-C does.
+fn interrupt(race: &Child) {
+    let pid = rustix::process::Pid::from_child(race);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+}
+
 /// The journal of the race that is under way there, once it has some intervals.
 fn journal_in(results: &Path) -> PathBuf {
     found(|| {
@@ -503,8 +509,7 @@ fn an_agent_that_is_asked_to_end_ends_its_race_first() {
 fn ctrl_c_ends_a_race_and_says_what_there_is() {
     let folder = tempfile::tempdir().unwrap();
     let (race, _) = under_way(folder.path(), "1m");
-    let pid = rustix::process::Pid::from_child(&race);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    interrupt(&race);
     let output = race.wait_with_output().unwrap();
     let record = result(&output);
     assert_eq!(record["is_complete"], false);
@@ -562,32 +567,40 @@ impl Drop for Group {
     }
 }
 
-#[test]
-fn a_quota_that_is_lifted_in_the_middle_is_marked_and_the_node_recovers() {
-    let Some(group) = Group::make() else { return };
-    let held = format!("b=embedded,cgroup={}", group.folder.display());
-    let output = std::thread::scope(|scope| {
-        let nodes = ["--node", "a=embedded", "--node", &held, "--sessions", "16", "-d", "14s"];
-        let race = scope.spawn(move || raced(&nodes));
-        let members = group.folder.join("cgroup.procs");
-        found(|| fs::read_to_string(&members).is_ok_and(|it| !it.is_empty()).then_some(()));
-        sleep(Duration::from_secs(8));
+mod alone {
+    use super::*;
+
+    #[test]
+    fn a_quota_that_is_lifted_in_the_middle_is_marked_and_the_node_recovers() {
+        let Some(group) = Group::make() else { return };
+        let held = format!("b=embedded,cgroup={}", group.folder.display());
+        let folder = tempfile::tempdir().unwrap();
+        let nodes = ["race", "--node", "a=embedded", "--node", &held, "--sessions", "16"];
+        let mut race = fullclock(&[&nodes[..], &["-i", "200ms", "-d", "2m", "--json"]].concat());
+        race.arg("--results").arg(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let race = race.spawn().unwrap();
+        let journal = journal_in(folder.path());
+        let n_of_b = || fs::read_to_string(&journal).unwrap().matches("\"arm\":1,").count();
+        found(|| (n_of_b() >= 15).then_some(()));
         assert!(group.allow(None));
-        race.join().unwrap()
-    });
-    let record = result(&output);
-    let of_b = record["trials"].as_array().unwrap().iter().filter(|it| it["arm"] == 1);
-    let (mut lifted, mut rates) = (false, [(0.0, 0.0); 2]);
-    for trial in of_b {
-        let rate = trial["figures"][0]["value"].as_f64().unwrap_or(0.0);
-        let (sum, n) = &mut rates[usize::from(lifted)];
-        (*sum, *n) = (*sum + rate, *n + 1.0);
-        let marks = trial["marks"].as_array().into_iter().flatten();
-        lifted |= marks
-            .clone()
-            .any(|it| it["mark"] == "quota" && it["from"] == 0.25 && it["to"].is_null());
+        let n_held = n_of_b();
+        found(|| (n_of_b() >= n_held + 15).then_some(()));
+        interrupt(&race);
+        let output = race.wait_with_output().unwrap();
+        let record = result(&output);
+        let of_b = record["trials"].as_array().unwrap().iter().filter(|it| it["arm"] == 1);
+        let (mut lifted, mut rates) = (false, [(0.0, 0.0); 2]);
+        for trial in of_b {
+            let rate = trial["figures"][0]["value"].as_f64().unwrap_or(0.0);
+            let (sum, n) = &mut rates[usize::from(lifted)];
+            (*sum, *n) = (*sum + rate, *n + 1.0);
+            let marks = trial["marks"].as_array().into_iter().flatten();
+            lifted |= marks
+                .clone()
+                .any(|it| it["mark"] == "quota" && it["from"] == 0.25 && it["to"].is_null());
+        }
+        assert!(lifted, "no mark of the quota");
+        let [held, free] = rates.map(|(sum, n)| sum / n);
+        assert!(held * 1.1 < free, "{held} commits a second with the quota, {free} without");
     }
-    assert!(lifted, "no mark of the quota");
-    let [held, free] = rates.map(|(sum, n)| sum / n);
-    assert!(held * 1.1 < free, "{held} commits a second with the quota, {free} without");
 }

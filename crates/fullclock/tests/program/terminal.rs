@@ -96,13 +96,16 @@ fn ctrl_c_gives_the_terminal_back() {
 
 #[test]
 fn a_signal_gives_the_terminal_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = folder.path().join("shown");
     // The command's parent is the watch.
-    let Some(mut terminal) =
-        Terminal::open("-i 100ms -- sh -c 'sleep 1; kill -TERM $PPID; sleep 60'")
-    else {
-        return;
-    };
+    let command = format!(
+        "sh -c 'until test -e {}; do sleep 0.1; done; kill -TERM $PPID; sleep 60'",
+        shown.display()
+    );
+    let Some(mut terminal) = Terminal::open(&format!("-i 100ms -- {command}")) else { return };
     terminal.until("Busy%");
+    std::fs::write(shown, "").unwrap();
     let rest = terminal.rest();
     assert!(
         rest.contains(LEFT) && rest.contains(CURSOR_SHOWN) && rest.contains(" icanon"),

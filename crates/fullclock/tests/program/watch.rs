@@ -1,6 +1,7 @@
 //! `fullclock watch`, as a user meets it: its lines, its exit codes, and the terminal it leaves behind.
 
 use crate::support::{fullclock, is_of, printed, refusal};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -152,20 +153,20 @@ fn the_reader_of_a_pipe_may_leave() {
 #[test]
 fn memory_does_not_grow_with_the_number_of_samples() {
     let mut child = fullclock(&["watch", "-i", "2ms", "--json"])
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let status = format!("/proc/{}/status", child.id());
-    let peak_kb = || {
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut peak_kb_after = |n_samples| {
+        let n_read = lines.by_ref().take(n_samples).map_while(Result::ok).count();
+        assert_eq!(n_read, n_samples);
         let text = std::fs::read_to_string(Path::new(&status)).unwrap();
         let line = text.lines().find(|it| it.starts_with("VmHWM")).unwrap().to_owned();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
     };
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    let early = peak_kb();
-    std::thread::sleep(std::time::Duration::from_secs(4));
-    let late = peak_kb();
+    let (early, late) = (peak_kb_after(100), peak_kb_after(400));
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(late < 40 * 1024, "{late} kB");

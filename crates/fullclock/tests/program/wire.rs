@@ -67,10 +67,11 @@ impl Server {
 
     /// A client that measures for ten minutes, from when it is the one that the server serves.
     fn occupied(&self) -> Child {
+        let mut patience = Duration::from_millis(50);
         loop {
             let child = self.client(&["-d", "10m", "--sizes", "64"]).stdout(Stdio::piped()).spawn();
             let mut child = child.unwrap();
-            sleep(Duration::from_millis(500));
+            sleep(patience);
             let other = self.client(&["-n", "1", "--sizes", "2"]).output().unwrap();
             let is_busy = String::from_utf8_lossy(&other.stderr).contains("serves a client at");
             if is_busy && child.try_wait().unwrap().is_none() {
@@ -79,6 +80,7 @@ impl Server {
             // The other one was quicker.
             child.kill().unwrap();
             child.wait().unwrap();
+            patience *= 2;
         }
     }
 }
@@ -103,9 +105,9 @@ fn interrupt(child: &Child) {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
 }
 
-/// A client of many sizes, a second each, that is interrupted behind one of them: later on a machine that is busy.
+/// A client of many sizes, 300 ms each, that is interrupted behind one of them: later on a machine that is busy.
 fn interrupted_between_sizes(server: &Server, options: &[&str]) -> Output {
-    let mut patience = Duration::from_secs(4);
+    let mut patience = Duration::from_secs(1);
     loop {
         let mut client = server.client(options);
         let child = client.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -114,7 +116,7 @@ fn interrupted_between_sizes(server: &Server, options: &[&str]) -> Output {
         let output = child.wait_with_output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         let is_early = errors.contains("interrupted before the first message size was over");
-        if !is_early || patience > Duration::from_secs(10) {
+        if !is_early || patience > Duration::from_secs(4) {
             return output;
         }
         patience *= 2;
@@ -249,7 +251,7 @@ fn an_interrupted_client_writes_its_report_and_says_what_is_not_in_it() {
     let server = Server::start(&[]);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    let options = ["-d", "1s", "--sizes", "all", "--report", path.to_str().unwrap()];
+    let options = ["-d", "300ms", "--sizes", "all", "--report", path.to_str().unwrap()];
     assert!(interrupted_between_sizes(&server, &options).status.success());
     let page = std::fs::read_to_string(&path).unwrap();
     assert!(page.contains("of 23 message sizes were measured"), "{page}");
@@ -340,7 +342,7 @@ fn a_client_whose_server_is_killed_says_so() {
 #[test]
 fn an_interrupted_client_prints_the_sizes_that_are_over() {
     let server = Server::start(&[]);
-    let options = ["--csv", "-d", "1s", "--sizes", "all"];
+    let options = ["--csv", "-d", "300ms", "--sizes", "all"];
     let output = interrupted_between_sizes(&server, &options);
     assert!(output.status.success(), "{output:?}");
     let n_lines = output.stdout.iter().filter(|it| **it == b'\n').count();

@@ -69,7 +69,10 @@ fn main() -> ExitCode {
 fn run_tests(filters: &[&str]) -> ExitCode {
     let is_ignored = filters.contains(&"--ignored");
     let is_sweep = filters.contains(&"--sweep");
-    let filters: Vec<&&str> = filters.iter().filter(|it| !it.starts_with('-')).collect();
+    let skipped: Vec<&str> =
+        filters.windows(2).filter(|it| it[0] == "--skip").map(|it| it[1]).collect();
+    let filters: Vec<&&str> =
+        filters.iter().filter(|it| !it.starts_with('-') && !skipped.contains(it)).collect();
     let tests = match is_ignored {
         _ if is_sweep => sweep::TESTS.to_vec(),
         #[cfg(feature = "faults")]
@@ -78,7 +81,10 @@ fn run_tests(filters: &[&str]) -> ExitCode {
         true => Vec::new(),
         false => [guarded::TESTS, obstructed::TESTS, short_of_disk::TESTS].concat(),
     };
-    let chosen = |name: &str| filters.is_empty() || filters.iter().any(|it| name.contains(**it));
+    let chosen = |name: &str| {
+        let is_named = filters.is_empty() || filters.iter().any(|it| name.contains(**it));
+        is_named && !skipped.iter().any(|it| name.contains(it))
+    };
     let chosen: Vec<Test> = tests.into_iter().filter(|it| chosen(it.0)).collect();
     println!("\nrunning {} tests", chosen.len());
     for (name, test) in &chosen {
