@@ -28,12 +28,19 @@ fn name(word: &str, end: usize) -> (usize, &str) {
     (begin, &front[begin..])
 }
 
+/// A name without the letter of an escaped line end or tab in front of it: `\nDBPASS` in a quoted message.
+fn after_escape<'t>(word: &str, begin: usize, name: &'t str) -> &'t str {
+    let is_escaped = word[..begin].ends_with('\\');
+    name.strip_prefix(['n', 'r', 't']).filter(|_| is_escaped).unwrap_or(name)
+}
+
 fn after_equals(word: &str, before: &str, at: usize, kind: Text) -> Option<Range<usize>> {
     // libpq takes spaces on both sides.
     let (begin, name) = name(word, word[..at].trim_end().len());
     // What is after a # stays in the browser; `serve` prints links that have its token there, so as to be opened.
     let is_fragment = word[..begin].ends_with('#');
-    if is_fragment || !names::is_secret(name) {
+    if is_fragment || !(names::is_secret(name) || names::is_secret(after_escape(word, begin, name)))
+    {
         return None;
     }
     let value = value_begin(word, at, kind)?;

@@ -70,7 +70,8 @@ pub fn masked(message: &str) -> Cow<'_, str> {
 }
 
 fn unquoted<'t>(words: &'t [impl AsRef<str>]) -> Vec<Word<'t>> {
-    words.iter().map(|it| Word { text: it.as_ref(), at: 0, is_quoted: false }).collect()
+    let word = |text: &'t str| Word { text, at: 0, is_quoted: false, is_first: false };
+    words.iter().map(|it| word(it.as_ref())).collect()
 }
 
 /// The secrets in a text that is split into words.
@@ -103,10 +104,10 @@ fn places(words: &[Word<'_>], kind: Text, depth: usize) -> Vec<Place> {
 
 /// The secrets in the commands that a word quotes.
 fn nested(word: &str, depth: usize) -> Vec<Range<usize>> {
-    if !word.contains(char::is_whitespace) {
+    if !words::has_space(word) {
         return Vec::new();
     }
-    if split(word).len() > 1 {
+    if split(word).len() > 1 || !word.contains(char::is_whitespace) {
         return ranges(word, Text::Script, depth + 1);
     }
     let quoted = words::quoted(word).into_iter();

@@ -1,6 +1,6 @@
 //! Words that are secrets by the option or the program in front of them.
 
-use super::words::Word;
+use super::words::{Word, pieces};
 use super::{Place, Text, is_secret, is_switch, names};
 
 /// Where a program takes a password, besides options whose names say so.
@@ -104,13 +104,34 @@ struct Current<'t> {
 
 /// The secrets among these words, by their neighbours.
 pub(super) fn secrets(words: &[Word<'_>], kind: Text) -> Vec<Place> {
+    // Where no shell reads, the end of a line is a space like any other.
+    let is_first = |it: &Word<'_>| it.is_first && kind == Text::Script;
+    let whole_words: Vec<Word<'_>> =
+        words.iter().map(|it| Word { is_first: is_first(it), ..it.clone() }).collect();
+    let mut found = by_neighbours(&whole_words, kind);
+    if kind != Text::Arguments {
+        // A password with `;` in it is one word, unless a shell reads it: what either reading finds is one.
+        let (numbers, pieces): (Vec<usize>, Vec<Word<'_>>) = pieces(words).into_iter().unzip();
+        let in_word = |it: Place| {
+            let (number, piece) = (*numbers.get(it.word)?, pieces.get(it.word)?);
+            let is_to_end = it.bytes.end == piece.text.len();
+            let end =
+                if is_to_end { words.get(number)?.text.len() } else { it.bytes.end + piece.at };
+            Some(Place { word: number, bytes: it.bytes.start + piece.at..end })
+        };
+        found.extend(by_neighbours(&pieces, kind).into_iter().filter_map(in_word));
+    }
+    found
+}
+
+fn by_neighbours(words: &[Word<'_>], kind: Text) -> Vec<Place> {
     let mut found = Vec::new();
     let mut current = Current::default();
     for (at, word) in words.iter().enumerate() {
         let next = words.get(at + 1);
         found.extend(next.filter(|it| names_next(words, at, it, kind)).map(|it| whole(at + 1, it)));
         let before = before(words, at);
-        if ends_before(word, before, kind, &current) {
+        if word.is_first || ends_before(word, before, kind, &current) {
             current = Current::default();
         }
         match program_name(word.text, before) {
@@ -134,9 +155,16 @@ pub(super) fn secrets(words: &[Word<'_>], kind: Text) -> Vec<Place> {
     found
 }
 
-/// The word in front of one.
+/// The word in front of one, in the same command.
 fn before<'t>(words: &[Word<'t>], at: usize) -> &'t str {
-    at.checked_sub(1).and_then(|it| words.get(it)).map_or("", |it| it.text)
+    let is_first = words.get(at).is_none_or(|it| it.is_first);
+    let before = at.checked_sub(1).filter(|_| !is_first);
+    before.and_then(|it| words.get(it)).map_or("", |it| it.text)
+}
+
+/// The word after one, in the same command.
+fn following<'w, 't>(words: &'w [Word<'t>], at: usize) -> Option<&'w Word<'t>> {
+    words.get(at + 1).filter(|it| !it.is_first)
 }
 
 /// Whether the options of the current program end in front of this word: at the command of sshpass, or at `x|y` of a shell.
@@ -213,7 +241,7 @@ fn value(words: &[Word<'_>], at: usize, option: &str) -> Option<Place> {
         return Some(Place { word: at, bytes: word.len() - rest.len()..word.len() });
     }
     // Of a program that asks for its password, the next option.
-    let next = words.get(at + 1).filter(|it| !it.text.starts_with('-'))?;
+    let next = following(words, at).filter(|it| !it.text.starts_with('-'))?;
     Some(whole(at + 1, next))
 }
 
@@ -249,7 +277,8 @@ fn logon_in(word: &str, before: &str, current: &Current<'_>) -> Option<std::ops:
 /// Whether a word gives the next one as a secret: `--password SECRET`, `PASSWORD 'SECRET'` and `IDENTIFIED BY SECRET` of SQL.
 fn names_next(words: &[Word<'_>], at: usize, next: &Word<'_>, kind: Text) -> bool {
     let Some(word) = words.get(at).map(|it| it.text) else { return false };
-    let before = before(words, at);
+    // In SQL, a line ends nothing.
+    let before = at.checked_sub(1).and_then(|it| words.get(it)).map_or("", |it| it.text);
     if word.eq_ignore_ascii_case("by") && before.eq_ignore_ascii_case("identified") {
         return true;
     }
@@ -260,7 +289,7 @@ fn names_next(words: &[Word<'_>], at: usize, next: &Word<'_>, kind: Text) -> boo
         // A password has more than one character; `-pass 1` of ffmpeg(1) is a number.
         true => {
             let is_option = next.text.starts_with('-') || is_switch(next.text);
-            kind != Text::Prose && !is_option && next.text.len() > 1
+            kind != Text::Prose && !is_option && !next.is_first && next.text.len() > 1
         }
         false => next.is_quoted,
     }

@@ -54,6 +54,8 @@ const SPELLINGS: &[&str] = &[
     "openssl enc -pass pass:@",
     "psql -c \"alter user me password '@'\"",
     "mysql -e \"create user me identified by '@'\"",
+    "mysql -e \"create user me identified\nby\n'@'\"",
+    "psql -c \"alter user me password\n'@'\"",
     "tool --api-token @",
     "env API_SECRET=@ ./run",
     "env DBPASS=@ ./run",
@@ -87,7 +89,46 @@ const SPELLINGS: &[&str] = &[
     "mysql --execute='select 1;' -p@",
     "sudo -E /usr/bin/mysql -p@",
     "sshpass -f /root/pw ssh db1 mysql -p@",
+    "sh -c 'true\nDBPASS=@ ./run'",
+    "sh -c 'true\nredis-cli\t-a\t@'",
+    "sh -c 'redis-cli -a \\\n @'",
 ];
+
+/// What a shell begins a command after, here one that follows another command.
+const BEGINNINGS: &[&str] = &[
+    "\n",
+    "\r\n",
+    "\n\n\t",
+    ";",
+    " ; ",
+    "&",
+    " & ",
+    "|",
+    " | ",
+    "|&",
+    "&&",
+    " &&\n",
+    "||",
+    "; (",
+    "\n{ ",
+    "; x=$(",
+    " \"$(",
+    " `",
+    " <(",
+    "; if true; then ",
+    "\nfor i in 1 -2\ndo\n",
+    "; while ! ",
+    "\n! ",
+    "; else ",
+    "; case x in x) ",
+    " # it's -x\n",
+    " \\\n-x\n",
+    " <<EOF\nit's -x\nEOF\n",
+    " <<-'EOF' | ",
+];
+
+/// What may follow the last word of a command.
+const ENDS: &[&str] = &["", "\nls", "\r\n", ";ls", "|ls", "&", "&&ls", "||ls", ")", "`"];
 
 /// Commands without a secret.
 const HARMLESS: &[&str] = &[
@@ -114,6 +155,11 @@ const HARMLESS: &[&str] = &[
     "pgbench --password=***",
     "sh -c 'mysqldump x | pigz -p8'",
     "sh -c 'mysqldump x|pigz -p8'",
+    "sh -c 'mysqldump x\npigz -p8'",
+    "sh -c 'mysqldump x\r\npigz -p8'",
+    "sh -c 'redis-cli -a\nls x'",
+    "sh -c 'tool --password\nls x'",
+    "sh -c 'ls -l \\\n /data/mysql -p8'",
     "sh -c 'mysql -e \"select 1\"; pigz -p8 x'",
     "sh -c 'mysqldump x > y && pigz -p8 y'",
     "sh -c 'redis-server & grep -a foo x'",
@@ -160,6 +206,33 @@ fn every_spelling_of_a_secret_is_found_and_masked_as_words_and_as_text() {
         {
             let masked = super::masked(&message);
             assert!(!masked.contains(SECRET), "{masked}");
+        }
+    }
+}
+
+#[test]
+fn a_command_begins_after_each_operator_and_keyword_of_a_shell_and_after_the_end_of_a_line() {
+    let commands = [
+        "/opt/db/mysql -ps3kr1t",
+        "mysql \\\n x \\\n -ps3kr1t",
+        "redis-cli -a s3kr1t",
+        "sqlplus scott/s3kr1t",
+        "curl -u me:s3kr1t",
+        "sshpass -p s3kr1t",
+        "PGPASSWORD=s3kr1t",
+    ];
+    let fronts = ["ls -l", "mysqldump x", "sshpass -e ssh x", "sqlplus / as"];
+    for (begins, end) in BEGINNINGS.iter().flat_map(|it| ENDS.iter().map(move |end| (it, end))) {
+        for (front, command) in fronts.iter().flat_map(|it| commands.map(|one| (it, one))) {
+            let script = format!("{front}{begins}{command}{end}");
+            let words = ["sh", "-c", &script];
+            assert!(are_in(&words), "{script:?}");
+            let in_words = masked_words(&words).join(" ");
+            let in_message = masked(&format!("--prove {script:?}: no")).into_owned();
+            let in_command = masked_command(&format!("sh -c {script:?}")).into_owned();
+            for masked in [in_words, in_message, in_command] {
+                assert!(!masked.contains(SECRET), "{script:?}: {masked}");
+            }
         }
     }
 }
@@ -237,6 +310,8 @@ fn a_long_text_takes_no_long_time() {
         "mysqlsh a:@ ",
         "sqlplus a/ ",
         "--password x ",
+        "--password\\n",
+        "mysql\\n-p1;",
     ] {
         let text = part.repeat(length / part.len()) + "=";
         assert!(masked(&text).len() <= text.len());
@@ -260,7 +335,7 @@ proptest! {
 
     #[test]
     fn any_text_is_masked_and_loses_nothing_but_what_is_masked(
-        text in "(pass|pwd|--password|-p|mysql|=|:|//|@|\\?|&|;|'|\"|`|\\\\|\\$| |ä|x|token|by|identified|sqlplus|/){0,24}",
+        text in "(pass|pwd|--password|-p|mysql|=|:|//|@|\\?|&|;|'|\"|`|\\\\|\\\\n|\n|\\(|\\$| |ä|x|token|by|identified|sqlplus|/){0,24}",
     ) {
         for once in [masked(&text), masked_command(&text)] {
             // The parts around the masks are those of the text, in their order.

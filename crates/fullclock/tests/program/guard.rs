@@ -172,6 +172,45 @@ fn reverting_on_a_read_only_file_system_undoes_and_ends_with_3() {
     assert_eq!(process(|line| line.contains("hold-latency\x001234567")), None);
 }
 
+/// A line of the journal: the checksum is that of what follows it.
+fn journal_line(number: usize, step: &str, body: &str) -> String {
+    let summed = format!("\"sequence\":{number},\"step\":{step},\"body\":{body}}}");
+    let shifted = |sum: u32| (sum >> 1) ^ (0xedb8_8320 * (sum & 1));
+    let next = |sum: u32, byte: u8| (0..8).fold(sum ^ u32::from(byte), |sum, _| shifted(sum));
+    let sum = !summed.bytes().fold(u32::MAX, next);
+    format!("{{\"crc32\":\"{sum:08x}\",{summed}\n")
+}
+
+#[test]
+fn a_revert_reports_what_it_undid_before_a_change_that_it_cannot_undo() {
+    let state = State::new();
+    for latency in ["1000001", "1000002"] {
+        state.succeeds(&["apply", &format!("cpu-dma-latency={latency}")]);
+    }
+    let path = state.path().join("journal");
+    let mut journal = fs::read_to_string(&path).unwrap();
+    let n = journal.lines().count();
+    // Both were interrupted while they were reverted, and what the first wrote cannot be read.
+    let reverting = |change| format!("{{\"is\":\"reverting\",\"change\":\"{change}\"}}");
+    let intended = r#"{"is":"intended","change":"0001","group":7}"#;
+    journal += &journal_line(n + 1, &reverting("0001"), "null");
+    journal += &journal_line(n + 2, &reverting("0002"), "null");
+    journal += &journal_line(n + 3, intended, "\"no group\"");
+    fs::write(&path, journal).unwrap();
+    let output = state.command(&["revert", "--json"]).output().unwrap();
+    let held = |latency: &str| process(|it| it.contains(&format!("hold-latency\0{latency}")));
+    let holders = [held("1000001"), held("1000002")];
+    holders.iter().flatten().for_each(|it| kill_process(*it, Signal::KILL).unwrap());
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    assert!(error(&output).contains("change 0001 is not undone: "), "{}", error(&output));
+    let reverted: Value = serde_json::from_slice(&output.stdout).unwrap();
+    is_of(include_str!("../../../schemas/revert-1.json"), &reverted);
+    assert_eq!(reverted["undone"].as_array().unwrap().len(), 1);
+    assert_eq!(reverted["undone"][0]["change"], "0002");
+    assert!(reverted["error"].as_str().unwrap().starts_with("change 0001 is not undone: "));
+    assert!(holders[0].is_some() && holders[1].is_none());
+}
+
 #[test]
 fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing_in_force() {
     let mut n_refused = 0;

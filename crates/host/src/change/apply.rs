@@ -17,6 +17,7 @@ impl Transaction<'_> {
         let step = Step::Intended { change: self.id.clone(), group: number };
         self.journal.append(step, &Packed::of(group), true).map_err(Cause::NotJournaled)?;
         self.n_groups += 1;
+        self.tell_guard()?;
         let mut fates = vec![Fate::NotMade; group.writes.len()];
         let made = self.make(group, &mut fates);
         let step = Step::Done { change: self.id.clone() };
@@ -25,6 +26,7 @@ impl Transaction<'_> {
         let noted = self.journal.append(step, &body, made.is_ok());
         made?;
         noted.map_err(Cause::OutcomeNotJournaled)?;
+        self.tell_guard()?;
         Ok(Outcome { fates })
     }
 
@@ -143,6 +145,7 @@ impl Transaction<'_> {
         self.notes.extend(start.note.clone());
         let step = Step::Held { change: self.id.clone(), pid: start.pid(), started: start.started };
         self.journal.append(step, &(), false).map_err(Cause::NotJournaled)?;
+        self.tell_guard()?;
         start.go()?;
         Ok(())
     }

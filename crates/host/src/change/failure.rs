@@ -1,6 +1,7 @@
 //! What can go wrong with a change, in words that say what to do next.
 
 use super::Undone;
+use crate::ownership::Distrusted;
 use facts::change::Target;
 use std::fmt;
 use std::path::PathBuf;
@@ -133,13 +134,8 @@ pub enum JournalError {
         folder: PathBuf,
     },
     /// Others than root and the caller could change what is in it, or what it is.
-    #[error("{path}: {why}")]
-    NotTrusted {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why, and what to do about it.
-        why: String,
-    },
+    #[error(transparent)]
+    NotTrusted(#[from] Distrusted),
     /// A line that was whole once is so no longer.
     #[error("{path}, line {line}: {why}; {REMEDY}")]
     Damaged {

@@ -37,6 +37,16 @@ pub enum ChangeError {
         /// Why it is not recorded.
         error: JournalError,
     },
+    /// Of several changes this one is not undone, nor are those that were to be undone after it.
+    #[error("change {id} is not undone: {error}")]
+    NotUndone {
+        /// Which.
+        id: String,
+        /// Why.
+        error: Box<ChangeError>,
+        /// What came of those before it: [`ChangeError::NotRecorded`], or what undoing did.
+        before: Box<Result<Vec<Undone>, ChangeError>>,
+    },
     /// It could not be kept, and everything is undone, as far as `undone` says.
     #[error("change {id} is not kept: {error}")]
     NotKept {
@@ -102,6 +112,8 @@ fn revert_one(
 }
 
 /// Undoes every change that is not reverted, the latest first.
+///
+/// Errors: those of [`revert`], of the first change that is not undone ([`ChangeError::NotUndone`]).
 pub fn revert_all(
     machine: &Machine,
     journal: &mut Journal,
@@ -111,6 +123,8 @@ pub fn revert_all(
 }
 
 /// Undoes what a crash interrupted, and what nobody confirmed in time. Every start that writes begins with it.
+///
+/// Errors: as of [`revert_all`].
 pub fn recover(
     machine: &Machine,
     journal: &mut Journal,
@@ -139,6 +153,7 @@ fn revert_those(
     }
     let mut undone = Vec::new();
     let mut not_recorded = None;
+    let mut failed = None;
     for id in ids {
         match revert(machine, journal, &id, force) {
             Ok(more) => undone.extend(more),
@@ -146,14 +161,21 @@ fn revert_those(
                 undone.extend(more);
                 not_recorded = Some((id, error));
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                failed = Some((id, Box::new(error)));
+                break;
+            }
         }
     }
     // A study that opened the journal has seen to what an earlier process left.
     journal.rest();
-    match not_recorded {
+    let done = match not_recorded {
         None => Ok(undone),
         Some((id, error)) => Err(ChangeError::NotRecorded { id, undone, error }),
+    };
+    match failed {
+        None => done,
+        Some((id, error)) => Err(ChangeError::NotUndone { id, error, before: Box::new(done) }),
     }
 }
 
@@ -181,4 +203,34 @@ pub fn confirm(machine: &Machine, journal: &mut Journal, id: &str) -> Result<(),
         State::PartlyReverted { .. } => "has been reverted already, but for what was left alone",
     };
     Err(ChangeError::NotNow { id, why: why.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::Intent;
+    use crate::change::tree::{STAT_INTERVAL, Tree, governor, governors, stat_interval};
+
+    #[test]
+    fn what_was_undone_before_a_change_that_cannot_be_undone_is_reported() {
+        let tree = Tree::new();
+        let (machine, mut journal) = (tree.machine(), tree.journal());
+        for group in [governors(), stat_interval()] {
+            let mut change = journal.begin(&machine, Intent::default()).unwrap();
+            change.confirm_without_guard(Duration::ZERO);
+            change.apply(&group).unwrap();
+            change.keep().unwrap();
+        }
+        let step = Step::Intended { change: "0001".to_owned(), group: 7 };
+        journal.append(step, &"no group", true).unwrap();
+        let error = recover(&machine, &mut journal, Force::No).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("change 0001 is not undone: ") && text.contains("line"), "{text}");
+        let ChangeError::NotUndone { before, .. } = error else { panic!("{error:?}") };
+        let undone = before.unwrap();
+        assert_eq!((undone.len(), undone[0].change.as_str()), (1, "0002"));
+        assert_eq!(tree.get(STAT_INTERVAL), "1\n");
+        assert_eq!(tree.get(&governor(0)), "performance\n");
+        assert_eq!(journal.change("2").unwrap().state, State::Reverted);
+    }
 }

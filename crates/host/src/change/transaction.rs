@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::guard::Guard;
 use super::journal::{Journal, State, Step};
 use super::undo::UndoLog;
-use super::{Cause, ChangeError, Fate, Force, JournalError, Machine, Undone, fault};
+use super::{Cause, ChangeError, Fate, Force, JournalError, Machine, Trouble, Undone, fault};
 use facts::change::Group;
 use std::time::Duration;
 
@@ -42,6 +42,8 @@ pub struct Transaction<'a> {
     pub(super) n_groups: u32,
     confirm_within: Option<Duration>,
     guard: Option<Guard>,
+    /// Whether the guard that changes of the journal share sees to it.
+    shares_guard: bool,
     pub(super) notes: Vec<String>,
     /// Whether it is kept or undone.
     is_over: bool,
@@ -95,6 +97,7 @@ impl<'a> Transaction<'a> {
             n_groups: 0,
             confirm_within,
             guard,
+            shares_guard: intent.guarded == Guarded::UntilOver,
             notes: Vec::new(),
             is_over: false,
         })
@@ -179,6 +182,11 @@ impl<'a> Transaction<'a> {
         }
     }
 
+    /// Gives a shared guard what the journal has of this change. Its own guard loads that once the change awaits confirmation.
+    pub(super) fn tell_guard(&mut self) -> Result<(), Trouble> {
+        if self.shares_guard { self.journal.tell_guard(self.machine, &self.id) } else { Ok(()) }
+    }
+
     fn still_going(&self) -> Result<(), ChangeError> {
         if !self.is_over {
             return Ok(());
@@ -195,6 +203,9 @@ impl<'a> Transaction<'a> {
         };
         // The guard sees in the journal that there is nothing left to do.
         self.guard = None;
+        if self.shares_guard && error.is_none() {
+            self.journal.relieve_guard(&self.id);
+        }
         (undone, error)
     }
 }

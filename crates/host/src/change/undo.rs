@@ -1,10 +1,13 @@
 //! Undoing a change from what the journal recorded: backwards, to what was recorded, and nothing that somebody else has changed since.
 
 use super::failure::shown;
-use super::journal::{Fates, Journal, Recorded, RecordedGroup, State, Step, runs};
+use super::journal::{
+    Fates, Journal, Packed, Recorded, RecordedGroup, State, Step, runs, unrolled,
+};
 use super::machine::{Process, brings_fault_back, end_process, is_running, same};
 use super::{Fate, Force, JournalError, Machine, Undone, UndoneFate, fault};
 use facts::change::{Aim, Target, Write};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -20,7 +23,50 @@ pub(super) struct UndoLog {
     holders: Vec<Process>,
 }
 
+/// The same on one line, as a guard is told it.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    id: String,
+    when: Duration,
+    boot: String,
+    brings_faults_back: bool,
+    groups: Vec<(Packed, Vec<(u32, Fate)>)>,
+    holders: Vec<(u32, u64)>,
+}
+
 impl UndoLog {
+    pub(super) fn to_line(&self) -> serde_json::Result<String> {
+        let packed = |it: &RecordedGroup| (Packed::of(&it.group), runs(&it.fates));
+        serde_json::to_string(&Line {
+            id: self.id.clone(),
+            when: self.when,
+            boot: self.boot.clone(),
+            brings_faults_back: self.brings_faults_back,
+            groups: self.groups.iter().map(packed).collect(),
+            holders: self.holders.iter().map(|it| (it.pid, it.started)).collect(),
+        })
+    }
+
+    pub(super) fn of_line(line: &str) -> serde_json::Result<UndoLog> {
+        let line: Line = serde_json::from_str(line)?;
+        let recorded = |(group, fates): (Packed, Vec<(u32, Fate)>)| {
+            let group = group.unpack();
+            RecordedGroup { fates: unrolled(fates, group.writes.len()), group }
+        };
+        Ok(UndoLog {
+            id: line.id,
+            when: line.when,
+            boot: line.boot,
+            brings_faults_back: line.brings_faults_back,
+            groups: line.groups.into_iter().map(recorded).collect(),
+            holders: line
+                .holders
+                .into_iter()
+                .map(|(pid, started)| Process { pid, started })
+                .collect(),
+        })
+    }
+
     /// Reads it from the journal.
     pub(super) fn of(journal: &Journal, id: &str) -> Result<UndoLog, JournalError> {
         let change = journal.change(id)?;

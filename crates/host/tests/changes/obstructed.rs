@@ -22,6 +22,11 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_change_is_reverted_at_its_deadline_while_another_process_holds_the_lock", || {
         due(Obstacle::Locked);
     }),
+    ("what_a_study_that_dies_has_in_force_is_reverted_whatever_becomes_of_its_journal", || {
+        [Obstacle::Damaged, Obstacle::OthersWrite, Obstacle::Renamed]
+            .into_iter()
+            .for_each(study_dies);
+    }),
     (
         "a_stopped_process_that_is_continued_after_an_override_writes_nothing",
         stopped_before_writing,
@@ -80,6 +85,22 @@ fn due(obstacle: Obstacle) {
     tree.until("the end of the guard", |it| it.processes().is_empty());
     assert_eq!(tree.all(), before);
     obstacle.remove(&tree);
+}
+
+fn study_dies(obstacle: Obstacle) {
+    let tree = Tree::of(&plans::named("clocks").files);
+    let before = tree.all();
+    let mut study = tree.command(&["there-and-back", "clocks", "-"], None).spawn().unwrap();
+    tree.until_in_force();
+    let in_the_way = obstacle.put(&tree);
+    assert_ne!(tree.all(), before);
+    study.kill().unwrap();
+    study.wait().unwrap();
+    tree.until_undone(&before);
+    obstacle.clear(&tree, in_the_way);
+    tree.until("the record", |it| it.state() == Some(State::Reverted));
+    tree.until("the end of the guard", |it| it.processes().is_empty());
+    assert_eq!(tree.all(), before);
 }
 
 /// A process that begins a change of the plan `files` and makes so many of its groups, while `clocks` awaits confirmation.

@@ -253,7 +253,7 @@ fn take_back(change: Transaction<'_>, why: String, applied: &mut Applied<'_>) ->
 }
 
 /// Why a change was not made, and why the journal does not say that it is undone.
-fn with_unrecorded(why: String, error: Option<&JournalError>) -> String {
+pub(super) fn with_unrecorded(why: String, error: Option<&JournalError>) -> String {
     match error {
         None => why,
         Some(error) => format!("{why}; the journal cannot record what was undone: {error}"),

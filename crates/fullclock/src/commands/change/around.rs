@@ -1,8 +1,8 @@
 //! A change that lasts for one trial: made before it, taken back after it, whatever happens.
 
-use super::apply::{Session, Stop};
+use super::apply::{Session, Stop, with_unrecorded};
 use crate::render::change::Applied;
-use host::change::{Guarded, Intent, Journal, Undone};
+use host::change::{ChangeError, Guarded, Intent, Journal, Transaction, Undone};
 use lab::failure::Failure;
 use rules::plan::{Plan, Step};
 use std::sync::atomic::Ordering;
@@ -34,21 +34,32 @@ pub(crate) fn with_change(
             });
         }
         Err(Stop::Wanted(why)) => {
-            let undone = change.undo().map_err(|error| failed(&error))?;
-            return Err(match undone.iter().find(|it| !it.fate.is_clean()) {
-                Some(left) => failed(&not_back(&why, left)),
-                None if session.interrupt.flag().load(Ordering::Relaxed) => Failure::Stopped,
-                None => failed(&why),
+            taken_back(change, &why)?;
+            return Err(match session.interrupt.flag().load(Ordering::Relaxed) {
+                true => Failure::Stopped,
+                false => failed(&why),
             });
         }
         Err(Stop::Broken(error)) => return Err(failed(&format!("{error:#}"))),
     }
     let outcome = trial();
-    let undone = change.undo().map_err(|error| failed(&error))?;
-    match undone.iter().find(|it| !it.fate.is_clean()) {
-        Some(left) => Err(failed(&not_back("the trial is over", left))),
-        None => outcome,
-    }
+    taken_back(change, "the trial is over")?;
+    outcome
+}
+
+/// Undoes a change. Error: what is not as before, and why the journal does not record what was undone.
+fn taken_back(change: Transaction<'_>, before: &str) -> Result<(), Failure> {
+    let (undone, error) = match change.undo() {
+        Ok(undone) => (undone, None),
+        Err(ChangeError::NotRecorded { undone, error, .. }) => (undone, Some(error)),
+        Err(error) => return Err(Failure::Unchanged(error.to_string())),
+    };
+    let why = match undone.iter().find(|it| !it.fate.is_clean()) {
+        None if error.is_none() => return Ok(()),
+        None => before.to_owned(),
+        Some(left) => not_back(before, left),
+    };
+    Err(Failure::Unchanged(with_unrecorded(why, error.as_ref())))
 }
 
 /// Runs a trial of the machine as it is; other processes revert and confirm before and after it.

@@ -21,6 +21,7 @@ use host::Source;
 use host::change::{
     Access, Force, Journal, JournalError, Machine, State, Undone, UndoneFate, recover,
 };
+use revert::Reverted;
 use rules::audit::Audit;
 use rules::plan::{Plan, Request};
 use std::path::{Path, PathBuf};
@@ -216,7 +217,9 @@ pub(super) fn journal(
     access: Access,
 ) -> Result<Journal> {
     let mut journal = opened(arguments, folder, access)?;
-    let undone = recover(machine, &mut journal, Force::No)?;
+    let mut reverted = Reverted::default();
+    let done = reverted.add(recover(machine, &mut journal, Force::No));
+    let Reverted { undone, not_recorded } = reverted;
     if !undone.is_empty() {
         let is_fault = |it: &Undone| it.fate == UndoneFate::WrittenBack && it.target.holds_fault();
         let fault = match undone.iter().any(is_fault) {
@@ -227,7 +230,12 @@ pub(super) fn journal(
         let text = format!("a change had been interrupted or not confirmed; {short}{fault}");
         output::note(&arguments.output, &text);
     }
-    Ok(journal)
+    // Nothing is begun on top of what could not be undone or recorded.
+    done?;
+    match not_recorded {
+        None => Ok(journal),
+        Some(why) => bail!(why),
+    }
 }
 
 /// "7 places are as they were, 1 is not".

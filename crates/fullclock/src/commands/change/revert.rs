@@ -4,7 +4,7 @@ use super::{code, in_short, machine, opened_to_undo};
 use crate::cli::{Arguments, RevertArguments};
 use crate::output::{self, Style};
 use crate::render;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Error, Result, anyhow, bail};
 use host::change::{
     ChangeError, Force, Journal, Machine, Recorded, State, Undone, recover, revert,
 };
@@ -14,9 +14,10 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
     let machine = machine(arguments)?;
     let mut journal = opened_to_undo(arguments, &options.state.state_dir)?;
     let mut reverted = Reverted::default();
-    reverted.add(recover(&machine, &mut journal, Force::No))?;
     let force = if options.force { Force::Yes } else { Force::No };
-    let done = revert_those(&machine, &mut journal, options, force, &mut reverted);
+    let done = reverted
+        .add(recover(&machine, &mut journal, Force::No))
+        .and_then(|()| revert_those(&machine, &mut journal, options, force, &mut reverted));
     let stopped = match done {
         Ok(()) => None,
         // Nothing was undone, so there is nothing to report.
@@ -25,7 +26,7 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
         }
         Err(error) => Some(error),
     };
-    report(arguments, &reverted)?;
+    report(arguments, &reverted, stopped.as_ref())?;
     let is_refused = stopped.is_some()
         || reverted.not_recorded.is_some()
         || reverted.undone.iter().any(|it| !it.fate.is_clean());
@@ -49,10 +50,12 @@ fn revert_those(
     Ok(())
 }
 
-fn report(arguments: &Arguments, reverted: &Reverted) -> Result<()> {
+/// `stopped`: why not everything was reverted that the options name.
+fn report(arguments: &Arguments, reverted: &Reverted, stopped: Option<&Error>) -> Result<()> {
     let Reverted { undone, not_recorded } = reverted;
     let text = if arguments.output.json {
-        render::change::undone_json(undone, not_recorded.as_deref())?
+        let error = stopped.map(|it| format!("{it:#}"));
+        render::change::undone_json(undone, not_recorded.as_deref(), error.as_deref())?
     } else {
         let style = Style::of_stdout(arguments.output.color);
         format!(
@@ -72,14 +75,14 @@ fn report(arguments: &Arguments, reverted: &Reverted) -> Result<()> {
 
 /// What was undone, and why the journal does not say so.
 #[derive(Default)]
-struct Reverted {
-    undone: Vec<Undone>,
-    not_recorded: Option<String>,
+pub(super) struct Reverted {
+    pub(super) undone: Vec<Undone>,
+    pub(super) not_recorded: Option<String>,
 }
 
 impl Reverted {
-    /// Error: nothing was undone.
-    fn add(&mut self, reverted: Result<Vec<Undone>, ChangeError>) -> Result<()> {
+    /// Error: why a change was not undone; what came of others before it is added.
+    pub(super) fn add(&mut self, reverted: Result<Vec<Undone>, ChangeError>) -> Result<()> {
         match reverted {
             Ok(undone) => self.undone.extend(undone),
             Err(error @ ChangeError::NotRecorded { .. }) => {
@@ -88,7 +91,13 @@ impl Reverted {
                     self.undone.extend(undone);
                 }
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                let why = anyhow!("{error}");
+                if let ChangeError::NotUndone { before, .. } = error {
+                    self.add(*before)?;
+                }
+                return Err(why);
+            }
         }
         Ok(())
     }

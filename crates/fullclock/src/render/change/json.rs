@@ -39,12 +39,17 @@ pub(crate) fn applied_json(applied: &Applied<'_>) -> Result<String> {
 }
 
 /// What was taken back: `schemas/revert-1.json`.
-pub(crate) fn undone_json(undone: &[Undone], not_recorded: Option<&str>) -> Result<String> {
+pub(crate) fn undone_json(
+    undone: &[Undone],
+    not_recorded: Option<&str>,
+    error: Option<&str>,
+) -> Result<String> {
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
         "fullclock": env!("CARGO_PKG_VERSION"),
         "undone": undone.iter().map(taken_back).collect::<Vec<_>>(),
         "not_recorded": not_recorded,
+        "error": error,
     }))
 }
 

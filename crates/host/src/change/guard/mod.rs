@@ -9,13 +9,15 @@
 //! journal cannot be read any more, if it cannot be written, and if another process does not release the lock.
 //!
 //! Changes that are made and reverted by one process in turn share a guard: to start and end one with each trial of a study would
-//! disturb what is measured, most of all under systemd, which makes a unit for each.
+//! disturb what is measured, most of all under systemd, which makes a unit for each. Before each write this guard is given what
+//! undoing takes (`hold LOG`), and reads no journal; once that is undone and recorded it forgets it (`forget ID`).
 
 mod process;
 
 pub use process::run;
 
 use super::machine::Companion;
+use super::undo::UndoLog;
 use super::{Machine, Trouble};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::path::Path;
@@ -23,11 +25,15 @@ use std::path::Path;
 /// The first argument of the guard.
 pub const COMMAND: &str = "guard-change";
 
-/// What a guard is told, each with the id of a change on a line of its own, and what it answers.
+/// What a guard is told, each with the id of a change or an [`UndoLog`] on a line of its own, and what it answers.
 const WATCH: &str = "watch";
 const WATCHES: &str = "watching";
 const LOAD: &str = "load";
 const LOADED: &str = "loaded";
+const HOLD: &str = "hold";
+const HOLDS: &str = "holding";
+const FORGET: &str = "forget";
+const FORGETS: &str = "forgotten";
 
 /// A guard that is running. It begins its work when this is dropped.
 #[derive(Debug)]
@@ -74,8 +80,23 @@ impl Guard {
         self.tell(LOAD, id, LOADED)
     }
 
-    fn tell(&mut self, order: &str, id: &str, answer: &str) -> Result<(), Trouble> {
-        let line = format!("{order} {id}\n");
+    /// Gives it what undoing a change takes, which it does when its starter has ended.
+    ///
+    /// Error: it does not answer.
+    pub(super) fn hold(&mut self, log: &UndoLog) -> Result<(), Trouble> {
+        let line = log.to_line().map_err(|it| Trouble::new("the guard", it.to_string()))?;
+        self.tell(HOLD, &line, HOLDS)
+    }
+
+    /// Has it forget a change that is undone.
+    ///
+    /// Error: it does not answer.
+    pub(super) fn forget(&mut self, id: &str) -> Result<(), Trouble> {
+        self.tell(FORGET, id, FORGETS)
+    }
+
+    fn tell(&mut self, order: &str, what: &str, answer: &str) -> Result<(), Trouble> {
+        let line = format!("{order} {what}\n");
         let refused = |why| Trouble::new("the guard", why);
         self.process.asked(line.as_bytes(), answer).map_err(refused)
     }

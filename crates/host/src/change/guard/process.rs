@@ -1,6 +1,6 @@
 //! What the guard does in its own process.
 
-use super::{LOAD, LOADED, WATCH, WATCHES, detach, leave_pipes};
+use super::{FORGET, FORGETS, HOLD, HOLDS, LOAD, LOADED, WATCH, WATCHES, detach, leave_pipes};
 use crate::change::clock::{since_boot, sleep};
 use crate::change::journal::{
     Access, Folder, Journal, Lock, Recorded, State, mark_guard, override_holder, while_unlocked,
@@ -57,10 +57,10 @@ struct Guarding {
     loaded: Option<Loaded>,
 }
 
-/// A change that awaits confirmation, in memory.
+/// A change in memory: one that awaits confirmation, or one that is made and undone by its starter.
 struct Loaded {
     log: UndoLog,
-    /// On CLOCK_BOOTTIME.
+    /// On CLOCK_BOOTTIME; 0 of a change that is undone as soon as its starter has ended.
     deadline: Duration,
     /// Tells others that this guard runs.
     _mark: Option<Lock>,
@@ -93,8 +93,13 @@ impl Guarding {
             let Ok(line) = line else { break };
             let answer = match line.split_once(' ') {
                 Some((WATCH, id)) => {
-                    self.id = Some(id.to_owned());
+                    (self.id, self.loaded) = (Some(id.to_owned()), None);
                     WATCHES
+                }
+                Some((HOLD, log)) => self.hold(log),
+                Some((FORGET, _)) => {
+                    self.loaded = None;
+                    FORGETS
                 }
                 Some((LOAD, id)) => match self.load_and_mark(id) {
                     Ok(()) => LOADED,
@@ -113,6 +118,13 @@ impl Guarding {
             }
         }
         Ok(())
+    }
+
+    /// Keeps what undoing takes. Its starter may have been killed before the end of the line: then nothing of it was made.
+    fn hold(&mut self, log: &str) -> &'static str {
+        let Ok(log) = UndoLog::of_line(log) else { return "what it was given cannot be read" };
+        self.loaded = Some(Loaded { log, deadline: Duration::ZERO, _mark: None });
+        HOLDS
     }
 
     fn load_and_mark(&mut self, id: &str) -> Result<(), ChangeError> {

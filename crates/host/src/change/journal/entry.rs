@@ -109,6 +109,13 @@ pub(in crate::change) fn runs(fates: &[Fate]) -> Vec<(u32, Fate)> {
     runs
 }
 
+/// The fates of so many writes; those that runs do not tell are [`Fate::Intended`].
+pub(in crate::change) fn unrolled(runs: Vec<(u32, Fate)>, n_writes: usize) -> Vec<Fate> {
+    // A run is no longer than its group, whatever it says.
+    let known = runs.into_iter().flat_map(|(n, fate)| std::iter::repeat_n(fate, n as usize));
+    known.chain(std::iter::repeat(Fate::Intended)).take(n_writes).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

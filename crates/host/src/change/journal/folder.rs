@@ -1,9 +1,9 @@
 //! The state folder, and why it may be trusted: nobody but root and the caller can change what is in it or where it leads.
 //!
-//! Whoever can write the journal can have root write what they like when it reverts. Access control lists show as the bits of
-//! the group (acl(5)), so they are seen, too.
+//! Whoever can write the journal can have root write what they like when it reverts.
 
 use crate::change::JournalError;
+use crate::ownership::{Distrusted, Writers, writers};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, StatVfsMountFlags};
 use rustix::io::Errno;
@@ -88,33 +88,17 @@ fn open_at(folder: impl rustix::fd::AsFd, name: &Path) -> Result<OwnedFd, Errno>
 
 /// Whether everybody may write it, which the sticky bit makes bearable: what is ours in it stays ours.
 fn look(folder: &Folder) -> Result<bool, JournalError> {
-    let status = status(folder)?;
-    is_ours(&folder.path, &status)?;
-    if status.st_mode & 0o022 == 0 {
-        return Ok(false);
+    match writers(&folder.path, &status(folder)?) {
+        Ok(writers) => Ok(writers == Writers::Everyone),
+        Err(Distrusted { path, why }) => {
+            Err(refused(&path, &format!("{why}, or use another --state-dir")))
+        }
     }
-    if status.st_mode & 0o1000 == 0 {
-        return Err(refused(
-            &folder.path,
-            "others can write it: `chmod go-w` it, or use another --state-dir",
-        ));
-    }
-    Ok(true)
 }
 
 fn status(folder: &Folder) -> Result<Stat, JournalError> {
     rustix::fs::statat(&folder.file, "", AtFlags::EMPTY_PATH)
         .map_err(|error| io(&folder.path, "looked at", error))
-}
-
-/// Refuses a file or folder that is not root's or the caller's.
-fn is_ours(path: &Path, status: &Stat) -> Result<(), JournalError> {
-    let caller = rustix::process::geteuid().as_raw();
-    if status.st_uid == 0 || status.st_uid == caller {
-        return Ok(());
-    }
-    let why = format!("it belongs to user {}, and not to root or user {caller}", status.st_uid);
-    Err(refused(path, &format!("{why}: `chown` it, or use another --state-dir")))
 }
 
 impl Folder {
@@ -165,22 +149,16 @@ impl Folder {
         let file = rustix::fs::openat(&self.file, name, flags, mode)
             .map_err(|error| not_opened(&path, error))?;
         let status = rustix::fs::fstat(&file).map_err(|error| io(&path, "looked at", error))?;
-        is_ours(&path, &status)?;
         if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile || status.st_nlink > 1 {
             return Err(refused(&path, "it is not a file of one name: move it away"));
         }
-        if status.st_mode & 0o022 != 0 {
-            return Err(refused(
-                &path,
-                "others can write it: see that it is as it should be, then `chmod go-w` it",
-            ));
-        }
+        writers(&path, &status)?;
         Ok(file)
     }
 }
 
 fn refused(path: &Path, why: &str) -> JournalError {
-    JournalError::NotTrusted { path: path.to_owned(), why: why.to_owned() }
+    Distrusted::new(path, why).into()
 }
 
 fn not_opened(path: &Path, error: Errno) -> JournalError {
@@ -238,11 +216,23 @@ mod tests {
         let outer = tempfile::tempdir().unwrap();
         let path = outer.path().join("state");
         open(&path, true).unwrap();
-        for bits in [0o770, 0o707, 0o1777, 0o755] {
+        for (bits, expected) in [
+            (0o777, "others can write it (mode 777): "),
+            (0o707, "others can write it (mode 707): "),
+            (0o770, ""),
+            (0o1777, "chmod 700"),
+            (0o755, "chmod 700"),
+        ] {
             mode(&path, bits);
-            assert!(why(&path).contains("chmod"), "{bits:o}");
+            assert!(why(&path).contains(expected), "{bits:o}: {}", why(&path));
         }
         mode(&path, 0o700);
+        let file = path.join("journal");
+        drop(rustix::fs::open(&file, OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap());
+        mode(&file, 0o602);
+        let folder = open(&path, false).unwrap().unwrap();
+        let why_file = folder.open_file("journal", OFlags::RDONLY).unwrap_err().to_string();
+        assert!(why_file.ends_with("others can write it (mode 602): chmod go-w it"), "{why_file}");
         mode(outer.path(), 0o777);
         assert!(why(&path).contains("others can write it"), "{}", why(&path));
         mode(outer.path(), 0o700);

@@ -13,7 +13,7 @@ mod parse;
 mod recorded;
 mod scroll;
 
-pub(super) use entry::{Fates, Step, runs};
+pub(super) use entry::{Fates, Step, runs, unrolled};
 pub(super) use folder::Folder;
 pub(super) use lock::{Lock, mark_guard, override_holder, while_unlocked};
 pub use open::Access;
@@ -22,7 +22,8 @@ pub use recorded::{Recorded, RecordedGroup, State};
 
 use super::guard::Guard;
 use super::machine::{Process, is_running};
-use super::{ChangeError, Fate, Intent, JournalError, Machine, Transaction, Trouble};
+use super::undo::UndoLog;
+use super::{ChangeError, Intent, JournalError, Machine, Transaction, Trouble};
 use entry::VERSION;
 use history::History;
 use scroll::Scroll;
@@ -110,11 +111,7 @@ impl Journal {
         }
         let recorded = parts.groups.iter().map(|(number, body)| {
             let group = self.body::<Packed>(body)?.unpack();
-            let runs = fates.remove(number).unwrap_or_default().into_iter();
-            // A run is no longer than its group, whatever it says.
-            let known = runs.flat_map(|(n, fate)| std::iter::repeat_n(fate, n as usize));
-            let fates =
-                known.chain(std::iter::repeat(Fate::Intended)).take(group.writes.len()).collect();
+            let fates = unrolled(fates.remove(number).unwrap_or_default(), group.writes.len());
             Ok(RecordedGroup { group, fates })
         });
         recorded.collect()
@@ -190,6 +187,26 @@ impl Journal {
             self.guard = Some(guard);
         }
         Ok(())
+    }
+
+    /// Gives the shared guard what undoing a change takes, so that it can do that without the journal. One that has ended is
+    /// replaced.
+    ///
+    /// Error: it does not start.
+    pub(super) fn tell_guard(&mut self, machine: &Machine, id: &str) -> Result<(), Trouble> {
+        let log =
+            UndoLog::of(self, id).map_err(|error| Trouble::new("the guard", error.to_string()))?;
+        if self.guard.as_mut().is_some_and(|it| it.hold(&log).is_ok()) {
+            return Ok(());
+        }
+        self.stay_guarded(machine, id)?;
+        self.guard.as_mut().map_or(Ok(()), |it| it.hold(&log))
+    }
+
+    /// Has the shared guard forget what it was given: it is undone, and that is recorded.
+    pub(super) fn relieve_guard(&mut self, id: &str) {
+        // One that does not answer is replaced before the next change.
+        let _told = self.guard.as_mut().map(|it| it.forget(id));
     }
 
     /// Whether the guard of a change that awaits confirmation runs.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::change::tree::{Tree, governors, restore, stat_interval};
-use crate::change::{Cause, Force, recover};
+use crate::change::{Cause, Fate, Force, recover};
 use proptest::prelude::*;
 use rustix::fs::OFlags;
 use rustix::io::Errno;

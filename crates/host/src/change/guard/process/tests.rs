@@ -56,6 +56,38 @@ fn a_change_that_does_not_await_confirmation_is_not_loaded() {
     assert_eq!(error.to_string(), "change 0001 does not await confirmation");
 }
 
+/// What a shared guard is told of a change in the journal, which its starter has not ended.
+fn held(tree: &Tree, journal: &Journal) -> Guarding {
+    let mut guarding = Guarding::of(&tree.state(), Some("0001")).unwrap();
+    let line = UndoLog::of(journal, "1").unwrap().to_line().unwrap();
+    assert_eq!(guarding.hold(&line[..line.len() - 1]), "what it was given cannot be read");
+    assert!(guarding.loaded.is_none());
+    assert_eq!(guarding.hold(&line), HOLDS);
+    guarding
+}
+
+#[test]
+fn what_a_guard_was_given_is_undone_without_a_journal_and_left_where_the_journal_says_it_is_over() {
+    let tree = Tree::new();
+    let (machine, mut journal) = (tree.machine(), tree.journal());
+    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    change.apply(&stat_interval()).unwrap();
+    std::mem::forget(change);
+    let mut guarding = held(&tree, &journal);
+    drop(journal);
+    let text = tree.journal_text();
+    tree.set_journal_text(b"no journal\n");
+    assert!(matches!(guarding.due(), Ok(Due::Now)));
+    let mut work = guarding.work().unwrap().unwrap();
+    let undone = work.log.undo(&machine, Force::No);
+    assert_eq!((undone.len(), &undone[0].fate), (1, &UndoneFate::WrittenBack));
+    assert_eq!(tree.get(STAT_INTERVAL), "1\n");
+    tree.set_journal_text(&text);
+    assert!(matches!(guarding.due(), Ok(Due::Now)));
+    work.log.record(&mut tree.journal()).unwrap();
+    assert!(matches!(guarding.due(), Ok(Due::Never)));
+}
+
 #[test]
 fn undoing_from_a_folder_that_is_not_trusted_stops_the_holder_of_the_lock() {
     let tree = Tree::new();
