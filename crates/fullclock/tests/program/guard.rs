@@ -204,7 +204,7 @@ fn a_revert_reports_what_it_undid_before_a_change_that_it_cannot_undo() {
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     assert!(error(&output).contains("change 0001 is not undone: "), "{}", error(&output));
     let reverted: Value = serde_json::from_slice(&output.stdout).unwrap();
-    is_of(include_str!("../../../schemas/revert-1.json"), &reverted);
+    is_of(include_str!("../../../../schemas/revert-1.json"), &reverted);
     assert_eq!(reverted["undone"].as_array().unwrap().len(), 1);
     assert_eq!(reverted["undone"][0]["change"], "0002");
     assert!(reverted["error"].as_str().unwrap().starts_with("change 0001 is not undone: "));
