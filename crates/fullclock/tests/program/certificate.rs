@@ -1,6 +1,6 @@
 //! `fullclock certificate`, as a user meets it: a page whose hashes are right, and clear words where there is none.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{changes_settings, fullclock, is_of, printed, refusal};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -61,6 +61,7 @@ impl Drop for Desk {
 
 #[test]
 fn the_hashes_of_a_page_are_those_that_the_usual_programs_print() {
+    let _settings = changes_settings();
     let desk = Desk::new();
     let loops = ["cpu-loop", "--iterations", "100000", "-n", "6"];
     desk.bench("before.json", &loops);
@@ -93,6 +94,7 @@ fn the_hashes_of_a_page_are_those_that_the_usual_programs_print() {
 
 #[test]
 fn a_proof_is_a_certificate_of_its_change_and_of_no_other() {
+    let _settings = changes_settings();
     let desk = Desk::new();
     let (results, state) = (desk.name("results"), desk.name("state"));
     let workload = format!("{SHORT} --trials 8 --results {results}");

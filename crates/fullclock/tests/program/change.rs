@@ -1,6 +1,6 @@
 //! Planning and changing, by the built binary. What is changed here is harmless: a request for wake-ups within a second.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{changes_settings, fullclock, is_of, printed, refusal};
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -171,6 +171,7 @@ impl Drop for Session {
 
 #[test]
 fn a_request_is_held_until_it_is_reverted() {
+    let _settings = changes_settings();
     let session = Session::new();
     let (applied, code) = session.run(&["apply", "cpu-dma-latency=1000000"]);
     assert_eq!(code, Some(0), "{applied:#}");
@@ -185,6 +186,7 @@ fn a_request_is_held_until_it_is_reverted() {
 
 #[test]
 fn what_nobody_confirms_is_reverted_and_what_somebody_does_is_kept() {
+    let _settings = changes_settings();
     let session = Session::new();
     let apply = ["apply", "cpu-dma-latency=1000000", "--confirm-within"];
     assert_eq!(session.run(&[&apply[..], &["1s"]].concat()).1, Some(0));
@@ -203,6 +205,7 @@ fn what_nobody_confirms_is_reverted_and_what_somebody_does_is_kept() {
 
 #[test]
 fn a_proof_leaves_the_change_in_force_or_nothing() {
+    let _settings = changes_settings();
     let session = Session::new();
     let workload = "cpu-loop --iterations 100000 --trials 8 --no-save";
     let (applied, code) = session.run(&["apply", "--prove", workload, "cpu-dma-latency=1000000"]);
@@ -218,6 +221,7 @@ fn a_proof_leaves_the_change_in_force_or_nothing() {
 
 #[test]
 fn a_proof_of_nonsense_changes_nothing() {
+    let _settings = changes_settings();
     let session = Session::new();
     for workload in ["no-such-workload", "cpu-loop --sweep", "cpu-loop --no-such-option"] {
         let asked = ["apply", "--prove", workload, "cpu-dma-latency=1000000"];
@@ -228,6 +232,7 @@ fn a_proof_of_nonsense_changes_nothing() {
 
 #[test]
 fn a_proof_with_a_password_is_refused_before_the_journal_has_it() {
+    let _settings = changes_settings();
     let session = Session::new();
     let state = session.folder.path().join("state");
     let workload = "plsql-loop --dsn postgres://me:secret@db1/x";

@@ -3,6 +3,7 @@
 //! What a trial measures here is a function of the CPU that it runs on and of how many trials the study has kept: a trial that
 //! is lost, made twice, out of order or run as another arm changes the figures, and with them the analysis.
 
+use crate::support::needs_same_settings;
 use fastrand::Rng;
 use lab::record::Record;
 use serde_json::Value;
@@ -90,6 +91,7 @@ fn without_clock(sentence: &mut Value) {
 
 #[test]
 fn a_study_that_is_killed_at_any_moment_comes_to_what_it_comes_to_in_one_piece() {
+    let _settings = needs_same_settings();
     let seed = Rng::new().u64(..1 << 32);
     let mut chance = Rng::with_seed(seed);
     let cpus: Vec<u32> = host::probe::allowed().unwrap().iter().take(2).collect();

@@ -1,6 +1,6 @@
 //! `fullclock experiment` and `fullclock report`: what is asked for, what is kept, and how a study goes on.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, is_of, needs_same_settings, printed, refusal};
 use lab::record::Record;
 use serde_json::{Value, json};
 use std::fs;
@@ -40,6 +40,7 @@ fn n_lines(file: Option<PathBuf>) -> usize {
 
 #[test]
 fn a_study_that_is_killed_again_and_again_goes_on_until_it_is_whole() {
+    let _settings = needs_same_settings();
     let folder = own_folder();
     let place = folder.path().to_str().unwrap();
     let mut n_before = 0;
@@ -80,6 +81,7 @@ fn a_study_that_is_killed_again_and_again_goes_on_until_it_is_whole() {
 
 #[test]
 fn a_report_is_written_once_more_from_what_was_kept() {
+    let _settings = needs_same_settings();
     let folder = own_folder();
     let place = folder.path().to_str().unwrap();
     let text = printed(&[&STUDY[..], &kept_in(place), &["--json"]].concat());
@@ -129,6 +131,7 @@ fn a_dry_run_tells_programs_what_it_tells_people() {
 
 #[test]
 fn beside_a_load_only_one_thread_runs_where_no_workload_is_named() {
+    let _settings = needs_same_settings();
     let shown = printed(&["experiment", "load=idle,all-cores", "--dry-run"]);
     assert!(shown.contains("cpu-loop: about") && !shown.contains("all-cores: about"), "{shown}");
 }

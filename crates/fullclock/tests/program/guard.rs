@@ -1,7 +1,7 @@
 //! Changes that await confirmation, and studies during which other changes are made or reverted, by the built binary. What is changed is harmless: a request for
 //! wake-ups within a second.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{changes_settings, fullclock, is_of, needs_same_settings, printed, refusal};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -89,6 +89,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 
 #[test]
 fn status_and_confirm_say_that_an_overdue_change_has_no_guard() {
+    let _settings = changes_settings();
     let state = State::new();
     state.succeeds(&["apply", SETTING, "--confirm-within", "15s"]);
     assert_eq!(state.latest()["guard"]["is_running"], true);
@@ -110,6 +111,7 @@ fn status_and_confirm_say_that_an_overdue_change_has_no_guard() {
 
 #[test]
 fn trials_are_refused_while_a_change_awaits_confirmation() {
+    let _settings = changes_settings();
     let state = State::new();
     state.succeeds(&["apply", SETTING, "--confirm-within", "10m"]);
     let study = ["experiment", "load=idle,all-cores", "-w", "cpu-loop --iterations 1000"];
@@ -122,6 +124,7 @@ fn trials_are_refused_while_a_change_awaits_confirmation() {
 
 #[test]
 fn during_a_study_no_change_is_made_and_one_can_be_reverted() {
+    let _settings = needs_same_settings();
     let state = State::new();
     state.succeeds(&["apply", SETTING]);
     let results = state.folder.path().join("results");
@@ -154,6 +157,7 @@ fn with_file_system(script: &str, folder: &Path) -> Option<Output> {
 
 #[test]
 fn reverting_on_a_read_only_file_system_undoes_and_ends_with_3() {
+    let _settings = changes_settings();
     let folder = State::new();
     let script = "\"$0\" apply -q cpu-dma-latency=1234567 --state-dir \"$1/s\" >&2 || exit 98
         mount -o remount,ro \"$1\"
@@ -183,6 +187,7 @@ fn journal_line(number: usize, step: &str, body: &str) -> String {
 
 #[test]
 fn a_revert_reports_what_it_undid_before_a_change_that_it_cannot_undo() {
+    let _settings = changes_settings();
     let state = State::new();
     for latency in ["1000001", "1000002"] {
         state.succeeds(&["apply", &format!("cpu-dma-latency={latency}")]);
@@ -213,6 +218,7 @@ fn a_revert_reports_what_it_undid_before_a_change_that_it_cannot_undo() {
 
 #[test]
 fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing_in_force() {
+    let _settings = changes_settings();
     let mut n_refused = 0;
     for limit in (40..1600).step_by(60) {
         let state = State::new();

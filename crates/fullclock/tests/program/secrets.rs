@@ -1,6 +1,6 @@
 //! Passwords that users type: none is printed, stored or journaled, whatever the command. And files that the program obeys.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{changes_settings, fullclock, is_of, printed, refusal};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -99,6 +99,7 @@ fn a_password_in_a_command_whose_trials_are_kept_is_refused_and_nowhere() {
 
 #[test]
 fn a_password_in_a_proof_is_refused_before_the_journal_has_it() {
+    let _settings = changes_settings();
     if !host::ownership::is_root() {
         return;
     }

@@ -4,6 +4,7 @@ pub(crate) mod chromium;
 
 use serde_json::Value;
 use std::process::{Command, Stdio};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The binary with these arguments, without input and whatever the caller's environment says of colours.
 pub(crate) fn fullclock(arguments: &[&str]) -> Command {
@@ -33,4 +34,17 @@ pub(crate) fn is_of(schema: &str, value: &Value) {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<String> = validator.iter_errors(value).map(|it| it.to_string()).collect();
     assert_eq!(errors, Vec::<String>::new(), "{value:#}");
+}
+
+/// The settings of this machine: any number of tests change them, or one that a change would disturb looks at them.
+static SETTINGS: RwLock<()> = RwLock::new(());
+
+/// To be held by a test that changes a setting of this machine.
+pub(crate) fn changes_settings() -> RwLockReadGuard<'static, ()> {
+    SETTINGS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// To be held by a test of which the settings of this machine must not change: its studies begin and end on the same machine.
+pub(crate) fn needs_same_settings() -> RwLockWriteGuard<'static, ()> {
+    SETTINGS.write().unwrap_or_else(PoisonError::into_inner)
 }
