@@ -49,8 +49,11 @@ fn a_study_that_is_killed_again_and_again_goes_on_until_it_is_whole() {
         let mut command = fullclock(words);
         let mut run = command.args(kept_in(place)).spawn().unwrap();
         let deadline = Instant::now() + Duration::from_secs(30);
-        // A line for the study, and one for each trial.
-        while n_lines(file(folder.path(), ".trials")) < n_before + 3 && Instant::now() < deadline {
+        // A line for the study, and one for each trial; none where it has ended.
+        while n_lines(file(folder.path(), ".trials")) < n_before + 3
+            && run.try_wait().unwrap().is_none()
+            && Instant::now() < deadline
+        {
             sleep(Duration::from_millis(5));
         }
         // SIGKILL; it may have ended.
