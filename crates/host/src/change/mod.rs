@@ -23,19 +23,21 @@ pub mod guard;
 mod journal;
 pub mod latency;
 mod machine;
+mod process;
 mod revert;
 mod standing;
 mod transaction;
 mod undo;
 
 pub use deadline::{Overdue, overdue};
-pub use failure::{Cause, Failure, JournalError, Trouble};
+pub use failure::{Cause, ChangeError, Failure, JournalError, Trouble};
 pub use fate::{Fate, Undone, UndoneFate};
 pub use journal::{Access, ChangeLines, Journal, Recorded, RecordedGroup, State};
 pub use machine::{FILES, Machine};
-pub use revert::{ChangeError, Force, confirm, recover, revert, revert_all};
+pub use revert::{confirm, recover, revert, revert_all};
 pub use standing::{ChangeStanding, Guarding, Standing, WrittenPlace, standing};
 pub use transaction::{Guarded, Intent, Outcome, Transaction};
+pub use undo::Force;
 
 #[cfg(test)]
 mod tests;

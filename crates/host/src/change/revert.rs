@@ -3,71 +3,8 @@
 use super::deadline::{Overdue, overdue, time_left};
 use super::journal::{Journal, State, Step};
 use super::undo::UndoLog;
-use super::{JournalError, Machine, Trouble, Undone};
+use super::{ChangeError, Force, Machine, Trouble, Undone};
 use std::time::Duration;
-use thiserror::Error;
-
-/// Whether that is written back as well which is left alone otherwise: what somebody else has changed since, and registers
-/// whose bits may only be cleared, which brings a fault back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Force {
-    /// They are left as they are.
-    #[default]
-    No,
-    /// They are written back.
-    Yes,
-}
-
-/// Why a change cannot be begun, reverted or confirmed.
-#[derive(Debug, Error)]
-pub enum ChangeError {
-    /// The journal refuses.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The machine does not tell which boot it is in, or the guard does not start.
-    #[error(transparent)]
-    Trouble(#[from] Trouble),
-    /// It is undone, and the journal does not say so.
-    #[error("change {id} is undone, but the journal cannot record that: {error}")]
-    NotRecorded {
-        /// Which; of several, the last.
-        id: String,
-        /// What undoing did, that of other changes included.
-        undone: Vec<Undone>,
-        /// Why it is not recorded.
-        error: JournalError,
-    },
-    /// Of several changes this one is not undone, nor are those that were to be undone after it.
-    #[error("change {id} is not undone: {error}")]
-    NotUndone {
-        /// Which.
-        id: String,
-        /// Why.
-        error: Box<ChangeError>,
-        /// What came of those before it: [`ChangeError::NotRecorded`], or what undoing did.
-        before: Box<Result<Vec<Undone>, ChangeError>>,
-    },
-    /// It could not be kept, and everything is undone, as far as `undone` says.
-    #[error("change {id} is not kept: {error}")]
-    NotKept {
-        /// Which.
-        id: String,
-        /// What undoing did.
-        undone: Vec<Undone>,
-        /// Why it is not kept.
-        error: Box<ChangeError>,
-        /// Why what was undone is not recorded.
-        journal: Option<JournalError>,
-    },
-    /// It is not one that this can be done to.
-    #[error("change {id} {why}")]
-    NotNow {
-        /// Which.
-        id: String,
-        /// Its state, in words: `has been reverted already`.
-        why: String,
-    },
-}
 
 /// Undoes one change, backwards: every place gets back what was recorded, unless somebody else has changed it since.
 ///

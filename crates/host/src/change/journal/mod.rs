@@ -21,7 +21,7 @@ pub(super) use packed::Packed;
 pub use recorded::{Recorded, RecordedGroup, State};
 
 use super::guard::Guard;
-use super::machine::{Process, is_running};
+use super::process::{Process, is_running};
 use super::undo::UndoLog;
 use super::{ChangeError, Intent, JournalError, Machine, Transaction, Trouble};
 use entry::VERSION;
