@@ -82,14 +82,13 @@ impl UndoLog {
     /// Reads it from the journal.
     pub(super) fn of(journal: &Journal, id: &str) -> Result<UndoLog, JournalError> {
         let change = journal.change(id)?;
-        let holders = journal.holders(&change.id).iter();
         Ok(UndoLog {
             id: change.id.clone(),
             when: change.when,
             boot: change.boot.clone(),
             brings_faults_back: change.brings_faults_back,
             groups: journal.groups(&change.id)?,
-            holders: holders.map(|&(pid, started)| Process { pid, started }).collect(),
+            holders: journal.holders(&change.id).to_vec(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! `fullclock apply`: makes a change, all of it or nothing.
 
-use super::{asked, code, journal, lasting, machine, planned, profile, prove, refuse_awaiting};
+use super::{asked, changer, code, lasting, planned, profile, prove, refuse_awaiting};
 use crate::cli::{ApplyArguments, Arguments};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Style};
@@ -9,8 +9,8 @@ use crate::render::change::Applied;
 use anyhow::{Result, bail};
 use facts::change::{Group, Target, Write};
 use host::change::{
-    Access, ChangeError, Fate, Guarded, Intent, Journal, JournalError, Machine, Recorded,
-    Transaction,
+    Access, ChangeError, Changer, Fate, Guarded, Intent, Journal, JournalError, Transaction,
+    held_requests,
 };
 use host::{Live, Once};
 use rules::persist;
@@ -29,7 +29,6 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
     if options.dry_run {
         return dry_run(arguments, options);
     }
-    let machine = machine(arguments)?;
     let interrupt = Interrupt::listen()?;
     let access = match (&options.persisted, &options.prove) {
         // Units of several changes start at once, and wait for each other.
@@ -37,11 +36,11 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
         (None, Some(_)) => Access::Study,
         (None, None) => Access::Write,
     };
-    let mut journal = journal(arguments, &machine, &options.state.state_dir, access)?;
+    let mut changer = changer(arguments, &options.state.state_dir, access)?;
     let source = Live::this_machine();
     let mut plan = first_plan(&source, options)?;
-    leave_held(&mut plan, &machine, &journal)?;
-    fits(options, &plan, &journal)?;
+    leave_held(&mut plan, &changer)?;
+    fits(options, &plan, changer.journal())?;
     let printer = Printer { arguments };
     printer.plan(&plan)?;
     if !plan.refused.is_empty() {
@@ -50,14 +49,13 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
     if plan.is_idle() && !options.persist {
         return printer.end(&Applied::nothing(&plan));
     }
-    let session =
-        Session { arguments, options, machine: &machine, source: &source, interrupt: &interrupt };
+    let session = Session { arguments, options, source: &source, interrupt: &interrupt };
     if let Some(workload) = &options.prove
-        && let Some(why) = prove::verdict(&session, &mut journal, &plan, workload)?
+        && let Some(why) = prove::verdict(&session, &mut changer, &plan, workload)?
     {
         return printer.end(&Applied { error: Some(why), ..Applied::nothing(&plan) });
     }
-    let applied = session.apply(&mut journal, &plan, &printer)?;
+    let applied = session.apply(&mut changer, &plan, &printer)?;
     printer.end(&applied)
 }
 
@@ -99,14 +97,8 @@ fn fits(options: &ApplyArguments, plan: &Plan, journal: &Journal) -> Result<()> 
 }
 
 /// A request that a process of an earlier change keeps already is not made once more.
-fn leave_held(plan: &mut Plan, machine: &Machine, journal: &Journal) -> Result<()> {
-    let mut held = Vec::new();
-    let boot = machine.boot()?;
-    // A process of another boot is none of ours, whatever its id.
-    let holds = |it: &&Recorded| it.boot == boot && journal.holds_latency(&it.id);
-    for change in journal.changes().iter().filter(holds) {
-        held.extend(journal.groups(&change.id)?.into_iter().flat_map(|it| it.group.writes));
-    }
+fn leave_held(plan: &mut Plan, changer: &Changer) -> Result<()> {
+    let held = held_requests(changer.machine(), changer.journal())?;
     let is_held = |write: &Write| {
         write.target == Target::LatencyRequest && held.iter().any(|it| it.to == write.to)
     };
@@ -120,7 +112,6 @@ fn leave_held(plan: &mut Plan, machine: &Machine, journal: &Journal) -> Result<(
 pub(crate) struct Session<'a> {
     pub(crate) arguments: &'a Arguments,
     pub(crate) options: &'a ApplyArguments,
-    pub(crate) machine: &'a Machine,
     pub(crate) source: &'a Live,
     pub(crate) interrupt: &'a Interrupt,
 }
@@ -128,17 +119,17 @@ pub(crate) struct Session<'a> {
 impl Session<'_> {
     fn apply<'p>(
         &self,
-        journal: &mut Journal,
+        changer: &mut Changer,
         plan: &'p Plan,
         printer: &Printer<'_>,
     ) -> Result<Applied<'p>> {
-        let behind = lasting::changes(journal)?;
+        let behind = lasting::changes(changer.journal())?;
         let guarded = self.options.confirm_within.map_or(Guarded::No, Guarded::UntilConfirmed);
         let intent = Intent { command: self.command(), guarded, brings_faults_back: false };
-        let mut change = journal.begin(self.machine, intent)?;
+        let mut change = changer.begin(intent)?;
         let mut applied = Applied { id: Some(change.id().to_owned()), ..Applied::nothing(plan) };
         let files = match self.options.persist {
-            true => self.files(change.id(), &behind, plan, printer).map(Some),
+            true => self.files(&change, &behind, plan, printer).map(Some),
             false => Ok(None),
         };
         let groups = files.and_then(|files| {
@@ -197,12 +188,12 @@ impl Session<'_> {
     /// The files that make the change last, which are shown before anything is written.
     fn files(
         &self,
-        id: &str,
+        change: &Transaction<'_>,
         behind: &[String],
         plan: &Plan,
         printer: &Printer<'_>,
     ) -> Result<Group, Stop> {
-        let files = lasting::files(self.machine, self.options, (id, behind), plan)
+        let files = lasting::files(change, self.options, behind, plan)
             .map_err(|error| Stop::Wanted(format!("--persist: {error:#}")))?;
         printer.files(&files.writes).map_err(Stop::Broken)?;
         Ok(files)

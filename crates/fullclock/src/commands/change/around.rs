@@ -2,7 +2,7 @@
 
 use super::apply::{Session, Stop, with_unrecorded};
 use crate::render::change::Applied;
-use host::change::{ChangeError, Guarded, Intent, Journal, Transaction, Undone};
+use host::change::{ChangeError, Changer, Guarded, Intent, Transaction, Undone};
 use lab::failure::Failure;
 use rules::plan::{Plan, Step};
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 /// is not; where this process dies, a guard that all trials share takes the change back.
 pub(crate) fn with_change(
     session: &Session<'_>,
-    journal: &mut Journal,
+    changer: &mut Changer,
     plan: &Plan,
     trial: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -22,7 +22,7 @@ pub(crate) fn with_change(
         // Whoever plans it has been told, and has said `--i-know`.
         brings_faults_back: mends(plan).is_some(),
     };
-    let mut change = journal.begin(session.machine, intent).map_err(|error| failed(&error))?;
+    let mut change = changer.begin(intent).map_err(|error| failed(&error))?;
     let mut applied = Applied::nothing(plan);
     match session.carry_out(&mut change, plan, &mut applied) {
         Ok(()) => {}
@@ -64,10 +64,10 @@ fn taken_back(change: Transaction<'_>, before: &str) -> Result<(), Failure> {
 
 /// Runs a trial of the machine as it is; other processes revert and confirm before and after it.
 pub(crate) fn with_no_change(
-    journal: &mut Journal,
+    changer: &mut Changer,
     trial: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    journal.locked(trial).map_err(|error| Failure::Unchanged(error.to_string()))?
+    changer.locked(trial).map_err(|error| Failure::Unchanged(error.to_string()))?
 }
 
 /// A setting of the plan that mends a fault, which is there again once it is taken back after a trial.

@@ -4,7 +4,7 @@ use super::program;
 use crate::cli::ApplyArguments;
 use anyhow::{Context, Result, bail};
 use facts::change::{Group, Write};
-use host::change::{Journal, Machine, State};
+use host::change::{Journal, State, Transaction};
 use host::trusted_file::{self, Access};
 use rules::persist::{self, Caller};
 use rules::plan::Plan;
@@ -42,12 +42,12 @@ pub(super) fn preview(options: &ApplyArguments, plan: &Plan) -> Result<Vec<Write
 ///
 /// Errors: the program or the state folder are where no unit finds them at boot; a file cannot be read.
 pub(super) fn files(
-    machine: &Machine,
+    change: &Transaction<'_>,
     options: &ApplyArguments,
-    (id, behind): (&str, &[String]),
+    behind: &[String],
     plan: &Plan,
 ) -> Result<Group> {
-    let program = program()?;
+    let (id, program) = (change.id(), program()?);
     stays(&program)?;
     let state = options.state.state_dir.canonicalize().context("the state folder")?;
     let (program, state) = (program.display().to_string(), state.display().to_string());
@@ -55,7 +55,7 @@ pub(super) fn files(
     caller.fits_a_unit().map_err(anyhow::Error::msg)?;
     let mut writes = persist::files(id, caller, plan);
     for write in &mut writes {
-        write.from = machine.read(&write.target)?;
+        write.from = change.machine().read(&write.target)?;
     }
     Ok(Group { setting: PERSIST.to_owned(), value: id.to_owned(), canary: false, writes })
 }

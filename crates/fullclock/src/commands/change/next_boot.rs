@@ -3,7 +3,7 @@
 use super::apply::{Session, Stop};
 use crate::render::change::Applied;
 use anyhow::{Result, bail};
-use host::change::{Force, Intent, Journal, Machine, State, Undone, revert};
+use host::change::{Changer, Force, Intent, State, Undone};
 use rules::plan::Plan;
 
 /// Makes the edits of a plan, for the command of these words.
@@ -11,11 +11,11 @@ use rules::plan::Plan;
 /// Errors: a write failed, and all are taken back.
 pub(crate) fn keep(
     session: &Session<'_>,
-    journal: &mut Journal,
+    changer: &mut Changer,
     plan: &Plan,
     command: Vec<String>,
 ) -> Result<()> {
-    let mut change = journal.begin(session.machine, Intent { command, ..Intent::default() })?;
+    let mut change = changer.begin(Intent { command, ..Intent::default() })?;
     let mut applied = Applied::nothing(plan);
     match session.carry_out(&mut change, plan, &mut applied) {
         Ok(()) => Ok(change.keep()?),
@@ -29,18 +29,14 @@ pub(crate) fn keep(
 }
 
 /// Takes back every edit that the command of these words made, the latest first.
-pub(crate) fn take_back(
-    machine: &Machine,
-    journal: &mut Journal,
-    command: &[String],
-) -> Result<Vec<Undone>> {
+pub(crate) fn take_back(changer: &mut Changer, command: &[String]) -> Result<Vec<Undone>> {
     let is_own = |it: &host::change::Recorded| it.command == command && it.state != State::Reverted;
-    let mut ids: Vec<String> =
-        journal.changes().iter().filter(|it| is_own(it)).map(|it| it.id.clone()).collect();
+    let changes = changer.journal().changes().iter();
+    let mut ids: Vec<String> = changes.filter(|it| is_own(it)).map(|it| it.id.clone()).collect();
     ids.reverse();
     let mut undone = Vec::new();
     for id in ids {
-        undone.extend(revert(machine, journal, &id, Force::No)?);
+        undone.extend(changer.revert(&id, Force::No)?);
     }
     Ok(undone)
 }

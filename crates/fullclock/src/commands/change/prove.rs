@@ -7,7 +7,7 @@ use crate::commands::{bench, passwords};
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
-use host::change::Journal;
+use host::change::Changer;
 use lab::comparison::Comparison;
 use lab::failure::Failure;
 use rules::plan::Plan;
@@ -16,7 +16,7 @@ use rules::setting::Effect;
 /// Why a change that was measured is not kept; nothing where it may be kept. The report is printed.
 pub(super) fn verdict(
     session: &Session<'_>,
-    journal: &mut Journal,
+    changer: &mut Changer,
     plan: &Plan,
     workload: &str,
 ) -> Result<Option<String>> {
@@ -37,8 +37,8 @@ pub(super) fn verdict(
         );
     }
     let mut around = |arm: usize, trial: &mut dyn FnMut() -> Result<(), Failure>| match arm {
-        0 => with_no_change(journal, trial),
-        _ => with_change(session, journal, plan, trial),
+        0 => with_no_change(changer, trial),
+        _ => with_change(session, changer, plan, trial),
     };
     let (comparison, report) =
         bench::before_and_after(session.arguments, &options.bench, session.interrupt, &mut around)

@@ -6,7 +6,7 @@ use crate::commands::change::next_boot::{keep, take_back};
 use crate::interrupt::Interrupt;
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
-use host::change::Journal;
+use host::change::{Changer, Machine};
 use lab::bench::BootOf;
 use lab::experiment::analysis::LEAST_BLOCKS;
 use lab::experiment::{Boots, Design, Experiment, Factor, Part, Parts};
@@ -128,11 +128,11 @@ impl<'a> ThisBoot<'a> {
     pub(super) fn of(
         experiment: &'a Experiment,
         host: &'a HostView,
-        ground: &Ground,
+        machine: &Machine,
         i_know: bool,
     ) -> Result<Option<ThisBoot<'a>>> {
         let Some(parts) = Parts::of(experiment) else { return Ok(None) };
-        let id = ground.machine.boot().context("cannot tell which boot this is")?;
+        let id = machine.boot().context("cannot tell which boot this is")?;
         // As much of it as tells boots apart.
         let id = id.chars().take(8).collect();
         let design = &experiment.design;
@@ -182,12 +182,12 @@ impl<'a> ThisBoot<'a> {
     pub(super) fn next(
         &self,
         record: &Record,
-        journal: &mut Journal,
+        changer: &mut Changer,
         (ground, arguments, interrupt): (&Ground, &Arguments, &Interrupt),
     ) -> Result<String> {
         let command = ["experiment", "resume", &record.id].map(str::to_owned).to_vec();
         let Some(place) = self.parts.next(record.trials.len()) else {
-            return Ok(taken_back(&take_back(&ground.machine, journal, &command)?));
+            return Ok(taken_back(&take_back(changer, &command)?));
         };
         let part = &self.parts.all()[place];
         let (n_parts, name) = (self.parts.all().len(), self.name(part));
@@ -199,7 +199,7 @@ impl<'a> ThisBoot<'a> {
             None => {
                 let activate = activating(&plan);
                 if !plan.is_idle() {
-                    keep(&ground.session(arguments, interrupt), journal, &plan, command)?;
+                    keep(&ground.session(arguments, interrupt), changer, &plan, command)?;
                 }
                 activate.map_or_else(|| EDITED.to_owned(), |it| format!("run `{it}`"))
             }

@@ -10,7 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
-use host::change::{Access, Journal, Machine, Recorded, State};
+use host::change::{Access, Changer, Recorded, State};
 use host::{Live, Source};
 use lab::experiment::{Combination, Design};
 use lab::failure::Failure;
@@ -22,7 +22,6 @@ use std::time::Duration;
 
 /// Everything that a change goes through; as long as the experiment.
 pub(super) struct Ground {
-    pub(super) machine: Machine,
     options: ApplyArguments,
     pub(super) source: Live,
 }
@@ -41,7 +40,7 @@ pub(super) struct Arena<'a> {
 /// Plans of settings.
 pub(super) struct Changing<'a> {
     ground: &'a Ground,
-    journal: &'a mut Journal,
+    changer: &'a mut Changer,
     plans: Vec<Plan>,
     /// The place of each arm's plan; `None` where the machine is as that arm wants it.
     of_arm: Vec<Option<usize>>,
@@ -62,8 +61,8 @@ impl Ground {
             persisted: None,
             state: options.state.clone(),
         };
-        let machine = change::machine(arguments).context("settings are varied")?;
-        Ok(Ground { machine, options, source: Live::this_machine() })
+        change::may_change(arguments).context("settings are varied")?;
+        Ok(Ground { options, source: Live::this_machine() })
     }
 
     /// What carries out a change of it.
@@ -72,8 +71,8 @@ impl Ground {
         arguments: &'s Arguments,
         interrupt: &'s Interrupt,
     ) -> Session<'s> {
-        let Ground { machine, options, source } = self;
-        Session { arguments, options, machine, source, interrupt }
+        let Ground { options, source } = self;
+        Session { arguments, options, source, interrupt }
     }
 }
 
@@ -85,23 +84,23 @@ impl Ground {
 pub(super) fn recover(
     arguments: &Arguments,
     options: &ExperimentArguments,
-) -> Result<Option<Journal>> {
+) -> Result<Option<Changer>> {
     if !host::ownership::is_root() {
         return Ok(None);
     }
-    let machine = change::machine(arguments)?;
-    let journal = change::journal(arguments, &machine, &options.state.state_dir, Access::Study)?;
-    change::refuse_awaiting(&journal, "a study")?;
-    let boot = machine.boot()?;
+    let changer = change::changer(arguments, &options.state.state_dir, Access::Study)?;
+    change::refuse_awaiting(changer.journal(), "a study")?;
+    let boot = changer.machine().boot()?;
     let is_left = |it: &&Recorded| matches!(it.state, State::PartlyReverted { .. });
-    for change in journal.changes().iter().filter(|it| it.boot == boot).filter(is_left) {
+    let changes = changer.journal().changes().iter();
+    for change in changes.filter(|it| it.boot == boot).filter(is_left) {
         let id = &change.id;
         let text = format!(
             "change {id} is reverted in part: what is left of it counts as found here; `fullclock status` shows it"
         );
         output::note(&arguments.output, &text);
     }
-    Ok(Some(journal))
+    Ok(Some(changer))
 }
 
 /// Does `work` while a setting is in force that is taken back afterwards, as around a trial.
@@ -114,7 +113,7 @@ pub(crate) fn under(
     work: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<()> {
     let ground = Ground::open(arguments, options)?;
-    let mut journal = recover(arguments, options)?.context("it takes root")?;
+    let mut changer = recover(arguments, options)?.context("it takes root")?;
     let host = host::view(&ground.source);
     let plan = planned(&[request.to_owned()], &host, &ground.source, options.i_know)?;
     if plan.is_idle() {
@@ -126,12 +125,12 @@ pub(crate) fn under(
         let text = format!("{}: {from} -> {to}, and back afterwards", write.target);
         output::note(&arguments.output, &text);
     }
-    Ok(with_change(&ground.session(arguments, interrupt), &mut journal, &plan, work)?)
+    Ok(with_change(&ground.session(arguments, interrupt), &mut changer, &plan, work)?)
 }
 
 impl<'a> Changing<'a> {
-    pub(super) fn of(ground: &'a Ground, journal: &'a mut Journal, plans: Plans) -> Changing<'a> {
-        Changing { ground, journal, plans: plans.distinct, of_arm: plans.of_arm }
+    pub(super) fn of(ground: &'a Ground, changer: &'a mut Changer, plans: Plans) -> Changing<'a> {
+        Changing { ground, changer, plans: plans.distinct, of_arm: plans.of_arm }
     }
 }
 
@@ -155,10 +154,10 @@ impl Arena<'_> {
         let Some(changing) = &mut self.changing else { return rested() };
         let place = changing.of_arm.get(arm).copied().flatten();
         let Some(plan) = place.and_then(|it| changing.plans.get(it)) else {
-            return change::around::with_no_change(changing.journal, &mut rested);
+            return change::around::with_no_change(changing.changer, &mut rested);
         };
         let session = changing.ground.session(self.arguments, interrupt);
-        with_change(&session, changing.journal, plan, &mut rested)
+        with_change(&session, changing.changer, plan, &mut rested)
     }
 }
 

@@ -32,7 +32,7 @@ use beside::{Loads, Work};
 use boots::ThisBoot;
 use facts::{CpuSet, HostView};
 use host::Live;
-use host::change::Journal;
+use host::change::Changer;
 use lab::bench::{Plan, PlannedArm};
 use lab::doubt::Doubt;
 use lab::experiment::analysis::LEAST_BLOCKS;
@@ -55,11 +55,11 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
     {
         return resume::run(arguments, options, rest);
     }
-    let journal = if options.dry_run { None } else { machine::recover(arguments, options)? };
+    let changer = if options.dry_run { None } else { machine::recover(arguments, options)? };
     let host = host::view(&Live::this_machine());
     let design = asked::design(options, &host)?;
     let tell = |study: &Told<'_>| study::words(arguments, study);
-    anew((arguments, options, &tell), journal, design, &host)
+    anew((arguments, options, &tell), changer, design, &host)
 }
 
 /// A study that another command plans, and tells in its own words.
@@ -68,10 +68,10 @@ pub(crate) fn of_design(
     design: Design,
     tell: &Tell<'_>,
 ) -> Result<ExitCode> {
-    let journal = if options.dry_run { None } else { machine::recover(arguments, options)? };
+    let changer = if options.dry_run { None } else { machine::recover(arguments, options)? };
     let host = host::view(&Live::this_machine());
     let design = asked::whole(design, options)?;
-    anew((arguments, options, tell), journal, design, &host)
+    anew((arguments, options, tell), changer, design, &host)
 }
 
 /// What a study is told in when its trials are over.
@@ -79,7 +79,7 @@ pub(crate) type Tell<'a> = dyn Fn(&Told<'_>) -> Result<String> + 'a;
 
 fn anew(
     (arguments, options, tell): (&Arguments, &ExperimentArguments, &Tell<'_>),
-    journal: Option<Journal>,
+    changer: Option<Changer>,
     design: Design,
     host: &HostView,
 ) -> Result<ExitCode> {
@@ -92,7 +92,7 @@ fn anew(
         return Ok(ExitCode::SUCCESS);
     }
     let folder = folder(options)?.join(&plan.id);
-    let means = Means { arguments, options, interrupt: &interrupt, journal, tell };
+    let means = Means { arguments, options, interrupt: &interrupt, changer, tell };
     study.run(means, plan, Begin::Anew(folder))
 }
 
@@ -102,7 +102,7 @@ struct Means<'a> {
     options: &'a ExperimentArguments,
     interrupt: &'a Interrupt,
     /// Held from before the machine was looked at; none without root.
-    journal: Option<Journal>,
+    changer: Option<Changer>,
     tell: &'a Tell<'a>,
 }
 
@@ -322,13 +322,15 @@ impl<'h> Study<'h> {
 
     /// Runs what can be run before the next reboot; all of it where it takes none.
     fn in_this_boot(mut self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
-        let Means { arguments, options, interrupt, mut journal, tell } = means;
+        let Means { arguments, options, interrupt, mut changer, tell } = means;
         let (mut plan, place) = begin.place(plan)?;
         let is_changed = self.varies_settings || self.design.boots.is_some();
         let ground = is_changed.then(|| Ground::open(arguments, options)).transpose()?;
         let experiment = plan.experiment.clone();
-        let mut boot = match (&experiment, &ground) {
-            (Some(it), Some(ground)) => ThisBoot::of(it, self.host, ground, options.i_know)?,
+        let mut boot = match (&experiment, &changer) {
+            (Some(it), Some(changer)) => {
+                ThisBoot::of(it, self.host, changer.machine(), options.i_know)?
+            }
             _ => None,
         };
         plan.boot = boot.as_mut().map(|it| it.part(&plan.so_far)).transpose()?;
@@ -336,13 +338,13 @@ impl<'h> Study<'h> {
         let changing = ground
             .as_ref()
             .filter(|_| self.varies_settings)
-            .zip(journal.as_mut())
-            .map(|(it, journal)| Changing::of(it, journal, plans));
+            .zip(changer.as_mut())
+            .map(|(it, changer)| Changing::of(it, changer, plans));
         let (loads, rest) = (Loads::on(self.host, &self.allowed), self.design.rest);
         let arena = Arena { arguments, interrupt, rest, changing, loads };
         let (record, outcome, place) = self.trials(plan, arena, place)?;
-        let (Some(boot), Some(ground), Some(journal), Ok(())) =
-            (boot, &ground, &mut journal, &outcome)
+        let (Some(boot), Some(ground), Some(changer), Ok(())) =
+            (boot, &ground, &mut changer, &outcome)
         else {
             return study::end((arguments, tell), place, &record, outcome);
         };
@@ -350,7 +352,7 @@ impl<'h> Study<'h> {
             true => study::end((arguments, tell), place, &record, outcome)?,
             false => ExitCode::SUCCESS,
         };
-        let told = boot.next(&record, journal, (ground, arguments, interrupt))?;
+        let told = boot.next(&record, changer, (ground, arguments, interrupt))?;
         output::note(&arguments.output, &told);
         Ok(code)
     }
