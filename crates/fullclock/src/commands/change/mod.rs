@@ -1,12 +1,10 @@
 //! The commands that change this machine, and what they share: what is asked for, and the journal.
 
 pub(super) mod apply;
-pub(super) mod around;
 pub(super) mod confirm;
 pub(super) mod drift;
 pub(super) mod held;
 mod lasting;
-pub(super) mod next_boot;
 pub(super) mod plan;
 mod profile;
 mod prove;
@@ -144,6 +142,11 @@ fn without_repetition(requests: Vec<Request>) -> Result<Vec<Request>> {
         }
     }
     Ok(kept)
+}
+
+/// The words of this command, for the journal.
+pub(super) fn command_words() -> Vec<String> {
+    output::command_line().into_iter().skip(1).collect()
 }
 
 /// Plans requests on a host that has been looked at.

@@ -19,8 +19,9 @@ pub(crate) use load::{Busy, occupy};
 pub(crate) use machine::under;
 
 use crate::cli::{Arguments, ExperimentArguments, ReportArguments};
-use crate::commands::bench;
+use crate::commands::{bench, change};
 use crate::duration::roughly;
+use crate::engine::Executor;
 use crate::interrupt::Interrupt;
 use crate::measure::costs;
 use crate::output::{self, Style};
@@ -40,7 +41,7 @@ use lab::experiment::{Combination, Design, Experiment, Kind};
 use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
 use lab::workload::Scene;
-use machine::{Arena, Changing, Ground, Mending, Plans};
+use machine::{Arena, Changing, Mending, Plans};
 use session::Session;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,7 +56,8 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
     {
         return resume::run(arguments, options, rest);
     }
-    let changer = if options.dry_run { None } else { machine::recover(arguments, options)? };
+    let changer =
+        if options.dry_run { None } else { machine::recover(arguments, &options.state.state_dir)? };
     let host = host::view(&Live::this_machine());
     let design = asked::design(options, &host)?;
     let tell = |study: &Told<'_>| study::words(arguments, study);
@@ -68,7 +70,8 @@ pub(crate) fn of_design(
     design: Design,
     tell: &Tell<'_>,
 ) -> Result<ExitCode> {
-    let changer = if options.dry_run { None } else { machine::recover(arguments, options)? };
+    let changer =
+        if options.dry_run { None } else { machine::recover(arguments, &options.state.state_dir)? };
     let host = host::view(&Live::this_machine());
     let design = asked::whole(design, options)?;
     anew((arguments, options, tell), changer, design, &host)
@@ -323,37 +326,37 @@ impl<'h> Study<'h> {
     /// Runs what can be run before the next reboot; all of it where it takes none.
     fn in_this_boot(mut self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
         let Means { arguments, options, interrupt, mut changer, tell } = means;
+        let i_know = options.i_know;
         let (mut plan, place) = begin.place(plan)?;
         let is_changed = self.varies_settings || self.design.boots.is_some();
-        let ground = is_changed.then(|| Ground::open(arguments, options)).transpose()?;
+        if is_changed {
+            machine::may_vary(arguments)?;
+        }
+        let source = Live::this_machine();
         let experiment = plan.experiment.clone();
         let mut boot = match (&experiment, &changer) {
-            (Some(it), Some(changer)) => {
-                ThisBoot::of(it, self.host, changer.machine(), options.i_know)?
-            }
+            (Some(it), Some(changer)) => ThisBoot::of(it, self.host, changer.machine(), i_know)?,
             _ => None,
         };
         plan.boot = boot.as_mut().map(|it| it.part(&plan.so_far)).transpose()?;
         let plans = std::mem::replace(&mut self.plans, Plans::none());
-        let changing = ground
-            .as_ref()
-            .filter(|_| self.varies_settings)
-            .zip(changer.as_mut())
-            .map(|(it, changer)| Changing::of(it, changer, plans));
+        let changing = changer.as_mut().filter(|_| self.varies_settings).map(|changer| {
+            let command = change::command_words();
+            Changing::of(Executor { changer, source: &source, interrupt, i_know, command }, plans)
+        });
         let (loads, rest) = (Loads::on(self.host, &self.allowed), self.design.rest);
         let arena = Arena { arguments, interrupt, rest, changing, loads };
         let (record, outcome, place) = self.trials(plan, arena, place)?;
-        let (Some(boot), Some(ground), Some(changer), Ok(())) =
-            (boot, &ground, &mut changer, &outcome)
-        else {
+        let (Some(boot), Some(changer), Ok(())) = (boot, &mut changer, &outcome) else {
             return study::end((arguments, tell), place, &record, outcome);
         };
         let code = match record.is_complete {
             true => study::end((arguments, tell), place, &record, outcome)?,
             false => ExitCode::SUCCESS,
         };
-        let told = boot.next(&record, changer, (ground, arguments, interrupt))?;
-        output::note(&arguments.output, &told);
+        let command = boots::command(&record);
+        let executor = Executor { changer, source: &source, interrupt, i_know, command };
+        output::note(&arguments.output, &boot.next(&record, executor)?);
         Ok(code)
     }
 
@@ -393,13 +396,4 @@ fn slug(design: &Design) -> String {
 /// A time in a unit that one can wait in.
 fn words(time: Duration) -> String {
     roughly(time.as_secs_f64())
-}
-
-/// What ends a study early, in the words of its report; nothing where it is whole.
-fn stopped(outcome: &Result<(), Failure>) -> Option<String> {
-    match outcome {
-        Ok(()) => None,
-        Err(Failure::Stopped) => Some("stopped by the user".to_owned()),
-        Err(failure) => Some(failure.to_string()),
-    }
 }
