@@ -10,7 +10,7 @@
 
 use anyhow::{Context, Result};
 use facts::change::{Group, Target, Write};
-use host::change::{Access, Force, Intent, Journal, Machine, revert};
+use host::change::{Access, Changer, Force, Intent, Journal, Machine};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -32,19 +32,20 @@ fn main() -> Result<()> {
 
 fn governor(folder: &Path) -> Result<()> {
     let folder = tempfile::tempdir_in(folder)?;
-    let (machine, state) = lay_out(folder.path(), 1024, &FILES[..1])?;
+    let (root, state) = lay_out(folder.path(), 1024, &FILES[..1])?;
     let (mut applied, mut reverted, mut n_syncs) = (Vec::new(), Vec::new(), 0);
     for _ in 0..20 {
-        let mut journal = Journal::open(&state, Access::Write)?;
+        let mut changer =
+            Changer::open(Machine::below(&root, "/bin/false"), &state, Access::Write)?;
         let start = Instant::now();
-        let mut change = journal.begin(&machine, Intent::default())?;
+        let mut change = changer.begin(Intent::default())?;
         change.apply(&group(FILES[0], 1024, "a", "b"))?;
         n_syncs = change.n_syncs();
         let id = change.id().to_owned();
         change.keep()?;
         applied.push(start.elapsed());
         let start = Instant::now();
-        revert(&machine, &mut journal, &id, Force::No)?;
+        changer.revert(&id, Force::No)?;
         reverted.push(start.elapsed());
     }
     println!(
@@ -58,11 +59,12 @@ fn governor(folder: &Path) -> Result<()> {
 
 fn year() -> Result<()> {
     let folder = tempfile::tempdir_in("/dev/shm")?;
-    let (machine, state) = lay_out(folder.path(), 128, &FILES)?;
+    let (root, state) = lay_out(folder.path(), 128, &FILES)?;
     for day in 0..DAYS {
-        let mut journal = Journal::open(&state, Access::Write)?;
+        let mut changer =
+            Changer::open(Machine::below(&root, "/bin/false"), &state, Access::Write)?;
         let command = vec!["fullclock".to_owned(), "apply".to_owned(), "--profile".to_owned()];
-        let mut change = journal.begin(&machine, Intent { command, ..Intent::default() })?;
+        let mut change = changer.begin(Intent { command, ..Intent::default() })?;
         let (from, to) = if day % 2 == 0 { ("a", "b") } else { ("b", "a") };
         for file in FILES {
             change.apply(&group(file, 128, from, to))?;
@@ -88,7 +90,7 @@ fn year() -> Result<()> {
 }
 
 /// A host with these files of each policy, and where its journal is to be.
-fn lay_out(folder: &Path, n_policies: u32, files: &[&str]) -> Result<(Machine, PathBuf)> {
+fn lay_out(folder: &Path, n_policies: u32, files: &[&str]) -> Result<(PathBuf, PathBuf)> {
     let root = folder.join("root");
     let boot = root.join("proc/sys/kernel/random");
     std::fs::create_dir_all(&boot)?;
@@ -100,7 +102,7 @@ fn lay_out(folder: &Path, n_policies: u32, files: &[&str]) -> Result<(Machine, P
             std::fs::write(folder.join(file), format!("{}\n", value(file, "a")))?;
         }
     }
-    Ok((Machine::below(root, "/bin/false"), folder.join("state")))
+    Ok((root, folder.join("state")))
 }
 
 fn group(file: &str, n_policies: u32, from: &str, to: &str) -> Group {

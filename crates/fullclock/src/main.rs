@@ -11,6 +11,7 @@ mod compared;
 mod connections;
 mod documentation;
 mod duration;
+mod engine;
 mod interrupt;
 mod measure;
 mod output;

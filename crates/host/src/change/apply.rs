@@ -10,12 +10,12 @@ impl Transaction<'_> {
     /// Applies a group. Error: what went wrong first; nothing is undone yet.
     pub(super) fn try_apply(&mut self, group: &Group) -> Result<Outcome, Cause> {
         for write in &group.writes {
-            self.machine.permits(write)?;
+            self.changer.machine.permits(write)?;
         }
         self.look_first(group)?;
         let number = self.n_groups;
         let step = Step::Intended { change: self.id.clone(), group: number };
-        self.journal.append(step, &Packed::of(group), true).map_err(Cause::NotJournaled)?;
+        self.changer.journal.append(step, &Packed::of(group), true).map_err(Cause::NotJournaled)?;
         self.n_groups += 1;
         self.tell_guard()?;
         let mut fates = vec![Fate::NotMade; group.writes.len()];
@@ -23,7 +23,7 @@ impl Transaction<'_> {
         let step = Step::Done { change: self.id.clone() };
         let body: Fates = [(number, runs(&fates))].into();
         // A failure is undone at once, and that is written through.
-        let noted = self.journal.append(step, &body, made.is_ok());
+        let noted = self.changer.journal.append(step, &body, made.is_ok());
         made?;
         noted.map_err(Cause::OutcomeNotJournaled)?;
         self.tell_guard()?;
@@ -47,8 +47,8 @@ impl Transaction<'_> {
     /// undoing this change later would bring its unconfirmed value back.
     fn not_on_awaiting(&self, group: &Group) -> Result<(), Cause> {
         let is_awaiting = |it: &&Recorded| matches!(it.state, State::Awaiting { .. });
-        for change in self.journal.changes().iter().filter(is_awaiting) {
-            let groups = self.journal.groups(&change.id).map_err(Cause::NotJournaled)?;
+        for change in self.changer.journal.changes().iter().filter(is_awaiting) {
+            let groups = self.changer.journal.groups(&change.id).map_err(Cause::NotJournaled)?;
             let written = |target: &Target| {
                 groups.iter().any(|it| it.made().any(|it| overlap(&it.target, target)))
             };
@@ -64,7 +64,7 @@ impl Transaction<'_> {
     }
 
     fn compare(&self, write: &Write) -> Result<(), Cause> {
-        let found = self.machine.read(&write.target)?;
+        let found = self.changer.machine.read(&write.target)?;
         if same(&write.target, found.as_deref(), write.from.as_deref()) {
             return Ok(());
         }
@@ -131,9 +131,9 @@ impl Transaction<'_> {
         if write.target == Target::LatencyRequest {
             return self.request(write.to.as_deref().unwrap_or_default());
         }
-        self.journal.permits_writes().map_err(Cause::Stopped)?;
+        self.changer.journal.permits_writes().map_err(Cause::Stopped)?;
         fault::point();
-        let written = self.machine.write(&write.target, write.to.as_deref());
+        let written = self.changer.machine.write(&write.target, write.to.as_deref());
         fault::point();
         written.or_else(|trouble| refused(trouble, fate))
     }
@@ -141,10 +141,10 @@ impl Transaction<'_> {
     /// Starts the process that keeps a request. It asks for nothing before the journal knows of it; the request ends with it,
     /// so the disk need not know.
     fn request(&mut self, microseconds: &str) -> Result<(), Cause> {
-        let start = Companion::start(self.machine, &["hold-latency", microseconds])?;
+        let start = Companion::start(&self.changer.machine, &["hold-latency", microseconds])?;
         self.notes.extend(start.note.clone());
         let step = Step::Held { change: self.id.clone(), pid: start.pid(), started: start.started };
-        self.journal.append(step, &(), false).map_err(Cause::NotJournaled)?;
+        self.changer.journal.append(step, &(), false).map_err(Cause::NotJournaled)?;
         self.tell_guard()?;
         start.go()?;
         Ok(())
@@ -159,7 +159,7 @@ impl Transaction<'_> {
             *fate = Fate::Done { read_back: write.to.clone() };
             return Ok(());
         }
-        let found = self.machine.settled(&write.target, write.to.as_deref())?;
+        let found = self.changer.machine.settled(&write.target, write.to.as_deref())?;
         if same(&write.target, found.as_deref(), write.to.as_deref()) {
             // A file holds what was written, to the byte: once is enough in the journal.
             let is_file = matches!(write.target, Target::File { .. });

@@ -2,6 +2,7 @@
 
 use super::clock::since_boot;
 use super::journal::{Journal, Recorded, State};
+use super::process::is_running;
 use super::{ChangeError, Fate, Machine, Trouble};
 use facts::change::{Aim, Target};
 use std::time::Duration;
@@ -51,7 +52,7 @@ fn is_undone(machine: &Machine, journal: &Journal, change: &Recorded) -> Result<
         let target = &write.target;
         match target {
             _ if target.ends_with_boot() && !is_of_this_boot => true,
-            Target::LatencyRequest => !journal.holds_latency(&change.id),
+            Target::LatencyRequest => !holds_latency(journal, &change.id),
             // Of a place that was written twice, the first value is the one before the change.
             _ => {
                 let first = groups.iter().flat_map(|it| &it.group.writes);
@@ -60,6 +61,11 @@ fn is_undone(machine: &Machine, journal: &Journal, change: &Recorded) -> Result<
             }
         }
     }))
+}
+
+/// Whether a process keeps a request of a latency for a change.
+pub(super) fn holds_latency(journal: &Journal, id: &str) -> bool {
+    journal.holders(id).iter().any(|it| is_running(*it))
 }
 
 /// How long a change may still be confirmed; nothing in another boot.
@@ -77,7 +83,7 @@ mod tests {
     use super::*;
     use crate::change::journal::{Access, Folder, mark_guard};
     use crate::change::tree::{STAT_INTERVAL, Tree, stat_interval};
-    use crate::change::{Force, Intent, recover};
+    use crate::change::{Force, Intent};
 
     fn standing(tree: &Tree) -> Option<Overdue> {
         let journal = Journal::open(&tree.state(), Access::Read).unwrap();
@@ -86,8 +92,8 @@ mod tests {
     }
 
     fn awaiting(tree: &Tree, within: Duration) {
-        let (machine, mut journal) = (tree.machine(), tree.journal());
-        let mut change = journal.begin(&machine, Intent::default()).unwrap();
+        let mut changer = tree.changer();
+        let mut change = changer.begin(Intent::default()).unwrap();
         change.confirm_without_guard(within);
         change.apply(&stat_interval()).unwrap();
         change.keep().unwrap();
@@ -112,7 +118,7 @@ mod tests {
         assert_eq!(standing(&tree), Some(Overdue::Unguarded));
         tree.set(STAT_INTERVAL, "1\n");
         assert_eq!(standing(&tree), Some(Overdue::Undone));
-        recover(&tree.machine(), &mut tree.journal(), Force::No).unwrap();
+        tree.changer().recover(Force::No).unwrap();
         assert_eq!(standing(&tree), None);
         assert!(!tree.state().join("guard-0001").exists());
     }

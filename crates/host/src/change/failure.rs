@@ -176,6 +176,57 @@ pub enum JournalError {
     },
 }
 
+/// Why a change cannot be begun, reverted or confirmed.
+#[derive(Debug, Error)]
+pub enum ChangeError {
+    /// The journal refuses.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The machine does not tell which boot it is in, or the guard does not start.
+    #[error(transparent)]
+    Trouble(#[from] Trouble),
+    /// It is undone, and the journal does not say so.
+    #[error("change {id} is undone, but the journal cannot record that: {error}")]
+    NotRecorded {
+        /// Which; of several, the last.
+        id: String,
+        /// What undoing did, that of other changes included.
+        undone: Vec<Undone>,
+        /// Why it is not recorded.
+        error: JournalError,
+    },
+    /// Of several changes this one is not undone, nor are those that were to be undone after it.
+    #[error("change {id} is not undone: {error}")]
+    NotUndone {
+        /// Which.
+        id: String,
+        /// Why.
+        error: Box<ChangeError>,
+        /// What came of those before it: [`ChangeError::NotRecorded`], or what undoing did.
+        before: Box<Result<Vec<Undone>, ChangeError>>,
+    },
+    /// It could not be kept, and everything is undone, as far as `undone` says.
+    #[error("change {id} is not kept: {error}")]
+    NotKept {
+        /// Which.
+        id: String,
+        /// What undoing did.
+        undone: Vec<Undone>,
+        /// Why it is not kept.
+        error: Box<ChangeError>,
+        /// Why what was undone is not recorded.
+        journal: Option<JournalError>,
+    },
+    /// It is not one that this can be done to.
+    #[error("change {id} {why}")]
+    NotNow {
+        /// Which.
+        id: String,
+        /// Its state, in words: `has been reverted already`.
+        why: String,
+    },
+}
+
 /// What to do about a damaged journal.
 const REMEDY: &str = "its other lines are whole and say what was there before; write that back by hand, then move the file away";
 

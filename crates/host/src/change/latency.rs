@@ -5,13 +5,10 @@
 //! where the starter does: by then the journal knows of it.
 
 use super::Trouble;
-use super::guard::detach;
+use super::process::{detach, leave_pipes};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use std::io::{Read, Write};
-
-/// What a place of [`facts::change::Target::LatencyRequest`] holds where nothing is asked for.
-pub const NONE: &str = "none";
 
 const DEVICE: &str = "/dev/cpu_dma_latency";
 
@@ -34,7 +31,7 @@ pub fn hold(microseconds: i32) -> Result<(), Trouble> {
         }
     };
     say("holds")?;
-    super::guard::leave_pipes();
+    leave_pipes();
     loop {
         // A signal without a handler ends the process here, and the kernel drops the request with it.
         std::thread::park();

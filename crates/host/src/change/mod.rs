@@ -5,15 +5,23 @@
 //! the journal. Undoing writes back what was recorded, never a default, and leaves alone what somebody else has changed since.
 //!
 //! ```text
-//! let journal = Journal::open(folder, Access::Write)?;      // one writer at a time
-//! recover(&machine, &mut journal, Force::No)?;              // what a crash left half done
-//! let mut change = journal.begin(&machine, intent)?;        // starts the guard, where there is one
-//! for group in &plan { change.apply(group)?; }              // a failure has undone everything already
-//! change.keep()?;                                           // dropped without it, it is undone
+//! let mut changer = Changer::open(machine, folder, Access::Write)?;  // one writer at a time
+//! changer.recover(Force::No)?;                                       // what a crash left half done
+//! let mut change = changer.begin(intent)?;                           // starts the guard, where there is one
+//! for group in &plan { change.apply(group)?; }                       // a failure has undone everything already
+//! change.keep()?;                                                    // dropped without it, it is undone
 //! ```
+//!
+//! Each of these uses those before it and none behind it (`cargo xtask check` holds that):
+//!
+//! - [`journal`]: a log of what is changed and undone, and its locks;
+//! - [`machine`]: reads and writes a place of the host;
+//! - [`changer`]: both of them and a guard; begins changes, recovers, reverts and confirms;
+//! - [`standing`](standing()): the journal held against the host.
 
 mod apply;
 mod canary;
+mod changer;
 mod clock;
 mod deadline;
 mod failure;
@@ -23,19 +31,21 @@ pub mod guard;
 mod journal;
 pub mod latency;
 mod machine;
+mod process;
 mod revert;
 mod standing;
 mod transaction;
 mod undo;
 
+pub use changer::Changer;
 pub use deadline::{Overdue, overdue};
-pub use failure::{Cause, Failure, JournalError, Trouble};
+pub use failure::{Cause, ChangeError, Failure, JournalError, Trouble};
 pub use fate::{Fate, Undone, UndoneFate};
 pub use journal::{Access, ChangeLines, Journal, Recorded, RecordedGroup, State};
 pub use machine::{FILES, Machine};
-pub use revert::{ChangeError, Force, confirm, recover, revert, revert_all};
-pub use standing::{ChangeStanding, Guarding, Standing, WrittenPlace, standing};
+pub use standing::{ChangeStanding, Guarding, Standing, WrittenPlace, held_requests, standing};
 pub use transaction::{Guarded, Intent, Outcome, Transaction};
+pub use undo::Force;
 
 #[cfg(test)]
 mod tests;

@@ -1,208 +1,133 @@
 //! Taking back recorded changes, and confirming them.
 
 use super::deadline::{Overdue, overdue, time_left};
-use super::journal::{Journal, State, Step};
+use super::journal::{State, Step};
 use super::undo::UndoLog;
-use super::{JournalError, Machine, Trouble, Undone};
+use super::{ChangeError, Changer, Force, Trouble, Undone};
 use std::time::Duration;
-use thiserror::Error;
 
-/// Whether that is written back as well which is left alone otherwise: what somebody else has changed since, and registers
-/// whose bits may only be cleared, which brings a fault back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Force {
-    /// They are left as they are.
-    #[default]
-    No,
-    /// They are written back.
-    Yes,
-}
-
-/// Why a change cannot be begun, reverted or confirmed.
-#[derive(Debug, Error)]
-pub enum ChangeError {
-    /// The journal refuses.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The machine does not tell which boot it is in, or the guard does not start.
-    #[error(transparent)]
-    Trouble(#[from] Trouble),
-    /// It is undone, and the journal does not say so.
-    #[error("change {id} is undone, but the journal cannot record that: {error}")]
-    NotRecorded {
-        /// Which; of several, the last.
-        id: String,
-        /// What undoing did, that of other changes included.
-        undone: Vec<Undone>,
-        /// Why it is not recorded.
-        error: JournalError,
-    },
-    /// Of several changes this one is not undone, nor are those that were to be undone after it.
-    #[error("change {id} is not undone: {error}")]
-    NotUndone {
-        /// Which.
-        id: String,
-        /// Why.
-        error: Box<ChangeError>,
-        /// What came of those before it: [`ChangeError::NotRecorded`], or what undoing did.
-        before: Box<Result<Vec<Undone>, ChangeError>>,
-    },
-    /// It could not be kept, and everything is undone, as far as `undone` says.
-    #[error("change {id} is not kept: {error}")]
-    NotKept {
-        /// Which.
-        id: String,
-        /// What undoing did.
-        undone: Vec<Undone>,
-        /// Why it is not kept.
-        error: Box<ChangeError>,
-        /// Why what was undone is not recorded.
-        journal: Option<JournalError>,
-    },
-    /// It is not one that this can be done to.
-    #[error("change {id} {why}")]
-    NotNow {
-        /// Which.
-        id: String,
-        /// Its state, in words: `has been reverted already`.
-        why: String,
-    },
-}
-
-/// Undoes one change, backwards: every place gets back what was recorded, unless somebody else has changed it since.
-///
-/// Errors: it is reverted already; it is undone, but the journal cannot be written ([`ChangeError::NotRecorded`]).
-pub fn revert(
-    machine: &Machine,
-    journal: &mut Journal,
-    id: &str,
-    force: Force,
-) -> Result<Vec<Undone>, ChangeError> {
-    journal.wake()?;
-    let reverted = revert_one(machine, journal, id, force);
-    journal.rest();
-    reverted
-}
-
-fn revert_one(
-    machine: &Machine,
-    journal: &mut Journal,
-    id: &str,
-    force: Force,
-) -> Result<Vec<Undone>, ChangeError> {
-    let change = journal.change(id)?;
-    let (id, state) = (change.id.clone(), change.state.clone());
-    // Whether it is another boot decides what there is to undo.
-    machine.boot()?;
-    if state == State::Reverted {
-        let why = "has been reverted already".to_owned();
-        return Err(ChangeError::NotNow { id, why });
+impl Changer {
+    /// Undoes one change, backwards: every place gets back what was recorded, unless somebody else has changed it since.
+    ///
+    /// Errors: it is reverted already; it is undone, but the journal cannot be written ([`ChangeError::NotRecorded`]).
+    pub fn revert(&mut self, id: &str, force: Force) -> Result<Vec<Undone>, ChangeError> {
+        self.journal.wake()?;
+        let reverted = self.revert_one(id, force);
+        self.journal.rest();
+        reverted
     }
-    let mut log = UndoLog::of(journal, &id)?;
-    if state != State::Open {
-        // If this process is killed, the next start goes on. A journal that cannot be written keeps nothing from being undone.
-        let _not_recorded_either =
-            journal.append(Step::Reverting { change: id.clone() }, &(), true);
-    }
-    let undone = log.undo(machine, force);
-    match log.record(journal) {
-        Ok(()) => Ok(undone),
-        Err(error) => Err(ChangeError::NotRecorded { id, undone, error }),
-    }
-}
 
-/// Undoes every change that is not reverted, the latest first.
-///
-/// Errors: those of [`revert`], of the first change that is not undone ([`ChangeError::NotUndone`]).
-pub fn revert_all(
-    machine: &Machine,
-    journal: &mut Journal,
-    force: Force,
-) -> Result<Vec<Undone>, ChangeError> {
-    revert_those(machine, journal, force, |_, state| Ok(*state != State::Reverted))
-}
+    fn revert_one(&mut self, id: &str, force: Force) -> Result<Vec<Undone>, ChangeError> {
+        let Changer { machine, journal, .. } = self;
+        let change = journal.change(id)?;
+        let (id, state) = (change.id.clone(), change.state.clone());
+        // Whether it is another boot decides what there is to undo.
+        machine.boot()?;
+        if state == State::Reverted {
+            let why = "has been reverted already".to_owned();
+            return Err(ChangeError::NotNow { id, why });
+        }
+        let mut log = UndoLog::of(journal, &id)?;
+        if state != State::Open {
+            // If this process is killed, the next start goes on. A journal that cannot be written keeps nothing from being undone.
+            let _not_recorded_either =
+                journal.append(Step::Reverting { change: id.clone() }, &(), true);
+        }
+        let undone = log.undo(machine, force);
+        match log.record(journal) {
+            Ok(()) => Ok(undone),
+            Err(error) => Err(ChangeError::NotRecorded { id, undone, error }),
+        }
+    }
 
-/// Undoes what a crash interrupted, and what nobody confirmed in time. Every start that writes begins with it.
-///
-/// Errors: as of [`revert_all`].
-pub fn recover(
-    machine: &Machine,
-    journal: &mut Journal,
-    force: Force,
-) -> Result<Vec<Undone>, ChangeError> {
-    revert_those(machine, journal, force, |left, state| {
-        Ok(match state {
-            State::Open => true,
-            State::Awaiting { .. } => left()? == Duration::ZERO,
-            State::Kept | State::Reverted | State::PartlyReverted { .. } => false,
+    /// Undoes every change that is not reverted, the latest first.
+    ///
+    /// Errors: those of [`Changer::revert`], of the first change that is not undone ([`ChangeError::NotUndone`]).
+    pub fn revert_all(&mut self, force: Force) -> Result<Vec<Undone>, ChangeError> {
+        self.revert_those(force, |_, state| Ok(*state != State::Reverted))
+    }
+
+    /// Undoes what a crash interrupted, and what nobody confirmed in time. Every start that writes begins with it.
+    ///
+    /// Errors: as of [`Changer::revert_all`].
+    pub fn recover(&mut self, force: Force) -> Result<Vec<Undone>, ChangeError> {
+        self.revert_those(force, |left, state| {
+            Ok(match state {
+                State::Open => true,
+                State::Awaiting { .. } => left()? == Duration::ZERO,
+                State::Kept | State::Reverted | State::PartlyReverted { .. } => false,
+            })
         })
-    })
-}
+    }
 
-fn revert_those(
-    machine: &Machine,
-    journal: &mut Journal,
-    force: Force,
-    is_chosen: impl Fn(&dyn Fn() -> Result<Duration, Trouble>, &State) -> Result<bool, Trouble>,
-) -> Result<Vec<Undone>, ChangeError> {
-    let mut ids = Vec::new();
-    for change in journal.changes().iter().rev() {
-        if is_chosen(&|| time_left(machine, change), &change.state)? {
-            ids.push(change.id.clone());
-        }
-    }
-    let mut undone = Vec::new();
-    let mut not_recorded = None;
-    let mut failed = None;
-    for id in ids {
-        match revert(machine, journal, &id, force) {
-            Ok(more) => undone.extend(more),
-            Err(ChangeError::NotRecorded { id, undone: more, error }) => {
-                undone.extend(more);
-                not_recorded = Some((id, error));
-            }
-            Err(error) => {
-                failed = Some((id, Box::new(error)));
-                break;
+    fn revert_those(
+        &mut self,
+        force: Force,
+        is_chosen: impl Fn(&dyn Fn() -> Result<Duration, Trouble>, &State) -> Result<bool, Trouble>,
+    ) -> Result<Vec<Undone>, ChangeError> {
+        let mut ids = Vec::new();
+        for change in self.journal.changes().iter().rev() {
+            if is_chosen(&|| time_left(&self.machine, change), &change.state)? {
+                ids.push(change.id.clone());
             }
         }
+        let mut undone = Vec::new();
+        let mut not_recorded = None;
+        let mut failed = None;
+        for id in ids {
+            match self.revert(&id, force) {
+                Ok(more) => undone.extend(more),
+                Err(ChangeError::NotRecorded { id, undone: more, error }) => {
+                    undone.extend(more);
+                    not_recorded = Some((id, error));
+                }
+                Err(error) => {
+                    failed = Some((id, Box::new(error)));
+                    break;
+                }
+            }
+        }
+        // A study that opened the journal has seen to what an earlier process left.
+        self.journal.rest();
+        let done = match not_recorded {
+            None => Ok(undone),
+            Some((id, error)) => Err(ChangeError::NotRecorded { id, undone, error }),
+        };
+        match failed {
+            None => done,
+            Some((id, error)) => Err(ChangeError::NotUndone { id, error, before: Box::new(done) }),
+        }
     }
-    // A study that opened the journal has seen to what an earlier process left.
-    journal.rest();
-    let done = match not_recorded {
-        None => Ok(undone),
-        Some((id, error)) => Err(ChangeError::NotRecorded { id, undone, error }),
-    };
-    match failed {
-        None => done,
-        Some((id, error)) => Err(ChangeError::NotUndone { id, error, before: Box::new(done) }),
-    }
-}
 
-/// Keeps a change that is waiting to be confirmed.
-pub fn confirm(machine: &Machine, journal: &mut Journal, id: &str) -> Result<(), ChangeError> {
-    let change = journal.change(id)?;
-    let id = change.id.clone();
-    let why = match &change.state {
-        State::Awaiting { .. } if time_left(machine, change)? > Duration::ZERO => {
-            journal.append(Step::Kept { change: id }, &(), true)?;
-            return Ok(());
-        }
-        State::Awaiting { .. } => match overdue(machine, journal, change)? {
-            Some(Overdue::Undone) => "was not confirmed in time, and has been reverted already",
-            Some(Overdue::Guarded) | None => {
-                "was not confirmed in time: its guard is reverting it; see `fullclock status`"
+    /// Keeps a change that is waiting to be confirmed.
+    ///
+    /// Errors: it does not wait for it, or not any more; the journal cannot be written.
+    pub fn confirm(&mut self, id: &str) -> Result<(), ChangeError> {
+        let change = self.journal.change(id)?;
+        let id = change.id.clone();
+        let why = match &change.state {
+            State::Awaiting { .. } if time_left(&self.machine, change)? > Duration::ZERO => {
+                self.journal.append(Step::Kept { change: id }, &(), true)?;
+                return Ok(());
             }
-            Some(Overdue::Unguarded) => {
-                "was not confirmed in time, and no guard is running: it is still in force; `fullclock revert` reverts it"
+            State::Awaiting { .. } => match overdue(&self.machine, &self.journal, change)? {
+                Some(Overdue::Undone) => "was not confirmed in time, and has been reverted already",
+                Some(Overdue::Guarded) | None => {
+                    "was not confirmed in time: its guard is reverting it; see `fullclock status`"
+                }
+                Some(Overdue::Unguarded) => {
+                    "was not confirmed in time, and no guard is running: it is still in force; `fullclock revert` reverts it"
+                }
+            },
+            State::Open => "was interrupted, and is reverted",
+            State::Kept => "does not wait to be confirmed: it is kept",
+            State::Reverted => "has been reverted already",
+            State::PartlyReverted { .. } => {
+                "has been reverted already, but for what was left alone"
             }
-        },
-        State::Open => "was interrupted, and is reverted",
-        State::Kept => "does not wait to be confirmed: it is kept",
-        State::Reverted => "has been reverted already",
-        State::PartlyReverted { .. } => "has been reverted already, but for what was left alone",
-    };
-    Err(ChangeError::NotNow { id, why: why.to_owned() })
+        };
+        Err(ChangeError::NotNow { id, why: why.to_owned() })
+    }
 }
 
 #[cfg(test)]
@@ -214,16 +139,16 @@ mod tests {
     #[test]
     fn what_was_undone_before_a_change_that_cannot_be_undone_is_reported() {
         let tree = Tree::new();
-        let (machine, mut journal) = (tree.machine(), tree.journal());
+        let mut changer = tree.changer();
         for group in [governors(), stat_interval()] {
-            let mut change = journal.begin(&machine, Intent::default()).unwrap();
+            let mut change = changer.begin(Intent::default()).unwrap();
             change.confirm_without_guard(Duration::ZERO);
             change.apply(&group).unwrap();
             change.keep().unwrap();
         }
         let step = Step::Intended { change: "0001".to_owned(), group: 7 };
-        journal.append(step, &"no group", true).unwrap();
-        let error = recover(&machine, &mut journal, Force::No).unwrap_err();
+        changer.journal.append(step, &"no group", true).unwrap();
+        let error = changer.recover(Force::No).unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("change 0001 is not undone: ") && text.contains("line"), "{text}");
         let ChangeError::NotUndone { before, .. } = error else { panic!("{error:?}") };
@@ -231,6 +156,6 @@ mod tests {
         assert_eq!((undone.len(), undone[0].change.as_str()), (1, "0002"));
         assert_eq!(tree.get(STAT_INTERVAL), "1\n");
         assert_eq!(tree.get(&governor(0)), "performance\n");
-        assert_eq!(journal.change("2").unwrap().state, State::Reverted);
+        assert_eq!(changer.journal.change("2").unwrap().state, State::Reverted);
     }
 }

@@ -1,6 +1,6 @@
 //! The journal against the host: what of each change is in force, what somebody else has changed, and what is gone.
 
-use super::deadline::{Overdue, overdue};
+use super::deadline::{Overdue, holds_latency, overdue};
 use super::journal::{Journal, Recorded, State};
 use super::{ChangeError, Fate, Machine};
 use facts::change::{Aim, Target, Write};
@@ -80,7 +80,7 @@ pub fn standing(
                     matches!(fate, Fate::Done { .. } | Fate::LeftAlone { .. } | Fate::Intended);
                 if is_made && write.aim != Aim::Forgotten {
                     let standing = match write.target {
-                        Target::LatencyRequest if journal.holds_latency(&recorded.id) => {
+                        Target::LatencyRequest if holds_latency(journal, &recorded.id) => {
                             Standing::InForce
                         }
                         _ => of_place(machine, write, is_of_this_boot, &recorded.state),
@@ -109,6 +109,21 @@ pub fn standing(
     }
     mark_superseded(&mut shown);
     Ok(shown)
+}
+
+/// The requests of a latency that processes of this boot's changes keep.
+///
+/// Errors: the boot or the journal cannot be read.
+pub fn held_requests(machine: &Machine, journal: &Journal) -> Result<Vec<Write>, ChangeError> {
+    let boot = machine.boot()?;
+    // A process of another boot is none of ours, whatever its id.
+    let holds = |it: &&Recorded| it.boot == boot && holds_latency(journal, &it.id);
+    let mut held = Vec::new();
+    for change in journal.changes().iter().filter(holds) {
+        held.extend(journal.groups(&change.id)?.into_iter().flat_map(|it| it.group.writes));
+    }
+    held.retain(|it| it.target == Target::LatencyRequest);
+    Ok(held)
 }
 
 fn guarding(

@@ -8,8 +8,8 @@ use facts::change::{Aim, Target, Write};
 use std::time::Duration;
 
 fn kept(tree: &Tree, groups: &[facts::change::Group]) -> String {
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(Intent::default()).unwrap();
     for group in groups {
         change.apply(group).unwrap();
     }
@@ -31,27 +31,27 @@ fn what_is_applied_and_reverted_is_as_it_was() {
     assert_eq!(tree.get(&governor(3)), "performance\n");
     assert_eq!(tree.get("/etc/sysctl.d/90-fullclock.conf"), "vm.stat_interval = 10\n");
     assert_eq!(state(&tree, &id), State::Kept);
-    let undone = revert(&tree.machine(), &mut tree.journal(), "1", Force::No).unwrap();
+    let undone = tree.changer().revert("1", Force::No).unwrap();
     assert_eq!(undone.len(), 6);
     assert!(undone.iter().all(|it| it.fate == UndoneFate::WrittenBack), "{undone:?}");
     assert_eq!(undone[0].setting, "persist");
     assert_eq!(tree.all(), before);
     assert_eq!(state(&tree, &id), State::Reverted);
-    let again = revert(&tree.machine(), &mut tree.journal(), &id, Force::No).unwrap_err();
+    let again = tree.changer().revert(&id, Force::No).unwrap_err();
     assert_eq!(again.to_string(), "change 0001 has been reverted already");
 }
 
 #[test]
 fn a_group_is_written_through_twice_however_many_writes_it_has() {
     let tree = Tree::new();
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&governors()).unwrap();
     assert_eq!(change.n_syncs(), 2);
     change.apply(&stat_interval()).unwrap();
     assert_eq!(change.n_syncs(), 4);
     change.keep().unwrap();
-    assert_eq!(journal.n_syncs(), 5);
+    assert_eq!(changer.journal().n_syncs(), 5);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_place_that_may_refuse_the_first_of_two_writes_is_compared_with_what_the_fir
     let write = |from, to| Write::of(Target::control(STAT_INTERVAL), from, to);
     let id = kept(&tree, &[group("twice", vec![write("1", "0").if_taken(), write("0", "10")])]);
     assert_eq!(tree.get(STAT_INTERVAL), "10\n");
-    revert(&tree.machine(), &mut tree.journal(), &id, Force::No).unwrap();
+    tree.changer().revert(&id, Force::No).unwrap();
     assert_eq!(tree.all(), before);
 }
 
@@ -70,8 +70,8 @@ fn a_place_that_somebody_changed_since_the_plan_stops_it_before_anything_is_writ
     let tree = Tree::new();
     tree.set(&governor(3), "ondemand\n");
     let before = tree.all();
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(Intent::default()).unwrap();
     let failure = change.apply(&governors()).unwrap_err();
     assert_eq!(
         failure.to_string(),
@@ -81,7 +81,7 @@ fn a_place_that_somebody_changed_since_the_plan_stops_it_before_anything_is_writ
     assert!(failure.undone.is_empty());
     drop(change);
     assert_eq!(tree.all(), before);
-    assert_eq!(journal.changes()[0].state, State::Reverted);
+    assert_eq!(changer.journal().changes()[0].state, State::Reverted);
 }
 
 #[test]
@@ -98,8 +98,8 @@ fn a_write_that_does_not_stick_undoes_every_group() {
             quiet.write(target, Some("schedutil")).unwrap();
         }
     });
-    let mut journal = tree.journal();
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer_of(machine);
+    let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&stat_interval()).unwrap();
     let failure = change.apply(&governors()).unwrap_err();
     assert!(
@@ -109,7 +109,7 @@ fn a_write_that_does_not_stick_undoes_every_group() {
     assert!(change.apply(&governors()).is_err());
     assert!(change.keep().is_err());
     assert_eq!(tree.all(), before);
-    assert_eq!(journal.changes()[0].state, State::Reverted);
+    assert_eq!(changer.journal().changes()[0].state, State::Reverted);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn what_somebody_else_changed_since_is_left_alone_and_said() {
     let id = kept(&tree, &[governors()]);
     tree.set(&governor(1), "ondemand\n");
     tree.set(&governor(2), "powersave\n");
-    let undone = revert(&tree.machine(), &mut tree.journal(), &id, Force::No).unwrap();
+    let undone = tree.changer().revert(&id, Force::No).unwrap();
     let fates: Vec<&UndoneFate> = undone.iter().map(|it| &it.fate).collect();
     let left = UndoneFate::LeftAlone { found: Some("ondemand".to_owned()) };
     assert_eq!(
@@ -128,7 +128,7 @@ fn what_somebody_else_changed_since_is_left_alone_and_said() {
     assert_eq!(tree.get(&governor(1)), "ondemand\n");
     assert_eq!(state(&tree, &id), State::PartlyReverted { left: 1 });
     tree.set(&governor(1), "performance\n");
-    revert(&tree.machine(), &mut tree.journal(), &id, Force::No).unwrap();
+    tree.changer().revert(&id, Force::No).unwrap();
     assert_eq!(tree.get(&governor(1)), "powersave\n");
     assert_eq!(state(&tree, &id), State::Reverted);
 }
@@ -138,7 +138,7 @@ fn another_boot_voids_what_it_ends_and_files_are_undone_all_the_same() {
     let tree = Tree::new();
     let id = kept(&tree, &[stat_interval(), drop_in()]);
     tree.set("/proc/sys/kernel/random/boot_id", "second\n");
-    let undone = revert(&tree.machine(), &mut tree.journal(), &id, Force::No).unwrap();
+    let undone = tree.changer().revert(&id, Force::No).unwrap();
     assert_eq!(undone[0].fate, UndoneFate::WrittenBack);
     assert!(matches!(undone[1].fate, UndoneFate::Void { .. }));
     assert_eq!(tree.get(STAT_INTERVAL), "10\n");
@@ -156,10 +156,10 @@ fn a_register_changes_in_its_bits_only_and_a_fault_comes_back_only_by_force() {
     group.canary = true;
     let id = kept(&tree, &[group]);
     assert_eq!((tree.register(0, 0x19a), tree.register(1, 0x19a)), (0xff00, 0xbb00));
-    let undone = revert(&tree.machine(), &mut tree.journal(), &id, Force::No).unwrap();
+    let undone = tree.changer().revert(&id, Force::No).unwrap();
     assert!(undone.iter().all(|it| it.fate == UndoneFate::WouldBringFaultBack), "{undone:?}");
     assert_eq!(tree.register(0, 0x19a), 0xff00);
-    let undone = revert(&tree.machine(), &mut tree.journal(), &id, Force::Yes).unwrap();
+    let undone = tree.changer().revert(&id, Force::Yes).unwrap();
     assert!(undone.iter().all(|it| it.fate == UndoneFate::WrittenBack), "{undone:?}");
     tree.set_register(1, 0x19a, tree.register(1, 0x19a) & 0xff | 0xaa00);
     assert_eq!(tree.all(), before);
@@ -170,20 +170,20 @@ fn a_change_that_was_begun_to_bring_a_fault_back_does_so_without_force_and_force
     let tree = Tree::new();
     let before = tree.all();
     let intent = || Intent { brings_faults_back: true, ..Intent::default() };
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, intent()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(intent()).unwrap();
     change.apply(&modulation()).unwrap();
     assert_eq!((tree.register(0, 0x19a), tree.register(1, 0x19a)), (0xff00, 0xaa00));
     change.undo().unwrap();
     assert_eq!(tree.all(), before);
-    let mut change = journal.begin(&machine, intent()).unwrap();
+    let mut change = changer.begin(intent()).unwrap();
     change.apply(&modulation()).unwrap();
     change.apply(&stat_interval()).unwrap();
     // As a crash ends it: nobody undoes anything.
     std::mem::forget(change);
-    drop(journal);
+    drop(changer);
     tree.set(STAT_INTERVAL, "7\n");
-    let undone = recover(&tree.machine(), &mut tree.journal(), Force::No).unwrap();
+    let undone = tree.changer().recover(Force::No).unwrap();
     assert_eq!(undone[0].fate, UndoneFate::LeftAlone { found: Some("7".to_owned()) });
     assert!(undone[1..].iter().all(|it| it.fate == UndoneFate::WrittenBack), "{undone:?}");
     tree.set(STAT_INTERVAL, "1\n");
@@ -208,8 +208,8 @@ fn a_register_that_cpus_share_changes_for_all_of_them_with_the_first_write() {
     let both = |to: &str| [0, 1].map(|cpu| Write::of(target(cpu), "0x2", to)).into();
     let mut machine = tree.machine();
     machine.meddler = Some(shared);
-    let mut journal = tree.journal();
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer_of(machine);
+    let mut change = changer.begin(Intent::default()).unwrap();
     let outcome = change.apply(&group("c1e", both("0x0"))).unwrap();
     assert!(outcome.fates.iter().all(|it| matches!(it, Fate::Done { .. })), "{outcome:?}");
     assert_eq!((tree.register(0, 0x1fc), tree.register(1, 0x1fc)), (0, 0));
@@ -228,8 +228,8 @@ fn bits_that_may_only_be_cleared_are_not_set_by_a_plan() {
     let tree = Tree::new();
     let target = Target::Register { cpu: 0, address: 0x19a, mask: 0x1f };
     let sets = group("clock-modulation", vec![Write::of(target, "0xff14", "0xff16")]);
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(Intent::default()).unwrap();
     let failure = change.apply(&sets).unwrap_err();
     assert!(failure.to_string().contains("may only be cleared"), "{failure}");
     drop(change);
@@ -243,8 +243,8 @@ fn a_refusal_that_is_allowed_is_noted_and_the_plan_goes_on() {
         Write::of(Target::control("/proc/irq/9/smp_affinity_list"), "0-3", "0-1").if_taken();
     let mut both = stat_interval();
     both.writes.insert(0, absent);
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(Intent::default()).unwrap();
     let outcome = change.apply(&both).unwrap();
     assert!(matches!(outcome.fates[0], Fate::Refused { .. }), "{outcome:?}");
     assert_eq!(outcome.fates[1], Fate::Done { read_back: Some("10".to_owned()) });
@@ -263,7 +263,7 @@ fn what_a_write_makes_the_kernel_forget_is_written_back_after_it() {
     let id = kept(&tree, &[forgetful]);
     assert_eq!(tree.get(threshold), "95\n");
     tree.set(threshold, "80\n");
-    let undone = revert(&tree.machine(), &mut tree.journal(), &id, Force::No).unwrap();
+    let undone = tree.changer().revert(&id, Force::No).unwrap();
     assert_eq!(undone.last().unwrap().fate, UndoneFate::WrittenBack);
     assert_eq!(tree.all(), before);
 }
@@ -278,7 +278,7 @@ fn what_the_kernel_forgot_is_left_alone_where_somebody_else_took_over_what_made_
     let id = kept(&tree, &[group("governor", vec![forgotten, write])]);
     tree.set(&governor(0), "ondemand\n");
     tree.set(threshold, "80\n");
-    let undone = revert(&tree.machine(), &mut tree.journal(), &id, Force::No).unwrap();
+    let undone = tree.changer().revert(&id, Force::No).unwrap();
     assert!(undone.iter().all(|it| matches!(it.fate, UndoneFate::LeftAlone { .. })), "{undone:?}");
     assert_eq!(tree.get(threshold), "80\n");
 }
@@ -287,20 +287,20 @@ fn what_the_kernel_forgot_is_left_alone_where_somebody_else_took_over_what_made_
 fn a_change_that_is_dropped_is_undone() {
     let tree = Tree::new();
     let before = tree.all();
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&governors()).unwrap();
     drop(change);
     assert_eq!(tree.all(), before);
-    assert_eq!(journal.changes()[0].state, State::Reverted);
+    assert_eq!(changer.journal().changes()[0].state, State::Reverted);
 }
 
 #[test]
 fn what_a_plan_may_not_write_is_not_written() {
     let tree = Tree::new();
     tree.set("/etc/passwd", "root\n");
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(Intent::default()).unwrap();
     for target in [Target::control("/etc/passwd"), Target::file("/etc/passwd")] {
         let outside = group("x", vec![Write::of(target, "root\n", "toor\n")]);
         assert!(matches!(
@@ -331,8 +331,8 @@ fn what_waits_to_be_confirmed_is_confirmed_in_time_or_reverted() {
     let tree = Tree::new();
     let before = tree.all();
     let waiting = |within: Duration| {
-        let (machine, mut journal) = (tree.machine(), tree.journal());
-        let mut change = journal.begin(&machine, Intent::default()).unwrap();
+        let mut changer = tree.changer();
+        let mut change = changer.begin(Intent::default()).unwrap();
         change.confirm_without_guard(within);
         change.apply(&stat_interval()).unwrap();
         let id = change.id().to_owned();
@@ -340,17 +340,17 @@ fn what_waits_to_be_confirmed_is_confirmed_in_time_or_reverted() {
         id
     };
     let late = waiting(Duration::ZERO);
-    let error = confirm(&tree.machine(), &mut tree.journal(), &late).unwrap_err().to_string();
+    let error = tree.changer().confirm(&late).unwrap_err().to_string();
     assert!(error.contains("no guard is running: it is still in force"), "{error}");
     tree.set(STAT_INTERVAL, "1\n");
-    let error = confirm(&tree.machine(), &mut tree.journal(), &late).unwrap_err().to_string();
+    let error = tree.changer().confirm(&late).unwrap_err().to_string();
     assert!(error.contains("has been reverted already"), "{error}");
     tree.set(STAT_INTERVAL, "10\n");
-    recover(&tree.machine(), &mut tree.journal(), Force::No).unwrap();
+    tree.changer().recover(Force::No).unwrap();
     assert_eq!((tree.all(), state(&tree, &late)), (before, State::Reverted));
     let early = waiting(Duration::from_secs(600));
-    assert!(recover(&tree.machine(), &mut tree.journal(), Force::No).unwrap().is_empty());
-    confirm(&tree.machine(), &mut tree.journal(), &early).unwrap();
+    assert!(tree.changer().recover(Force::No).unwrap().is_empty());
+    tree.changer().confirm(&early).unwrap();
     assert_eq!(state(&tree, &early), State::Kept);
     assert_eq!(tree.get(STAT_INTERVAL), "10\n");
 }
@@ -358,8 +358,8 @@ fn what_waits_to_be_confirmed_is_confirmed_in_time_or_reverted() {
 #[test]
 fn a_change_is_not_stacked_on_a_place_whose_value_awaits_confirmation() {
     let tree = Tree::new();
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(Intent::default()).unwrap();
     change.confirm_without_guard(Duration::from_secs(600));
     change.apply(&stat_interval()).unwrap();
     change.keep().unwrap();
@@ -367,7 +367,7 @@ fn a_change_is_not_stacked_on_a_place_whose_value_awaits_confirmation() {
         let write = Write::of(Target::control(STAT_INTERVAL), "10", "5");
         group("stat-interval", vec![write])
     };
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&governors()).unwrap();
     let failure = change.apply(&on_top()).unwrap_err();
     assert_eq!(
@@ -377,10 +377,10 @@ fn a_change_is_not_stacked_on_a_place_whose_value_awaits_confirmation() {
     );
     drop(change);
     assert_eq!(tree.get(STAT_INTERVAL), "10\n");
-    confirm(&machine, &mut journal, "1").unwrap();
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    changer.confirm("1").unwrap();
+    let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&on_top()).unwrap();
     change.keep().unwrap();
-    revert(&machine, &mut journal, "3", Force::No).unwrap();
+    changer.revert("3", Force::No).unwrap();
     assert_eq!(tree.get(STAT_INTERVAL), "10\n");
 }

@@ -3,9 +3,11 @@
 use super::clock::{since_boot, since_epoch};
 use super::failure::Failure;
 use super::guard::Guard;
-use super::journal::{Journal, State, Step};
+use super::journal::{State, Step};
 use super::undo::UndoLog;
-use super::{Cause, ChangeError, Fate, Force, JournalError, Machine, Trouble, Undone, fault};
+use super::{
+    Cause, ChangeError, Changer, Fate, Force, JournalError, Machine, Trouble, Undone, fault,
+};
 use facts::change::Group;
 use std::time::Duration;
 
@@ -27,7 +29,7 @@ pub enum Guarded {
     /// The next start, which undoes what was neither kept nor undone.
     #[default]
     No,
-    /// A guard, which undoes at once what was neither kept nor undone. It stays for every further change of the journal.
+    /// A guard, which undoes at once what was neither kept nor undone. It stays for every further change of the same [`Changer`].
     UntilOver,
     /// A guard, which also reverts it unless it is confirmed so long after it was kept.
     UntilConfirmed(Duration),
@@ -36,13 +38,12 @@ pub enum Guarded {
 /// A change that is being made. Dropped without [`Transaction::keep`], it is undone.
 #[derive(Debug)]
 pub struct Transaction<'a> {
-    pub(super) machine: &'a Machine,
-    pub(super) journal: &'a mut Journal,
+    pub(super) changer: &'a mut Changer,
     pub(super) id: String,
     pub(super) n_groups: u32,
     confirm_within: Option<Duration>,
     guard: Option<Guard>,
-    /// Whether the guard that changes of the journal share sees to it.
+    /// Whether the guard that changes in turn share sees to it.
     shares_guard: bool,
     pub(super) notes: Vec<String>,
     /// Whether it is kept or undone.
@@ -58,23 +59,23 @@ pub struct Outcome {
 
 impl<'a> Transaction<'a> {
     pub(super) fn begin(
-        machine: &'a Machine,
-        journal: &'a mut Journal,
+        changer: &'a mut Changer,
         intent: Intent,
     ) -> Result<Transaction<'a>, ChangeError> {
-        if let Some(open) = journal.changes().iter().find(|it| it.state == State::Open) {
+        let changes = changer.journal.changes();
+        if let Some(open) = changes.iter().find(|it| it.state == State::Open) {
             let why = "was interrupted, and has to be undone first: `fullclock revert --all`";
             return Err(ChangeError::NotNow { id: open.id.clone(), why: why.to_owned() });
         }
-        let id = journal.next_id();
-        let boot = machine.boot()?;
+        let id = changer.journal.next_id();
+        let boot = changer.machine.boot()?;
         let guard = match intent.guarded {
             Guarded::No => None,
             Guarded::UntilOver => {
-                journal.stay_guarded(machine, &id)?;
+                changer.stay_guarded(&id)?;
                 None
             }
-            Guarded::UntilConfirmed(_) => Some(Guard::start(machine, journal.folder(), Some(&id))?),
+            Guarded::UntilConfirmed(_) => Some(changer.start_guard(Some(&id))?),
         };
         fault::point();
         let step = Step::Begun {
@@ -85,14 +86,13 @@ impl<'a> Transaction<'a> {
             brings_faults_back: intent.brings_faults_back,
         };
         // On disk with the first group: until then nothing is written.
-        journal.append(step, &(), false)?;
+        changer.journal.append(step, &(), false)?;
         let confirm_within = match intent.guarded {
             Guarded::UntilConfirmed(within) => Some(within),
             Guarded::No | Guarded::UntilOver => None,
         };
         Ok(Transaction {
-            machine,
-            journal,
+            changer,
             id,
             n_groups: 0,
             confirm_within,
@@ -108,6 +108,11 @@ impl<'a> Transaction<'a> {
         &self.id
     }
 
+    /// What is changed.
+    pub fn machine(&self) -> &Machine {
+        &self.changer.machine
+    }
+
     /// What users should know of what was applied: what keeps a request could not be put out of reach of the session.
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -115,7 +120,7 @@ impl<'a> Transaction<'a> {
 
     /// How often the journal was written through to the disk.
     pub fn n_syncs(&self) -> u64 {
-        self.journal.n_syncs()
+        self.changer.journal.n_syncs()
     }
 
     /// Journals and makes the writes of a group, and reads each back.
@@ -162,7 +167,7 @@ impl<'a> Transaction<'a> {
                 deadline_milliseconds: milliseconds(since_boot() + within),
             },
         };
-        self.journal.append(step, &(), true)?;
+        self.changer.journal.append(step, &(), true)?;
         if let Some(guard) = &mut self.guard {
             guard.load(&self.id)?;
         }
@@ -184,7 +189,7 @@ impl<'a> Transaction<'a> {
 
     /// Gives a shared guard what the journal has of this change. Its own guard loads that once the change awaits confirmation.
     pub(super) fn tell_guard(&mut self) -> Result<(), Trouble> {
-        if self.shares_guard { self.journal.tell_guard(self.machine, &self.id) } else { Ok(()) }
+        if self.shares_guard { self.changer.tell_guard(&self.id) } else { Ok(()) }
     }
 
     fn still_going(&self) -> Result<(), ChangeError> {
@@ -197,14 +202,15 @@ impl<'a> Transaction<'a> {
 
     fn take_back(&mut self) -> (Vec<Undone>, Option<JournalError>) {
         self.is_over = true;
-        let (undone, error) = match UndoLog::of(self.journal, &self.id) {
-            Ok(mut log) => (log.undo(self.machine, Force::No), log.record(self.journal).err()),
+        let Changer { machine, journal, .. } = &mut *self.changer;
+        let (undone, error) = match UndoLog::of(journal, &self.id) {
+            Ok(mut log) => (log.undo(machine, Force::No), log.record(journal).err()),
             Err(error) => (Vec::new(), Some(error)),
         };
         // The guard sees in the journal that there is nothing left to do.
         self.guard = None;
         if self.shares_guard && error.is_none() {
-            self.journal.relieve_guard(&self.id);
+            self.changer.relieve_guard(&self.id);
         }
         (undone, error)
     }
@@ -220,7 +226,7 @@ impl Drop for Transaction<'_> {
             // What is left is in the journal, and the next start tells of it.
             let _told_by_nobody = self.take_back();
         }
-        self.journal.rest();
+        self.changer.journal.rest();
     }
 }
 

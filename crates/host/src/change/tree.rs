@@ -4,7 +4,7 @@
     reason = "tests lay out a folder that stands in for a machine"
 )]
 
-use super::{Access, Journal, Machine};
+use super::{Access, Changer, Journal, Machine};
 use facts::change::{Group, Target, Write};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,15 @@ impl Tree {
     /// Another test may be starting a process, which has every lock of this one until it begins its program.
     pub(super) fn journal(&self) -> Journal {
         Journal::open(&self.state(), Access::WriteWhenFree).unwrap()
+    }
+
+    /// What changes the machine, as soon as no other process does.
+    pub(super) fn changer(&self) -> Changer {
+        self.changer_of(self.machine())
+    }
+
+    pub(super) fn changer_of(&self, machine: Machine) -> Changer {
+        Changer::open(machine, &self.state(), Access::WriteWhenFree).unwrap()
     }
 
     pub(super) fn journal_text(&self) -> Vec<u8> {

@@ -4,12 +4,24 @@ use super::failure::shown;
 use super::journal::{
     Fates, Journal, Packed, Recorded, RecordedGroup, State, Step, runs, unrolled,
 };
-use super::machine::{Process, brings_fault_back, end_process, is_running, same};
-use super::{Fate, Force, JournalError, Machine, Undone, UndoneFate, fault};
+use super::machine::{brings_fault_back, same};
+use super::process::{Process, end_process, is_running};
+use super::{Fate, JournalError, Machine, Undone, UndoneFate, fault};
 use facts::change::{Aim, Target, Write};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::time::Duration;
+
+/// Whether that is written back as well which is left alone otherwise: what somebody else has changed since, and registers
+/// whose bits may only be cleared, which brings a fault back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Force {
+    /// They are left as they are.
+    #[default]
+    No,
+    /// They are written back.
+    Yes,
+}
 
 /// Everything that undoing one change takes: with it the change can be undone without its journal.
 #[derive(Clone, Debug)]
@@ -70,14 +82,13 @@ impl UndoLog {
     /// Reads it from the journal.
     pub(super) fn of(journal: &Journal, id: &str) -> Result<UndoLog, JournalError> {
         let change = journal.change(id)?;
-        let holders = journal.holders(&change.id).iter();
         Ok(UndoLog {
             id: change.id.clone(),
             when: change.when,
             boot: change.boot.clone(),
             brings_faults_back: change.brings_faults_back,
             groups: journal.groups(&change.id)?,
-            holders: holders.map(|&(pid, started)| Process { pid, started }).collect(),
+            holders: journal.holders(&change.id).to_vec(),
         })
     }
 

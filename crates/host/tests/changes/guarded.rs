@@ -3,7 +3,7 @@
 use crate::Test;
 use crate::plans;
 use crate::tree::Tree;
-use host::change::{Access, State, confirm};
+use host::change::{Access, State};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -43,7 +43,7 @@ fn confirmed() {
     let tree = Tree::of(&plan.files);
     assert!(tree.run(&["apply", "clocks", "1500"], None).success());
     let after = tree.all();
-    confirm(&tree.machine(), &mut tree.journal(Access::WriteWhenFree), "1").unwrap();
+    tree.changer(Access::WriteWhenFree).confirm("1").unwrap();
     tree.until("the end of the guard", |it| it.processes().is_empty());
     assert_eq!((tree.all(), tree.state()), (after, Some(State::Kept)));
 }
@@ -59,7 +59,7 @@ fn inherited() {
     drop(of_script);
     assert!(guard_of(&tree).is_some());
     flock(open(), FlockOperation::NonBlockingLockExclusive).unwrap();
-    confirm(&tree.machine(), &mut tree.journal(Access::Revert), "1").unwrap();
+    tree.changer(Access::Revert).confirm("1").unwrap();
     tree.until("the end of the guard", |it| it.processes().is_empty());
 }
 

@@ -3,7 +3,7 @@
 use crate::Test;
 use crate::plans;
 use crate::tree::Tree;
-use host::change::{Access, Force, State, recover, revert_all};
+use host::change::{Access, Force, State};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
@@ -61,11 +61,11 @@ fn every_point(name: &str, role: &[&str], prepare: impl Fn(&Tree), mend: impl Fn
 }
 
 fn recovered(tree: &Tree) {
-    recover(&tree.machine(), &mut tree.journal(Access::WriteWhenFree), Force::Yes).unwrap();
+    tree.changer(Access::WriteWhenFree).recover(Force::Yes).unwrap();
 }
 
 fn reverted(tree: &Tree) {
-    revert_all(&tree.machine(), &mut tree.journal(Access::WriteWhenFree), Force::Yes).unwrap();
+    tree.changer(Access::WriteWhenFree).revert_all(Force::Yes).unwrap();
 }
 
 fn killed_anywhere_then_recovered() {

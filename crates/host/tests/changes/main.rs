@@ -21,9 +21,7 @@ mod short_of_disk;
 mod sweep;
 mod tree;
 
-use host::change::{
-    Access, Force, Guarded, Intent, Journal, Machine, guard, latency, recover, revert_all,
-};
+use host::change::{Access, Changer, Force, Guarded, Intent, Machine, guard, latency};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,11 +43,11 @@ fn main() -> ExitCode {
         ["apply", plan, within] => apply(plan, within.parse().ok().map(Duration::from_millis)),
         ["apply-short-of-disk", plan, limit] => short_of_disk::apply(plan, limit.parse().unwrap()),
         ["recover"] => {
-            let done = recover(&machine(), &mut journal(), Force::Yes);
+            let done = changer().recover(Force::Yes);
             if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         ["revert-all"] => {
-            let done = revert_all(&machine(), &mut journal(), Force::Yes);
+            let done = changer().revert_all(Force::Yes);
             if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         ["apply-in-parts", plan, n_groups] => apply_in_parts(plan, n_groups.parse().unwrap()),
@@ -121,12 +119,12 @@ fn run_tests(filters: &[&str]) -> ExitCode {
 
 /// Applies a plan and keeps it, as a process of its own.
 fn apply(plan: &str, within: Option<Duration>) -> ExitCode {
-    let (machine, mut journal) = (machine(), journal());
+    let mut changer = changer();
     let guarded = within.map_or(Guarded::No, Guarded::UntilConfirmed);
     let padding = std::env::var(tree::PADDING).ok().and_then(|it| it.parse().ok());
     let command = vec!["apply".to_owned(), plan.to_owned(), "x".repeat(padding.unwrap_or(0))];
     let intent = Intent { command, guarded, ..Intent::default() };
-    let mut change = journal.begin(&machine, intent).expect("begins");
+    let mut change = changer.begin(intent).expect("begins");
     for group in plans::named(plan).groups {
         if let Err(failure) = change.apply(&group) {
             println!("{failure}");
@@ -144,8 +142,8 @@ fn apply(plan: &str, within: Option<Duration>) -> ExitCode {
 
 /// Applies so many groups of a plan, says that they are in force, waits until it is told, and applies the others.
 fn apply_in_parts(plan: &str, n_groups: usize) -> ExitCode {
-    let (machine, mut journal) = (machine(), journal());
-    let mut change = journal.begin(&machine, Intent::default()).expect("begins");
+    let mut changer = changer();
+    let mut change = changer.begin(Intent::default()).expect("begins");
     for (place, group) in plans::named(plan).groups.iter().enumerate() {
         if place == n_groups {
             std::fs::write(folder().join(tree::IN_FORCE), "").expect("is written");
@@ -164,10 +162,10 @@ fn apply_in_parts(plan: &str, n_groups: usize) -> ExitCode {
 /// Makes a plan's changes and takes them back, as a study does: so many times, or until it is told, and then once more, in force
 /// until it is killed.
 fn there_and_back(plan: &str, times: Option<u32>) -> ExitCode {
-    let (machine, mut journal) = (machine(), journal());
+    let mut changer = changer();
     let mut once = |in_force: &dyn Fn()| {
         let intent = Intent { guarded: Guarded::UntilOver, ..Intent::default() };
-        let mut change = journal.begin(&machine, intent).expect("begins");
+        let mut change = changer.begin(intent).expect("begins");
         for group in plans::named(plan).groups {
             change.apply(&group).expect("is made");
         }
@@ -195,8 +193,8 @@ fn machine() -> Machine {
     Machine::below(folder().join("root"), std::env::current_exe().expect("a program has a name"))
 }
 
-fn journal() -> Journal {
-    Journal::open(&folder().join("state"), Access::WriteWhenFree).expect("opens")
+fn changer() -> Changer {
+    Changer::open(machine(), &folder().join("state"), Access::WriteWhenFree).expect("opens")
 }
 
 /// Where the host and the journal of a process of its own are.

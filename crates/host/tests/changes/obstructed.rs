@@ -3,7 +3,7 @@
 use crate::obstacle::Obstacle;
 use crate::tree::{self, Tree};
 use crate::{Test, plans};
-use host::change::{Access, ChangeError, Force, Journal, State, revert_all};
+use host::change::{Access, ChangeError, Force, Journal, State};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -57,8 +57,7 @@ impl Awaiting {
             let for_minutes = within.map_or("-", |_| "600000");
             assert!(shorter.run(&["apply", "clocks", for_minutes], None).success());
             padding = obstacle.padding(std::fs::metadata(shorter.journal_path()).unwrap().len());
-            revert_all(&shorter.machine(), &mut shorter.journal(Access::Revert), Force::No)
-                .unwrap();
+            shorter.changer(Access::Revert).revert_all(Force::No).unwrap();
             shorter.until("the end of its guard", |it| it.processes().is_empty());
         }
         let tree = Tree::of(&files);
@@ -164,16 +163,16 @@ fn reverted_by_hand(obstacle: Obstacle) {
     let Awaiting { tree, before } = Awaiting::of(obstacle, None);
     let in_the_way = obstacle.put(&tree);
     assert_ne!(tree.all(), before);
-    let mut journal = tree.journal(Access::Revert);
-    let error = revert_all(&tree.machine(), &mut journal, Force::No).unwrap_err();
+    let mut changer = tree.changer(Access::Revert);
+    let error = changer.revert_all(Force::No).unwrap_err();
     assert!(
         matches!(&error, ChangeError::NotRecorded { undone, .. } if !undone.is_empty()),
         "{error}"
     );
-    drop(journal);
+    drop(changer);
     assert_eq!(tree.all(), before);
     obstacle.clear(&tree, in_the_way);
-    revert_all(&tree.machine(), &mut tree.journal(Access::Revert), Force::No).unwrap();
+    tree.changer(Access::Revert).revert_all(Force::No).unwrap();
     assert_eq!((tree.all(), tree.state()), (before, Some(State::Reverted)));
     obstacle.remove(&tree);
 }

@@ -2,7 +2,7 @@
 
 use crate::tree::Tree;
 use crate::{Test, plans};
-use host::change::{Access, Force, State, recover};
+use host::change::{Access, Force, State};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::process::{ExitCode, Stdio};
 
@@ -36,7 +36,7 @@ fn full_after_any_byte() {
         assert_eq!(tree.all(), before, "{limit}: {told}");
         // Without room for its beginning the process says so otherwise.
         assert!(told.is_empty() || told.contains("make room there"), "{limit}: {told}");
-        recover(&tree.machine(), &mut tree.journal(Access::Write), Force::No).unwrap();
+        tree.changer(Access::Write).recover(Force::No).unwrap();
         assert!(matches!(tree.state(), None | Some(State::Reverted)), "{:?}", tree.state());
         assert!(tree.run(&["apply", "clocks", "-"], None).success(), "{limit}");
         n_limits += 1;

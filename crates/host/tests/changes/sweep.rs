@@ -5,7 +5,7 @@ use crate::obstacle::Obstacle;
 use crate::obstructed::Awaiting;
 use crate::tree::Tree;
 use crate::{Test, plans};
-use host::change::{Access, Force, State, revert_all};
+use host::change::{Access, Force, State};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ fn kills() {
             process.kill().unwrap();
             n_killed += u32::from(process.wait().unwrap().code().is_none());
         }
-        revert_all(&tree.machine(), &mut tree.journal(Access::RevertWhenFree), Force::No).unwrap();
+        tree.changer(Access::RevertWhenFree).revert_all(Force::No).unwrap();
         tree.until("the end of its processes", |it| it.processes().is_empty());
         assert_eq!(tree.all(), before);
         assert!(matches!(tree.state(), None | Some(State::Reverted)), "{:?}", tree.state());

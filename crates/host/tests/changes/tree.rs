@@ -1,6 +1,6 @@
 //! A folder that stands in for a host, and processes that change it.
 
-use host::change::{Access, Journal, Machine, State};
+use host::change::{Access, Changer, Journal, Machine, State};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -38,6 +38,10 @@ impl Tree {
 
     pub(crate) fn machine(&self) -> Machine {
         Machine::below(self.folder.path().join("root"), std::env::current_exe().unwrap())
+    }
+
+    pub(crate) fn changer(&self, access: Access) -> Changer {
+        Changer::open(self.machine(), &self.folder.path().join("state"), access).unwrap()
     }
 
     pub(crate) fn journal(&self, access: Access) -> Journal {

@@ -1,15 +1,14 @@
 //! The change that is certified, from the journal, and how its places stand.
 
-use crate::cli::Arguments;
-use crate::commands::change::{opened, program};
+use crate::commands::change::program;
 use crate::render::certificate::Change;
 use anyhow::{Context, Result};
 use host::change::{Access, Journal, Machine};
 use std::path::Path;
 
 /// The change that `id` names, `7` or `0007`.
-pub(super) fn of(arguments: &Arguments, folder: &Path, id: &str) -> Result<Change> {
-    let journal = opened(arguments, folder, Access::Read)?;
+pub(super) fn of(folder: &Path, id: &str) -> Result<Change> {
+    let journal = Journal::open(folder, Access::Read)?;
     let change = read(&journal, id);
     change.with_context(|| format!("--change {id}, in the journal of {}", folder.display()))
 }

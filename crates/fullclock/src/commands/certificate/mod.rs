@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
     }
     let (sides, comparison) = compared(&records, &data)?;
     let change = match &options.change {
-        Some(id) => Some(change::of(arguments, &options.state.state_dir, id)?),
+        Some(id) => Some(change::of(&options.state.state_dir, id)?),
         None => None,
     };
     let written = render::change::moment(since_1970());

@@ -1,23 +1,45 @@
 //! `fullclock apply`: makes a change, all of it or nothing.
 
-use super::{asked, code, journal, lasting, machine, planned, profile, prove, refuse_awaiting};
-use crate::cli::{ApplyArguments, Arguments};
+use super::{asked, changer, code, lasting, planned, profile, prove, refuse_awaiting};
+use crate::cli::{ApplyArguments, Arguments, PlanArguments};
+use crate::engine::{Change, Executor, Stop, with_unrecorded};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Style};
 use crate::render;
 use crate::render::change::Applied;
 use anyhow::{Result, bail};
 use facts::change::{Group, Target, Write};
-use host::change::{
-    Access, ChangeError, Fate, Guarded, Intent, Journal, JournalError, Machine, Recorded,
-    Transaction,
-};
-use host::{Live, Once};
+use host::change::{Access, ChangeError, Changer, Guarded, Journal, held_requests};
+use host::{Live, Once, Source};
 use rules::persist;
-use rules::plan::{Plan, Request, Step};
-use rules::setting::{Effect, Scene};
+use rules::plan::{Plan, Request};
+use rules::setting::Effect;
+use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::slice;
+use std::time::Duration;
+
+/// What is to be applied, and how.
+pub(crate) struct Task<'a> {
+    pub(crate) what: What<'a>,
+    /// Whether what can do harm is planned, too.
+    pub(crate) i_know: bool,
+    pub(crate) persist: bool,
+    pub(crate) confirm_within: Option<Duration>,
+    /// The workload that decides whether it is kept.
+    pub(crate) prove: Option<&'a str>,
+    pub(crate) state_dir: &'a Path,
+}
+
+/// Where it is said what to apply.
+pub(crate) enum What<'a> {
+    /// On the command line.
+    Named(&'a PlanArguments),
+    /// In the files of an earlier change, which this is the id of.
+    Persisted(&'a str),
+    /// By another command.
+    Requested(Request),
+}
 
 pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<ExitCode> {
     let is_asked = !options.plan.what.is_empty() || !options.plan.profiles.is_empty();
@@ -26,87 +48,116 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
             "say what to apply: SETTING=VALUE, a finding, or --profile; `fullclock plan` shows what would mend the findings"
         );
     }
-    if options.dry_run {
-        return dry_run(arguments, options);
-    }
-    let machine = machine(arguments)?;
-    let interrupt = Interrupt::listen()?;
-    let access = match (&options.persisted, &options.prove) {
-        // Units of several changes start at once, and wait for each other.
-        (Some(_), _) => Access::WriteWhenFree,
-        (None, Some(_)) => Access::Study,
-        (None, None) => Access::Write,
+    let task = Task {
+        what: options.persisted.as_deref().map_or(What::Named(&options.plan), What::Persisted),
+        i_know: options.plan.i_know,
+        persist: options.persist,
+        confirm_within: options.confirm_within,
+        prove: options.prove.as_deref(),
+        state_dir: &options.state.state_dir,
     };
-    let mut journal = journal(arguments, &machine, &options.state.state_dir, access)?;
+    if options.dry_run {
+        return dry_run(arguments, &options.plan, &task);
+    }
+    apply(arguments, &task)
+}
+
+/// Plans it, shows the plan, makes the change and tells what came of it.
+pub(crate) fn apply(arguments: &Arguments, task: &Task<'_>) -> Result<ExitCode> {
+    let interrupt = Interrupt::listen()?;
+    let access = match (&task.what, task.prove) {
+        // Units of several changes start at once, and wait for each other.
+        (What::Persisted(_), _) => Access::WriteWhenFree,
+        (_, Some(_)) => Access::Study,
+        (_, None) => Access::Write,
+    };
+    let mut changer = changer(arguments, task.state_dir, access)?;
     let source = Live::this_machine();
-    let mut plan = first_plan(&source, options)?;
-    leave_held(&mut plan, &machine, &journal)?;
-    fits(options, &plan, &journal)?;
+    let mut plan = first_plan(&source, task)?;
+    leave_held(&mut plan, &changer)?;
+    fits(task, &plan, changer.journal())?;
     let printer = Printer { arguments };
     printer.plan(&plan)?;
     if !plan.refused.is_empty() {
         return printer.end(&Applied::nothing(&plan));
     }
-    if plan.is_idle() && !options.persist {
+    if plan.is_idle() && !task.persist {
         return printer.end(&Applied::nothing(&plan));
     }
-    let session =
-        Session { arguments, options, machine: &machine, source: &source, interrupt: &interrupt };
-    if let Some(workload) = &options.prove
-        && let Some(why) = prove::verdict(&session, &mut journal, &plan, workload)?
+    let mut executor = Executor {
+        changer: &mut changer,
+        source: &source,
+        interrupt: &interrupt,
+        i_know: task.i_know,
+        command: task.command(),
+    };
+    if let Some(workload) = task.prove
+        && let Some(why) = prove::verdict(arguments, &mut executor, &plan, workload)?
     {
         return printer.end(&Applied { error: Some(why), ..Applied::nothing(&plan) });
     }
-    let applied = session.apply(&mut journal, &plan, &printer)?;
+    let applied = carried_out(&mut executor, &plan, task, &printer)?;
     printer.end(&applied)
 }
 
-/// The plan for the machine as it is before anything is changed.
-fn first_plan(source: &Live, options: &ApplyArguments) -> Result<Plan> {
-    let source = Once::new(source);
-    let (requests, host) = match &options.persisted {
-        Some(id) => {
-            let requests = profile::requests(&persist::profile_path(id))?;
-            let host = host::view_of(&source, rules::plan::looks_at(&requests));
-            (requests, host)
+impl Task<'_> {
+    /// The words of the command, for the journal.
+    fn command(&self) -> Vec<String> {
+        match self.what {
+            What::Persisted(id) => lasting::command(id),
+            What::Named(_) | What::Requested(_) => super::command_words(),
         }
-        None => asked(&source, &options.plan)?,
-    };
-    Ok(planned(&source, &host, &requests, &options.plan))
+    }
+}
+
+/// The plan for the machine as it is before anything is changed.
+fn first_plan(source: &Live, task: &Task<'_>) -> Result<Plan> {
+    let source = Once::new(source);
+    match &task.what {
+        What::Named(options) => {
+            let (requests, host) = asked(&source, options)?;
+            Ok(planned(&source, &host, &requests, options))
+        }
+        What::Persisted(id) => {
+            let requests = profile::requests(&persist::profile_path(id))?;
+            Ok(plan_of(&source, &requests, task.i_know))
+        }
+        What::Requested(request) => Ok(plan_of(&source, slice::from_ref(request), task.i_know)),
+    }
+}
+
+fn plan_of(source: &dyn Source, requests: &[Request], i_know: bool) -> Plan {
+    let host = host::view_of(source, rules::plan::looks_at(requests));
+    let controls = host::controls(source, &rules::plan::reads(requests));
+    rules::plan::plan(&host, controls, requests, i_know)
 }
 
 /// What would be written, and the files that would make it last.
-fn dry_run(arguments: &Arguments, options: &ApplyArguments) -> Result<ExitCode> {
-    let plan = super::plan::shown(arguments, &options.plan)?;
-    if options.persist {
-        Printer { arguments }.files(&lasting::preview(options, &plan)?)?;
+fn dry_run(arguments: &Arguments, options: &PlanArguments, task: &Task<'_>) -> Result<ExitCode> {
+    let plan = super::plan::shown(arguments, options)?;
+    if task.persist {
+        Printer { arguments }.files(&lasting::preview(task, &plan)?)?;
     }
     Ok(code(!plan.refused.is_empty()))
 }
 
 /// Refuses options that promise what this plan or the state of the journal does not allow.
-fn fits(options: &ApplyArguments, plan: &Plan, journal: &Journal) -> Result<()> {
+fn fits(task: &Task<'_>, plan: &Plan, journal: &Journal) -> Result<()> {
     let waits_for_boot = plan.steps.iter().any(|it| it.request.setting.effect == Effect::AtBoot);
-    if waits_for_boot && options.confirm_within.is_some() {
+    if waits_for_boot && task.confirm_within.is_some() {
         bail!(
             "--confirm-within: what is in force only after a reboot cannot be reverted by a process of this boot; apply it by itself"
         );
     }
-    match options.prove {
+    match task.prove {
         Some(_) => refuse_awaiting(journal, "--prove"),
         None => Ok(()),
     }
 }
 
 /// A request that a process of an earlier change keeps already is not made once more.
-fn leave_held(plan: &mut Plan, machine: &Machine, journal: &Journal) -> Result<()> {
-    let mut held = Vec::new();
-    let boot = machine.boot()?;
-    // A process of another boot is none of ours, whatever its id.
-    let holds = |it: &&Recorded| it.boot == boot && journal.holds_latency(&it.id);
-    for change in journal.changes().iter().filter(holds) {
-        held.extend(journal.groups(&change.id)?.into_iter().flat_map(|it| it.group.writes));
-    }
+fn leave_held(plan: &mut Plan, changer: &Changer) -> Result<()> {
+    let held = held_requests(changer.machine(), changer.journal())?;
     let is_held = |write: &Write| {
         write.target == Target::LatencyRequest && held.iter().any(|it| it.to == write.to)
     };
@@ -116,119 +167,64 @@ fn leave_held(plan: &mut Plan, machine: &Machine, journal: &Journal) -> Result<(
     Ok(())
 }
 
-/// One run of `apply`.
-pub(crate) struct Session<'a> {
-    pub(crate) arguments: &'a Arguments,
-    pub(crate) options: &'a ApplyArguments,
-    pub(crate) machine: &'a Machine,
-    pub(crate) source: &'a Live,
-    pub(crate) interrupt: &'a Interrupt,
+/// Makes the change, and keeps it or takes it back.
+fn carried_out<'p>(
+    executor: &mut Executor<'_>,
+    plan: &'p Plan,
+    task: &Task<'_>,
+    printer: &Printer<'_>,
+) -> Result<Applied<'p>> {
+    let behind = lasting::changes(executor.changer.journal())?;
+    let guarded = task.confirm_within.map_or(Guarded::No, Guarded::UntilConfirmed);
+    let mut change = executor.begin(guarded, false)?;
+    let mut applied = Applied { id: Some(change.id().to_owned()), ..Applied::nothing(plan) };
+    let files = match task.persist {
+        true => files(&change, &behind, plan, task, printer).map(Some),
+        false => Ok(None),
+    };
+    let groups = files.and_then(|files| {
+        change.carry_out(plan)?;
+        let Some(files) = files.filter(|it| !it.writes.is_empty()) else { return Ok(()) };
+        applied.files.clone_from(&files.writes);
+        change.make(&files)
+    });
+    for note in change.notes() {
+        output::note(&printer.arguments.output, note);
+    }
+    applied.n_writes = change.n_writes;
+    applied.not_taken = std::mem::take(&mut change.not_taken);
+    match groups {
+        Ok(()) => keep(change, &mut applied)?,
+        Err(Stop::Failed { error, undone }) => {
+            (applied.error, applied.undone) = (Some(error), undone);
+        }
+        Err(Stop::Wanted(why)) => {
+            let (undone, error) = change.take_back()?;
+            applied.undone = undone;
+            applied.error = Some(with_unrecorded(why, error.as_ref()));
+        }
+        Err(Stop::Broken(error)) => return Err(error),
+    }
+    applied.confirm_within = task.confirm_within.filter(|_| applied.error.is_none());
+    Ok(applied)
 }
 
-impl Session<'_> {
-    fn apply<'p>(
-        &self,
-        journal: &mut Journal,
-        plan: &'p Plan,
-        printer: &Printer<'_>,
-    ) -> Result<Applied<'p>> {
-        let behind = lasting::changes(journal)?;
-        let guarded = self.options.confirm_within.map_or(Guarded::No, Guarded::UntilConfirmed);
-        let intent = Intent { command: self.command(), guarded, brings_faults_back: false };
-        let mut change = journal.begin(self.machine, intent)?;
-        let mut applied = Applied { id: Some(change.id().to_owned()), ..Applied::nothing(plan) };
-        let files = match self.options.persist {
-            true => self.files(change.id(), &behind, plan, printer).map(Some),
-            false => Ok(None),
-        };
-        let groups = files.and_then(|files| {
-            self.carry_out(&mut change, plan, &mut applied)?;
-            let Some(files) = files.filter(|it| !it.writes.is_empty()) else { return Ok(()) };
-            applied.files.clone_from(&files.writes);
-            carry_out(&mut change, &files, &mut applied)
-        });
-        for note in change.notes() {
-            output::note(&self.arguments.output, note);
-        }
-        match groups {
-            Ok(()) => keep(change, &mut applied)?,
-            Err(Stop::Failed) => {}
-            Err(Stop::Wanted(why)) => take_back(change, why, &mut applied)?,
-            Err(Stop::Broken(error)) => return Err(error),
-        }
-        applied.confirm_within = self.options.confirm_within.filter(|_| applied.error.is_none());
-        Ok(applied)
-    }
-
-    /// Makes the writes of every step, each planned anew where an earlier one may have moved its place.
-    pub(super) fn carry_out(
-        &self,
-        change: &mut Transaction<'_>,
-        plan: &Plan,
-        applied: &mut Applied<'_>,
-    ) -> Result<(), Stop> {
-        let mut changed: Vec<&str> = Vec::new();
-        for step in &plan.steps {
-            if self.interrupt.flag().load(Ordering::Relaxed) {
-                return Err(Stop::Wanted("interrupted".to_owned()));
-            }
-            let is_moved = step.request.setting.after.iter().any(|it| changed.contains(it));
-            let group = if is_moved { self.planned_anew(&step.request)? } else { step.group() };
-            if !group.writes.is_empty() {
-                carry_out(change, &group, applied)?;
-                changed.push(step.request.setting.id);
-            }
-        }
-        Ok(())
-    }
-
-    /// The writes of a setting whose place an earlier step may have moved.
-    fn planned_anew(&self, request: &Request) -> Result<Group, Stop> {
-        let source = Once::new(self.source);
-        let host = host::view_of(&source, request.setting.looks_at);
-        let controls = host::controls(&source, request.setting.reads);
-        let scene = Scene { host: &host, controls: &controls };
-        match request.plan(&scene, self.options.plan.i_know) {
-            Ok(change) => Ok(Step { request: request.clone(), change }.group()),
-            Err(refusal) => Err(Stop::Wanted(format!("{}: {refusal}", request.setting.id))),
-        }
-    }
-
-    /// The files that make the change last, which are shown before anything is written.
-    fn files(
-        &self,
-        id: &str,
-        behind: &[String],
-        plan: &Plan,
-        printer: &Printer<'_>,
-    ) -> Result<Group, Stop> {
-        let files = lasting::files(self.machine, self.options, (id, behind), plan)
-            .map_err(|error| Stop::Wanted(format!("--persist: {error:#}")))?;
-        printer.files(&files.writes).map_err(Stop::Broken)?;
-        Ok(files)
-    }
-
-    /// The words of this command, for the journal.
-    pub(super) fn command(&self) -> Vec<String> {
-        match &self.options.persisted {
-            Some(id) => lasting::command(id),
-            None => output::command_line().into_iter().skip(1).collect(),
-        }
-    }
-}
-
-/// Why a change is not made.
-pub(super) enum Stop {
-    /// A write failed, and everything is undone.
-    Failed,
-    /// Somebody or something wants it to end here.
-    Wanted(String),
-    /// This program cannot go on.
-    Broken(anyhow::Error),
+/// The files that make the change last, which are shown before anything is written.
+fn files(
+    change: &Change<'_>,
+    behind: &[String],
+    plan: &Plan,
+    task: &Task<'_>,
+    printer: &Printer<'_>,
+) -> Result<Group, Stop> {
+    let files = lasting::files(change, task, behind, plan)
+        .map_err(|error| Stop::Wanted(format!("--persist: {error:#}")))?;
+    printer.files(&files.writes).map_err(Stop::Broken)?;
+    Ok(files)
 }
 
 /// Keeps a change. Error: it is over already.
-fn keep(change: Transaction<'_>, applied: &mut Applied<'_>) -> Result<()> {
+fn keep(change: Change<'_>, applied: &mut Applied<'_>) -> Result<()> {
     match change.keep() {
         Ok(()) => Ok(()),
         Err(ChangeError::NotKept { undone, error, journal, .. }) => {
@@ -237,55 +233,6 @@ fn keep(change: Transaction<'_>, applied: &mut Applied<'_>) -> Result<()> {
             Ok(())
         }
         Err(error) => Err(error.into()),
-    }
-}
-
-/// Undoes a change that is to end here. Error: it is over already.
-fn take_back(change: Transaction<'_>, why: String, applied: &mut Applied<'_>) -> Result<()> {
-    let (undone, error) = match change.undo() {
-        Ok(undone) => (undone, None),
-        Err(ChangeError::NotRecorded { undone, error, .. }) => (undone, Some(error)),
-        Err(error) => return Err(error.into()),
-    };
-    applied.undone = undone;
-    applied.error = Some(with_unrecorded(why, error.as_ref()));
-    Ok(())
-}
-
-/// Why a change was not made, and why the journal does not say that it is undone.
-pub(super) fn with_unrecorded(why: String, error: Option<&JournalError>) -> String {
-    match error {
-        None => why,
-        Some(error) => format!("{why}; the journal cannot record what was undone: {error}"),
-    }
-}
-
-fn carry_out(
-    change: &mut Transaction<'_>,
-    group: &Group,
-    applied: &mut Applied<'_>,
-) -> Result<(), Stop> {
-    match change.apply(group) {
-        Ok(outcome) => {
-            for (write, fate) in group.writes.iter().zip(outcome.fates) {
-                match fate {
-                    Fate::Done { .. } => applied.n_writes += 1,
-                    Fate::Refused { why } => applied.not_taken.push((write.target.clone(), why)),
-                    Fate::DidNotStick { found } => {
-                        let found = found.unwrap_or_default();
-                        let why = format!("did not stick, it holds {found}");
-                        applied.not_taken.push((write.target.clone(), why));
-                    }
-                    _ => {}
-                }
-            }
-            Ok(())
-        }
-        Err(failure) => {
-            applied.error = Some(with_unrecorded(failure.to_string(), failure.journal.as_ref()));
-            applied.undone = failure.undone;
-            Err(Stop::Failed)
-        }
     }
 }
 

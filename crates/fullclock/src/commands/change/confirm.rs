@@ -1,6 +1,6 @@
 //! `fullclock confirm`: keeps a change that waits for it.
 
-use super::{machine, opened_to_undo};
+use super::opened_to_undo;
 use crate::cli::{Arguments, ConfirmArguments};
 use crate::output;
 use anyhow::{Result, bail};
@@ -8,10 +8,9 @@ use host::change::State;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &ConfirmArguments) -> Result<ExitCode> {
-    let machine = machine(arguments)?;
-    let mut journal = opened_to_undo(arguments, &options.state.state_dir)?;
-    let mut waiting =
-        journal.changes().iter().filter(|it| matches!(it.state, State::Awaiting { .. }));
+    let mut changer = opened_to_undo(arguments, &options.state.state_dir)?;
+    let changes = changer.journal().changes();
+    let mut waiting = changes.iter().filter(|it| matches!(it.state, State::Awaiting { .. }));
     let id = match (&options.change, waiting.next_back()) {
         (Some(id), _) => id.clone(),
         (None, Some(latest)) => latest.id.clone(),
@@ -19,7 +18,7 @@ pub(crate) fn run(arguments: &Arguments, options: &ConfirmArguments) -> Result<E
             bail!("no change waits to be confirmed; `fullclock status` shows what is applied")
         }
     };
-    host::change::confirm(&machine, &mut journal, &id)?;
+    changer.confirm(&id)?;
     output::print(&format!("change {id} is kept; `fullclock revert {id}` takes it back\n"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,10 +1,11 @@
 //! `apply --persist`: the files that make a change last, and the changes that have some.
 
+use super::apply::Task;
 use super::program;
-use crate::cli::ApplyArguments;
+use crate::engine::Change;
 use anyhow::{Context, Result, bail};
 use facts::change::{Group, Write};
-use host::change::{Journal, Machine, State};
+use host::change::{Journal, State};
 use host::trusted_file::{self, Access};
 use rules::persist::{self, Caller};
 use rules::plan::Plan;
@@ -30,11 +31,10 @@ pub(super) fn changes(journal: &Journal) -> Result<Vec<String>> {
 }
 
 /// The files that would make a plan last, for a change whose id nobody knows yet.
-pub(super) fn preview(options: &ApplyArguments, plan: &Plan) -> Result<Vec<Write>> {
-    let state = options.state.state_dir.display().to_string();
+pub(super) fn preview(task: &Task<'_>, plan: &Plan) -> Result<Vec<Write>> {
+    let state = task.state_dir.display().to_string();
     let program = program()?.display().to_string();
-    let i_know = options.plan.i_know;
-    let caller = Caller { program: &program, state: &state, i_know, behind: &[] };
+    let caller = Caller { program: &program, state: &state, i_know: task.i_know, behind: &[] };
     Ok(persist::files("CHANGE", caller, plan))
 }
 
@@ -42,20 +42,20 @@ pub(super) fn preview(options: &ApplyArguments, plan: &Plan) -> Result<Vec<Write
 ///
 /// Errors: the program or the state folder are where no unit finds them at boot; a file cannot be read.
 pub(super) fn files(
-    machine: &Machine,
-    options: &ApplyArguments,
-    (id, behind): (&str, &[String]),
+    change: &Change<'_>,
+    task: &Task<'_>,
+    behind: &[String],
     plan: &Plan,
 ) -> Result<Group> {
-    let program = program()?;
+    let (id, program) = (change.id(), program()?);
     stays(&program)?;
-    let state = options.state.state_dir.canonicalize().context("the state folder")?;
+    let state = task.state_dir.canonicalize().context("the state folder")?;
     let (program, state) = (program.display().to_string(), state.display().to_string());
-    let caller = Caller { program: &program, state: &state, i_know: options.plan.i_know, behind };
+    let caller = Caller { program: &program, state: &state, i_know: task.i_know, behind };
     caller.fits_a_unit().map_err(anyhow::Error::msg)?;
     let mut writes = persist::files(id, caller, plan);
     for write in &mut writes {
-        write.from = machine.read(&write.target)?;
+        write.from = change.machine().read(&write.target)?;
     }
     Ok(Group { setting: PERSIST.to_owned(), value: id.to_owned(), canary: false, writes })
 }

@@ -1,12 +1,10 @@
 //! The commands that change this machine, and what they share: what is asked for, and the journal.
 
 pub(super) mod apply;
-pub(super) mod around;
 pub(super) mod confirm;
 pub(super) mod drift;
 pub(super) mod held;
 mod lasting;
-pub(super) mod next_boot;
 pub(super) mod plan;
 mod profile;
 mod prove;
@@ -19,7 +17,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
 use host::Source;
 use host::change::{
-    Access, Force, Journal, JournalError, Machine, State, Undone, UndoneFate, recover,
+    Access, Changer, Force, Journal, JournalError, Machine, State, Undone, UndoneFate,
 };
 use revert::Reverted;
 use rules::audit::Audit;
@@ -146,6 +144,11 @@ fn without_repetition(requests: Vec<Request>) -> Result<Vec<Request>> {
     Ok(kept)
 }
 
+/// The words of this command, for the journal.
+pub(super) fn command_words() -> Vec<String> {
+    output::command_line().into_iter().skip(1).collect()
+}
+
 /// Plans requests on a host that has been looked at.
 fn planned(
     source: &dyn Source,
@@ -165,30 +168,33 @@ pub(super) fn program() -> Result<PathBuf> {
     std::env::current_exe().context("cannot tell where this program is")
 }
 
-/// This machine, as something that is changed.
+/// Whether this machine may be changed.
 ///
 /// Errors: the options name another host; not root.
-pub(super) fn machine(arguments: &Arguments) -> Result<Machine> {
+pub(super) fn may_change(arguments: &Arguments) -> Result<()> {
     if arguments.host.root.is_some() || arguments.host.host.is_some() {
         bail!("only the machine that this runs on can be changed: leave out --root and --host");
     }
     if !host::ownership::is_root() {
         bail!("changing a machine takes root: run it with sudo");
     }
-    Ok(Machine::this(program()?))
+    Ok(())
 }
 
-/// The journal, and what was met on opening it as notes.
-pub(super) fn opened(arguments: &Arguments, folder: &Path, access: Access) -> Result<Journal> {
-    let journal = Journal::open(folder, access)?;
-    for note in journal.notes() {
+/// This machine and its journal, and what was met on opening that as notes.
+///
+/// Errors: the machine may not be changed; the journal cannot be opened.
+fn opened(arguments: &Arguments, folder: &Path, access: Access) -> Result<Changer> {
+    may_change(arguments)?;
+    let changer = Changer::open(Machine::this(program()?), folder, access)?;
+    for note in changer.journal().notes() {
         output::note(&arguments.output, note);
     }
-    Ok(journal)
+    Ok(changer)
 }
 
-/// The journal, opened for reverting or confirming. Between the trials of a study there is time for both.
-fn opened_to_undo(arguments: &Arguments, folder: &Path) -> Result<Journal> {
+/// The same for reverting or confirming. Between the trials of a study there is time for both.
+fn opened_to_undo(arguments: &Arguments, folder: &Path) -> Result<Changer> {
     match opened(arguments, folder, Access::Revert) {
         Err(error) if matches!(error.downcast_ref(), Some(JournalError::InTrial { .. })) => {
             output::note(&arguments.output, &format!("{error} (Ctrl-C ends waiting)"));
@@ -209,16 +215,11 @@ pub(super) fn refuse_awaiting(journal: &Journal, what: &str) -> Result<()> {
     }
 }
 
-/// The journal, opened for a change, and what an interrupted one had left undone first.
-pub(super) fn journal(
-    arguments: &Arguments,
-    machine: &Machine,
-    folder: &Path,
-    access: Access,
-) -> Result<Journal> {
-    let mut journal = opened(arguments, folder, access)?;
+/// The same for a change: what an interrupted one had left undone is undone first.
+pub(super) fn changer(arguments: &Arguments, folder: &Path, access: Access) -> Result<Changer> {
+    let mut changer = opened(arguments, folder, access)?;
     let mut reverted = Reverted::default();
-    let done = reverted.add(recover(machine, &mut journal, Force::No));
+    let done = reverted.add(changer.recover(Force::No));
     let Reverted { undone, not_recorded } = reverted;
     if !undone.is_empty() {
         let is_fault = |it: &Undone| it.fate == UndoneFate::WrittenBack && it.target.holds_fault();
@@ -233,7 +234,7 @@ pub(super) fn journal(
     // Nothing is begun on top of what could not be undone or recorded.
     done?;
     match not_recorded {
-        None => Ok(journal),
+        None => Ok(changer),
         Some(why) => bail!(why),
     }
 }

@@ -1,13 +1,12 @@
 //! `apply --prove`: trials without and with a change, taken in turn, decide whether it is kept.
 
-use super::apply::Session;
-use super::around::{mends, with_change, with_no_change};
-use crate::cli::ProofArguments;
+use crate::cli::{Arguments, ProofArguments};
 use crate::commands::{bench, passwords};
+use crate::engine::Executor;
+use crate::engine::around::{mends, with_change, with_no_change};
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
-use host::change::Journal;
 use lab::comparison::Comparison;
 use lab::failure::Failure;
 use rules::plan::Plan;
@@ -15,8 +14,8 @@ use rules::setting::Effect;
 
 /// Why a change that was measured is not kept; nothing where it may be kept. The report is printed.
 pub(super) fn verdict(
-    session: &Session<'_>,
-    journal: &mut Journal,
+    arguments: &Arguments,
+    executor: &mut Executor<'_>,
     plan: &Plan,
     workload: &str,
 ) -> Result<Option<String>> {
@@ -36,21 +35,22 @@ pub(super) fn verdict(
              see `fullclock experiment --i-know {request}`"
         );
     }
+    let interrupt = executor.interrupt;
     let mut around = |arm: usize, trial: &mut dyn FnMut() -> Result<(), Failure>| match arm {
-        0 => with_no_change(journal, trial),
-        _ => with_change(session, journal, plan, trial),
+        0 => with_no_change(executor.changer, trial),
+        _ => with_change(executor, plan, trial),
     };
     let (comparison, report) =
-        bench::before_and_after(session.arguments, &options.bench, session.interrupt, &mut around)
+        bench::before_and_after(arguments, &options.bench, interrupt, &mut around)
             .with_context(|| format!("--prove {workload:?}"))?;
-    if !session.arguments.output.json {
+    if !arguments.output.json {
         output::print(&report)?;
     }
     let against = against(&comparison);
     if let (None, Some(headline)) = (&against, comparison.verdict.headline()) {
         let most = 100.0 * headline.evidence.interval.high.max(0.0);
         let note = format!("not shown to be slower; by how much it still may be: {most:.2} %");
-        output::note(&session.arguments.output, &note);
+        output::note(&arguments.output, &note);
     }
     Ok(against)
 }

@@ -1,23 +1,20 @@
 //! `fullclock revert`: takes changes back.
 
-use super::{code, in_short, machine, opened_to_undo};
+use super::{code, in_short, opened_to_undo};
 use crate::cli::{Arguments, RevertArguments};
 use crate::output::{self, Style};
 use crate::render;
 use anyhow::{Error, Result, anyhow, bail};
-use host::change::{
-    ChangeError, Force, Journal, Machine, Recorded, State, Undone, recover, revert,
-};
+use host::change::{ChangeError, Changer, Force, Journal, Recorded, State, Undone};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<ExitCode> {
-    let machine = machine(arguments)?;
-    let mut journal = opened_to_undo(arguments, &options.state.state_dir)?;
+    let mut changer = opened_to_undo(arguments, &options.state.state_dir)?;
     let mut reverted = Reverted::default();
     let force = if options.force { Force::Yes } else { Force::No };
     let done = reverted
-        .add(recover(&machine, &mut journal, Force::No))
-        .and_then(|()| revert_those(&machine, &mut journal, options, force, &mut reverted));
+        .add(changer.recover(Force::No))
+        .and_then(|()| revert_those(&mut changer, options, force, &mut reverted));
     let stopped = match done {
         Ok(()) => None,
         // Nothing was undone, so there is nothing to report.
@@ -38,14 +35,13 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
 
 /// Reverts what the options name. Error: the first change that cannot be reverted; those before it are undone.
 fn revert_those(
-    machine: &Machine,
-    journal: &mut Journal,
+    changer: &mut Changer,
     options: &RevertArguments,
     force: Force,
     reverted: &mut Reverted,
 ) -> Result<()> {
-    for id in ids(journal, options, reverted)? {
-        revert_with_boots(machine, journal, &id, force, reverted)?;
+    for id in ids(changer.journal(), options, reverted)? {
+        revert_with_boots(changer, &id, force, reverted)?;
     }
     Ok(())
 }
@@ -129,20 +125,19 @@ fn ids(journal: &Journal, options: &RevertArguments, recovered: &Reverted) -> Re
 
 /// A change that was made to last was applied anew by later boots: these are taken back with it, first.
 fn revert_with_boots(
-    machine: &Machine,
-    journal: &mut Journal,
+    changer: &mut Changer,
     id: &str,
     force: Force,
     reverted: &mut Reverted,
 ) -> Result<()> {
     let anew = super::lasting::command(id);
     let is_anew = |it: &&Recorded| it.command == anew && !matches!(it.state, State::Reverted);
-    let mut ids: Vec<String> =
-        journal.changes().iter().filter(is_anew).map(|it| it.id.clone()).collect();
+    let changes = changer.journal().changes().iter();
+    let mut ids: Vec<String> = changes.filter(is_anew).map(|it| it.id.clone()).collect();
     ids.reverse();
     ids.push(id.to_owned());
     for id in ids {
-        reverted.add(revert(machine, journal, &id, force))?;
+        reverted.add(changer.revert(&id, force))?;
     }
     Ok(())
 }

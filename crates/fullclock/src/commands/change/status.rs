@@ -1,16 +1,16 @@
 //! `fullclock status`: what is applied, who has changed it since, and what the next boot will do.
 
-use super::{opened, program};
+use super::program;
 use crate::cli::{Arguments, StatusArguments};
 use crate::output::{self, Style};
 use crate::render;
 use anyhow::Result;
 use host::Live;
-use host::change::{Access, Machine, Standing, WrittenPlace, standing};
+use host::change::{Access, Journal, Machine, Standing, WrittenPlace, standing};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<ExitCode> {
-    let journal = opened(arguments, &options.state.state_dir, Access::Read)?;
+    let journal = Journal::open(&options.state.state_dir, Access::Read)?;
     let machine = Machine::this(program()?);
     let shown = standing(&machine, &journal, options.all)?;
     let is_changed = |it: &WrittenPlace| matches!(it.standing, Standing::Changed { .. });

@@ -1,12 +1,10 @@
 //! Factors that are in force only after a reboot: which part of a study this boot can run, and what the next one takes.
 
-use super::machine::Ground;
-use crate::cli::Arguments;
-use crate::commands::change::next_boot::{keep, take_back};
-use crate::interrupt::Interrupt;
+use crate::engine::Executor;
+use crate::engine::next_boot::{keep, take_back};
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
-use host::change::Journal;
+use host::change::Machine;
 use lab::bench::BootOf;
 use lab::experiment::analysis::LEAST_BLOCKS;
 use lab::experiment::{Boots, Design, Experiment, Factor, Part, Parts};
@@ -128,11 +126,11 @@ impl<'a> ThisBoot<'a> {
     pub(super) fn of(
         experiment: &'a Experiment,
         host: &'a HostView,
-        ground: &Ground,
+        machine: &Machine,
         i_know: bool,
     ) -> Result<Option<ThisBoot<'a>>> {
         let Some(parts) = Parts::of(experiment) else { return Ok(None) };
-        let id = ground.machine.boot().context("cannot tell which boot this is")?;
+        let id = machine.boot().context("cannot tell which boot this is")?;
         // As much of it as tells boots apart.
         let id = id.chars().take(8).collect();
         let design = &experiment.design;
@@ -179,27 +177,21 @@ impl<'a> ThisBoot<'a> {
 
     /// Edits the boot line for the part behind so many trials, and says what is to be done; where there is none, everything is
     /// edited back.
-    pub(super) fn next(
-        &self,
-        record: &Record,
-        journal: &mut Journal,
-        (ground, arguments, interrupt): (&Ground, &Arguments, &Interrupt),
-    ) -> Result<String> {
-        let command = ["experiment", "resume", &record.id].map(str::to_owned).to_vec();
+    pub(super) fn next(&self, record: &Record, mut executor: Executor<'_>) -> Result<String> {
         let Some(place) = self.parts.next(record.trials.len()) else {
-            return Ok(taken_back(&take_back(&ground.machine, journal, &command)?));
+            return Ok(taken_back(&take_back(&mut executor)?));
         };
         let part = &self.parts.all()[place];
         let (n_parts, name) = (self.parts.all().len(), self.name(part));
         let requests = self.requests(part)?;
-        let controls = host::controls(&ground.source, &rules::plan::reads(&requests));
+        let controls = host::controls(executor.source, &rules::plan::reads(&requests));
         let plan = rules::plan::plan(self.host, controls, &requests, self.i_know);
         let how = match plan.refused.first() {
             Some((_, refusal)) => refusal.to_string(),
             None => {
                 let activate = activating(&plan);
                 if !plan.is_idle() {
-                    keep(&ground.session(arguments, interrupt), journal, &plan, command)?;
+                    keep(&mut executor, &plan)?;
                 }
                 activate.map_or_else(|| EDITED.to_owned(), |it| format!("run `{it}`"))
             }
@@ -211,6 +203,11 @@ impl<'a> ThisBoot<'a> {
             record.id
         ))
     }
+}
+
+/// The words of the command that edits the boot line for a study, in every boot of it.
+pub(super) fn command(record: &Record) -> Vec<String> {
+    ["experiment", "resume", &record.id].map(str::to_owned).to_vec()
 }
 
 /// The factors of a design that take a reboot.

@@ -2,30 +2,24 @@
 
 use super::beside::Loads;
 use super::load::Busy;
-use crate::cli::{ApplyArguments, Arguments, ExperimentArguments, PlanArguments};
+use crate::cli::Arguments;
 use crate::commands::change;
-use crate::commands::change::apply::Session;
-use crate::commands::change::around::{mends, with_change};
+use crate::engine::Executor;
+use crate::engine::around::{mends, with_change, with_no_change};
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
-use host::change::{Access, Journal, Machine, Recorded, State};
+use host::change::{Access, Changer, Recorded, State};
 use host::{Live, Source};
 use lab::experiment::{Combination, Design};
 use lab::failure::Failure;
 use rules::plan::{Plan, Request, Step};
 use rules::setting::{Effect, Scene};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::slice;
 use std::time::Duration;
-
-/// Everything that a change goes through; as long as the experiment.
-pub(super) struct Ground {
-    pub(super) machine: Machine,
-    options: ApplyArguments,
-    pub(super) source: Live,
-}
 
 /// What is done to the machine around the trials.
 pub(super) struct Arena<'a> {
@@ -40,41 +34,17 @@ pub(super) struct Arena<'a> {
 
 /// Plans of settings.
 pub(super) struct Changing<'a> {
-    ground: &'a Ground,
-    journal: &'a mut Journal,
+    executor: Executor<'a>,
     plans: Vec<Plan>,
     /// The place of each arm's plan; `None` where the machine is as that arm wants it.
     of_arm: Vec<Option<usize>>,
 }
 
-impl Ground {
-    /// This machine.
-    ///
-    /// Errors: not root; the options name another host.
-    pub(super) fn open(arguments: &Arguments, options: &ExperimentArguments) -> Result<Ground> {
-        let plan = PlanArguments { what: Vec::new(), profiles: Vec::new(), i_know: options.i_know };
-        let options = ApplyArguments {
-            plan,
-            dry_run: false,
-            confirm_within: None,
-            persist: false,
-            prove: None,
-            persisted: None,
-            state: options.state.clone(),
-        };
-        let machine = change::machine(arguments).context("settings are varied")?;
-        Ok(Ground { machine, options, source: Live::this_machine() })
-    }
-
-    /// What carries out a change of it.
-    pub(super) fn session<'s>(
-        &'s self,
-        arguments: &'s Arguments,
-        interrupt: &'s Interrupt,
-    ) -> Session<'s> {
-        let Ground { machine, options, source } = self;
-        Session { arguments, options, machine, source, interrupt }
-    }
+/// Whether a study may vary settings of this machine.
+///
+/// Errors: not root; the options name another host.
+pub(super) fn may_vary(arguments: &Arguments) -> Result<()> {
+    change::may_change(arguments).context("settings are varied")
 }
 
 /// Takes back what a run that was killed left changed, before anything is planned from the machine as it is found, and reserves
@@ -82,41 +52,39 @@ impl Ground {
 /// have changed nothing, and have no journal.
 ///
 /// Error: a change awaits confirmation.
-pub(super) fn recover(
-    arguments: &Arguments,
-    options: &ExperimentArguments,
-) -> Result<Option<Journal>> {
+pub(super) fn recover(arguments: &Arguments, state_dir: &Path) -> Result<Option<Changer>> {
     if !host::ownership::is_root() {
         return Ok(None);
     }
-    let machine = change::machine(arguments)?;
-    let journal = change::journal(arguments, &machine, &options.state.state_dir, Access::Study)?;
-    change::refuse_awaiting(&journal, "a study")?;
-    let boot = machine.boot()?;
+    let changer = change::changer(arguments, state_dir, Access::Study)?;
+    change::refuse_awaiting(changer.journal(), "a study")?;
+    let boot = changer.machine().boot()?;
     let is_left = |it: &&Recorded| matches!(it.state, State::PartlyReverted { .. });
-    for change in journal.changes().iter().filter(|it| it.boot == boot).filter(is_left) {
+    let changes = changer.journal().changes().iter();
+    for change in changes.filter(|it| it.boot == boot).filter(is_left) {
         let id = &change.id;
         let text = format!(
             "change {id} is reverted in part: what is left of it counts as found here; `fullclock status` shows it"
         );
         output::note(&arguments.output, &text);
     }
-    Ok(Some(journal))
+    Ok(Some(changer))
 }
 
 /// Does `work` while a setting is in force that is taken back afterwards, as around a trial.
 ///
 /// Errors: this machine does not take the setting; it could not be made, or taken back.
 pub(crate) fn under(
-    (arguments, options): (&Arguments, &ExperimentArguments),
+    (arguments, state_dir): (&Arguments, &Path),
     request: &str,
     interrupt: &Interrupt,
     work: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<()> {
-    let ground = Ground::open(arguments, options)?;
-    let mut journal = recover(arguments, options)?.context("it takes root")?;
-    let host = host::view(&ground.source);
-    let plan = planned(&[request.to_owned()], &host, &ground.source, options.i_know)?;
+    may_vary(arguments)?;
+    let mut changer = recover(arguments, state_dir)?.context("it takes root")?;
+    let source = Live::this_machine();
+    let host = host::view(&source);
+    let plan = planned(&[request.to_owned()], &host, &source, false)?;
     if plan.is_idle() {
         return Ok(work()?);
     }
@@ -126,12 +94,19 @@ pub(crate) fn under(
         let text = format!("{}: {from} -> {to}, and back afterwards", write.target);
         output::note(&arguments.output, &text);
     }
-    Ok(with_change(&ground.session(arguments, interrupt), &mut journal, &plan, work)?)
+    let mut executor = Executor {
+        changer: &mut changer,
+        source: &source,
+        interrupt,
+        i_know: false,
+        command: change::command_words(),
+    };
+    Ok(with_change(&mut executor, &plan, work)?)
 }
 
 impl<'a> Changing<'a> {
-    pub(super) fn of(ground: &'a Ground, journal: &'a mut Journal, plans: Plans) -> Changing<'a> {
-        Changing { ground, journal, plans: plans.distinct, of_arm: plans.of_arm }
+    pub(super) fn of(executor: Executor<'a>, plans: Plans) -> Changing<'a> {
+        Changing { executor, plans: plans.distinct, of_arm: plans.of_arm }
     }
 }
 
@@ -155,10 +130,9 @@ impl Arena<'_> {
         let Some(changing) = &mut self.changing else { return rested() };
         let place = changing.of_arm.get(arm).copied().flatten();
         let Some(plan) = place.and_then(|it| changing.plans.get(it)) else {
-            return change::around::with_no_change(changing.journal, &mut rested);
+            return with_no_change(changing.executor.changer, &mut rested);
         };
-        let session = changing.ground.session(self.arguments, interrupt);
-        with_change(&session, changing.journal, plan, &mut rested)
+        with_change(&mut changing.executor, plan, &mut rested)
     }
 }
 

@@ -19,8 +19,9 @@ pub(crate) use load::{Busy, occupy};
 pub(crate) use machine::under;
 
 use crate::cli::{Arguments, ExperimentArguments, ReportArguments};
-use crate::commands::bench;
+use crate::commands::{bench, change};
 use crate::duration::roughly;
+use crate::engine::Executor;
 use crate::interrupt::Interrupt;
 use crate::measure::costs;
 use crate::output::{self, Style};
@@ -32,7 +33,7 @@ use beside::{Loads, Work};
 use boots::ThisBoot;
 use facts::{CpuSet, HostView};
 use host::Live;
-use host::change::Journal;
+use host::change::Changer;
 use lab::bench::{Plan, PlannedArm};
 use lab::doubt::Doubt;
 use lab::experiment::analysis::LEAST_BLOCKS;
@@ -40,7 +41,7 @@ use lab::experiment::{Combination, Design, Experiment, Kind};
 use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
 use lab::workload::Scene;
-use machine::{Arena, Changing, Ground, Mending, Plans};
+use machine::{Arena, Changing, Mending, Plans};
 use session::Session;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,11 +56,12 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
     {
         return resume::run(arguments, options, rest);
     }
-    let journal = if options.dry_run { None } else { machine::recover(arguments, options)? };
+    let changer =
+        if options.dry_run { None } else { machine::recover(arguments, &options.state.state_dir)? };
     let host = host::view(&Live::this_machine());
     let design = asked::design(options, &host)?;
     let tell = |study: &Told<'_>| study::words(arguments, study);
-    anew((arguments, options, &tell), journal, design, &host)
+    anew((arguments, options, &tell), changer, design, &host)
 }
 
 /// A study that another command plans, and tells in its own words.
@@ -68,10 +70,11 @@ pub(crate) fn of_design(
     design: Design,
     tell: &Tell<'_>,
 ) -> Result<ExitCode> {
-    let journal = if options.dry_run { None } else { machine::recover(arguments, options)? };
+    let changer =
+        if options.dry_run { None } else { machine::recover(arguments, &options.state.state_dir)? };
     let host = host::view(&Live::this_machine());
     let design = asked::whole(design, options)?;
-    anew((arguments, options, tell), journal, design, &host)
+    anew((arguments, options, tell), changer, design, &host)
 }
 
 /// What a study is told in when its trials are over.
@@ -79,7 +82,7 @@ pub(crate) type Tell<'a> = dyn Fn(&Told<'_>) -> Result<String> + 'a;
 
 fn anew(
     (arguments, options, tell): (&Arguments, &ExperimentArguments, &Tell<'_>),
-    journal: Option<Journal>,
+    changer: Option<Changer>,
     design: Design,
     host: &HostView,
 ) -> Result<ExitCode> {
@@ -92,7 +95,7 @@ fn anew(
         return Ok(ExitCode::SUCCESS);
     }
     let folder = folder(options)?.join(&plan.id);
-    let means = Means { arguments, options, interrupt: &interrupt, journal, tell };
+    let means = Means { arguments, options, interrupt: &interrupt, changer, tell };
     study.run(means, plan, Begin::Anew(folder))
 }
 
@@ -102,7 +105,7 @@ struct Means<'a> {
     options: &'a ExperimentArguments,
     interrupt: &'a Interrupt,
     /// Held from before the machine was looked at; none without root.
-    journal: Option<Journal>,
+    changer: Option<Changer>,
     tell: &'a Tell<'a>,
 }
 
@@ -322,36 +325,38 @@ impl<'h> Study<'h> {
 
     /// Runs what can be run before the next reboot; all of it where it takes none.
     fn in_this_boot(mut self, means: Means<'_>, plan: Plan, begin: Begin) -> Result<ExitCode> {
-        let Means { arguments, options, interrupt, mut journal, tell } = means;
+        let Means { arguments, options, interrupt, mut changer, tell } = means;
+        let i_know = options.i_know;
         let (mut plan, place) = begin.place(plan)?;
         let is_changed = self.varies_settings || self.design.boots.is_some();
-        let ground = is_changed.then(|| Ground::open(arguments, options)).transpose()?;
+        if is_changed {
+            machine::may_vary(arguments)?;
+        }
+        let source = Live::this_machine();
         let experiment = plan.experiment.clone();
-        let mut boot = match (&experiment, &ground) {
-            (Some(it), Some(ground)) => ThisBoot::of(it, self.host, ground, options.i_know)?,
+        let mut boot = match (&experiment, &changer) {
+            (Some(it), Some(changer)) => ThisBoot::of(it, self.host, changer.machine(), i_know)?,
             _ => None,
         };
         plan.boot = boot.as_mut().map(|it| it.part(&plan.so_far)).transpose()?;
         let plans = std::mem::replace(&mut self.plans, Plans::none());
-        let changing = ground
-            .as_ref()
-            .filter(|_| self.varies_settings)
-            .zip(journal.as_mut())
-            .map(|(it, journal)| Changing::of(it, journal, plans));
+        let changing = changer.as_mut().filter(|_| self.varies_settings).map(|changer| {
+            let command = change::command_words();
+            Changing::of(Executor { changer, source: &source, interrupt, i_know, command }, plans)
+        });
         let (loads, rest) = (Loads::on(self.host, &self.allowed), self.design.rest);
         let arena = Arena { arguments, interrupt, rest, changing, loads };
         let (record, outcome, place) = self.trials(plan, arena, place)?;
-        let (Some(boot), Some(ground), Some(journal), Ok(())) =
-            (boot, &ground, &mut journal, &outcome)
-        else {
+        let (Some(boot), Some(changer), Ok(())) = (boot, &mut changer, &outcome) else {
             return study::end((arguments, tell), place, &record, outcome);
         };
         let code = match record.is_complete {
             true => study::end((arguments, tell), place, &record, outcome)?,
             false => ExitCode::SUCCESS,
         };
-        let told = boot.next(&record, journal, (ground, arguments, interrupt))?;
-        output::note(&arguments.output, &told);
+        let command = boots::command(&record);
+        let executor = Executor { changer, source: &source, interrupt, i_know, command };
+        output::note(&arguments.output, &boot.next(&record, executor)?);
         Ok(code)
     }
 
@@ -391,13 +396,4 @@ fn slug(design: &Design) -> String {
 /// A time in a unit that one can wait in.
 fn words(time: Duration) -> String {
     roughly(time.as_secs_f64())
-}
-
-/// What ends a study early, in the words of its report; nothing where it is whole.
-fn stopped(outcome: &Result<(), Failure>) -> Option<String> {
-    match outcome {
-        Ok(()) => None,
-        Err(Failure::Stopped) => Some("stopped by the user".to_owned()),
-        Err(failure) => Some(failure.to_string()),
-    }
 }

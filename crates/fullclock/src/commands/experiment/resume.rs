@@ -39,7 +39,8 @@ pub(super) fn run(
     let folder = journal.folder().to_owned();
     let experiment =
         record.experiment.clone().context("it is a result of `fullclock bench`, and no study")?;
-    let changes = if options.dry_run { None } else { machine::recover(arguments, options)? };
+    let changer =
+        if options.dry_run { None } else { machine::recover(arguments, &options.state.state_dir)? };
     let host = host::view(&Live::this_machine());
     match experiment.design.boots {
         None => is_the_same(&record, &host)?,
@@ -67,7 +68,7 @@ pub(super) fn run(
     let plan = planned.plan(seed)?;
     let earlier = Earlier { journal, record, folder };
     let tell = |it: &Told<'_>| study::words(arguments, it);
-    let means = Means { arguments, options, interrupt: &interrupt, journal: changes, tell: &tell };
+    let means = Means { arguments, options, interrupt: &interrupt, changer, tell: &tell };
     planned.run(means, plan, Begin::Behind(Box::new(earlier)))
 }
 

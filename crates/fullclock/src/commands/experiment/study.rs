@@ -1,7 +1,7 @@
 //! A study on disk: a folder with its trials and its report.
 #![expect(clippy::disallowed_methods, reason = "studies are files that the user asked for")]
 
-use super::{Place, Tell, stopped};
+use super::{Place, Tell};
 use crate::cli::Arguments;
 use crate::output::{self, Style};
 use crate::render;
@@ -69,6 +69,15 @@ pub(super) fn end(
             let after = format!("ended after {} trials", record.trials.len());
             Err(anyhow::Error::new(failure).context(after))
         }
+    }
+}
+
+/// What ends a study early, in the words of its report; nothing where it is whole.
+fn stopped(outcome: &Result<(), Failure>) -> Option<String> {
+    match outcome {
+        Ok(()) => None,
+        Err(Failure::Stopped) => Some("stopped by the user".to_owned()),
+        Err(failure) => Some(failure.to_string()),
     }
 }
 

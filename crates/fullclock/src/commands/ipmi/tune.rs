@@ -1,8 +1,9 @@
 //! `fullclock ipmi tune`: which limit of polling suits this controller, by an experiment.
 
 use super::latency::lasting;
-use crate::cli::{ApplyArguments, Arguments, ExperimentArguments, PlanArguments, TuneArguments};
-use crate::commands::{change, experiment};
+use crate::cli::{Arguments, ExperimentArguments, TuneArguments};
+use crate::commands::change::apply::{self, Task, What};
+use crate::commands::experiment;
 use crate::interrupt::Interrupt;
 use crate::output::{self, Style};
 use crate::render::experiment::Study;
@@ -13,7 +14,9 @@ use host::Live;
 use lab::experiment::{Design, Factor, Tuning};
 use lab::failure::Failure;
 use lab::ipmi::{Asker, Forecast, Foretold, Heard, Listener, Polling, Times, tick};
+use rules::plan::Request;
 use std::cell::RefCell;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<ExitCode> {
@@ -34,7 +37,7 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
     let model: Model = if options.dry_run {
         Err("nothing was asked".to_owned())
     } else {
-        forecast(arguments, &study, &host, &polling)?
+        forecast(arguments, &options.state.state_dir, &host, &polling)?
     };
     let found = RefCell::new(None);
     let tell = |it: &Study<'_>| -> Result<String> {
@@ -123,7 +126,7 @@ fn fitted(model: Forecast, tuning: &Tuning) -> Forecast {
 /// this: what it fails at now, it would fail at in every trial.
 fn forecast(
     arguments: &Arguments,
-    study: &ExperimentArguments,
+    state_dir: &Path,
     host: &HostView,
     polling: &Polling,
 ) -> Result<Model> {
@@ -135,7 +138,7 @@ fn forecast(
     };
     output::with_progress(&arguments.output, "listening to the interface ...", || {
         let request = format!("{}=0", Tuning::SETTING);
-        experiment::under((arguments, study), &request, &interrupt, &mut listen)
+        experiment::under((arguments, state_dir), &request, &interrupt, &mut listen)
     })?;
     Ok(heard.and_then(Forecast::of))
 }
@@ -177,19 +180,14 @@ fn apply(arguments: &Arguments, options: &TuneArguments, tuning: &Tuning) -> Res
         output::note(&arguments.output, told);
         return Ok(ExitCode::SUCCESS);
     };
-    let plan = PlanArguments {
-        what: vec![format!("{}={limit}", Tuning::SETTING)],
-        profiles: Vec::new(),
+    let request = Request::parse(&format!("{}={limit}", Tuning::SETTING));
+    let task = Task {
+        what: What::Requested(request.map_err(|error| anyhow!(error))?),
         i_know: false,
-    };
-    let asked = ApplyArguments {
-        plan,
-        dry_run: false,
-        confirm_within: None,
         persist: options.persist,
+        confirm_within: None,
         prove: None,
-        persisted: None,
-        state: options.state.clone(),
+        state_dir: &options.state.state_dir,
     };
-    change::apply::run(arguments, &asked)
+    apply::apply(arguments, &task)
 }

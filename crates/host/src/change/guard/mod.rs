@@ -19,7 +19,6 @@ pub use process::run;
 use super::machine::Companion;
 use super::undo::UndoLog;
 use super::{Machine, Trouble};
-use rustix::fs::{CWD, Mode, OFlags};
 use std::path::Path;
 
 /// The first argument of the guard.
@@ -99,34 +98,5 @@ impl Guard {
         let line = format!("{order} {what}\n");
         let refused = |why| Trouble::new("the guard", why);
         self.process.asked(line.as_bytes(), answer).map_err(refused)
-    }
-}
-
-/// Leaves the session of the starter: neither its terminal nor the end of its connection reaches this process any more. Files that
-/// the starter inherited are closed, since a lock of a script that called it (flock(1)) would be held until this process ends.
-///
-/// Called first: by then this process has opened none itself.
-#[expect(
-    unsafe_code,
-    reason = "neither std nor rustix sets how a signal is handled or closes what others opened"
-)]
-pub(super) fn detach() {
-    // SAFETY: no handler is installed, and no thread relies on the signal.
-    unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
-    let (first, last) = (libc::c_uint::from(3_u8), libc::c_uint::MAX);
-    // SAFETY: nothing in this process owns a descriptor beyond stderr. Before Linux 5.9 it is refused, and they stay open.
-    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0 as libc::c_uint) };
-    // Refused only where it leads a process group already, which its starter did not make it.
-    let _leads = rustix::process::setsid();
-    let _stays = rustix::process::chdir("/");
-}
-
-/// Puts /dev/null into the place of the pipes to the starter, which may want to see them end.
-pub(super) fn leave_pipes() {
-    let null = rustix::fs::openat(CWD, "/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
-    if let Ok(null) = null {
-        // Where that fails, they end with this process.
-        let _stays = rustix::stdio::dup2_stdin(&null);
-        let _stays = rustix::stdio::dup2_stdout(&null);
     }
 }

@@ -1,10 +1,11 @@
 //! What the guard does in its own process.
 
-use super::{FORGET, FORGETS, HOLD, HOLDS, LOAD, LOADED, WATCH, WATCHES, detach, leave_pipes};
+use super::{FORGET, FORGETS, HOLD, HOLDS, LOAD, LOADED, WATCH, WATCHES};
 use crate::change::clock::{since_boot, sleep};
 use crate::change::journal::{
     Access, Folder, Journal, Lock, Recorded, State, mark_guard, override_holder, while_unlocked,
 };
+use crate::change::process::{detach, leave_pipes};
 use crate::change::undo::UndoLog;
 use crate::change::{ChangeError, Force, JournalError, Machine, Trouble, Undone, UndoneFate};
 use std::io::{BufRead, Write};

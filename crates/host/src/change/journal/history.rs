@@ -2,6 +2,7 @@
 
 use super::entry::Step;
 use super::{Recorded, State};
+use crate::change::process::Process;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
@@ -20,8 +21,8 @@ pub(super) struct Parts {
     pub(super) groups: BTreeMap<u32, Range<usize>>,
     /// What became of their writes, the latest last.
     pub(super) fates: Vec<Range<usize>>,
-    /// The processes that keep requests for it: id and start.
-    pub(super) holders: Vec<(u32, u64)>,
+    /// The processes that were told to keep requests for it.
+    pub(super) holders: Vec<Process>,
 }
 
 impl History {
@@ -60,7 +61,7 @@ impl History {
                 }
             }
             Step::Held { change, pid, started } => {
-                self.known(&change)?.1.holders.push((pid, started));
+                self.known(&change)?.1.holders.push(Process { pid, started });
             }
             Step::Done { change } => self.known(&change)?.1.fates.push(body),
             Step::Kept { change } => self.known(&change)?.0.state = State::Kept,

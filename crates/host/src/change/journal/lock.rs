@@ -11,7 +11,7 @@
 use super::folder::{Folder, io};
 use crate::change::JournalError;
 use crate::change::clock::since_boot;
-use crate::change::machine::is_stopped;
+use crate::change::process::is_stopped;
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;

@@ -20,10 +20,8 @@ pub use open::Access;
 pub(super) use packed::Packed;
 pub use recorded::{Recorded, RecordedGroup, State};
 
-use super::guard::Guard;
-use super::machine::{Process, is_running};
-use super::undo::UndoLog;
-use super::{ChangeError, Intent, JournalError, Machine, Transaction, Trouble};
+use super::JournalError;
+use super::process::Process;
 use entry::VERSION;
 use history::History;
 use scroll::Scroll;
@@ -44,8 +42,6 @@ pub struct Journal {
     notes: Vec<String>,
     /// `None` where it is only read.
     scroll: Option<Scroll>,
-    /// Of all changes that are guarded until they are over.
-    guard: Option<Guard>,
     lock: Option<Lock>,
     /// Held by a study, which holds the lock during its changes only.
     reservation: Option<Lock>,
@@ -78,7 +74,6 @@ impl Journal {
             history: History::default(),
             notes: Vec::new(),
             scroll: None,
-            guard: None,
             lock: None,
             reservation: None,
             opened: None,
@@ -134,13 +129,8 @@ impl Journal {
         })
     }
 
-    /// Whether a process keeps a request of a latency for a change.
-    pub fn holds_latency(&self, id: &str) -> bool {
-        self.holders(id).iter().any(|&(pid, started)| is_running(Process { pid, started }))
-    }
-
-    /// The processes that keep requests for a change: id and start.
-    pub(super) fn holders(&self, id: &str) -> &[(u32, u64)] {
+    /// The processes that were told to keep requests for a change.
+    pub(super) fn holders(&self, id: &str) -> &[Process] {
         self.history.parts(id).map_or(&[], |it| &it.holders)
     }
 
@@ -161,52 +151,6 @@ impl Journal {
     /// How often it was written through to the disk since it was opened.
     pub fn n_syncs(&self) -> u64 {
         self.scroll.as_ref().map_or(0, Scroll::n_syncs)
-    }
-
-    /// Begins a change. Nothing is written to the host; the guard, where [`Intent::guarded`] asks for one, is running when this
-    /// returns.
-    ///
-    /// Errors: the guard cannot be started; an earlier change was interrupted, and [`super::recover`] has not undone it.
-    pub fn begin<'a>(
-        &'a mut self,
-        machine: &'a Machine,
-        intent: Intent,
-    ) -> Result<Transaction<'a>, ChangeError> {
-        self.wake()?;
-        Transaction::begin(machine, self, intent)
-    }
-
-    /// Has the guard that all changes of this journal share watch the next one; it is started where none is running.
-    ///
-    /// Error: it does not start.
-    pub(super) fn stay_guarded(&mut self, machine: &Machine, id: &str) -> Result<(), Trouble> {
-        let is_guarded = self.guard.as_mut().is_some_and(|it| it.watch(id).is_ok());
-        if !is_guarded {
-            let mut guard = Guard::start(machine, &self.folder, None)?;
-            guard.watch(id)?;
-            self.guard = Some(guard);
-        }
-        Ok(())
-    }
-
-    /// Gives the shared guard what undoing a change takes, so that it can do that without the journal. One that has ended is
-    /// replaced.
-    ///
-    /// Error: it does not start.
-    pub(super) fn tell_guard(&mut self, machine: &Machine, id: &str) -> Result<(), Trouble> {
-        let log =
-            UndoLog::of(self, id).map_err(|error| Trouble::new("the guard", error.to_string()))?;
-        if self.guard.as_mut().is_some_and(|it| it.hold(&log).is_ok()) {
-            return Ok(());
-        }
-        self.stay_guarded(machine, id)?;
-        self.guard.as_mut().map_or(Ok(()), |it| it.hold(&log))
-    }
-
-    /// Has the shared guard forget what it was given: it is undone, and that is recorded.
-    pub(super) fn relieve_guard(&mut self, id: &str) {
-        // One that does not answer is replaced before the next change.
-        let _told = self.guard.as_mut().map(|it| it.forget(id));
     }
 
     /// Whether the guard of a change that awaits confirmation runs.

@@ -113,16 +113,6 @@ impl Journal {
         }
     }
 
-    /// Does something during which no other process may revert or confirm, as a trial of a study that changes nothing.
-    ///
-    /// Error: another process does not release the lock; nothing was done.
-    pub fn locked<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, JournalError> {
-        self.wake()?;
-        let done = work();
-        self.rest();
-        Ok(done)
-    }
-
     /// Releases the lock, takes it again after whoever waits for it, and reads what others have done to the journal since.
     pub(in crate::change) fn lock_again(&mut self) -> Result<(), JournalError> {
         let Some(folder) = &self.opened else { return Ok(()) };
@@ -200,15 +190,15 @@ mod tests {
     use super::*;
     use crate::change::journal::{Folder, override_holder};
     use crate::change::tree::{STAT_INTERVAL, Tree, governors, stat_interval};
-    use crate::change::{Cause, Force, Intent, Machine, State, UndoneFate, recover, revert};
+    use crate::change::{Cause, Changer, Force, Intent, State, UndoneFate};
 
-    fn open(tree: &Tree, access: Access) -> Result<Journal, JournalError> {
-        Journal::open(&tree.state(), access)
+    fn open(tree: &Tree, access: Access) -> Result<Changer, JournalError> {
+        Changer::open(tree.machine(), &tree.state(), access)
     }
 
     /// A change that is made and undone, as around a trial; `during` is done while it is in force.
-    fn trial(machine: &Machine, journal: &mut Journal, during: impl FnOnce()) {
-        let mut change = journal.begin(machine, Intent::default()).unwrap();
+    fn trial(study: &mut Changer, during: impl FnOnce()) {
+        let mut change = study.begin(Intent::default()).unwrap();
         change.apply(&governors()).unwrap();
         during();
         change.undo().unwrap();
@@ -217,24 +207,23 @@ mod tests {
     #[test]
     fn a_study_reserves_the_host_and_others_revert_between_its_trials_only() {
         let tree = Tree::new();
-        let machine = tree.machine();
-        let mut first = tree.journal();
-        let mut change = first.begin(&machine, Intent::default()).unwrap();
+        let mut first = tree.changer();
+        let mut change = first.begin(Intent::default()).unwrap();
         change.apply(&stat_interval()).unwrap();
         change.keep().unwrap();
         drop(first);
         let mut study = open(&tree, Access::Study).unwrap();
-        recover(&machine, &mut study, Force::No).unwrap();
+        study.recover(Force::No).unwrap();
         let error = open(&tree, Access::Write).unwrap_err();
         assert!(matches!(error, JournalError::Reserved { .. }), "{error}");
-        trial(&machine, &mut study, || {
+        trial(&mut study, || {
             let error = open(&tree, Access::Revert).unwrap_err();
             assert!(matches!(error, JournalError::InTrial { .. }), "{error}");
         });
-        revert(&machine, &mut open(&tree, Access::Revert).unwrap(), "1", Force::No).unwrap();
+        open(&tree, Access::Revert).unwrap().revert("1", Force::No).unwrap();
         assert_eq!(tree.get(STAT_INTERVAL), "1\n");
         // The study continues after what the other process has recorded.
-        trial(&machine, &mut study, || ());
+        trial(&mut study, || ());
         drop(study);
         let states: Vec<State> =
             tree.journal().changes().iter().map(|it| it.state.clone()).collect();
@@ -255,7 +244,7 @@ mod tests {
     fn a_trial_that_changes_nothing_holds_the_lock_of_its_study() {
         let tree = Tree::new();
         let mut study = open(&tree, Access::Study).unwrap();
-        study.rest();
+        study.journal.rest();
         let during = study.locked(|| open(&tree, Access::Revert).unwrap_err()).unwrap();
         assert!(matches!(during, JournalError::InTrial { .. }), "{during}");
         assert!(open(&tree, Access::Revert).is_ok());
@@ -275,8 +264,8 @@ mod tests {
     fn a_process_that_a_guard_has_overridden_writes_nothing_more_and_takes_back_what_it_wrote() {
         let tree = Tree::new();
         let before = tree.all();
-        let (machine, mut journal) = (tree.machine(), tree.journal());
-        let mut change = journal.begin(&machine, Intent::default()).unwrap();
+        let mut changer = tree.changer();
+        let mut change = changer.begin(Intent::default()).unwrap();
         change.apply(&governors()).unwrap();
         override_holder(&Folder::existing(&tree.state()).unwrap()).unwrap();
         let failure = change.apply(&stat_interval()).unwrap_err();
@@ -284,7 +273,7 @@ mod tests {
         assert!(failure.journal.is_none(), "{failure}");
         drop(change);
         assert_eq!(tree.all(), before);
-        assert_eq!(journal.changes()[0].state, State::Reverted);
+        assert_eq!(changer.journal.changes()[0].state, State::Reverted);
     }
 
     #[test]
@@ -296,8 +285,8 @@ mod tests {
             let state = machine.root_of_tests().with_file_name("state");
             override_holder(&Folder::existing(&state).unwrap()).unwrap();
         });
-        let mut journal = tree.journal();
-        let mut change = journal.begin(&machine, Intent::default()).unwrap();
+        let mut changer = tree.changer_of(machine);
+        let mut change = changer.begin(Intent::default()).unwrap();
         let failure = change.apply(&governors()).unwrap_err();
         assert!(matches!(&failure.cause, Cause::Stopped(JournalError::Overridden { .. })));
         let written = failure.undone.iter().filter(|it| it.fate == UndoneFate::WrittenBack);
@@ -308,11 +297,11 @@ mod tests {
     #[test]
     fn a_lock_file_that_can_no_longer_be_written_stops_every_write() {
         let tree = Tree::new();
-        let (machine, mut journal) = (tree.machine(), tree.journal());
-        let mut change = journal.begin(&machine, Intent::default()).unwrap();
+        let mut changer = tree.changer();
+        let mut change = changer.begin(Intent::default()).unwrap();
         change.apply(&governors()).unwrap();
         let full = rustix::fs::open("/dev/full", OFlags::RDWR, rustix::fs::Mode::empty()).unwrap();
-        change.journal.lock.as_mut().unwrap().replace_file(full);
+        change.changer.journal.lock.as_mut().unwrap().replace_file(full);
         let failure = change.apply(&stat_interval()).unwrap_err();
         assert!(matches!(&failure.cause, Cause::Stopped(JournalError::Io { .. })), "{failure}");
         assert_eq!(tree.get(STAT_INTERVAL), "1\n");

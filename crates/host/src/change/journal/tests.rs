@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::change::tree::{Tree, governors, restore, stat_interval};
-use crate::change::{Cause, Fate, Force, recover};
+use crate::change::{Cause, ChangeError, Fate, Force, Intent};
 use proptest::prelude::*;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -13,20 +13,20 @@ fn text() -> &'static [u8] {
     static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
     TEXT.get_or_init(|| {
         let tree = Tree::new();
-        let (machine, mut journal) = (tree.machine(), tree.journal());
+        let mut changer = tree.changer();
         for n_groups in 0..2 {
             let command = vec!["apply".to_owned(), n_groups.to_string()];
             let intent = Intent { command, ..Intent::default() };
-            let mut change = journal.begin(&machine, intent).unwrap();
+            let mut change = changer.begin(intent).unwrap();
             for group in [governors(), stat_interval()].iter().take(n_groups) {
                 change.apply(group).unwrap();
             }
             change.undo().unwrap();
         }
-        let mut change = journal.begin(&machine, Intent::default()).unwrap();
+        let mut change = changer.begin(Intent::default()).unwrap();
         change.apply(&stat_interval()).unwrap();
         std::mem::forget(change);
-        std::mem::take(&mut journal.text)
+        std::mem::take(&mut changer.journal.text)
     })
 }
 
@@ -95,11 +95,11 @@ fn a_last_line_that_was_cut_at_any_byte_is_dropped_and_all_before_it_is_there() 
 fn a_journal_that_was_cut_at_any_byte_restores_the_host() {
     let tree = Tree::new();
     let before = tree.all();
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut changer = tree.changer();
+    let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&governors()).unwrap();
     std::mem::forget(change);
-    drop(journal);
+    drop(changer);
     let whole = tree.journal_text();
     let lines: Vec<&[u8]> = whole.split_inclusive(|it| *it == b'\n').collect();
     let after = tree.all();
@@ -108,7 +108,7 @@ fn a_journal_that_was_cut_at_any_byte_restores_the_host() {
     for cut in first_cut..=whole.len() {
         restore(&after);
         tree.set_journal_text(&whole[..cut]);
-        recover(&machine, &mut tree.journal(), Force::No).unwrap();
+        tree.changer().recover(Force::No).unwrap();
         assert_eq!(tree.all(), before, "{cut}");
         assert_eq!(tree.journal().changes()[0].state, State::Reverted, "{cut}");
     }
@@ -146,17 +146,17 @@ fn what_the_disk_does_not_take_is_not_written_to_the_host() {
     for refusal in [Errno::IO, Errno::NOSPC] {
         let tree = Tree::new();
         let before = tree.all();
-        let (machine, mut journal) = (tree.machine(), tree.journal());
-        journal.scroll.as_mut().unwrap().refusal = Some(refusal);
-        let mut change = journal.begin(&machine, Intent::default()).unwrap();
+        let mut changer = tree.changer();
+        changer.journal.scroll.as_mut().unwrap().refusal = Some(refusal);
+        let mut change = changer.begin(Intent::default()).unwrap();
         let failure = change.apply(&governors()).unwrap_err();
         assert!(matches!(&failure.cause, Cause::NotJournaled(_)), "{failure}");
         assert!(failure.to_string().starts_with("governor: nothing of this setting was written: "));
         drop(change);
         assert_eq!(tree.all(), before);
-        drop(journal);
+        drop(changer);
         // Nobody knows what the disk holds, and the next start sees to it.
-        recover(&machine, &mut tree.journal(), Force::No).unwrap();
+        tree.changer().recover(Force::No).unwrap();
         assert_eq!(tree.all(), before);
     }
 }
@@ -165,18 +165,18 @@ fn what_the_disk_does_not_take_is_not_written_to_the_host() {
 fn a_disk_that_fails_after_the_writing_has_everything_undone() {
     let tree = Tree::new();
     let before = tree.all();
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let scroll = journal.scroll.as_mut().unwrap();
+    let mut changer = tree.changer();
+    let scroll = changer.journal.scroll.as_mut().unwrap();
     (scroll.refusal, scroll.syncs_until_refusal) = (Some(Errno::IO), 3);
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&governors()).unwrap();
     let failure = change.apply(&stat_interval()).unwrap_err();
     assert!(matches!(&failure.cause, Cause::OutcomeNotJournaled(_)), "{failure}");
     assert!(failure.journal.is_some());
     drop(change);
     assert_eq!(tree.all(), before);
-    drop(journal);
-    recover(&machine, &mut tree.journal(), Force::No).unwrap();
+    drop(changer);
+    tree.changer().recover(Force::No).unwrap();
     assert_eq!(tree.journal().changes()[0].state, State::Reverted);
 }
 
@@ -184,10 +184,10 @@ fn a_disk_that_fails_after_the_writing_has_everything_undone() {
 fn a_full_device_takes_no_change() {
     let tree = Tree::new();
     let before = tree.all();
-    let (machine, mut journal) = (tree.machine(), tree.journal());
+    let mut changer = tree.changer();
     let full = rustix::fs::open("/dev/full", OFlags::RDWR, rustix::fs::Mode::empty()).unwrap();
-    journal.scroll = Some(Scroll::new(full, "/dev/full".into(), 0));
-    let error = journal.begin(&machine, Intent::default()).unwrap_err().to_string();
+    changer.journal.scroll = Some(Scroll::new(full, "/dev/full".into(), 0));
+    let error = changer.begin(Intent::default()).unwrap_err().to_string();
     assert_eq!(
         error,
         "/dev/full cannot be written: No space left on device (os error 28): make room there, or use another --state-dir"
@@ -281,10 +281,10 @@ fn step(kind: u8, change: String, number: u32) -> Step {
 fn a_change_that_cannot_be_kept_tells_what_it_undid() {
     let tree = Tree::new();
     let before = tree.all();
-    let (machine, mut journal) = (tree.machine(), tree.journal());
-    let scroll = journal.scroll.as_mut().unwrap();
+    let mut changer = tree.changer();
+    let scroll = changer.journal.scroll.as_mut().unwrap();
     (scroll.refusal, scroll.syncs_until_refusal) = (Some(Errno::IO), 2);
-    let mut change = journal.begin(&machine, Intent::default()).unwrap();
+    let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&stat_interval()).unwrap();
     match change.keep().unwrap_err() {
         ChangeError::NotKept { undone, journal, .. } => {

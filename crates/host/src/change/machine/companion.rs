@@ -6,21 +6,15 @@
 //! of their own and becomes the program.
 
 use super::Machine;
+use crate::change::process::{Process, started};
 use crate::change::{Trouble, fault};
-use facts::counters::task_stat::TaskStat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid,
-};
 use std::io::{Read, Write as _};
 use std::process::{Child, Command, Stdio};
 
 /// How long a process may take until it says that it is ready.
 const READY_WITHIN: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
-/// How long one may take to end when it is told to.
-const END_WITHIN: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
 /// A process that has been started and waits for its word.
 #[derive(Debug)]
@@ -30,13 +24,6 @@ pub(in crate::change) struct Companion {
     pub(in crate::change) started: u64,
     /// What users should know of how it runs.
     pub(in crate::change) note: Option<String>,
-}
-
-/// A process that keeps something as long as it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::change) struct Process {
-    pub(in crate::change) pid: u32,
-    pub(in crate::change) started: u64,
 }
 
 impl Companion {
@@ -137,71 +124,4 @@ impl Companion {
         let _status = self.child.wait();
         Err(if line.is_empty() { "it ended at once".to_owned() } else { line })
     }
-}
-
-/// When a process started, in ticks since boot; `None` where it has ended.
-fn started(pid: u32) -> Option<u64> {
-    // A zombie has ended, and waits for its parent to look.
-    stat(pid, |state, stat| (!matches!(state, b'Z' | b'X')).then_some(stat.started)).flatten()
-}
-
-/// Whether a process was stopped by a signal (Ctrl-Z in a terminal) or by a debugger.
-pub(in crate::change) fn is_stopped(pid: u32) -> bool {
-    stat(pid, |state, _| matches!(state, b'T' | b't')) == Some(true)
-}
-
-/// What a process's stat file says; `None` where there is no such process.
-fn stat<T>(pid: u32, of: impl FnOnce(u8, TaskStat) -> T) -> Option<T> {
-    let path = format!("/proc/{pid}/stat");
-    let file =
-        rustix::fs::openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let mut text = [0; 1024];
-    let n = rustix::io::read(&file, &mut text).ok()?;
-    let text = text.get(..n)?;
-    let state = text.iter().rposition(|it| *it == b')').and_then(|it| text.get(it + 2));
-    Some(of(*state?, TaskStat::parse(text).ok()?))
-}
-
-/// Whether the process still runs, and is the one it was.
-pub(in crate::change) fn is_running(holder: Process) -> bool {
-    started(holder.pid) == Some(holder.started)
-}
-
-/// Ends this process and no other; whether it was running.
-pub(in crate::change) fn end_process(holder: Process) -> Result<bool, Trouble> {
-    let refused = |error: Errno| {
-        Trouble::new(
-            format!("process {}", holder.pid),
-            format!("cannot be ended: {}", std::io::Error::from(error)),
-        )
-    };
-    let pid = i32::try_from(holder.pid).ok().and_then(Pid::from_raw);
-    let Some(pid) = pid.filter(|_| is_running(holder)) else { return Ok(false) };
-    // The descriptor stays that process's, whoever gets the number afterwards.
-    let process = match pidfd_open(pid, PidfdFlags::empty()) {
-        Err(Errno::SRCH) => return Ok(false),
-        // Before Linux 5.3 there are none.
-        Err(Errno::NOSYS) => {
-            rustix::process::kill_process(pid, Signal::TERM).map_err(refused)?;
-            return Ok(true);
-        }
-        answer => answer.map_err(refused)?,
-    };
-    if !is_running(holder) {
-        return Ok(false);
-    }
-    for signal in [Signal::TERM, Signal::KILL] {
-        match pidfd_send_signal(&process, signal) {
-            Ok(()) => {}
-            Err(Errno::SRCH) => break,
-            Err(error) => return Err(refused(error)),
-        }
-        let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&END_WITHIN));
-        if ended.is_ok_and(|it| it > 0) {
-            break;
-        }
-    }
-    // Only a child of ours can be waited for; any other has a parent that does.
-    let _not_ours = waitpid(Some(pid), WaitOptions::NOHANG);
-    Ok(true)
 }

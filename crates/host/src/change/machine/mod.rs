@@ -9,7 +9,7 @@ mod register;
 mod service;
 mod words;
 
-pub(super) use companion::{Companion, Process, end_process, is_running, is_stopped};
+pub(super) use companion::Companion;
 pub use file::FILES;
 
 use super::Trouble;
@@ -17,6 +17,9 @@ use facts::CpuSet;
 use facts::change::{REGISTERS, Target, Write, is_same};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// What a place of [`Target::LatencyRequest`] holds where nothing is asked for.
+const NO_REQUEST: &str = "none";
 
 /// How long a place is given to settle, and how often it is looked at meanwhile.
 const LOOKS: u32 = 20;
@@ -73,7 +76,7 @@ impl Machine {
             }
             Target::Service { name } => service::read(self, name).map(Some),
             Target::File { path } => file::read(self, path),
-            Target::LatencyRequest => Ok(Some(super::latency::NONE.to_owned())),
+            Target::LatencyRequest => Ok(Some(NO_REQUEST.to_owned())),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What may be written at all, whatever a plan, a profile or a journal says.
 
-use super::{file, register, service, words};
-use crate::change::{Trouble, latency};
+use super::{NO_REQUEST, file, register, service, words};
+use crate::change::Trouble;
 use facts::CpuSet;
 use facts::change::{Aim, REGISTERS, Target, Write, is_writable};
 
@@ -80,7 +80,7 @@ pub(super) fn value(target: &Target, value: Option<&str>) -> Result<(), Trouble>
         Target::Service { .. } => value == service::RUNNING || value == service::STOPPED,
         Target::File { .. } => value.len() <= LONGEST_FILE && !value.contains('\0'),
         Target::LatencyRequest => {
-            value == latency::NONE || value.parse::<i32>().is_ok_and(|it| it >= 0)
+            value == NO_REQUEST || value.parse::<i32>().is_ok_and(|it| it >= 0)
         }
     };
     if is_fit {

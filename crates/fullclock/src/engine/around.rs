@@ -1,8 +1,7 @@
 //! A change that lasts for one trial: made before it, taken back after it, whatever happens.
 
-use super::apply::{Session, Stop, with_unrecorded};
-use crate::render::change::Applied;
-use host::change::{ChangeError, Guarded, Intent, Journal, Transaction, Undone};
+use super::{Change, Executor, Stop, with_unrecorded};
+use host::change::{Changer, Guarded, Undone};
 use lab::failure::Failure;
 use rules::plan::{Plan, Step};
 use std::sync::atomic::Ordering;
@@ -10,32 +9,27 @@ use std::sync::atomic::Ordering;
 /// Runs a trial while the plan is in force. Whatever happens, the machine is as it was afterwards, or the failure says that it
 /// is not; where this process dies, a guard that all trials share takes the change back.
 pub(crate) fn with_change(
-    session: &Session<'_>,
-    journal: &mut Journal,
+    executor: &mut Executor<'_>,
     plan: &Plan,
     trial: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Unchanged(error.to_string());
-    let intent = Intent {
-        command: session.command(),
-        guarded: Guarded::UntilOver,
-        // Whoever plans it has been told, and has said `--i-know`.
-        brings_faults_back: mends(plan).is_some(),
-    };
-    let mut change = journal.begin(session.machine, intent).map_err(|error| failed(&error))?;
-    let mut applied = Applied::nothing(plan);
-    match session.carry_out(&mut change, plan, &mut applied) {
+    let interrupt = executor.interrupt;
+    // Whoever plans what mends a fault has been told, and has said `--i-know`.
+    let brings_faults_back = mends(plan).is_some();
+    let begun = executor.begin(Guarded::UntilOver, brings_faults_back);
+    let mut change = begun.map_err(|error| failed(&error))?;
+    match change.carry_out(plan) {
         Ok(()) => {}
-        Err(Stop::Failed) => {
-            let error = applied.error.unwrap_or_default();
-            return Err(match applied.undone.iter().find(|it| !it.fate.is_clean()) {
+        Err(Stop::Failed { error, undone }) => {
+            return Err(match undone.iter().find(|it| !it.fate.is_clean()) {
                 None => failed(&error),
                 Some(left) => failed(&not_back(&error, left)),
             });
         }
         Err(Stop::Wanted(why)) => {
             taken_back(change, &why)?;
-            return Err(match session.interrupt.flag().load(Ordering::Relaxed) {
+            return Err(match interrupt.flag().load(Ordering::Relaxed) {
                 true => Failure::Stopped,
                 false => failed(&why),
             });
@@ -48,12 +42,8 @@ pub(crate) fn with_change(
 }
 
 /// Undoes a change. Error: what is not as before, and why the journal does not record what was undone.
-fn taken_back(change: Transaction<'_>, before: &str) -> Result<(), Failure> {
-    let (undone, error) = match change.undo() {
-        Ok(undone) => (undone, None),
-        Err(ChangeError::NotRecorded { undone, error, .. }) => (undone, Some(error)),
-        Err(error) => return Err(Failure::Unchanged(error.to_string())),
-    };
+fn taken_back(change: Change<'_>, before: &str) -> Result<(), Failure> {
+    let (undone, error) = change.take_back().map_err(|it| Failure::Unchanged(it.to_string()))?;
     let why = match undone.iter().find(|it| !it.fate.is_clean()) {
         None if error.is_none() => return Ok(()),
         None => before.to_owned(),
@@ -64,10 +54,10 @@ fn taken_back(change: Transaction<'_>, before: &str) -> Result<(), Failure> {
 
 /// Runs a trial of the machine as it is; other processes revert and confirm before and after it.
 pub(crate) fn with_no_change(
-    journal: &mut Journal,
+    changer: &mut Changer,
     trial: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    journal.locked(trial).map_err(|error| Failure::Unchanged(error.to_string()))?
+    changer.locked(trial).map_err(|error| Failure::Unchanged(error.to_string()))?
 }
 
 /// A setting of the plan that mends a fault, which is there again once it is taken back after a trial.
