@@ -38,7 +38,6 @@ pub(super) struct Arena<'a> {
     pub(super) loads: Loads,
 }
 
-/// Plans of settings.
 pub(super) struct Changing<'a> {
     ground: &'a Ground,
     journal: &'a mut Journal,
@@ -169,7 +168,6 @@ pub(super) struct Plans {
 }
 
 impl Plans {
-    /// Of no arm.
     pub(super) fn none() -> Plans {
         Plans { distinct: Vec::new(), of_arm: Vec::new() }
     }
