@@ -14,7 +14,6 @@ pub(crate) struct Point {
     when: When,
 }
 
-/// What is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     /// So many nanoseconds after the first sample.

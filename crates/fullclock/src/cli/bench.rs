@@ -103,11 +103,9 @@ pub(crate) struct ArmArguments {
 pub(crate) enum Place {
     /// Wherever the scheduler puts it.
     Any,
-    /// On these.
     Cpus(CpuSet),
 }
 
-/// Whose language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Dialect {
     Oracle,

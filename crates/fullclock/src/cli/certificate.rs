@@ -4,7 +4,6 @@ use super::change::StateArguments;
 use clap::Args;
 use std::path::PathBuf;
 
-/// What is certified.
 #[derive(Args, Debug)]
 pub(crate) struct CertificateArguments {
     /// The result from before the change, or the one result that holds both (`apply --prove`, `bench --vs`): a file, or an id

@@ -87,7 +87,6 @@ pub(crate) struct StateArguments {
     pub(crate) state_dir: PathBuf,
 }
 
-/// What is applied.
 #[derive(Args, Debug)]
 pub(crate) struct StatusArguments {
     /// Show changes that were reverted, too

@@ -3,7 +3,6 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// What is compared.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArguments {
     /// Results that `fullclock bench` kept: the first is A, the others are compared with it. Each is a file, or an id

@@ -61,9 +61,6 @@ pub(crate) struct ExperimentArguments {
     /// Print the arms and how long they take, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Settle a published table instead: settings with elapsed seconds, as CSV
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["what", "workloads", "dry_run"])]
-    pub(crate) from: Option<PathBuf>,
     /// The folder to keep studies in [default: experiments in /var/lib/fullclock as root, or in ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) results: Option<PathBuf>,
@@ -99,8 +96,7 @@ Examples:
   fullclock experiment plan.toml --dry-run
   fullclock experiment case:tick               a published case, on this machine
   fullclock experiment nohz-full=none,3        in parts, a reboot before each
-  fullclock experiment resume                  the latest that is not whole
-  fullclock experiment --from turbo.csv        a published table";
+  fullclock experiment resume                  the latest that is not whole";
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:

@@ -81,7 +81,6 @@ struct Probe {
     timers: Sampler,
 }
 
-/// What was read.
 struct Measured {
     before: Counters,
     after: Counters,

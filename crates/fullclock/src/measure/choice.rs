@@ -16,7 +16,6 @@ const MOST: f64 = 0.01;
 /// How long the rate of events is looked at beforehand.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// When to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Trace {
     Auto,

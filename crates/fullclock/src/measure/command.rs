@@ -45,7 +45,6 @@ impl Workload {
         Ok(Workload { name, child })
     }
 
-    /// Its number.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }

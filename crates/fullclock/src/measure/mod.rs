@@ -26,7 +26,6 @@ use tracing::{Outcome, Tracing};
 
 /// What is to be measured, and with what.
 pub(crate) struct Plan {
-    /// The CPUs.
     pub(crate) cpus: CpuSet,
     /// The open tracepoints, or why there are none.
     pub(crate) tracer: Fact<Tracer>,
@@ -36,7 +35,6 @@ pub(crate) struct Plan {
     pub(crate) followed: Vec<u32>,
 }
 
-/// What was measured.
 pub(crate) struct Measured {
     /// The counters at the beginning.
     pub(crate) before: Counters,

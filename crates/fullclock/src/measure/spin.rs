@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-/// What was measured.
 pub(crate) struct Spun {
     /// The counters at the beginning.
     pub(crate) before: Counters,

@@ -122,7 +122,6 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Nothing was traced.
     pub(super) fn none(cpus: &CpuSet, why: &Missing) -> Outcome {
         let totals = cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect();
         Outcome { totals, kept_off: None, forks: Vec::new(), tracer: None }

@@ -36,7 +36,6 @@ impl Exposition {
         writeln!(self.text, " {value}").ok();
     }
 
-    /// The finished text.
     pub(crate) fn finish(mut self) -> String {
         if self.is_open {
             self.text += "# EOF\n";

@@ -16,12 +16,10 @@ pub(super) const BOLD: Paint = Paint::new().bold();
 pub(super) const DIM: Paint = Paint::new().dimmed();
 
 impl Page {
-    /// An empty page.
     pub(super) fn new(style: Style) -> Page {
         Page { text: String::new(), style }
     }
 
-    /// The finished text.
     pub(super) fn finish(self) -> String {
         self.text
     }

@@ -48,7 +48,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// An empty one.
     pub(crate) fn new(names: &[String], style: Style) -> Table {
         Table { names: names.to_vec(), style, has_head: false }
     }
@@ -102,7 +101,6 @@ fn clock(trial: &Trial) -> String {
     clock_mhz(trial).map_or_else(|| "-".to_owned(), |it| format!("{:.2} GHz", it / 1e3))
 }
 
-/// What happened.
 pub(crate) fn mark_words(mark: &Mark) -> String {
     let cpus = |it: &Option<f64>| it.map_or("no quota".to_owned(), |it| format!("{it:.2} CPUs"));
     let shown = |it: &Option<String>| it.clone().unwrap_or_else(|| "not there".to_owned());

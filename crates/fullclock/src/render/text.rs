@@ -23,7 +23,6 @@ pub(crate) struct Detail {
 /// The column in which a finding's text starts.
 const MARGIN: usize = 10;
 
-/// One audit.
 pub(crate) fn audit(
     name: &str,
     host: &HostView,

@@ -8,7 +8,6 @@ use rules::interval::Rise;
 use rules::tick::{CpuTicks, DEPENDENCIES, Kept, Role, Verdict};
 use serde_json::{Result, Value, json};
 
-/// What was found.
 pub(crate) struct Report<'a> {
     /// Ascending by CPU.
     pub(crate) ticks: &'a [CpuTicks],

@@ -54,7 +54,6 @@ impl History {
         }
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         *self = History::default();
     }

@@ -71,29 +71,24 @@ pub(crate) enum Message {
     Faster(bool),
     /// A recording begins again.
     Restart,
-    /// The end.
     Quit,
 }
 
 /// A page that can be open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Page {
-    /// Rows and columns.
     Table,
     /// Every line of the ledger with its source.
     Ledger,
     /// What is not known here, and why.
     Missing,
-    /// The keys.
     Help,
 }
 
 /// What the outside has to do about a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// Nothing.
     None,
-    /// To leave.
     Quit,
     /// To probe other CPUs.
     Probe(Probing),

@@ -23,7 +23,6 @@ pub(crate) struct State {
     pub(super) reading: Option<Arc<Reading>>,
     /// The latest reading, while the one on screen is frozen.
     pub(super) behind: Option<Behind>,
-    /// What was before.
     pub(super) history: History,
     /// Which page is open.
     pub(super) page: Page,
@@ -49,7 +48,6 @@ pub(crate) struct State {
 
 /// Readings that a frozen screen does not show.
 pub(super) struct Behind {
-    /// How many.
     pub(super) n: usize,
     /// The last of them.
     pub(super) latest: Arc<Reading>,

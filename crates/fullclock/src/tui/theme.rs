@@ -3,11 +3,9 @@
 use ratatui::style::{Color, Modifier, Style};
 use rules::loss::Kind;
 
-/// Headings.
 pub(super) const HEADING: Style = Style::new().add_modifier(Modifier::BOLD);
 /// What explains something more important beside it.
 pub(super) const ASIDE: Style = Style::new().add_modifier(Modifier::DIM);
-/// What is selected.
 pub(super) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
 
 /// What the terminal can and may show.
@@ -20,7 +18,6 @@ pub(crate) struct Theme {
 }
 
 impl Theme {
-    /// What wants attention.
     pub(super) fn alarm(self) -> Style {
         self.colored(Color::Yellow).add_modifier(Modifier::BOLD)
     }

@@ -7,7 +7,6 @@ use rules::metric::{Summary, Values};
 /// What stands where a row and a column meet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
-    /// A value.
     Known {
         /// In the metric's unit.
         value: f64,

@@ -18,7 +18,6 @@ pub(crate) struct Plan {
     pub(crate) interval: Duration,
     /// Which CPUs are shown; all without.
     pub(crate) cpus: Option<CpuSet>,
-    /// What of them.
     pub(crate) view: View,
     /// Which CPUs have their clock probed.
     pub(crate) probing: Probing,

@@ -16,11 +16,9 @@ use rules::metric::{Kind, Metric, Series, Unit, Values};
 pub(crate) enum Probing {
     /// Nobody needs it: counters show the clock.
     Needless,
-    /// None.
     Off,
     /// Those that were busy in the interval.
     Busy,
-    /// All.
     All,
 }
 

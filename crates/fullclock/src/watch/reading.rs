@@ -33,7 +33,6 @@ pub(crate) struct Reading {
 /// One metric, or one part of it.
 #[derive(Clone)]
 pub(crate) struct Column {
-    /// The metric.
     pub(crate) metric: &'static Metric,
     /// The values, or why there are none.
     pub(crate) series: Fact<Series>,

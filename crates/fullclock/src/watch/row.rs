@@ -5,13 +5,11 @@ use facts::{CpuSet, HostView};
 /// What a row of the table is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Row {
-    /// The whole machine.
     Host,
     /// The package at this place, counted from the one with the lowest CPU.
     Package(u32),
     /// The core whose lowest CPU this is.
     Core(u32),
-    /// One CPU.
     Cpu(u32),
 }
 

@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 
 /// One column of the table.
 pub(crate) struct Shown<'a> {
-    /// The metric.
     pub(crate) metric: &'static Metric,
-    /// What of it.
     pub(crate) part: Part,
     /// What it is made of: one, but for a sum; none for a part that nothing has happened to.
     columns: Vec<&'a Column>,

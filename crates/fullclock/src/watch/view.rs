@@ -18,7 +18,6 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Everything there is.
     pub(crate) fn everything() -> View {
         View { metrics: METRICS.to_vec(), clock_probe: true, ledger: true }
     }

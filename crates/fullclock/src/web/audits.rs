@@ -22,7 +22,6 @@ const FRESH: Duration = Duration::from_secs(60);
 /// Who asks for a new one gets one that is no older.
 const NEW: Duration = Duration::from_secs(2);
 
-/// The latest audit.
 #[derive(Default)]
 pub(super) struct Audits {
     latest: Mutex<Option<Latest>>,

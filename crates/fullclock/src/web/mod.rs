@@ -151,7 +151,6 @@ pub(crate) fn serve(
     })
 }
 
-/// What is where.
 fn router(served: &Arc<Served>, gate: Gate) -> Router {
     let gate = Arc::new(gate);
     let own = Arc::clone(&gate);

@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 /// A file that a page is made of.
 struct File {
-    /// Where it is.
     path: &'static str,
     kind: &'static str,
     text: &'static str,
@@ -107,7 +106,6 @@ fn tag(text: &str) -> String {
     format!("\"{sum:x}\"")
 }
 
-/// All of them.
 pub(super) fn router() -> Router<Arc<Served>> {
     let files = FILES.iter().map(|it| (it.path, it.kind, it.text.to_owned()));
     let pages = PAGES.iter().map(|it| (it.path, HTML, whole(it)));

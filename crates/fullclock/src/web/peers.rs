@@ -76,7 +76,6 @@ pub(super) struct Place {
 const WORTH_TRIMMING: usize = 64;
 
 impl Peers {
-    /// No connection yet.
     pub(super) fn new(limits: Limits) -> Arc<Peers> {
         Arc::new(Peers { limits, state: Mutex::default() })
     }

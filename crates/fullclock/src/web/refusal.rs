@@ -37,7 +37,6 @@ impl Refusal {
         Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, why: why.to_string() }
     }
 
-    /// With this status.
     pub(super) fn of(status: StatusCode, why: impl ToString) -> Refusal {
         Refusal { status, why: why.to_string() }
     }

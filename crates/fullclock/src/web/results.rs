@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where results are.
 pub(super) struct Results {
     folder: PathBuf,
     /// An index of them in memory, once somebody has asked.
@@ -35,7 +34,6 @@ impl Results {
         Results { folder, history: Mutex::default() }
     }
 
-    /// Where they are.
     pub(super) fn folder(&self) -> &std::path::Path {
         &self.folder
     }
@@ -133,7 +131,6 @@ pub(super) async fn show(
     Ok(written(&text))
 }
 
-/// What is compared.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Compared {

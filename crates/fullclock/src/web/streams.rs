@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How many of something there may be at the same time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share {
-    /// In all.
     pub(crate) total: usize,
-    /// For one address.
     pub(crate) per_peer: usize,
 }
 

@@ -167,7 +167,6 @@ fn what_cannot_be_run_is_told_before_the_first_trial() {
         (&["experiment", "turbo=on,off", "--max-temperature", "nan"], "a limit of NaN degrees"),
         (&["experiment", "load=idle,all-cores", "-w", "all-cores"], "no CPU is left to the load"),
         (&["experiment", "load=idle,all-cores", "-w", "/bin/true"], "-w 'command --cpus"),
-        (&["experiment", "--from", wrong], "wrong.toml"),
         (&["report", "/no/such/study"], "/no/such/study"),
     ] {
         let place = folder.path().to_str().unwrap();

@@ -11,6 +11,8 @@ use facts::{Fact, Missing, Origin, Why, limits, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, Mode, OFlags};
 use rustix::io::Errno;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__cpuid_count, CpuidResult};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -153,7 +155,7 @@ impl Source for Live {
         read_register(device.as_fd(), cpu, register)
     }
 
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    #[cfg(target_arch = "x86_64")]
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
         let name = cpuid_name(leaf, subleaf);
         if self.copy.is_some() {
@@ -161,15 +163,14 @@ impl Source for Live {
         }
         // A leaf above the highest repeats the highest one on Intel (SDM vol. 2A, CPUID).
         // Basic leaves begin at 0, those of a hypervisor at 0x40000000, extended ones at 0x80000000.
-        let highest = raw_cpuid::cpuid!(leaf & 0xc000_0000).eax;
+        let [highest, ..] = cpuid(leaf & 0xc000_0000, 0);
         if leaf > highest {
             return Err(Missing::not_here(name, format!("the highest CPUID leaf is {highest:#x}")));
         }
-        let answer = raw_cpuid::cpuid!(leaf, subleaf);
-        Ok([answer.eax, answer.ebx, answer.ecx, answer.edx])
+        Ok(cpuid(leaf, subleaf))
     }
 
-    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+    #[cfg(not(target_arch = "x86_64"))]
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
         Err(Missing::not_here(cpuid_name(leaf, subleaf), "CPUID is an x86 instruction"))
     }
@@ -194,6 +195,20 @@ impl Source for Live {
     fn other_roots(&self) -> &[String] {
         &self.others
     }
+}
+
+/// EAX, EBX, ECX and EDX of a leaf.
+#[cfg(target_arch = "x86_64")]
+#[expect(
+    unsafe_code,
+    reason = "the instruction has a safe function in newer versions of Rust only"
+)]
+fn cpuid(leaf: u32, subleaf: u32) -> [u32; 4] {
+    // As an unsafe function it is called alike in every version.
+    let instruction: unsafe fn(u32, u32) -> CpuidResult = __cpuid_count;
+    // SAFETY: every x86-64 processor has the instruction, and it only writes these four registers.
+    let CpuidResult { eax, ebx, ecx, edx } = unsafe { instruction(leaf, subleaf) };
+    [eax, ebx, ecx, edx]
 }
 
 /// Reads to the end in one buffer: most files of sysfs fit the first read. A file that is not on a disk has a

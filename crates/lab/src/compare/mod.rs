@@ -11,12 +11,12 @@ mod forbidding;
 mod interleaved;
 mod judgement;
 mod measure;
-#[cfg(test)]
-mod published;
 mod quieter;
 mod reading;
 mod separate;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub use clock_share::{CONSTANT, ClockShare};
 pub use interleaved::{block_differences, interleaved};

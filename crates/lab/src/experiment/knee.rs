@@ -46,6 +46,17 @@ mod tests {
         assert_eq!(knee(&points), Some(1));
     }
 
+    /// Elapsed seconds and busy percent, of a published study of kipmid_max_busy_us: default, force_kipmid=0, 5000 to 10 us.
+    #[test]
+    fn the_published_knee_rests_on_an_outlier() {
+        let elapsed = [22.0, 621.0, 21.0, 22.0, 27.0, 24.0, 42.0, 68.0, 101.0, 163.0, 213.0];
+        let busy = [103.15, 12.7, 100.16, 94.04, 26.89, 69.44, 46.72, 17.87, 22.91, 19.98, 13.19];
+        let mut points: Vec<(f64, f64)> = elapsed.into_iter().zip(busy).collect();
+        assert_eq!(knee(&points), Some(4), "1000 us");
+        points.remove(4);
+        assert_eq!(knee(&points), Some(6), "100 us");
+    }
+
     #[test]
     fn what_bends_nowhere_has_no_knee() {
         assert_eq!(knee(&[(1.0, 100.0), (100.0, 1.0)]), None);

@@ -10,7 +10,6 @@ mod arms;
 mod design;
 mod knee;
 mod parts;
-pub mod published;
 mod tuning;
 
 pub use arms::{Combination, TooMany, arms};

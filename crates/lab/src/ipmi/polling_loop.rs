@@ -54,16 +54,6 @@ pub struct Taken {
 const TIMER_US: f64 = 10_000.0;
 
 impl PollingLoop {
-    /// The loop of the kernels up to 5.4, with so many ticks a second, in a kernel before 4.8.
-    pub fn without_pause(ticks_per_second: f64) -> PollingLoop {
-        PollingLoop {
-            tick_us: 1e6 / ticks_per_second,
-            pause_us: 0.0,
-            look_us: 0.0,
-            rounds_up: false,
-        }
-    }
-
     /// What each question takes, given its waits in microseconds. The next one begins `rest_us` after the one before it.
     pub fn follow(&self, questions: &[Vec<f64>], rest_us: f64, limit: Limit) -> Vec<Taken> {
         let mut began_us = 0.0;

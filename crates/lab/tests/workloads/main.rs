@@ -1,4 +1,5 @@
-//! Workloads and trials on the machine at hand, with real servers and full disks; and rules about the tree.
+//! Workloads and trials on the machine at hand, with real servers and full disks; a published study against the
+//! model of the kernel's driver; and rules about the tree.
 //!
 //! Tests run side by side. Those in a module called `alone` compare times or rates and need the CPUs for themselves:
 //! `--skip alone::` leaves them out, and `alone::` runs only them.
@@ -14,5 +15,6 @@ mod blocks;
 mod commit_quota;
 mod databases;
 mod full_disk;
+mod kipmid;
 mod natives;
 mod tidy;

@@ -97,7 +97,6 @@ pub(crate) enum ZeroCopy {
     Off,
 }
 
-/// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Test {
     /// The client sends, the server counts what arrives

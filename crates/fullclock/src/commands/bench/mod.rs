@@ -74,7 +74,6 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
 struct Measured {
     /// The trials with their doubts.
     record: Record,
-    /// What ended them.
     outcome: Result<(), Failure>,
     /// Where they are kept.
     file: Result<Option<PathBuf>>,

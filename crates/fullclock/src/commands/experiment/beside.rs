@@ -27,7 +27,6 @@ pub(super) struct Loads {
 
 /// What a trial of an arm runs.
 pub(super) struct Work<'a> {
-    /// The workload's id.
     pub(super) id: &'a str,
     /// The CPUs that it keeps to; `None` where the scheduler chooses.
     pub(super) cpus: Option<CpuSet>,

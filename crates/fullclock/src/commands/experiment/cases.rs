@@ -7,7 +7,6 @@ use facts::{Fact, HostView};
 use host::Live;
 use lab::experiment::{Design, Factor};
 
-/// A published case.
 struct Case {
     name: &'static str,
     /// What it settles, in a line.

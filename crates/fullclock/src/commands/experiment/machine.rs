@@ -32,7 +32,6 @@ pub(super) struct Arena<'a> {
     pub(super) loads: Loads,
 }
 
-/// Plans of settings.
 pub(super) struct Changing<'a> {
     executor: Executor<'a>,
     plans: Vec<Plan>,
@@ -143,7 +142,6 @@ pub(super) struct Plans {
 }
 
 impl Plans {
-    /// Of no arm.
     pub(super) fn none() -> Plans {
         Plans { distinct: Vec::new(), of_arm: Vec::new() }
     }

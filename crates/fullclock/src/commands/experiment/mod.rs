@@ -9,7 +9,6 @@ mod guards;
 mod load;
 mod looks;
 mod machine;
-mod published;
 mod resume;
 mod session;
 mod study;
@@ -48,9 +47,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Result<ExitCode> {
-    if let Some(file) = &options.from {
-        return published::run(arguments, file);
-    }
     if let [first, rest @ ..] = &options.what[..]
         && first == "resume"
     {

@@ -10,7 +10,6 @@ use std::net::{IpAddr, TcpStream};
 
 /// What the data of this end go over.
 pub(super) enum Over<'a> {
-    /// Connections of TCP.
     Streams(&'a [TcpStream]),
     /// An RDMA port.
     Port(&'a perftest::Adapter),

@@ -4,7 +4,6 @@ use lab::commit::{Cause, Verdict, WriteTime};
 use lab::known::Known;
 use std::time::Duration;
 
-/// A sentence.
 pub(super) fn words(verdict: &Verdict) -> String {
     let Verdict { a, b, rate, cause } = verdict;
     format!("{b} commits {:.0} % of what {a} does: {}", rate * 100.0, why(a, cause))

@@ -10,7 +10,6 @@ use lab::compare::Side;
 use lab::comparison::{Comparison, Ranked};
 use lab::summary::summary;
 
-/// One result.
 pub(crate) fn result(report: &Report<'_>, style: Style) -> String {
     let mut page = Page::new(style);
     let arms = || report.record.arms.iter().zip(&report.summaries);

@@ -110,7 +110,6 @@ pub(crate) fn with<T>(
     look(&Certificate::of(sides, &comparison, &data, change, written).unwrap())
 }
 
-/// A page.
 pub(crate) fn page() -> String {
     with(&records(), Some(&change()), super::page)
 }

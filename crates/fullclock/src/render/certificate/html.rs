@@ -26,7 +26,6 @@ const FOR_A_TICKET: [&str; 8] = [
     "kernel release",
 ];
 
-/// The whole page.
 pub(crate) fn page(certificate: &Certificate<'_>) -> String {
     document(&certificate.verdict(), [header(certificate), main(certificate), footer(certificate)])
 }

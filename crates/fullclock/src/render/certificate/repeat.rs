@@ -35,7 +35,6 @@ impl Certificate<'_> {
         rows
     }
 
-    /// In which order.
     pub(super) fn order(&self) -> String {
         match self.comparison.verdict.design {
             Design::Separate => {

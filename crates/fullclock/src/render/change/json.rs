@@ -132,7 +132,6 @@ fn step(step: &Step) -> Value {
     })
 }
 
-/// One write.
 pub(in crate::render) fn write(write: &Write) -> Value {
     json!({
         "target": write.target.to_string(),

@@ -7,7 +7,6 @@ use facts::change::{Target, WRITABLE, matched};
 pub(in crate::render) struct Places<T> {
     /// `/sys/devices/system/cpu/cpufreq/policy{0-15}/scaling_governor`.
     name: Name,
-    /// How many.
     pub(in crate::render) n: usize,
     /// What all of them have.
     pub(in crate::render) common: T,

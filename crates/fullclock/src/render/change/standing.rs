@@ -16,7 +16,6 @@ use std::time::Duration;
 /// Columns before a change's lines.
 const MARGIN: usize = 2;
 
-/// What is applied.
 pub(crate) fn status(
     changes: &[ChangeStanding],
     suspects: &[String],

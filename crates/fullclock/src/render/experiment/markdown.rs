@@ -5,7 +5,6 @@ use crate::output::{harmless, harmless_lines};
 use crate::plan_file;
 use lab::experiment::analysis::WorkloadAnalysis;
 
-/// The whole report.
 pub(super) fn study(study: &Study<'_>) -> String {
     let advice = words::advice(study);
     let mut text = format!("# {}\n\n**{}**\n", plain(study.name()), plain(&words::verdict(study)));

@@ -11,15 +11,12 @@ mod html;
 mod json;
 mod markdown;
 mod planned;
-mod polling_under_load;
-mod published;
 mod study;
 mod text;
 mod words;
 
 pub(crate) use json::study as json;
 pub(crate) use planned::{Planned, planned, planned_json};
-pub(crate) use published::{published, published_json};
 pub(crate) use study::Study;
 pub(crate) use text::study as text;
 pub(crate) use words::i_know_of;

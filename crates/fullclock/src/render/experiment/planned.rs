@@ -20,7 +20,6 @@ pub(crate) struct Planned<'a> {
     pub(crate) trial_seconds: &'a [f64],
 }
 
-/// As text.
 pub(crate) fn planned(plan: &Planned<'_>, style: Style) -> String {
     let Planned { design, arms, .. } = plan;
     let mut page = Page::new(style);
@@ -67,7 +66,6 @@ pub(crate) fn planned(plan: &Planned<'_>, style: Style) -> String {
     page.finish()
 }
 
-/// As JSON.
 pub(crate) fn planned_json(plan: &Planned<'_>) -> Result<String> {
     let Planned { design, arms, .. } = plan;
     let arm = |(name, arm): (&&str, &Combination)| {

@@ -15,7 +15,6 @@ const EXTENT: [f64; 2] = [10_000.0, 1_000.0];
 /// Labels at the side.
 const MOST_LEVELS: usize = 6;
 
-/// A line.
 pub(in crate::render) struct Line<'a> {
     /// `series-0`.
     pub(in crate::render) class: &'static str,
@@ -29,9 +28,7 @@ pub(in crate::render) struct Line<'a> {
 pub(in crate::render) struct Level {
     /// The class of what it belongs to.
     pub(in crate::render) class: &'static str,
-    /// What it is.
     pub(in crate::render) name: String,
-    /// Where.
     pub(in crate::render) value: f64,
 }
 
@@ -46,9 +43,7 @@ pub(in crate::render) enum Reach {
     Share,
 }
 
-/// What is drawn.
 pub(in crate::render) struct Curves<'a> {
-    /// The heading.
     pub(in crate::render) title: &'a str,
     /// What it shows, in a sentence.
     pub(in crate::render) about: &'a str,

@@ -32,7 +32,6 @@ pub(in crate::render) fn is_marked(beginning: &str, mark: &str) -> bool {
     parts.iter().all(|it| beginning.contains(it))
 }
 
-/// A whole file.
 pub(in crate::render) fn document(title: &str, body: impl IntoIterator<Item = Markup>) -> String {
     let meta =
         |name, value, content: &str| Markup::empty("meta", &[(name, value), ("content", content)]);

@@ -8,7 +8,6 @@ use rules::ledger::{Explanation, Ledger, Line};
 use rules::loss::Kind;
 use serde_json::{Result, Value, json};
 
-/// One ledger.
 pub(crate) fn ledger(host: &HostView, ledger: &Ledger) -> Result<String> {
     let capacity = capacity_ns(ledger);
     pretty(&json!({

@@ -20,7 +20,6 @@ use rules::ceiling::{Ceiling, Direction, Part};
 pub(crate) struct Measured<'a> {
     /// What to call it.
     pub(crate) name: &'a str,
-    /// What was read.
     pub(crate) curve: &'a Curve,
     /// A device and what it can carry.
     pub(crate) over: Option<&'a (String, Ceiling)>,

@@ -8,7 +8,6 @@ use crate::render::page::Page;
 pub(super) struct Said(Vec<(&'static str, String)>);
 
 impl Said {
-    /// One more.
     pub(super) fn say(&mut self, label: &'static str, words: &str) {
         self.0.push((label, words.to_owned()));
     }

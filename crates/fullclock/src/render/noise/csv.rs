@@ -8,7 +8,6 @@ use super::Report;
 use crate::render::csv::field;
 use rules::noise::CpuNoise;
 
-/// The first line.
 const HEADER: &str = "cpu,row,name,from_ns,to_ns,count,ns,share,missing\n";
 
 /// Of the whole report.

@@ -10,9 +10,7 @@ use facts::counters::Moment;
 use facts::{HostView, Missing};
 use rules::noise::Noise;
 
-/// What was found.
 pub(crate) struct Report<'a> {
-    /// The host.
     pub(crate) host: &'a HostView,
     /// What its CPUs lost.
     pub(crate) noise: &'a Noise,

@@ -9,7 +9,6 @@ use crate::watch::{Column, Reading, text as text_of, timestamp};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
 
-/// The first line.
 pub(crate) const HEADER: &str = "time,metric,part,of,cpu,unit,value,missing\n";
 
 /// The lines of one reading.

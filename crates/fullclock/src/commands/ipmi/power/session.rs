@@ -59,7 +59,6 @@ impl<'a> Session<'a> {
         Ok(true)
     }
 
-    /// What there is.
     pub(super) fn finish(self) -> Power {
         self.power
     }

@@ -29,7 +29,6 @@ pub(super) struct News {
     pub(super) event: Event,
 }
 
-/// Asks it.
 pub(super) struct Session<'a> {
     open: Opening<'a>,
     wanted: Wanted<'a>,

@@ -12,7 +12,6 @@ use crate::render::html::markup::Markup;
 use crate::render::html::{document, prose};
 use lab::experiment::analysis::WorkloadAnalysis;
 
-/// The whole page.
 pub(super) fn page(study: &Study<'_>) -> String {
     let body = [sections::header(study), main(study), sections::footer(study)];
     document(&words::verdict(study), body)

@@ -7,7 +7,6 @@ use super::risk::i_know;
 use crate::render::experiment::Study;
 use lab::experiment::analysis::Recommendation;
 
-/// What to do.
 pub(in crate::render::experiment) struct Advice {
     /// What the verdict rests on and what it leaves out, in sentences.
     pub(in crate::render::experiment) reason: String,

@@ -26,7 +26,6 @@ pub(crate) struct Power {
     pub(crate) samples: Vec<Sample>,
 }
 
-/// One moment.
 pub(crate) struct Sample {
     /// Since the first.
     pub(crate) at: Duration,

@@ -43,7 +43,6 @@ pub(crate) struct Line {
     pub(crate) thresholds: Vec<(Threshold, f64)>,
 }
 
-/// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Event {
     /// When, by the controller's clock.

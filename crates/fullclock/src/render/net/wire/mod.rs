@@ -46,7 +46,6 @@ pub(crate) struct Point {
     pub(crate) work: Ends<Vec<Work>>,
 }
 
-/// What was found.
 pub(crate) enum Figure {
     Moved(Moved),
     Trips(Trips),
