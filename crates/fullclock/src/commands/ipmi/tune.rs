@@ -79,7 +79,6 @@ fn study(options: &TuneArguments) -> ExperimentArguments {
         seed: options.seed,
         i_know: false,
         dry_run: options.dry_run,
-        from: None,
         results: options.results.clone(),
         state: options.state.clone(),
     }
