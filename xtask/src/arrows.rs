@@ -3,7 +3,7 @@
 //! Crates cannot import in a circle; modules can. The lists below name what a folder must never import, because it is what the
 //! others are made of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ struct Arrow {
     root: &'static str,
     /// Files and folders in it.
     from: &'static [&'static str],
-    /// Modules of the same crate.
+    /// Modules of the same crate, by their paths from its root.
     never: &'static [&'static str],
 }
 
@@ -45,6 +45,13 @@ const ARROWS: &[Arrow] = &[
         from: &["watch", "measure", "output", "output.rs", "page_file.rs", "period.rs"],
         never: &["tui", "web"],
     },
+    // What the program does knows no terminal, and what shows results does not know who made them.
+    Arrow {
+        root: "crates/fullclock/src",
+        from: &["engine"],
+        never: &["commands", "cli", "output", "render", "tui", "web"],
+    },
+    Arrow { root: "crates/fullclock/src", from: &["render"], never: &["engine"] },
     // What every result is made of knows no feature that makes results.
     Arrow {
         root: "crates/lab/src",
@@ -84,41 +91,162 @@ const ARROWS: &[Arrow] = &[
             "workloads",
         ],
     },
+    // A change is made by those above of those below: journal, machine, changer, standing.
+    Arrow {
+        root: "crates/host/src",
+        from: &[
+            "change/clock.rs",
+            "change/failure.rs",
+            "change/fate.rs",
+            "change/fault.rs",
+            "change/process.rs",
+        ],
+        never: &["change::journal", "change::machine", "change::changer", "change::undo"],
+    },
+    Arrow {
+        root: "crates/host/src",
+        from: &["change/journal"],
+        never: &[
+            "change::machine",
+            "change::undo",
+            "change::guard",
+            "change::transaction",
+            "change::apply",
+            "change::changer",
+            "change::revert",
+            "change::deadline",
+            "change::standing",
+        ],
+    },
+    Arrow {
+        root: "crates/host/src",
+        from: &["change/machine"],
+        never: &[
+            "change::undo",
+            "change::guard",
+            "change::transaction",
+            "change::apply",
+            "change::changer",
+            "change::revert",
+            "change::deadline",
+            "change::standing",
+            "change::latency",
+        ],
+    },
+    Arrow {
+        root: "crates/host/src",
+        from: &[
+            "change/undo.rs",
+            "change/guard",
+            "change/transaction.rs",
+            "change/apply.rs",
+            "change/changer.rs",
+            "change/revert.rs",
+            "change/deadline.rs",
+        ],
+        never: &["change::standing"],
+    },
 ];
 
 /// Imports that are forbidden: the file and what it imports.
 fn forbidden(arrow: &Arrow) -> Vec<String> {
     let root = workspace().join(arrow.root);
+    let aliases = aliases(&root);
     let mut found = Vec::new();
     for from in arrow.from {
         let files = rust_files(&root.join(from));
         assert!(!files.is_empty(), "{}/{from} is gone: name what has taken its place", arrow.root);
         for file in files {
             let text = fs::read_to_string(&file).unwrap();
-            let modules = imported(&text);
-            let forbidden = arrow.never.iter().filter(|it| modules.contains(**it));
+            let paths = imported(&text, &module(&root, &file));
+            let paths: Vec<&String> =
+                paths.iter().map(|it| aliases.get(it).unwrap_or(it)).collect();
+            let is_named = |it: &&&str| paths.iter().any(|path| is_within(path, it));
+            let forbidden = arrow.never.iter().filter(is_named);
             found.extend(forbidden.map(|it| format!("{}: {it}", file.display())));
         }
     }
     found
 }
 
-/// The modules of its own crate that a file names: `a` of `crate::a::b`, `a` and `c` of `crate::{a::b, c}`.
+fn is_within(path: &str, module: &str) -> bool {
+    path.strip_prefix(module).is_some_and(|it| it.is_empty() || it.starts_with("::"))
+}
+
+/// The path of a file's module from the root of its crate: `a::b` of `a/b.rs` and of `a/b/mod.rs`.
+fn module(root: &Path, file: &Path) -> String {
+    let path = file.strip_prefix(root).unwrap().with_extension("");
+    let names = path.iter().map(|it| it.to_str().unwrap());
+    names.filter(|it| !matches!(*it, "mod" | "lib" | "main")).collect::<Vec<_>>().join("::")
+}
+
+/// What a module passes on under a path of its own, and the path that it has there.
+fn aliases(root: &Path) -> BTreeMap<String, String> {
+    let mut aliases = BTreeMap::new();
+    for file in rust_files(root) {
+        let (text, own) = (fs::read_to_string(&file).unwrap(), module(root, &file));
+        for line in text.split("\npub").skip(1) {
+            let Some((visible, rest)) = line.split_once("use ") else { continue };
+            if !(visible.trim().is_empty() || visible.trim().starts_with('(')) {
+                continue;
+            }
+            let mut paths = BTreeSet::new();
+            expand(&own, rest, &mut paths);
+            for path in paths {
+                let name = path.rsplit("::").next().unwrap_or_default();
+                aliases.insert(joined(&own, name), path);
+            }
+        }
+    }
+    aliases
+}
+
+/// What a file names of its own crate, by paths from its root: `a::b` of `crate::a::b`, and of `super::b` in the module `a::c`.
 ///
 /// Comments and the tests at a file's end may name what they like.
-fn imported(text: &str) -> BTreeSet<String> {
+fn imported(text: &str, module: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let code = code.lines().filter(|it| !it.trim_start().starts_with("//"));
     let text = code.collect::<Vec<_>>().join("\n");
-    let mut modules = BTreeSet::new();
+    let mut paths = BTreeSet::new();
     for (at, root) in text.match_indices("crate::") {
-        let rest = &text[at + root.len()..];
-        match rest.strip_prefix('{') {
-            Some(group) => modules.extend(first_level(group).map(name)),
-            None => drop(modules.insert(name(rest))),
-        }
+        expand("", &text[at + root.len()..], &mut paths);
     }
-    modules
+    for (at, _) in text.match_indices("super::") {
+        if text[..at].ends_with("::") {
+            continue;
+        }
+        let (mut base, mut rest) = (module, &text[at..]);
+        while let Some(further) = rest.strip_prefix("super::") {
+            base = base.rsplit_once("::").map_or("", |it| it.0);
+            rest = further;
+        }
+        expand(base, rest, &mut paths);
+    }
+    paths
+}
+
+/// Adds the paths of what is named behind `base::`, one or a group.
+fn expand(base: &str, text: &str, paths: &mut BTreeSet<String>) {
+    let text = text.trim_start();
+    if let Some(group) = text.strip_prefix('{') {
+        first_level(group).for_each(|it| expand(base, it, paths));
+        return;
+    }
+    let name = name(text);
+    let path = if name == "self" { base.to_owned() } else { joined(base, &name) };
+    match text.strip_prefix(&name).and_then(|it| it.strip_prefix("::")) {
+        Some(further) => expand(&path, further, paths),
+        None => drop(paths.insert(path)),
+    }
+}
+
+fn joined(base: &str, name: &str) -> String {
+    if base.is_empty() || name.is_empty() {
+        format!("{base}{name}")
+    } else {
+        format!("{base}::{name}")
+    }
 }
 
 /// The items of a group of imports, up to its closing brace.
@@ -145,7 +273,9 @@ fn rust_files(path: &Path) -> Vec<PathBuf> {
     }
     let entries = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
     let files = entries.flat_map(|it| rust_files(&it.path()));
-    files.filter(|it| it.extension().is_some_and(|it| it == "rs")).collect()
+    let is_code =
+        |it: &PathBuf| it.extension().is_some_and(|it| it == "rs") && !it.ends_with("tests.rs");
+    files.filter(is_code).collect()
 }
 
 #[test]
@@ -156,6 +286,21 @@ fn no_folder_imports_what_is_made_of_it() {
 
 #[test]
 fn modules_are_found_in_paths_and_in_groups() {
-    let text = "// crate::z\nuse crate::cli::Arguments;\nuse crate::{a::{b, c}, d,\n    e::F};\nlet it = crate::g::h();";
-    assert_eq!(imported(text).into_iter().collect::<Vec<_>>(), ["a", "cli", "d", "e", "g"]);
+    let text = "// crate::z\nuse crate::cli::Arguments;\nuse crate::{a::{b, self}, d,\n    e::F};\nlet it = crate::g::h();";
+    let paths: Vec<String> = imported(text, "x").into_iter().collect();
+    assert_eq!(paths, ["a", "a::b", "cli::Arguments", "d", "e::F", "g::h"]);
+}
+
+#[test]
+fn modules_are_found_from_the_one_that_names_them() {
+    let text = "use super::{a::B, c};\nuse super::super::d::*;\nlet it = super::f();";
+    let paths: Vec<String> = imported(text, "x::y::z").into_iter().collect();
+    assert_eq!(paths, ["x::d", "x::y::a::B", "x::y::c", "x::y::f"]);
+}
+
+#[test]
+fn what_a_module_passes_on_is_known_by_where_it_is() {
+    let aliases = aliases(&workspace().join("crates/host/src"));
+    assert_eq!(aliases["change::Transaction"], "change::transaction::Transaction");
+    assert_eq!(aliases["change::guard::run"], "change::guard::process::run");
 }

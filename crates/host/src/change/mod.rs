@@ -12,12 +12,12 @@
 //! change.keep()?;                                                    // dropped without it, it is undone
 //! ```
 //!
-//! Each of these uses those before it and none behind it (`cargo xtask check` holds that):
+//! It has four layers; each uses those before it and none after it, which a test of the tree holds:
 //!
-//! - [`journal`]: a log of what is changed and undone, and its locks;
-//! - [`machine`]: reads and writes a place of the host;
-//! - [`changer`]: both of them and a guard; begins changes, recovers, reverts and confirms;
-//! - [`standing`](standing()): the journal held against the host.
+//! - `journal`: a log of what is changed and undone, and its locks;
+//! - `machine`: reads and writes one place of the host;
+//! - `changer`: owns both and a guard; begins changes, recovers, reverts and confirms;
+//! - `standing`: compares the journal with the host.
 
 mod apply;
 mod canary;
