@@ -87,10 +87,12 @@ impl Tree {
         self.command(words, fault).status().unwrap()
     }
 
-    /// Every file and folder of the host, with what it holds.
+    /// Every file and folder of the host, with what it holds. Empty lines at the end of a plain file are what a process left that was
+    /// killed before it cut the file.
     pub(crate) fn all(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
         collect(&self.folder.path().join("root"), &mut found);
+        found.values_mut().for_each(|it| it.truncate(it.trim_ascii_end().len()));
         found
     }
 

@@ -8,6 +8,7 @@ use crate::change::Trouble;
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+use std::iter;
 
 /// PROC_SUPER_MAGIC and SYSFS_MAGIC (include/uapi/linux/magic.h).
 const MAGIC: [u64; 2] = [0x9fa0, 0x6265_6572];
@@ -42,12 +43,21 @@ pub(super) fn write(machine: &Machine, path: &str, value: &str) -> Result<(), Tr
     if !machine.is_copy && !MAGIC.contains(&magic(&file).map_err(refused)?) {
         return Err(words::trouble(path, "something else is mounted there: run it on the host"));
     }
-    let line = format!("{value}\n");
+    let mut line = format!("{value}\n");
+    let length = line.len();
+    if machine.is_copy {
+        // A plain file keeps what is behind: a process that is killed before it cuts the file leaves empty lines there.
+        let before = rustix::fs::fstat(&file).map_err(refused)?.st_size;
+        line.extend(iter::repeat_n(
+            '\n',
+            usize::try_from(before).unwrap_or(0).saturating_sub(length),
+        ));
+    }
     match rustix::io::write(&file, line.as_bytes()).map_err(refused)? {
         n if n != line.len() => {
             Err(words::trouble(path, format!("took {n} of {} bytes of {value:?}", line.len())))
         }
-        n if machine.is_copy => rustix::fs::ftruncate(&file, n as u64).map_err(refused),
+        _ if machine.is_copy => rustix::fs::ftruncate(&file, length as u64).map_err(refused),
         _ => Ok(()),
     }
 }
