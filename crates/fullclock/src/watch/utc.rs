@@ -1,32 +1,44 @@
 //! Points in time as people read them, in UTC: a table from one host is compared with the log of another.
 
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::Offset;
+use std::time::Duration;
+
 /// The time of day: `12:14:05`.
 pub(crate) fn clock_time(real_ns: u64) -> String {
-    let (_, of_day) = split(real_ns);
-    format!("{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60)
+    at(real_ns).strftime("%H:%M:%S").to_string()
 }
 
 /// As RFC 3339 writes it, with milliseconds: `2026-11-20T12:14:05.120Z`.
 pub(crate) fn timestamp(real_ns: u64) -> String {
-    let (days, _) = split(real_ns);
-    let (year, month, day) = date(days);
-    let ms = real_ns / 1_000_000 % 1000;
-    format!("{year:04}-{month:02}-{day:02}T{}.{ms:03}Z", clock_time(real_ns))
+    format!("{:.3}", at(real_ns))
+}
+
+/// `real_ns` ends in 2554, long before a `Timestamp` does.
+fn at(real_ns: u64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + Duration::from_nanos(real_ns)
 }
 
 /// Nanoseconds since 1970 of an RFC 3339 timestamp, which names its offset; `None` where it is none, or before.
 pub(crate) fn parse_timestamp(text: &str) -> Option<u64> {
     let (date, time) = text.split_once('T')?;
-    let mut date = date.split('-').map(digits);
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let (time, ahead) = match time.strip_suffix('Z') {
-        Some(time) => (time, 0),
-        None => offset(time)?,
+    let (time, offset) = match time.strip_suffix('Z') {
+        Some(time) => (time, Offset::UTC),
+        None => split_offset(time)?,
     };
-    let is_whole = date.next().is_none() && time.split(':').count() == 3;
-    let days = is_whole.then(|| days(year, month, day))??;
-    let ns = days.checked_mul(86_400_000_000_000)?.checked_add(parse_clock_time(time)?)?;
-    ns.checked_add_signed(-ahead * 60_000_000_000)
+    let midnight = offset.to_timestamp(parse_date(date)?.at(0, 0, 0, 0)).ok()?.as_nanosecond();
+    let of_day = (time.split(':').count() == 3).then(|| parse_clock_time(time))??;
+    u64::try_from(midnight + i128::from(of_day)).ok()
+}
+
+/// The day of `2026-11-20`.
+fn parse_date(text: &str) -> Option<Date> {
+    let mut parts = text.split('-').map(digits);
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let [month, day] = [month, day].map(|it| i8::try_from(it).ok());
+    let date = Date::new(i16::try_from(year).ok()?, month?, day?).ok()?;
+    parts.next().is_none().then_some(date)
 }
 
 /// Nanoseconds since midnight of `12:14`, `12:14:05` or `12:14:05.120`.
@@ -41,57 +53,20 @@ pub(crate) fn parse_clock_time(text: &str) -> Option<u64> {
     is_time.then_some((hours * 3600 + minutes * 60 + seconds) * 1_000_000_000 + ns)
 }
 
-/// The time of day before an offset such as `+01:00`, and its minutes.
-fn offset(time: &str) -> Option<(&str, i64)> {
+/// The time of day before an offset such as `+01:00`, and the offset.
+fn split_offset(time: &str) -> Option<(&str, Offset)> {
     let (time, offset) = time.split_at_checked(time.rfind(['+', '-'])?)?;
     let sign = if offset.starts_with('-') { -1 } else { 1 };
     let (hours, minutes) = offset.get(1..)?.split_once(':')?;
     let (hours, minutes) = (digits(hours)?, digits(minutes)?);
-    let ahead = (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)?;
-    Some((time, sign * i64::try_from(ahead).ok()?))
+    let minutes = (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)?;
+    Some((time, Offset::from_seconds(sign * i32::try_from(minutes).ok()? * 60).ok()?))
 }
 
 /// A number of at most nine digits, without a sign.
 fn digits(text: &str) -> Option<u64> {
     let is_number = (1..10).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
     is_number.then(|| text.parse().ok())?
-}
-
-/// The days from 1970 to a day of the Gregorian calendar; `None` where there is no such day.
-fn days(year: u64, month: u64, day: u64) -> Option<u64> {
-    // A year before the one that is meant, so that no day is passed over.
-    let years = (1970..2554).contains(&year).then(|| year - 1970)?;
-    let from = years * 365;
-    (from..from + years / 4 + 367).find(|&days| date(days) == (year, month as usize, day))
-}
-
-/// Days since 1970, and seconds of the day.
-fn split(real_ns: u64) -> (u64, u64) {
-    let seconds = real_ns / 1_000_000_000;
-    (seconds / 86_400, seconds % 86_400)
-}
-
-/// The Gregorian date of a day since 1970: whole years first, then whole months. `real_ns` ends in 2554.
-fn date(mut days: u64) -> (u64, usize, u64) {
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while days >= 365 + u64::from(is_leap(year)) {
-        days -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 1;
-    for length in lengths {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    (year, month, days + 1)
 }
 
 #[cfg(test)]
