@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use testbench::packages::Package;
@@ -27,6 +29,12 @@ pub(crate) const SWEEP_PACKAGES: &[Package] = &[Package {
 /// It has the answers checked by the description; another version asks other things.
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 
+/// Of the server that is asked.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A server has measured an interval by then, also beside a compiler.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Streams never end, and a stage does.
 const STREAMS: &str = "/now$|/intervals$";
 
@@ -44,8 +52,7 @@ pub(crate) fn check_with_prometheus() -> Result<()> {
     let folder = tempfile::tempdir().context("cannot make a folder for results")?;
     let server = Server::start(folder.path())?;
     for accepted in ["text/plain", "application/openmetrics-text"] {
-        let figures = server.figures(accepted)?;
-        ensure!(figures.contains("fullclock_ledger_ratio{"), "there is no ledger in\n{figures}");
+        let figures = server.figures_with_a_ledger(accepted)?;
         if accepted == "text/plain" {
             check_figures(&figures)?;
         }
@@ -97,6 +104,19 @@ impl Server {
         let address = address.and_then(|it| it.strip_suffix('/'));
         server.address = address.with_context(|| format!("it says {line:?}"))?.to_owned();
         Ok(server)
+    }
+
+    /// The same, once the first interval is over.
+    fn figures_with_a_ledger(&self, accepted: &str) -> Result<String> {
+        let began = Instant::now();
+        loop {
+            let figures = self.figures(accepted)?;
+            if figures.contains("fullclock_ledger_ratio{") {
+                return Ok(figures);
+            }
+            ensure!(began.elapsed() < PATIENCE, "there is no ledger in\n{figures}");
+            thread::sleep(INTERVAL);
+        }
     }
 
     /// What `/metrics` answers to who accepts that.
