@@ -26,6 +26,13 @@ fn sample(second: u64) -> Sample {
     }
     table.blank_column("NMI", Missing::denied("NMI"));
     *counters.table_mut(Family::Interrupts) = Ok(table);
+    let mut clocks = Table::new(rows.into(), ["aperf".into(), "mperf".into()].into());
+    for row in 0..rows.len() {
+        // Multiples of 2^64 over the golden ratio: no two differences have the same bits.
+        let cycles = (second + 1 + row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        clocks.row_mut(row, ns + cycles % 5000).copy_from_slice(&[cycles, cycles >> 30]);
+    }
+    *counters.table_mut(Family::Clocks) = Ok(clocks);
     let task = Task {
         tid: 7,
         pid: 7,
@@ -82,6 +89,14 @@ fn samples_and_the_host_come_back() {
     assert_eq!(reader.observer(), Some(std::process::id()));
     assert_eq!(reader.version(), Some(env!("CARGO_PKG_VERSION")));
     assert_eq!(reader.host().read("/sys/devices/system/cpu/online"), Ok(b"0-1\n".to_vec()));
+}
+
+/// A tape of 65 samples, written by version 2.
+const VERSION_2: &[u8] = include_bytes!("version_2.tape");
+
+#[test]
+fn a_tape_of_version_2_is_read() {
+    assert_eq!(read(VERSION_2), Ok(seconds(0..65)));
 }
 
 #[test]
