@@ -1,14 +1,17 @@
 //! Makes samples of frames.
 
-use super::frame::{Head, Kind, LARGEST_PAYLOAD};
-use super::packing::Packing;
+use super::Version;
+use super::deflate::Inflater;
+use super::frame::{Head, Kind};
 use super::sample::{self, Sample};
+use super::version_2::Unpacker;
 use crate::counters::Counters;
 use crate::parse::Expected;
 
 /// Reads the samples of one tape, in their order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Decoder {
+    version: Version,
     /// What was read last; `None` until a key frame.
     before: Option<Before>,
     n_unknown: usize,
@@ -20,7 +23,30 @@ struct Before {
     /// The sample's number.
     number: u32,
     counters: Counters,
-    packing: Packing,
+    unpacking: Unpacking,
+}
+
+/// What unpacks payloads, and knows those since the last key frame.
+#[derive(Debug)]
+enum Unpacking {
+    Two(Unpacker),
+    Three(Inflater),
+}
+
+impl Unpacking {
+    fn new(version: Version) -> Unpacking {
+        match version {
+            Version::Two => Unpacking::Two(Unpacker::new()),
+            Version::Three => Unpacking::Three(Inflater::new()),
+        }
+    }
+
+    fn unpack(&mut self, payload: &[u8]) -> Result<Vec<u8>, Expected> {
+        match self {
+            Unpacking::Two(unpacker) => unpacker.unpack(payload),
+            Unpacking::Three(inflater) => inflater.unpack(payload),
+        }
+    }
 }
 
 /// Why a frame makes no sample.
@@ -35,26 +61,26 @@ pub enum Undecoded {
 }
 
 impl Decoder {
-    /// For the beginning of a tape, or any place in it.
-    pub fn new() -> Decoder {
-        Decoder::default()
+    /// For the beginning of a tape of a version, or any place in it.
+    pub fn new(version: Version) -> Decoder {
+        Decoder { version, before: None, n_unknown: 0 }
     }
 
     /// The sample of a frame whose payload fits its head. After an error, frames are orphans up to the next key
     /// frame.
     pub fn sample(&mut self, head: &Head, payload: &[u8]) -> Result<Sample, Undecoded> {
-        let (before, mut packing) = match (head.kind, self.before.take()) {
-            (Kind::Key, _) => (Counters::unread(), Packing::new()),
+        let (before, mut unpacking) = match (head.kind, self.before.take()) {
+            (Kind::Key, _) => (Counters::unread(), Unpacking::new(self.version)),
             (Kind::Differences, Some(before)) if before.number.wrapping_add(1) == head.number => {
-                (before.counters, before.packing)
+                (before.counters, before.unpacking)
             }
             (Kind::Differences | Kind::Label, _) => return Err(Undecoded::Orphan),
         };
-        let payload = packing.unpack(payload, LARGEST_PAYLOAD)?;
+        let payload = unpacking.unpack(payload)?;
         let (sample, n_unknown) = sample::take(&payload, &before)?;
         self.n_unknown = self.n_unknown.max(n_unknown);
         let counters = sample.counters.clone();
-        self.before = Some(Before { number: head.number, counters, packing });
+        self.before = Some(Before { number: head.number, counters, unpacking });
         Ok(sample)
     }
 

@@ -1,8 +1,8 @@
 //! Makes frames of samples.
 
 use super::SAMPLES_PER_KEY;
+use super::deflate::Deflater;
 use super::frame::{Kind, LARGEST_PAYLOAD, frame};
-use super::packing::Packing;
 use super::sample::{Sample, payload};
 use crate::counters::Counters;
 
@@ -14,7 +14,7 @@ pub struct Encoder {
     /// How many samples may follow before the next key frame.
     until_key: u32,
     before: Counters,
-    packing: Packing,
+    deflater: Deflater,
 }
 
 /// A sample that no frame can hold: it is of no machine that there is.
@@ -25,7 +25,7 @@ pub struct TooLarge;
 impl Encoder {
     /// For an empty tape.
     pub fn new() -> Encoder {
-        Encoder { number: 0, until_key: 0, before: Counters::unread(), packing: Packing::new() }
+        Encoder { number: 0, until_key: 0, before: Counters::unread(), deflater: Deflater::new() }
     }
 
     /// The frame of the next sample.
@@ -50,14 +50,15 @@ impl Encoder {
         if payload.len() > LARGEST_PAYLOAD {
             return Err(TooLarge);
         }
-        frame(kind, number, &self.packing.pack(payload)).ok_or(TooLarge)
+        let packed = self.deflater.pack(payload);
+        packed.and_then(|it| frame(kind, number, &it)).ok_or(TooLarge)
     }
 
     /// The last frame did not get onto the tape: the next one is a key frame.
     pub fn restart(&mut self) {
         self.until_key = 0;
         self.before = Counters::unread();
-        self.packing = Packing::new();
+        self.deflater = Deflater::new();
     }
 }
 

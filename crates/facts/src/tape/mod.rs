@@ -1,7 +1,7 @@
 //! A tape: the samples of one host as bytes, one behind the other, each as what changed since the one before.
 //!
 //! ```text
-//! fullclock tape 2          a line of text
+//! fullclock tape 3          a line of text
 //! label                     a frame: what host it is, as a capture, and who recorded it
 //! key frame                 a sample that needs no other
 //! differences ...           up to 59 samples
@@ -10,27 +10,26 @@
 //! ```
 //!
 //! Users know a tape as the recording that `fullclock watch --record` makes. It is only ever appended to, so it can
-//! be cut anywhere and is whole up to the last frame. Damage costs the samples up to the next key frame. Counts are
-//! written by hand and not by a serializer, because almost all of them are zero, or nearly what they were; that, and
-//! that each frame is packed by what the frames since the last key frame were like, is what the size comes from.
+//! be cut anywhere and is whole up to the last frame. Damage costs the samples up to the next key frame. A sample
+//! is tagged sections of differences from the sample before, as numbers of seven bits to a byte. The samples from a key
+//! frame to the next are one DEFLATE stream (RFC 1951), flushed after each sample.
 //!
-//! A tape with another number in its first line is refused; a part of a sample that a later fullclock adds under
-//! the same number is stepped over.
+//! Tapes of version 2 packed samples differently, and can still be read. A tape with another number in its first line
+//! is refused; a part of a sample that a later fullclock adds under the same number is stepped over.
 
 mod decoder;
+mod deflate;
 mod differences;
 mod encoder;
 mod events;
 pub mod frame;
 mod groups;
 mod label;
-mod likelihood;
-mod packing;
-mod range;
 mod reason;
 mod sample;
 mod table;
 mod tasks;
+mod version_2;
 mod wire;
 
 #[cfg(test)]
@@ -41,9 +40,31 @@ pub use encoder::{Encoder, TooLarge};
 pub use label::Label;
 pub use sample::Sample;
 
-/// The first line of every tape, with its newline.
-pub const FIRST_LINE: &str = "fullclock tape 2\n";
+/// The versions of tapes that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// Samples are packed by a range coder.
+    Two,
+    /// Samples are a DEFLATE stream.
+    Three,
+}
 
-/// A key frame is about ten times as large as the frames between: every 60 samples, a minute at the usual interval,
-/// it makes a seventh of the tape.
+impl Version {
+    /// All of them, the one that is written last.
+    pub const ALL: [Version; 2] = [Version::Two, Version::Three];
+
+    /// The first line of a tape, with its newline.
+    pub fn first_line(self) -> &'static str {
+        match self {
+            Version::Two => "fullclock tape 2\n",
+            Version::Three => FIRST_LINE,
+        }
+    }
+}
+
+/// The first line of every tape that is written, with its newline.
+pub const FIRST_LINE: &str = "fullclock tape 3\n";
+
+/// A key frame is seven times as large as the frames between: every 60 samples, a minute at the usual interval, it
+/// makes a ninth of the tape.
 const SAMPLES_PER_KEY: u32 = 60;

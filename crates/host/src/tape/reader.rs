@@ -4,7 +4,7 @@ use super::frames::{Found, Frames};
 use super::unpacked;
 use crate::Captured;
 use facts::tape::frame::{Head, Kind};
-use facts::tape::{Decoder, FIRST_LINE, Label, Sample, Undecoded};
+use facts::tape::{Decoder, FIRST_LINE, Label, Sample, Undecoded, Version};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -54,7 +54,8 @@ pub enum OpenTapeError {
     },
     /// Its first line has another number.
     #[error(
-        "{path} was recorded by another version of fullclock: {found:?}, and this one knows {FIRST_LINE:?}"
+        "{path} was recorded by another version of fullclock: it begins with {found:?}; this version reads {}",
+        first_lines()
     )]
     OtherVersion {
         /// As the user wrote it.
@@ -127,7 +128,7 @@ impl<R: Read> Reader<R> {
     pub fn new(name: &str, input: R) -> Result<Reader<R>, OpenTapeError> {
         let mut frames = Frames::new(input);
         let unreadable = |error| OpenTapeError::Unreadable { path: name.to_owned(), error };
-        check_first_line(name, &frames.line(FIRST_LINE.len() + 8).map_err(unreadable)?)?;
+        let version = version(name, &frames.line(FIRST_LINE.len() + 8).map_err(unreadable)?)?;
         let labelled = match frames.next().map_err(unreadable)? {
             Found::Frame(Head { kind: Kind::Label, .. }, payload) => labelled(payload),
             Found::Damaged(Head { kind: Kind::Label, .. }) => None,
@@ -141,7 +142,7 @@ impl<R: Read> Reader<R> {
             frames,
             host: host.unwrap_or_else(Captured::empty),
             label,
-            decoder: Decoder::new(),
+            decoder: Decoder::new(version),
             next: 0,
             end: 0,
             waiting: None,
@@ -252,19 +253,26 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
-fn check_first_line(name: &str, line: &[u8]) -> Result<(), OpenTapeError> {
-    let (path, expected) = (name.to_owned(), FIRST_LINE.as_bytes());
-    let found = String::from_utf8_lossy(line).trim_end().to_owned();
-    let (kind, _) = expected.split_at(expected.len() - 2);
-    if line == expected {
-        Ok(())
-    } else if expected.starts_with(line) {
-        Err(OpenTapeError::Empty { path })
-    } else if line.starts_with(kind) && line.ends_with(b"\n") {
-        Err(OpenTapeError::OtherVersion { path, found })
-    } else {
-        Err(OpenTapeError::NotATape { path, found })
+/// The version of a tape whose first line, or the beginning of it, is `line`.
+fn version(name: &str, line: &[u8]) -> Result<Version, OpenTapeError> {
+    let lines = || Version::ALL.into_iter().map(|it| (it, it.first_line().as_bytes()));
+    if let Some((version, _)) = lines().find(|(_, first_line)| *first_line == line) {
+        return Ok(version);
     }
+    let path = name.to_owned();
+    let found = String::from_utf8_lossy(line).trim_end().to_owned();
+    Err(if lines().any(|(_, first_line)| first_line.starts_with(line)) {
+        OpenTapeError::Empty { path }
+    } else if line.starts_with(b"fullclock tape ") && line.ends_with(b"\n") {
+        OpenTapeError::OtherVersion { path, found }
+    } else {
+        OpenTapeError::NotATape { path, found }
+    })
+}
+
+fn first_lines() -> String {
+    let lines = Version::ALL.map(|it| format!("{:?}", it.first_line().trim_end()));
+    lines.join(" and ")
 }
 
 /// The host on a label, and the rest of the label.

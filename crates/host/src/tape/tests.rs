@@ -5,7 +5,7 @@ use super::*;
 use crate::Source;
 use facts::Missing;
 use facts::counters::{Counters, Family, Moment, Name, Table, Task, Tasks};
-use facts::tape::{FIRST_LINE, Sample};
+use facts::tape::{FIRST_LINE, Sample, Version};
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -26,6 +26,13 @@ fn sample(second: u64) -> Sample {
     }
     table.blank_column("NMI", Missing::denied("NMI"));
     *counters.table_mut(Family::Interrupts) = Ok(table);
+    let mut clocks = Table::new(rows.into(), ["aperf".into(), "mperf".into()].into());
+    for row in 0..rows.len() {
+        // Multiples of 2^64 over the golden ratio: no two differences have the same bits.
+        let cycles = (second + 1 + row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        clocks.row_mut(row, ns + cycles % 5000).copy_from_slice(&[cycles, cycles >> 30]);
+    }
+    *counters.table_mut(Family::Clocks) = Ok(clocks);
     let task = Task {
         tid: 7,
         pid: 7,
@@ -82,6 +89,22 @@ fn samples_and_the_host_come_back() {
     assert_eq!(reader.observer(), Some(std::process::id()));
     assert_eq!(reader.version(), Some(env!("CARGO_PKG_VERSION")));
     assert_eq!(reader.host().read("/sys/devices/system/cpu/online"), Ok(b"0-1\n".to_vec()));
+}
+
+/// A tape of 65 samples that was written before version 3. The code that wrote it is gone.
+const VERSION_2: &[u8] = include_bytes!("version_2.tape");
+
+#[test]
+fn a_tape_of_version_2_is_read_and_its_damage_is_told_of() {
+    assert!(VERSION_2.starts_with(Version::Two.first_line().as_bytes()));
+    assert_eq!(read(VERSION_2), Ok(seconds(0..65)));
+    assert_eq!(read(b"fullclock tape 2"), read(b"fullclock tape"));
+    for at in (FIRST_LINE.len()..VERSION_2.len()).step_by(7) {
+        let mut damaged = VERSION_2.to_vec();
+        damaged[at] ^= 0x55;
+        let told = read(&damaged).unwrap();
+        assert!(told.len() >= 6, "byte {at}: {told:?}");
+    }
 }
 
 #[test]
@@ -177,8 +200,10 @@ fn what_is_no_tape_is_refused_in_words() {
     assert_eq!(refused(b""), "t is empty or cut short in its first line: there is no sample in it");
     assert_eq!(
         refused(b"fullclock tape 1\n..."),
-        "t was recorded by another version of fullclock: \"fullclock tape 1\", and this one knows \"fullclock tape 2\\n\""
+        "t was recorded by another version of fullclock: it begins with \"fullclock tape 1\"; this version reads \
+         \"fullclock tape 2\" and \"fullclock tape 3\""
     );
+    assert!(refused(b"fullclock tape 4\n...").starts_with("t was recorded by another version"));
     assert_eq!(
         refused(b"#!/bin/sh\nexit\n"),
         "t is no recording made by `fullclock watch --record`: it begins with \"#!/bin/sh\""
