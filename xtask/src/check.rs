@@ -18,13 +18,13 @@ const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "fmt"), ("clippy", "clippy")]
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask check' takes no arguments");
     let started = Instant::now();
-    let (_, tally) = check()?;
+    let (_, tally) = check(|_| Ok(Tally::default()))?;
     print_tally(tally, started.elapsed());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs it; what was built can be run again.
-pub(crate) fn check() -> Result<(Vec<Suite>, Tally)> {
+/// Runs it, and `more` before the tests that run alone; what was built can be run again.
+pub(crate) fn check(more: impl FnOnce(&[Suite]) -> Result<Tally>) -> Result<(Vec<Suite>, Tally)> {
     stage("Rust components", install_components)?;
     stage("format", || cargo::run(cargo(&["fmt", "--all", "--check"])))?;
     let suites = stage("tests to be run", suites::build)?;
@@ -34,7 +34,8 @@ pub(crate) fn check() -> Result<(Vec<Suite>, Tally)> {
             rustix::process::nice(19)?;
             lints()
         });
-        let tally = stage("tests", || suites::run_beside(&suites));
+        let beside = stage("tests", || suites::run_beside(&suites));
+        let tally = beside.and_then(|it| Ok(it + more(&suites)?));
         let linted = stage("lints", || lints.join().map_err(|_| anyhow!("they panicked"))?);
         linted.and(tally)
     })?;

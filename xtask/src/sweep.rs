@@ -13,33 +13,24 @@ use crate::cargo::build_binaries;
 use crate::check::check;
 use crate::stage::{print_tally, stage};
 use crate::suites;
-use crate::test::{Length, install, run_scenarios, stage_with};
-use crate::{browser, fuzz, served};
+use crate::test::{Length, install, run_scenarios, run_what_waits, stage_with};
+use crate::{fuzz, served};
 
 /// `cargo xtask sweep`.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask sweep' takes no arguments");
     let started = Instant::now();
     stage("Debian packages", || install(&[fuzz::PACKAGES, served::SWEEP_PACKAGES].concat()))?;
-    let (suites, mut tally) = check()?;
-    let ignored = |name, arguments: &[&str]| suites::run_ignored(&suites, name, arguments);
-    tally += stage("changes that are killed", || ignored("host changes", &[]))?;
+    let (suites, mut tally) = check(run_what_waits)?;
     tally += stage("deadlines and random kills", || {
         suites::run_with(&suites, "host changes", &["--sweep"])
     })?;
-    tally += stage("hostile clients", || ignored("fullclock program", &["hostile"]))?;
-    if let Some(pages) =
-        stage_with(browser::PACKAGES, "pages in a browser", || browser::open_pages(&suites))?
-    {
-        tally += pages;
-    }
-    stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
+    tally += stage("hostile clients", || {
+        suites::run_ignored(&suites, "fullclock program", &["hostile"])
+    })?;
     stage_with(served::SWEEP_PACKAGES, "served to anybody", served::ask_everything)?;
-    if let Some(scenarios) =
-        stage_with(packages::PACKAGES, "test bench", || run_scenarios(&suites, Length::Sweep, &[]))?
-    {
-        tally += scenarios;
-    }
+    let scenarios = || run_scenarios(&suites, Length::Sweep, &[]);
+    tally += stage_with(packages::PACKAGES, "test bench", scenarios)?.unwrap_or_default();
     stage_with(fuzz::PACKAGES, "fuzzing", fuzz::sweep)?;
     stage("release build", build_binaries)?;
     print_tally(tally, started.elapsed());

@@ -21,22 +21,21 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "'cargo xtask test' takes no arguments");
     let started = Instant::now();
     stage("Debian packages", || install(&[]))?;
-    let (suites, mut tally) = check()?;
-    tally +=
-        stage("changes that are killed", || suites::run_ignored(&suites, "host changes", &[]))?;
-    if let Some(pages) =
-        stage_with(browser::PACKAGES, "pages in a browser", || browser::open_pages(&suites))?
-    {
-        tally += pages;
-    }
-    stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
-    if let Some(scenarios) =
-        stage_with(packages::PACKAGES, "test bench", || run_scenarios(&suites, Length::Usual, &[]))?
-    {
-        tally += scenarios;
-    }
+    let (suites, mut tally) = check(run_what_waits)?;
+    let scenarios = || run_scenarios(&suites, Length::Usual, &[]);
+    tally += stage_with(packages::PACKAGES, "test bench", scenarios)?.unwrap_or_default();
     print_tally(tally, started.elapsed());
     Ok(ExitCode::SUCCESS)
+}
+
+/// The tests that wait for disks, deadlines and browsers more than they work.
+pub(crate) fn run_what_waits(suites: &[Suite]) -> Result<Tally> {
+    let mut tally =
+        stage("changes that are killed", || suites::run_ignored(suites, "host changes", &[]))?;
+    let pages = || browser::open_pages(suites);
+    tally += stage_with(browser::PACKAGES, "pages in a browser", pages)?.unwrap_or_default();
+    stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
+    Ok(tally)
 }
 
 /// `cargo xtask scenarios [--sweep] [NAME ...]`: those of the test bench whose names hold one of these.
