@@ -15,6 +15,7 @@ pub mod perf;
 pub mod probe;
 mod readers;
 mod redact;
+mod resolve;
 mod source;
 pub mod state_folder;
 pub mod tape;

@@ -25,12 +25,18 @@ pub(super) fn put<T>(out: &mut Vec<u8>, facts: &PerCpu<T>, put_one: impl Fn(&mut
     }
 }
 
+/// Twice what Linux has been built for (CONFIG_NR_CPUS).
+const MOST_CPUS: usize = 1 << 14;
+
 /// The answers of a section.
 pub(super) fn take<T>(
     bytes: &mut Bytes,
     take_one: impl Fn(&mut Bytes, u32) -> Result<T, Expected>,
 ) -> Result<PerCpu<T>, Expected> {
     let n_cpus = bytes.count()?;
+    if n_cpus > MOST_CPUS {
+        return Err(Expected("no more than 16,384 CPUs"));
+    }
     let mut one = || {
         let cpu = bytes.small()?;
         let fact: Fact<T> = match bytes.number()? {

@@ -42,6 +42,9 @@ pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Groups>, groups: &Fa
     counts.finish();
 }
 
+/// A group takes a byte of a payload and some fifty in memory.
+const MOST_GROUPS: usize = 1 << 18;
+
 /// The groups that a section makes of those before.
 pub(super) fn take(
     bytes: &mut Bytes,
@@ -55,6 +58,9 @@ pub(super) fn take(
         }
         PATHS => {
             let n_groups = bytes.count()?;
+            if n_groups > MOST_GROUPS {
+                return Err(Expected("no more than 262,144 control groups"));
+            }
             let list = (0..n_groups).map(|_| bytes.text().map(uncounted));
             Groups { read_at: 0, list: list.collect::<Result<_, _>>()? }
         }
@@ -77,4 +83,26 @@ fn path(group: &Group) -> &str {
 
 fn uncounted(path: &str) -> Group {
     Group { path: path.to_owned(), periods: 0, throttled_periods: 0, throttled_ns: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Missing;
+    use crate::tape::wire::put_number;
+
+    #[test]
+    fn a_payload_of_strangers_makes_no_more_groups_than_a_machine_has() {
+        let taken = |n_groups: usize| {
+            let mut payload = Vec::new();
+            put_number(&mut payload, PATHS);
+            put_number(&mut payload, n_groups as u64);
+            // Paths without a letter.
+            payload.resize(payload.len() + 2 * n_groups, 0);
+            take(&mut Bytes::new(&payload), 0, &Err(Missing::not_collected("control groups")))
+        };
+        let too_many = Expected("no more than 262,144 control groups");
+        assert_eq!(taken(MOST_GROUPS + 1), Err(too_many));
+        assert_ne!(taken(MOST_GROUPS), Err(too_many));
+    }
 }

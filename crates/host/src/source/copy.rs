@@ -10,6 +10,7 @@
 
 use super::listed::{Listed, entries};
 use super::live::missing;
+use crate::resolve::open_below;
 use facts::{Fact, Missing, Why, limits};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
@@ -40,7 +41,7 @@ impl Copy {
     /// flags that open nothing but a place or a folder.
     pub(super) fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-        rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
+        open_below(&self.root, path, flags | OFlags::CLOEXEC, resolve)
     }
 
     /// What is in a folder.

@@ -5,6 +5,7 @@
 
 use super::{Machine, words};
 use crate::change::Trouble;
+use crate::resolve::open_below;
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -72,7 +73,7 @@ fn open(machine: &Machine, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> 
     let mount = rustix::fs::openat(CWD, machine.at(mount), below, Mode::empty())?;
     let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    match rustix::fs::openat2(&mount, rest, flags, Mode::empty(), resolve) {
+    match open_below(&mount, rest, flags, resolve) {
         // A filter for system calls that does not know this one may answer EPERM.
         Err(Errno::NOSYS | Errno::PERM) => open_unfollowed(mount, rest, flags),
         answer => answer,
