@@ -20,9 +20,8 @@ pub(crate) fn open_below(
     how: ResolveFlags,
 ) -> Result<OwnedFd, Errno> {
     let open = || rustix::fs::openat2(&folder, path, flags, Mode::empty(), how);
-    let answers = std::iter::repeat_with(open).take(ATTEMPTS);
-    let decided = answers.skip_while(|it| matches!(it, Err(Errno::AGAIN))).next();
-    decided.unwrap_or(Err(Errno::AGAIN))
+    let mut answers = std::iter::repeat_with(open).take(ATTEMPTS);
+    answers.find(|it| !matches!(it, Err(Errno::AGAIN))).unwrap_or(Err(Errno::AGAIN))
 }
 
 #[cfg(test)]
