@@ -158,7 +158,7 @@ pub(crate) fn run_beside(suites: &[Suite]) -> Result<Tally> {
     let waiting = Mutex::new(VecDeque::from(waiting));
     let n_workers = thread::available_parallelism().map_or(1, NonZero::get);
     // Most of what tests of the program do is waiting.
-    let threads = format!("--test-threads={}", 2 * n_workers);
+    let threads = format!("--test-threads={}", 4 * n_workers);
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let work = || {
         let (mut tally, mut failures) = (Tally::default(), Vec::new());
