@@ -3,7 +3,7 @@
 //! Powercap shows limits as disabled that firmware has locked (drivers/powercap/intel_rapl_common.c, get_domain_enable): MSR 0x610
 //! tells then. The design power is that of the configurable TDP level that firmware chose.
 
-use facts::msr::{Register, intel, rapl};
+use facts::msr::{intel, rapl};
 use facts::power::limit::PowerLimit;
 use facts::{CpuSet, Fact, HostView, IfPresent, Microwatts, Missing};
 
@@ -28,7 +28,7 @@ pub(crate) struct Limit {
     pub(crate) level: u64,
     /// What was read: the limit, then the design power.
     pub(crate) evidence: Vec<(String, String)>,
-    /// What raises it, for [`commands::POWERCAP_LIMIT`].
+    /// What raises it, for [`crate::commands::POWERCAP_LIMIT`].
     pub(crate) command: Option<String>,
     /// How to raise it for good.
     pub(crate) lasting: &'static str,
@@ -98,15 +98,11 @@ fn leader(host: &HostView, zone: &str) -> u32 {
 
 /// The limits in the registers of every package.
 fn by_register(host: &HostView) -> Fact<Vec<Limit>> {
-    let read = |register: &Register, cpu| -> Fact<u64> {
-        let value = host.msrs.of(register)?.get(cpu);
-        value.cloned().unwrap_or_else(|| Err(Missing::not_collected(register.path(cpu))))
-    };
     let mut limits = Vec::new();
     for (cpu, value) in host.msrs.of(&intel::PKG_POWER_LIMIT)?.iter() {
         let value = *value.as_ref()?;
-        let units = rapl::Units(read(&intel::RAPL_POWER_UNIT, cpu)?);
-        let info = read(&intel::PKG_POWER_INFO, cpu)?;
+        let units = rapl::Units(host.msrs.value(&intel::RAPL_POWER_UNIT, cpu)?);
+        let info = host.msrs.value(&intel::PKG_POWER_INFO, cpu)?;
         let design = units.design_power(info);
         let counting = NAMES.into_iter().zip(units.limits(value));
         for (name, limit) in counting.filter(|(_, it)| it.is_enabled && it.power.0 > 0) {

@@ -3,9 +3,9 @@
 //! Intel SDM vol. 3B, "Hardware-Controlled Performance States". A read of 0x774 gives what was last written, not
 //! what the hardware made of it.
 
-use super::{Msrs, Register, intel};
+use super::{Msrs, intel};
 use crate::cpu::topology::Topology;
-use crate::{Fact, Missing, PerCpu};
+use crate::{Fact, PerCpu};
 
 /// IA32_HWP_CAPABILITIES (0x771): levels that the processor knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,20 +91,14 @@ pub fn request(
     cpu: u32,
     field: Field,
 ) -> Fact<(String, Request)> {
-    let own = value(msrs, &intel::HWP_REQUEST, cpu)?;
-    let (path, value) = if Request(own.1).follows_package_in(field) {
-        value(msrs, &intel::HWP_REQUEST_PKG, topology.package_leader(cpu))?
+    let own = msrs.value(&intel::HWP_REQUEST, cpu)?;
+    let (register, at, value) = if Request(own).follows_package_in(field) {
+        let leader = topology.package_leader(cpu);
+        (&intel::HWP_REQUEST_PKG, leader, msrs.value(&intel::HWP_REQUEST_PKG, leader)?)
     } else {
-        own
+        (&intel::HWP_REQUEST, cpu, own)
     };
-    Ok((path, Request(value)))
-}
-
-fn value(msrs: &Msrs, register: &Register, cpu: u32) -> Fact<(String, u64)> {
-    match msrs.of(register)?.get(cpu) {
-        Some(fact) => Ok((register.path(cpu), *fact.as_ref()?)),
-        None => Err(Missing::not_collected(register.path(cpu))),
-    }
+    Ok((register.path(at), Request(value)))
 }
 
 /// The upper limit that rules one CPU, beside what the hardware could give.
@@ -131,7 +125,7 @@ impl Limit {
 /// The upper limit of every CPU; from the package's register where that rules it.
 pub fn limits(msrs: &Msrs, topology: &Topology) -> Fact<PerCpu<Limit>> {
     let limit = |cpu| -> Fact<Limit> {
-        let capabilities = Capabilities(value(msrs, &intel::HWP_CAPABILITIES, cpu)?.1);
+        let capabilities = Capabilities(msrs.value(&intel::HWP_CAPABILITIES, cpu)?);
         let (path, request) = request(msrs, topology, cpu, Field::Max)?;
         Ok(Limit { max: request.max(), capabilities, path, value: request.0 })
     };

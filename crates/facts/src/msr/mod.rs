@@ -84,6 +84,16 @@ impl Msrs {
         }
     }
 
+    /// The value of a register on one CPU.
+    ///
+    /// Errors: why there is no such register, or no value of it on that CPU.
+    pub fn value(&self, register: &Register, cpu: u32) -> Fact<u64> {
+        match self.of(register)?.get(cpu) {
+            Some(fact) => Ok(*fact.as_ref()?),
+            None => Err(Missing::not_collected(register.path(cpu))),
+        }
+    }
+
     /// Whether a register that cannot be 0 is not, and so this is a real processor's register file.
     ///
     /// Errors: the reason there are no registers, or the register that speaks against them.

@@ -4,7 +4,7 @@
 //! since Cascade Lake, which only a mailbox tells (`intel-speed-select`); what shows of the latter is that the clock which HWP
 //! guarantees is not the base clock.
 
-use super::{Msrs, Register, hwp, intel, rapl, ratios};
+use super::{Msrs, hwp, intel, rapl, ratios};
 use crate::Microwatts;
 
 /// A configurable TDP level other than the base level.
@@ -21,36 +21,32 @@ pub struct TdpLevel {
 impl Msrs {
     /// The configurable TDP level of the package of `leader`; `None` at the base level, and where the registers do not tell.
     pub fn tdp_level(&self, leader: u32) -> Option<TdpLevel> {
-        let control = self.value(&intel::CONFIG_TDP_CONTROL, leader)?;
+        let control = self.value(&intel::CONFIG_TDP_CONTROL, leader).ok()?;
         let level = rapl::tdp_level(control);
         let register = match level {
             1 => &intel::CONFIG_TDP_LEVEL_1,
             2 => &intel::CONFIG_TDP_LEVEL_2,
             _ => return None,
         };
-        let value = self.value(register, leader)?;
-        let units = rapl::Units(self.value(&intel::RAPL_POWER_UNIT, leader)?);
+        let value = self.value(register, leader).ok()?;
+        let units = rapl::Units(self.value(&intel::RAPL_POWER_UNIT, leader).ok()?);
         let power = units.design_power(value);
         let evidence =
             [(intel::CONFIG_TDP_CONTROL.path(leader), control), (register.path(leader), value)];
         (power.0 > 0).then_some(TdpLevel { level, power, evidence })
     }
 
-    /// The registers of the clock that HWP guarantees on a CPU and of the base clock of its package, where these differ: as at another
-    /// level of SST-PP, and also under a power limit (SDM vol. 3B: the guaranteed level may change at run time).
-    pub fn guaranteed_beside_base(&self, cpu: u32, leader: u32) -> Option<[(String, u64); 2]> {
-        let capabilities = self.value(&intel::HWP_CAPABILITIES, cpu)?;
-        let platform = self.value(&intel::PLATFORM_INFO, leader)?;
+    /// The registers of the clock that HWP guarantees on the first CPU of a package and of the package's base clock, where these differ: as at
+    /// another level of SST-PP, and also under a power limit (SDM vol. 3B: the guaranteed level may change at run time).
+    pub fn guaranteed_beside_base(&self, leader: u32) -> Option<[(String, u64); 2]> {
+        let capabilities = self.value(&intel::HWP_CAPABILITIES, leader).ok()?;
+        let platform = self.value(&intel::PLATFORM_INFO, leader).ok()?;
         (hwp::Capabilities(capabilities).guaranteed() != ratios::base(platform)).then(|| {
             [
-                (intel::HWP_CAPABILITIES.path(cpu), capabilities),
+                (intel::HWP_CAPABILITIES.path(leader), capabilities),
                 (intel::PLATFORM_INFO.path(leader), platform),
             ]
         })
-    }
-
-    fn value(&self, register: &Register, cpu: u32) -> Option<u64> {
-        self.of(register).ok()?.get(cpu)?.as_ref().ok().copied()
     }
 }
 
@@ -91,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_guaranteed_clock_beside_the_base_clock_is_told() {
-        let of = |capabilities| msrs(&[(0x771, capabilities)]).guaranteed_beside_base(0, 0);
+        let of = |capabilities| msrs(&[(0x771, capabilities)]).guaranteed_beside_base(0);
         let registers = of(0x0108_1627).expect("the two differ");
         assert_eq!(registers[0], ("/dev/cpu/0/msr 0x771".to_owned(), 0x0108_1627));
         assert_eq!(registers[1].1, 0x1800);

@@ -8,7 +8,7 @@ use super::line::Line;
 use super::quota;
 use crate::loss::Method;
 use facts::Missing;
-use facts::msr::intel::{CLOCK_MODULATION, TURBO_RATIO_LIMIT};
+use facts::msr::intel::CLOCK_MODULATION;
 use facts::msr::turbo_ratios::are_for_scalar_code;
 use facts::trace::CpuTotals;
 use std::collections::BTreeSet;
@@ -156,16 +156,16 @@ fn unseen_stops(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<String> 
 /// What lowers the clock by design and no counter of Linux shows.
 fn vector_code(evidence: &Evidence<'_>, books: &[Books<'_>], lines: &[Line]) -> Option<String> {
     let info = evidence.interval.host.cpuinfo.as_ref().ok()?;
-    let register = TURBO_RATIO_LIMIT.to_string();
     let mut references = books.iter().filter_map(|it| it.reference.as_ref());
-    let is_promised = references.any(|it| it.source.starts_with(&register));
     let has_no_cause = |it: &Line| {
         it.loss.id == "slow-clock"
             && it.part == NOT_VISIBLE
             && it.ns.as_ref().is_ok_and(|&it| it > 0)
     };
-    let is_there = is_promised && lines.iter().any(has_no_cause);
-    (is_there && are_for_scalar_code(info)).then(|| {
+    let is_there = are_for_scalar_code(info)
+        && references.any(|it| it.is_turbo_ratio)
+        && lines.iter().any(has_no_cause);
+    is_there.then(|| {
         "cause not visible: the turbo ratios hold for scalar and SSE code; code that uses AVX2, AVX-512 or AMX runs below them by design"
             .to_owned()
     })

@@ -21,6 +21,8 @@ pub struct Reference {
     pub clock: Hertz,
     /// Who promises it, or that it is the highest one seen.
     pub source: String,
+    /// Whether it is a turbo ratio limit, which holds for scalar and SSE code.
+    pub is_turbo_ratio: bool,
 }
 
 /// What a measured clock may be above a promised one: rounding of ratios and spread spectrum.
@@ -57,12 +59,12 @@ impl Reference {
                     "the highest measured, above the {} of {}",
                     promised.clock, promised.source
                 );
-                Some(Reference { clock: seen, source })
+                Some(Reference { clock: seen, source, is_turbo_ratio: false })
             }
             (Some(promised), _) => Some(promised),
             (None, seen) => {
                 let source = "the highest measured: nothing here promises a clock".to_owned();
-                Some(Reference { clock: seen?, source })
+                Some(Reference { clock: seen?, source, is_turbo_ratio: false })
             }
         }
     }
@@ -74,20 +76,19 @@ pub(super) fn turbo_ratio(host: &HostView, cpu: u32, n_active: usize) -> Option<
         return None;
     }
     let leader = host.topology.package_leader(cpu);
-    let value = |register| -> Option<u64> {
-        host.msrs.of(register).ok()?.get(leader)?.as_ref().ok().copied()
-    };
+    let value = |register| host.msrs.value(register, leader).ok();
     let info = host.cpuinfo.as_ref().ok()?;
     let (limit, counts) = (value(&TURBO_RATIO_LIMIT)?, value(&TURBO_RATIO_LIMIT1));
     let clock = Layout::of(info)?.clock(info, n_active, limit, counts)?;
     let cores = if n_active == 1 { "core" } else { "cores" };
     let source = format!("{TURBO_RATIO_LIMIT} for {n_active} active {cores} of the package");
-    Some(Reference { clock, source })
+    Some(Reference { clock, source, is_turbo_ratio: true })
 }
 
 fn cpufreq(host: &HostView, cpu: u32) -> Option<Reference> {
     let policies = host.cpufreq.policies.as_deref().unwrap_or_default();
     let policy = policies.iter().find(|it| it.cpus.contains(cpu))?;
     let clock = *policy.cpuinfo_max.as_ref().ok()?;
-    (clock.0 > 0).then(|| Reference { clock, source: "cpuinfo_max_freq".to_owned() })
+    let source = "cpuinfo_max_freq".to_owned();
+    (clock.0 > 0).then_some(Reference { clock, source, is_turbo_ratio: false })
 }

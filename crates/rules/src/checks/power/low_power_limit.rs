@@ -73,7 +73,7 @@ fn finding(host: &HostView, low: &Limit) -> Finding {
         0 => format!("{} it was designed for", low.design),
         level => format!("{} of its TDP level {level}", low.design),
     };
-    let other_level = host.msrs.guaranteed_beside_base(low.leader, low.leader);
+    let other_level = host.msrs.guaranteed_beside_base(low.leader);
     let (confidence, perhaps) = match other_level {
         Some(_) => (
             Confidence::Low,

@@ -208,9 +208,9 @@ impl<'a> Clocks<'a> {
     /// no ratios.
     fn lowest_of_registers(&self, cpu: u32) -> Option<Hertz> {
         let Clocks { host, info, .. } = self;
-        let value = |register, cpu| host.msrs.of(register).ok()?.get(cpu)?.as_ref().ok().copied();
         let leader = host.topology.package_leader(cpu);
-        let by_platform = value(&intel::PLATFORM_INFO, leader).and_then(ratios::lowest);
+        let by_platform =
+            host.msrs.value(&intel::PLATFORM_INFO, leader).ok().and_then(ratios::lowest);
         let by_request = hwp::request(&host.msrs, &host.topology, cpu, hwp::Field::Min)
             .ok()
             .map(|(_, request)| request.min())
