@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::cargo::workspace;
 
-/// What a folder or file of one crate must not import.
+/// What modules of one crate must not import.
 struct Arrow {
     /// The crate's source folder.
     root: &'static str,
-    /// Files and folders in it.
+    /// Modules, by their paths from its root.
     from: &'static [&'static str],
-    /// Modules of the same crate, by their paths from its root.
+    /// Modules of the same crate.
     never: &'static [&'static str],
 }
 
@@ -30,19 +30,18 @@ const ARROWS: &[Arrow] = &[
             "watch",
             "measure",
             "output",
-            "output.rs",
-            "page_file.rs",
-            "compared.rs",
-            "period.rs",
-            "results_folder.rs",
-            "secret.rs",
+            "page_file",
+            "compared",
+            "period",
+            "results_folder",
+            "secret",
         ],
         never: &["commands", "cli"],
     },
     // What is shown does not know who shows it.
     Arrow {
         root: "crates/fullclock/src",
-        from: &["watch", "measure", "output", "output.rs", "page_file.rs", "period.rs"],
+        from: &["watch", "measure", "output", "page_file", "period"],
         never: &["tui", "web"],
     },
     // What the program does knows no terminal, and what shows results does not know who made them.
@@ -55,29 +54,15 @@ const ARROWS: &[Arrow] = &[
     // What every result is made of knows no feature that makes results.
     Arrow {
         root: "crates/lab/src",
-        from: &["trial", "known.rs", "failure.rs", "stats", "doubt.rs", "threads.rs", "lines.rs"],
-        never: &[
-            "bench",
-            "commit",
-            "compare",
-            "comparison",
-            "doubts",
-            "experiment",
-            "ipmi",
-            "oracle",
-            "peers",
-            "race",
-            "record",
-            "store",
-            "summary",
-            "wire",
-            "workload",
-            "workloads",
-        ],
+        from: &["trial", "known", "failure", "stats", "doubt", "threads", "lines"],
+        never: &["doubts", "experiment", "peers", "record", "store", "workload"],
     },
     Arrow {
         root: "crates/lab/src",
-        from: &["record.rs", "workload.rs", "store"],
+        from: &[
+            "trial", "known", "failure", "stats", "doubt", "threads", "lines", "record",
+            "workload", "store",
+        ],
         never: &[
             "bench",
             "commit",
@@ -91,82 +76,51 @@ const ARROWS: &[Arrow] = &[
             "workloads",
         ],
     },
-    // A change is made by those above of those below: journal, machine, changer, standing.
-    Arrow {
-        root: "crates/host/src",
-        from: &[
-            "change/clock.rs",
-            "change/failure.rs",
-            "change/fate.rs",
-            "change/fault.rs",
-            "change/process.rs",
-        ],
-        never: &["change::journal", "change::machine", "change::changer", "change::undo"],
-    },
-    Arrow {
-        root: "crates/host/src",
-        from: &["change/journal"],
-        never: &[
-            "change::machine",
-            "change::undo",
-            "change::guard",
-            "change::transaction",
-            "change::apply",
-            "change::changer",
-            "change::revert",
-            "change::deadline",
-            "change::standing",
-        ],
-    },
-    Arrow {
-        root: "crates/host/src",
-        from: &["change/machine"],
-        never: &[
-            "change::undo",
-            "change::guard",
-            "change::transaction",
-            "change::apply",
-            "change::changer",
-            "change::revert",
-            "change::deadline",
-            "change::standing",
-            "change::latency",
-        ],
-    },
-    Arrow {
-        root: "crates/host/src",
-        from: &[
-            "change/undo.rs",
-            "change/guard",
-            "change/transaction.rs",
-            "change/apply.rs",
-            "change/changer.rs",
-            "change/revert.rs",
-            "change/deadline.rs",
-        ],
-        never: &["change::standing"],
-    },
+];
+
+/// Layers of host::change: each imports from those before it and from none after it.
+const LAYERS_OF_CHANGE: &[&[&str]] = &[
+    &["change::clock", "change::failure", "change::fate", "change::fault", "change::process"],
+    &["change::journal"],
+    &["change::machine"],
+    &[
+        "change::undo",
+        "change::guard",
+        "change::transaction",
+        "change::apply",
+        "change::changer",
+        "change::revert",
+        "change::deadline",
+        "change::latency",
+    ],
+    &["change::standing"],
 ];
 
 /// Imports that are forbidden: the file and what it imports.
-fn forbidden(arrow: &Arrow) -> Vec<String> {
-    let root = workspace().join(arrow.root);
-    let aliases = aliases(&root);
+fn forbidden(root: &str, from: &[&str], never: &[&str]) -> Vec<String> {
+    let folder = workspace().join(root);
+    let aliases = aliases(&folder);
     let mut found = Vec::new();
-    for from in arrow.from {
-        let files = rust_files(&root.join(from));
-        assert!(!files.is_empty(), "{}/{from} is gone: name what has taken its place", arrow.root);
+    for from in from {
+        let files = files_of(&folder, from);
+        assert!(!files.is_empty(), "{from} in {root} is gone: name what has taken its place");
         for file in files {
             let text = fs::read_to_string(&file).unwrap();
-            let paths = imported(&text, &module(&root, &file));
+            let paths = imported(&text, &module(&folder, &file));
             let paths: Vec<&String> =
                 paths.iter().map(|it| aliases.get(it).unwrap_or(it)).collect();
             let is_named = |it: &&&str| paths.iter().any(|path| is_within(path, it));
-            let forbidden = arrow.never.iter().filter(is_named);
+            let forbidden = never.iter().filter(is_named);
             found.extend(forbidden.map(|it| format!("{}: {it}", file.display())));
         }
     }
     found
+}
+
+/// The files of a module, its own and those below it.
+fn files_of(root: &Path, module: &str) -> Vec<PathBuf> {
+    let place = root.join(module.replace("::", "/"));
+    [rust_files(&place.with_extension("rs")), rust_files(&place)].concat()
 }
 
 fn is_within(path: &str, module: &str) -> bool {
@@ -280,7 +234,11 @@ fn rust_files(path: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn no_folder_imports_what_is_made_of_it() {
-    let found: Vec<String> = ARROWS.iter().flat_map(forbidden).collect();
+    let of_arrows = ARROWS.iter().map(|it| forbidden(it.root, it.from, it.never));
+    let of_layers = LAYERS_OF_CHANGE.iter().enumerate().map(|(at, layer)| {
+        forbidden("crates/host/src", layer, &LAYERS_OF_CHANGE[at + 1..].concat())
+    });
+    let found: Vec<String> = of_arrows.chain(of_layers).flatten().collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

@@ -106,7 +106,7 @@ impl Server {
         Ok(server)
     }
 
-    /// The same, once the first interval is over.
+    /// What `/metrics` answers once the first interval is over.
     fn figures_with_a_ledger(&self, accepted: &str) -> Result<String> {
         let began = Instant::now();
         loop {

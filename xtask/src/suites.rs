@@ -124,29 +124,15 @@ pub(crate) fn run_alone(suites: &[Suite]) -> Result<Tally> {
     with_harness.map(|it| it.run(&[ALONE, "--test-threads=1"], &[])).sum()
 }
 
-/// Runs tests of one suite that are ignored otherwise; `arguments` go to it.
-pub(crate) fn run_ignored(suites: &[Suite], name: &str, arguments: &[&str]) -> Result<Tally> {
-    run_ignored_with(suites, name, arguments, &[])
-}
-
-/// The same, with these variables in its environment.
-pub(crate) fn run_ignored_with(
+/// Runs one suite with these arguments and variables of its environment.
+pub(crate) fn run_named(
     suites: &[Suite],
     name: &str,
     arguments: &[&str],
     variables: &[(&str, PathBuf)],
 ) -> Result<Tally> {
-    named(suites, name)?.run(&[&["--ignored"], arguments].concat(), variables)
-}
-
-/// Runs one suite with these arguments.
-pub(crate) fn run_with(suites: &[Suite], name: &str, arguments: &[&str]) -> Result<Tally> {
-    named(suites, name)?.run(arguments, &[])
-}
-
-fn named<'a>(suites: &'a [Suite], name: &str) -> Result<&'a Suite> {
     let suite = suites.iter().find(|it| it.name == name);
-    suite.ok_or_else(|| anyhow!("there is no suite '{name}'"))
+    suite.ok_or_else(|| anyhow!("there is no suite '{name}'"))?.run(arguments, variables)
 }
 
 /// Runs the tests that need not run alone: as many suites at a time as there are CPUs, the largest first.

@@ -23,10 +23,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     stage("Debian packages", || install(&[fuzz::PACKAGES, served::SWEEP_PACKAGES].concat()))?;
     let (suites, mut tally) = check(run_what_waits)?;
     tally += stage("deadlines and random kills", || {
-        suites::run_with(&suites, "host changes", &["--sweep"])
+        suites::run_named(&suites, "host changes", &["--sweep"], &[])
     })?;
     tally += stage("hostile clients", || {
-        suites::run_ignored(&suites, "fullclock program", &["hostile"])
+        suites::run_named(&suites, "fullclock program", &["--ignored", "hostile"], &[])
     })?;
     stage_with(served::SWEEP_PACKAGES, "served to anybody", served::ask_everything)?;
     let scenarios = || run_scenarios(&suites, Length::Sweep, &[]);

@@ -30,8 +30,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 
 /// The tests that wait for disks, deadlines and browsers more than they work.
 pub(crate) fn run_what_waits(suites: &[Suite]) -> Result<Tally> {
-    let mut tally =
-        stage("changes that are killed", || suites::run_ignored(suites, "host changes", &[]))?;
+    let killed = || suites::run_named(suites, "host changes", &["--ignored"], &[]);
+    let mut tally = stage("changes that are killed", killed)?;
     let pages = || browser::open_pages(suites);
     tally += stage_with(browser::PACKAGES, "pages in a browser", pages)?.unwrap_or_default();
     stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
@@ -96,6 +96,6 @@ pub(crate) fn run_scenarios(suites: &[Suite], length: Length, names: &[&str]) ->
     let variables =
         [("FULLCLOCK_BINARY", fullclock), ("THIEF_BINARY", thief), ("BENCH_LENGTH", length.into())];
     // Up to a dozen neighbours by name wait for the same few boots; the other threads boot others meanwhile.
-    let arguments = [&["--test-threads=16"], names].concat();
-    suites::run_ignored_with(suites, "testbench scenarios", &arguments, &variables)
+    let arguments = [&["--ignored", "--test-threads=16"], names].concat();
+    suites::run_named(suites, "testbench scenarios", &arguments, &variables)
 }
