@@ -1,4 +1,4 @@
-//! Results beside each other: what is compared with what, and what is said of it.
+//! Comparisons of results: which results are compared, and their text and JSON.
 
 use crate::output::Style;
 use crate::render;

@@ -20,7 +20,7 @@ const HALF: i32 = 1 << 15;
 /// A bit that never changed has a likelihood of 255 in 256.
 const SUREST: i32 = 1 << 8;
 
-/// Contexts are hashed to so many slots.
+/// The number of slots that contexts are hashed to.
 const SLOTS: usize = 1 << 16;
 
 /// Unpacks payloads, from a key frame on.
@@ -93,7 +93,7 @@ impl Unpacker {
     }
 
     fn learn<const N: usize>(&mut self, slots: [usize; N], bit: bool) {
-        /// A slot forgets what is longer ago than so many bits.
+        /// How many of the latest bits a slot remembers.
         const MEMORY: u16 = 30;
         for at in slots {
             let Some(slot) = self.0.get_mut(at) else { continue };
@@ -200,7 +200,7 @@ impl Position {
         self.n_before.min(120)
     }
 
-    /// One number of fields of so many bits each, and of what every context has.
+    /// A context as one number: its fields, each of the given number of bits, after what all contexts share.
     fn context(&self, kind: u64, fields: &[(u64, u32)]) -> u64 {
         let part = match self.part {
             Part::Tag => 0,

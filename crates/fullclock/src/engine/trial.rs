@@ -15,8 +15,8 @@ pub(crate) fn with_change(
 ) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Unchanged(error.to_string());
     let interrupt = executor.interrupt;
-    // Whoever plans what mends a fault has been told, and has said `--i-know`.
-    let brings_faults_back = mends(plan).is_some();
+    // The user was told that undoing it brings the fault back, and gave `--i-know`.
+    let brings_faults_back = fixes_fault(plan).is_some();
     let begun = executor.begin(Guarded::UntilOver, brings_faults_back);
     let mut change = begun.map_err(|error| failed(&error))?;
     match change.carry_out(plan) {
@@ -60,8 +60,8 @@ pub(crate) fn with_no_change(
     changer.locked(trial).map_err(|error| Failure::Unchanged(error.to_string()))?
 }
 
-/// A setting of the plan that mends a fault, which is there again once it is taken back after a trial.
-pub(crate) fn mends(plan: &Plan) -> Option<&Step> {
+/// The first step of the plan that fixes a fault. Undoing it after a trial brings the fault back.
+pub(crate) fn fixes_fault(plan: &Plan) -> Option<&Step> {
     plan.steps.iter().find(|it| it.change.writes.iter().any(|it| it.target.holds_fault()))
 }
 

@@ -3,7 +3,7 @@
 use crate::cli::{Arguments, ProofArguments};
 use crate::commands::{bench, passwords};
 use crate::engine::Executor;
-use crate::engine::around::{mends, with_change, with_no_change};
+use crate::engine::trial::{fixes_fault, with_change, with_no_change};
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
@@ -28,7 +28,7 @@ pub(super) fn verdict(
             "--prove: what is in force only after a reboot cannot be turned on and off; leave it out"
         );
     }
-    if let Some(step) = mends(plan) {
+    if let Some(step) = fixes_fault(plan) {
         let request = step.request.text();
         bail!(
             "--prove: {request} mends a fault, which --prove does not bring back for every other trial; leave --prove out, or \

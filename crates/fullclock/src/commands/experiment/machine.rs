@@ -5,7 +5,7 @@ use super::load::Busy;
 use crate::cli::Arguments;
 use crate::commands::change;
 use crate::engine::Executor;
-use crate::engine::around::{mends, with_change, with_no_change};
+use crate::engine::trial::{fixes_fault, with_change, with_no_change};
 use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
@@ -202,7 +202,7 @@ pub(super) struct Mending {
 impl Mending {
     /// `None` where the plans of a study mend nothing.
     pub(super) fn of(plans: &Plans, host: &HostView) -> Option<Mending> {
-        let request = &plans.distinct.iter().find_map(mends)?.request;
+        let request = &plans.distinct.iter().find_map(fixes_fault)?.request;
         let consent = if is_refused_unasked(request, host) { " --i-know" } else { "" };
         let request = request.text();
         Some(Mending { command: format!("fullclock apply{consent} {request}"), request })
@@ -251,7 +251,7 @@ pub(super) fn planned(
     if let Some((request, refusal)) = plan.refused.first() {
         bail!("{}: {refusal}", request.text());
     }
-    match mends(&plan) {
+    match fixes_fault(&plan) {
         Some(step) if !i_know => bail!(brings_back(step)),
         _ => Ok(plan),
     }
