@@ -80,7 +80,7 @@ const ARROWS: &[Arrow] = &[
 
 /// Layers of host::change: each imports from those before it and from none after it.
 const LAYERS_OF_CHANGE: &[&[&str]] = &[
-    &["change::clock", "change::failure", "change::fate", "change::fault", "change::process"],
+    &["change::clock", "change::failure", "change::fault", "change::process"],
     &["change::journal"],
     &["change::machine"],
     &[

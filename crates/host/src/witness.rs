@@ -7,6 +7,7 @@
     reason = "rustix has no fanotify; libc's calls are used as fanotify(7) shows"
 )]
 
+use facts::change::Written;
 use facts::{Fact, Missing, Why, secrets};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -19,17 +20,6 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Witness {
     group: OwnedFd,
-}
-
-/// A write that was seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// The file.
-    pub path: String,
-    /// Who wrote to it.
-    pub pid: u32,
-    /// Its name and its command, where it was still there to be asked.
-    pub command: Option<String>,
 }
 
 /// Events that are read at a time.

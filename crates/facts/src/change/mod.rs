@@ -3,10 +3,16 @@
 //! A setting plans writes, a journal records them, and one module of `host` alone carries them out.
 
 mod controls;
+mod recorded;
+mod standing;
 mod target;
 mod value;
 
 pub use controls::{Control, Controls, WRITABLE, is_writable, matched};
+pub use recorded::{
+    ChangeLines, ChangeState, Recorded, RecordedGroup, RevertOutcome, Undone, WriteOutcome,
+};
+pub use standing::{ChangeStanding, Guarding, Overdue, Standing, Written, WrittenPlace};
 pub use target::{REGISTERS, Target, WritableRegister};
 pub use value::{cpus_of, is_same};
 

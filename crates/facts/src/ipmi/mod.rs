@@ -10,6 +10,7 @@ mod dcmi;
 mod device_id;
 mod event_log;
 mod guid;
+mod measured;
 mod question;
 mod repository_info;
 mod sensor;
@@ -24,6 +25,7 @@ pub use dcmi::{DcmiCapabilities, ExceptionAction, PowerLimit, PowerReading};
 pub use device_id::DeviceId;
 pub use event_log::{EventLogEntry, EventLogInfo, Logged, SensorEvent};
 pub use guid::Guid;
+pub use measured::{RecordsOrigin, SensorValue};
 pub use question::{Question, Unanswered, is_question};
 pub use repository_info::RepositoryInfo;
 pub use sensor::{

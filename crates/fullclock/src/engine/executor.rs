@@ -1,10 +1,8 @@
 //! Carrying out a plan: step by step, all of it or nothing.
 
 use crate::interrupt::Interrupt;
-use facts::change::{Group, Target};
-use host::change::{
-    ChangeError, Changer, Fate, Guarded, Intent, JournalError, Machine, Transaction, Undone,
-};
+use facts::change::{Group, Target, Undone, WriteOutcome};
+use host::change::{ChangeError, Changer, Guarded, Intent, JournalError, Machine, Transaction};
 use host::{Live, Once};
 use rules::plan::{Plan, Request, Step};
 use rules::setting::Scene;
@@ -114,9 +112,9 @@ impl Change<'_> {
         })?;
         for (write, fate) in group.writes.iter().zip(outcome.fates) {
             match fate {
-                Fate::Done { .. } => self.n_writes += 1,
-                Fate::Refused { why } => self.not_taken.push((write.target.clone(), why)),
-                Fate::DidNotStick { found } => {
+                WriteOutcome::Done { .. } => self.n_writes += 1,
+                WriteOutcome::Refused { why } => self.not_taken.push((write.target.clone(), why)),
+                WriteOutcome::DidNotStick { found } => {
                     let found = found.unwrap_or_default();
                     let why = format!("did not stick, it holds {found}");
                     self.not_taken.push((write.target.clone(), why));

@@ -2,7 +2,8 @@
 
 use super::{Executor, Stop};
 use anyhow::{Result, bail};
-use host::change::{Force, Guarded, Recorded, State, Undone};
+use facts::change::{ChangeState, Recorded, Undone};
+use host::change::{Force, Guarded};
 use rules::plan::Plan;
 
 /// Makes the edits of a plan, for the command of the executor.
@@ -24,7 +25,7 @@ pub(crate) fn keep(executor: &mut Executor<'_>, plan: &Plan) -> Result<()> {
 /// Takes back every edit that the executor's command made, the latest first.
 pub(crate) fn take_back(executor: &mut Executor<'_>) -> Result<Vec<Undone>> {
     let command = &executor.command;
-    let is_own = |it: &Recorded| it.command == *command && it.state != State::Reverted;
+    let is_own = |it: &Recorded| it.command == *command && it.state != ChangeState::Reverted;
     let changes = executor.changer.journal().changes().iter();
     let mut ids: Vec<String> = changes.filter(|it| is_own(it)).map(|it| it.id.clone()).collect();
     ids.reverse();

@@ -1,7 +1,8 @@
 //! A change that lasts for one trial: made before it, taken back after it, whatever happens.
 
 use super::{Change, Executor, Stop, with_unrecorded};
-use host::change::{Changer, Guarded, Undone};
+use facts::change::Undone;
+use host::change::{Changer, Guarded};
 use lab::failure::Failure;
 use rules::plan::{Plan, Step};
 use std::sync::atomic::Ordering;

@@ -4,13 +4,13 @@ use super::opened_to_undo;
 use crate::cli::{Arguments, ConfirmArguments};
 use crate::output;
 use anyhow::{Result, bail};
-use host::change::State;
+use facts::change::ChangeState;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &ConfirmArguments) -> Result<ExitCode> {
     let mut changer = opened_to_undo(arguments, &options.state.state_dir)?;
     let changes = changer.journal().changes();
-    let mut waiting = changes.iter().filter(|it| matches!(it.state, State::Awaiting { .. }));
+    let mut waiting = changes.iter().filter(|it| matches!(it.state, ChangeState::Awaiting { .. }));
     let id = match (&options.change, waiting.next_back()) {
         (Some(id), _) => id.clone(),
         (None, Some(latest)) => latest.id.clone(),

@@ -7,14 +7,12 @@ use super::program;
 use crate::cli::{Arguments, DriftArguments};
 use crate::clock::since_1970_ns;
 use crate::interrupt::Interrupt;
-use crate::output;
-use crate::render;
 use crate::watch::utc;
+use crate::{output, render};
 use anyhow::{Result, bail};
-use facts::change::Target;
-use host::change::{Access, Journal, Machine, State};
-use host::change::{Standing, WrittenPlace, standing};
-use host::witness::{Witness, Written};
+use facts::change::{ChangeState, Standing, Target, Written, WrittenPlace};
+use host::change::{Access, Journal, Machine, standing};
+use host::witness::Witness;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -68,7 +66,7 @@ impl Drifts {
         let journal = Journal::open(folder, Access::Read)?;
         let mut changes = standing(machine, &journal, false)?;
         // What is being made or taken back is no drift either.
-        changes.retain(|it| it.recorded.state != State::Open);
+        changes.retain(|it| it.recorded.state != ChangeState::Open);
         let places: Vec<&WrittenPlace> = changes.iter().flat_map(|it| &it.places).collect();
         for place in &places {
             let name = place.write.target.to_string();

@@ -4,8 +4,8 @@ use super::apply::Task;
 use super::program;
 use crate::engine::Change;
 use anyhow::{Context, Result, bail};
-use facts::change::{Group, Write};
-use host::change::{Journal, State};
+use facts::change::{ChangeState, Group, Write};
+use host::change::Journal;
 use host::trusted_file::{self, Access};
 use rules::persist::{self, Caller};
 use rules::plan::Plan;
@@ -22,7 +22,7 @@ pub(super) fn command(id: &str) -> Vec<String> {
 /// The changes that later boots make again, the oldest first.
 pub(super) fn changes(journal: &Journal) -> Result<Vec<String>> {
     let mut lasting = Vec::new();
-    for change in journal.changes().iter().filter(|it| it.state != State::Reverted) {
+    for change in journal.changes().iter().filter(|it| it.state != ChangeState::Reverted) {
         if journal.groups(&change.id)?.iter().any(|it| it.group.setting == PERSIST) {
             lasting.push(change.id.clone());
         }

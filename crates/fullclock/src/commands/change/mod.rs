@@ -15,10 +15,9 @@ use crate::cli::{Arguments, PlanArguments};
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
+use facts::change::{ChangeState, RevertOutcome, Undone};
 use host::Source;
-use host::change::{
-    Access, Changer, Force, Journal, JournalError, Machine, State, Undone, UndoneFate,
-};
+use host::change::{Access, Changer, Force, Journal, JournalError, Machine};
 use revert::Reverted;
 use rules::audit::Audit;
 use rules::plan::{Plan, Request};
@@ -206,7 +205,7 @@ fn opened_to_undo(arguments: &Arguments, folder: &Path) -> Result<Changer> {
 
 /// Refuses trials while a change awaits confirmation: they would be run with it and, after its deadline, without it.
 pub(super) fn refuse_awaiting(journal: &Journal, what: &str) -> Result<()> {
-    let is_awaiting = |it: &State| matches!(it, State::Awaiting { .. });
+    let is_awaiting = |it: &ChangeState| matches!(it, ChangeState::Awaiting { .. });
     match journal.changes().iter().find(|it| is_awaiting(&it.state)) {
         Some(change) => {
             bail!("{what}: change {} awaits confirmation; confirm or revert it first", change.id)
@@ -222,7 +221,8 @@ pub(super) fn changer(arguments: &Arguments, folder: &Path, access: Access) -> R
     let done = reverted.add(changer.recover(Force::No));
     let Reverted { undone, not_recorded } = reverted;
     if !undone.is_empty() {
-        let is_fault = |it: &Undone| it.fate == UndoneFate::WrittenBack && it.target.holds_fault();
+        let is_fault =
+            |it: &Undone| it.fate == RevertOutcome::WrittenBack && it.target.holds_fault();
         let fault = match undone.iter().any(is_fault) {
             true => "; a fault is in force again, as it was found: `fullclock audit` names it",
             false => "",

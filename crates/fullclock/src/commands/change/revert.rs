@@ -5,7 +5,8 @@ use crate::cli::{Arguments, RevertArguments};
 use crate::output::{self, Style};
 use crate::render;
 use anyhow::{Error, Result, anyhow, bail};
-use host::change::{ChangeError, Changer, Force, Journal, Recorded, State, Undone};
+use facts::change::{ChangeState, Recorded, Undone};
+use host::change::{ChangeError, Changer, Force, Journal};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<ExitCode> {
@@ -104,7 +105,8 @@ fn ids(journal: &Journal, options: &RevertArguments, recovered: &Reverted) -> Re
     let is_undone = |id: &str| recovered.undone.iter().any(|it| it.change == id);
     // What could not be recorded is not undone a second time.
     let in_force = |it: &&Recorded| {
-        it.state != State::Reverted && !(recovered.not_recorded.is_some() && is_undone(&it.id))
+        it.state != ChangeState::Reverted
+            && !(recovered.not_recorded.is_some() && is_undone(&it.id))
     };
     let mut ids: Vec<String> =
         journal.changes().iter().filter(in_force).map(|it| it.id.clone()).collect();
@@ -131,7 +133,7 @@ fn revert_with_boots(
     reverted: &mut Reverted,
 ) -> Result<()> {
     let anew = super::lasting::command(id);
-    let is_anew = |it: &&Recorded| it.command == anew && !matches!(it.state, State::Reverted);
+    let is_anew = |it: &&Recorded| it.command == anew && !matches!(it.state, ChangeState::Reverted);
     let changes = changer.journal().changes().iter();
     let mut ids: Vec<String> = changes.filter(is_anew).map(|it| it.id.clone()).collect();
     ids.reverse();

@@ -5,8 +5,9 @@ use crate::cli::{Arguments, StatusArguments};
 use crate::output::{self, Style};
 use crate::render;
 use anyhow::Result;
+use facts::change::{Standing, WrittenPlace};
 use host::Live;
-use host::change::{Access, Journal, Machine, Standing, WrittenPlace, standing};
+use host::change::{Access, Journal, Machine, standing};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<ExitCode> {

@@ -222,7 +222,7 @@ fn activating(plan: &Plan) -> Option<String> {
 }
 
 /// What is to be done once the boot line is as it was found.
-fn taken_back(undone: &[host::change::Undone]) -> String {
+fn taken_back(undone: &[facts::change::Undone]) -> String {
     let left = undone.iter().find(|it| !it.fate.is_clean());
     if let Some(left) = left {
         return format!("{} could not be brought back: see `fullclock status`", left.target);

@@ -10,7 +10,8 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
-use host::change::{Access, Changer, Recorded, State};
+use facts::change::{ChangeState, Recorded};
+use host::change::{Access, Changer};
 use host::{Live, Source};
 use lab::experiment::{Combination, Design};
 use lab::failure::Failure;
@@ -58,7 +59,7 @@ pub(super) fn recover(arguments: &Arguments, state_dir: &Path) -> Result<Option<
     let changer = change::changer(arguments, state_dir, Access::Study)?;
     change::refuse_awaiting(changer.journal(), "a study")?;
     let boot = changer.machine().boot()?;
-    let is_left = |it: &&Recorded| matches!(it.state, State::PartlyReverted { .. });
+    let is_left = |it: &&Recorded| matches!(it.state, ChangeState::PartlyReverted { .. });
     let changes = changer.journal().changes().iter();
     for change in changes.filter(|it| it.boot == boot).filter(is_left) {
         let id = &change.id;

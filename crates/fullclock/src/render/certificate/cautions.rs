@@ -6,7 +6,7 @@
 use super::{Certificate, Change};
 use crate::render::change::moment;
 use crate::watch::utc::parse_timestamp;
-use host::change::State;
+use facts::change::ChangeState;
 use lab::compare::Design;
 use lab::record::Record;
 use std::time::Duration;
@@ -79,11 +79,11 @@ fn of_moments(change: &Change, before: &Record, after: &Record) -> Option<String
         ));
     }
     let why = match recorded.state {
-        State::Kept if change.shown.is_of_this_boot => return None,
-        State::Kept => "There was a boot since",
-        State::Open => "It is not ended",
-        State::Awaiting { .. } => return None,
-        State::Reverted | State::PartlyReverted { .. } => "It was reverted",
+        ChangeState::Kept if change.shown.is_of_this_boot => return None,
+        ChangeState::Kept => "There was a boot since",
+        ChangeState::Open => "It is not ended",
+        ChangeState::Awaiting { .. } => return None,
+        ChangeState::Reverted | ChangeState::PartlyReverted { .. } => "It was reverted",
     };
     Some(format!(
         "{why}, and the journal does not tell when: the trials of after may have run without change {id}."

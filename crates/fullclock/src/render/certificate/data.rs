@@ -4,7 +4,7 @@
 
 use super::Certificate;
 use crate::render::bench::quoted;
-use host::change::ChangeLines;
+use facts::change::ChangeLines;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::Path;

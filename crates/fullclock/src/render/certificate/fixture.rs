@@ -2,9 +2,9 @@
 
 use super::{Certificate, Change, Data, sha256};
 use crate::render::bench::fixture::{Pattern, QUIET, moment};
+use facts::change::{ChangeLines, ChangeState, Recorded, RecordedGroup, WriteOutcome};
+use facts::change::{ChangeStanding, Standing, WrittenPlace};
 use facts::change::{Group, Target, Write};
-use host::change::{ChangeLines, Fate, Recorded, RecordedGroup, State};
-use host::change::{ChangeStanding, Standing, WrittenPlace};
 use lab::compare::Side;
 use lab::comparison::{Comparison, between};
 use lab::record::Record;
@@ -56,10 +56,10 @@ pub(crate) fn change() -> Change {
         boot: "b".to_owned(),
         command,
         brings_faults_back: false,
-        state: State::Kept,
+        state: ChangeState::Kept,
     };
     let places = writes.iter().map(place).collect();
-    let done = || Fate::Done { read_back: Some("performance".to_owned()) };
+    let done = || WriteOutcome::Done { read_back: Some("performance".to_owned()) };
     let group = Group {
         setting: "governor".to_owned(),
         value: "performance".to_owned(),

@@ -1,9 +1,9 @@
 //! The change itself: what was written where, and how each place stands.
 
 use crate::render::change::{join, moment, next_boot, shown, state};
+use facts::change::{ChangeLines, ChangeState, RecordedGroup, WriteOutcome};
+use facts::change::{ChangeStanding, Standing, WrittenPlace};
 use facts::change::{Target, Write};
-use host::change::{ChangeLines, Fate, RecordedGroup, State};
-use host::change::{ChangeStanding, Standing, WrittenPlace};
 use std::time::Duration;
 
 /// A change of the journal.
@@ -38,7 +38,7 @@ impl Change {
 
     /// What the next boot will do; nothing where it is reverted.
     pub(super) fn lasts(&self) -> Option<String> {
-        let is_there = !matches!(self.shown.recorded.state, State::Reverted);
+        let is_there = !matches!(self.shown.recorded.state, ChangeState::Reverted);
         is_there.then(|| next_boot(std::slice::from_ref(&self.shown)))
     }
 
@@ -85,17 +85,19 @@ impl Change {
     }
 }
 
-fn words(fate: &Fate, place: Option<&WrittenPlace>) -> String {
+fn words(fate: &WriteOutcome, place: Option<&WrittenPlace>) -> String {
     match fate {
-        Fate::Intended => "nobody knows whether it was written: a crash came in between".to_owned(),
-        Fate::Noted => "not written: kept for going back".to_owned(),
-        Fate::Refused { why } => format!("the kernel refused it: {why}"),
-        Fate::DidNotStick { .. } => "it did not stick".to_owned(),
-        Fate::NotMade => "not written: a failure came first".to_owned(),
-        Fate::Undone => "reverted".to_owned(),
-        Fate::Void => "gone with a reboot".to_owned(),
-        Fate::LeftAlone { why, .. } => format!("not reverted: {why}"),
-        Fate::Done { .. } => match place {
+        WriteOutcome::Intended => {
+            "nobody knows whether it was written: a crash came in between".to_owned()
+        }
+        WriteOutcome::Noted => "not written: kept for going back".to_owned(),
+        WriteOutcome::Refused { why } => format!("the kernel refused it: {why}"),
+        WriteOutcome::DidNotStick { .. } => "it did not stick".to_owned(),
+        WriteOutcome::NotMade => "not written: a failure came first".to_owned(),
+        WriteOutcome::Undone => "reverted".to_owned(),
+        WriteOutcome::Void => "gone with a reboot".to_owned(),
+        WriteOutcome::LeftAlone { why, .. } => format!("not reverted: {why}"),
+        WriteOutcome::Done { .. } => match place {
             None => "written".to_owned(),
             Some(place) => match &place.standing {
                 Standing::InForce => "in force".to_owned(),

@@ -5,7 +5,7 @@ use super::fixture::{MADE, change, records, with};
 use super::{json, page, text};
 use crate::output::Style;
 use crate::render::bench::fixture::QUIET;
-use host::change::State;
+use facts::change::ChangeState;
 use lab::known::Known;
 use lab::record::Record;
 use serde_json::Value;
@@ -88,7 +88,7 @@ fn a_difference_that_is_none_is_not_claimed() {
 
 #[test]
 fn a_change_that_does_not_lie_between_the_results_is_not_given_the_difference() {
-    let said = |when: Duration, state: State| {
+    let said = |when: Duration, state: ChangeState| {
         let mut change = change();
         change.shown.recorded.when = when;
         change.shown.recorded.state = state;
@@ -96,12 +96,12 @@ fn a_change_that_does_not_lie_between_the_results_is_not_given_the_difference() 
     };
     let hour = Duration::from_secs(3600);
     let moments = "The trials were taken at two moments";
-    assert!(said(MADE, State::Kept).starts_with(moments));
-    let early = said(MADE - hour, State::Kept);
+    assert!(said(MADE, ChangeState::Kept).starts_with(moments));
+    let early = said(MADE - hour, ChangeState::Kept);
     assert!(early.contains("before the trials of before had ended"), "{early}");
-    let late = said(MADE + hour, State::Kept);
+    let late = said(MADE + hour, ChangeState::Kept);
     assert!(late.contains("when the trials of after had begun"), "{late}");
-    let reverted = said(MADE, State::Reverted);
+    let reverted = said(MADE, ChangeState::Reverted);
     assert!(reverted.starts_with("It was reverted, and the journal does not tell when"));
 }
 

@@ -2,10 +2,10 @@
 
 use super::Applied;
 use crate::render::json::{SCHEMA_VERSION, pretty};
+use facts::change::Written;
 use facts::change::{Aim, Target, Write};
-use host::change::{ChangeStanding, Guarding, Standing, WrittenPlace};
-use host::change::{Overdue, State, Undone, UndoneFate};
-use host::witness::Written;
+use facts::change::{ChangeStanding, Guarding, Standing, WrittenPlace};
+use facts::change::{ChangeState, Overdue, RevertOutcome, Undone};
 use rules::plan::{Plan, Request, Step};
 use rules::setting::{Effect, Refusal, Risk};
 use serde_json::{Result, Value, json};
@@ -161,12 +161,12 @@ fn refused((request, refusal): &(Request, Refusal)) -> Value {
 
 fn taken_back(undone: &Undone) -> Value {
     let (fate, found, why) = match &undone.fate {
-        UndoneFate::WrittenBack => ("written-back", None, None),
-        UndoneFate::AlreadyThere => ("already-there", None, None),
-        UndoneFate::LeftAlone { found } => ("left-alone", found.as_ref(), None),
-        UndoneFate::WouldBringFaultBack => ("would-bring-fault-back", None, None),
-        UndoneFate::Void { why } => ("void", None, Some(why)),
-        UndoneFate::Failed { why } => ("failed", None, Some(why)),
+        RevertOutcome::WrittenBack => ("written-back", None, None),
+        RevertOutcome::AlreadyThere => ("already-there", None, None),
+        RevertOutcome::LeftAlone { found } => ("left-alone", found.as_ref(), None),
+        RevertOutcome::WouldBringFaultBack => ("would-bring-fault-back", None, None),
+        RevertOutcome::Void { why } => ("void", None, Some(why)),
+        RevertOutcome::Failed { why } => ("failed", None, Some(why)),
     };
     json!({
         "change": undone.change,
@@ -180,13 +180,13 @@ fn taken_back(undone: &Undone) -> Value {
 }
 
 /// The word for what became of a change.
-pub(in crate::render) fn state(state: &State) -> &'static str {
+pub(in crate::render) fn state(state: &ChangeState) -> &'static str {
     match state {
-        State::Open => "open",
-        State::Kept => "kept",
-        State::Awaiting { .. } => "awaiting",
-        State::Reverted => "reverted",
-        State::PartlyReverted { .. } => "partly-reverted",
+        ChangeState::Open => "open",
+        ChangeState::Kept => "kept",
+        ChangeState::Awaiting { .. } => "awaiting",
+        ChangeState::Reverted => "reverted",
+        ChangeState::PartlyReverted { .. } => "partly-reverted",
     }
 }
 

@@ -11,13 +11,11 @@ pub(super) use json::{state as state_word, write as write_json};
 pub(super) use places::{Places, join};
 pub(super) use plan::shown;
 pub(crate) use plan::{files, plan};
-pub(crate) use standing::moment;
-pub(crate) use standing::{drift, status};
+pub(crate) use standing::{drift, moment, status};
 pub(super) use standing::{next_boot, state};
 pub(crate) use text::{applied, undone};
 
-use facts::change::{Target, Write};
-use host::change::Undone;
+use facts::change::{Target, Undone, Write};
 use rules::plan::Plan;
 use std::time::Duration;
 

@@ -6,9 +6,9 @@ use crate::output::{Style, harmless};
 use crate::render::page::{BOLD, Page};
 use crate::watch::utc;
 use facts::change::Target;
-use host::change::{ChangeStanding, Guarding, Standing, WrittenPlace};
-use host::change::{Overdue, State};
-use host::witness::Written;
+use facts::change::Written;
+use facts::change::{ChangeStanding, Guarding, Standing, WrittenPlace};
+use facts::change::{ChangeState, Overdue};
 use rules::boot_edit::activation;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(crate) fn status(
         places(&mut page, &change.places, verbose);
         page.line("");
     }
-    if changes.iter().all(|it| it.recorded.state == State::Reverted) {
+    if changes.iter().all(|it| it.recorded.state == ChangeState::Reverted) {
         page.paragraph(0, "Nothing is applied.");
     } else {
         if !suspects.is_empty() {
@@ -54,19 +54,19 @@ pub(crate) fn moment(since_epoch: Duration) -> String {
 /// What became of a change.
 pub(in crate::render) fn state(change: &ChangeStanding) -> String {
     match &change.recorded.state {
-        State::Open => {
+        ChangeState::Open => {
             "not ended: it is being made, or was interrupted; `fullclock revert` undoes it"
                 .to_owned()
         }
-        State::Kept if change.is_of_this_boot => match n_changed(change) {
+        ChangeState::Kept if change.is_of_this_boot => match n_changed(change) {
             0 => "in force".to_owned(),
             1 => "in force but for 1 place".to_owned(),
             n => format!("in force but for {n} places"),
         },
-        State::Kept => "made before the last boot".to_owned(),
-        State::Awaiting { until, .. } => awaiting(change, &moment(*until)),
-        State::Reverted => "reverted".to_owned(),
-        State::PartlyReverted { left } => format!("reverted but for {left} places"),
+        ChangeState::Kept => "made before the last boot".to_owned(),
+        ChangeState::Awaiting { until, .. } => awaiting(change, &moment(*until)),
+        ChangeState::Reverted => "reverted".to_owned(),
+        ChangeState::PartlyReverted { left } => format!("reverted but for {left} places"),
     }
 }
 

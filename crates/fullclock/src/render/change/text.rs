@@ -5,8 +5,7 @@ use super::places::join;
 use super::plan::shown;
 use crate::output::Style;
 use crate::render::page::{BOLD, Page};
-use facts::change::Target;
-use host::change::{Undone, UndoneFate};
+use facts::change::{RevertOutcome, Target, Undone};
 use rules::boot_edit::activation;
 use std::collections::BTreeSet;
 
@@ -85,7 +84,7 @@ pub(crate) fn undone(undone: &[Undone], verbose: bool, style: Style) -> String {
 
 /// What is left to do or to wait for, before the next boot is as it was.
 fn afterwards(undone: &[Undone]) -> Vec<String> {
-    let written = |it: &&Undone| it.fate == UndoneFate::WrittenBack;
+    let written = |it: &&Undone| it.fate == RevertOutcome::WrittenBack;
     let files: Vec<&str> = undone.iter().filter(written).filter_map(file).collect();
     let commands = files.iter().filter_map(|it| activation(it)).collect::<BTreeSet<&str>>();
     let mut after: Vec<String> = commands
@@ -98,7 +97,7 @@ fn afterwards(undone: &[Undone]) -> Vec<String> {
         .collect();
     let is_set_at_boot =
         |it: &&str| it.starts_with("/etc/sysctl.d/") || it.starts_with("/etc/modprobe.d/");
-    let has_void = undone.iter().any(|it| matches!(it.fate, UndoneFate::Void { .. }));
+    let has_void = undone.iter().any(|it| matches!(it.fate, RevertOutcome::Void { .. }));
     if has_void && files.iter().any(is_set_at_boot) {
         after.push(
             "What sysctl or modprobe set from these files at boot stays until the next one."
@@ -118,16 +117,16 @@ fn file(undone: &Undone) -> Option<&str> {
 fn words(undone: &Undone) -> String {
     let recorded = shown(&undone.target, undone.recorded.as_ref());
     match &undone.fate {
-        UndoneFate::WrittenBack => format!("{recorded} again"),
-        UndoneFate::AlreadyThere => format!("{recorded} already"),
-        UndoneFate::LeftAlone { found } => format!(
+        RevertOutcome::WrittenBack => format!("{recorded} again"),
+        RevertOutcome::AlreadyThere => format!("{recorded} already"),
+        RevertOutcome::LeftAlone { found } => format!(
             "left alone: it has been changed since, to {}; it was {recorded} (--force writes that back)",
             shown(&undone.target, found.as_ref())
         ),
-        UndoneFate::WouldBringFaultBack => format!(
+        RevertOutcome::WouldBringFaultBack => format!(
             "left alone: {recorded} stops the clock of the CPU part of the time, which is a fault (--force brings it back)"
         ),
-        UndoneFate::Void { why } => format!("nothing to undo: {why}"),
-        UndoneFate::Failed { why } => format!("NOT as before, it was {recorded}: {why}"),
+        RevertOutcome::Void { why } => format!("nothing to undo: {why}"),
+        RevertOutcome::Failed { why } => format!("NOT as before, it was {recorded}: {why}"),
     }
 }

@@ -10,7 +10,6 @@ mod lock;
 mod open;
 mod packed;
 mod parse;
-mod recorded;
 mod scroll;
 
 pub(super) use entry::{Fates, Step, runs, unrolled};
@@ -18,11 +17,11 @@ pub(super) use folder::Folder;
 pub(super) use lock::{Lock, mark_guard, override_holder, while_unlocked};
 pub use open::Access;
 pub(super) use packed::Packed;
-pub use recorded::{Recorded, RecordedGroup, State};
 
 use super::JournalError;
 use super::process::Process;
 use entry::VERSION;
+use facts::change::{ChangeLines, Recorded, RecordedGroup};
 use history::History;
 use scroll::Scroll;
 use serde::de::DeserializeOwned;
@@ -47,21 +46,6 @@ pub struct Journal {
     reservation: Option<Lock>,
     /// `None` where there is none.
     opened: Option<Folder>,
-}
-
-/// What a journal holds of one change, word for word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangeLines {
-    /// The journal's file.
-    pub path: PathBuf,
-    /// The lines with their ends.
-    pub text: Vec<u8>,
-    /// How many they are.
-    pub n_lines: usize,
-    /// How many lines the whole journal had: what is appended to it later is behind them.
-    pub n_before: usize,
-    /// What stands in each of them, and in no other line.
-    pub pattern: String,
 }
 
 impl Journal {

@@ -190,7 +190,8 @@ mod tests {
     use super::*;
     use crate::change::journal::{Folder, override_holder};
     use crate::change::tree::{STAT_INTERVAL, Tree, governors, stat_interval};
-    use crate::change::{Cause, Changer, Force, Intent, State, UndoneFate};
+    use crate::change::{Cause, Changer, Force, Intent};
+    use facts::change::{ChangeState, RevertOutcome};
 
     fn open(tree: &Tree, access: Access) -> Result<Changer, JournalError> {
         Changer::open(tree.machine(), &tree.state(), access)
@@ -225,9 +226,9 @@ mod tests {
         // The study continues after what the other process has recorded.
         trial(&mut study, || ());
         drop(study);
-        let states: Vec<State> =
+        let states: Vec<ChangeState> =
             tree.journal().changes().iter().map(|it| it.state.clone()).collect();
-        assert_eq!(states, [State::Reverted, State::Reverted, State::Reverted]);
+        assert_eq!(states, [ChangeState::Reverted, ChangeState::Reverted, ChangeState::Reverted]);
         assert!(open(&tree, Access::Write).is_ok());
     }
 
@@ -273,7 +274,7 @@ mod tests {
         assert!(failure.journal.is_none(), "{failure}");
         drop(change);
         assert_eq!(tree.all(), before);
-        assert_eq!(changer.journal.changes()[0].state, State::Reverted);
+        assert_eq!(changer.journal.changes()[0].state, ChangeState::Reverted);
     }
 
     #[test]
@@ -289,7 +290,7 @@ mod tests {
         let mut change = changer.begin(Intent::default()).unwrap();
         let failure = change.apply(&governors()).unwrap_err();
         assert!(matches!(&failure.cause, Cause::Stopped(JournalError::Overridden { .. })));
-        let written = failure.undone.iter().filter(|it| it.fate == UndoneFate::WrittenBack);
+        let written = failure.undone.iter().filter(|it| it.fate == RevertOutcome::WrittenBack);
         assert_eq!(written.count(), 1, "{failure:?}");
         assert_eq!(tree.all(), before);
     }

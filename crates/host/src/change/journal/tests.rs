@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::change::tree::{Tree, governors, restore, stat_interval};
-use crate::change::{Cause, ChangeError, Fate, Force, Intent};
+use crate::change::{Cause, ChangeError, Force, Intent};
+use facts::change::{ChangeState, WriteOutcome};
 use proptest::prelude::*;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -43,12 +44,12 @@ fn read_whole(journal: &Journal) -> Result<usize, JournalError> {
 #[test]
 fn a_journal_adds_up_to_its_changes() {
     let journal = parse(text()).unwrap();
-    let states: Vec<&State> = journal.changes().iter().map(|it| &it.state).collect();
-    assert_eq!(states, [&State::Reverted, &State::Reverted, &State::Open]);
+    let states: Vec<&ChangeState> = journal.changes().iter().map(|it| &it.state).collect();
+    assert_eq!(states, [&ChangeState::Reverted, &ChangeState::Reverted, &ChangeState::Open]);
     assert_eq!(journal.changes()[1].command, ["apply", "1"]);
     let groups = journal.groups("2").unwrap();
     assert_eq!(groups[0].group, governors());
-    assert_eq!(groups[0].fates, [const { Fate::Undone }; 4]);
+    assert_eq!(groups[0].fates, [const { WriteOutcome::Undone }; 4]);
     assert_eq!(
         journal.groups("4").unwrap_err().to_string().split(';').next(),
         Some("no change 4 is in the journal")
@@ -82,7 +83,7 @@ fn a_last_line_that_was_cut_at_any_byte_is_dropped_and_all_before_it_is_there() 
     for cut in 1..last.len() {
         let journal = parse(&[&before, &last[..cut]].concat()).unwrap();
         assert_eq!(journal.text, before, "{cut}");
-        assert_eq!(journal.changes()[2].state, State::Open, "{cut}");
+        assert_eq!(journal.changes()[2].state, ChangeState::Open, "{cut}");
         assert!(journal.notes()[0].contains("a crash cut it"), "{:?}", journal.notes());
         // A file system may have kept the length, and zeros for what it had not written.
         let mut zeros = last.to_vec();
@@ -110,7 +111,7 @@ fn a_journal_that_was_cut_at_any_byte_restores_the_host() {
         tree.set_journal_text(&whole[..cut]);
         tree.changer().recover(Force::No).unwrap();
         assert_eq!(tree.all(), before, "{cut}");
-        assert_eq!(tree.journal().changes()[0].state, State::Reverted, "{cut}");
+        assert_eq!(tree.journal().changes()[0].state, ChangeState::Reverted, "{cut}");
     }
 }
 
@@ -177,7 +178,7 @@ fn a_disk_that_fails_after_the_writing_has_everything_undone() {
     assert_eq!(tree.all(), before);
     drop(changer);
     tree.changer().recover(Force::No).unwrap();
-    assert_eq!(tree.journal().changes()[0].state, State::Reverted);
+    assert_eq!(tree.journal().changes()[0].state, ChangeState::Reverted);
 }
 
 #[test]

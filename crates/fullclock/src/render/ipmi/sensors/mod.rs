@@ -8,8 +8,7 @@ pub(crate) use json::json;
 pub(crate) use metrics::metrics;
 pub(crate) use text::{changed, event, heading, table, untold};
 
-use facts::ipmi::{Sensor, Threshold, Timestamp, Unanswered};
-use host::ipmi::{Measured, Origin};
+use facts::ipmi::{RecordsOrigin, Sensor, SensorValue, Threshold, Timestamp, Unanswered};
 use std::time::Duration;
 
 /// What was asked.
@@ -18,7 +17,7 @@ pub(crate) struct Board<'a> {
     /// The device, and what the controller says of itself.
     pub(crate) name: &'a str,
     /// Where its sensor records come from.
-    pub(crate) origin: &'a Origin,
+    pub(crate) origin: &'a RecordsOrigin,
 }
 
 /// All sensors, read once.
@@ -38,7 +37,7 @@ pub(crate) struct Round {
 #[derive(Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) sensor: Sensor,
-    pub(crate) measured: Result<Measured, Unanswered>,
+    pub(crate) measured: Result<SensorValue, Unanswered>,
     /// In the sensor's unit; empty where nobody asked.
     pub(crate) thresholds: Vec<(Threshold, f64)>,
 }
@@ -141,15 +140,15 @@ mod sample {
         let body = [&header[..], &who, &unit, &scale, &[0; 16], &[0xc0 | length], name.as_bytes()];
         let sensor = SensorRecord::parse(&body.concat()).unwrap().into_sensors().remove(0);
         let reading = answered(&Reading::question(number), reading);
-        Line { sensor, measured: Ok(Measured { reading, value }), thresholds: Vec::new() }
+        Line { sensor, measured: Ok(SensorValue { reading, value }), thresholds: Vec::new() }
     }
 
-    pub(super) fn board(origin: &Origin) -> Board<'_> {
+    pub(super) fn board(origin: &RecordsOrigin) -> Board<'_> {
         Board { name: "/dev/ipmi0: device 0x20", origin }
     }
 
-    pub(super) fn origin() -> Origin {
-        Origin {
+    pub(super) fn origin() -> RecordsOrigin {
+        RecordsOrigin {
             is_kept: true,
             n_records: 4,
             n_unreadable: 1,
