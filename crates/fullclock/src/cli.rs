@@ -14,7 +14,7 @@ mod race;
 mod serve;
 mod watch;
 
-pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments, percent};
+pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments};
 pub(crate) use certificate::CertificateArguments;
 pub(crate) use change::{
     ApplyArguments, ConfirmArguments, DriftArguments, PlanArguments, ProofArguments,
@@ -36,12 +36,11 @@ pub(crate) use race::{AgentArguments, RaceArguments};
 pub(crate) use serve::ServeArguments;
 pub(crate) use watch::{Probe, WatchArguments};
 
-use crate::duration;
 use crate::measure::choice::Trace;
 use crate::output::OutputArguments;
 use crate::period::{Point, point};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use facts::CpuSet;
+use facts::{CpuSet, quantity};
 use rules::finding::Severity;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -257,7 +256,7 @@ pub(crate) enum Command {
 #[derive(Args, Debug)]
 pub(crate) struct LedgerArguments {
     /// How long to measure: 500ms, 5s, 2m; asks a COMMAND that still runs then to end [default: 5s, or until it ends]
-    #[arg(short, long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) duration: Option<Duration>,
     /// The CPUs to account for, a list like 0-3,8 [default: all that are online]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
@@ -339,7 +338,7 @@ Examples:
 #[derive(Args, Debug)]
 pub(crate) struct TickArguments {
     /// For how long to count: 500ms, 5s, 2m
-    #[arg(short, long, value_name = "TIME", default_value = "5s", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", default_value = "5s", value_parser = quantity::duration)]
     pub(crate) duration: Duration,
     /// The CPUs to count on, a list like 0-3,8 [default: all that are online]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]

@@ -31,6 +31,7 @@ pub mod settings;
 pub mod spin;
 pub mod stretch;
 pub mod tick;
+pub mod watch;
 
 mod amd_limits;
 pub mod boot_edit;

@@ -1,8 +1,7 @@
 //! This machine, sampled again and again.
 
-use super::probe::{self, Probing};
+use super::probe;
 use super::sampling::Sampling;
-use super::{Machine, Reading, View};
 use facts::counters::{Counters, Family};
 use facts::probe::ClockReading;
 use facts::tape::Sample;
@@ -10,6 +9,7 @@ use facts::{CpuSet, HostView, PerCpu};
 use host::tape::{RecordError, Writer};
 use host::{Live, Source};
 use rules::interval::Interval;
+use rules::watch::{Machine, Probing, Reading, View, due};
 use std::time::Duration;
 
 /// How this machine is watched.
@@ -49,7 +49,7 @@ impl Watched {
         let name = live.read("/proc/sys/kernel/hostname").unwrap_or_default();
         let name = String::from_utf8_lossy(&name).trim().to_owned();
         let sampling = Sampling::of(live, &host, &view, interval, tape);
-        let is_probed = sampling.is_recorded() || view.clock_probe || view.ledger;
+        let is_probed = sampling.is_recorded() || view.clock_probe || view.ledger.is_some();
         let probing = if is_probed { probing } else { Probing::Off };
         let mut watched = Watched {
             name,
@@ -108,7 +108,7 @@ impl Watched {
         let (before, after) = (&self.before.counters, &self.after.counters);
         let interval = Interval { host: &self.host, before, after };
         let shown = self.cpus.as_ref().map_or(after.online.clone(), |it| it.and(&after.online));
-        let due = probe::due(self.probing, &interval, &shown);
+        let due = due(self.probing, &interval, &shown);
         self.turn = self.turn.wrapping_add(1);
         probe::probe(&due, self.turn)
     }

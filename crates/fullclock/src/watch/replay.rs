@@ -1,10 +1,10 @@
 //! A recording, read as if its machine were watched again.
 
-use super::{Machine, Reading, View};
 use anyhow::{Context, Result};
 use facts::tape::Sample;
 use facts::{CpuSet, HostView};
 use host::tape::Reader;
+use rules::watch::{Machine, Reading, View};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,12 @@
 //! A recording of this machine that is made while something else is at work.
 
-use super::View;
 use super::sampling::Sampling;
 use facts::HostView;
 use facts::counters::Counters;
 use facts::tape::Sample;
 use host::Live;
 use host::tape::{RecordError, Writer};
+use rules::watch::View;
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{Builder, JoinHandle};
@@ -33,7 +33,8 @@ impl Taping {
     ) -> io::Result<Taping> {
         let (wish_to_stop, stop) = mpsc::channel();
         let live = Live::this_machine();
-        let sampling = Sampling::of(live, host, &View::everything(), INTERVAL, Some(tape));
+        let sampling =
+            Sampling::of(live, host, &View::everything(std::process::id()), INTERVAL, Some(tape));
         let thread = Builder::new().name("recording".to_owned());
         let thread = thread.spawn(move || record(sampling, &stop, told))?;
         Ok(Taping { wish_to_stop, thread })

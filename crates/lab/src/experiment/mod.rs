@@ -10,6 +10,7 @@ mod arms;
 mod design;
 mod knee;
 mod parts;
+pub mod plan_file;
 mod tuning;
 
 pub use arms::{Combination, TooMany, arms};

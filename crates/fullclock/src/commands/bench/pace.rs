@@ -4,7 +4,7 @@
 //! too much (Anscombe, "Fixed-Width Sequential Estimation", 1953).
 
 use crate::cli::BenchArguments;
-use crate::duration::roughly;
+use facts::quantity::roughly;
 use lab::compare::{LEVEL, interleaved};
 use lab::record::Record;
 use lab::stats::trials_needed;

@@ -1,6 +1,6 @@
 //! How far the trials are, for whoever watches a terminal.
 
-use crate::duration::roughly;
+use facts::quantity::roughly;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 

@@ -2,11 +2,10 @@
 
 use super::{boots, cases};
 use crate::cli::{ExperimentArguments, ShapeName};
-use crate::plan_file;
 use anyhow::{Context, Result, bail};
 use facts::HostView;
 use lab::experiment::analysis::LEAST_BLOCKS;
-use lab::experiment::{Design, Factor, Guards, Kind, Shape};
+use lab::experiment::{Design, Factor, Guards, Kind, Shape, plan_file};
 use std::path::Path;
 
 /// One thread, and every core: what helps the one may harm the other. Every core leaves none to a load.

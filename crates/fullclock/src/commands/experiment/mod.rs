@@ -19,7 +19,6 @@ pub(crate) use machine::under;
 
 use crate::cli::{Arguments, ExperimentArguments, ReportArguments};
 use crate::commands::{bench, change};
-use crate::duration::roughly;
 use crate::engine::Executor;
 use crate::interrupt::Interrupt;
 use crate::measure::costs;
@@ -30,6 +29,7 @@ use crate::results_folder::results_folder;
 use anyhow::{Context, Result, anyhow, bail};
 use beside::{Loads, Work};
 use boots::ThisBoot;
+use facts::quantity::roughly;
 use facts::{CpuSet, HostView};
 use host::Live;
 use host::change::Changer;

@@ -5,8 +5,9 @@ use crate::interrupt::Interrupt;
 use crate::measure::command::Workload;
 use crate::output;
 use crate::render::samples::{Selection, Table, csv, json};
-use crate::watch::{Machine, Reading, Replay, Watched};
+use crate::watch::{Replay, Watched};
 use anyhow::{Context, Result};
+use rules::watch::{Machine, Reading};
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 

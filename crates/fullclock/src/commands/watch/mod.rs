@@ -10,10 +10,11 @@ use crate::cli::{Arguments, Probe, WatchArguments};
 use crate::interrupt::Interrupt;
 use crate::measure::command::exit_code;
 use crate::render::samples::Selection;
-use crate::watch::{Plan, Probing, Replay, View, Watched};
+use crate::watch::{Plan, Replay, Watched};
 use anyhow::{Result, bail};
 use host::tape::{Existing, Writer};
 use host::{Live, Recording};
+use rules::watch::{Probing, View};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
@@ -23,7 +24,12 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
     }
     let selection = Selection::parse(&options.columns)?;
     let is_screen = is_screen(arguments, options);
-    let view = if is_screen { View::everything() } else { selection.view(arguments.output.json) };
+    let own = std::process::id();
+    let view = if is_screen {
+        View::everything(own)
+    } else {
+        selection.view(arguments.output.json.then_some(own))
+    };
     if let Some(path) = &options.replay {
         let replay = Replay::open(path, options.cpus.clone(), view)?;
         return if is_screen {

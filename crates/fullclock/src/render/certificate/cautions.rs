@@ -5,8 +5,8 @@
 
 use super::{Certificate, Change};
 use crate::render::change::moment;
-use crate::watch::utc::parse_timestamp;
 use facts::change::ChangeState;
+use facts::utc::parse_timestamp;
 use lab::compare::Design;
 use lab::record::Record;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use super::{Study, words};
 use crate::output::{harmless, harmless_lines};
-use crate::plan_file;
 use lab::experiment::analysis::WorkloadAnalysis;
+use lab::experiment::plan_file;
 
 pub(super) fn study(study: &Study<'_>) -> String {
     let advice = words::advice(study);

@@ -1,10 +1,10 @@
 //! What an experiment is going to run, before it begins: as text, and as JSON (`schemas/experiment-plan-1.json`).
 
 use super::words;
-use crate::duration::roughly;
 use crate::output::Style;
 use crate::render::json::{SCHEMA_VERSION, pretty};
 use crate::render::page::Page;
+use facts::quantity::roughly;
 use lab::experiment::{Combination, Design, Factor, Kind, Shape};
 use serde_json::{Map, Result, Value, json};
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use super::Report;
 use crate::render::json::{SCHEMA_VERSION, describe, pretty, reason};
-use crate::watch::timestamp;
 use facts::Missing;
+use facts::utc::timestamp;
 use rules::noise::{CpuNoise, Histogram, LongGap, Part, Percentiles, Taker, Ticks};
 use rules::spin::Method;
 use serde_json::{Map, Result, Value, json};

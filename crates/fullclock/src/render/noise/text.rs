@@ -5,7 +5,7 @@ use crate::output::Style;
 use crate::render::lengths::{bar, range, span};
 use crate::render::page::{BOLD, Page};
 use crate::render::text::describe;
-use crate::watch::timestamp;
+use facts::utc::timestamp;
 use rules::noise::{Bucket, CpuNoise, LongGap, Part, Percentiles, Taker};
 use rules::spin::Method;
 

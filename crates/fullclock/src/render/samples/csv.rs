@@ -5,9 +5,10 @@
 //! wide one; `COPY ... CSV HEADER` takes it as it is. A value that is missing is empty, and says why behind it.
 
 use crate::render::csv::field;
-use crate::watch::{Column, Reading, text as text_of, timestamp};
+use facts::utc::timestamp;
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
+use rules::watch::{Column, Reading, text as text_of};
 
 pub(crate) const HEADER: &str = "time,metric,part,of,cpu,unit,value,missing\n";
 

@@ -1,9 +1,11 @@
 //! One reading as one line of JSON: `schemas/sample-1.json`.
 
 use crate::render::json::{self as common, SCHEMA_VERSION};
-use crate::watch::{self, Column, Reading, Share, Shares, timestamp};
+use facts::utc::timestamp;
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
+use rules::watch;
+use rules::watch::{Column, Reading, Share, Shares};
 use serde_json::{Map, Result, Value, json};
 
 /// The line, with its end.

@@ -1,9 +1,9 @@
 //! Which columns a table has: those that were asked for, or those that the first reading knows.
 
-use crate::watch::{Column, Part, Reading, Shown, View, find_metric, shown_columns};
 use anyhow::{Result, bail};
 use rules::metric::Metric;
 use rules::metrics::METRICS;
+use rules::watch::{Column, Part, Reading, Shown, View, find_metric, shown_columns};
 
 /// What the user asked for.
 #[derive(Debug)]
@@ -56,11 +56,11 @@ impl Selection {
         self.0.iter().flat_map(chosen).collect()
     }
 
-    /// What has to be made of each interval for it, with the ledger or without.
-    pub(crate) fn view(&self, with_ledger: bool) -> View {
+    /// What has to be made of each interval for it; with a ledger where an observer is given ([`View::ledger`]).
+    pub(crate) fn view(&self, ledger: Option<u32>) -> View {
         let is_chosen = |metric: &Metric| self.0.iter().any(|it| it.metric.id == metric.id);
         let view = View::of_metrics(|it| self.0.is_empty() || is_chosen(it));
-        View { ledger: with_ledger, ..view }
+        View { ledger, ..view }
     }
 
     /// Whether a column is one of them.

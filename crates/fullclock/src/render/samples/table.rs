@@ -3,8 +3,9 @@
 
 use super::selection::{Key, Selection};
 use crate::output::harmless;
-use crate::watch::{Cell, Machine, Part, Reading, Row, Shown, clock_time, number, reason};
 use facts::Missing;
+use facts::utc::clock_time;
+use rules::watch::{Cell, Machine, Part, Reading, Row, Shown, number, reason};
 
 /// A table that grows by an interval at a time. Its columns are those of the first.
 pub(crate) struct Table {

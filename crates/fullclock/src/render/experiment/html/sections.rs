@@ -1,10 +1,10 @@
 //! The parts of the page that are words.
 
-use crate::plan_file;
 use crate::render::experiment::{Study, words};
 use crate::render::html::markup::Markup;
 use crate::render::html::prose::{code, folded, paragraph, quiet, section, table};
 use lab::experiment::analysis::WorkloadAnalysis;
+use lab::experiment::plan_file;
 
 /// The verdict and what to do.
 pub(super) fn header(study: &Study<'_>) -> Markup {

@@ -2,8 +2,8 @@
 
 use super::{Board, Event, Level, Line, Round};
 use crate::render::json::SCHEMA_VERSION;
-use crate::watch::timestamp;
 use facts::ipmi::{Threshold, Timestamp};
+use facts::utc::timestamp;
 use serde_json::{Map, Value, json};
 
 pub(crate) fn json(board: Board<'_>, round: &Round) -> Value {

@@ -3,8 +3,8 @@
 use super::{Board, Event, Level, Line, Round, figure};
 use crate::output::{Style, harmless};
 use crate::render::page::{BOLD, Page, color_of};
-use crate::watch::{clock_time, timestamp};
 use facts::ipmi::{Threshold, Timestamp};
+use facts::utc::{clock_time, timestamp};
 use rules::finding::Severity;
 
 /// Columns of a value.

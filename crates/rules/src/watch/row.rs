@@ -4,20 +4,22 @@ use facts::{CpuSet, HostView};
 
 /// What a row of the table is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Row {
+pub enum Row {
+    /// The whole machine.
     Host,
     /// The package at this place, counted from the one with the lowest CPU.
     Package(u32),
     /// The core whose lowest CPU this is.
     Core(u32),
+    /// One CPU.
     Cpu(u32),
 }
 
 /// Which CPUs share a package and a core.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Machine {
+pub struct Machine {
     /// What to call it.
-    pub(crate) name: String,
+    pub name: String,
     /// By lowest CPU; none where they are not known.
     packages: Vec<CpuSet>,
     /// By lowest CPU; none where they are not known.
@@ -26,7 +28,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// The machine behind `host`.
-    pub(crate) fn of(host: &HostView, name: String) -> Machine {
+    pub fn of(host: &HostView, name: String) -> Machine {
         Machine {
             name,
             packages: host.topology.packages.clone().unwrap_or_default(),
@@ -35,7 +37,7 @@ impl Machine {
     }
 
     /// A row for each package that has one of `cpus`; none where there is but one package.
-    pub(crate) fn packages(&self, cpus: &CpuSet) -> Vec<Row> {
+    pub fn packages(&self, cpus: &CpuSet) -> Vec<Row> {
         if self.packages.len() < 2 {
             return Vec::new();
         }
@@ -44,13 +46,13 @@ impl Machine {
     }
 
     /// A row for each core that has one of `cpus`.
-    pub(crate) fn cores(&self, cpus: &CpuSet) -> Vec<Row> {
+    pub fn cores(&self, cpus: &CpuSet) -> Vec<Row> {
         let first = |core: &CpuSet| core.and(cpus).first().and(core.first());
         self.cores.iter().filter_map(first).map(Row::Core).collect()
     }
 
     /// Whether some core has more than one CPU.
-    pub(crate) fn has_siblings(&self) -> bool {
+    pub fn has_siblings(&self) -> bool {
         self.cores.iter().any(|core| core.len() > 1)
     }
 
@@ -65,7 +67,7 @@ impl Machine {
     }
 
     /// The CPUs of `row` among `cpus`.
-    pub(crate) fn cpus_of(&self, row: Row, cpus: &CpuSet) -> CpuSet {
+    pub fn cpus_of(&self, row: Row, cpus: &CpuSet) -> CpuSet {
         match row {
             Row::Host => cpus.clone(),
             Row::Package(at) => {
@@ -77,7 +79,7 @@ impl Machine {
     }
 
     /// What to call a row where there is room for a sentence.
-    pub(crate) fn describe(&self, row: Row, cpus: &CpuSet) -> String {
+    pub fn describe(&self, row: Row, cpus: &CpuSet) -> String {
         let of = || self.cpus_of(row, cpus);
         match row {
             Row::Host => format!("all {} CPUs", cpus.len()),
@@ -94,7 +96,7 @@ fn group_of(groups: &[CpuSet], cpu: u32) -> CpuSet {
 
 impl Row {
     /// What to call it in a table's first column.
-    pub(crate) fn label(self) -> String {
+    pub fn label(self) -> String {
         match self {
             Row::Host => "all".to_owned(),
             Row::Package(at) => format!("pkg{at}"),
@@ -104,10 +106,10 @@ impl Row {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "fake"))]
 impl Machine {
     /// A machine of `packages` packages with `cpus` CPUs each, two to a core.
-    pub(crate) fn fake(packages: u32, cpus: u32) -> Machine {
+    pub fn fake(packages: u32, cpus: u32) -> Machine {
         let set = |from: u32, to: u32| (from..to).collect::<CpuSet>();
         Machine {
             name: "db7".to_owned(),

@@ -1,12 +1,13 @@
 //! One cell of the table: what a column says of a row.
 
 use super::{Column, Machine, Row};
+use crate::metric::{Summary, Values};
 use facts::{CpuSet, Fact, Missing};
-use rules::metric::{Summary, Values};
 
 /// What stands where a row and a column meet.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
+pub enum Cell {
+    /// A value.
     Known {
         /// In the metric's unit.
         value: f64,
@@ -21,7 +22,7 @@ pub(crate) enum Cell {
 
 impl Cell {
     /// The value, where it is known.
-    pub(crate) fn value(&self) -> Option<f64> {
+    pub fn value(&self) -> Option<f64> {
         match self {
             Cell::Known { value, .. } => Some(*value),
             Cell::Missing(_) | Cell::Blank => None,
@@ -111,9 +112,9 @@ pub(super) fn sum(cells: impl Iterator<Item = Cell>) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::{Metric, Series};
+    use crate::metrics;
     use facts::PerCpu;
-    use rules::metric::{Metric, Series};
-    use rules::metrics;
 
     fn busy(values: Values) -> Column {
         let metric: &Metric = metrics::find("busy").unwrap();

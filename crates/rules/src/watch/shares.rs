@@ -1,57 +1,58 @@
 //! Where the time of all CPUs went, in shares of it: the ledger of one interval, small enough for a bar.
 
+use crate::interval::Interval;
+use crate::ledger::{Evidence, Line, close};
+use crate::loss::{Kind, Method};
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing, PerCpu};
-use rules::interval::Interval;
-use rules::ledger::{Evidence, Line, close};
-use rules::loss::{Kind, Method};
 
 /// The ledger of one interval. Its lines and what they do not explain sum to the capacity.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Shares {
+pub struct Shares {
     /// The time of all CPUs, in nanoseconds; more than 0.
-    pub(crate) capacity_ns: i64,
+    pub capacity_ns: i64,
     /// The lines, in display order.
-    pub(crate) lines: Vec<Share>,
+    pub lines: Vec<Share>,
     /// What no line accounts for, in nanoseconds; negative where lines overlap.
-    pub(crate) unexplained_ns: i64,
+    pub unexplained_ns: i64,
     /// What has to be said with it.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// One line.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Share {
+pub struct Share {
     /// The id of the loss.
-    pub(crate) loss: &'static str,
+    pub loss: &'static str,
     /// The same in a few words.
-    pub(crate) title: &'static str,
+    pub title: &'static str,
     /// Which part of it; empty where it is one thing.
-    pub(crate) part: String,
+    pub part: String,
     /// What it means for the capacity.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// Nanoseconds of all CPUs, or why nobody knows.
-    pub(crate) ns: Fact<i64>,
+    pub ns: Fact<i64>,
     /// How far off that may be either way, in nanoseconds.
-    pub(crate) uncertainty_ns: u64,
+    pub uncertainty_ns: u64,
     /// How it was obtained.
-    pub(crate) method: Method,
+    pub method: Method,
     /// Where it comes from; empty where nothing was entered.
-    pub(crate) source: String,
+    pub source: String,
 }
 
 impl Shares {
     /// The ledger of an interval, of counters and of what the clock probe saw: nothing is traced.
-    pub(crate) fn of(
+    pub fn of(
         interval: &Interval,
         cpus: &CpuSet,
         clocks: &PerCpu<ClockReading>,
+        observer: u32,
     ) -> Fact<Shares> {
         let clocks = clocks.iter().map(|(cpu, it)| (cpu, it.clone().map(|it| vec![it])));
         let ledger = close(&Evidence {
             cpus: cpus.clone(),
             clocks: clocks.collect(),
-            observer: std::process::id(),
+            observer,
             ..Evidence::of(*interval)
         });
         let capacity_ns = ledger.capacity_ns();
@@ -68,7 +69,7 @@ impl Shares {
     }
 
     /// Some of the time in percent of it.
-    pub(crate) fn percent(&self, ns: i64) -> f64 {
+    pub fn percent(&self, ns: i64) -> f64 {
         100.0 * ns as f64 / self.capacity_ns.max(1) as f64
     }
 }

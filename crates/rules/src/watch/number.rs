@@ -1,11 +1,11 @@
 //! Numbers as a table shows them: as many digits as they deserve, in eight columns.
 
-use rules::metric::Unit;
+use crate::metric::Unit;
 
 /// A value in its unit, without the unit's symbol.
 ///
 /// Shares have two decimals as turbostat's have; a clock has none, because a MHz is already less than it varies by.
-pub(crate) fn number(unit: Unit, value: f64) -> String {
+pub fn number(unit: Unit, value: f64) -> String {
     // What rounds to zero has no sign.
     let value = if value.abs() < 0.005 { 0.0 } else { value };
     match unit {

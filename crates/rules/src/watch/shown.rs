@@ -2,14 +2,16 @@
 
 use super::cell::{self, Cell, cell};
 use super::{Column, Machine, Reading, Row};
-use rules::metric::{Kind, Metric, Unit};
+use crate::metric::{Kind, Metric, Unit};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// One column of the table.
-pub(crate) struct Shown<'a> {
-    pub(crate) metric: &'static Metric,
-    pub(crate) part: Part,
+pub struct Shown<'a> {
+    /// The metric.
+    pub metric: &'static Metric,
+    /// Which part of it.
+    pub part: Part,
     /// What it is made of: one, but for a sum; none for a part that nothing has happened to.
     columns: Vec<&'a Column>,
     /// Another part of the metric, which says of which rows there is a value.
@@ -18,7 +20,7 @@ pub(crate) struct Shown<'a> {
 
 /// What of a metric a column shows. Identifies the column from one reading to the next, with the metric's id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Part {
+pub enum Part {
     /// All of it: a metric that is one thing, or the sum of its parts.
     Whole,
     /// One part, by name.
@@ -27,11 +29,7 @@ pub(crate) enum Part {
 
 impl<'a> Shown<'a> {
     /// The column that shows `part` of a metric; nothing where the reading has none.
-    pub(crate) fn find(
-        reading: &'a Reading,
-        metric: &'static Metric,
-        part: &Part,
-    ) -> Option<Shown<'a>> {
+    pub fn find(reading: &'a Reading, metric: &'static Metric, part: &Part) -> Option<Shown<'a>> {
         let of_metric = || reading.columns.iter().filter(|it| it.metric.id == metric.id);
         let is_it = |it: &&Column| match part {
             Part::Whole => it.part().is_empty() || parts_add_up(metric),
@@ -49,7 +47,7 @@ impl<'a> Shown<'a> {
     }
 
     /// What the column says of a row of the reading it is of.
-    pub(crate) fn cell(&self, row: Row, machine: &Machine, reading: &Reading) -> Cell {
+    pub fn cell(&self, row: Row, machine: &Machine, reading: &Reading) -> Cell {
         let of = |it: &&Column| cell(it, row, machine, &reading.cpus);
         match self.columns[..] {
             [] => match self.sibling.as_ref().map_or(Cell::Blank, of) {
@@ -62,7 +60,7 @@ impl<'a> Shown<'a> {
     }
 
     /// The column's heading; a plus says that it opens into parts.
-    pub(crate) fn heading(&self) -> Cow<'static, str> {
+    pub fn heading(&self) -> Cow<'static, str> {
         match &self.part {
             Part::Whole if self.has_parts() => format!("{}+", self.metric.column).into(),
             Part::Whole => self.metric.column.into(),
@@ -71,7 +69,7 @@ impl<'a> Shown<'a> {
     }
 
     /// The column's name in a sentence: `interrupts LOC`.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match &self.part {
             Part::Whole if self.has_parts() => {
                 format!("{}, the sum of {} parts", self.metric.id, self.columns.len())
@@ -82,22 +80,22 @@ impl<'a> Shown<'a> {
     }
 
     /// Whether it is a sum that can be opened.
-    pub(crate) fn has_parts(&self) -> bool {
+    pub fn has_parts(&self) -> bool {
         self.part == Part::Whole && self.columns.iter().any(|it| !it.part().is_empty())
     }
 
     /// Whether some row has a value, or may have one in the next interval.
-    pub(crate) fn is_known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         self.columns.iter().chain(&self.sibling).any(|it| it.missing().is_none())
     }
 }
 
 /// Metrics whose parts stand side by side, with the parts that have been seen.
-pub(crate) type Expanded = BTreeMap<&'static str, Vec<String>>;
+pub type Expanded = BTreeMap<&'static str, Vec<String>>;
 
 /// The columns to show of `reading`: the parts of a metric as one sum where they add up, side by side where they
 /// do not or the metric is expanded.
-pub(crate) fn shown_columns<'a>(reading: &'a Reading, expanded: &Expanded) -> Vec<Shown<'a>> {
+pub fn shown_columns<'a>(reading: &'a Reading, expanded: &Expanded) -> Vec<Shown<'a>> {
     let mut shown: Vec<Shown> = Vec::new();
     for column in &reading.columns {
         let metric = column.metric;
@@ -123,7 +121,7 @@ pub(crate) fn shown_columns<'a>(reading: &'a Reading, expanded: &Expanded) -> Ve
 }
 
 /// Adds the parts of `reading` that an expanded metric has not had yet.
-pub(crate) fn see_parts(expanded: &mut Expanded, reading: &Reading) {
+pub fn see_parts(expanded: &mut Expanded, reading: &Reading) {
     /// The names of kernel threads have no end.
     const MOST: usize = 64;
     for column in &reading.columns {
@@ -137,7 +135,7 @@ pub(crate) fn see_parts(expanded: &mut Expanded, reading: &Reading) {
 
 /// Whether the sum of a metric's parts means something. Domains of power contain one another: `package-0/core` is in
 /// `package-0`.
-pub(crate) fn parts_add_up(metric: &Metric) -> bool {
+pub fn parts_add_up(metric: &Metric) -> bool {
     metric.kind == Kind::Sum && metric.unit != Unit::Watts
 }
 

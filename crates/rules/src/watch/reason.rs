@@ -7,7 +7,7 @@ use facts::counters::Family;
 use facts::{Missing, Why};
 
 /// The reason in one sentence, with what mends it where something does.
-pub(crate) fn reason(missing: &Missing) -> String {
+pub fn reason(missing: &Missing) -> String {
     match remedy(missing) {
         Some(remedy) => format!("{} ({remedy})", text(missing)),
         None => text(missing),
@@ -15,7 +15,7 @@ pub(crate) fn reason(missing: &Missing) -> String {
 }
 
 /// The reason alone.
-pub(crate) fn text(missing: &Missing) -> String {
+pub fn text(missing: &Missing) -> String {
     match missing.why {
         Why::NotCollected => format!("{} is not among what was sampled", missing.what),
         _ => missing.to_string(),
@@ -23,7 +23,7 @@ pub(crate) fn text(missing: &Missing) -> String {
 }
 
 /// What would make the value known, where somebody can do something about it.
-pub(crate) fn remedy(missing: &Missing) -> Option<&'static str> {
+pub fn remedy(missing: &Missing) -> Option<&'static str> {
     let is_traced = || Family::ALL.iter().any(|it| it.is_traced() && it.source() == missing.what);
     match missing.why {
         Why::NotCollected => is_traced().then_some("`fullclock tick` counts it"),

@@ -6,12 +6,12 @@ use jiff::tz::Offset;
 use std::time::Duration;
 
 /// The time of day: `12:14:05`.
-pub(crate) fn clock_time(real_ns: u64) -> String {
+pub fn clock_time(real_ns: u64) -> String {
     at(real_ns).strftime("%H:%M:%S").to_string()
 }
 
 /// As RFC 3339 writes it, with milliseconds: `2026-11-20T12:14:05.120Z`.
-pub(crate) fn timestamp(real_ns: u64) -> String {
+pub fn timestamp(real_ns: u64) -> String {
     format!("{:.3}", at(real_ns))
 }
 
@@ -21,7 +21,7 @@ fn at(real_ns: u64) -> Timestamp {
 }
 
 /// Nanoseconds since 1970 of an RFC 3339 timestamp, which names its offset; `None` where it is none, or before.
-pub(crate) fn parse_timestamp(text: &str) -> Option<u64> {
+pub fn parse_timestamp(text: &str) -> Option<u64> {
     let (date, time) = text.split_once('T')?;
     let (time, offset) = match time.strip_suffix('Z') {
         Some(time) => (time, Offset::UTC),
@@ -42,7 +42,7 @@ fn parse_date(text: &str) -> Option<Date> {
 }
 
 /// Nanoseconds since midnight of `12:14`, `12:14:05` or `12:14:05.120`.
-pub(crate) fn parse_clock_time(text: &str) -> Option<u64> {
+pub fn parse_clock_time(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let mut parts = whole.split(':').map(digits);
     let (hours, minutes, seconds) =

@@ -1,4 +1,4 @@
-//! Times as people write them, `500ms`, `5s`, `2m`, and as they read them.
+//! Times and shares as people write them, `500ms`, `5s`, `0.3%`, and times as they read them.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const UNITS: &[(&str, u64)] = &[
 /// The time that `text` names: a decimal number and `us`, `ms`, `s`, `m`, `h` or `d`; seconds without a unit.
 ///
 /// Fails, in words for the user, on anything else and on less than 1 ms or more than 1 day.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let (number, unit) = UNITS
         .iter()
@@ -30,11 +30,11 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let nanoseconds = nanoseconds(number, unit).ok_or_else(|| {
         format!("{text:?} is no time: expected a number and a unit, as in 500ms, 5s or 2m")
     })?;
-    let duration = Duration::from_nanos(nanoseconds);
-    if duration < LIMITS.0 || duration > LIMITS.1 {
+    let time = Duration::from_nanos(nanoseconds);
+    if time < LIMITS.0 || time > LIMITS.1 {
         return Err(format!("{text:?} is out of range: the shortest time is 1ms, the longest 1d"));
     }
-    Ok(duration)
+    Ok(time)
 }
 
 /// A decimal number of `unit` nanoseconds, digit by digit: no rounding, no exponent, no sign, no overflow.
@@ -55,8 +55,17 @@ fn nanoseconds(number: &str, unit: u64) -> Option<u64> {
     Some(sum)
 }
 
-/// In a unit that one can wait in.
-pub(crate) fn roughly(seconds: f64) -> String {
+/// The share that `0.3%` or `0.3` names: 0.003. Fails, in words for the user, on anything else and on what is not between 0 and 1.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err("expected a percentage above 0 and below 100, as in 0.3%".to_owned()),
+    }
+}
+
+/// A time in seconds, in the unit in which people wait: `99 s`, `3 min`, `2 h`, `days`.
+pub fn roughly(seconds: f64) -> String {
     const DAY: f64 = 86_400.0;
     match seconds {
         s if s < 100.0 => format!("{s:.0} s"),
@@ -72,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_number_and_a_unit_are_a_time() {
-        let ns = |text: &str| parse(text).unwrap().as_nanos();
+        let ns = |text: &str| duration(text).unwrap().as_nanos();
         assert_eq!(ns("500ms"), 500_000_000);
         assert_eq!(ns("5s"), 5_000_000_000);
         assert_eq!(ns(" 2 m "), 120_000_000_000);
@@ -83,16 +92,16 @@ mod tests {
 
     #[test]
     fn without_a_unit_it_is_seconds() {
-        assert_eq!(parse("5"), Ok(Duration::from_secs(5)));
-        assert_eq!(parse("0.25"), Ok(Duration::from_millis(250)));
-        assert_eq!(parse(".5"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("5"), Ok(Duration::from_secs(5)));
+        assert_eq!(duration("0.25"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration(".5"), Ok(Duration::from_millis(500)));
     }
 
     #[test]
     fn too_short_and_too_long_say_the_limits() {
         let limits = "is out of range: the shortest time is 1ms, the longest 1d";
         for text in ["0", "0s", "0.0001s", "999us", "10d", "86401s", "99999999999999999999999h"] {
-            assert_eq!(parse(text), Err(format!("{text:?} {limits}")));
+            assert_eq!(duration(text), Err(format!("{text:?} {limits}")));
         }
     }
 
@@ -102,7 +111,7 @@ mod tests {
             ["", "s", ".", "-5s", "+5s", "1e3s", "5 parsecs", "5s5s", "NaN", "inf", "1.2.3", "٣s"]
         {
             let expected = "is no time: expected a number and a unit, as in 500ms, 5s or 2m";
-            assert_eq!(parse(text), Err(format!("{text:?} {expected}")));
+            assert_eq!(duration(text), Err(format!("{text:?} {expected}")));
         }
     }
 

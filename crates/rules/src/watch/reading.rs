@@ -1,46 +1,47 @@
 //! What one interval showed.
 
 use super::{Shares, View, parts_add_up, probe};
+use crate::interval::Interval;
+use crate::metric::{Metric, Series, Unit, Values};
 use facts::counters::Moment;
 use facts::probe::ClockReading;
 use facts::tape::Sample;
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu, Why};
-use rules::interval::Interval;
-use rules::metric::{Metric, Series, Unit, Values};
 use std::time::Duration;
 
 /// The values of every metric over one interval.
 #[derive(Clone)]
-pub(crate) struct Reading {
+pub struct Reading {
     /// When the interval ended.
-    pub(crate) at: Moment,
+    pub at: Moment,
     /// How long it was, in nanoseconds.
-    pub(crate) elapsed_ns: Fact<u64>,
+    pub elapsed_ns: Fact<u64>,
     /// For how long of that the machine was suspended, in nanoseconds; it comes on top.
-    pub(crate) suspended_ns: u64,
+    pub suspended_ns: u64,
     /// The CPUs that were online at its end.
-    pub(crate) cpus: CpuSet,
-    /// Every metric of the view, or part of one, in the order of [`METRICS`](rules::metrics::METRICS).
-    pub(crate) columns: Vec<Column>,
+    pub cpus: CpuSet,
+    /// Every metric of the view, or part of one, in the order of [`METRICS`](crate::metrics::METRICS).
+    pub columns: Vec<Column>,
     /// Where the time of all CPUs went, where the view has that.
-    pub(crate) shares: Fact<Shares>,
+    pub shares: Fact<Shares>,
     /// How long reading the counters at the interval's end took; nothing where they come from a recording.
-    pub(crate) took: Option<Duration>,
+    pub took: Option<Duration>,
     /// What has to be said with it: that it came late, that the machine slept.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// One metric, or one part of it.
 #[derive(Clone)]
-pub(crate) struct Column {
-    pub(crate) metric: &'static Metric,
+pub struct Column {
+    /// The metric.
+    pub metric: &'static Metric,
     /// The values, or why there are none.
-    pub(crate) series: Fact<Series>,
+    pub series: Fact<Series>,
 }
 
 impl Reading {
     /// What happened between two samples of `host`, on all its CPUs or on some, as far as `view` wants to know.
-    pub(crate) fn between(
+    pub fn between(
         host: &HostView,
         before: &Sample,
         after: &Sample,
@@ -57,8 +58,8 @@ impl Reading {
             suspended_ns: interval.suspended_ns(),
             columns: view.metrics.iter().flat_map(|metric| columns(metric, &interval)).collect(),
             shares: match view.ledger {
-                true => Shares::of(&interval, &cpus, &after.clocks),
-                false => unasked(),
+                Some(observer) => Shares::of(&interval, &cpus, &after.clocks, observer),
+                None => unasked(),
             },
             took: None,
             notes: notes(&interval),
@@ -67,7 +68,7 @@ impl Reading {
     }
 
     /// Puts what the clock probe saw beside what counters say of the clock.
-    pub(crate) fn insert_clocks(&mut self, clocks: &PerCpu<ClockReading>) {
+    pub fn insert_clocks(&mut self, clocks: &PerCpu<ClockReading>) {
         let behind = self.columns.iter().rposition(|it| it.metric.unit == Unit::Megahertz);
         let at = behind.map_or(0, |at| at + 1);
         self.columns.insert(at, probe::column(clocks, &self.cpus));
@@ -109,13 +110,13 @@ fn columns(metric: &'static Metric, interval: &Interval) -> Vec<Column> {
 
 impl Column {
     /// Which part of the metric it is; empty where that is one thing.
-    pub(crate) fn part(&self) -> &str {
+    pub fn part(&self) -> &str {
         self.series.as_ref().map_or("", |it| &it.part)
     }
 
     /// Why there is no value in it and will be none; nothing where there is one or may be in the next interval, as
     /// the busy clock of a CPU that was idle.
-    pub(crate) fn missing(&self) -> Option<&Missing> {
+    pub fn missing(&self) -> Option<&Missing> {
         let values = match &self.series {
             Err(missing) => return Some(missing),
             Ok(series) => &series.values,

@@ -1,11 +1,11 @@
 //! Readings of machines that do not exist, the same on every run.
 
 use super::{Column, Reading, Share, Shares};
+use crate::interval::Interval;
+use crate::loss;
+use crate::metric::{Kind, Metric, Series, Unit, Values};
 use facts::counters::Moment;
 use facts::{Fact, Missing, PerCpu};
-use rules::interval::Interval;
-use rules::loss;
-use rules::metric::{Kind, Metric, Series, Unit, Values};
 use std::time::Duration;
 
 const fn metric(id: &'static str, column: &'static str, unit: Unit, kind: Kind) -> Metric {
@@ -37,7 +37,7 @@ static TEMPERATURE: Metric = metric("temperature", "CoreTmp", Unit::Celsius, Kin
 static PRESSURE: Metric = metric("cpu-pressure", "CpuSome", Unit::Percent, Kind::Mean);
 
 /// The interval number `at` of a machine of `n_cpus`, 16 of them a package.
-pub(crate) fn reading(n_cpus: u32, at: u32) -> Reading {
+pub fn reading(n_cpus: u32, at: u32) -> Reading {
     let second = u64::from(at) * 1_000_000_000;
     Reading {
         at: Moment { raw_ns: second, boot_ns: second, real_ns: 1_795_177_600_000_000_000 + second },
@@ -52,7 +52,7 @@ pub(crate) fn reading(n_cpus: u32, at: u32) -> Reading {
 }
 
 /// A ledger with a line of each kind, of which a thousand nanoseconds are 100 %.
-pub(crate) fn shares() -> Shares {
+pub fn shares() -> Shares {
     let line = |loss, part: &str, kind, ns| Share {
         loss,
         title: loss,

@@ -19,10 +19,10 @@
 //! stolen = "2%"
 //! ```
 
-use crate::{cli, duration};
+use super::{Boots, Design, Factor, Guards, Shape};
 use anyhow::{Context, Result, anyhow, bail};
+use facts::quantity::{duration, percent};
 use host::trusted_file;
-use lab::experiment::{Boots, Design, Factor, Guards, Shape};
 use rules::profile::toml_fault;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -61,7 +61,7 @@ struct GuardsFile {
 /// The plan in a file, its factors with the levels that are written there.
 ///
 /// Errors: users other than root and the caller can write it, whose commands it would run; it is no plan.
-pub(crate) fn read(path: &Path) -> Result<Design> {
+pub fn read(path: &Path) -> Result<Design> {
     let shown = path.display();
     let bytes = trusted_file::read(path, LARGEST)?;
     let bytes = bytes.with_context(|| format!("{shown}: there is no such file"))?;
@@ -75,7 +75,7 @@ fn parse(text: &str) -> Result<Design> {
 }
 
 /// The text of the file that [`read`] makes this plan of.
-pub(crate) fn text(design: &Design) -> String {
+pub fn text(design: &Design) -> String {
     // A plan is texts and numbers: what TOML can hold.
     toml::to_string_pretty(&PlanFile::of(design)).unwrap_or_else(|error| format!("# {error}\n"))
 }
@@ -110,19 +110,16 @@ impl PlanFile {
             workloads: self.workloads,
             shape: self.shape,
             trials: self.trials,
-            until: parsed(self.until.as_deref(), cli::percent).context("until")?,
+            until: parsed(self.until.as_deref(), percent).context("until")?,
             warm_up: self.warm_up,
-            rest: parsed(self.rest.as_deref(), duration::parse)
-                .context("rest")?
-                .unwrap_or_default(),
-            budget: parsed(self.budget.as_deref(), duration::parse).context("budget")?,
+            rest: parsed(self.rest.as_deref(), duration).context("rest")?.unwrap_or_default(),
+            budget: parsed(self.budget.as_deref(), duration).context("budget")?,
             // Which factors take one is known once all are.
             boots: self.boots.map(|rounds| Boots { factors: Vec::new(), rounds }),
             guards: Guards {
                 temperature: self.guards.temperature,
-                stolen: parsed(self.guards.stolen.as_deref(), cli::percent)
-                    .context("guards.stolen")?,
-                other_load: parsed(self.guards.other_load.as_deref(), cli::percent)
+                stolen: parsed(self.guards.stolen.as_deref(), percent).context("guards.stolen")?,
+                other_load: parsed(self.guards.other_load.as_deref(), percent)
                     .context("guards.other-load")?,
             },
         })
