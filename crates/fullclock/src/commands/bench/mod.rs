@@ -12,8 +12,7 @@ use crate::cli::{Arguments, BenchArguments};
 use crate::clock::since_1970_ns;
 use crate::interrupt::Interrupt;
 use crate::measure::costs;
-use crate::output::{self, Style};
-use crate::render::{self, bench::Report};
+use crate::output::{self};
 use crate::results_folder::kept_in;
 use anyhow::{Context, Result, bail};
 use facts::{CpuSet, HostView, utc};
@@ -26,6 +25,7 @@ use lab::record::{Fingerprint, Record};
 use lab::store::Journal;
 use lab::workload::Scene;
 use pace::Pace;
+use report::bench::Report;
 pub(crate) use session::Around;
 use session::Session;
 pub(super) use session::kept;
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
     let allowed = host::probe::allowed()?;
     let arms = arms::planned(options, &allowed)?;
     if arms.is_empty() {
-        output::print(&render::bench::list(Style::of_stdout(arguments.output.color)))?;
+        output::print(&report::bench::list(output::style(arguments.output.color)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = Interrupt::listen()?;
@@ -102,9 +102,9 @@ pub(super) fn before_and_after<'a>(
     let measured = measure(arguments, options, (allowed, arms), interrupt, Some(around))?;
     measured.outcome?;
     let file = measured.file?;
-    let text = render::bench::text(
+    let text = report::bench::text(
         &Report::of(&measured.record, file.as_deref()),
-        Style::of_stdout(arguments.output.color),
+        output::style(arguments.output.color),
     );
     let comparison = lab::comparison::within(&measured.record).pop();
     Ok((comparison.context("no trial was run")?, text))
@@ -203,9 +203,9 @@ fn keep(
 
 fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {
     let text = if arguments.output.json {
-        render::bench::json(report)?
+        report::bench::json(report)?
     } else {
-        render::bench::text(report, Style::of_stdout(arguments.output.color))
+        report::bench::text(report, output::style(arguments.output.color))
     };
     output::print(&text)
 }

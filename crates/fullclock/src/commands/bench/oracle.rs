@@ -4,10 +4,10 @@ use super::file::text_of;
 use super::{keep, moment};
 use crate::cli::{Arguments, BenchArguments, Dialect};
 use crate::output;
-use crate::render::bench::Report;
 use anyhow::{Context, Result, bail};
 use lab::oracle::{commit, cpu_speed, plsql_loop};
 use lab::record::Record;
+use report::bench::Report;
 use std::path::Path;
 use std::process::ExitCode;
 

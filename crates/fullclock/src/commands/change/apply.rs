@@ -4,13 +4,13 @@ use super::{asked, changer, code, lasting, planned, profile, prove, refuse_await
 use crate::cli::{ApplyArguments, Arguments, PlanArguments};
 use crate::engine::{Change, Executor, Stop, with_unrecorded};
 use crate::interrupt::Interrupt;
-use crate::output::{self, Style};
-use crate::render;
-use crate::render::change::Applied;
+use crate::output::{self};
 use anyhow::{Result, bail};
 use facts::change::{Group, Target, Write};
 use host::change::{Access, ChangeError, Changer, Guarded, Journal, held_requests};
 use host::{Live, Once, Source};
+use report::Style;
+use report::change::Applied;
 use rules::persist;
 use rules::plan::{Plan, Request};
 use rules::setting::Effect;
@@ -243,7 +243,7 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn style(&self) -> Style {
-        Style::of_stdout(self.arguments.output.color)
+        output::style(self.arguments.output.color)
     }
 
     fn plan(&self, plan: &Plan) -> Result<()> {
@@ -251,7 +251,7 @@ impl Printer<'_> {
         if output.json || output.quiet {
             return Ok(());
         }
-        output::print(&render::change::plan(plan, self.arguments.audit.verbose, self.style()))
+        output::print(&report::change::plan(plan, self.arguments.audit.verbose, self.style()))
     }
 
     fn files(&self, writes: &[Write]) -> Result<()> {
@@ -259,14 +259,14 @@ impl Printer<'_> {
         if output.json || output.quiet {
             return Ok(());
         }
-        output::print(&render::change::files(writes, self.style()))
+        output::print(&report::change::files(writes, self.style()))
     }
 
     fn end(&self, applied: &Applied<'_>) -> Result<ExitCode> {
         let text = if self.arguments.output.json {
-            render::change::applied_json(applied)?
+            report::change::applied_json(applied)?
         } else {
-            render::change::applied(applied, self.arguments.audit.verbose, self.style())
+            report::change::applied(applied, self.arguments.audit.verbose, self.style())
         };
         output::print(&text)?;
         let is_refused = applied.error.is_some() || !applied.plan.refused.is_empty();

@@ -7,7 +7,7 @@ use super::program;
 use crate::cli::{Arguments, DriftArguments};
 use crate::clock::since_1970_ns;
 use crate::interrupt::Interrupt;
-use crate::{output, render};
+use crate::output;
 use anyhow::{Result, bail};
 use facts::change::{ChangeState, Standing, Target, Written, WrittenPlace};
 use facts::utc;
@@ -100,9 +100,9 @@ fn report(
 ) -> Result<()> {
     let at = utc::timestamp(since_1970_ns());
     output::print(&if arguments.output.json {
-        render::change::drift_json(&at, place, found, writer)?
+        report::change::drift_json(&at, place, found, writer)?
     } else {
-        render::change::drift(&at, place, found, writer)
+        report::change::drift(&at, place, found, writer)
     })
 }
 

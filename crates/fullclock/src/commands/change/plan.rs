@@ -2,8 +2,7 @@
 
 use super::{asked, code, planned};
 use crate::cli::{Arguments, PlanArguments};
-use crate::output::{self, Style};
-use crate::render;
+use crate::output::{self};
 use anyhow::Result;
 use host::{Answered, Once};
 use rules::plan::Plan;
@@ -23,13 +22,9 @@ pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Pl
     let plan = planned(&answered, &host, &requests, options);
     crate::commands::refuse_nothing(&answered, &name)?;
     output::print(&if arguments.output.json {
-        render::change::plan_json(&plan)?
+        report::change::plan_json(&plan)?
     } else {
-        render::change::plan(
-            &plan,
-            arguments.audit.verbose,
-            Style::of_stdout(arguments.output.color),
-        )
+        report::change::plan(&plan, arguments.audit.verbose, output::style(arguments.output.color))
     })?;
     Ok(plan)
 }

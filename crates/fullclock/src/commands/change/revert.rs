@@ -2,8 +2,7 @@
 
 use super::{code, in_short, opened_to_undo};
 use crate::cli::{Arguments, RevertArguments};
-use crate::output::{self, Style};
-use crate::render;
+use crate::output::{self};
 use anyhow::{Error, Result, anyhow, bail};
 use facts::change::{ChangeState, Recorded, Undone};
 use host::change::{ChangeError, Changer, Force, Journal};
@@ -52,12 +51,12 @@ fn report(arguments: &Arguments, reverted: &Reverted, stopped: Option<&Error>) -
     let Reverted { undone, not_recorded } = reverted;
     let text = if arguments.output.json {
         let error = stopped.map(|it| format!("{it:#}"));
-        render::change::undone_json(undone, not_recorded.as_deref(), error.as_deref())?
+        report::change::undone_json(undone, not_recorded.as_deref(), error.as_deref())?
     } else {
-        let style = Style::of_stdout(arguments.output.color);
+        let style = output::style(arguments.output.color);
         format!(
             "{}{}\n",
-            render::change::undone(undone, arguments.audit.verbose, style),
+            report::change::undone(undone, arguments.audit.verbose, style),
             in_short(undone)
         )
     };

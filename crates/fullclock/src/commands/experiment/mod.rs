@@ -22,9 +22,7 @@ use crate::commands::{bench, change};
 use crate::engine::Executor;
 use crate::interrupt::Interrupt;
 use crate::measure::costs;
-use crate::output::{self, Style};
-use crate::render;
-use crate::render::experiment::Study as Told;
+use crate::output::{self};
 use crate::results_folder::results_folder;
 use anyhow::{Context, Result, anyhow, bail};
 use beside::{Loads, Work};
@@ -41,6 +39,7 @@ use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
 use lab::workload::Scene;
 use machine::{Arena, Changing, Mending, Plans};
+use report::experiment::Study as Told;
 use session::Session;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -269,7 +268,7 @@ impl<'h> Study<'h> {
             return Ok(());
         }
         let length = session::length(&self.lengths, self.n_combinations(), &self.design);
-        let planned = render::experiment::Planned {
+        let planned = report::experiment::Planned {
             design: &self.design,
             arms: &self.combinations,
             names: self.arms.iter().map(|it| it.name.as_str()).collect(),
@@ -277,9 +276,9 @@ impl<'h> Study<'h> {
             trial_seconds: &self.lengths,
         };
         let text = if output.json {
-            render::experiment::planned_json(&planned)?
+            report::experiment::planned_json(&planned)?
         } else {
-            render::experiment::planned(&planned, Style::of_stdout(output.color))
+            report::experiment::planned(&planned, output::style(output.color))
         };
         output::print(&text)
     }

@@ -3,15 +3,14 @@
 
 use super::{Place, Tell};
 use crate::cli::Arguments;
-use crate::output::{self, Style};
-use crate::render;
-use crate::render::experiment::{Study, i_know_of};
+use crate::output::{self};
 use crate::results_folder::folder_of;
 use anyhow::{Context, Result, anyhow, bail};
 use lab::experiment::analysis::analyse;
 use lab::failure::Failure;
 use lab::record::Record;
 use lab::store::{JOURNAL, Journal, RESULT};
+use report::experiment::{Study, i_know_of};
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -91,9 +90,9 @@ fn note_resume(arguments: &Arguments, record: &Record) {
 /// What the trials of a study say.
 pub(super) fn words(arguments: &Arguments, study: &Study<'_>) -> Result<String> {
     Ok(if arguments.output.json {
-        render::experiment::json(study)?
+        report::experiment::json(study)?
     } else {
-        render::experiment::text(study, Style::of_stdout(arguments.output.color))
+        report::experiment::text(study, output::style(arguments.output.color))
     })
 }
 
@@ -108,7 +107,7 @@ pub(super) fn report(
     output::print(&tell(&study)?)?;
     host::state_folder::create(folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
-    let files = render::experiment::files(&study)?;
+    let files = report::experiment::files(&study)?;
     for (name, text) in &files {
         let path = folder.join(name);
         written(&path, text).with_context(|| format!("cannot write {}", path.display()))?;

@@ -5,15 +5,15 @@ use crate::cli::{Arguments, ExperimentArguments, TuneArguments};
 use crate::commands::change::apply::{self, Task, What};
 use crate::commands::experiment;
 use crate::interrupt::Interrupt;
-use crate::output::{self, Style};
-use crate::render::experiment::Study;
-use crate::render::ipmi::{Model, tune_json, tune_text};
+use crate::output::{self};
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
 use host::Live;
 use lab::experiment::{Design, Factor, Tuning};
 use lab::failure::Failure;
 use lab::ipmi::{Asker, Forecast, Foretold, Heard, Listener, Polling, Times, tick};
+use report::experiment::Study;
+use report::ipmi::{Model, tune_json, tune_text};
 use rules::plan::Request;
 use std::cell::RefCell;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
         let text = if arguments.output.json {
             tune_json(&tuning, &model, it)?
         } else {
-            tune_text(&tuning, &model, it, Style::of_stdout(arguments.output.color))
+            tune_text(&tuning, &model, it, output::style(arguments.output.color))
         };
         found.replace(it.record.is_complete.then_some(tuning));
         Ok(text)

@@ -10,8 +10,7 @@ use crate::measure::choice::Trace;
 use crate::measure::command::{Workload, exit_code};
 use crate::measure::kin::{Fork, kin};
 use crate::measure::{self, Measured, Plan, choice, costs};
-use crate::output::{self, Progress, Style};
-use crate::render;
+use crate::output::{self, Progress};
 use anyhow::{Context, Result, bail};
 use facts::counters::Family;
 use facts::probe::{EventCost, EventCosts};
@@ -254,10 +253,10 @@ fn watch(
 
 fn print(arguments: &Arguments, name: &str, host: &HostView, ledger: &Ledger) -> Result<()> {
     let text = if arguments.output.json {
-        render::ledger::json::ledger(host, ledger).context("cannot write JSON")?
+        report::ledger::json::ledger(host, ledger).context("cannot write JSON")?
     } else {
-        let style = Style::of_stdout(arguments.output.color);
-        render::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
+        let style = output::style(arguments.output.color);
+        report::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
     };
     output::print(&text)
 }

@@ -8,9 +8,7 @@ mod recordings;
 use crate::cli::{Arguments, RaceArguments};
 use crate::commands::{agent, bench};
 use crate::interrupt::Interrupt;
-use crate::output::{self, Style};
-use crate::render::bench::Report;
-use crate::render::{self, race as words};
+use crate::output::{self};
 use crate::results_folder::kept_in;
 use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
@@ -21,13 +19,14 @@ use lab::doubt::Doubt;
 use lab::race::{Blocks, Task, ns};
 use lab::record::{Arm, Fingerprint, Record};
 use lab::store::{Journal, recordings};
-use lab::trial::Mark;
-use lab::trial::Trial;
+use lab::trial::{Mark, Trial};
 use lab::workload::Settings;
 use link::{Link, Standing, Told};
 use nodes::{Node, Place};
 use notes::Notes;
 use recordings::Recordings;
+use report::bench::Report;
+use report::race as words;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -104,9 +103,9 @@ fn finish(
     let mut report = Report::of(&record, file);
     report.recordings = file.map(recordings).unwrap_or_default();
     let text = if arguments.output.json {
-        render::bench::json(&report)?
+        report::bench::json(&report)?
     } else {
-        render::bench::text(&report, Style::of_stdout(arguments.output.color))
+        report::bench::text(&report, output::style(arguments.output.color))
     };
     output::print(&text)?;
     raced?;
@@ -168,7 +167,7 @@ impl<'a> Race<'a> {
         let mut race = Race {
             arguments,
             links: Vec::new(),
-            table: words::Table::new(&names, Style::of_stdout(arguments.output.color)),
+            table: words::Table::new(&names, output::style(arguments.output.color)),
             names,
             threads: Vec::new(),
             events,
