@@ -7,7 +7,7 @@
 //! Sequence", Annals of Statistics 14 (1986)); independent trials are drawn one by one. Percentiles of few values are too
 //! narrow by what Student's t is wider than the normal distribution, so the interval is stretched by that.
 
-use super::trimmed_mean::{trimmed_mean, trimmed_of};
+use super::location::{trimmed_mean, trimmed_of};
 use super::{Interval, Sample, Unfit, effective_size, lag_one, normal, student};
 
 /// How an interval is made.

@@ -1,11 +1,6 @@
-//! The test for trials that were not interleaved: two results of two moments.
-//!
-//! Yuen, "The Two-sample Trimmed t for Unequal Population Variances", Biometrika 61 (1974), with the sizes reduced to the
-//! effective ones of each arm, because neighbours in time resemble each other. It cannot know what changed between
-//! the two moments besides what was meant to: that the arms differ is all it says, and a machine that drifts more slowly
-//! than an arm lasts makes it say so too often. Interleaved trials are the remedy.
+//! Two samples that were not interleaved: the difference of their trimmed means, and the effect size.
 
-use super::trimmed_mean::{TRIMMED, squares, trimmed_mean};
+use super::location::{TRIMMED, squares, trimmed_mean};
 use super::{Interval, Sample, Unfit, effective_size, student};
 
 /// What two samples say about the difference of their middles.
@@ -26,6 +21,11 @@ pub struct Comparison {
 /// Compares the middles of two samples.
 ///
 /// Errors: a sample has fewer than 5 values. Where neither varies at all, any difference is certain.
+///
+/// Yuen, "The Two-sample Trimmed t for Unequal Population Variances", Biometrika 61 (1974), with the sizes reduced to the
+/// effective ones of each arm, because neighbours in time resemble each other. It cannot know what changed between
+/// the two moments besides what was meant to: that the arms differ is all it says, and a machine that drifts more slowly
+/// than an arm lasts makes it say so too often. Interleaved trials are the remedy.
 pub fn yuen(a: &Sample, b: &Sample, confidence: f64) -> Result<Comparison, Unfit> {
     let (left, right) = (Side::of(a)?, Side::of(b)?);
     let variance = left.variance + right.variance;
@@ -63,6 +63,20 @@ impl Side {
             winsorized * (effective - 1.0) / (kept * (kept - 1.0)).max(f64::MIN_POSITIVE);
         Ok(Side { variance, degrees: (kept - 1.0).max(0.5) })
     }
+}
+
+/// The share of pairs in which the value of `b` is the higher one, less the share in which that of `a` is: from -1, all
+/// of `b` below all of `a`, to 1.
+///
+/// Cliff, "Dominance Statistics: Ordinal Analyses to Answer Ordinal Questions", Psychological Bulletin 114 (1993).
+pub fn cliffs_delta(a: &Sample, b: &Sample) -> f64 {
+    let sorted = a.sorted();
+    let above = |value: &f64| {
+        let below = sorted.partition_point(|it| it < value) as f64;
+        let up_to = sorted.partition_point(|it| it <= value) as f64;
+        below + up_to - a.len() as f64
+    };
+    b.sorted().iter().map(above).sum::<f64>() / (a.len() as f64 * b.len() as f64)
 }
 
 #[cfg(test)]
@@ -104,5 +118,16 @@ mod tests {
         assert_eq!(yuen(&equal(1.0), &equal(2.0), 0.95).unwrap().p, 0.0);
         let few = yuen(&sample((0..4).map(f64::from)), &equal(1.0), 0.95);
         assert_eq!(few, Err(Unfit::TooFew { have: 4, needed: 5 }));
+    }
+
+    #[test]
+    fn it_counts_which_of_each_pair_is_the_higher_one() {
+        let of = |a: &[f64], b: &[f64]| {
+            cliffs_delta(&Sample::new(a.to_vec()).unwrap(), &Sample::new(b.to_vec()).unwrap())
+        };
+        assert_eq!(of(&[1.0, 2.0], &[3.0, 4.0]), 1.0);
+        assert_eq!(of(&[3.0, 4.0], &[1.0, 2.0]), -1.0);
+        assert_eq!(of(&[1.0, 2.0], &[2.0, 1.0]), 0.0);
+        assert_eq!(of(&[1.0], &[1.0, 2.0]), 0.5);
     }
 }
