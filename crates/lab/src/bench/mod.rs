@@ -1,11 +1,9 @@
 //! Runs trials: in blocks of random order, each with the clock probed around it and the ledger of its CPUs.
 
 mod blocks;
-mod clock;
-mod order;
 mod prepared;
+mod recorder;
 mod session;
-mod surroundings;
 mod turns;
 
 use crate::doubt::Doubt;
@@ -15,14 +13,13 @@ use crate::record::{Fingerprint, Record};
 use crate::trial::Trial;
 use crate::workload::{Scene, Settings, Workload};
 use blocks::Blocks;
-pub(crate) use clock::{around, clocks};
 use facts::Fact;
 use facts::probe::EventCosts;
 use fastrand::Rng;
 use prepared::Prepared;
 pub(crate) use prepared::refuse_denied;
+pub(crate) use recorder::{Recorder, Work, clocks, trial_clock};
 use session::Session;
-pub(crate) use surroundings::{Recorder, Work};
 
 /// What is to be run.
 pub struct Plan {

@@ -2,8 +2,8 @@
 
 use super::blocks::Blocks;
 use super::prepared::Prepared;
-use super::surroundings::{Recorder, Work};
-use super::{Watcher, clock, order, turns};
+use super::recorder::{Recorder, Work};
+use super::{Watcher, blocks, recorder, turns};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::record::Record;
@@ -83,7 +83,7 @@ impl<'a> Session<'a> {
                 }
                 None => {
                     let arms = blocks.arms(block);
-                    for arm in order::block(arms.len(), draw).into_iter().map(|it| arms[it]) {
+                    for arm in blocks::order(arms.len(), draw).into_iter().map(|it| arms[it]) {
                         // The same seed draws the same order: what an earlier run did is not done again.
                         if n_done > 0 {
                             is_of(record, n_before - n_done, (arm, block))?;
@@ -264,7 +264,7 @@ impl<'a> Session<'a> {
 
 impl Clocks {
     fn around(&self) -> Known<TrialClock> {
-        clock::around(&self.before, &self.after)
+        recorder::trial_clock(&self.before, &self.after)
     }
 }
 

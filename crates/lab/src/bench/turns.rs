@@ -5,7 +5,7 @@
 //! it, and of a clock that moves. The turns are blocks of their own ([`order`]), whose order chance decides: were the arms
 //! the same, the opposite order of every turn would have been as likely, and with it the opposite difference of the trials.
 
-use super::order;
+use super::blocks;
 use super::prepared::PreparedArm;
 use crate::failure::Failure;
 use crate::threads::on;
@@ -80,7 +80,7 @@ pub(super) fn run(
         arms.iter().filter_map(|it| it.ready.cut(pieces)).collect();
     let mut began_ns = vec![None; trials.len()];
     let mut turn = || {
-        for arm in order::block(trials.len(), draw) {
+        for arm in blocks::order(trials.len(), draw) {
             began_ns[arm].get_or_insert_with(|| anchor().raw_ns);
             trials[arm].piece();
         }

@@ -1,6 +1,6 @@
 //! What the time of a commit and of a log write was spent on, between two samples.
 
-use super::latency::Latency;
+use super::sample::Latency;
 use super::sample::{LogCounts, Ran, Sample};
 use crate::known::Known;
 use std::time::Duration;

@@ -4,10 +4,10 @@
     reason = "runs the database's own programs and waits for them"
 )]
 
-use super::account::{Account, unprivileged};
 use super::engine::{Engine, Keeping, run_as};
 use super::folder::{Folder, sweep};
 use super::programs;
+use super::programs::{Account, unprivileged};
 use super::session::{Patience, Session, how, name};
 use crate::failure::Failure;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};

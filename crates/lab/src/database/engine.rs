@@ -1,8 +1,8 @@
 //! The databases that there are, and how each is made, started and talked to.
 
-use super::account::Account;
 use super::cluster::Layout;
 use super::dsn::Dsn;
+use super::programs::Account;
 use super::programs::Programs;
 use crate::failure::Failure;
 use std::os::unix::process::CommandExt as _;

@@ -10,7 +10,7 @@
     reason = "temporary servers have files, and processes to be found in /proc"
 )]
 
-use super::account::Account;
+use super::programs::Account;
 use crate::failure::Failure;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, DirBuilder, File};

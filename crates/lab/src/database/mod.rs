@@ -4,14 +4,12 @@
 //! server, and nothing of it has to be linked. A temporary server listens on a Unix socket in a folder of its own
 //! ([`folder`]) and is gone when it is dropped; whether it keeps anything safe on disk until then is the workload's choice.
 
-mod account;
 mod backend;
 mod cluster;
 mod crew;
 mod dsn;
 mod engine;
 mod folder;
-mod own_schema;
 mod programs;
 mod server;
 mod session;
@@ -20,6 +18,5 @@ pub(crate) use crew::{Answer, Crew};
 pub use dsn::without_password;
 pub(crate) use engine::{Engine, Keeping};
 pub use folder::sweep;
-pub(crate) use own_schema::{claim, claimed};
-pub(crate) use server::Server;
+pub(crate) use server::{Server, claim, claimed};
 pub(crate) use session::Patience;

@@ -5,7 +5,7 @@
 //! ran again is in it, and no view of the instance tells how much that was. That is to be read on its host.
 
 use super::nothing;
-use super::told::{Told, record};
+use super::{OracleOutput, record};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::record::Record;
@@ -94,7 +94,7 @@ pub fn parse(text: &str) -> Result<Vec<Counts>, Failure> {
 /// The samples as a result of the workload `commit`, with its doubts: a trial from each to the next.
 pub fn result(samples: &[Counts]) -> Record {
     let pairs = samples.iter().zip(samples.iter().skip(1));
-    let told = pairs.filter_map(|(a, b)| between(*a, *b)).map(|it| Told {
+    let told = pairs.filter_map(|(a, b)| between(*a, *b)).map(|it| OracleOutput {
         elapsed_ns: Known::Value(it.at_us.saturating_mul(1000)),
         figures: figures(it),
     });

@@ -1,8 +1,7 @@
 //! What has changed on a host since the look before.
 
-use crate::compare::{SettingDifference, setting_differences};
 use crate::fingerprint::CPU_QUOTAS;
-use crate::record::Fingerprint;
+use crate::record::{Fingerprint, SettingDifference, setting_differences};
 use crate::trial::Mark;
 use facts::{HostView, Subject, Subjects};
 use rules::audit::audit;

@@ -14,15 +14,13 @@
 //!
 //! So a race is a result like any other: it is kept, compared and shown as those of `fullclock bench` are.
 
-mod block;
 mod lookout;
-mod offset;
 pub mod protocol;
 mod runner;
+mod time;
 
-pub use block::Blocks;
-pub use offset::{Exchange, Offset};
 pub use runner::{Runner, Task};
+pub use time::{Blocks, Exchange, Offset};
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::lookout::{Lookout, QUICK, QUICKLY, WHOLE};
 use super::ns;
-use crate::bench::{Recorder, Work, around, clocks, refuse_denied};
+use crate::bench::{Recorder, Work, clocks, refuse_denied, trial_clock};
 use crate::commit::{Engine, Sample, Split, open};
 use crate::failure::Failure;
 use crate::known::Known;
@@ -171,7 +171,7 @@ impl<'a> Runner<'a> {
                 Trial { outcome: Outcome { elapsed_ns, ..failed.outcome }, ..failed }
             }
         };
-        let clock = around(&before.clocks, &after.clocks);
+        let clock = trial_clock(&before.clocks, &after.clocks);
         let surroundings = self.surroundings(before, after);
         Trial { clock, surroundings, ..trial }
     }

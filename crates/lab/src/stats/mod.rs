@@ -14,7 +14,6 @@ mod series;
 mod signed_rank;
 mod student;
 mod two_samples;
-mod walsh_averages;
 
 pub use block_bootstrap::{Bootstrap, bootstrap};
 pub use claims::{Claim, detectable_effect, holm, trials_needed};
@@ -22,9 +21,8 @@ pub use location::{median, median_deviation, outliers, standard_error, trimmed_m
 pub use mean::{Mean, mean};
 pub use sample::{Interval, Sample, Unfit};
 pub use series::{Change, change_point, effective_size, lag_one, warm_up};
-pub use signed_rank::signed_rank;
+pub use signed_rank::{hodges_lehmann, signed_rank, walsh_interval};
 pub use two_samples::{Comparison, cliffs_delta, yuen};
-pub use walsh_averages::{hodges_lehmann, walsh_interval};
 
 /// The chance that a printed interval holds the truth.
 pub const CONFIDENCE: f64 = 0.95;

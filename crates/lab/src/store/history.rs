@@ -8,7 +8,7 @@ mod table;
 
 use super::entry::Entry;
 use super::trimmed::read_trimmed;
-use super::{RESULT, Unreadable, folder, recordings};
+use super::{RESULT, Unreadable, folder};
 use crate::record::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ impl History {
     /// Removes a result, its file, and the recordings beside it.
     pub fn remove(&self, entry: &Entry) -> Result<(), HistoryError> {
         let path = entry.path.clone();
-        recordings::remove_result(&path).map_err(|error| HistoryError::Remove { path, error })?;
+        folder::remove_result(&path).map_err(|error| HistoryError::Remove { path, error })?;
         Ok(self.table.delete(std::slice::from_ref(&entry.id))?)
     }
 

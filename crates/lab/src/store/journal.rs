@@ -9,7 +9,7 @@
 
 use super::folder::remove_if_there;
 use super::read::whole_lines;
-use super::{JOURNAL, MODE, RESULT, recordings};
+use super::{JOURNAL, MODE, RESULT, folder};
 use crate::failure::Failure;
 use crate::record::Record;
 use crate::trial::Trial;
@@ -123,7 +123,7 @@ impl Journal {
     /// A new file beside the result for a recording of that node, or of this machine, and where it is.
     pub fn recording(&self, node: Option<&str>) -> Result<(File, PathBuf), Failure> {
         let shown = self.folder.display();
-        recordings::create(&self.folder, &self.id, node)
+        folder::create(&self.folder, &self.id, node)
             .map_err(Failure::system(format!("cannot keep a recording in {shown}")))
     }
 
@@ -156,7 +156,7 @@ impl Journal {
     /// Removes it, with its recordings: there is nothing worth keeping.
     pub fn discard(self) -> Result<(), Failure> {
         let journal = self.path(JOURNAL);
-        recordings::remove_result(&journal).map_err(self.failed())
+        folder::remove_result(&journal).map_err(self.failed())
     }
 
     fn line(&mut self, value: &impl Serialize) -> io::Result<()> {

@@ -4,7 +4,7 @@ use super::channel::Channel;
 use super::figures::{Moved, Work};
 use super::flow::{self, Inflow};
 use super::protocol::{Part, Test};
-use super::{Broken, trips};
+use super::Broken;
 use crate::known::Known;
 use crate::threads::Timed;
 use facts::CpuSet;
@@ -122,9 +122,9 @@ impl Crew<'_> {
             (Test::WriteBw | Test::SendBw, Side::Client) | (Test::ReadBw, Side::Server)
         );
         let timed = match (test, self.side) {
-            (Test::Latency, Side::Client) => as_seen(trips::ask(&channel, part)?, Seen::Trips),
+            (Test::Latency, Side::Client) => as_seen(flow::ask(&channel, part)?, Seen::Trips),
             (Test::Latency, Side::Server) => {
-                as_seen(trips::answer(&channel, part)?, |()| Seen::Nothing)
+                as_seen(flow::answer(&channel, part)?, |()| Seen::Nothing)
             }
             _ if sends => as_seen(flow::send(&channel, part)?, |()| Seen::Nothing),
             _ => as_seen(flow::receive(&channel, part)?, Seen::Inflow),

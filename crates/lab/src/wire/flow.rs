@@ -10,9 +10,9 @@
 //!
 //! No message holds the byte END, so that it ends the flow wherever reads cut it, and nothing has to be counted or framed.
 
-use super::Broken;
 use super::channel::{Channel, now};
 use super::protocol::{Amount, Part};
+use super::{Broken, MOST_ITERATIONS};
 use crate::threads::{Timed, timed};
 use rustix::fs::MemfdFlags;
 use std::fs::File;
@@ -20,9 +20,9 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-pub(super) const READY: u8 = 1;
+const READY: u8 = 1;
 const START: u8 = 2;
-pub(super) const END: u8 = 0xff;
+const END: u8 = 0xff;
 
 /// How much is read at once, in bytes: a message from 256 KiB to 1 MiB as a whole, which takes less time than in parts; of smaller
 /// ones as many as fit into the cache that a core has for itself.
@@ -170,6 +170,66 @@ impl Inflow {
     }
 }
 
+/// Half of each round trip, in nanoseconds, in the order in which they came.
+///
+/// The last byte of the last message is END, so that whoever answers knows.
+pub(super) fn ask(channel: &Channel<'_>, part: &Part) -> Result<Timed<Vec<u64>>, Broken> {
+    let mut message = message(part.bytes);
+    let mut back = vec![0; message.len()];
+    channel.expect(READY)?;
+    let play = || -> Result<Vec<u64>, Broken> {
+        let mut halves = Vec::new();
+        let first = now();
+        loop {
+            let began = now();
+            channel.look_at(began)?;
+            let is_last = is_last(part.amount, halves.len() as u64 + 1, first, began);
+            if let Some(last) = message.last_mut().filter(|_| is_last) {
+                *last = END;
+            }
+            channel.write(&message)?;
+            channel.read_exact(&mut back)?;
+            let half = (now() - began).as_nanos() / 2;
+            halves.push(u64::try_from(half).unwrap_or(u64::MAX));
+            if is_last {
+                return if back == message { Ok(halves) } else { Err(Broken::Strange) };
+            }
+        }
+    };
+    whole(timed(play))
+}
+
+/// Whether the trip of that number, which begins `at`, is the last one.
+fn is_last(amount: Amount, number: u64, first: Instant, at: Instant) -> bool {
+    number >= MOST_ITERATIONS
+        || match amount {
+            Amount::Iterations(n) => number >= n,
+            Amount::Time(ns) => at - first >= Duration::from_nanos(ns),
+        }
+}
+
+/// Sends back what comes.
+pub(super) fn answer(channel: &Channel<'_>, part: &Part) -> Result<Timed<()>, Broken> {
+    /// The time is looked at that seldom, because it would be part of every trip.
+    const EVERY: u64 = 256;
+    let mut message = vec![0; usize::try_from(part.bytes).unwrap_or_default()];
+    channel.write(&[READY])?;
+    let play = || -> Result<(), Broken> {
+        for number in 1u64.. {
+            if number.is_multiple_of(EVERY) {
+                channel.look_at(now())?;
+            }
+            channel.read_exact(&mut message)?;
+            channel.write(&message)?;
+            if message.last() == Some(&END) {
+                break;
+            }
+        }
+        Ok(())
+    };
+    whole(timed(play))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,5 +254,16 @@ mod tests {
         let mut counted = Inflow::begin(began);
         counted.add(7, began + ms(301), None);
         assert_eq!((counted.bytes, counted.ended - began), (7, ms(301)));
+    }
+
+    #[test]
+    fn trips_end_by_number_by_time_and_before_they_cannot_be_remembered() {
+        let first = now();
+        let second = Duration::from_secs(1);
+        assert!(!is_last(Amount::Iterations(2), 1, first, first));
+        assert!(is_last(Amount::Iterations(2), 2, first, first));
+        assert!(!is_last(Amount::Time(1_000_000_000), 9, first, first + second / 2));
+        assert!(is_last(Amount::Time(1_000_000_000), 9, first, first + second));
+        assert!(is_last(Amount::Time(u64::MAX), MOST_ITERATIONS, first, first));
     }
 }

@@ -7,13 +7,10 @@
 mod log_buffer;
 mod log_file;
 mod log_writer;
-mod recovery;
 mod redo;
-mod schedstat;
 mod session;
-mod table;
 
-use super::engine::Engine;
+use super::Engine;
 use super::sample::{LogCounts, Ran, Sample};
 use crate::failure::Failure;
 use crate::known::Known;
@@ -21,8 +18,7 @@ use crate::workload::{Scene, Settings};
 use facts::CpuSet;
 use log_buffer::LogBuffer;
 use log_file::LogFile;
-use log_writer::{LogWriter, Written};
-use schedstat::Schedstat;
+use log_writer::{LogWriter, Schedstat, Written};
 use session::{Session, Tally};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -114,7 +110,7 @@ impl Engine for Embedded {
         let Some(running) = self.running.take() else { return Ok(()) };
         let ended = running.end();
         ended.failure.map_or(Ok(()), Err)?;
-        recovery::check(&self.file, self.run, ended.last_batch, &ended.committed)
+        redo::check(&self.file, self.run, ended.last_batch, &ended.committed)
     }
 
     fn cpus(&self) -> Option<&CpuSet> {

@@ -69,9 +69,9 @@ fn a_commit_that_is_not_in_the_log_is_a_wrong_answer() {
     until(&mut engine, 3);
     let ended = engine.running.take().unwrap().end();
     let told = [ended.committed[0] + 1];
-    let wrong = recovery::check(&engine.file, 1, ended.last_batch, &told).unwrap_err().to_string();
+    let wrong = redo::check(&engine.file, 1, ended.last_batch, &told).unwrap_err().to_string();
     assert!(wrong.starts_with("WRONG ANSWER: commit computed row "), "{wrong}");
     engine.file.write(0, &[0; 512]).unwrap();
-    let lost = recovery::check(&engine.file, 1, ended.last_batch, &ended.committed).unwrap_err();
+    let lost = redo::check(&engine.file, 1, ended.last_batch, &ended.committed).unwrap_err();
     assert!(lost.to_string().contains("log writes up to"), "{lost}");
 }

@@ -7,7 +7,7 @@
 //! How often the log was written, or synced before version 10.8, tells the status; how long that took tells the performance
 //! schema of servers that have an instrument for it, and no counter of others (seen with 10.11).
 
-use super::dialect::{Counted, Dialect, each, missing};
+use super::{Counted, Dialect, each, missing};
 use crate::failure::Failure;
 use crate::known::Known;
 use std::time::Duration;

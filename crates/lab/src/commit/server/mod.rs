@@ -1,21 +1,20 @@
 //! Sessions of a database server that commit, and what the server counts of its log.
 //!
-//! The loop of each session runs in the server where commits wait for the log there, a stretch at a time: no client and no
-//! network is in the figures, and hardly any of the machine's CPU time is a client's. A server tells what it has counted
-//! between two statements of a session only (pgstat_report_stat in src/backend/tcop/postgres.c), so that samples are those of
-//! the ends of stretches; the time between stretches is in no sample.
+//! The commit loop of each session runs in the server, a batch at a time: neither a client nor the network is in the figures,
+//! and hardly any of the machine's CPU time is a client's. A server reports its counts only between two statements of a
+//! session (pgstat_report_stat in src/backend/tcop/postgres.c), so a sample is taken at the end of a batch, and the time
+//! between batches is in no sample. A [`Dialect`] has the statements of one database and reads their answers.
 
-mod dialect;
 mod mariadb;
 mod postgresql;
 mod stretches;
 
-use super::engine::Engine;
+use super::Engine;
 use super::sample::Sample;
 use crate::database::{Crew, Engine as Database, Keeping, Patience, Server};
 use crate::failure::Failure;
+use crate::known::Known;
 use crate::workload::{Scene, Settings};
-use dialect::Dialect;
 use facts::CpuSet;
 use mariadb::Mariadb;
 use postgresql::Postgresql;
@@ -147,4 +146,71 @@ fn check(found: &[String], committed: &[u64]) -> Result<(), Failure> {
     let (found, expected) =
         (found.join(" "), format!("{} rows of each session", expected.join(" ")));
     Err(Failure::WrongAnswer { workload: crate::commit::WORKLOAD, found, expected })
+}
+
+/// How long a stretch is: long beside what it takes to begin one, short beside a trial.
+const STRETCH: Duration = Duration::from_millis(250);
+
+/// A database's statements.
+trait Dialect: Send + Sync {
+    /// What each session is told first.
+    fn setup(&self, limit: Duration) -> String;
+
+    /// Drops what killed runs left, and prints the name of a schema or database of our own.
+    fn claim(&self) -> String;
+
+    /// The name in the answer to that; it becomes part of statements.
+    fn claimed(&self, rows: &[String]) -> Result<String, Failure>;
+
+    /// Makes that place, which must not be there, and a table for each session.
+    fn make(&self, place: &str, n: usize) -> String;
+
+    /// Empties the tables.
+    fn empty(&self, place: &str, n: usize) -> String;
+
+    /// Inserts and commits, for [`STRETCH`] or so many commits, then prints three numbers: how many commits there were, and
+    /// the microseconds since 1970 at which it began and ended.
+    fn stretch(&self, place: &str, part: usize, commits: u64) -> String;
+
+    /// Prints what the server has counted of its log.
+    fn counters(&self) -> String;
+
+    /// The answer to that.
+    fn counted(&self, rows: &[String]) -> Counted;
+
+    /// How many rows each table has.
+    fn rows(&self, place: &str, n: usize) -> String;
+
+    /// Prints the settings that decide what a commit is.
+    fn settings(&self) -> String;
+
+    /// Those settings, by name.
+    fn about(&self, rows: &[String]) -> Vec<(String, String)> {
+        let pairs = rows.iter().filter_map(|it| it.split_once(['\t', ' ']));
+        pairs.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect()
+    }
+
+    /// Drops the place.
+    fn farewell(&self, place: &str) -> String;
+}
+
+/// What a server has counted of its log since it began to count.
+#[derive(Clone, Debug, PartialEq)]
+struct Counted {
+    /// Writes that were made durable.
+    writes: Known<u64>,
+    /// Bytes of log.
+    bytes: Known<u64>,
+    /// The time in these calls, in nanoseconds.
+    taken_ns: Known<u64>,
+}
+
+/// The same statement for each part.
+fn each(n: usize, statement: impl Fn(usize) -> String) -> String {
+    (0..n).map(statement).collect()
+}
+
+/// A value that is not told.
+fn missing<T>(why: &str) -> Known<T> {
+    Known::Missing { missing: why.to_owned() }
 }

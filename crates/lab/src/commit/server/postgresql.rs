@@ -4,7 +4,7 @@
 //! README, "Asynchronous Commit"). Counted are its writes and syncs in pg_stat_wal (14 to 17) or pg_stat_io (18 on), with
 //! times where track_wal_io_timing is on. COMMIT in a DO block: from version 11 on.
 
-use super::dialect::{Counted, Dialect, STRETCH, each, missing};
+use super::{Counted, Dialect, STRETCH, each, missing};
 use crate::database::{claim, claimed};
 use crate::failure::Failure;
 use crate::known::Known;

@@ -1,6 +1,6 @@
 //! One stretch after the other, on a thread of its own, and what was counted at the end of the latest one.
 
-use super::dialect::{Counted, Dialect, STRETCH, missing};
+use super::{Counted, Dialect, STRETCH, missing};
 use super::{check, patience};
 use crate::commit::{LogCounts, Ran, Sample};
 use crate::database::{Answer, Crew, Patience};

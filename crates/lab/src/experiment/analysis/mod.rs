@@ -7,21 +7,11 @@
 //! everything that is asked of it.
 
 mod arm_analyses;
-mod block_forecasts;
-mod candidates;
 mod cells;
-mod claims;
-mod clock;
-mod conditions;
 mod contrast;
-mod detectable;
 mod effects;
-mod failed_arms;
-mod forbidding;
 mod forecast;
 mod grid;
-mod interactions;
-mod ledger_moves;
 mod pareto;
 mod recommendation;
 mod study;

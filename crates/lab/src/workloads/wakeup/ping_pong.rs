@@ -4,7 +4,7 @@
 //! wake-up by the kernel: what a session and a log writer do with each other.
 
 use super::WORKLOAD;
-use super::sleep::now;
+use super::now;
 use crate::failure::Failure;
 use crate::threads::{Timed, on, start, timed};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,9 @@
-//! One run of a command: started, waited for, and stopped where it has to be.
-#![expect(clippy::disallowed_methods, reason = "runs and times what the user asked to be measured")]
+//! Programs that are run for the user, each in a process group that ends with this program.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "runs what ends the user's command; runs and times what the user asked to be measured"
+)]
 
-use super::group::Group;
-use super::tail;
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::threads::refused;
@@ -17,6 +18,56 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
+
+/// The last lines of a text, no longer than an error message should be.
+pub(crate) fn tail(text: &str) -> String {
+    const LINES: usize = 5;
+    const CHARACTERS: usize = 500;
+    let lines: Vec<&str> = text.trim().lines().rev().take(LINES).collect();
+    let text = lines.into_iter().rev().collect::<Vec<_>>().join("\n");
+    let n = text.chars().count();
+    text.chars().skip(n.saturating_sub(CHARACTERS)).collect()
+}
+
+/// A process group that is empty but for its keeper. Dropping it kills everything in it.
+///
+/// A keeper leads the group: sh(1) waits for the other end of a pipe to be closed, and then kills the group that it is in. The
+/// kernel closes that end when this program is gone, also by SIGKILL, so that no later start has to find out whose a
+/// process was. As long as nobody has waited for the keeper, the group's number is no other's (kill(2), credentials(7)).
+/// The keeper sleeps meanwhile, and one keeper serves all trials.
+///
+/// What leaves the group is not followed: a server that makes itself a session of its own (setsid(2)) goes on, and so does
+/// timeout(1), which makes itself a group. Of these only the command itself is stopped, and not where this program is killed.
+pub(crate) struct Group {
+    keeper: Child,
+}
+
+/// It outlives the signals by which its group is asked to end. `read` ends at the end of the pipe; all of this is built
+/// in, so that nothing has to be started in the end.
+const KEEP: &str = "trap '' HUP INT QUIT TERM; read -r line; kill -KILL 0";
+
+impl Group {
+    pub(crate) fn new() -> Result<Group, Failure> {
+        let mut keeper = Command::new("/bin/sh");
+        keeper.args(["-c", KEEP]).process_group(0);
+        keeper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let why = "cannot run /bin/sh, which ends the command where fullclock is killed";
+        Ok(Group { keeper: keeper.spawn().map_err(Failure::system(why))? })
+    }
+
+    /// Its number, which stays its own until this is dropped.
+    pub(crate) fn number(&self) -> Pid {
+        Pid::from_child(&self.keeper)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The keeper has not been waited for, so that the group exists.
+        let _refused = kill_process_group(self.number(), Signal::KILL).is_err();
+        let _status = self.keeper.wait().is_ok();
+    }
+}
 
 /// How long it has to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
@@ -206,4 +257,15 @@ fn end_of_file(file: &mut File) -> Result<String, Failure> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     read().map_err(Failure::system("cannot read what the command printed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_words_are_few() {
+        assert_eq!(tail("1\n2\n3\n4\n5\n6\n"), "2\n3\n4\n5\n6");
+        assert_eq!(tail(&"ä".repeat(2000)).chars().count(), 500);
+    }
 }

@@ -1,18 +1,20 @@
-//! What the CPUs did around a trial: their ledger and metrics from about one second before it to its end.
+//! What the CPUs did around a trial: their clock, and their ledger and metrics from about one second before it to its end.
 //!
-//! A second, because some sources count in steps of 10 ms, and because what disturbs a trial has often begun before.
-//! Nobody samples during a trial, which that would disturb: so where the trial before was a long one, the window begins
-//! between the two. Trials whose pieces take turns share one window, to the end of the last of them: all of them have what
-//! happened meanwhile, and none has its own part of it. Where settings are changed around each trial the window begins with
-//! the trial: what was before it was another machine.
+//! A second, because some sources count in steps of 10 ms, and because a disturbance has often begun before the trial. Nothing
+//! is sampled during a trial, which the sample would disturb: where the trial before was a long one, the window begins between
+//! the two. Trials whose pieces take turns share one window, to the end of the last of them, and none has its own part of it.
+//! Where settings are changed around each trial, the window begins with the trial: before it the machine had other settings.
 
+use crate::failure::Failure;
 use crate::known::Known;
-use crate::trial::{Reading, Share, Surroundings};
+use crate::threads::on_each;
+use crate::trial::{Reading, Share, Surroundings, TrialClock};
 use facts::counters::Counters;
 use facts::probe::{ClockReading, EventCosts};
-use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
+use facts::{CpuSet, Fact, HostView, Missing, PerCpu, Why};
 use host::Live;
 use host::counters::{Sampler, Wanted};
+use host::probe::{Windows, clock};
 use rules::check::Check;
 use rules::finding::Finding;
 use rules::interval::Interval;
@@ -24,7 +26,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// How much time before a trial belongs to it.
-pub(super) const LEAD: Duration = Duration::from_secs(1);
+const LEAD: Duration = Duration::from_secs(1);
 
 /// Samples that lie closer than this are not all kept: trials may take only milliseconds.
 const STEP_NS: u64 = 100_000_000;
@@ -274,6 +276,33 @@ fn readings(interval: &Interval<'_>, cpus: &CpuSet) -> Vec<Reading> {
         }
     }
     readings
+}
+
+/// What the probe sees on each of `cpus`, on all of them at once: the clock of a core depends on how many others are
+/// awake. Missing where one of them cannot be read.
+pub(crate) fn clocks(cpus: &CpuSet) -> Fact<Vec<ClockReading>> {
+    let unread = |failure: Failure| {
+        let why = Why::Failed(failure.to_string());
+        Missing { what: "the clock of the CPUs".to_owned(), why }
+    };
+    on_each(Some(cpus), || clock(Windows::SHORT)).map_err(unread)?.into_iter().collect()
+}
+
+/// The clock around work, by what was seen before and after it.
+pub(crate) fn trial_clock(
+    before: &Fact<Vec<ClockReading>>,
+    after: &Fact<Vec<ClockReading>>,
+) -> Known<TrialClock> {
+    let both = before.as_ref().and_then(|before| Ok((before, after.as_ref()?)));
+    let around = both
+        .map(|(before, after)| TrialClock { before_hz: mean_hz(before), after_hz: mean_hz(after) });
+    around.map_err(Clone::clone).into()
+}
+
+/// The mean of what was seen, in hertz.
+fn mean_hz(readings: &[ClockReading]) -> f64 {
+    let sum: f64 = readings.iter().map(|it| it.mean.0 as f64).sum();
+    sum / readings.len().max(1) as f64
 }
 
 #[cfg(test)]
