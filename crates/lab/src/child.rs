@@ -1,7 +1,7 @@
 //! Programs that are run for the user, each in a process group that ends with this program.
 #![expect(
     clippy::disallowed_methods,
-    reason = "runs what ends the user's command; runs and times what the user asked to be measured"
+    reason = "runs and times the user's command, and the keeper that ends it"
 )]
 
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! The server that a workload runs in: the one that `--dsn` names, or a temporary one.
+//! The server that a workload runs in: the one that `--dsn` names, or a temporary one; and a schema of our own in it.
 
 use super::cluster::Cluster;
 use super::dsn::Dsn;

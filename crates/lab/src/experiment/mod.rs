@@ -2,12 +2,8 @@
 //!
 //! A [`Design`] names factors, each with levels, and workloads. [`arms`] makes the arms of it: combinations of a level of
 //! each factor, once for each workload. A [`Record`](crate::record::Record) that has an [`Experiment`] is a study: its arms
-//! are those combinations, in the same order, and [`analysis`] says what the factors do to the figures of its trials. All of
-//! this is pure; whoever runs the trials changes the machine around them.
-//!
-//! What a user plans: factors with levels, workloads, how many trials and when to give up.
-//!
-//! It is kept as it is in the record of the study.
+//! are those combinations, in the same order, it keeps the design as planned, and [`analysis`] says what the factors do to
+//! the figures of its trials. All of this is pure; the program that runs the trials changes the machine around them.
 
 pub mod analysis;
 mod arms;

@@ -1,4 +1,5 @@
-//! Answers in a few words: one value for all CPUs or the CPUs of each, limits of packages, uncores and control groups, idle states, vulnerabilities.
+//! Answers in a few words: one value for all CPUs or the CPUs of each value; limits of packages, uncores and control groups;
+//! idle states; vulnerabilities.
 
 use super::or_why;
 use facts::cpu::cpufreq::Policy;

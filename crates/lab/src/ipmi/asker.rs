@@ -1,4 +1,4 @@
-//! Asks the controller, and times the way there and back, within the time that a trial may take.
+//! Asks the controller, and times the round trips, within the time that a trial may take.
 
 use super::{ID, Times};
 use crate::failure::Failure;

@@ -1,9 +1,7 @@
-//! A management controller (BMC) that is asked by hand, and what waiting for its answers takes of a CPU.
+//! Questions to a management controller (BMC), and the CPU time that waiting for its answers takes.
 //!
-//! To have its device open makes the kernel look after the controller, and to ask costs CPU time where answers are polled
-//! for, so nothing here runs unless somebody named it: the workload `ipmi-roundtrip`, the commands `fullclock ipmi`.
-//!
-//! Why there is no controller to ask, and what can be done about it.
+//! An open device makes the kernel watch the controller, and a question costs CPU time where answers are polled for. So nothing
+//! here runs unless the user named it: the workload `ipmi-roundtrip`, the commands `fullclock ipmi`.
 
 mod asker;
 mod forecast;

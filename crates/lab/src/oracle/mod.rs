@@ -1,12 +1,8 @@
-//! What Oracle databases are asked by hand: scripts for SQL*Plus, and what is read in their output.
+//! Scripts for SQL*Plus that measure an Oracle database, and parsers of their output.
 //!
-//! Nothing here connects to a database. A DBA runs the script, with the rights and on the host of their choice, and
-//! gives the output back.
-//!
-//! What an output tells, as a result like any other.
-//!
-//! It tells figures and nothing of the machine, its clock, its load and the time: those are missing, and the result says
-//! that nobody saw them.
+//! Nothing here connects to a database. A DBA runs the script, with the rights and on the host of their choice, and gives the
+//! output back. The output becomes a record like any other. It has figures only: the machine, its clock, its load and the time
+//! are missing in that record, with the reason.
 
 pub mod commit;
 pub mod cpu_speed;

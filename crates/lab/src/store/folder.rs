@@ -1,7 +1,10 @@
-//! The folder of results: its files, the recordings with each result, and the journals that dead runs left.
+//! The folder of results: its files, the recordings with each result, and the journals that killed runs left.
+//!
+//! The name of a recording says whose it is: `ID.tape` is of the machine that the result was taken on, `ID.NODE.tape` of another
+//! node of a race, and `ID.NODE.2.tape` of that node after its agent was restarted: a tape has one beginning.
 #![expect(
     clippy::disallowed_methods,
-    reason = "lists and removes results where the user keeps them; keeps recordings beside the results that they are of"
+    reason = "lists, makes and removes files where the user keeps results"
 )]
 
 use super::{JOURNAL, Journal, MODE, RESULT, TAPE, read};
@@ -44,9 +47,6 @@ pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
 const MOST: u32 = 1000;
 
 /// A new file for a recording of `node`, or of this machine, beside the result of that id; where it is.
-///
-/// Their names say whose they are. `ID.tape` is of the machine that the result was taken on, `ID.NODE.tape` of a node of a
-/// race elsewhere, and `ID.NODE.2.tape` of that node after it began anew: a tape has one beginning.
 pub(super) fn create(place: &Path, id: &str, node: Option<&str>) -> io::Result<(File, PathBuf)> {
     let stem = node.map_or_else(|| id.to_owned(), |it| format!("{id}.{}", harmless(it)));
     for n in 1..=MOST {

@@ -1,10 +1,10 @@
 //! The threads of one end: one for each stream, on a CPU of its own where the user names some.
 
+use super::Broken;
 use super::channel::Channel;
 use super::figures::{Moved, Work};
 use super::flow::{self, Inflow};
 use super::protocol::{Part, Test};
-use super::Broken;
 use crate::known::Known;
 use crate::threads::Timed;
 use facts::CpuSet;

@@ -1,4 +1,4 @@
-//! Data in one direction: who sends goes on until it is enough, who receives counts what arrives.
+//! What a stream carries: data in one direction, or ping-pong.
 //!
 //! ```text
 //!   sender                    receiver
@@ -8,7 +8,8 @@
 //!   END                ->
 //! ```
 //!
-//! No message holds the byte END, so that it ends the flow wherever reads cut it, and nothing has to be counted or framed.
+//! In one direction no message holds the byte END: it ends the flow wherever reads cut it, and nothing has to be counted or
+//! framed.
 
 use super::channel::{Channel, now};
 use super::protocol::{Amount, Part};

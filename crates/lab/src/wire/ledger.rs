@@ -1,7 +1,7 @@
-//! The ledger of one end in few lines, as its server tells it and its client shows it.
+//! The ledger of one end: which counters it is made from, and the few lines that the server sends and the client shows.
 //!
-//! Of each loss the largest parts have a line of their own and the others one together, so that a machine with a thousand
-//! processes has a ledger that can be read, and sent in one line of the protocol.
+//! The largest parts of each loss have a line of their own and the others share one, so that the ledger of a machine with a
+//! thousand processes can be read, and sent in one line of the protocol.
 
 use super::perftest;
 use crate::bench::{Recorder, Work};

@@ -6,7 +6,7 @@
 //!   streams: connections of their own         each is bound to the session by its id
 //!         |                                         |
 //!   Crew: a thread for each stream            Crew
-//!         |   flow: sends, receives; trips: asks, answers
+//!         |   flow: sends, receives; asks, answers
 //!         v
 //!   Moved, or round trips, and Work of both ends: time on the CPU, and its clock right behind the work
 //!   Accounts of both ends, over all sizes: Ledger; Placement
@@ -19,10 +19,6 @@
 //! sizes of socket buffers are left to the kernel, which lets them grow (tcp_rmem, tcp_wmem: 6 and 4 MiB unless told
 //! otherwise) beyond what setsockopt(2) may ask for without privilege (net.core.rmem_max: 208 KiB), and which stops doing
 //! so where they are set by hand (tcp(7)).
-//!
-//! Why a test of the wire ended early.
-//!
-//! The sizes of messages.
 
 mod channel;
 mod crew;

@@ -1,6 +1,4 @@
 //! `command`: any command, by its elapsed time or by a figure that it prints.
-//!
-//! The figure in what a command prints.
 
 use crate::child::{Group, Run, tail};
 use crate::failure::Failure;

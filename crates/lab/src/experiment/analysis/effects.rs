@@ -78,8 +78,7 @@ fn interaction(
     let dependence = study.grid.dependence(workload, factors, levels)?;
     let contrast = dependence.given_other.less(&dependence.given_first);
     let mean = contrast.mean(figure);
-    let given =
-        |it: &Contrast| it.mean(figure).value().map_or(0.0, |it| it.mean.exp_m1());
+    let given = |it: &Contrast| it.mean(figure).value().map_or(0.0, |it| it.mean.exp_m1());
     // Blocks that have one half have not always the other: without a whole contrast there is nothing to show.
     let first_given_second = match &mean {
         Known::Value(_) => (given(&dependence.given_first), given(&dependence.given_other)),

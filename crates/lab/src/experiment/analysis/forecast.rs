@@ -1,4 +1,4 @@
-//! What a combination of levels is expected to change, of what is claimed alone.
+//! The change that a combination of levels is expected to make, by the claimed terms alone.
 //!
 //! The model of an analysis of variance with effects and interactions of two factors (Box, Hunter and Hunter, "Statistics for
 //! Experimenters", second edition, section 8.1), on logarithms: an effect is a mean over the levels of all other factors, so the
@@ -8,10 +8,8 @@
 //!
 //! Conditions (`cpu`, `load`) cannot be chosen. Averaged over their levels they drop out of this model, so they are not in it.
 //!
-//! How sure an expectation is.
-//!
-//! A sum of contrasts is a contrast: the model, made of the values of one block, gives one observation of what a combination
-//! changes, and Student's t over blocks says where that lies, with all that its terms share.
+//! Its uncertainty: a sum of contrasts is a contrast, so the model made of the values of one block is one observation of the
+//! change that a combination makes, and Student's t over the blocks gives its interval, with what its terms share.
 
 use super::contrast::mean_of;
 use super::pareto::Candidates;
