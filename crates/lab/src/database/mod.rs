@@ -6,17 +6,17 @@
 
 mod backend;
 mod cluster;
-mod crew;
 mod dsn;
 mod engine;
 mod folder;
+mod pool;
 mod programs;
 mod server;
 mod session;
 
-pub(crate) use crew::{Answer, Crew};
 pub use dsn::without_password;
 pub(crate) use engine::{Engine, Keeping};
 pub use folder::sweep;
+pub(crate) use pool::{Answer, Pool};
 pub(crate) use server::{Server, claim, claimed};
 pub(crate) use session::Patience;

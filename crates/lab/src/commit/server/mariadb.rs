@@ -58,7 +58,7 @@ impl Dialect for Mariadb {
         each(n, |part| format!("TRUNCATE TABLE {place}.session_{part};\n"))
     }
 
-    fn stretch(&self, place: &str, part: usize, commits: u64) -> String {
+    fn batch(&self, place: &str, part: usize, commits: u64) -> String {
         const NOW: &str = "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS UNSIGNED);\n";
         let label = "paid in by a session of fullclock";
         let insert = |n: u64| {
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn each_insert_is_a_statement_between_two_times() {
-        let text = Mariadb.stretch("p", 3, 2);
+        let text = Mariadb.batch("p", 3, 2);
         let kinds: Vec<&str> = text.lines().map(|it| &it[..6]).collect();
         assert_eq!(kinds, ["SELECT", "SELECT", "INSERT", "INSERT", "SELECT"]);
     }

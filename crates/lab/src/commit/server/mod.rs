@@ -5,16 +5,17 @@
 //! session (pgstat_report_stat in src/backend/tcop/postgres.c), so a sample is taken at the end of a batch, and the time
 //! between batches is in no sample. A [`Dialect`] has the statements of one database and reads their answers.
 
+mod batch_runner;
 mod mariadb;
 mod postgresql;
-mod stretches;
 
 use super::Engine;
 use super::sample::Sample;
-use crate::database::{Crew, Engine as Database, Keeping, Patience, Server};
+use crate::database::{Engine as Database, Keeping, Patience, Pool, Server};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::workload::{Scene, Settings};
+use batch_runner::{BatchRunner, Sessions};
 use facts::CpuSet;
 use mariadb::Mariadb;
 use postgresql::Postgresql;
@@ -22,18 +23,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use stretches::{Hands, Stretches};
 
-/// As many as a small server has busy at once.
+/// The default: as many as a small server has busy at once.
 const SESSIONS: u32 = 8;
 
-/// A thousand psql or mariadb clients are some gigabytes.
+/// A thousand psql or mariadb clients take some gigabytes.
 const MOST_SESSIONS: u32 = 1000;
 
-/// How long a statement may take where the user says nothing: a stretch is a fraction of a second.
+/// The default time limit of a statement: a batch is a fraction of a second.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Never set: who wants to stop waits for the end of a stretch.
+/// Never set: a stop waits for the end of the batch.
 static NOBODY: AtomicBool = AtomicBool::new(false);
 
 /// Waits for a server that long.
@@ -44,7 +44,7 @@ fn patience(limit: Duration) -> Patience<'static> {
 /// An engine in a database server.
 pub(super) struct Serving {
     // Dropped before the server: sessions that work keep their tables.
-    stretches: Stretches,
+    runner: BatchRunner,
     server: Server,
     dialect: Arc<dyn Dialect>,
     /// The schema or database that is ours.
@@ -71,9 +71,9 @@ impl Serving {
         let server = Server::keeping(settings, keeping, Database::ALL, n_sessions + 1, starting)?;
         let dialect = dialect_of(&server, starting)?;
         let setup = dialect.setup(limit);
-        let mut control = Crew::open(&server, 1, None, &setup, starting)?;
+        let mut control = Pool::open(&server, 1, None, &setup, starting)?;
         let place = dialect.claimed(&control.first(&dialect.claim(), starting)?.rows)?;
-        let crew = Crew::open(&server, n_sessions, None, &setup, starting)?;
+        let pool = Pool::open(&server, n_sessions, None, &setup, starting)?;
         let mut about = vec![
             ("sessions".to_owned(), n_sessions.to_string()),
             ("version".to_owned(), server.ask("SELECT version();", starting)?.join(" ")),
@@ -81,9 +81,18 @@ impl Serving {
         ];
         about.extend(dialect.about(&control.first(&dialect.settings(), starting)?.rows));
         control.first(&dialect.make(&place, n_sessions), starting)?;
-        let tasks = crew.tasks();
-        let hands = Hands { crew, control, dialect: dialect.clone(), place: place.clone(), limit };
-        Ok(Serving { stretches: Stretches::of(hands), server, dialect, place, tasks, about, limit })
+        let tasks = pool.tasks();
+        let sessions =
+            Sessions { pool, control, dialect: dialect.clone(), place: place.clone(), limit };
+        Ok(Serving {
+            runner: BatchRunner::of(sessions),
+            server,
+            dialect,
+            place,
+            tasks,
+            about,
+            limit,
+        })
     }
 }
 
@@ -99,15 +108,15 @@ fn dialect_of(server: &Server, patience: Patience<'_>) -> Result<Arc<dyn Dialect
 
 impl Engine for Serving {
     fn start(&mut self) -> Result<(), Failure> {
-        self.stretches.start()
+        self.runner.start()
     }
 
     fn sample(&mut self) -> Result<Sample, Failure> {
-        self.stretches.sample().map_err(|it| self.server.explain(it))
+        self.runner.sample().map_err(|it| self.server.explain(it))
     }
 
     fn stop(&mut self) -> Result<(), Failure> {
-        self.stretches.stop().map_err(|it| self.server.explain(it))
+        self.runner.stop().map_err(|it| self.server.explain(it))
     }
 
     fn cpus(&self) -> Option<&CpuSet> {
@@ -129,7 +138,7 @@ impl Engine for Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.stretches.end();
+        self.runner.end();
         if !self.server.is_temporary() {
             // Where the server is gone, the next start drops it.
             let _stays = self.server.ask(&self.dialect.farewell(&self.place), patience(self.limit));
@@ -137,7 +146,7 @@ impl Drop for Serving {
     }
 }
 
-/// A row of each session's table is missing, or one too many is there.
+/// Compares the rows of each session's table with the commits that the session was told of.
 fn check(found: &[String], committed: &[u64]) -> Result<(), Failure> {
     let expected: Vec<String> = committed.iter().map(u64::to_string).collect();
     if found == expected {
@@ -148,37 +157,37 @@ fn check(found: &[String], committed: &[u64]) -> Result<(), Failure> {
     Err(Failure::WrongAnswer { workload: crate::commit::WORKLOAD, found, expected })
 }
 
-/// How long a stretch is: long beside what it takes to begin one, short beside a trial.
-const STRETCH: Duration = Duration::from_millis(250);
+/// The length of a batch: long compared with the time it takes to begin one, short compared with a trial.
+const BATCH: Duration = Duration::from_millis(250);
 
 /// A database's statements.
 trait Dialect: Send + Sync {
-    /// What each session is told first.
+    /// The statements that each session runs first.
     fn setup(&self, limit: Duration) -> String;
 
-    /// Drops what killed runs left, and prints the name of a schema or database of our own.
+    /// Drops what killed runs left, and prints the name of our own schema or database.
     fn claim(&self) -> String;
 
     /// The name in the answer to that; it becomes part of statements.
     fn claimed(&self, rows: &[String]) -> Result<String, Failure>;
 
-    /// Makes that place, which must not be there, and a table for each session.
+    /// Makes that schema or database, which must not exist, and a table for each session.
     fn make(&self, place: &str, n: usize) -> String;
 
     /// Empties the tables.
     fn empty(&self, place: &str, n: usize) -> String;
 
-    /// Inserts and commits, for [`STRETCH`] or so many commits, then prints three numbers: how many commits there were, and
-    /// the microseconds since 1970 at which it began and ended.
-    fn stretch(&self, place: &str, part: usize, commits: u64) -> String;
+    /// Inserts and commits for [`BATCH`] or for `commits`, then prints three numbers: the commits done, and the
+    /// microseconds since 1970 at which the batch began and ended.
+    fn batch(&self, place: &str, part: usize, commits: u64) -> String;
 
-    /// Prints what the server has counted of its log.
+    /// Prints the counts of the server's log.
     fn counters(&self) -> String;
 
-    /// The answer to that.
+    /// The counts in the answer to that.
     fn counted(&self, rows: &[String]) -> Counted;
 
-    /// How many rows each table has.
+    /// Prints the number of rows of each table.
     fn rows(&self, place: &str, n: usize) -> String;
 
     /// Prints the settings that decide what a commit is.
@@ -190,18 +199,18 @@ trait Dialect: Send + Sync {
         pairs.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect()
     }
 
-    /// Drops the place.
+    /// Drops the schema or database.
     fn farewell(&self, place: &str) -> String;
 }
 
-/// What a server has counted of its log since it began to count.
+/// The counts of a server's log since it began to count.
 #[derive(Clone, Debug, PartialEq)]
 struct Counted {
     /// Writes that were made durable.
     writes: Known<u64>,
     /// Bytes of log.
     bytes: Known<u64>,
-    /// The time in these calls, in nanoseconds.
+    /// Time in these writes, in nanoseconds.
     taken_ns: Known<u64>,
 }
 
@@ -210,7 +219,7 @@ fn each(n: usize, statement: impl Fn(usize) -> String) -> String {
     (0..n).map(statement).collect()
 }
 
-/// A value that is not told.
+/// A value that the server does not tell.
 fn missing<T>(why: &str) -> Known<T> {
     Known::Missing { missing: why.to_owned() }
 }

@@ -4,7 +4,7 @@
 //! README, "Asynchronous Commit"). Counted are its writes and syncs in pg_stat_wal (14 to 17) or pg_stat_io (18 on), with
 //! times where track_wal_io_timing is on. COMMIT in a DO block: from version 11 on.
 
-use super::{Counted, Dialect, STRETCH, each, missing};
+use super::{BATCH, Counted, Dialect, each, missing};
 use crate::database::{claim, claimed};
 use crate::failure::Failure;
 use crate::known::Known;
@@ -71,8 +71,8 @@ impl Dialect for Postgresql {
         each(n, |part| format!("TRUNCATE {place}.session_{part};\n"))
     }
 
-    fn stretch(&self, place: &str, part: usize, _commits: u64) -> String {
-        let milliseconds = STRETCH.as_millis();
+    fn batch(&self, place: &str, part: usize, _commits: u64) -> String {
+        let milliseconds = BATCH.as_millis();
         // From version 15 on counts are told when it is asked for, before at the latest half a second later.
         let flush =
             if self.version >= 150_000 { "PERFORM pg_stat_force_next_flush();" } else { "" };

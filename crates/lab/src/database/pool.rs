@@ -1,4 +1,4 @@
-//! Sessions that work at the same time, each on a CPU of its own where CPUs are named.
+//! A pool of sessions that work at the same time, each on its own CPU where CPUs are named.
 #![expect(
     clippy::disallowed_methods,
     reason = "an answer is timed from outside, to check the server's own clock"
@@ -16,12 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// Open sessions of one server; at least one.
-pub(crate) struct Crew {
-    members: Vec<Member>,
+/// Open sessions of one server, at least one.
+pub(crate) struct Pool {
+    connections: Vec<Connection>,
 }
 
-struct Member {
+struct Connection {
     session: Session,
     backend: Fact<Backend>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Answer {
     pub cpu_ns: Known<u64>,
 }
 
-impl Crew {
+impl Pool {
     /// Opens sessions, one pinned to each of `cpus`, or `n` that run where the scheduler puts them; each runs `setup`
     /// first.
     pub(crate) fn open(
@@ -46,12 +46,12 @@ impl Crew {
         cpus: Option<&CpuSet>,
         setup: &str,
         patience: Patience<'_>,
-    ) -> Result<Crew, Failure> {
+    ) -> Result<Pool, Failure> {
         let places: Vec<Option<u32>> = match cpus {
             Some(cpus) => cpus.iter().map(Some).collect(),
             None => vec![None; n.max(1)],
         };
-        let members = places.into_iter().map(|cpu| {
+        let connections = places.into_iter().map(|cpu| {
             let mut session = server.session()?;
             session.ask(setup, patience)?;
             let rows = session.ask(backend::question(server.engine), patience)?;
@@ -59,25 +59,25 @@ impl Crew {
             if let Some(cpu) = cpu {
                 backend.clone().and_then(|it| it.pin(cpu)).map_err(|why| unpinned(cpu, &why))?;
             }
-            Ok(Member { session, backend })
+            Ok(Connection { session, backend })
         });
-        Ok(Crew { members: members.collect::<Result<_, Failure>>()? })
+        Ok(Pool { connections: connections.collect::<Result<_, Failure>>()? })
     }
 
     /// How many sessions there are.
     pub(crate) fn len(&self) -> usize {
-        self.members.len()
+        self.connections.len()
     }
 
     /// The tasks of this host that do the sessions' work, where they are known.
     pub(crate) fn tasks(&self) -> Vec<u32> {
-        let backends = self.members.iter().filter_map(|it| it.backend.as_ref().ok());
+        let backends = self.connections.iter().filter_map(|it| it.backend.as_ref().ok());
         backends.map(|it| it.tid()).collect()
     }
 
     /// What the scheduler has counted of each of these tasks, or why that is not known of one of them.
     pub(crate) fn scheduled(&self) -> Fact<Vec<Scheduled>> {
-        self.members.iter().map(|it| it.backend.clone().and_then(Backend::scheduled)).collect()
+        self.connections.iter().map(|it| it.backend.clone().and_then(Backend::scheduled)).collect()
     }
 
     /// Asks the first session alone.
@@ -86,8 +86,8 @@ impl Crew {
         statements: &str,
         patience: Patience<'_>,
     ) -> Result<Answer, Failure> {
-        let member = self.members.first_mut();
-        member.map_or(Err(Failure::Stopped), |it| it.ask(statements, patience))
+        let connection = self.connections.first_mut();
+        connection.map_or(Err(Failure::Stopped), |it| it.ask(statements, patience))
     }
 
     /// Asks all of them at the same time, each its own statements; the first failure ends the others' work.
@@ -101,12 +101,12 @@ impl Crew {
         let (statements, abandoned) = (&statements, &abandoned);
         let answers: Vec<Result<Answer, Failure>> = thread::scope(|scope| {
             let threads: Vec<_> = self
-                .members
+                .connections
                 .iter_mut()
                 .enumerate()
-                .map(|(index, member)| {
+                .map(|(index, connection)| {
                     let answer = start(scope, &format!("session/{index}"), move || {
-                        let answer = member.ask(&statements(index), patience);
+                        let answer = connection.ask(&statements(index), patience);
                         answer.inspect_err(|_| abandoned.store(true, Ordering::Relaxed))
                     });
                     answer.inspect_err(|_| abandoned.store(true, Ordering::Relaxed))
@@ -129,7 +129,7 @@ impl Crew {
     }
 }
 
-impl Member {
+impl Connection {
     fn ask(&mut self, statements: &str, patience: Patience<'_>) -> Result<Answer, Failure> {
         let before = self.run_ns();
         let began = Instant::now();

@@ -1,9 +1,9 @@
-//! One stretch after the other, on a thread of its own, and what was counted at the end of the latest one.
+//! Runs batches of commits on a background thread and keeps the latest sample.
 
-use super::{Counted, Dialect, STRETCH, missing};
+use super::{BATCH, Counted, Dialect, missing};
 use super::{check, patience};
 use crate::commit::{LogCounts, Ran, Sample};
-use crate::database::{Answer, Crew, Patience};
+use crate::database::{Answer, Patience, Pool};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::threads::refused;
@@ -13,29 +13,29 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// What it takes to work.
-pub(super) struct Hands {
+/// The sessions, and what a batch is made from.
+pub(super) struct Sessions {
     /// The sessions that commit.
-    pub(super) crew: Crew,
-    /// One that looks on.
-    pub(super) control: Crew,
+    pub(super) pool: Pool,
+    /// One more session, which reads the counts.
+    pub(super) control: Pool,
     pub(super) dialect: Arc<dyn Dialect>,
     pub(super) place: String,
     /// How long a statement may take.
     pub(super) limit: Duration,
 }
 
-/// Stretches under way, or what it takes to begin.
-pub(super) struct Stretches {
-    hands: Option<Hands>,
-    running: Option<(Arc<Shared>, JoinHandle<Hands>)>,
+/// Runs batches until it is stopped.
+pub(super) struct BatchRunner {
+    sessions: Option<Sessions>,
+    running: Option<(Arc<Shared>, JoinHandle<Sessions>)>,
 }
 
-/// What the thread tells.
+/// What the thread shares with the engine.
 struct Shared {
     latest: Mutex<Latest>,
-    /// Something is told.
-    told: Condvar,
+    /// `latest` has changed.
+    changed: Condvar,
     is_over: AtomicBool,
 }
 
@@ -47,29 +47,29 @@ struct Latest {
     has_failed: bool,
 }
 
-impl Stretches {
-    pub(super) fn of(hands: Hands) -> Stretches {
-        Stretches { hands: Some(hands), running: None }
+impl BatchRunner {
+    pub(super) fn of(sessions: Sessions) -> BatchRunner {
+        BatchRunner { sessions: Some(sessions), running: None }
     }
 
-    /// Empties the tables, and begins.
+    /// Empties the tables and starts the thread.
     pub(super) fn start(&mut self) -> Result<(), Failure> {
         self.stop()?;
-        // A failure before has taken the sessions with it.
-        let mut hands = self.hands.take().ok_or(Failure::Stopped)?;
-        let empty = hands.dialect.empty(&hands.place, hands.crew.len());
-        hands.control.first(&empty, patience(hands.limit))?;
+        // They are gone where an earlier run failed.
+        let mut sessions = self.sessions.take().ok_or(Failure::Stopped)?;
+        let empty = sessions.dialect.empty(&sessions.place, sessions.pool.len());
+        sessions.control.first(&empty, patience(sessions.limit))?;
         let shared = Arc::new(Shared::new());
         let own = shared.clone();
         let thread = Builder::new().name("stretches".to_owned()).spawn(move || {
-            own.work(&mut hands);
-            hands
+            own.work(&mut sessions);
+            sessions
         });
         self.running = Some((shared, thread.map_err(|it| refused(&it))?));
         Ok(())
     }
 
-    /// What was counted at the end of the latest stretch; waits for the first one.
+    /// The sample at the end of the latest batch; waits for the first one.
     pub(super) fn sample(&self) -> Result<Sample, Failure> {
         let (shared, _) = self.running.as_ref().ok_or(Failure::Stopped)?;
         let mut latest = shared.lock();
@@ -80,46 +80,46 @@ impl Stretches {
             if let Some(sample) = &latest.sample {
                 return Ok(sample.clone());
             }
-            latest = shared.told.wait(latest).unwrap_or_else(PoisonError::into_inner);
+            latest = shared.changed.wait(latest).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Waits for the end of the stretch, and checks what is in the tables.
+    /// Waits for the end of the batch, and checks the rows of the tables.
     pub(super) fn stop(&mut self) -> Result<(), Failure> {
         let Some((shared, thread)) = self.running.take() else { return Ok(()) };
         shared.is_over.store(true, Ordering::Relaxed);
         let bug = || Failure::NoFigure("the thread of the sessions panicked".to_owned());
-        let mut hands = thread.join().map_err(|_| bug())?;
+        let mut sessions = thread.join().map_err(|_| bug())?;
         let mut latest = shared.lock();
         if latest.has_failed {
             return Err(latest.failure.take().unwrap_or(Failure::Stopped));
         }
-        let rows = hands.dialect.rows(&hands.place, hands.crew.len());
-        let found = hands.control.first(&rows, patience(hands.limit))?;
+        let rows = sessions.dialect.rows(&sessions.place, sessions.pool.len());
+        let found = sessions.control.first(&rows, patience(sessions.limit))?;
         check(&found.rows, &latest.committed)?;
-        self.hands = Some(hands);
+        self.sessions = Some(sessions);
         Ok(())
     }
 
     /// Closes all sessions.
     pub(super) fn end(&mut self) {
-        // Nobody asks any more whether the last stretch was whole.
+        // The result of the last batch is not needed.
         let _failed = self.stop().is_err();
-        self.hands = None;
+        self.sessions = None;
     }
 }
 
 impl Shared {
     fn new() -> Shared {
         let latest = Mutex::new(Latest::default());
-        Shared { latest, told: Condvar::new(), is_over: AtomicBool::new(false) }
+        Shared { latest, changed: Condvar::new(), is_over: AtomicBool::new(false) }
     }
 
-    fn work(&self, hands: &mut Hands) {
-        let n = hands.crew.len();
+    fn work(&self, sessions: &mut Sessions) {
+        let n = sessions.pool.len();
         let mut total = Total { committed: vec![0; n], next: FIRST, ..Total::default() };
         while !self.is_over.load(Ordering::Relaxed) {
-            let sampled = total.stretch(hands, patience(hands.limit));
+            let sampled = total.batch(sessions, patience(sessions.limit));
             let mut latest = self.lock();
             match sampled {
                 Ok(sample) => {
@@ -133,7 +133,7 @@ impl Shared {
             }
             let has_failed = latest.has_failed;
             drop(latest);
-            self.told.notify_all();
+            self.changed.notify_all();
             if has_failed {
                 return;
             }
@@ -145,47 +145,52 @@ impl Shared {
     }
 }
 
-/// How many commits the first stretch of a session is where it is counted in commits: some milliseconds.
+/// Commits of each session in the first batch, where a batch is counted in commits: some milliseconds.
 const FIRST: u64 = 16;
 
-/// The most of a stretch: a megabyte of statements.
+/// The most commits of a batch: a megabyte of statements.
 const MOST: u64 = 10_000;
 
-/// What all stretches came to.
+/// The sums over all batches.
 #[derive(Default)]
 struct Total {
-    /// How many commits the next stretch of a session is, where it is counted in commits.
+    /// Commits of each session in the next batch, where a batch is counted in commits.
     next: u64,
     elapsed_ns: u64,
     committed: Vec<u64>,
     waited_ns: u64,
-    /// At the end of the stretch before.
+    /// The counts at the end of the batch before.
     before: Option<(Counted, Known<Ran>)>,
 }
 
 impl Total {
-    fn stretch(&mut self, hands: &mut Hands, patience: Patience<'_>) -> Result<Sample, Failure> {
+    fn batch(
+        &mut self,
+        sessions: &mut Sessions,
+        patience: Patience<'_>,
+    ) -> Result<Sample, Failure> {
         if self.before.is_none() {
-            self.before = Some(counts(hands, patience)?);
+            self.before = Some(counts(sessions, patience)?);
         }
-        let (dialect, place) = (&hands.dialect, &hands.place);
+        let (dialect, place) = (&sessions.dialect, &sessions.place);
         let next = self.next;
-        let answers = hands.crew.all(|part| dialect.stretch(place, part, next), patience)?;
-        let stretches = answers.iter().map(Told::of).collect::<Result<Vec<Told>, Failure>>()?;
-        let began = stretches.iter().map(|it| it.began_us).min().unwrap_or(0);
-        let ended = stretches.iter().map(|it| it.ended_us).max().unwrap_or(0);
+        let answers = sessions.pool.all(|part| dialect.batch(place, part, next), patience)?;
+        let results =
+            answers.iter().map(BatchResult::of).collect::<Result<Vec<BatchResult>, Failure>>()?;
+        let began = results.iter().map(|it| it.began_us).min().unwrap_or(0);
+        let ended = results.iter().map(|it| it.ended_us).max().unwrap_or(0);
         let elapsed = Duration::from_micros(ended.saturating_sub(began));
         self.elapsed_ns = self.elapsed_ns.saturating_add(nanoseconds(elapsed));
         self.next = next_after(next, elapsed);
-        for (sum, told) in self.committed.iter_mut().zip(&stretches) {
-            *sum = sum.saturating_add(told.commits);
+        for (sum, result) in self.committed.iter_mut().zip(&results) {
+            *sum = sum.saturating_add(result.commits);
         }
-        let (log, crew) = counts(hands, patience)?;
+        let (log, crew) = counts(sessions, patience)?;
         let waited_ns = self.waited_ns(&log, &crew);
         self.before = Some((log.clone(), crew.clone()));
         Ok(Sample {
             at_ns: self.elapsed_ns,
-            sessions: u32::try_from(hands.crew.len()).unwrap_or(u32::MAX),
+            sessions: u32::try_from(sessions.pool.len()).unwrap_or(u32::MAX),
             commits: self.committed.iter().sum(),
             log: LogCounts {
                 writes: log.writes,
@@ -200,8 +205,8 @@ impl Total {
         })
     }
 
-    /// How long log writes waited for a CPU: as long as sessions do each time they are runnable, once for each write, in which
-    /// whoever writes sleeps at least once.
+    /// How long log writes waited for a CPU. Estimated: each write waits once for as long as a session waits on average each
+    /// time that it is runnable, because the session that writes sleeps at least once.
     fn waited_ns(&mut self, log: &Counted, crew: &Known<Ran>) -> Known<u64> {
         let Some((log_before, crew_before)) = &self.before else {
             return missing("there is no stretch before");
@@ -225,9 +230,9 @@ impl Total {
     }
 }
 
-/// As many as fill the next stretch at the same rate, and no more than four times as many: the first ones are slow.
+/// The commits that fill the next batch at the same rate, at most four times as many as before: the first ones are slow.
 fn next_after(commits: u64, elapsed: Duration) -> u64 {
-    let filling = commits as f64 * STRETCH.as_secs_f64() / elapsed.as_secs_f64().max(1e-6);
+    let filling = commits as f64 * BATCH.as_secs_f64() / elapsed.as_secs_f64().max(1e-6);
     (filling as u64).clamp(1, commits.saturating_mul(4)).min(MOST)
 }
 
@@ -235,29 +240,33 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn counts(hands: &mut Hands, patience: Patience<'_>) -> Result<(Counted, Known<Ran>), Failure> {
-    let answer = hands.control.first(&hands.dialect.counters(), patience)?;
-    let crew: Fact<Ran> = hands
-        .crew
+fn counts(
+    sessions: &mut Sessions,
+    patience: Patience<'_>,
+) -> Result<(Counted, Known<Ran>), Failure> {
+    let answer = sessions.control.first(&sessions.dialect.counters(), patience)?;
+    let crew: Fact<Ran> = sessions
+        .pool
         .scheduled()
         .map(|tasks| tasks.into_iter().map(Ran::from).fold(Ran::default(), Ran::plus));
-    Ok((hands.dialect.counted(&answer.rows), crew.into()))
+    Ok((sessions.dialect.counted(&answer.rows), crew.into()))
 }
 
-/// What a session tells of its stretch.
+/// The answer of one session to its batch.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct BatchResult {
     commits: u64,
     began_us: u64,
     ended_us: u64,
 }
 
-impl Told {
-    fn of(answer: &Answer) -> Result<Told, Failure> {
+impl BatchResult {
+    fn of(answer: &Answer) -> Result<BatchResult, Failure> {
         let said = answer.rows.join(" ");
         let mut numbers = said.split(' ').map(|it| it.parse::<u64>().ok());
         let mut next = || numbers.next().flatten();
-        let told = (|| Some(Told { commits: next()?, began_us: next()?, ended_us: next()? }))();
+        let told =
+            (|| Some(BatchResult { commits: next()?, began_us: next()?, ended_us: next()? }))();
         told.filter(|it| it.began_us < it.ended_us).ok_or_else(|| {
             Failure::NoFigure(format!("the server answered '{said}', not commits and two times"))
         })
@@ -268,13 +277,16 @@ impl Told {
 mod tests {
     use super::*;
 
-    fn told(row: &str) -> Result<Told, Failure> {
-        Told::of(&Answer { rows: vec![row.to_owned()], wall_ns: 1, cpu_ns: Known::Value(1) })
+    fn told(row: &str) -> Result<BatchResult, Failure> {
+        BatchResult::of(&Answer { rows: vec![row.to_owned()], wall_ns: 1, cpu_ns: Known::Value(1) })
     }
 
     #[test]
     fn what_a_session_tells_is_a_number_and_two_times_in_order() {
-        assert_eq!(told("7 100 200").unwrap(), Told { commits: 7, began_us: 100, ended_us: 200 });
+        assert_eq!(
+            told("7 100 200").unwrap(),
+            BatchResult { commits: 7, began_us: 100, ended_us: 200 }
+        );
         for row in ["", "7", "7 200 100", "x 1 2"] {
             assert!(
                 told(row).unwrap_err().to_string().contains("not commits and two times"),
@@ -284,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_grow_to_their_length_step_by_step() {
+    fn batches_grow_to_their_length_step_by_step() {
         let after = |commits, millis| next_after(commits, Duration::from_millis(millis));
         assert_eq!(
             [after(16, 1), after(100, 500), after(1, 60_000), after(9000, 1)],
