@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
             failed: None,
             marks: Vec::new(),
             outcome,
-            clock: clocks.around(),
+            clock: clocks.trial_clock(),
             surroundings,
         })
     }
@@ -184,7 +184,7 @@ impl<'a> Session<'a> {
             failed: None,
             marks: Vec::new(),
             outcome: run.outcome,
-            clock: clocks.around(),
+            clock: clocks.trial_clock(),
             surroundings: surroundings.clone(),
         };
         let mut trials: Vec<Trial> = runs.into_iter().enumerate().map(trial).collect();
@@ -263,7 +263,7 @@ impl<'a> Session<'a> {
 }
 
 impl Clocks {
-    fn around(&self) -> Known<TrialClock> {
+    fn trial_clock(&self) -> Known<TrialClock> {
         recorder::trial_clock(&self.before, &self.after)
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn server(engine: Engine) -> Result<Programs, Failure> {
         Engine::Mariadb => folders(),
     };
     let found = find(create, &together)
-        .and_then(|create| Some((find(serve, &beside(&create, together))?, create)));
+        .and_then(|create| Some((find(serve, &with_folder_of(&create, together))?, create)));
     found.map(|(serve, create)| Programs { create, serve }).ok_or_else(|| lacks(engine, "server"))
 }
 
@@ -51,7 +51,7 @@ fn lacks(engine: Engine, part: &str) -> Failure {
     Failure::Unready(format!("no {name} {part} is installed here; {packages}"))
 }
 
-fn beside(create: &Path, folders: Vec<PathBuf>) -> Vec<PathBuf> {
+fn with_folder_of(create: &Path, folders: Vec<PathBuf>) -> Vec<PathBuf> {
     create.parent().map(Path::to_owned).into_iter().chain(folders).collect()
 }
 

@@ -14,10 +14,10 @@
 //!
 //! So a race is a result like any other: it is kept, compared and shown as those of `fullclock bench` are.
 
-mod lookout;
 pub mod protocol;
 mod runner;
 mod time;
+mod watcher;
 
 pub use runner::{Runner, Task};
 pub use time::{Blocks, Exchange, Offset};

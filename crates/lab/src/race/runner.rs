@@ -1,7 +1,7 @@
 //! A node at work: its engine commits without a break, and each interval is a trial.
 
-use super::lookout::{Lookout, QUICK, QUICKLY, WHOLE};
 use super::ns;
+use super::watcher::{FULL_INTERVAL, QUOTA_INTERVAL, QUOTAS, Watcher};
 use crate::bench::{Recorder, Work, clocks, refuse_denied, trial_clock};
 use crate::commit::{Engine, Sample, Split, open};
 use crate::failure::Failure;
@@ -43,11 +43,11 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub struct Runner<'a> {
     engine: Box<dyn Engine>,
     recorder: Recorder<'a>,
-    lookout: Lookout,
+    watcher: Watcher,
     scene: &'a Scene<'a>,
     interval: Duration,
     /// When the host was looked at: for its quotas, and as a whole.
-    looked_ns: [u64; 2],
+    polled_ns: [u64; 2],
 }
 
 /// One end of an interval.
@@ -71,10 +71,10 @@ impl<'a> Runner<'a> {
         Ok(Runner {
             engine: open(&task.settings, scene)?,
             recorder: Recorder::open(scene.host, costs),
-            lookout: Lookout::of(scene.host),
+            watcher: Watcher::of(scene.host),
             scene,
             interval: task.interval,
-            looked_ns: [0; 2],
+            polled_ns: [0; 2],
         })
     }
 
@@ -121,7 +121,7 @@ impl<'a> Runner<'a> {
         if !self.wait(due_ns) {
             return Ok(());
         }
-        self.looked_ns = [due_ns; 2];
+        self.polled_ns = [due_ns; 2];
         self.recorder.begin_apart();
         let mut before = self.end()?;
         for number in 1.. {
@@ -190,17 +190,17 @@ impl<'a> Runner<'a> {
         surroundings
     }
 
-    /// What has changed on the host, where it is time to look.
+    /// What has changed on the host, where it is time to poll it.
     fn marks(&mut self) -> Vec<Mark> {
         let now_ns = anchor().raw_ns;
         let live = Live::this_machine();
-        let [quickly_ns, wholly_ns] = &mut self.looked_ns;
-        if now_ns.saturating_sub(*wholly_ns) >= ns(WHOLE) {
-            [*quickly_ns, *wholly_ns] = [now_ns; 2];
-            self.lookout.wholly(&host::view(&live))
-        } else if now_ns.saturating_sub(*quickly_ns) >= ns(QUICK) {
-            *quickly_ns = now_ns;
-            self.lookout.quickly(&host::view_of(&live, QUICKLY))
+        let [quota_ns, full_ns] = &mut self.polled_ns;
+        if now_ns.saturating_sub(*full_ns) >= ns(FULL_INTERVAL) {
+            [*quota_ns, *full_ns] = [now_ns; 2];
+            self.watcher.poll_all(&host::view(&live))
+        } else if now_ns.saturating_sub(*quota_ns) >= ns(QUOTA_INTERVAL) {
+            *quota_ns = now_ns;
+            self.watcher.poll_quotas(&host::view_of(&live, QUOTAS))
         } else {
             Vec::new()
         }

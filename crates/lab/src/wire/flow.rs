@@ -37,7 +37,7 @@ pub(super) const PART: Duration = Duration::from_millis(100);
 
 /// What arrived over one stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Inflow {
+pub(super) struct Received {
     /// When START was there.
     pub(super) began: Instant,
     /// When the last byte that counts was.
@@ -118,7 +118,7 @@ fn is_wanted(amount: Amount, n_sent: u64) -> bool {
 }
 
 /// Receives to the end.
-pub(super) fn receive(channel: &Channel<'_>, part: &Part) -> Result<Timed<Inflow>, Broken> {
+pub(super) fn receive(channel: &Channel<'_>, part: &Part) -> Result<Timed<Received>, Broken> {
     let window = match part.amount {
         Amount::Time(ns) => Some(Duration::from_nanos(ns)),
         Amount::Iterations(_) => None,
@@ -126,15 +126,15 @@ pub(super) fn receive(channel: &Channel<'_>, part: &Part) -> Result<Timed<Inflow
     let mut buffer = vec![0; read_at_once(part)];
     channel.write(&[READY])?;
     channel.expect(START)?;
-    let drain = || -> Result<Inflow, Broken> {
-        let mut inflow = Inflow::begin(now());
+    let drain = || -> Result<Received, Broken> {
+        let mut received = Received::begin(now());
         loop {
             let n_read = channel.read(&mut buffer)?;
             let time = now();
             let is_over = buffer.get(n_read - 1) == Some(&END);
-            inflow.add(n_read as u64 - u64::from(is_over), time, window);
+            received.add(n_read as u64 - u64::from(is_over), time, window);
             if is_over {
-                return Ok(inflow);
+                return Ok(received);
             }
             channel.look_at(time)?;
         }
@@ -147,9 +147,9 @@ pub(super) fn whole<T>(timed: Timed<Result<T, Broken>>) -> Result<Timed<T>, Brok
     answer.map(|answer| Timed { answer, elapsed_ns, cpu_ns })
 }
 
-impl Inflow {
-    pub(super) fn begin(time: Instant) -> Inflow {
-        Inflow { began: time, ended: time, bytes: 0, parts: Vec::new() }
+impl Received {
+    pub(super) fn begin(time: Instant) -> Received {
+        Received { began: time, ended: time, bytes: 0, parts: Vec::new() }
     }
 
     /// Counts what was there at `time`, unless that is beyond the window.
@@ -246,13 +246,13 @@ mod tests {
     fn what_comes_after_the_window_does_not_count_and_does_not_lengthen_it() {
         let began = now();
         let ms = Duration::from_millis;
-        let mut inflow = Inflow::begin(began);
+        let mut received = Received::begin(began);
         for (bytes, at) in [(10, 50), (20, 99), (30, 100), (40, 250), (1000, 301), (1, 400)] {
-            inflow.add(bytes, began + ms(at), Some(ms(300)));
+            received.add(bytes, began + ms(at), Some(ms(300)));
         }
-        assert_eq!((inflow.bytes, inflow.ended - began), (100, ms(300)));
-        assert_eq!(inflow.parts, [30, 30, 40]);
-        let mut counted = Inflow::begin(began);
+        assert_eq!((received.bytes, received.ended - began), (100, ms(300)));
+        assert_eq!(received.parts, [30, 30, 40]);
+        let mut counted = Received::begin(began);
         counted.add(7, began + ms(301), None);
         assert_eq!((counted.bytes, counted.ended - began), (7, ms(301)));
     }

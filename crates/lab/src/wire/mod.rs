@@ -21,18 +21,18 @@
 //! so where they are set by hand (tcp(7)).
 
 mod channel;
-mod crew;
 mod figures;
 mod flow;
 mod ledger;
 pub mod perftest;
 mod placement;
 pub mod protocol;
+mod streams;
 
-pub use crew::{Crew, Found, Outcome, Side};
 pub use figures::{Moved, Trips, Work};
 pub use ledger::{Accounts, Cause, Entry, Ledger};
 pub use placement::{MANY_A_SECOND, Nearness, Placement, Seat, Taken};
+pub use streams::{Crew, Found, Outcome, Side};
 
 use facts::Bytes;
 use std::io;

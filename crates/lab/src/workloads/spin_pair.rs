@@ -76,9 +76,9 @@ impl Ready for Pair {
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure> {
         let (alone, beside) = if self.alone_first {
             let alone = self.alone()?;
-            (alone, self.beside(scene.stop)?)
+            (alone, self.with_busy_sibling(scene.stop)?)
         } else {
-            let beside = self.beside(scene.stop)?;
+            let beside = self.with_busy_sibling(scene.stop)?;
             (self.alone()?, beside)
         };
         self.alone_first = !self.alone_first;
@@ -107,7 +107,7 @@ impl Pair {
         verify(WORKLOAD.id, run.answer, self.answer).map(|()| run)
     }
 
-    fn beside(&self, stop: &AtomicBool) -> Result<Timed<f64>, Failure> {
+    fn with_busy_sibling(&self, stop: &AtomicBool) -> Result<Timed<f64>, Failure> {
         let is_over = AtomicBool::new(false);
         // Ranks go by CPU ascending.
         let timed_rank = usize::from(self.timed > self.sibling);

@@ -1,4 +1,4 @@
-//! What has changed on a host since the look before.
+//! Watches a host for changes of its settings, quotas and findings.
 
 use crate::fingerprint::CPU_QUOTAS;
 use crate::record::{Fingerprint, SettingDifference, setting_differences};
@@ -8,30 +8,30 @@ use rules::audit::audit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// What is looked at often: a quota stops everything at once, and is changed in passing.
-pub(super) const QUICKLY: Subjects = Subjects::of(&[Subject::LimitedGroups]);
-/// How often.
-pub(super) const QUICK: Duration = Duration::from_secs(1);
-/// How often everything is looked at that an audit looks at, which takes some tens of milliseconds.
-pub(super) const WHOLE: Duration = Duration::from_secs(5);
+/// What is polled often: a quota stops everything at once, and is easily changed.
+pub(super) const QUOTAS: Subjects = Subjects::of(&[Subject::LimitedGroups]);
+/// How often quotas are polled.
+pub(super) const QUOTA_INTERVAL: Duration = Duration::from_secs(1);
+/// How often everything that an audit reads is polled, which takes some tens of milliseconds.
+pub(super) const FULL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Remembers a host.
-pub(super) struct Lookout {
+/// The state of a host when it was last polled.
+pub(super) struct Watcher {
     machine: Fingerprint,
     findings: BTreeSet<&'static str>,
-    /// How many CPUs each group with a quota may use.
+    /// The CPUs that each group with a quota may use.
     quotas: BTreeMap<String, f64>,
 }
 
-impl Lookout {
-    /// One that has looked at the whole of `host`.
-    pub(super) fn of(host: &HostView) -> Lookout {
+impl Watcher {
+    /// The state of `host` as it is now.
+    pub(super) fn of(host: &HostView) -> Watcher {
         let quotas = quotas(host).unwrap_or_default();
-        Lookout { machine: Fingerprint::of(host), findings: findings(host), quotas }
+        Watcher { machine: Fingerprint::of(host), findings: findings(host), quotas }
     }
 
-    /// What is another quota now. What cannot be read has not changed.
-    pub(super) fn quickly(&mut self, host: &HostView) -> Vec<Mark> {
+    /// The quotas that changed since the last poll. A quota that cannot be read has not changed.
+    pub(super) fn poll_quotas(&mut self, host: &HostView) -> Vec<Mark> {
         let Some(quotas) = quotas(host) else { return Vec::new() };
         let groups: BTreeSet<&String> = self.quotas.keys().chain(quotas.keys()).collect();
         let mark = |group: &String| {
@@ -43,12 +43,12 @@ impl Lookout {
         marks
     }
 
-    /// Everything that is not what it was.
-    pub(super) fn wholly(&mut self, host: &HostView) -> Vec<Mark> {
-        let now = Lookout::of(host);
-        let mut marks = self.quickly(host);
+    /// Everything that changed since the last poll.
+    pub(super) fn poll_all(&mut self, host: &HostView) -> Vec<Mark> {
+        let now = Watcher::of(host);
+        let mut marks = self.poll_quotas(host);
         let settings = setting_differences(&self.machine, &now.machine).into_iter();
-        // Each is marked by its group.
+        // Quotas are marked by their groups.
         let settings = settings.filter(|it| it.name != CPU_QUOTAS);
         marks.extend(settings.map(|it| {
             let SettingDifference { name, a: from, b: to } = it;
@@ -68,7 +68,7 @@ fn findings(host: &HostView) -> BTreeSet<&'static str> {
     audit(host).findings.iter().map(|(check, _)| check.id).collect()
 }
 
-/// `None` where nobody can say.
+/// `None` where they cannot be read.
 fn quotas(host: &HostView) -> Option<BTreeMap<String, f64>> {
     let groups = host.limited_groups.as_ref().ok()?;
     Some(groups.iter().map(|it| (it.folder.clone(), it.quota.n_cpus())).collect())
@@ -104,14 +104,14 @@ mod tests {
 
     #[test]
     fn a_quota_that_is_lifted_is_marked_once() {
-        let mut lookout = Lookout::of(&host("performance", Some(25_000)));
-        assert_eq!(lookout.quickly(&host("performance", Some(25_000))), []);
+        let mut watcher = Watcher::of(&host("performance", Some(25_000)));
+        assert_eq!(watcher.poll_quotas(&host("performance", Some(25_000))), []);
         let lifted =
             Mark::Quota { group: "/sys/fs/cgroup/b".to_owned(), from: Some(0.25), to: None };
-        assert_eq!(lookout.quickly(&host("performance", None)), [lifted]);
+        assert_eq!(watcher.poll_quotas(&host("performance", None)), [lifted]);
         // What an audit says of it comes with the next look at everything.
         let [Mark::Finding { check, is_there: false }] =
-            &lookout.wholly(&host("performance", None))[..]
+            &watcher.poll_all(&host("performance", None))[..]
         else {
             panic!("one mark");
         };
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_setting_that_somebody_changed_is_marked_and_so_is_what_an_audit_says_of_it() {
-        let mut lookout = Lookout::of(&host("performance", None));
-        let marks = lookout.wholly(&host("powersave", None));
+        let mut watcher = Watcher::of(&host("performance", None));
+        let marks = watcher.poll_all(&host("powersave", None));
         let of_governor = marks.iter().find_map(|it| match it {
             Mark::Setting { name, from, to } if name == "scaling_governor" => Some((from, to)),
             _ => None,
@@ -133,13 +133,13 @@ mod tests {
             marks.iter().any(|it| matches!(it, Mark::Finding { is_there: true, .. })),
             "{marks:?}"
         );
-        assert_eq!(lookout.wholly(&host("powersave", None)), []);
+        assert_eq!(watcher.poll_all(&host("powersave", None)), []);
     }
 
     #[test]
     fn what_cannot_be_read_has_not_changed() {
-        let mut lookout = Lookout::of(&host("performance", Some(25_000)));
-        assert_eq!(lookout.quickly(&HostView::unasked(Origin::Capture)), []);
-        assert_eq!(lookout.quickly(&host("performance", Some(25_000))), []);
+        let mut watcher = Watcher::of(&host("performance", Some(25_000)));
+        assert_eq!(watcher.poll_quotas(&HostView::unasked(Origin::Capture)), []);
+        assert_eq!(watcher.poll_quotas(&host("performance", Some(25_000))), []);
     }
 }

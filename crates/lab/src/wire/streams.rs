@@ -3,7 +3,7 @@
 use super::Broken;
 use super::channel::Channel;
 use super::figures::{Moved, Work};
-use super::flow::{self, Inflow};
+use super::flow::{self, Received};
 use super::protocol::{Part, Test};
 use crate::known::Known;
 use crate::threads::Timed;
@@ -63,7 +63,7 @@ type Share = (Seen, Work, Option<ClockReading>);
 /// What one thread found.
 enum Seen {
     Nothing,
-    Inflow(Inflow),
+    Received(Received),
     Trips(Vec<u64>),
 }
 
@@ -127,7 +127,7 @@ impl Crew<'_> {
                 as_seen(flow::answer(&channel, part)?, |()| Seen::Nothing)
             }
             _ if sends => as_seen(flow::send(&channel, part)?, |()| Seen::Nothing),
-            _ => as_seen(flow::receive(&channel, part)?, Seen::Inflow),
+            _ => as_seen(flow::receive(&channel, part)?, Seen::Received),
         };
         let Timed { answer, elapsed_ns, cpu_ns } = timed;
         let cpu = u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(u32::MAX);
@@ -172,15 +172,15 @@ fn cause(all: Vec<Result<Share, Broken>>) -> Result<Vec<Share>, Broken> {
 }
 
 fn together(all: Vec<Seen>) -> Found {
-    let (mut inflows, mut halves) = (Vec::new(), Vec::new());
+    let (mut received, mut halves) = (Vec::new(), Vec::new());
     for one in all {
         match one {
             Seen::Nothing => {}
-            Seen::Inflow(inflow) => inflows.push(inflow),
+            Seen::Received(it) => received.push(it),
             Seen::Trips(mut more) => halves.append(&mut more),
         }
     }
-    match Moved::of(&inflows) {
+    match Moved::of(&received) {
         Some(moved) => Found::Moved(moved),
         None if halves.is_empty() => Found::Nothing,
         None => Found::Trips(halves),
