@@ -125,19 +125,18 @@ impl Trial {
                 tasks: 1,
                 figures,
             },
-            clock: Known::Missing { missing: "nobody looked".to_owned() },
-            surroundings: Known::Missing { missing: "nobody looked".to_owned() },
+            clock: Known::missing("nobody looked"),
+            surroundings: Known::missing("nobody looked"),
         }
     }
 
     /// One that gave no figure.
     pub fn failed(arm: usize, block: u32, began_ns: Known<u64>, why: &Failure) -> Trial {
         let why = why.to_string();
-        let missing = || Known::Missing { missing: format!("the trial failed: {why}") };
+        let missing = || Known::missing(format!("the trial failed: {why}"));
         let outcome =
             Outcome { elapsed_ns: missing(), cpu_ns: missing(), tasks: 0, figures: vec![] };
-        let (clock, surroundings) =
-            (Known::Missing { missing: why.clone() }, Known::Missing { missing: why.clone() });
+        let (clock, surroundings) = (Known::missing(why.clone()), Known::missing(why.clone()));
         let (boot, failed) = (None, Some(why));
         let marks = Vec::new();
         Trial { number: 0, arm, block, began_ns, boot, failed, marks, outcome, clock, surroundings }

@@ -102,7 +102,7 @@ impl<'a> Recorder<'a> {
                 let ended_ns = ended_ns(&interval, &work, own_ns);
                 Known::Value(surroundings(interval, &self.costs, work, ended_ns))
             }
-            _ => Known::Missing { missing: "there is no sample of the time before".to_owned() },
+            _ => Known::missing("there is no sample of the time before"),
         }
     }
 

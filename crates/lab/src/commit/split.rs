@@ -121,7 +121,7 @@ fn latency(before: &LogCounts, after: &LogCounts) -> Known<Latency> {
             after.since(before).map_or_else(backwards, Known::Value)
         }
         (Known::Missing { missing }, _) | (_, Known::Missing { missing }) => {
-            Known::Missing { missing: missing.clone() }
+            Known::missing(missing.clone())
         }
     }
 }
@@ -159,14 +159,14 @@ fn ran(before: &Known<Ran>, after: &Known<Ran>) -> Known<Ran> {
 }
 
 fn backwards<T>() -> Known<T> {
-    Known::Missing { missing: "a count went backwards between two samples".to_owned() }
+    Known::missing("a count went backwards between two samples")
 }
 
 fn both<A: Copy, B: Copy, T>(a: &Known<A>, b: &Known<B>, join: impl FnOnce(A, B) -> T) -> Known<T> {
     match (a, b) {
         (Known::Value(a), Known::Value(b)) => Known::Value(join(*a, *b)),
         (Known::Missing { missing }, _) | (_, Known::Missing { missing }) => {
-            Known::Missing { missing: missing.clone() }
+            Known::missing(missing.clone())
         }
     }
 }

@@ -129,7 +129,7 @@ impl ClockShare {
         let changes =
             (change(Measure::Figure), change(Measure::FigureCycles), change(Measure::Clock));
         let (Some(figure), Some(cycles), Some(clock)) = changes else {
-            return missing("the clock was not seen in enough trials of both arms");
+            return Known::missing("the clock was not seen in enough trials of both arms");
         };
         Known::Value(ClockShare::between(figure, cycles, clock))
     }
@@ -137,7 +137,7 @@ impl ClockShare {
     /// Of changes in logarithms.
     pub(crate) fn between(figure: f64, cycles: f64, clock: f64) -> ClockShare {
         let part = if figure.abs() < LEAST_CHANGE {
-            missing("the figure changed too little to have parts")
+            Known::missing("the figure changed too little to have parts")
         } else {
             Known::Value(clock / figure)
         };
@@ -150,10 +150,6 @@ impl ClockShare {
 
 /// Half a percent: parts of less are ratios of noise.
 const LEAST_CHANGE: f64 = 0.005;
-
-fn missing<T>(why: &str) -> Known<T> {
-    Known::Missing { missing: why.to_owned() }
-}
 
 #[cfg(test)]
 mod tests {

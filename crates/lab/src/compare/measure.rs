@@ -89,7 +89,7 @@ mod tests {
     fn cycles_are_time_by_clock_and_missing_without_one() {
         let mut of = trial(0, 1, 0.5, 2e9);
         assert!((Measure::FigureCycles.of(&of).unwrap().exp() - 1e9).abs() < 1.0);
-        of.clock = Known::Missing { missing: "the machine was too busy".to_owned() };
+        of.clock = Known::missing("the machine was too busy");
         assert_eq!(Measure::FigureCycles.of(&of), None);
         assert!(Measure::Figure.of(&of).is_some());
     }

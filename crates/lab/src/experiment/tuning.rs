@@ -172,9 +172,8 @@ impl Sweep<'_> {
 
     /// Against the first limit, block by block: there both met the same machine.
     fn change(&self, level: usize, shape: FigureShape) -> Known<Change> {
-        let missing = |why: &str| Known::Missing { missing: why.to_owned() };
         if level == 0 {
-            return missing("the others are compared with it");
+            return Known::missing("the others are compared with it");
         }
         let n_blocks = self.record.trials.iter().map(|it| it.block + 1).max().unwrap_or_default();
         let n_loads = self.load.map_or(1, |it| self.experiment.design.factors[it].levels.len());
@@ -203,7 +202,7 @@ impl Sweep<'_> {
                 let interval = Interval { low: share(low), high: share(high) };
                 Known::Value(Change { change: share(mean.mean), interval })
             }
-            Err(why) => missing(&why.to_string()),
+            Err(why) => Known::missing(why.to_string()),
         }
     }
 }

@@ -57,7 +57,7 @@ fn record(workload: &str, iterations: Option<u64>, runs: Vec<OracleOutput>) -> R
 
 /// The reason for all that it does not tell.
 fn untold<T>() -> Known<T> {
-    Known::Missing { missing: "the script's output does not tell it".to_owned() }
+    Known::missing("the script's output does not tell it")
 }
 
 fn trial(number: u32, told: OracleOutput) -> Trial {

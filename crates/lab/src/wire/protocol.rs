@@ -301,7 +301,7 @@ mod tests {
             node: Known::Value(1),
             near: Known::Value("2-3".to_owned()),
             n_nodes: Known::Value(2),
-            serving: Known::Missing { missing: "denied".to_owned() },
+            serving: Known::missing("denied"),
             interrupted: Known::Value(vec![Taken { cpu: 2, count: 7 }]),
         };
         let place = Placement {

@@ -55,7 +55,7 @@ impl Written {
             taken_ns: Known::Value(counts.taken_ns),
             waited_ns: match &counts.unread {
                 None => Known::Value(counts.waited_ns),
-                Some(why) => Known::Missing { missing: why.to_string() },
+                Some(why) => Known::missing(why.to_string()),
             },
             latency: Known::Value(counts.latency.clone()),
         }

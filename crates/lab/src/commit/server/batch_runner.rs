@@ -1,6 +1,6 @@
 //! Runs batches of commits on a background thread and keeps the latest sample.
 
-use super::{BATCH, Counted, Dialect, missing};
+use super::{BATCH, Counted, Dialect};
 use super::{check, patience};
 use crate::commit::{LogCounts, Ran, Sample};
 use crate::database::{Answer, Patience, Pool};
@@ -197,11 +197,13 @@ impl Total {
                 bytes: log.bytes,
                 taken_ns: log.taken_ns,
                 waited_ns,
-                latency: missing("the server tells sums only"),
+                latency: Known::missing("the server tells sums only"),
             },
-            writer: missing("sessions write the log themselves"),
+            writer: Known::missing("sessions write the log themselves"),
             crew,
-            log_wait_ns: missing("the server does not tell how long sessions wait for the log"),
+            log_wait_ns: Known::missing(
+                "the server does not tell how long sessions wait for the log",
+            ),
         })
     }
 
@@ -209,12 +211,12 @@ impl Total {
     /// time that it is runnable, because the session that writes sleeps at least once.
     fn waited_ns(&mut self, log: &Counted, crew: &Known<Ran>) -> Known<u64> {
         let Some((log_before, crew_before)) = &self.before else {
-            return missing("there is no stretch before");
+            return Known::missing("there is no stretch before");
         };
         let crew = match (crew_before, crew) {
             (Known::Value(before), Known::Value(after)) => after.since(*before),
             (Known::Missing { missing }, _) | (_, Known::Missing { missing }) => {
-                return Known::Missing { missing: missing.clone() };
+                return Known::missing(missing.clone());
             }
         };
         let rise =
@@ -222,7 +224,7 @@ impl Total {
         let writes = rise(&log_before.writes, &log.writes);
         let taken = rise(&log_before.taken_ns, &log.taken_ns);
         let (Some(crew), Some(writes), Some(taken)) = (crew, writes, taken) else {
-            return missing("the server does not time its log writes");
+            return Known::missing("the server does not time its log writes");
         };
         let each = crew.wait_ns.checked_div(crew.slices).unwrap_or(0);
         self.waited_ns = self.waited_ns.saturating_add(each.saturating_mul(writes).min(taken));

@@ -7,7 +7,7 @@
 //! How often the log was written, or synced before version 10.8, tells the status; how long that took tells the performance
 //! schema of servers that have an instrument for it, and no counter of others (seen with 10.11).
 
-use super::{Counted, Dialect, each, missing};
+use super::{Counted, Dialect, each};
 use crate::failure::Failure;
 use crate::known::Known;
 use std::time::Duration;
@@ -86,7 +86,7 @@ impl Dialect for Mariadb {
         };
         let count = |name: &str| numbers(name).and_then(|it| it.first().copied());
         let known =
-            |value: Option<u64>, why: &str| value.map_or_else(|| missing(why), Known::Value);
+            |value: Option<u64>, why: &str| value.map_or_else(|| Known::missing(why), Known::Value);
         // Where nothing is counted there is no instrument, or it is off. The timer counts picoseconds.
         let taken_ns = match numbers("timer").as_deref() {
             Some([writes, picoseconds]) if *writes > 0 => Some(picoseconds / 1000),

@@ -218,8 +218,3 @@ struct Counted {
 fn each(n: usize, statement: impl Fn(usize) -> String) -> String {
     (0..n).map(statement).collect()
 }
-
-/// A value that the server does not tell.
-fn missing<T>(why: &str) -> Known<T> {
-    Known::Missing { missing: why.to_owned() }
-}

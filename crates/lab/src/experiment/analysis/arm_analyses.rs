@@ -41,14 +41,14 @@ fn count(n: usize) -> u32 {
 
 fn change(study: &Study<'_>, first: usize, arm: usize) -> Known<Estimate> {
     if arm == first {
-        return Known::Missing { missing: "the others are compared with it".to_owned() };
+        return Known::missing("the others are compared with it");
     }
     Contrast::between(&[arm], &[first]).mean(&study.measured.figure).map(|it| estimate(&it))
 }
 
 fn mean(values: &[f64], why: Option<&str>) -> Known<f64> {
     if values.is_empty() {
-        return Known::Missing { missing: why.unwrap_or("no good trial has it").to_owned() };
+        return Known::missing(why.unwrap_or("no good trial has it"));
     }
     Known::Value(values.iter().sum::<f64>() / values.len() as f64)
 }

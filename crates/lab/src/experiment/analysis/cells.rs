@@ -166,7 +166,7 @@ mod tests {
             part: part.to_owned(),
             share,
         };
-        let why = Known::Missing { missing: "no counter".to_owned() };
+        let why = Known::missing("no counter");
         let watts = |part: &str, value| Reading {
             metric: "watts".to_owned(),
             part: part.to_owned(),

@@ -64,7 +64,7 @@ pub(super) fn mean_of(blocks: &[(usize, f64)]) -> Known<Mean> {
     let sample = Sample::new(blocks.iter().map(|it| it.1).collect());
     sample
         .and_then(|it| mean(&it, CONFIDENCE, LEAST_BLOCKS as usize))
-        .map_or_else(|_| Known::Missing { missing: too_few(blocks.len()) }, Known::Value)
+        .map_or_else(|_| Known::missing(too_few(blocks.len())), Known::Value)
 }
 
 /// An estimate of a mean of logarithms, of which nothing is claimed yet.

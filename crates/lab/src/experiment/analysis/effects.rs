@@ -21,9 +21,9 @@ fn effect(study: &Study<'_>, workload: usize, (factor, level): (usize, usize)) -
     let (by_clock, clock_part) = by_clock(&contrast, measured);
     let figure = match contrast.mean(&measured.figure) {
         Known::Value(it) => Known::Value(estimate(&it)),
-        Known::Missing { missing } => Known::Missing {
-            missing: why_failed(study, workload, (factor, level)).unwrap_or(missing),
-        },
+        Known::Missing { missing } => {
+            Known::missing(why_failed(study, workload, (factor, level)).unwrap_or(missing))
+        }
     };
     let watts = watts(study, &contrast);
     Effect {
@@ -42,7 +42,7 @@ fn effect(study: &Study<'_>, workload: usize, (factor, level): (usize, usize)) -
 pub(super) fn watts(study: &Study<'_>, contrast: &Contrast) -> Known<Mean> {
     match contrast.mean(&study.measured.watts) {
         Known::Missing { .. } if study.watts_missing.is_some() => {
-            Known::Missing { missing: study.watts_missing.clone().unwrap_or_default() }
+            Known::missing(study.watts_missing.clone().unwrap_or_default())
         }
         found => found,
     }
@@ -106,11 +106,9 @@ pub(super) fn by_clock(contrast: &Contrast, measured: &Measured) -> (Known<f64>,
 }
 
 fn missing() -> Known<f64> {
-    Known::Missing {
-        missing:
-            "the clock was not seen in enough blocks: raise trials, or run where it can be probed"
-                .to_owned(),
-    }
+    Known::missing(
+        "the clock was not seen in enough blocks: raise trials, or run where it can be probed",
+    )
 }
 
 /// As many arms as this are named one by one.

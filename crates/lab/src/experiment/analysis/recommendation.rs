@@ -214,7 +214,7 @@ pub(super) fn detectable(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> K
     let level = LEVEL / n_tests.max(1) as f64;
     let is_setting = |factor: usize| study.design().factors[factor].kind() == Kind::Setting;
     let any_setting = (0..study.design().factors.len()).any(is_setting);
-    let mut largest = Known::Missing { missing: "no effect was looked for".to_owned() };
+    let mut largest = Known::missing("no effect was looked for");
     for (at, workload) in workloads.iter().enumerate() {
         for effect in &workload.effects {
             if any_setting && !is_setting(effect.factor) {
@@ -228,7 +228,7 @@ pub(super) fn detectable(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> K
                 }
                 Known::Missing { missing } => {
                     let why = effect.estimate.reason().map(str::to_owned);
-                    return Known::Missing { missing: why.unwrap_or(missing) };
+                    return Known::missing(why.unwrap_or(missing));
                 }
             };
             largest = Known::Value(largest.value().map_or(found, |it: &f64| it.max(found)));
