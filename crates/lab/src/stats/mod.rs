@@ -7,7 +7,6 @@
 mod block_bootstrap;
 mod claims;
 mod location;
-mod mean;
 pub(crate) mod normal;
 mod sample;
 mod series;
@@ -18,10 +17,10 @@ mod two_samples;
 pub use block_bootstrap::{Bootstrap, bootstrap};
 pub use claims::{Claim, detectable_effect, holm, trials_needed};
 pub use location::{median, median_deviation, outliers, standard_error, trimmed_mean};
-pub use mean::{Mean, mean};
 pub use sample::{Interval, Sample, Unfit};
 pub use series::{Change, change_point, effective_size, lag_one, warm_up};
 pub use signed_rank::{hodges_lehmann, signed_rank, walsh_interval};
+pub use student::{Mean, mean};
 pub use two_samples::{Comparison, cliffs_delta, yuen};
 
 /// The chance that a printed interval holds the truth.

@@ -11,7 +11,6 @@ mod cells;
 mod contrast;
 mod effects;
 mod forecast;
-mod grid;
 mod pareto;
 mod recommendation;
 mod study;

@@ -2,8 +2,8 @@
 
 use super::cells::{Measured, watts};
 use super::contrast::Contrast;
+use super::contrast::Grid;
 use super::forecast::Term;
-use super::grid::Grid;
 use super::{Analysis, WorkloadAnalysis, arm_analyses, effects, pareto, recommendation};
 use crate::doubt::Doubt;
 use crate::experiment::{Design, Experiment};
