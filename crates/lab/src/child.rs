@@ -31,13 +31,13 @@ pub(crate) fn tail(text: &str) -> String {
 
 /// A process group that is empty but for its keeper. Dropping it kills everything in it.
 ///
-/// A keeper leads the group: sh(1) waits for the other end of a pipe to be closed, and then kills the group that it is in. The
-/// kernel closes that end when this program is gone, also by SIGKILL, so that no later start has to find out whose a
-/// process was. As long as nobody has waited for the keeper, the group's number is no other's (kill(2), credentials(7)).
-/// The keeper sleeps meanwhile, and one keeper serves all trials.
+/// A keeper leads the group: an sh(1) that waits until the other end of a pipe is closed, and then kills its own group. The
+/// kernel closes that end when this program ends, also by SIGKILL, so no later start has to find out whose a process was.
+/// Until the keeper has been waited for, the group's number is not reused (kill(2), credentials(7)). The keeper sleeps all
+/// the time, and one keeper serves all trials.
 ///
-/// What leaves the group is not followed: a server that makes itself a session of its own (setsid(2)) goes on, and so does
-/// timeout(1), which makes itself a group. Of these only the command itself is stopped, and not where this program is killed.
+/// A process that leaves the group is not followed: a server that calls setsid(2) runs on, and so does timeout(1), which makes
+/// its own group. Of these only the command itself is stopped, and not when this program is killed.
 pub(crate) struct Group {
     keeper: Child,
 }
@@ -76,8 +76,8 @@ const STEP: Duration = Duration::from_millis(50);
 /// What is kept of what it prints: the end.
 const MOST_PRINTED: i64 = 1 << 20;
 
-/// A command in the process group that it was started in, which has to outlive this. Nobody has waited for it: its number
-/// is its own until it is settled or dropped.
+/// A command that was started in a process group, which has to outlive this. It has not been waited for: its process number
+/// is not reused until it is settled or dropped.
 pub(crate) struct Run {
     program: String,
     child: Child,
@@ -85,7 +85,7 @@ pub(crate) struct Run {
     began: Instant,
     /// When it ended.
     ended: Receiver<Instant>,
-    /// Files, so that nothing has to run meanwhile to empty a pipe, and a child that stays cannot keep one open.
+    /// Files: a pipe would need a reader, and a child that stays could keep it open.
     stdout: File,
     stderr: File,
 }
@@ -134,8 +134,7 @@ impl Run {
         self.child.id()
     }
 
-    /// Waits for its end; how long it took. Stops it where it takes longer than `limit`, or nobody wants its end any
-    /// more.
+    /// Waits for its end; how long it took. Stops it where it takes longer than `limit`, or where `is_unwanted` says so.
     pub(crate) fn wait(
         &self,
         limit: Option<Duration>,
@@ -201,15 +200,14 @@ impl Run {
     /// Stops it and everything of its group, the keeper too, and of the group that it has made itself.
     fn stop(&self) {
         self.signal(Signal::TERM);
-        // It is killed in any case: what ignores SIGTERM, and what it has left behind.
+        // SIGKILL in any case: for what ignores SIGTERM, and for its children that still run.
         let _ended = self.end_within(GRACE).is_ok();
         self.signal(Signal::KILL);
     }
 
     fn signal(&self, signal: Signal) {
-        // A command that makes itself a group or a session of its own (timeout(1), setsid(1)) gives it its own number, which
-        // is nobody else's before it has been waited for. What another user runs (sudo(8)) cannot be stopped by one who
-        // is not root.
+        // A command that makes its own group or session (timeout(1), setsid(1)) gives it its own process number, which is not
+        // reused before it has been waited for. Only root can stop what another user runs (sudo(8)).
         for group in [self.group, Pid::from_child(&self.child)] {
             let _refused = kill_process_group(group, signal).is_err();
         }

@@ -40,7 +40,7 @@ pub enum Doubt {
         /// 0.04 is four percent.
         share: f64,
     },
-    /// Nobody could see the clock.
+    /// The clock could not be read.
     ClockUnknown {
         /// Why.
         missing: String,

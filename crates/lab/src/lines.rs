@@ -1,4 +1,4 @@
-//! Protocols whose sides tell each other one JSON object a line: how lines are read from whoever is there, and written.
+//! Protocols whose sides tell each other one JSON object a line: how lines are read from the other side, and written.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -94,7 +94,7 @@ pub fn summary(record: &Record, arm: usize) -> Option<Summary> {
     })
 }
 
-/// Intervals of the same trials are the same, whoever asks and how often.
+/// The same trials always give the same interval.
 const SEED: u64 = 1;
 const DRAWS: u32 = 2000;
 

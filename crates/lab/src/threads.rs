@@ -96,7 +96,7 @@ pub(crate) fn refused(error: &io::Error) -> Failure {
     Failure::Unready(host::thread::refusal(error))
 }
 
-/// Does `work` on the calling thread, pinned to `cpu` meanwhile.
+/// Does `work` on the calling thread, pinned to `cpu` for that time.
 pub(crate) fn on<T>(cpu: u32, work: impl FnOnce() -> T) -> Result<T, Failure> {
     pinned(cpu, work).map_err(|why| Failure::Unready(why.to_string()))
 }

@@ -12,7 +12,7 @@ pub struct Outcome {
     /// Time on a CPU of all its tasks, in nanoseconds: elapsed time without what other tasks took of it, where the
     /// workload is one task that never sleeps.
     pub cpu_ns: Known<u64>,
-    /// How many of its tasks ran at a time; 0 where nobody knows.
+    /// How many of its tasks ran at a time; 0 where unknown.
     pub tasks: u32,
     /// The main figure first.
     pub figures: Vec<Figure>,
@@ -93,7 +93,7 @@ pub struct Trial {
     /// Why it failed, where an experiment went on; it has no figures then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// What happened meanwhile, where its node runs a race.
+    /// What happened during it, where its node runs a race.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
     /// What the workload says.
@@ -153,7 +153,7 @@ pub struct TrialClock {
 }
 
 impl TrialClock {
-    /// The best guess of the clock meanwhile.
+    /// The best estimate of the clock during the trial.
     pub fn mean_hz(&self) -> f64 {
         f64::midpoint(self.before_hz, self.after_hz)
     }
@@ -212,7 +212,7 @@ pub struct Reading {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mark", rename_all = "kebab-case")]
 pub enum Mark {
-    /// A setting of the host has another value, whoever changed it.
+    /// A setting of the host has changed.
     Setting {
         /// As a machine's fingerprint names it.
         name: String,
@@ -237,7 +237,7 @@ pub enum Mark {
         /// Whether it is there now.
         is_there: bool,
     },
-    /// The node's agent was gone, and another one began anew: the intervals between are missing.
+    /// The node's agent was restarted: the intervals between are missing.
     Restarted,
     /// What the user wrote.
     Note {

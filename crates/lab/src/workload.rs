@@ -44,14 +44,14 @@ pub enum Placement {
 /// Makes a workload ready to run, or says what it lacks.
 pub type Prepare = fn(&Settings, &Scene<'_>) -> Result<Box<dyn Ready>, Failure>;
 
-/// A workload that is ready to run. Dropping it leaves nothing behind: no process, no folder.
+/// A workload that is ready to run. Dropping it leaves no process and no folder.
 pub trait Ready {
     /// Runs it once on the CPUs of the settings, or wherever the scheduler puts it where they name none. A process that
     /// ran stays on record until [`Ready::settle`], so that what it was given of the CPUs can be read.
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure>;
 
-    /// Begins a trial that is cut into so many pieces of equal work, at least 1; `None` where it cannot be cut. A trial that
-    /// can be is done by the calling thread alone, and says the same of the work as [`Ready::trial`].
+    /// Begins a trial that is cut into this number of pieces of equal work, at least 1; `None` where it cannot be cut. A trial in
+    /// pieces runs on the calling thread alone, and measures the same work as [`Ready::trial`].
     fn cut(&self, _pieces: u32) -> Option<Box<dyn Pieces>> {
         None
     }
@@ -87,7 +87,7 @@ pub trait Ready {
 
 /// A trial in pieces. What happens between two of them is in neither, so that those of several trials can take turns.
 pub trait Pieces {
-    /// Does the next piece on the calling thread, which whoever calls keeps on the workload's CPU; how long it took, in
+    /// Does the next piece on the calling thread, which the caller keeps on the workload's CPU; how long it took, in
     /// nanoseconds.
     fn piece(&mut self) -> u64;
 

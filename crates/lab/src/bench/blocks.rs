@@ -8,14 +8,14 @@ use std::ops::RangeInclusive;
 
 /// The blocks of a record.
 pub(super) enum Blocks {
-    /// All of them run every arm, for as long as somebody wants.
+    /// Every block runs every arm, for as long as the watcher wants more.
     Alike {
         /// How many there are.
         n_arms: usize,
         /// Trials of each arm at least.
         trials: u32,
     },
-    /// Those of a boot run its arms.
+    /// The blocks of a boot run the arms of that boot.
     ByBoot {
         /// All boots.
         parts: Parts,
@@ -34,7 +34,7 @@ impl Blocks {
         Blocks::ByBoot { parts, last }
     }
 
-    /// The numbers of the blocks to run; without an end where the watcher says when it is enough.
+    /// The numbers of the blocks to run; without an end where the watcher decides.
     pub(super) fn numbers(&self) -> RangeInclusive<u32> {
         match self {
             Blocks::Alike { .. } => 1..=u32::MAX,
@@ -60,7 +60,7 @@ impl Blocks {
         }
     }
 
-    /// Whether every arm has as many trials as were planned, and only whoever watches may want more.
+    /// Whether every arm has the planned number of trials; only the watcher may want more.
     pub(super) fn are_enough(&self, record: &Record) -> bool {
         match self {
             Blocks::Alike { n_arms, trials } => {
@@ -81,9 +81,9 @@ impl Blocks {
 
 /// The arms of one block, by number, in the order to run them: each twice, or once where there is only one.
 ///
-/// A block runs its arms in one order and then in the opposite one (ABBA): what changes steadily meanwhile, as the
-/// temperature does, weighs on both alike. Which arm begins is drawn anew for each block, so that nothing that comes
-/// at regular times can favour one, and so that a test may ask what other draws would have given
+/// A block runs its arms in one order and then in the opposite one (ABBA): a steady change, as of the temperature, weighs on
+/// both alike. The order is drawn for each block, so that nothing periodic can favour an arm, and so that a test may ask what
+/// other draws would have given
 /// (R. A. Fisher, The Design of Experiments, 1935, sections 5 to 9 and 21).
 pub(crate) fn order(n_arms: usize, draw: &mut Rng) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n_arms).collect();

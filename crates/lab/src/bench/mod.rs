@@ -72,14 +72,14 @@ pub struct PlannedArm {
     pub settings: Settings,
 }
 
-/// Whoever watches trials go by.
+/// Is told of each trial, changes the machine around it, and decides when to end.
 pub trait Watcher {
-    /// Everything is prepared, and the first trial is about to begin; there is none in the record yet. Whoever keeps it
-    /// may give it another id.
+    /// Everything is prepared, and the first trial is about to begin; there is none in the record yet. The id
+    /// may be changed here.
     fn begun(&mut self, record: &mut Record) -> Result<(), Failure>;
 
-    /// Runs one trial of an arm by calling `trial` once. Whoever changes the machine for some of the arms does it around that;
-    /// only where [`Plan::is_whole`] says that it is so.
+    /// Runs one trial of an arm by calling `trial` once. An implementation that changes the machine for some of the arms does it
+    /// around that call; only where [`Plan::is_whole`] is set.
     fn surround(
         &mut self,
         _arm: usize,

@@ -51,7 +51,7 @@ impl Prepared {
 /// Refuses CPUs that this process may not run on.
 pub(crate) fn refuse_denied(settings: &Settings) -> Result<(), Failure> {
     let Some(cpus) = settings.cpus()? else { return Ok(()) };
-    // The CPUs of isolcpus= are in no process's mask, and take whoever asks for them by name.
+    // The CPUs of isolcpus= are in no process's mask, but a process can pin itself to them.
     let denied: CpuSet = cpus.iter().filter(|cpu| pinned(*cpu, || ()).is_err()).collect();
     if denied.is_empty() {
         return Ok(());

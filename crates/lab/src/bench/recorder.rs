@@ -60,7 +60,7 @@ pub(crate) struct Work<'a> {
     pub(crate) tasks: Vec<u32>,
     /// How long its tasks ran, where that is known: of processes that have ended, with all that they waited for.
     pub(crate) cpu_ns: Option<u64>,
-    /// The clocks that were seen on those CPUs meanwhile.
+    /// The clocks that the probe read on those CPUs.
     pub(crate) clocks: Vec<ClockReading>,
 }
 
@@ -182,7 +182,7 @@ fn own_cpu_ns() -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// How long tasks of the work ran that ended meanwhile: threads of this process, which ran for `own_ns`, or the children
+/// How long tasks of the work ran that have ended: threads of this process, which ran for `own_ns`, or the children
 /// of a command. What is left of all once those are taken off that are there at the end.
 fn ended_ns(interval: &Interval<'_>, work: &Work<'_>, own_ns: u64) -> u64 {
     let is_own = work.processes.contains(&std::process::id());
@@ -254,7 +254,7 @@ fn shares(ledger: &Ledger, capacity: f64) -> Vec<Share> {
     ledger.lines.iter().map(share).collect()
 }
 
-/// Every metric of the CPUs together. One that nobody can know of this machine says so once, with its reason.
+/// Every metric of the CPUs together. One that this machine does not have is there once, with the reason.
 fn readings(interval: &Interval<'_>, cpus: &CpuSet) -> Vec<Reading> {
     let mut readings = Vec::new();
     for metric in METRICS {
@@ -278,8 +278,8 @@ fn readings(interval: &Interval<'_>, cpus: &CpuSet) -> Vec<Reading> {
     readings
 }
 
-/// What the probe sees on each of `cpus`, on all of them at once: the clock of a core depends on how many others are
-/// awake. Missing where one of them cannot be read.
+/// The clocks that the probe reads on all of `cpus` at once: the clock of a core depends on how many others are awake. Missing
+/// where one of them cannot be read.
 pub(crate) fn clocks(cpus: &CpuSet) -> Fact<Vec<ClockReading>> {
     let unread = |failure: Failure| {
         let why = Why::Failed(failure.to_string());
@@ -288,7 +288,7 @@ pub(crate) fn clocks(cpus: &CpuSet) -> Fact<Vec<ClockReading>> {
     on_each(Some(cpus), || clock(Windows::SHORT)).map_err(unread)?.into_iter().collect()
 }
 
-/// The clock around work, by what was seen before and after it.
+/// The clock of a trial, from the readings before and after it.
 pub(crate) fn trial_clock(
     before: &Fact<Vec<ClockReading>>,
     after: &Fact<Vec<ClockReading>>,

@@ -27,7 +27,7 @@ pub(super) struct Session<'a> {
     started_ns: Option<u64>,
     /// Whether the machine is changed around each trial, so that nothing before a trial belongs to it.
     is_apart: bool,
-    /// When an earlier run of the same plan began its last trial, by its own clock: later ones come behind that.
+    /// When an earlier run of the same plan began its last trial, by its own clock: later ones come after that.
     behind_ns: u64,
     /// The boot that this is, where a study takes reboots.
     boot: Option<String>,
@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
         Session { arms, pieces, recorder, scene, started_ns, is_apart, behind_ns, boot }
     }
 
-    /// The blocks, behind `warm_up` trials of each of their arms that are not kept.
+    /// Runs the blocks, after `warm_up` trials of each of their arms that are not kept.
     pub(super) fn run(
         mut self,
         warm_up: u32,

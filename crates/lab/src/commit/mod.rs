@@ -31,9 +31,9 @@ pub(crate) const WORKLOAD: &str = "commit";
 
 /// Sessions that insert a row and commit, again and again, and the log that they wait for.
 ///
-/// Dropping it leaves nothing behind: no task, no file, no table.
+/// Dropping it leaves no task, no file and no table.
 pub trait Engine {
-    /// Lets the sessions work; counts begin anew.
+    /// Lets the sessions work; counts begin at 0.
     fn start(&mut self) -> Result<(), Failure>;
 
     /// What has been counted since the start.

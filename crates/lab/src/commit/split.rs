@@ -65,7 +65,7 @@ pub struct CommitTime {
 impl Split {
     /// What happened between two samples of one run.
     ///
-    /// Errors: no commit was over meanwhile, or the samples are not of one run, or in the wrong order.
+    /// Errors: no commit ended between them, or the samples are not of one run, or in the wrong order.
     pub fn between(before: &Sample, after: &Sample) -> Result<Split, &'static str> {
         const BACKWARDS: &str =
             "counts of commits went backwards: samples of two runs, or in the wrong order";

@@ -91,7 +91,7 @@ pub(super) fn readings(measures: Vec<(Measure, Evidence)>, is_forbidden: bool) -
         .into_iter()
         .zip(holm(&claims))
         .map(|((measure, evidence), corrected)| {
-            // Alone, a measure has the half of the level that it has beside others: no more may hang on a missing clock.
+            // A measure alone gets half of the level, as it does among others: a missing clock must not change the claim.
             let corrected_p = if alone { (2.0 * corrected).min(1.0) } else { corrected };
             let is_clear = corrected_p < LEVEL && !evidence.interval.contains(0.0);
             Reading { measure, evidence, corrected_p, is_claimed: is_clear && !is_forbidden }

@@ -24,7 +24,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Those that tell arms apart; the clock is beside them.
+    /// Those that show a difference between arms; the clock is reported with them.
     pub const OF_WORK: [Measure; 4] =
         [Measure::Figure, Measure::FigureCycles, Measure::CpuTime, Measure::CpuCycles];
 

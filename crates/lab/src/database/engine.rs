@@ -27,7 +27,7 @@ pub(crate) enum Keeping {
     Commits,
 }
 
-/// What a temporary PostgreSQL server is told: nothing runs beside the work, and one backend is one task.
+/// The settings of a temporary PostgreSQL server: nothing runs except the work, and one backend is one task.
 const POSTGRESQL_SETTINGS: &[&str] = &[
     "listen_addresses=",
     "unix_socket_permissions=0700",

@@ -142,7 +142,7 @@ fn empty(folder: &Path) -> io::Result<()> {
 }
 
 fn signal(pid: Pid, signal: Signal) {
-    // It may have ended meanwhile.
+    // It may have ended since.
     let _gone = kill_process(pid, signal).is_err();
 }
 

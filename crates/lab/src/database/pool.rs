@@ -31,9 +31,9 @@ struct Connection {
 pub(crate) struct Answer {
     /// The rows.
     pub rows: Vec<String>,
-    /// How long it took, seen from here, in nanoseconds.
+    /// Wall time seen from this process, in nanoseconds.
     pub wall_ns: u64,
-    /// How long its task ran on a CPU meanwhile, in nanoseconds.
+    /// CPU time of its task, in nanoseconds.
     pub cpu_ns: Known<u64>,
 }
 

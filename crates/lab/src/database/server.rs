@@ -125,7 +125,7 @@ impl Server {
         self.session()?.ask(statements, patience)
     }
 
-    /// The reason behind a failure: a client only knows that its server is gone.
+    /// The reason for a failure: a client only knows that its server is gone.
     pub(crate) fn explain(&mut self, failure: Failure) -> Failure {
         match (&mut self.reach, failure) {
             (Reach::Temporary(cluster, _), failure @ Failure::Program { .. }) => {
@@ -150,8 +150,8 @@ fn first_installed(known: &[Engine]) -> Result<Engine, Failure> {
 
 /// Drops the schemas of this kind that killed runs left, and names the session's own.
 ///
-/// A schema belongs to whoever holds the advisory lock of its name; the server gives that lock back when the session ends,
-/// however it ends. Dropped are schemas only whose name, comment and owner say that they were made here.
+/// A schema belongs to the session that holds the advisory lock of its name; the server releases the lock when the session
+/// ends, however it ends. Only schemas are dropped whose name, comment and owner say that fullclock made them.
 pub(crate) fn claim(kind: &str) -> String {
     format!(
         "\

@@ -86,7 +86,7 @@ impl Session {
         if let Some(stdout) = stdout {
             start("rows", move || {
                 let mut stdout = BufReader::new(stdout);
-                // Nobody takes rows any more once the session is dropped.
+                // The receiver is gone once the session is dropped.
                 while row(&mut stdout).is_some_and(|row| sender.send(row).is_ok()) {}
             })?;
         }
@@ -167,7 +167,7 @@ impl Drop for Session {
     }
 }
 
-/// Writes what it is sent: a client that reads slowly holds up nobody else.
+/// Writes what it is sent, on its own thread: a client that reads slowly blocks no other.
 fn writer(mut stdin: ChildStdin) -> Result<Sender<String>, Failure> {
     let (sender, statements) = channel::<String>();
     start("statements", move || {

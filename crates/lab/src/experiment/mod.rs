@@ -33,7 +33,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// One that asked for no consent.
+    /// One that needed no consent.
     pub fn of(design: Design, arms: Vec<Combination>, seed: u64) -> Experiment {
         Experiment { design, arms, seed, with_consent: Vec::new() }
     }
@@ -88,7 +88,7 @@ pub enum Kind {
     Setting,
     /// The CPUs that a workload runs on, instead of those of its own options: `cpu=[2,3]`.
     Place,
-    /// What the other CPUs do meanwhile: `load=[idle,all-cores]`.
+    /// What the other CPUs do during a trial: `load=[idle,all-cores]`.
     Load,
 }
 
@@ -135,7 +135,7 @@ impl Factor {
         }
     }
 
-    /// What `apply` is asked for at this level: `idle-state=C6:off` for `idle-state.C6` and `off`. `None` where nothing is
+    /// The request to `apply` at this level: `idle-state=C6:off` for `idle-state.C6` and `off`. `None` where nothing is
     /// changed, or it is no setting.
     pub fn request(&self, level: &str) -> Option<String> {
         if self.kind() != Kind::Setting || level == Factor::AS_FOUND {

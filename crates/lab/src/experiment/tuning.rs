@@ -50,7 +50,7 @@ pub struct Condition {
     pub device_id_ms: Option<f64>,
     /// The middle round trip for a record.
     pub record_ms: Option<f64>,
-    /// What the thread took of a CPU meanwhile, in percent.
+    /// The CPU time of the thread, in percent of a CPU.
     pub share_percent: Option<f64>,
     /// What it took for both.
     pub polled_ms: Option<f64>,
@@ -76,7 +76,7 @@ impl Tuning {
     /// The setting that is swept.
     pub const SETTING: &str = "kipmid-max-busy";
 
-    /// What may be varied beside it.
+    /// What may be varied with it.
     pub const LOAD: &str = "load";
 
     /// What a study says of limits; `None` where it varies none.

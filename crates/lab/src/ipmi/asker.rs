@@ -41,7 +41,7 @@ impl Asker {
         Ok(Asker { controller, id, records, timeout })
     }
 
-    /// Does so many round trips of each kind, and adds how long they took to `times`.
+    /// Does that number of round trips of each kind, and adds their durations to `times`.
     ///
     /// Errors: why not all of them came about; `times` has those that did.
     pub fn trips(

@@ -28,7 +28,7 @@ pub struct Forecast {
     pub kernel: PollingLoop,
     questions: Vec<Vec<f64>>,
     n_pairs: f64,
-    /// What is between two questions: whoever asks.
+    /// The time between two questions, which the program that asks takes.
     rest_us: f64,
 }
 

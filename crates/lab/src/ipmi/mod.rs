@@ -22,7 +22,7 @@ use facts::HostView;
 use host::ipmi::{Controller, Failure as Why};
 use std::path::Path;
 
-/// What errors call whoever asks.
+/// The name of the workload in errors.
 pub(crate) const ID: &str = "ipmi-roundtrip";
 
 /// How long each round trip took, in nanoseconds.

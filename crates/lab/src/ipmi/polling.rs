@@ -49,7 +49,7 @@ impl Polling {
         ran(source, *pid).ok()
     }
 
-    /// Does `work`, and tells how long it ran meanwhile; `None` where nobody knows.
+    /// Does `work`, and tells the CPU time of the thread during it; `None` where that is unknown.
     pub fn during<T>(
         &self,
         source: &dyn Source,

@@ -12,7 +12,7 @@ use crate::record::Record;
 use crate::trial::{Better, Figure};
 use crate::workloads::COMMIT;
 
-/// The script for SQL*Plus: a sample a second, for twenty seconds, beside whatever commits.
+/// The script for SQL*Plus: a sample a second for twenty seconds, while sessions commit.
 pub const SCRIPT: &str = "\
 -- Commits and log writes of this instance, for 'fullclock bench commit --parse FILE'. While sessions
 -- commit, as a user who may read V$SYSSTAT and V$SYSTEM_EVENT (SELECT_CATALOG_ROLE):
@@ -77,7 +77,7 @@ pub struct Counts {
 
 /// The samples in the output of [`SCRIPT`]; at least two, in their order.
 ///
-/// Errors: there are fewer, or a count went backwards: the instance was started again meanwhile.
+/// Errors: there are fewer, or a count went backwards: the instance was restarted.
 pub fn parse(text: &str) -> Result<Vec<Counts>, Failure> {
     let samples: Vec<Counts> = text.lines().filter_map(counts).collect();
     if samples.len() < 2 {

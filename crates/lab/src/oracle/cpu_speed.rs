@@ -34,7 +34,7 @@ select pname || ' ' || to_char(pval1) from sys.aux_stats$ where sname = 'SYSSTAT
 exit
 ";
 
-/// The speed in the output of [`SCRIPT`], or of any query of `SYS.AUX_STATS$` that prints names beside values, in
+/// The speed in the output of [`SCRIPT`], or of any query of `SYS.AUX_STATS$` that prints names with values, in
 /// million operations a second. The last one where there are several.
 ///
 /// Errors: there is none, or the database says that gathering went wrong.

@@ -36,7 +36,7 @@ fn nothing(text: &str, wanted: &str) -> Failure {
     })
 }
 
-/// What one run told.
+/// One run in the output.
 struct OracleOutput {
     /// Its figures, the main one first.
     figures: Vec<Figure>,
@@ -44,7 +44,7 @@ struct OracleOutput {
     elapsed_ns: Known<u64>,
 }
 
-/// The result of runs of a workload, each of so many iterations where that is known.
+/// The record of runs of a workload, each of `iterations` where that is known.
 fn record(workload: &str, iterations: Option<u64>, runs: Vec<OracleOutput>) -> Record {
     let settings =
         Settings { iterations, engine: Some("oracle".to_owned()), ..Settings::default() };
@@ -55,7 +55,7 @@ fn record(workload: &str, iterations: Option<u64>, runs: Vec<OracleOutput>) -> R
     record
 }
 
-/// The reason for all that it does not tell.
+/// A value that the output does not hold.
 fn untold<T>() -> Known<T> {
     Known::missing("the script's output does not tell it")
 }

@@ -5,7 +5,7 @@
 //!         |   a sample at the end of each interval
 //!         v
 //!   Runner: a trial of each interval, with clock, ledger    on the node
-//!   and what was marked meanwhile
+//!   and the marks of that interval
 //!         |   News: a line of JSON each                     protocol
 //!         v
 //!   Record: an arm for each node, a block for the same      where the race is run

@@ -29,24 +29,24 @@ pub struct Task {
     pub settings: Settings,
     /// How long a trial is, at least: it ends with a commit, and a server tells what it counts at the end of a stretch only.
     pub interval: Duration,
-    /// Whether the agent makes a recording of its machine meanwhile.
+    /// Whether the agent records its machine during the race.
     pub is_recorded: bool,
 }
 
 /// What is left out at the start, in which threads are made and caches are cold.
 const LEAD: Duration = Duration::from_millis(500);
 
-/// How long whoever wants to stop has to wait.
+/// How often the stop flag is checked.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// An engine that is ready, and what looks at its host meanwhile.
+/// An engine that is ready, and the watcher of its host.
 pub struct Runner<'a> {
     engine: Box<dyn Engine>,
     recorder: Recorder<'a>,
     watcher: Watcher,
     scene: &'a Scene<'a>,
     interval: Duration,
-    /// When the host was looked at: for its quotas, and as a whole.
+    /// When the quotas of the host were last polled, and when the whole host was.
     polled_ns: [u64; 2],
 }
 
@@ -95,7 +95,7 @@ impl<'a> Runner<'a> {
     pub fn run(&mut self, begin_ns: u64, tell: &mut dyn FnMut(Trial)) -> Result<(), Failure> {
         let start_ns = begin_ns.saturating_sub(ns(LEAD));
         let now_ns = anchor().raw_ns;
-        // Where it was started anew, the race has begun long ago.
+        // Where the agent was restarted, the race began long ago.
         let first_ns = if now_ns > start_ns {
             next(begin_ns, ns(self.interval), now_ns.saturating_add(ns(LEAD)))
         } else {
@@ -206,7 +206,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Waits until that moment; whether nobody wanted to stop before.
+    /// Waits until that moment; `false` where the stop flag was set before.
     fn wait(&self, until_ns: u64) -> bool {
         while !self.scene.stop.load(Ordering::Relaxed) {
             match until_ns.checked_sub(anchor().raw_ns) {
@@ -218,7 +218,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The first end of an interval behind `now_ns`. Those that were missed are not made up for.
+/// The first end of an interval after `now_ns`. Missed intervals are not made up for.
 fn next(due_ns: u64, interval_ns: u64, now_ns: u64) -> u64 {
     let missed = now_ns.saturating_sub(due_ns) / interval_ns.max(1);
     due_ns.saturating_add(interval_ns.max(1).saturating_mul(missed + 1))

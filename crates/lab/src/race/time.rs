@@ -6,11 +6,11 @@ use std::time::Duration;
 /// How many blocks a race has.
 const BLOCKS: u32 = 20;
 
-/// Intervals as blocks.
+/// The blocks of a race: several intervals each.
 ///
-/// What happens in one interval goes on in the next: a checkpoint, a full cache, a throttled second. Intervals are therefore
-/// no independent observations; means of several are nearly so (batch means: Law, "Simulation Modeling and Analysis", 5th
-/// edition, 9.5.3, which advises some twenty batches whatever the length of the run).
+/// A checkpoint, a full cache or a throttled second lasts longer than an interval. Intervals are therefore not independent
+/// observations; means of several nearly are (batch means: Law, "Simulation Modeling and Analysis", 5th edition, 9.5.3, which
+/// advises about twenty batches whatever the length of the run).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     interval_ns: u64,
@@ -26,8 +26,8 @@ impl Blocks {
         Blocks { interval_ns, batch: (n_intervals / u64::from(BLOCKS)).max(1) }
     }
 
-    /// The block of an interval that began so many nanoseconds after the race, counted from 1. Intervals that begin at nearly the
-    /// same time are in one.
+    /// The block, counted from 1, of an interval that began `began_ns` after the race. Intervals that begin at nearly the same
+    /// time are in the same block.
     pub fn at(&self, began_ns: u64) -> u32 {
         let interval = began_ns.saturating_add(self.interval_ns / 2) / self.interval_ns;
         u32::try_from(interval / self.batch + 1).unwrap_or(u32::MAX)
@@ -36,10 +36,10 @@ impl Blocks {
 
 /// A question for the time and its answer, in nanoseconds.
 ///
-/// Of several questions for the time, the one that was answered soonest tells most: the answer was given somewhere between
-/// question and answer, so that the middle is wrong by half of the round trip at most (Cristian, "Probabilistic clock
-/// synchronization", Distributed Computing 3, 1989). Clocks are CLOCK_MONOTONIC_RAW: nobody sets them, and two of them go apart
-/// by some ten microseconds a second.
+/// Of several exchanges, the one with the shortest round trip counts: the node read its clock between question and answer, so
+/// the middle of the two is wrong by at most half of the round trip (Cristian, "Probabilistic clock synchronization",
+/// Distributed Computing 3, 1989). Clocks are CLOCK_MONOTONIC_RAW: they are never set, and two of them drift apart by some ten
+/// microseconds a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// When it was asked, by our clock.
@@ -54,12 +54,12 @@ pub struct Exchange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
     ns: i128,
-    /// It is wrong by no more than that.
+    /// The maximum error.
     pub error: Duration,
 }
 
 impl Offset {
-    /// The best that these exchanges tell; `None` where there is none, or none whose times are in order.
+    /// The best estimate from these exchanges; `None` where no exchange has its times in order.
     pub fn of(exchanges: &[Exchange]) -> Option<Offset> {
         let round_trip = |it: &Exchange| it.answered_ns.checked_sub(it.asked_ns);
         let timed = exchanges.iter().filter_map(|it| Some((round_trip(it)?, it)));
@@ -69,7 +69,7 @@ impl Offset {
         Some(Offset { ns: i128::from(soonest.told_ns) - middle, error })
     }
 
-    /// A moment of our clock by the node's.
+    /// The time of the node's clock at a time of ours.
     pub fn there(&self, ours_ns: u64) -> u64 {
         let there = i128::from(ours_ns) + self.ns;
         u64::try_from(there).unwrap_or(if there < 0 { 0 } else { u64::MAX })

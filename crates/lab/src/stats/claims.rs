@@ -46,8 +46,8 @@ pub fn detectable_effect(standard_error: f64, n: usize, level: f64, missed: f64)
     (student::quantile(level, degrees) + student::quantile(2.0 * missed, degrees)) * standard_error
 }
 
-/// How many trials in all make the half-width `wished` where `trials` made it `seen`: `None` where no number does, or
-/// nobody could count it.
+/// The number of trials that gives the half-width `wished`, where `trials` gave `seen`; `None` where no number does, or it is
+/// too large to count.
 ///
 /// The width of an interval falls with the square root of the number of trials that it rests on (Cochran, "Sampling
 /// Techniques", 1977, section 4.4). It takes for granted that the noise to come is that of the trials so far.

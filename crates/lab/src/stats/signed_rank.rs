@@ -244,7 +244,7 @@ mod tests {
             let sample = sample(&values);
             let interval = walsh_interval(&sample, 0.95).unwrap();
             let p = signed_rank(&sample);
-            // Both count steps; a hair beside the level they may round apart.
+            // Both count steps; very near the level their rounding may differ.
             prop_assume!((p - 0.05).abs() > 1e-9);
             prop_assert_eq!(p <= 0.05, !interval.contains(0.0), "{:?} {}", interval, p);
         }

@@ -8,7 +8,7 @@ use super::{Interval, Sample, Unfit, effective_size, student};
 pub struct Comparison {
     /// The trimmed mean of the second less that of the first.
     pub difference: f64,
-    /// Where the true difference lies with the wished confidence.
+    /// The interval that holds the true difference with the requested confidence.
     pub interval: Interval,
     /// The chance of a difference at least as large, either way, where there is none.
     pub p: f64,

@@ -23,7 +23,7 @@ pub(super) fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> 
     let mut files = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        // A name that is not text is none of ours.
+        // A file that fullclock made has a name in UTF-8.
         let is_text = path.file_name().is_some_and(|it| it.to_str().is_some());
         // Reading a pipe would never end.
         let is_file = || std::fs::metadata(&path).is_ok_and(|it| it.is_file());
@@ -35,7 +35,7 @@ pub(super) fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> 
     Ok(files)
 }
 
-/// Removes a file that somebody else may have removed already.
+/// Removes a file that another process may have removed already.
 pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -43,10 +43,10 @@ pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A node that begins anew as often is not heard of for the rest of its race.
+/// The most recordings of a node in one race: an agent that restarts more often is ignored.
 const MOST: u32 = 1000;
 
-/// A new file for a recording of `node`, or of this machine, beside the result of that id; where it is.
+/// Makes a file for a recording of `node`, or of this machine, in the folder of the result with that id; returns its path.
 pub(super) fn create(place: &Path, id: &str, node: Option<&str>) -> io::Result<(File, PathBuf)> {
     let stem = node.map_or_else(|| id.to_owned(), |it| format!("{id}.{}", harmless(it)));
     for n in 1..=MOST {
@@ -60,7 +60,7 @@ pub(super) fn create(place: &Path, id: &str, node: Option<&str>) -> io::Result<(
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// The recordings beside the result at `path`, or its journal, by name; none where the folder cannot be read.
+/// The recordings of the result at `path`, or of its journal, by name; none where the folder cannot be read.
 pub fn recordings(path: &Path) -> Vec<PathBuf> {
     let (Some(place), Some(id)) = (path.parent(), path.file_stem().and_then(|it| it.to_str()))
     else {
@@ -73,7 +73,7 @@ pub fn recordings(path: &Path) -> Vec<PathBuf> {
     files(place, TAPE).unwrap_or_default().into_iter().filter(is_its).collect()
 }
 
-/// Removes a result, or its journal, and the recordings beside it.
+/// Removes a result, or its journal, and its recordings.
 pub(super) fn remove_result(path: &Path) -> io::Result<()> {
     // Where one cannot be removed, it is still found by its result.
     recordings(path).iter().try_for_each(|it| remove_if_there(it))?;

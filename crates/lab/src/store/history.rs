@@ -104,7 +104,7 @@ impl History {
         Ok(history)
     }
 
-    /// Makes the index anew from the files.
+    /// Makes the index again from the files.
     ///
     /// Errors: the folder cannot be read, or the index cannot be removed.
     pub fn rebuild(place: &Path) -> Result<History, HistoryError> {
@@ -154,7 +154,7 @@ impl History {
         }
     }
 
-    /// Removes a result, its file, and the recordings beside it.
+    /// Removes a result: its row, its file and its recordings.
     pub fn remove(&self, entry: &Entry) -> Result<(), HistoryError> {
         let path = entry.path.clone();
         folder::remove_result(&path).map_err(|error| HistoryError::Remove { path, error })?;

@@ -56,7 +56,7 @@ pub struct Work {
     pub cpu: u32,
     /// All that it was seen on, as the kernel writes lists.
     pub cpus: String,
-    /// The clock of that CPU right behind the work, in hertz.
+    /// The clock of that CPU right after the work, in hertz.
     pub clock_hz: Known<f64>,
 }
 

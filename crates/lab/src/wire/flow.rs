@@ -173,7 +173,7 @@ impl Received {
 
 /// Half of each round trip, in nanoseconds, in the order in which they came.
 ///
-/// The last byte of the last message is END, so that whoever answers knows.
+/// The last byte of the last message is END, which tells the side that answers.
 pub(super) fn ask(channel: &Channel<'_>, part: &Part) -> Result<Timed<Vec<u64>>, Broken> {
     let mut message = message(part.bytes);
     let mut back = vec![0; message.len()];

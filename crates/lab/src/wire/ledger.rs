@@ -22,7 +22,7 @@ const MOST_PARTS: usize = 8;
 /// What the line of all other parts is called.
 const OTHERS: &str = "others";
 
-/// Where the time of the CPUs that worked went, from before the first message size to behind the last.
+/// Where the time of the CPUs that worked went, from before the first message size to after the last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
@@ -133,7 +133,7 @@ impl Entry {
 /// and has ended, is known only of this program.
 pub struct Accounts<'a> {
     recorder: Recorder<'a>,
-    /// What the clock probe saw behind each message size.
+    /// What the clock probe read after each message size.
     clocks: Vec<ClockReading>,
     /// How long programs of perftest ran.
     programs_ns: u64,

@@ -8,7 +8,7 @@
 //!   Crew: a thread for each stream            Crew
 //!         |   flow: sends, receives; asks, answers
 //!         v
-//!   Moved, or round trips, and Work of both ends: time on the CPU, and its clock right behind the work
+//!   Moved, or round trips, and Work of both ends: time on the CPU, and its clock right after the work
 //!   Accounts of both ends, over all sizes: Ledger; Placement
 //! ```
 //!

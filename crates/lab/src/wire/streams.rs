@@ -42,7 +42,7 @@ pub struct Outcome {
     pub found: Found,
     /// What each thread did.
     pub work: Vec<Work>,
-    /// What the clock probe saw right behind it.
+    /// What the clock probe read right after it.
     pub clocks: Vec<ClockReading>,
 }
 
@@ -101,7 +101,7 @@ impl Crew<'_> {
         Ok(Outcome { found: together(found), work, clocks })
     }
 
-    /// Where one stream breaks, all do: nobody waits for what does not come.
+    /// Where one stream breaks, all are shut down: no thread waits for data that does not come.
     fn guarded(&self, number: usize, test: Test, part: &Part) -> Result<Share, Broken> {
         let placed = match self.cpu_of(number) {
             Some(cpu) => pinned(cpu, || self.work(number, test, part))

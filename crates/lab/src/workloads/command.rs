@@ -48,7 +48,7 @@ struct Command {
     better: Better,
     timeout: Option<Duration>,
     temporary: PathBuf,
-    /// The one that has run last; nobody has waited for it.
+    /// The latest one, which has not been waited for.
     run: Option<Run>,
     /// What they run in; none before the first one, and after one that failed. It goes after the run.
     group: Option<Group>,

@@ -220,7 +220,7 @@ fn elapsed_ns(answer: &Answer, numbers: Numbers, expected: f64) -> Result<u64, F
     by_a_steady_clock(micros, answer.wall_ns)
 }
 
-/// The server's time, unless its clock was set meanwhile: it cannot have worked for longer than we waited, nor have
+/// The server's time, unless its clock was set during the run: it cannot have worked for longer than we waited, nor have
 /// kept us waiting for long after its work.
 fn by_a_steady_clock(micros: i64, wall_ns: u64) -> Result<u64, Failure> {
     const SLACK_NS: u64 = 50_000_000;

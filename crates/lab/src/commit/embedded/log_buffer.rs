@@ -14,7 +14,7 @@ use std::time::Instant;
 /// a later one.
 const MOMENTS: usize = 1024;
 
-/// After the last number of a log write: nobody waits any longer.
+/// After the last number of a log write: no session waits any longer.
 const OVER: u32 = u32::MAX;
 
 /// What is posted, and what is durable.
@@ -176,7 +176,7 @@ impl LogBuffer {
 
 /// Sleeps until woken, unless the word has changed since it was `seen`.
 fn sleep(word: &AtomicU32, seen: u32) {
-    // Whoever wakes up for another reason looks again.
+    // A thread that wakes up for another reason checks again.
     let _woken = futex::wait(word, futex::Flags::PRIVATE, seen, None).is_err();
 }
 

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What was written, for whoever samples it.
+/// The counts of log writes, for the thread that samples them.
 #[derive(Default)]
 pub(super) struct Written {
     tid: AtomicU32,

@@ -1,8 +1,8 @@
 //! A log writer and its sessions, as databases have them, in this process.
 //!
-//! Each session is a thread. It inserts a row into a table of its own, in memory, builds the redo of that, posts it and
-//! waits. One log writer takes all that was posted, writes it and makes it durable, and wakes those who waited for it; what
-//! is posted meanwhile is the next write (group commit). That is how Oracle's LGWR and MySQL's log writer work.
+//! Each session is a thread. It inserts a row into its own table in memory, builds the redo of that row, posts it and waits.
+//! One log writer takes all redo that was posted, writes it, makes it durable and wakes the sessions that wait for it; redo
+//! posted during the write is the next write (group commit). Oracle's LGWR and MySQL's log writer work that way.
 
 mod log_buffer;
 mod log_file;

@@ -139,8 +139,8 @@ fn batches(log: &[u8], run: u32) -> BTreeMap<u32, Batch> {
     found
 }
 
-/// Those without a gap before the last one. Where the file was written over from its start, there may be older ones at its
-/// end, behind the last one that fitted.
+/// The batches without a gap before the last one. Where the file was written over from its start, older batches may stand at
+/// its end, after the last one that fitted.
 fn up_to(last: u32, mut batches: BTreeMap<u32, Batch>) -> BTreeMap<u32, Batch> {
     let first = (1..=last).rev().take_while(|it| batches.contains_key(it)).last();
     batches.retain(|it, _| first.is_some_and(|first| (first..=last).contains(it)));

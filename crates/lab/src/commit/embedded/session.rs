@@ -73,8 +73,8 @@ const LONGEST_ROW: usize = 128;
 
 /// The table of one session.
 ///
-/// Pages are used in turn and the first one anew after the last, so that a table stays in the caches of no processor and in
-/// the memory of every machine.
+/// Pages are used in turn, after the last one the first again: a table is too large for any processor's caches and small
+/// enough for any machine's memory.
 struct Table {
     session: u32,
     pages: Vec<u8>,

@@ -73,7 +73,7 @@ impl Dialect for Postgresql {
 
     fn batch(&self, place: &str, part: usize, _commits: u64) -> String {
         let milliseconds = BATCH.as_millis();
-        // From version 15 on counts are told when it is asked for, before at the latest half a second later.
+        // From version 15 on, counts are reported on request; before, at most half a second later.
         let flush =
             if self.version >= 150_000 { "PERFORM pg_stat_force_next_flush();" } else { "" };
         format!(

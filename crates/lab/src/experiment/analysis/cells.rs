@@ -99,7 +99,7 @@ pub(super) fn is_good(trial: &Trial) -> bool {
     trial.failed.is_none() && Measure::Figure.of(trial).is_some()
 }
 
-/// Power of all packages; domains behind a slash are parts of them.
+/// Power of all packages; a domain with a slash in its name is a part of one.
 pub(super) fn watts(around: &Surroundings) -> Option<f64> {
     let is_package = |part: &str| part.starts_with("package-") && !part.contains('/');
     let of_package =

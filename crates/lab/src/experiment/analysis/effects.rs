@@ -8,7 +8,7 @@ use crate::compare::ClockShare;
 use crate::experiment::Kind;
 use crate::stats::{Claim, Mean, holm};
 
-/// Every level of every factor but the first ones; which losses it moves is settled with those of all others.
+/// The effect of every level but the first of each factor. [`settle_ledger`] adds the losses that it moves.
 pub(super) fn effects(study: &Study<'_>, workload: usize) -> Vec<Effect> {
     let levels = study.design().factors.iter().enumerate();
     let levels = levels.flat_map(|(factor, it)| (1..it.levels.len()).map(move |at| (factor, at)));
@@ -38,7 +38,7 @@ fn effect(study: &Study<'_>, workload: usize, (factor, level): (usize, usize)) -
     }
 }
 
-/// What the blocks say of power, in watts.
+/// The change of power over the blocks, in watts.
 pub(super) fn watts(study: &Study<'_>, contrast: &Contrast) -> Known<Mean> {
     match contrast.mean(&study.measured.watts) {
         Known::Missing { .. } if study.watts_missing.is_some() => {
@@ -88,7 +88,7 @@ fn interaction(
     Some(Interaction { factors, levels, estimate, first_given_second })
 }
 
-/// What the clock alone would have changed, and which part of the change that is.
+/// The change that the clock alone would have made over the blocks in which it was seen, and its part of the change.
 pub(super) fn by_clock(contrast: &Contrast, measured: &Measured) -> (Known<f64>, Known<f64>) {
     let clock = contrast.values(&measured.clock);
     let figure: Vec<(usize, f64)> = contrast
@@ -111,10 +111,10 @@ fn missing() -> Known<f64> {
     )
 }
 
-/// As many arms as this are named one by one.
+/// At most this number of arms is named one by one.
 const FEW: usize = 3;
 
-/// Which trials failed, of a level of a factor that cannot be compared with the first one; `None` where that is not the reason.
+/// Why a level cannot be compared with the first one, where the reason is failed trials: more trials would fail, too.
 fn why_failed(
     study: &Study<'_>,
     workload: usize,
@@ -203,8 +203,8 @@ struct Move {
     mean: Mean,
 }
 
-/// Puts beside each effect the losses that moved, the largest first: by more than [`LEAST_MOVE`], and by more than chance
-/// moves any of them. All losses of all effects are one family of tests.
+/// Adds to each effect the losses that moved by more than [`LEAST_MOVE`] and by more than chance moves any of them, the largest
+/// first. All losses of all effects are one family of tests.
 pub(super) fn settle_ledger(study: &Study<'_>, workloads: &mut [WorkloadAnalysis]) {
     let moves = moves(study, workloads);
     let claims: Vec<Claim> = moves.iter().map(|it| Claim { p: it.mean.p, weight: 1.0 }).collect();

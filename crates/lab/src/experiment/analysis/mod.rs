@@ -1,7 +1,7 @@
 //! What the factors of a study do to its figures.
 //!
 //! Shares are changes against the first level: 0.13 is 13 % more. Of every figure "slower" is a positive change, whichever
-//! way the figure itself is better, so that effects of workloads can be put beside each other.
+//! way the figure itself is better, so that effects of workloads can be compared.
 //!
 //! Trials are compared within blocks, as contrasts of their logarithms; what may be said of a whole study is corrected for
 //! everything that is asked of it.

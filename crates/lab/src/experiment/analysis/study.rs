@@ -142,7 +142,7 @@ fn check(record: &Record, experiment: &Experiment) -> Result<(), NoStudy> {
     Ok(())
 }
 
-/// Nothing where a trial has them, and nothing where nobody looked.
+/// Why no trial has watts; `None` where one has.
 fn watts_missing(trials: &[Trial]) -> Option<String> {
     let around = || trials.iter().filter_map(|it| it.surroundings.value());
     if around().any(|it| watts(it).is_some()) {

@@ -59,7 +59,7 @@ impl Chain {
         self.lines.len() / n.max(1) * rank.min(n)
     }
 
-    /// The line that is so many accesses after `start`.
+    /// The line `accesses` steps after `start`.
     pub(super) fn follow(
         &self,
         start: usize,
@@ -78,7 +78,7 @@ impl Chain {
         self.lines[line].0[1]
     }
 
-    /// The position that is so many accesses after the line `start`.
+    /// The position `accesses` steps after the line `start`.
     pub(super) fn position_after(&self, start: usize, accesses: u64) -> u64 {
         let n = self.n_lines().max(1);
         (self.position(start) + accesses % n) % n

@@ -2,7 +2,7 @@
 //!
 //! What an idle CPU takes to wake up is the exit latency of the idle state it was in (Documentation/admin-guide/pm/
 //! cpuidle.rst), its way back to a high clock, the interrupt and the scheduler; in a guest also the hypervisor's
-//! scheduler. Which share is whose, the figures do not say: `fullclock watch` shows the states beside them.
+//! scheduler. Which share is whose, the figures do not say: `fullclock watch` shows the idle states at the same time.
 
 mod ping_pong;
 
@@ -134,11 +134,11 @@ fn in_microseconds(times_ns: &[u64]) -> Result<Sample, Failure> {
 /// for C6 of Skylake and Ice Lake servers, 800 us of Sapphire Rapids (drivers/idle/intel_idle.c).
 const PERIOD: Duration = Duration::from_millis(2);
 
-/// How late, in nanoseconds, each of so many sleeps ended on the calling thread.
+/// How late, in nanoseconds, each of `count` sleeps ended on the calling thread.
 ///
-/// clock_nanosleep(2) with an absolute time: what happens between asking for the time and going to sleep does not
-/// count. The kernel may be late on purpose, by 50 us unless told otherwise, so that several timers share an
-/// interrupt (PR_SET_TIMERSLACK of prctl(2)).
+/// clock_nanosleep(2) sleeps until an absolute time, so the time between reading the clock and going to sleep does not count.
+/// By default the kernel may wake a thread up to 50 us late, so that several timers share an interrupt (PR_SET_TIMERSLACK of
+/// prctl(2)).
 fn late(count: u64, stop: &AtomicBool) -> Result<Vec<u64>, Failure> {
     let _slack = Slack::least().map_err(refused("cannot set the timer slack"))?;
     let mut late_ns = Vec::new();
@@ -164,7 +164,7 @@ fn sleep_until(due: Duration, stop: &AtomicBool) -> Result<(), Failure> {
             return Err(Failure::Stopped);
         }
         match clock_nanosleep_absolute(ClockId::Monotonic, &request) {
-            // A signal came; the time asked for stays the same.
+            // A signal came; the requested time stays the same.
             Err(Errno::INTR) => {}
             result => return result.map_err(refused("cannot sleep")),
         }
