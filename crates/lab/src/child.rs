@@ -229,7 +229,7 @@ impl Drop for Run {
     }
 }
 
-/// When it ends. A thread of its own waits, so that the moment is that of the end and not of the next look at it.
+/// Receives the moment at which the command ends. A thread waits for it: a poll would see the end late.
 fn end_of(child: &Child) -> std::io::Result<Receiver<Instant>> {
     let (sender, receiver) = mpsc::channel();
     let pid = Pid::from_child(child);

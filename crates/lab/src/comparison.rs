@@ -1,4 +1,4 @@
-//! Which arms of which records are compared, and what is said of each pair.
+//! Which arms of which records are compared, and the result for each pair.
 
 use crate::compare::{
     Evidence, LEVEL, Measure, Side, Verdict, block_differences, doubts_of_either, interleaved,

@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use crate::known::Known;
 use serde::{Deserialize, Serialize};
 
-/// What a workload says of one run.
+/// The result of one run of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Wall time of the work alone, in nanoseconds: without what was between its pieces, where it was cut.
+    /// Wall time of the work alone, in nanoseconds; without the time between its pieces, where it was cut.
     pub elapsed_ns: Known<u64>,
     /// Time on a CPU of all its tasks, in nanoseconds: elapsed time without what other tasks took of it, where the
     /// workload is one task that never sleeps.
@@ -96,7 +96,7 @@ pub struct Trial {
     /// What happened during it, where its node runs a race.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-    /// What the workload says.
+    /// The result of the workload.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// The clock that the probe saw on the CPUs it ran on, right before and right after; of trials whose pieces took turns,
@@ -107,7 +107,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// One task that took `seconds` and never slept, of which nothing else is known: a beginning for trials that are made up.
+    /// One task that took `seconds` and never slept, of which nothing else is known: a start for made-up trials.
     pub fn of_one_task(arm: usize, block: u32, seconds: f64) -> Trial {
         let elapsed_ns = Known::Value((seconds * 1e9) as u64);
         let figures = vec![Figure::of(FigureShape::ELAPSED, seconds)];
@@ -130,7 +130,7 @@ impl Trial {
         }
     }
 
-    /// One that gave no figure.
+    /// A trial that gave no figure.
     pub fn failed(arm: usize, block: u32, began_ns: Known<u64>, why: &Failure) -> Trial {
         let why = why.to_string();
         let missing = || Known::missing(format!("the trial failed: {why}"));
@@ -175,7 +175,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// The metric that tells the clock of busy CPUs, where counters do.
+    /// The metric of the clock of busy CPUs, where counters show it.
     pub(crate) const CLOCK: &str = "busy-mhz";
 
     /// The clock of busy CPUs by their counters, in MHz.
@@ -208,7 +208,7 @@ pub struct Reading {
     pub value: Known<f64>,
 }
 
-/// Something that happened on a node, or that the user wants to remember of that moment.
+/// Something that happened on a node, or a note of the user's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mark", rename_all = "kebab-case")]
 pub enum Mark {
@@ -216,9 +216,9 @@ pub enum Mark {
     Setting {
         /// As a machine's fingerprint names it.
         name: String,
-        /// What it was; `None` where it was not named.
+        /// Its value before; `None` where it was not named.
         from: Option<String>,
-        /// What it is now.
+        /// Its value now.
         to: Option<String>,
     },
     /// The CPU quota of a control group that the node, or a database server of its host, runs in.
@@ -239,9 +239,9 @@ pub enum Mark {
     },
     /// The node's agent was restarted: the intervals between are missing.
     Restarted,
-    /// What the user wrote.
+    /// A note.
     Note {
-        /// In the user's words.
+        /// The text of the user.
         text: String,
     },
 }

@@ -59,12 +59,12 @@ pub trait Ready {
     /// The CPUs that it keeps its threads on; `None` where the scheduler chooses. The same for every trial.
     fn cpus(&self) -> Option<&CpuSet>;
 
-    /// Called after each trial, once its surroundings have been looked at: takes leave of processes that have ended.
+    /// Called after each trial, once its surroundings have been recorded: waits for processes that have ended.
     fn settle(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The processes whose cycles are the work's own.
+    /// The processes that do the work.
     fn processes(&self) -> Vec<u32> {
         vec![std::process::id()]
     }
@@ -91,7 +91,7 @@ pub trait Pieces {
     /// nanoseconds.
     fn piece(&mut self) -> u64;
 
-    /// What the trial came to once all pieces are done: its times are the sums of theirs.
+    /// The outcome of the trial once all pieces are done: its times are the sums of theirs.
     fn outcome(&self) -> Result<Outcome, Failure>;
 }
 
@@ -103,7 +103,7 @@ pub struct Scene<'a> {
     pub allowed: CpuSet,
     /// Where temporary folders are made.
     pub temporary: PathBuf,
-    /// Set when the user wants to stop. Whatever waits or loops looks at it and gives [`Failure::Stopped`].
+    /// Set when the user wants to stop. Every wait and every loop checks it and fails with [`Failure::Stopped`].
     pub stop: &'a AtomicBool,
 }
 

@@ -70,7 +70,7 @@ impl Blocks {
         }
     }
 
-    /// Whether every trial that the record is to have is in it; where more may be wanted, that is not known here.
+    /// Whether the record has every trial of its plan; always where the watcher decides.
     pub(super) fn has_all(&self, record: &Record) -> bool {
         match self {
             Blocks::Alike { .. } => true,

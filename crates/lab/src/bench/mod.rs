@@ -55,7 +55,7 @@ pub struct Plan {
 /// A boot of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootOf {
-    /// The beginning of its id, /proc/sys/kernel/random/boot_id: as much as tells it from others.
+    /// The beginning of its id, /proc/sys/kernel/random/boot_id: as much as distinguishes it from others.
     pub id: String,
     /// Which of the experiment's [`Parts`](crate::experiment::Parts) is run in it; `None` where its levels are not in force,
     /// and no trial is run.

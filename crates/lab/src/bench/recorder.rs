@@ -43,7 +43,7 @@ pub(crate) struct Recorder<'a> {
     spare: Vec<Counters>,
 }
 
-/// One look at the machine.
+/// The counters of the machine at one moment.
 struct Sample {
     counters: Counters,
     /// How long this process has run, with its threads that have ended.
@@ -106,7 +106,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Takes a sample behind the work, and makes the ledger of its CPUs since the first sample that is remembered. `ended_ns` is
+    /// Takes a sample after the work, and makes the ledger of its CPUs since the first sample that is remembered. `ended_ns` is
     /// how long programs ran that this process started and that have ended, `after` the host as it is then.
     ///
     /// Errors: no sample was taken before.
@@ -129,7 +129,7 @@ impl<'a> Recorder<'a> {
         Ok(close(&Evidence { host_after: Some(after), findings, ..evidence }))
     }
 
-    /// Takes a sample before a trial whose window is its own: the machine was another one for the trial before.
+    /// Takes a sample before a trial with its own window: for the trial before, the machine had other settings.
     pub(crate) fn begin_apart(&mut self) {
         self.forget(self.samples.len());
         self.sample();
@@ -237,7 +237,7 @@ fn evidence<'a>(
             .processes
             .first()
             .map_or_else(BTreeMap::new, |pid| work.tasks.iter().map(|tid| (*tid, *pid)).collect()),
-        // Where the work is another's, this process only looks on.
+        // Where another process does the work, this one only observes.
         observer: if work.processes.contains(&own) { 0 } else { own },
         chosen: work.processes,
         ended_ns,

@@ -1,4 +1,4 @@
-//! One trial after the other, each with what the machine did around it.
+//! Runs one trial after the other, each with what the machine did around it.
 
 use super::blocks::Blocks;
 use super::prepared::Prepared;
@@ -33,7 +33,7 @@ pub(super) struct Session<'a> {
     boot: Option<String>,
 }
 
-/// What the probe saw at both ends of a trial.
+/// The clocks before and after a trial.
 struct Clocks {
     before: Fact<Vec<ClockReading>>,
     after: Fact<Vec<ClockReading>>,
@@ -192,7 +192,7 @@ impl<'a> Session<'a> {
         Ok(trials)
     }
 
-    /// Looks at the machine before a trial; the moment, in nanoseconds of CLOCK_MONOTONIC_RAW.
+    /// Samples the machine before a trial; returns the moment, in nanoseconds of CLOCK_MONOTONIC_RAW.
     fn begin(&mut self) -> Result<u64, Failure> {
         if self.scene.stop.load(Ordering::Relaxed) {
             return Err(Failure::Stopped);
@@ -203,7 +203,7 @@ impl<'a> Session<'a> {
         Ok(began_ns)
     }
 
-    /// Looks at it after a trial of this arm, whose tasks ran for `cpu_ns`.
+    /// Samples the machine after a trial of this arm, whose tasks ran for `cpu_ns`.
     fn end(
         &mut self,
         number: usize,
@@ -244,7 +244,7 @@ impl<'a> Session<'a> {
         Known::Value(self.behind_ns.saturating_add(since))
     }
 
-    /// Waits until the machine has been watched for long enough.
+    /// Waits until the counters have been sampled for long enough.
     #[expect(
         clippy::disallowed_methods,
         reason = "waits for as long as a trial's surroundings need"

@@ -34,7 +34,7 @@ pub const MISSED: f64 = 0.05;
 pub enum Design {
     /// In blocks, each with both arms in random order.
     Interleaved,
-    /// Each arm in a moment of its own.
+    /// Each arm at another time.
     Separate,
 }
 

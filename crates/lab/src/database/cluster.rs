@@ -53,8 +53,8 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Makes and starts one with room for that many sessions that keeps what it is told to, in a new folder in `temporary`; what earlier ones left
-    /// there goes first.
+    /// Makes and starts a server in a new folder in `temporary`, with room for that many sessions and with the durability that
+    /// `keeping` says. Removes what earlier servers left there first.
     pub(super) fn start(
         engine: Engine,
         client: &Path,

@@ -45,7 +45,7 @@ const POSTGRESQL_SETTINGS: &[&str] = &[
 ];
 
 impl Keeping {
-    /// What a temporary PostgreSQL server is told of it. Its own defaults keep commits.
+    /// The settings for it of a temporary PostgreSQL server. Its own defaults keep commits.
     fn of_postgresql(self) -> &'static [&'static str] {
         match self {
             Keeping::Nothing => &[
@@ -58,7 +58,7 @@ impl Keeping {
         }
     }
 
-    /// The same of MariaDB, whose log writes only its performance schema times.
+    /// The same for MariaDB, which times its log writes in the performance schema only.
     fn of_mariadb(self) -> &'static [&'static str] {
         match self {
             Keeping::Nothing => &["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"],

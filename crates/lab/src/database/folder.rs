@@ -1,4 +1,4 @@
-//! The folders of temporary servers, and what becomes of those whose owner was killed.
+//! The folders of temporary servers, and their removal where the owner was killed.
 //!
 //! A folder has a marker file with a lock (flock(2)) that the process which made it holds for as long as it lives: the
 //! kernel gives the lock back however that process ends. A later start takes the lock of each folder whose marker is

@@ -2,7 +2,7 @@
 //!
 //! All talk goes through the database's own client program: it knows every way to reach and to authenticate at a
 //! server, and nothing of it has to be linked. A temporary server listens on a Unix socket in a folder of its own
-//! ([`folder`]) and is gone when it is dropped; whether it keeps anything safe on disk until then is the workload's choice.
+//! (`folder`) and is gone when it is dropped; whether it keeps anything safe on disk until then is the workload's choice.
 
 mod backend;
 mod cluster;

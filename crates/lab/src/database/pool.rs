@@ -146,7 +146,7 @@ impl Connection {
 
 /// The time that a task ran on a CPU between two readings, where it can be that of a session that worked for `wall`.
 fn ran(before: u64, after: u64, wall: Duration) -> Fact<u64> {
-    /// The answer reaches us before the server's task looks at its own end: that part of its time is outside of `wall`.
+    /// The answer arrives here before the server's task has finished: the rest of its time is outside of `wall`.
     const SLACK: Duration = Duration::from_millis(100);
     let found = format!("{before} ns, then {after} ns");
     let ran = after.checked_sub(before).filter(|it| (1..=nanoseconds(wall + SLACK)).contains(it));

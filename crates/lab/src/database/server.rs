@@ -116,7 +116,7 @@ impl Server {
         })
     }
 
-    /// Runs statements in a session of their own.
+    /// Runs statements in a new session.
     pub(crate) fn ask(
         &self,
         statements: &str,

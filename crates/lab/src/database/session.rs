@@ -27,7 +27,7 @@ const LONGEST_COMPLAINT: usize = 4096;
 /// The row after the last one of an answer.
 const DONE: &str = "fullclock: done";
 
-/// How long a client has to end after it was told to.
+/// How long a client may take to end before it is killed.
 const LEAVE: Duration = Duration::from_secs(3);
 
 /// How long to wait for something.
@@ -69,7 +69,7 @@ impl Session {
     /// Starts the client. Whether it reaches the server shows at the first question.
     pub(super) fn open(mut command: Command) -> Result<Session, Failure> {
         let program = name(&command);
-        // In a group of its own, so that Ctrl-C ends sessions in order, by way of us.
+        // In its own process group: Ctrl-C reaches this program alone, which ends sessions in order.
         command
             .process_group(0)
             .stdin(Stdio::piped())

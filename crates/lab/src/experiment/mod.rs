@@ -1,6 +1,6 @@
 //! Experiments: settings and conditions by workloads, planned, run in random order, and settled by analysis.
 //!
-//! A [`Design`] names factors, each with levels, and workloads. [`arms`] makes the arms of it: combinations of a level of
+//! A [`Design`] names factors, each with levels, and workloads. [`arms()`] makes the arms of it: combinations of a level of
 //! each factor, once for each workload. A [`Record`](crate::record::Record) that has an [`Experiment`] is a study: its arms
 //! are those combinations, in the same order, it keeps the design as planned, and [`analysis`] says what the factors do to
 //! the figures of its trials. All of this is pure; the program that runs the trials changes the machine around them.

@@ -1,5 +1,5 @@
-//! A sweep of `kipmid_max_busy_us`: how long a controller's answers take under each limit, what waiting for them takes of a CPU,
-//! and where the trade of the two turns.
+//! A sweep of `kipmid_max_busy_us`: how long a controller's answers take under each limit, how much CPU time waiting for them
+//! takes, and the knee of that trade-off.
 //!
 //! What waiting costs is the CPU time for the same answers, one device id and one sensor record, and not the share of a CPU: who
 //! lets them take longer lowers that share without sparing anything. Where the sweep was run under several loads, a limit's
@@ -98,7 +98,7 @@ impl Tuning {
         self.limits.iter().find(|it| it.costs().is_none()).map(|it| &*it.limit)
     }
 
-    /// The limit to have: the knee, where it spares CPU time beyond doubt.
+    /// The recommended limit: the knee, where it saves CPU time beyond doubt.
     pub fn advised(&self) -> Option<&str> {
         let knee = self.limits.get(self.knee?)?;
         let spares = |it: &Change| it.is_there() && it.change < 0.0;
@@ -231,7 +231,7 @@ fn knee(points: &[(f64, f64)]) -> Option<usize> {
     (below(farthest) > 0.0).then_some(farthest)
 }
 
-/// The points that no other one beats in both costs, by the first cost.
+/// The points that no other point beats in both costs, by the first cost.
 pub(super) fn front(points: &[(f64, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|a, b| {

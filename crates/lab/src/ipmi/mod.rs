@@ -36,7 +36,7 @@ pub struct Times {
 
 /// Opens the controller of this machine.
 ///
-/// Errors: there is none to be had, and what to do, as far as `host` tells.
+/// Errors: there is none, with what to do about it, as far as `host` shows.
 pub fn open(host: &HostView) -> Result<Controller, Failure> {
     Controller::open(Path::new("/")).map_err(|why| unready(&why, host))
 }

@@ -1,4 +1,4 @@
-//! Nodes that commit at the same time, and what each of them tells of it.
+//! Nodes that commit at the same time, and the trials that each of them sends.
 //!
 //! ```text
 //!   an engine of `commit`, which works without a break      commit

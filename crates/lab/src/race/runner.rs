@@ -27,7 +27,7 @@ pub struct Task {
     pub race: String,
     /// What is asked of `commit`.
     pub settings: Settings,
-    /// How long a trial is, at least: it ends with a commit, and a server tells what it counts at the end of a stretch only.
+    /// The least length of a trial: it ends with a commit, and a server reports its counts only at the end of a batch.
     pub interval: Duration,
     /// Whether the agent records its machine during the race.
     pub is_recorded: bool,
@@ -88,7 +88,7 @@ impl<'a> Runner<'a> {
         self.engine.cpus()
     }
 
-    /// Works from `begin_ns` of CLOCK_MONOTONIC_RAW until the scene's wish to stop, and tells a trial for each interval. The
+    /// Works from `begin_ns` of CLOCK_MONOTONIC_RAW until the scene's stop flag is set, and sends a trial for each interval. The
     /// trials are numbered from 1, and their times are those since `begin_ns`.
     ///
     /// Errors: why it ended before; what is committed is not in the log.

@@ -109,7 +109,7 @@ mod tests {
         let lifted =
             Mark::Quota { group: "/sys/fs/cgroup/b".to_owned(), from: Some(0.25), to: None };
         assert_eq!(watcher.poll_quotas(&host("performance", None)), [lifted]);
-        // What an audit says of it comes with the next look at everything.
+        // The finding of the audit goes away with the next full poll.
         let [Mark::Finding { check, is_there: false }] =
             &watcher.poll_all(&host("performance", None))[..]
         else {

@@ -21,16 +21,16 @@ pub fn lag_one(sample: &Sample) -> f64 {
     (raw + (1.0 + 4.0 * raw) / n).clamp(-MOST_CORRELATION, MOST_CORRELATION)
 }
 
-/// How many independent trials say as much about the mean as these: from 1 to as many as there are.
+/// The number of independent trials that say as much about the mean as these: from 1 to the number of trials.
 ///
-/// Trials that resemble the one before less than chance would count as one each, which is cautious.
+/// Trials that resemble the one before less than by chance count as one each, which is on the safe side.
 pub fn effective_size(sample: &Sample) -> f64 {
     let n = sample.len() as f64;
     let resemblance = lag_one(sample).max(0.0);
     (n * (1.0 - resemblance) / (1.0 + resemblance)).clamp(1.0, n)
 }
 
-/// At 1 nothing would be left of any number of trials.
+/// At 1 the effective size of any sample would be 0.
 const MOST_CORRELATION: f64 = 0.99;
 
 /// Where the figures changed, and by how much.
@@ -98,10 +98,10 @@ pub fn warm_up(sample: &Sample) -> usize {
     if stands_out { cut } else { 0 }
 }
 
-/// In normal noise one value in 700 lies that far above.
+/// In normal noise, one value in 700 lies that far above the median.
 const STANDING_OUT: f64 = 3.0;
 
-/// The last values are too few to say how they vary.
+/// Fewer values do not show how they vary.
 const LEAST_KEPT: usize = 5;
 
 fn cheapest_cut(values: &[f64]) -> Option<usize> {

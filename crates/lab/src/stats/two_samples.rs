@@ -23,9 +23,9 @@ pub struct Comparison {
 /// Errors: a sample has fewer than 5 values. Where neither varies at all, any difference is certain.
 ///
 /// Yuen, "The Two-sample Trimmed t for Unequal Population Variances", Biometrika 61 (1974), with the sizes reduced to the
-/// effective ones of each arm, because neighbours in time resemble each other. It cannot know what changed between
-/// the two moments besides what was meant to: that the arms differ is all it says, and a machine that drifts more slowly
-/// than an arm lasts makes it say so too often. Interleaved trials are the remedy.
+/// effective ones of each arm, because neighbours in time resemble each other. It only says that the arms differ: it cannot
+/// know what else changed between them, and a machine that drifts more slowly than an arm lasts makes it claim differences
+/// too often. Interleaved trials avoid that.
 pub fn yuen(a: &Sample, b: &Sample, confidence: f64) -> Result<Comparison, Unfit> {
     let (left, right) = (Side::of(a)?, Side::of(b)?);
     let variance = left.variance + right.variance;

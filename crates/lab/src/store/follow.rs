@@ -35,7 +35,7 @@ enum Source {
     },
     /// A result that is written to its end.
     Whole(Box<Record>),
-    /// One of which everything was told.
+    /// A result of which everything was read.
     Told,
 }
 

@@ -82,7 +82,7 @@ impl History {
         History::of(place, Table::in_memory()?, &results)
     }
 
-    /// The same without an index on the disk: for who may only read.
+    /// The same without an index on disk, for a user who may only read.
     ///
     /// Errors: the folder cannot be read.
     pub fn open_in_memory(place: &Path) -> Result<History, HistoryError> {

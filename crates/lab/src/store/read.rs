@@ -104,7 +104,7 @@ fn bytes_of(file: &File) -> Result<Vec<u8>, Why> {
     if length > LARGEST { Err(Why::Large) } else { Ok(bytes) }
 }
 
-/// Only as much as tells the version: everything else may be different in a later one.
+/// Only the version: everything else may differ in a later one.
 #[derive(Deserialize)]
 struct Version {
     format: u32,

@@ -48,7 +48,7 @@ pub(super) struct Received {
     pub(super) parts: Vec<u64>,
 }
 
-/// A message that nothing can compress and no wire may take for its end.
+/// A message that cannot be compressed and does not hold the byte END.
 pub(super) fn message(bytes: u64) -> Vec<u8> {
     // The same in every run.
     let mut random = fastrand::Rng::with_seed(1);
@@ -83,14 +83,14 @@ impl Message {
     }
 }
 
-/// Sends until it is enough.
+/// Sends messages until the amount is reached.
 pub(super) fn send(channel: &Channel<'_>, part: &Part) -> Result<Timed<()>, Broken> {
     let message = Message::of(part)?;
     channel.expect(READY)?;
     channel.write(&[START])?;
     let pour = || -> Result<(), Broken> {
         let began = now();
-        // The time is looked at every 16 messages, or every 64 KiB.
+        // The time is read every 16 messages, or every 64 KiB.
         let every = (65536 / part.bytes.max(1)).clamp(1, 16);
         let mut n_sent = 0u64;
         while is_wanted(part.amount, n_sent) {
@@ -117,7 +117,7 @@ fn is_wanted(amount: Amount, n_sent: u64) -> bool {
     }
 }
 
-/// Receives to the end.
+/// Receives until END.
 pub(super) fn receive(channel: &Channel<'_>, part: &Part) -> Result<Timed<Received>, Broken> {
     let window = match part.amount {
         Amount::Time(ns) => Some(Duration::from_nanos(ns)),
@@ -211,7 +211,7 @@ fn is_last(amount: Amount, number: u64, first: Instant, at: Instant) -> bool {
 
 /// Sends back what comes.
 pub(super) fn answer(channel: &Channel<'_>, part: &Part) -> Result<Timed<()>, Broken> {
-    /// The time is looked at that seldom, because it would be part of every trip.
+    /// The time is read that seldom, because reading it is part of a round trip.
     const EVERY: u64 = 256;
     let mut message = vec![0; usize::try_from(part.bytes).unwrap_or_default()];
     channel.write(&[READY])?;

@@ -158,12 +158,12 @@ impl<'a> Accounts<'a> {
         }
     }
 
-    /// Notes what was seen of a message size.
+    /// Adds the clocks that were read after a message size.
     pub fn note(&mut self, clocks: &[ClockReading]) {
         self.clocks.extend_from_slice(clocks);
     }
 
-    /// Notes a program that ran for a message size, and has ended.
+    /// Adds a program that ran for a message size, and has ended.
     pub fn note_program(&mut self, ran: &perftest::Ran) {
         self.programs_ns = self.programs_ns.saturating_add(ran.work.cpu_ns);
         self.clocks.extend(ran.clock.iter());

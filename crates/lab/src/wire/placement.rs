@@ -1,4 +1,4 @@
-//! Where the adapter of one end is plugged in and who serves it, against the CPUs that worked.
+//! Where the adapter of one end is plugged in and which CPUs serve it, compared with the CPUs that worked.
 //!
 //! It cannot know of memory: a program whose buffers are on another node than its CPUs pays for the way twice.
 

@@ -1,4 +1,4 @@
-//! The threads of one end: one for each stream, on a CPU of its own where the user names some.
+//! The threads of one end: one for each stream, each on its own CPU where the user names CPUs.
 
 use super::Broken;
 use super::channel::Channel;
@@ -22,7 +22,7 @@ pub enum Side {
     Server,
 }
 
-/// Who works for one end of a test.
+/// The threads of one end of a test.
 #[derive(Clone, Copy, Debug)]
 pub struct Crew<'a> {
     /// Which one.
@@ -38,7 +38,7 @@ pub struct Crew<'a> {
 /// One message size, as one end saw it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// What it has to tell.
+    /// Its result.
     pub found: Found,
     /// What each thread did.
     pub work: Vec<Work>,
@@ -46,7 +46,7 @@ pub struct Outcome {
     pub clocks: Vec<ClockReading>,
 }
 
-/// What one end has to tell of a message size.
+/// The result of one end for a message size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// It sent, or answered: the other end knows.

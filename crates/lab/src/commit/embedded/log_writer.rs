@@ -91,7 +91,7 @@ pub(super) struct LogWriter<'a> {
 }
 
 impl<'a> LogWriter<'a> {
-    /// One whose writes are those of this run.
+    /// A writer for this run.
     pub(super) fn new(
         file: &'a LogFile,
         log: &'a LogBuffer,
@@ -110,7 +110,7 @@ impl<'a> LogWriter<'a> {
             match self.write(&blocks) {
                 Ok(()) => {
                     self.log.done(batch);
-                    // Those who were woken and wait for this CPU post first, and are in the next write instead of the one after.
+                    // Sessions that were woken and wait for this CPU post first: they are in the next write, not the one after.
                     std::thread::yield_now();
                 }
                 Err(failure) => return self.log.fail(failure),

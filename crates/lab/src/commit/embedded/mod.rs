@@ -137,7 +137,7 @@ impl Drop for Embedded {
 struct Ended {
     failure: Option<Failure>,
     last_batch: u32,
-    /// How many commits each session was told of.
+    /// The number of commits that were confirmed to each session.
     committed: Vec<u64>,
 }
 

@@ -4,7 +4,7 @@ use super::log_buffer::LogBuffer;
 use super::redo;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What a session has done. On cache lines of its own: others are written all the time.
+/// The counts of a session, on cache lines of their own: other sessions write theirs all the time.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Tally {
@@ -19,7 +19,7 @@ impl Tally {
         self.tid.load(Ordering::Relaxed)
     }
 
-    /// How many commits it was told of.
+    /// The number of commits that were confirmed to it.
     pub(super) fn commits(&self) -> u64 {
         self.commits.load(Ordering::Relaxed)
     }
@@ -41,7 +41,7 @@ impl Session {
         Session { table: Table::new(number), redo: Vec::new() }
     }
 
-    /// Inserts and commits until it is told to end.
+    /// Inserts and commits until the log buffer is closed.
     pub(super) fn run(mut self, log: &LogBuffer, tally: &Tally) {
         tally.tid.store(own_tid(), Ordering::Relaxed);
         while !log.is_over() {

@@ -66,7 +66,7 @@ impl Serving {
         let limit = settings.timeout.unwrap_or(LIMIT);
         let starting = Patience { stop: scene.stop, abandoned: &NOBODY, limit };
         let folder = settings.folder.as_deref().map_or(&*scene.temporary, Path::new);
-        // One more looks on.
+        // One more session reads the counts.
         let keeping = (folder, Keeping::Commits);
         let server = Server::keeping(settings, keeping, Database::ALL, n_sessions + 1, starting)?;
         let dialect = dialect_of(&server, starting)?;

@@ -38,7 +38,7 @@ impl Postgresql {
 impl Dialect for Postgresql {
     fn setup(&self, limit: Duration) -> String {
         let milliseconds = limit.as_millis().clamp(1, i32::MAX as u128);
-        // To time log writes is a superuser's to ask for; who is none goes by the server's own setting.
+        // Only a superuser may turn the timing of log writes on; for others the server's setting counts.
         let timing = "DO $$ BEGIN PERFORM set_config('track_wal_io_timing', 'on', false); \
                       EXCEPTION WHEN OTHERS THEN NULL; END $$;";
         let timing = if self.version >= 140_000 { timing } else { "" };

@@ -53,7 +53,8 @@ fn mean(values: &[f64], why: Option<&str>) -> Known<f64> {
     Known::Value(values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The ledger around these trials, by id of the loss and its part: means over those whose ledger does not say that the line is missing; one that a ledger does not name is 0 there.
+/// The ledger around these trials, by id of the loss and its part: means over the ledgers in which the line is not missing. A
+/// line that a ledger does not name is 0 there.
 pub fn ledger(trials: &[&Trial]) -> Vec<(String, String, f64)> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     let mut n_ledgers = 0;

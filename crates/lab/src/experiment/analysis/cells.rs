@@ -1,7 +1,7 @@
 //! What was measured of each arm in each block: means over its good trials. Where a study takes reboots, a block is a round of
 //! boots: trials of one boot are one observation.
 //!
-//! Kept arm by arm, so that what is asked of a few arms looks at no other one, and an arm that a block lacks takes no room.
+//! Kept by arm, so that a question about a few arms reads no other arm, and an arm that a block lacks takes no room.
 
 use crate::compare::Measure;
 use crate::experiment::Parts;

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Contrast(Vec<(usize, f64)>);
 
-/// Sums of figures that are alike differ by rounding, always in the same way; no clock shows such a share.
+/// Equal figures give sums that differ by rounding, always in the same way; no clock measures such a share.
 const ROUNDING: f64 = 1e-12;
 
 impl Contrast {
@@ -35,13 +35,13 @@ impl Contrast {
         Contrast([weighted(of, 1.0), weighted(against, -1.0)].concat())
     }
 
-    /// This less `other`, which looks at other arms.
+    /// This less `other`, which has other arms.
     pub(super) fn less(&self, other: &Contrast) -> Contrast {
         let negated = other.0.iter().map(|(arm, weight)| (*arm, -weight));
         Contrast(self.0.iter().copied().chain(negated).collect())
     }
 
-    /// Whether it looks at no arm.
+    /// Whether it has no arm.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

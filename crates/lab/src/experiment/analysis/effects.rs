@@ -192,7 +192,7 @@ fn correct(family: Vec<&mut Estimate>, is_forbidden: bool) {
     }
 }
 
-/// The smallest move of a line of the ledger that is told: half a point.
+/// The smallest move of a line of the ledger that is reported: half a point.
 const LEAST_MOVE: f64 = 0.005;
 
 /// One loss of one effect, as blocks have it.

@@ -1,4 +1,4 @@
-//! Which combinations of settings can be chosen, and which of them no other one beats.
+//! Which combinations of settings can be chosen, and which of them are Pareto-optimal.
 
 use super::effects::watts;
 use super::forecast::{Forecast, Forecasts, Term, terms};

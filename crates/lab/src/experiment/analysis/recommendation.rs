@@ -186,7 +186,7 @@ fn has_dependence(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> bool {
 /// family of tests.
 ///
 /// A condition cannot be chosen, so that what is advised is what is best on the average of its levels. Where that is not best under
-/// each of them, it has to be said: who runs under one of them pays for the others.
+/// each of them, the recommendation has to say so: one condition pays for the others.
 pub(super) fn slower_where(study: &Study<'_>, levels: &[usize]) -> Vec<SlowerWhere> {
     let mut found: Vec<(SlowerWhere, Mean)> = Vec::new();
     for workload in 0..study.design().workloads.len() {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bytes of a cache line of x86-64 and of most Arm servers.
 pub(super) const LINE: u64 = 64;
 
-/// Lines between two looks at whether to stop: some milliseconds.
+/// Lines between two checks of the stop flag: some milliseconds.
 const STEP: usize = 1 << 16;
 
 /// The first word is the next line, the second the position in the cycle; the others are the line's own number.
