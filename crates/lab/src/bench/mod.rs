@@ -3,7 +3,7 @@
 mod blocks;
 mod prepared;
 mod recorder;
-mod session;
+mod trial_runner;
 mod turns;
 
 use crate::doubt::Doubt;
@@ -19,7 +19,7 @@ use fastrand::Rng;
 use prepared::Prepared;
 pub(crate) use prepared::refuse_denied;
 pub(crate) use recorder::{Recorder, Work, clocks, trial_clock};
-use session::Session;
+use trial_runner::TrialRunner;
 
 /// What is to be run.
 pub struct Plan {
@@ -130,8 +130,8 @@ pub fn run(
     let mut draw = Rng::with_seed(plan.seed);
     let blocks = Blocks::of(&record, plan.trials, plan.boot.as_ref());
     let boot = plan.boot.map(|it| it.id);
-    let session = Session::new(arms, pieces, recorder, scene, boot);
-    let outcome = session.run(plan.warm_up, &blocks, &mut draw, &mut record, watcher);
+    let runner = TrialRunner::new(arms, pieces, recorder, scene, boot);
+    let outcome = runner.run(plan.warm_up, &blocks, &mut draw, &mut record, watcher);
     record.is_complete = outcome.is_ok() && blocks.has_all(&record);
     if matches!(outcome, Err(Failure::Stopped)) {
         record.doubts.push(Doubt::CutShort.into());

@@ -231,9 +231,9 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     /// Tells these numbers of commits, one after the other, and the last one again and again.
-    struct Told(Vec<u64>);
+    struct Scripted(Vec<u64>);
 
-    impl Engine for Told {
+    impl Engine for Scripted {
         fn start(&mut self) -> Result<(), Failure> {
             Ok(())
         }
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn an_interval_without_a_commit_goes_on_until_there_is_one() {
-        let told = Told(vec![0, 10, 10, 10, 20, 5, 6]);
+        let told = Scripted(vec![0, 10, 10, 10, 20, 5, 6]);
         let engine = |runner: &mut Runner<'_>| runner.engine = Box::new(told);
         let trials = run_with(Settings::default(), 4, engine).unwrap();
         let began: Vec<u64> = trials.iter().map(|it| *it.began_ns.value().unwrap()).collect();

@@ -36,7 +36,7 @@ enum Source {
     /// A result that is written to its end.
     Whole(Box<Record>),
     /// A result of which everything was read.
-    Told,
+    Finished,
 }
 
 /// What is new of a result.
@@ -120,7 +120,7 @@ impl Follower {
 
     /// What is left of a result that is written to its end.
     fn end(&mut self) -> News {
-        let whole = match std::mem::replace(&mut self.source, Source::Told) {
+        let whole = match std::mem::replace(&mut self.source, Source::Finished) {
             Source::Whole(whole) => whole,
             other => {
                 self.source = other;

@@ -145,11 +145,11 @@ fn center(rows: &mut [Vec<f64>]) {
 }
 
 /// The model of each workload once more, block by block: its values are observations.
-pub(super) struct Blocks(Vec<BTreeMap<usize, Forecast>>);
+pub(super) struct BlockForecasts(Vec<BTreeMap<usize, Forecast>>);
 
-impl Blocks {
+impl BlockForecasts {
     /// By what is in the model of each workload.
-    pub(super) fn of(study: &Study<'_>, terms: &[BTreeSet<Term>]) -> Blocks {
+    pub(super) fn of(study: &Study<'_>, terms: &[BTreeSet<Term>]) -> BlockForecasts {
         let of = |(workload, terms): (usize, &BTreeSet<Term>)| {
             let mut values: BTreeMap<usize, Vec<(Term, f64)>> =
                 (0..study.measured.figure.n_blocks()).map(|it| (it, Vec::new())).collect();
@@ -162,7 +162,7 @@ impl Blocks {
             let forecast = |it: Vec<(Term, f64)>| Forecast::of(study.design(), it.into_iter());
             whole.map(|(block, values)| (block, forecast(values))).collect()
         };
-        Blocks(terms.iter().enumerate().map(of).collect())
+        BlockForecasts(terms.iter().enumerate().map(of).collect())
     }
 
     /// Where the change from `from` to `to` lies, of one workload or the mean of all.

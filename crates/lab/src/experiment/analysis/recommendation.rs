@@ -1,7 +1,7 @@
 //! What to do with the machine.
 
 use super::contrast::mean_of;
-use super::forecast::Blocks;
+use super::forecast::BlockForecasts;
 use super::forecast::{Forecasts, Term, terms};
 use super::pareto::Candidates;
 use super::study::Study;
@@ -33,7 +33,7 @@ pub(super) fn recommendation(
             Recommendation::Nothing { detectable: detectable(study, workloads) }
         };
     }
-    let blocks = Blocks::of(study, &terms);
+    let blocks = BlockForecasts::of(study, &terms);
     let candidates = Candidates::of(study);
     let forecasts = Forecasts::of(study, workloads, &terms);
     let Some(best) = fastest(study, &candidates, &forecasts) else {
@@ -55,7 +55,7 @@ fn change(
     study: &Study<'_>,
     workloads: &[WorkloadAnalysis],
     levels: Vec<usize>,
-    (blocks, candidates, forecasts): (&Blocks, &Candidates, &Forecasts),
+    (blocks, candidates, forecasts): (&BlockForecasts, &Candidates, &Forecasts),
 ) -> Recommendation {
     let first = vec![0; levels.len()];
     let is_slower =

@@ -16,8 +16,8 @@ use host::probe::anchor;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The trials of one record.
-pub(super) struct Session<'a> {
+/// Runs the trials of one record.
+pub(super) struct TrialRunner<'a> {
     arms: Prepared,
     /// How many pieces a trial is cut into; `None` where it runs as a whole.
     pieces: Option<u32>,
@@ -39,16 +39,16 @@ struct Clocks {
     after: Fact<Vec<ClockReading>>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> TrialRunner<'a> {
     pub(super) fn new(
         arms: Prepared,
         pieces: Option<u32>,
         recorder: Recorder<'a>,
         scene: &'a Scene<'a>,
         boot: Option<String>,
-    ) -> Session<'a> {
+    ) -> TrialRunner<'a> {
         let (started_ns, behind_ns, is_apart) = (None, 0, false);
-        Session { arms, pieces, recorder, scene, started_ns, is_apart, behind_ns, boot }
+        TrialRunner { arms, pieces, recorder, scene, started_ns, is_apart, behind_ns, boot }
     }
 
     /// Runs the blocks, after `warm_up` trials of each of their arms that are not kept.
