@@ -36,10 +36,11 @@ pub(crate) use race::{AgentArguments, RaceArguments};
 pub(crate) use serve::ServeArguments;
 pub(crate) use watch::{Probe, WatchArguments};
 
-use crate::measure::choice::Trace;
 use crate::output::OutputArguments;
 use crate::period::{Point, point};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use engine::measure::choice::Trace;
 use facts::{CpuSet, quantity};
 use rules::finding::Severity;
 use std::ffi::OsString;
@@ -268,7 +269,7 @@ pub(crate) struct LedgerArguments {
     #[arg(long, conflicts_with = "command")]
     pub(crate) spin: bool,
     /// Whether to trace the scheduler and interrupts: auto does so where it is allowed and costs little
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = trace())]
     pub(crate) trace: Trace,
     /// A recording made by `fullclock watch --record`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pids", "spin", "duration", "command"])]
@@ -287,6 +288,15 @@ pub(crate) struct LedgerArguments {
 fn cpu_list(text: &str) -> Result<CpuSet, String> {
     let cpus = CpuSet::parse_list(text).map_err(|error| error.to_string())?;
     if cpus.is_empty() { Err("it names no CPU".to_owned()) } else { Ok(cpus) }
+}
+
+/// `auto`, `always` or `never`.
+fn trace() -> impl TypedValueParser<Value = Trace> {
+    PossibleValuesParser::new(["auto", "always", "never"]).map(|it| match &*it {
+        "always" => Trace::Always,
+        "never" => Trace::Never,
+        _ => Trace::Auto,
+    })
 }
 
 const EXAMPLES: &str = "\

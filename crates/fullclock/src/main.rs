@@ -3,23 +3,14 @@
 //! The binary reads the command line, asks `host` for facts and `rules` for verdicts, and prints them.
 #![forbid(unsafe_code)]
 
-mod advised;
 mod cli;
-mod clock;
 mod commands;
 mod compared;
-mod connections;
-mod engine;
-mod interrupt;
-mod measure;
 mod output;
 mod page_file;
 mod period;
 mod private_file;
-mod results_folder;
-mod secret;
 mod tui;
-mod watch;
 mod web;
 
 use signal_hook::consts::SIGXFSZ;

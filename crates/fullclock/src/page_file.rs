@@ -1,8 +1,8 @@
 //! The file of a page that the user names: there as a whole or as it was, and never over something else.
 #![expect(clippy::disallowed_methods, reason = "writes the file that the user names")]
 
-use crate::results_folder::folder_of;
 use anyhow::{Context, Result, bail};
+use engine::results_folder::folder_of;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

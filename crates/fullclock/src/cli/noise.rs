@@ -1,6 +1,6 @@
 //! The options of `fullclock noise`.
 
-use super::{Trace, cpu_list};
+use super::{Trace, cpu_list, trace};
 use clap::Args;
 use facts::{CpuSet, quantity};
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) struct NoiseArguments {
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
     /// Whether to trace who interrupts: auto does so where it is allowed and costs little
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = trace())]
     pub(crate) trace: Trace,
     /// Print CSV
     #[arg(long)]

@@ -1,9 +1,9 @@
 //! `fullclock audit`: judges a host.
 
-use crate::advised;
 use crate::cli::{Arguments, Level};
 use crate::output::{self};
 use anyhow::Result;
+use engine::advised;
 use host::Answered;
 use rules::audit::Audit;
 use std::process::ExitCode;

@@ -3,8 +3,8 @@
 use crate::cli::{Arguments, CompareArguments};
 use crate::compared::{compared, sides};
 use crate::output::{self};
-use crate::results_folder::results_folder;
 use anyhow::{Context, Result};
+use engine::results_folder::results_folder;
 use lab::record::Record;
 use lab::store::{self, History};
 use std::path::{Path, PathBuf};

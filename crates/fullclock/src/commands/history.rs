@@ -2,8 +2,8 @@
 
 use crate::cli::{Arguments, HistoryAction, HistoryArguments};
 use crate::output::{self};
-use crate::results_folder::results_folder;
 use anyhow::Result;
+use engine::results_folder::results_folder;
 use lab::store::{History, read, recordings, sweep};
 use std::path::Path;
 use std::process::ExitCode;

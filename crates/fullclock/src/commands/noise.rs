@@ -6,11 +6,11 @@
 
 use super::ledger::{threads, wait, within};
 use crate::cli::{Arguments, NoiseArguments};
-use crate::interrupt::Interrupt;
-use crate::measure::choice::Trace;
-use crate::measure::{choice, spin};
 use crate::output::{self};
 use anyhow::{Context, Result, bail};
+use engine::interrupt::Interrupt;
+use engine::measure::choice::Trace;
+use engine::measure::{choice, spin};
 use facts::{CpuSet, Missing};
 use host::Live;
 use host::counters::{Sampler, Wanted};

@@ -1,12 +1,13 @@
 //! `fullclock serve`: this machine in a browser.
 
 use crate::cli::{Arguments, ServeArguments};
-use crate::interrupt::Interrupt;
-use crate::results_folder::results_folder;
-use crate::watch::{self, Watched};
+use crate::output;
 use crate::web::{Gate, Limits, Plan, serve};
-use crate::{output, secret};
 use anyhow::{Context, Result, bail};
+use engine::interrupt::Interrupt;
+use engine::results_folder::results_folder;
+use engine::sampling::Watched;
+use engine::{sampling, secret};
 use host::Live;
 use lab::record::Fingerprint;
 use rules::watch::{Probing, View};
@@ -29,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
     let host = host::view(&live);
     let fingerprint = Fingerprint::of(&host);
     let (interval, view) = (options.interval, View::everything(std::process::id()));
-    let plan = watch::Plan { interval, cpus: None, view, probing: Probing::Busy };
+    let plan = sampling::Plan { interval, cpus: None, view, probing: Probing::Busy };
     let most_files = host::counters::raise_open_files();
     let watched = Watched::begin(live, host, plan, None)?;
     let plan = Plan {

@@ -4,9 +4,9 @@
 //! somebody traces the attempts.
 
 use crate::cli::{Arguments, TickArguments};
-use crate::interrupt::Interrupt;
 use crate::output::{self};
 use anyhow::{Result, bail};
+use engine::interrupt::Interrupt;
 use facts::counters::{Counters, Family, Tasks};
 use facts::{CpuSet, Fact, HostView, Missing, Why};
 use host::Live;

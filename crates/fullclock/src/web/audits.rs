@@ -79,7 +79,7 @@ impl Audited {
 fn audited() -> Result<Audited, Refusal> {
     let source = Live::this_machine();
     let host = host::view(&source);
-    let audit = crate::advised::audit(&source, &host);
+    let audit = engine::advised::audit(&source, &host);
     let detail = report::text::Detail { quiet: false, verbose: false };
     let style = Style { color: false, width: 100 };
     let text = report::json::audit(&host, &audit).map_err(Refusal::failed)?;

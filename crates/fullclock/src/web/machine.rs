@@ -2,8 +2,8 @@
 
 use super::Served;
 use super::json::Json;
-use crate::watch::Watched;
 use axum::extract::State;
+use engine::sampling::Watched;
 use lab::record::Fingerprint;
 use rules::losses::LOSSES;
 use rules::metric::Kind;

@@ -4,13 +4,12 @@ mod desk;
 mod session;
 
 use crate::cli::{AgentArguments, Arguments};
-use crate::clock::now;
-use crate::connections;
-use crate::interrupt::Interrupt;
 use crate::output;
-use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
 use desk::{Desk, PATIENCE};
+use engine::clock::now;
+use engine::interrupt::Interrupt;
+use engine::{connections, secret};
 use lab::lines::Timed;
 use session::{Door, HANDSHAKE};
 use std::cell::Cell;

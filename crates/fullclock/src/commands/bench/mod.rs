@@ -9,12 +9,12 @@ pub(super) mod progress;
 mod session;
 
 use crate::cli::{Arguments, BenchArguments};
-use crate::clock::since_1970_ns;
-use crate::interrupt::Interrupt;
-use crate::measure::costs;
 use crate::output::{self};
-use crate::results_folder::kept_in;
 use anyhow::{Context, Result, bail};
+use engine::clock::since_1970_ns;
+use engine::interrupt::Interrupt;
+use engine::measure::costs;
+use engine::results_folder::kept_in;
 use facts::{CpuSet, HostView, utc};
 use host::Live;
 use lab::bench::{Plan, PlannedArm};

@@ -7,11 +7,11 @@ mod change;
 mod data;
 
 use crate::cli::{Arguments, CertificateArguments};
-use crate::clock::since_1970;
 use crate::commands::compare;
 use crate::output::{self};
 use crate::page_file::{self, Kind};
 use anyhow::{Context, Result, anyhow, bail};
+use engine::clock::since_1970;
 use lab::compare::Side;
 use lab::comparison::{Comparison, between, within};
 use lab::record::Record;

@@ -2,10 +2,10 @@
 
 use super::{asked, changer, code, lasting, planned, profile, prove, refuse_awaiting};
 use crate::cli::{ApplyArguments, Arguments, PlanArguments};
-use crate::engine::{Change, Executor, Stop, with_unrecorded};
-use crate::interrupt::Interrupt;
 use crate::output::{self};
 use anyhow::{Result, bail};
+use engine::change::{Change, Executor, Stop, with_unrecorded};
+use engine::interrupt::Interrupt;
 use facts::change::{Group, Target, Write};
 use host::change::{Access, ChangeError, Changer, Guarded, Journal, held_requests};
 use host::{Live, Once, Source};

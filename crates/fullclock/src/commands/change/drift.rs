@@ -5,10 +5,10 @@
 
 use super::program;
 use crate::cli::{Arguments, DriftArguments};
-use crate::clock::since_1970_ns;
-use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::{Result, bail};
+use engine::clock::since_1970_ns;
+use engine::interrupt::Interrupt;
 use facts::change::{ChangeState, Standing, Target, Written, WrittenPlace};
 use facts::utc;
 use host::change::{Access, Journal, Machine, standing};

@@ -2,8 +2,8 @@
 
 use super::apply::Task;
 use super::program;
-use crate::engine::Change;
 use anyhow::{Context, Result, bail};
+use engine::change::Change;
 use facts::change::{ChangeState, Group, Write};
 use host::change::Journal;
 use host::trusted_file::{self, Access};

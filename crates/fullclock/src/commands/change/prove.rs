@@ -2,11 +2,11 @@
 
 use crate::cli::{Arguments, ProofArguments};
 use crate::commands::{bench, passwords};
-use crate::engine::Executor;
-use crate::engine::trial::{fixes_fault, with_change, with_no_change};
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
+use engine::change::Executor;
+use engine::change::trial::{fixes_fault, with_change, with_no_change};
 use lab::comparison::Comparison;
 use lab::failure::Failure;
 use rules::plan::Plan;

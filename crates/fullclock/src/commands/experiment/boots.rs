@@ -1,8 +1,8 @@
 //! Factors that are in force only after a reboot: which part of a study this boot can run, and what the next one takes.
 
-use crate::engine::Executor;
-use crate::engine::next_boot::{keep, take_back};
 use anyhow::{Context, Result, anyhow, bail};
+use engine::change::Executor;
+use engine::change::next_boot::{keep, take_back};
 use facts::HostView;
 use host::change::Machine;
 use lab::bench::BootOf;

@@ -19,14 +19,14 @@ pub(crate) use machine::under;
 
 use crate::cli::{Arguments, ExperimentArguments, ReportArguments};
 use crate::commands::{bench, change};
-use crate::engine::Executor;
-use crate::interrupt::Interrupt;
-use crate::measure::costs;
 use crate::output::{self};
-use crate::results_folder::results_folder;
 use anyhow::{Context, Result, anyhow, bail};
 use beside::{Loads, Work};
 use boots::ThisBoot;
+use engine::change::Executor;
+use engine::interrupt::Interrupt;
+use engine::measure::costs;
+use engine::results_folder::results_folder;
 use facts::quantity::roughly;
 use facts::{CpuSet, HostView};
 use host::Live;

@@ -3,9 +3,9 @@
 use super::study::{self, journals};
 use super::{Begin, Means, Study, boots, folder, machine};
 use crate::cli::{Arguments, ExperimentArguments};
-use crate::interrupt::Interrupt;
 use crate::output;
 use anyhow::{Context, Result, bail};
+use engine::interrupt::Interrupt;
 use facts::HostView;
 use host::Live;
 use lab::bench::Plan;

@@ -4,8 +4,8 @@
 use super::{Place, Tell};
 use crate::cli::Arguments;
 use crate::output::{self};
-use crate::results_folder::folder_of;
 use anyhow::{Context, Result, anyhow, bail};
+use engine::results_folder::folder_of;
 use lab::experiment::analysis::analyse;
 use lab::failure::Failure;
 use lab::record::Record;

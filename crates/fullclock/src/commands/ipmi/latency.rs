@@ -2,9 +2,9 @@
 
 use crate::cli::{Arguments, LatencyArguments};
 use crate::commands::experiment::Busy;
-use crate::interrupt::Interrupt;
 use crate::output::{self};
 use anyhow::{Result, bail};
+use engine::interrupt::Interrupt;
 use facts::HostView;
 use host::Live;
 use host::probe::{anchor, pinned_to};

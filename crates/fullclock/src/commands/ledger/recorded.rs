@@ -36,7 +36,7 @@ pub(super) fn run(
         bail!(damages.join("; "));
     };
     let interval = found.stretch.interval(&host);
-    let audit = crate::advised::audit(reader.host(), &host);
+    let audit = engine::advised::audit(reader.host(), &host);
     let evidence = Evidence {
         cpus: within(options.cpus.as_ref(), &interval.cpus())?,
         traced: found.stretch.traced(),

@@ -1,9 +1,9 @@
 //! The page that `--report` names.
 
-use crate::clock::since_1970;
 use crate::output;
 use crate::page_file::{self, Kind};
 use anyhow::Result;
+use engine::clock::since_1970;
 use report::net::Origin;
 use std::path::Path;
 

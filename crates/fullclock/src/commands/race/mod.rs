@@ -7,11 +7,11 @@ mod recordings;
 
 use crate::cli::{Arguments, RaceArguments};
 use crate::commands::{agent, bench};
-use crate::interrupt::Interrupt;
 use crate::output::{self};
-use crate::results_folder::kept_in;
-use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
+use engine::interrupt::Interrupt;
+use engine::results_folder::kept_in;
+use engine::secret;
 use facts::HostView;
 use host::probe::anchor;
 use host::{Live, Recording};

@@ -7,10 +7,10 @@ mod lines;
 mod screen;
 
 use crate::cli::{Arguments, Probe, WatchArguments};
-use crate::interrupt::Interrupt;
-use crate::measure::command::exit_code;
-use crate::watch::{Plan, Replay, Watched};
 use anyhow::{Result, bail};
+use engine::interrupt::Interrupt;
+use engine::measure::command::exit_code;
+use engine::sampling::{Plan, Replay, Watched};
 use host::tape::{Existing, Writer};
 use host::{Live, Recording};
 use report::samples::Selection;
@@ -68,7 +68,7 @@ fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
         }
     }
     if options.record.is_some() {
-        crate::advised::ask(&recording, &host);
+        engine::advised::ask(&recording, &host);
     }
     // The file is made before anything is measured: one that cannot be is to be known at once.
     let existing = if options.overwrite { Existing::Replace } else { Existing::Refuse };

@@ -2,12 +2,12 @@
 
 use super::feed::{self, News, Player};
 use crate::cli::{Arguments, WatchArguments};
-use crate::interrupt::Interrupt;
-use crate::measure::command::{Workload, exit_code};
 use crate::output::{self};
 use crate::tui::{Effect, Feed, Message, Screen, State, Theme, message};
-use crate::watch::{Replay, Watched};
 use anyhow::{Context, Result, anyhow};
+use engine::interrupt::Interrupt;
+use engine::measure::command::{Workload, exit_code};
+use engine::sampling::{Replay, Watched};
 use ratatui::crossterm::event::{self, Event};
 use rules::watch::Machine;
 use std::fs::File;

@@ -4,10 +4,10 @@ mod registers;
 mod session;
 
 use crate::cli::{Arguments, PowerArguments};
-use crate::clock::now;
-use crate::interrupt::Interrupt;
 use crate::output::{self};
 use anyhow::{Result, ensure};
+use engine::clock::now;
+use engine::interrupt::Interrupt;
 use host::Live;
 use host::ipmi::Patience;
 use registers::Registers;

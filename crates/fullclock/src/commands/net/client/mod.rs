@@ -5,11 +5,11 @@ mod link;
 
 use super::{Face, guard, page, placement};
 use crate::cli::{Arguments, ClientArguments, ZeroCopy};
-use crate::interrupt::Interrupt;
 use crate::output::{self, Progress};
-use crate::secret;
 use anyhow::{Context, Result, bail};
 use carrier::{Carrier, carrier};
+use engine::interrupt::Interrupt;
+use engine::secret;
 use facts::links::perftest::Conflict;
 use facts::{Bytes, HostView};
 use lab::known::Known;

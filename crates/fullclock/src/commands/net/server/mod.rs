@@ -4,10 +4,11 @@ mod desk;
 mod session;
 
 use crate::cli::{Arguments, ServerArguments};
-use crate::interrupt::Interrupt;
-use crate::{connections, output, secret};
+use crate::output;
 use anyhow::Result;
 use desk::Desk;
+use engine::interrupt::Interrupt;
+use engine::{connections, secret};
 use session::Door;
 use std::net::TcpStream;
 use std::process::ExitCode;

@@ -8,7 +8,7 @@ use host::probe::{Windows, clock, pinned};
 const MOST: usize = 64;
 
 /// Probes the CPUs that are due, one after the other; `turn` counts the intervals.
-pub(crate) fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
+pub(super) fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
     let cpus: Vec<u32> = cpus.iter().collect();
     let first = if cpus.len() > MOST { turn.wrapping_mul(MOST) % cpus.len() } else { 0 };
     let (before, from) = cpus.split_at(first);

@@ -109,16 +109,16 @@ impl Traced {
 }
 
 /// What was traced in an interval.
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// Where each CPU's time went.
-    pub(crate) totals: PerCpu<CpuTotals>,
+    pub totals: PerCpu<CpuTotals>,
     /// How long the followed threads were kept off, where there were any.
-    pub(crate) kept_off: Option<Wait>,
+    pub kept_off: Option<Wait>,
     /// Tasks that came to be.
-    pub(crate) forks: Vec<Fork>,
+    pub forks: Vec<Fork>,
     /// The tracepoints, still open: the kernel takes most of a second to close them, so that is best done when the
     /// results are out.
-    pub(crate) tracer: Option<Tracer>,
+    pub tracer: Option<Tracer>,
 }
 
 impl Outcome {

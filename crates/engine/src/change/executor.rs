@@ -9,33 +9,40 @@ use rules::setting::Scene;
 use std::sync::atomic::Ordering;
 
 /// What carrying out a plan takes.
-pub(crate) struct Executor<'a> {
-    pub(crate) changer: &'a mut Changer,
+pub struct Executor<'a> {
+    /// The journal and the machine.
+    pub changer: &'a mut Changer,
     /// Where a step is planned anew.
-    pub(crate) source: &'a Live,
-    pub(crate) interrupt: &'a Interrupt,
+    pub source: &'a Live,
+    /// Ends it between two steps.
+    pub interrupt: &'a Interrupt,
     /// Whether what can do harm is planned, too.
-    pub(crate) i_know: bool,
+    pub i_know: bool,
     /// The words of the command, for the journal.
-    pub(crate) command: Vec<String>,
+    pub command: Vec<String>,
 }
 
 /// A change that is being made. Dropped before it is kept, it is undone.
-pub(crate) struct Change<'a> {
+pub struct Change<'a> {
     transaction: Transaction<'a>,
     source: &'a Live,
     interrupt: &'a Interrupt,
     i_know: bool,
     /// How many writes were made.
-    pub(crate) n_writes: usize,
+    pub n_writes: usize,
     /// What the kernel refused, which it may, and its words.
-    pub(crate) not_taken: Vec<(Target, String)>,
+    pub not_taken: Vec<(Target, String)>,
 }
 
 /// Why a change is not made.
-pub(crate) enum Stop {
+pub enum Stop {
     /// A write failed, and everything is undone, as far as `undone` says.
-    Failed { error: String, undone: Vec<Undone> },
+    Failed {
+        /// Why.
+        error: String,
+        /// What undoing did.
+        undone: Vec<Undone>,
+    },
     /// Somebody or something wants it to end here.
     Wanted(String),
     /// This program cannot go on.
@@ -44,7 +51,7 @@ pub(crate) enum Stop {
 
 impl Executor<'_> {
     /// Begins a change; undoing it brings the faults back that it takes away where `brings_faults_back`.
-    pub(crate) fn begin(
+    pub fn begin(
         &mut self,
         guarded: Guarded,
         brings_faults_back: bool,
@@ -62,21 +69,23 @@ impl Executor<'_> {
 }
 
 impl Change<'_> {
-    pub(crate) fn id(&self) -> &str {
+    /// Its id in the journal.
+    pub fn id(&self) -> &str {
         self.transaction.id()
     }
 
-    pub(crate) fn machine(&self) -> &Machine {
+    /// The machine that is changed.
+    pub fn machine(&self) -> &Machine {
         self.transaction.machine()
     }
 
     /// What users should know of what was applied.
-    pub(crate) fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[String] {
         self.transaction.notes()
     }
 
     /// Makes the writes of every step, each planned anew where an earlier one may have moved its place.
-    pub(crate) fn carry_out(&mut self, plan: &Plan) -> Result<(), Stop> {
+    pub fn carry_out(&mut self, plan: &Plan) -> Result<(), Stop> {
         let mut changed: Vec<&str> = Vec::new();
         for step in &plan.steps {
             if self.interrupt.flag().load(Ordering::Relaxed) {
@@ -105,7 +114,7 @@ impl Change<'_> {
     }
 
     /// Makes the writes of a group.
-    pub(crate) fn make(&mut self, group: &Group) -> Result<(), Stop> {
+    pub fn make(&mut self, group: &Group) -> Result<(), Stop> {
         let outcome = self.transaction.apply(group).map_err(|failure| Stop::Failed {
             error: with_unrecorded(failure.to_string(), failure.journal.as_ref()),
             undone: failure.undone,
@@ -126,19 +135,19 @@ impl Change<'_> {
     }
 
     /// Keeps it. Errors: as of [`Transaction::keep`].
-    pub(crate) fn keep(self) -> Result<(), ChangeError> {
+    pub fn keep(self) -> Result<(), ChangeError> {
         self.transaction.keep()
     }
 
     /// Undoes it. Errors: as of [`Transaction::undo`].
-    pub(crate) fn undo(self) -> Result<Vec<Undone>, ChangeError> {
+    pub fn undo(self) -> Result<Vec<Undone>, ChangeError> {
         self.transaction.undo()
     }
 
     /// Undoes it: what that did, and why the journal does not record it.
     ///
     /// Error: it is over already.
-    pub(crate) fn take_back(self) -> Result<(Vec<Undone>, Option<JournalError>), ChangeError> {
+    pub fn take_back(self) -> Result<(Vec<Undone>, Option<JournalError>), ChangeError> {
         match self.undo() {
             Ok(undone) => Ok((undone, None)),
             Err(ChangeError::NotRecorded { undone, error, .. }) => Ok((undone, Some(error))),
@@ -148,7 +157,7 @@ impl Change<'_> {
 }
 
 /// Why a change was not made, and why the journal does not say that it is undone.
-pub(crate) fn with_unrecorded(why: String, error: Option<&JournalError>) -> String {
+pub fn with_unrecorded(why: String, error: Option<&JournalError>) -> String {
     match error {
         None => why,
         Some(error) => format!("{why}; the journal cannot record what was undone: {error}"),

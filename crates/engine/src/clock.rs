@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 /// For waits that are limited, and for what is due.
 #[expect(clippy::disallowed_methods, reason = "patience is a time")]
-pub(crate) fn now() -> Instant {
+pub fn now() -> Instant {
     Instant::now()
 }
 
 /// The time of day; zero before 1970.
-pub(crate) fn since_1970() -> Duration {
+pub fn since_1970() -> Duration {
     Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default()
 }
 
 /// The same in nanoseconds.
-pub(crate) fn since_1970_ns() -> u64 {
+pub fn since_1970_ns() -> u64 {
     u64::try_from(since_1970().as_nanos()).unwrap_or(u64::MAX)
 }

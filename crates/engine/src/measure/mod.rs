@@ -5,12 +5,12 @@
 //! the kernel has written down how long it was.
 
 mod accounts;
-pub(crate) mod choice;
+pub mod choice;
 mod clocks;
-pub(crate) mod command;
-pub(crate) mod costs;
-pub(crate) mod kin;
-pub(crate) mod spin;
+pub mod command;
+pub mod costs;
+pub mod kin;
+pub mod spin;
 mod tracing;
 
 use anyhow::Result;
@@ -25,29 +25,31 @@ use std::sync::mpsc;
 use tracing::{Outcome, Tracing};
 
 /// What is to be measured, and with what.
-pub(crate) struct Plan {
-    pub(crate) cpus: CpuSet,
+pub struct Plan {
+    /// The CPUs to trace and to probe.
+    pub cpus: CpuSet,
     /// The open tracepoints, or why there are none.
-    pub(crate) tracer: Fact<Tracer>,
+    pub tracer: Fact<Tracer>,
     /// Whether the clock probe has to visit the CPUs, because no counter shows their clock.
-    pub(crate) probes_clocks: bool,
+    pub probes_clocks: bool,
     /// Threads whose waiting is to be followed.
-    pub(crate) followed: Vec<u32>,
+    pub followed: Vec<u32>,
 }
 
-pub(crate) struct Measured {
+/// What an interval showed.
+pub struct Measured {
     /// The counters at the beginning.
-    pub(crate) before: Counters,
+    pub before: Counters,
     /// The counters at the end.
-    pub(crate) after: Counters,
+    pub after: Counters,
     /// The clocks that the probe saw in between, by CPU.
-    pub(crate) clocks: PerCpu<Vec<ClockReading>>,
+    pub clocks: PerCpu<Vec<ClockReading>>,
     /// What was traced in between.
-    pub(crate) traced: Outcome,
+    pub traced: Outcome,
 }
 
 /// Measures from a first sample until `wait` returns.
-pub(crate) fn observe(
+pub fn observe(
     plan: Plan,
     sampler: &mut Sampler,
     wait: impl FnOnce() -> Result<()>,

@@ -3,13 +3,12 @@
 //! Source: the XDG Base Directory Specification 0.8 for `XDG_STATE_HOME`, which a relative path does not count for; the
 //! Filesystem Hierarchy Standard 3.0, 5.8, for `/var/lib`.
 
-use crate::output::variable;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
 /// The folder of the results: the one chosen, else `/var/lib/fullclock` as root and `fullclock` in the user's folder of
 /// state otherwise. Makes nothing; the error is that nobody says where the user's folders are.
-pub(crate) fn results_folder(chosen: Option<&Path>) -> Result<PathBuf> {
+pub fn results_folder(chosen: Option<&Path>) -> Result<PathBuf> {
     match chosen {
         Some(chosen) => Ok(chosen.to_owned()),
         None if rustix::process::geteuid().is_root() => Ok(PathBuf::from("/var/lib/fullclock")),
@@ -20,13 +19,22 @@ pub(crate) fn results_folder(chosen: Option<&Path>) -> Result<PathBuf> {
 }
 
 /// The same where results are kept; `None` where they are not.
-pub(crate) fn kept_in(no_save: bool, chosen: Option<&Path>) -> Result<Option<PathBuf>> {
+pub fn kept_in(no_save: bool, chosen: Option<&Path>) -> Result<Option<PathBuf>> {
     (!no_save).then(|| results_folder(chosen)).transpose()
 }
 
 /// The folder that a file is in, or will be: the current one where its path names none.
-pub(crate) fn folder_of(file: &Path) -> &Path {
+pub fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A variable of the environment that is set to something.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment names the folder of the user's state"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|it| !it.is_empty())
 }
 
 fn of_user(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {

@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// # Errors
 ///
 /// Where the address cannot be listened at, saying which.
-pub(crate) fn listen(
+pub fn listen(
     at: SocketAddr,
     serve: impl Fn(&TcpStream) + Send + Sync + 'static,
 ) -> Result<SocketAddr> {

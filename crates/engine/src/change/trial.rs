@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 /// Runs a trial while the plan is in force. Whatever happens, the machine is as it was afterwards, or the failure says that it
 /// is not; where this process dies, a guard that all trials share takes the change back.
-pub(crate) fn with_change(
+pub fn with_change(
     executor: &mut Executor<'_>,
     plan: &Plan,
     trial: &mut dyn FnMut() -> Result<(), Failure>,
@@ -54,7 +54,7 @@ fn taken_back(change: Change<'_>, before: &str) -> Result<(), Failure> {
 }
 
 /// Runs a trial of the machine as it is; other processes revert and confirm before and after it.
-pub(crate) fn with_no_change(
+pub fn with_no_change(
     changer: &mut Changer,
     trial: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -62,7 +62,7 @@ pub(crate) fn with_no_change(
 }
 
 /// The first step of the plan that fixes a fault. Undoing it after a trial brings the fault back.
-pub(crate) fn fixes_fault(plan: &Plan) -> Option<&Step> {
+pub fn fixes_fault(plan: &Plan) -> Option<&Step> {
     plan.steps.iter().find(|it| it.change.writes.iter().any(|it| it.target.holds_fault()))
 }
 

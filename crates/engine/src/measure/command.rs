@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// A command that runs while its cycles are counted.
-pub(crate) struct Workload {
+pub struct Workload {
     name: String,
     child: Child,
 }
@@ -18,7 +18,7 @@ pub(crate) struct Workload {
 impl Workload {
     /// Starts it. `beside_results` keeps its output out of ours: it goes to standard error.
     #[expect(clippy::disallowed_methods, reason = "runs what the user asked to be measured")]
-    pub(crate) fn start(command: &[OsString], beside_results: bool) -> Result<Workload> {
+    pub fn start(command: &[OsString], beside_results: bool) -> Result<Workload> {
         let (program, arguments) = command.split_first().context("there is no command to run")?;
         let mut command = Command::new(program);
         command.args(arguments);
@@ -30,7 +30,7 @@ impl Workload {
 
     /// Starts it behind a screen: it reads nothing, and what it prints goes to `file`.
     #[expect(clippy::disallowed_methods, reason = "runs what the user asked to be measured")]
-    pub(crate) fn start_unseen(command: &[OsString], file: &File) -> Result<Workload> {
+    pub fn start_unseen(command: &[OsString], file: &File) -> Result<Workload> {
         let (program, arguments) = command.split_first().context("there is no command to run")?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null());
@@ -45,31 +45,32 @@ impl Workload {
         Ok(Workload { name, child })
     }
 
-    pub(crate) fn pid(&self) -> u32 {
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// The command, without its arguments.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether it has ended. What it ran stays on record until [`Workload::outcome`] asks for its outcome.
-    pub(crate) fn has_ended(&self) -> Result<bool> {
+    pub fn has_ended(&self) -> Result<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
         Ok(status.with_context(|| format!("cannot wait for {}", self.name))?.is_some())
     }
 
     /// How it ended; waits for that.
-    pub(crate) fn outcome(&mut self) -> Result<ExitStatus> {
+    pub fn outcome(&mut self) -> Result<ExitStatus> {
         self.child.wait().with_context(|| format!("cannot wait for {}", self.name))
     }
 
     /// Asks it to end, where the measurement is over before it, and waits until it has: with the signal that Ctrl-C at a
     /// terminal sends it anyway, and with SIGTERM after a while. It may be a server that shuts down, so it is never
     /// killed; whoever does not want to wait presses Ctrl-C once more.
-    pub(crate) fn stop(&mut self, interrupt: &Interrupt) -> Result<()> {
+    pub fn stop(&mut self, interrupt: &Interrupt) -> Result<()> {
         for signal in [Signal::INT, Signal::TERM] {
             self.signal(signal)?;
             for _ in 0..N_POLLS {
@@ -107,7 +108,7 @@ impl Drop for Workload {
 
 /// What a measurement of a command exits with: what the command did, as `time` and `perf stat` do, so that a
 /// script notices its failure.
-pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
+pub fn exit_code(status: ExitStatus) -> ExitCode {
     use std::os::unix::process::ExitStatusExt;
     /// What shells add a signal's number to.
     const SIGNALLED: i32 = 128;

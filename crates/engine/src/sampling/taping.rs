@@ -16,7 +16,7 @@ use std::time::Duration;
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// A thread that records until it is told to finish, or nobody has it any more.
-pub(crate) struct Taping {
+pub struct Taping {
     wish_to_stop: Sender<()>,
     thread: JoinHandle<Result<(), RecordError>>,
 }
@@ -26,7 +26,7 @@ impl Taping {
     /// time of a CPU that is at work. `told` hears the length of the tape whenever it has grown.
     ///
     /// Errors: there is no thread to be had.
-    pub(crate) fn begin(
+    pub fn begin(
         tape: Writer,
         host: &HostView,
         told: impl FnMut(u64) + Send + 'static,
@@ -43,7 +43,7 @@ impl Taping {
     /// Takes a last sample, and waits until the disk has the tape.
     ///
     /// Errors: the first sample that is not on the tape, and why; the tape says so, too.
-    pub(crate) fn finish(self) -> Result<(), RecordError> {
+    pub fn finish(self) -> Result<(), RecordError> {
         drop(self.wish_to_stop);
         // Its panic is on standard error already.
         self.thread.join().unwrap_or(Ok(()))

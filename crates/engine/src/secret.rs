@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 const BYTES: usize = 32;
 
 /// The file of a token: the one chosen, else the one of this name beside the results.
-pub(crate) fn path(chosen: Option<&Path>, name: &str) -> Result<PathBuf> {
+pub fn path(chosen: Option<&Path>, name: &str) -> Result<PathBuf> {
     chosen.map_or_else(|| Ok(results_folder(None)?.join(name)), |it| Ok(it.to_owned()))
 }
 
@@ -23,7 +23,7 @@ const LARGEST: u64 = 4096;
 /// The token in that file.
 ///
 /// Errors: there is none; users other than root and the caller can write it.
-pub(crate) fn read(path: &Path) -> Result<String> {
+pub fn read(path: &Path) -> Result<String> {
     let file = trusted_file::open(path, Access::Read)?;
     let file = file.with_context(|| {
         format!("cannot read the token in {}: there is no such file", path.display())
@@ -32,7 +32,7 @@ pub(crate) fn read(path: &Path) -> Result<String> {
 }
 
 /// The token in that file, which others can neither have written nor read; makes one where there is none.
-pub(crate) fn read_or_make(path: &Path) -> Result<String> {
+pub fn read_or_make(path: &Path) -> Result<String> {
     let named = || format!("cannot keep a token in {}", path.display());
     if let Some(file) = trusted_file::open(path, Access::Read)? {
         return private(file, path);
@@ -84,7 +84,7 @@ fn make(path: &Path) -> Result<()> {
 }
 
 /// What nobody can guess.
-pub(crate) fn random() -> Result<String> {
+pub fn random() -> Result<String> {
     let mut bytes = [0_u8; BYTES];
     let n = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     if n < BYTES {
@@ -94,7 +94,7 @@ pub(crate) fn random() -> Result<String> {
 }
 
 /// Whether both are the same, in a time that does not tell how much of them is.
-pub(crate) fn are_same(one: &str, other: &str) -> bool {
+pub fn are_same(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differing == 0
 }

@@ -15,19 +15,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-pub(crate) struct Spun {
+/// What spinners on all CPUs saw.
+pub struct Spun {
     /// The counters at the beginning.
-    pub(crate) before: Counters,
+    pub before: Counters,
     /// The counters at the end.
-    pub(crate) after: Counters,
+    pub after: Counters,
     /// The time line of each CPU's spinner.
-    pub(crate) gaps: PerCpu<Gaps>,
+    pub gaps: PerCpu<Gaps>,
     /// The clock of each CPU before and behind its time line.
-    pub(crate) clocks: PerCpu<Vec<ClockReading>>,
+    pub clocks: PerCpu<Vec<ClockReading>>,
     /// What was traced meanwhile on all of them, or why nothing was.
-    pub(crate) events: Fact<Vec<Event>>,
+    pub events: Fact<Vec<Event>>,
     /// The tracepoints, still open; see [`super::tracing::Outcome`].
-    pub(crate) tracer: Option<Tracer>,
+    pub tracer: Option<Tracer>,
 }
 
 /// Gaps that a second has room for: a tick of 1,000 Hz on a CPU that is busy with interrupts besides.
@@ -41,7 +42,7 @@ const MOST_EVENTS: usize = 1 << 22;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Spins on `cpus` for `length`, or until `wait` returns.
-pub(crate) fn spin(
+pub fn spin(
     cpus: &CpuSet,
     tracer: Fact<Tracer>,
     sampler: &mut Sampler,

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One task made another, by thread id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fork {
+pub struct Fork {
     /// The one that there was.
-    pub(crate) parent: u32,
+    pub parent: u32,
     /// The one that there is too.
-    pub(crate) child: u32,
+    pub child: u32,
 }
 
 /// `ancestor` and every task that descends from it, in any order of `forks`: those of two CPUs arrive one CPU after
 /// the other. Tasks in `without` and their descendants do not belong to it.
-pub(crate) fn kin(forks: &[Fork], ancestor: u32, without: &[u32]) -> BTreeSet<u32> {
+pub fn kin(forks: &[Fork], ancestor: u32, without: &[u32]) -> BTreeSet<u32> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for fork in forks {
         children.entry(fork.parent).or_default().push(fork.child);

@@ -9,7 +9,7 @@ use rules::plan::Plan;
 /// Makes the edits of a plan, for the command of the executor.
 ///
 /// Errors: a write failed, and all are taken back.
-pub(crate) fn keep(executor: &mut Executor<'_>, plan: &Plan) -> Result<()> {
+pub fn keep(executor: &mut Executor<'_>, plan: &Plan) -> Result<()> {
     let mut change = executor.begin(Guarded::No, false)?;
     match change.carry_out(plan) {
         Ok(()) => Ok(change.keep()?),
@@ -23,7 +23,7 @@ pub(crate) fn keep(executor: &mut Executor<'_>, plan: &Plan) -> Result<()> {
 }
 
 /// Takes back every edit that the executor's command made, the latest first.
-pub(crate) fn take_back(executor: &mut Executor<'_>) -> Result<Vec<Undone>> {
+pub fn take_back(executor: &mut Executor<'_>) -> Result<Vec<Undone>> {
     let command = &executor.command;
     let is_own = |it: &Recorded| it.command == *command && it.state != ChangeState::Reverted;
     let changes = executor.changer.journal().changes().iter();

@@ -13,25 +13,26 @@ use rules::watch::{Machine, Probing, Reading, View, due};
 use std::time::Duration;
 
 /// How this machine is watched.
-pub(crate) struct Plan {
+pub struct Plan {
     /// The time between two samples.
-    pub(crate) interval: Duration,
+    pub interval: Duration,
     /// Which CPUs are shown; all without.
-    pub(crate) cpus: Option<CpuSet>,
-    pub(crate) view: View,
+    pub cpus: Option<CpuSet>,
+    /// What is made of each interval.
+    pub view: View,
     /// Which CPUs have their clock probed.
-    pub(crate) probing: Probing,
+    pub probing: Probing,
 }
 
 /// Samples of this machine, and what each interval between two of them showed.
-pub(crate) struct Watched {
+pub struct Watched {
     name: String,
     host: HostView,
     sampling: Sampling,
     cpus: Option<CpuSet>,
     view: View,
     /// Which CPUs have their clock probed.
-    pub(crate) probing: Probing,
+    pub probing: Probing,
     before: Sample,
     after: Sample,
     turn: usize,
@@ -39,7 +40,7 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// Takes the first sample. With a tape, that one and all that follow hold everything, whatever is shown.
-    pub(crate) fn begin(
+    pub fn begin(
         live: Live,
         host: HostView,
         plan: Plan,
@@ -71,22 +72,22 @@ impl Watched {
     }
 
     /// What the machine is called, and which CPUs belong together.
-    pub(crate) fn machine(&self) -> Machine {
+    pub fn machine(&self) -> Machine {
         Machine::of(&self.host, self.name.clone())
     }
 
     /// The CPUs that were online when it was last sampled.
-    pub(crate) fn online(&self) -> &CpuSet {
+    pub fn online(&self) -> &CpuSet {
         &self.after.counters.online
     }
 
     /// The time until the next sample is due.
-    pub(crate) fn left(&self) -> Duration {
+    pub fn left(&self) -> Duration {
         self.sampling.left()
     }
 
     /// Samples, and says what the interval since the sample before showed.
-    pub(crate) fn sample(&mut self) -> Reading {
+    pub fn sample(&mut self) -> Reading {
         std::mem::swap(&mut self.before, &mut self.after);
         let took = self.sampling.counters(&mut self.after.counters);
         // Behind the counters, which say whom: the first interval has a probed clock as every other.
@@ -120,7 +121,7 @@ impl Watched {
     }
 
     /// Waits until the recording, if there is one, is on disk.
-    pub(crate) fn finish(self) -> Result<(), RecordError> {
+    pub fn finish(self) -> Result<(), RecordError> {
         self.sampling.finish()
     }
 }

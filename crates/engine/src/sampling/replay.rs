@@ -9,7 +9,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A recording from which readings are taken one after the other.
-pub(crate) struct Replay {
+pub struct Replay {
     path: PathBuf,
     host: HostView,
     reader: Reader<File>,
@@ -22,7 +22,7 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Opens a recording; fails where it is none.
-    pub(crate) fn open(path: &Path, cpus: Option<CpuSet>, view: View) -> Result<Replay> {
+    pub fn open(path: &Path, cpus: Option<CpuSet>, view: View) -> Result<Replay> {
         let reader = Reader::open(path)?;
         let host = host::view(reader.host());
         let path = path.to_owned();
@@ -39,12 +39,12 @@ impl Replay {
     }
 
     /// What the machine is called, and which CPUs belong together.
-    pub(crate) fn machine(&self, name: String) -> Machine {
+    pub fn machine(&self, name: String) -> Machine {
         Machine::of(&self.host, name)
     }
 
     /// What the next interval showed; nothing at the end. Damage between its samples is told in its notes.
-    pub(crate) fn next(&mut self) -> Option<Reading> {
+    pub fn next(&mut self) -> Option<Reading> {
         let after = self.sample()?;
         let before = self.before.as_ref()?;
         let cpus = self.cpus.as_ref();
@@ -58,13 +58,13 @@ impl Replay {
     }
 
     /// The same recording from its beginning.
-    pub(crate) fn restart(&mut self) -> Result<()> {
+    pub fn restart(&mut self) -> Result<()> {
         *self = Replay::open(&self.path, self.cpus.clone(), self.view.clone())?;
         Ok(())
     }
 
     /// What was wrong with the recording behind its last sample.
-    pub(crate) fn damage(&self) -> &[String] {
+    pub fn damage(&self) -> &[String] {
         &self.damage
     }
 

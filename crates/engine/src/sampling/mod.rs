@@ -7,6 +7,6 @@ mod replay;
 mod sampling;
 mod taping;
 
-pub(crate) use live::{Plan, Watched};
-pub(crate) use replay::Replay;
-pub(crate) use taping::Taping;
+pub use live::{Plan, Watched};
+pub use replay::Replay;
+pub use taping::Taping;

@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 /// Listens for the user's wish to stop.
-pub(crate) struct Interrupt {
+pub struct Interrupt {
     signals: Receiver<()>,
     /// A wish stays one, whoever was waiting when it came.
     is_wanted: Cell<bool>,
@@ -24,7 +24,7 @@ pub(crate) struct Interrupt {
 
 impl Interrupt {
     /// Starts to listen. One of these in a program is enough.
-    pub(crate) fn listen() -> Result<Interrupt> {
+    pub fn listen() -> Result<Interrupt> {
         let mut signals =
             Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for signals")?;
         let (sender, receiver) = mpsc::channel();
@@ -47,12 +47,12 @@ impl Interrupt {
     }
 
     /// Set once the user wants to stop.
-    pub(crate) fn flag(&self) -> &AtomicBool {
+    pub fn flag(&self) -> &AtomicBool {
         &self.flag
     }
 
     /// Waits that long, or until the user wants to stop; whether that is so. Once it is, it only waits.
-    pub(crate) fn wait(&self, time: Duration) -> bool {
+    pub fn wait(&self, time: Duration) -> bool {
         match self.signals.recv_timeout(time) {
             Ok(()) => self.is_wanted.set(true),
             Err(RecvTimeoutError::Timeout) => {}

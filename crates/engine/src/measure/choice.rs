@@ -1,7 +1,6 @@
 //! Whether to trace: it shows every nanosecond, and costs one event's time for each.
 
 use crate::interrupt::Interrupt;
-use clap::ValueEnum;
 use facts::counters::{Counters, Family};
 use facts::trace::tracepoint;
 use facts::{CpuSet, Fact, HostView, Missing};
@@ -16,15 +15,19 @@ const MOST: f64 = 0.01;
 /// How long the rate of events is looked at beforehand.
 const LOOK: Duration = Duration::from_millis(100);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Trace {
+/// Whether the scheduler and interrupts are traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trace {
+    /// Where it is allowed and costs little.
     Auto,
+    /// Where it is allowed.
     Always,
+    /// Not at all.
     Never,
 }
 
 /// Opens the tracepoints that a ledger needs, where they are wanted and allowed and cost little.
-pub(crate) fn tracer(
+pub fn tracer(
     source: &Live,
     host: &HostView,
     trace: Trace,

@@ -29,7 +29,7 @@ const CALLS: u32 = 200;
 const MOST_TRIES: usize = 2;
 
 /// What an interrupt takes on one of `cpus`.
-pub(crate) fn costs(host: &HostView, cpus: &CpuSet) -> Fact<EventCosts> {
+pub fn costs(host: &HostView, cpus: &CpuSet) -> Fact<EventCosts> {
     let mut outcome = Err(nowhere());
     for cpu in open_to_us(host, cpus)?.iter().take(MOST_TRIES) {
         outcome = costs_on(host, cpu);
@@ -42,7 +42,7 @@ pub(crate) fn costs(host: &HostView, cpus: &CpuSet) -> Fact<EventCosts> {
 
 /// What the kernel takes on the way into an interrupt that `tracer` shows and out of it, on one of its CPUs. What was
 /// traced until then is gone.
-pub(crate) fn edge(host: &HostView, tracer: &mut Tracer) -> Fact<EventCost> {
+pub fn edge(host: &HostView, tracer: &mut Tracer) -> Fact<EventCost> {
     let mut outcome = Err(nowhere());
     for cpu in open_to_us(host, &tracer.cpus())?.iter().take(MOST_TRIES) {
         outcome = edge_on(cpu, tracer);
