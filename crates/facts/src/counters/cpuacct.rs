@@ -5,9 +5,8 @@
 //! date, at each tick at the latest where there is one. It is on the task's clock: see
 //! [`Tasks`](super::Tasks). The root group holds every task of the host, kernel threads too.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::{CpuSet, Fact};
 
 /// The CPUs that stand in the file, and those of them that run.

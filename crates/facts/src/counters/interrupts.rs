@@ -5,9 +5,8 @@
 //! writes line by line and a CPU may come or go in between: a line with a count too many or too few makes the
 //! whole text worthless. Most counts are 32 bits wide and wrap.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::Fact;
 
 const PATH: &str = "/proc/interrupts";

@@ -5,9 +5,8 @@
 //! (sched_info_depart), on the run queue's clock, which goes on in interrupts and while the CPU is stolen: a
 //! task that runs through shows nothing until something else runs there.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::Fact;
 
 const PATH: &str = "/proc/schedstat";

@@ -3,10 +3,9 @@
 //! Source: proc_softirqs(5), fs/proc/softirqs.c. The header names every possible CPU, online or not; those that
 //! are not online have no row. Counts are 32 bits wide and wrap.
 
-use super::Table;
 use super::interrupts::next_cpu;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::{CpuSet, Fact};
 
 const PATH: &str = "/proc/softirqs";

@@ -4,9 +4,8 @@
 //! what /proc/interrupts has by CPU, is passed over. `irq` and `softirq` are measured with
 //! CONFIG_IRQ_TIME_ACCOUNTING and sampled at the tick without it, which this file does not tell.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::{Fact, Missing};
 
 const PATH: &str = "/proc/stat";

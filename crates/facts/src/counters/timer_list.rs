@@ -5,9 +5,8 @@
 //! are made of, in nanoseconds, and leave out a sleep that goes on (kernel/time/tick-sched.c). A kernel without
 //! CONFIG_NO_HZ_COMMON prints neither.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::Fact;
 
 const PATH: &str = "/proc/timer_list";

@@ -7,10 +7,9 @@
 //!
 //! It cannot know a secret that stands where nothing says so: a lone argument, a file's content.
 
-mod assignments;
 mod names;
 mod programs;
-mod urls;
+mod within;
 mod words;
 
 use std::borrow::Cow;
@@ -90,9 +89,9 @@ fn places(words: &[Word<'_>], kind: Text, depth: usize) -> Vec<Place> {
         let before = at.checked_sub(1).and_then(|it| words.get(it)).map_or("", |it| it.text);
         let has_spaces = word.text.contains(char::is_whitespace);
         let kind = if has_spaces { Text::Script } else { kind };
-        let in_urls = urls::secrets(word.text).into_iter();
+        let in_urls = within::of_urls(word.text).into_iter();
         let in_urls = in_urls.filter(|it| is_secret(&word.text[it.clone()], kind));
-        let in_word = assignments::secrets(word.text, before, kind).into_iter().chain(in_urls);
+        let in_word = within::of_assignments(word.text, before, kind).into_iter().chain(in_urls);
         found.extend(in_word.map(|bytes| Place { word: at, bytes }));
         if depth < DEEPEST {
             let nested = nested(word.text, depth);

@@ -1,8 +1,7 @@
 //! What was measured besides the counters, as bytes: the clocks that the probe found, and where a trace says that
 //! each CPU's time went. Both belong to the time since the sample before, so they are written whole.
 
-use super::reason;
-use super::wire::{Bytes, at_difference, difference, put_number};
+use super::wire::{Bytes, at_difference, difference, put_missing, put_number, take_missing};
 use crate::parse::Expected;
 use crate::probe::ClockReading;
 use crate::trace::{Cause, CauseTime, Comm, CpuTotals, TaskTime, TickStop};
@@ -20,7 +19,7 @@ pub(super) fn put<T>(out: &mut Vec<u8>, facts: &PerCpu<T>, put_one: impl Fn(&mut
         put_number(out, u64::from(fact.is_ok()));
         match fact {
             Ok(one) => put_one(out, one),
-            Err(missing) => reason::put(out, missing),
+            Err(missing) => put_missing(out, missing),
         }
     }
 }
@@ -40,7 +39,7 @@ pub(super) fn take<T>(
     let mut one = || {
         let cpu = bytes.small()?;
         let fact: Fact<T> = match bytes.number()? {
-            0 => Err(reason::take(bytes)?),
+            0 => Err(take_missing(bytes)?),
             _ => Ok(take_one(bytes, cpu)?),
         };
         Ok((cpu, fact))

@@ -1,8 +1,9 @@
 //! Control groups as bytes: their paths where they changed, and their counts.
 
 use super::differences::{Reader, Writer};
-use super::reason;
-use super::wire::{Bytes, at_difference, difference, put_number, put_text};
+use super::wire::{
+    Bytes, at_difference, difference, put_missing, put_number, put_text, take_missing,
+};
 use crate::Fact;
 use crate::counters::{Group, Groups};
 use crate::parse::Expected;
@@ -18,7 +19,7 @@ pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Groups>, groups: &Fa
         Err(_) if before == groups => return,
         Err(missing) => {
             put_number(out, REASON);
-            return reason::put(out, missing);
+            return put_missing(out, missing);
         }
         Ok(groups) => groups,
     };
@@ -52,7 +53,7 @@ pub(super) fn take(
     before: &Fact<Groups>,
 ) -> Result<Fact<Groups>, Expected> {
     let mut groups = match bytes.number()? {
-        REASON => return Ok(Err(reason::take(bytes)?)),
+        REASON => return Ok(Err(take_missing(bytes)?)),
         SAME_PATHS => {
             before.as_ref().map_err(|_| Expected("control groups before their changes"))?.clone()
         }

@@ -17,15 +17,12 @@
 //! Tapes of version 2 packed samples differently, and can still be read. A tape with another number in its first line
 //! is refused; a part of a sample that a later fullclock adds under the same number is stepped over.
 
-mod decoder;
+mod codec;
 mod deflate;
 mod differences;
-mod encoder;
 mod events;
 pub mod frame;
 mod groups;
-mod label;
-mod reason;
 mod sample;
 mod table;
 mod tasks;
@@ -35,9 +32,8 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use decoder::{Decoder, Undecoded};
-pub use encoder::{Encoder, TooLarge};
-pub use label::Label;
+pub use codec::{Decoder, Encoder, TooLarge, Undecoded};
+pub use frame::Label;
 pub use sample::Sample;
 
 /// The versions of tapes that can be read.

@@ -1,8 +1,9 @@
 //! A family's table as bytes: what changed since the sample before.
 
 use super::differences::{Reader, Writer};
-use super::reason;
-use super::wire::{Bytes, at_difference, difference, put_number, put_text};
+use super::wire::{
+    Bytes, at_difference, difference, put_missing, put_number, put_text, take_missing,
+};
 use crate::counters::Table;
 use crate::parse::Expected;
 use crate::{Fact, Missing};
@@ -27,7 +28,7 @@ pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Table>, table: &Fact
         Err(_) if before == table => return,
         Err(missing) => {
             put_number(out, 0);
-            return reason::put(out, missing);
+            return put_missing(out, missing);
         }
         Ok(table) => table,
     };
@@ -67,7 +68,7 @@ pub(super) fn take(
 ) -> Result<Fact<Table>, Expected> {
     let flags = bytes.number()?;
     if flags == 0 {
-        return Ok(Err(reason::take(bytes)?));
+        return Ok(Err(take_missing(bytes)?));
     }
     if flags & TABLE == 0 || flags > TABLE | SHAPE | BLANKS | SOURCE {
         return Err(Expected("a table or a reason"));
@@ -145,12 +146,12 @@ fn put_blanks(out: &mut Vec<u8>, table: &Table) {
     put_number(out, table.blank_rows().len() as u64);
     for (row, why) in table.blank_rows() {
         put_number(out, u64::from(*row));
-        reason::put(out, why);
+        put_missing(out, why);
     }
     put_number(out, table.blank_columns().len() as u64);
     for (column, why) in table.blank_columns() {
         put_text(out, column);
-        reason::put(out, why);
+        put_missing(out, why);
     }
 }
 
@@ -158,12 +159,12 @@ fn take_blanks(bytes: &mut Bytes, table: &mut Table) -> Result<(), Expected> {
     table.clear_blanks();
     for _ in 0..bytes.count()? {
         let row = bytes.small()?;
-        let why: Missing = reason::take(bytes)?;
+        let why: Missing = take_missing(bytes)?;
         table.blank_row(row, why);
     }
     for _ in 0..bytes.count()? {
         let column = bytes.text()?;
-        table.blank_column(column, reason::take(bytes)?);
+        table.blank_column(column, take_missing(bytes)?);
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Tasks as bytes: who is gone, who has come, and what the few that ran have run.
 
-use super::reason;
-use super::wire::{Bytes, at_difference, difference, put_number, put_text};
+use super::wire::{
+    Bytes, at_difference, difference, put_missing, put_number, put_text, take_missing,
+};
 use crate::Fact;
 use crate::counters::{Name, Task, Tasks};
 use crate::parse::Expected;
@@ -17,7 +18,7 @@ pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Tasks>, tasks: &Fact
         Err(_) if before == tasks => return,
         Err(missing) => {
             put_number(out, REASON);
-            return reason::put(out, missing);
+            return put_missing(out, missing);
         }
         Ok(tasks) => tasks,
     };
@@ -44,7 +45,7 @@ pub(super) fn take(
     before: &Fact<Tasks>,
 ) -> Result<Fact<Tasks>, Expected> {
     let complete = match bytes.number()? {
-        REASON => return Ok(Err(reason::take(bytes)?)),
+        REASON => return Ok(Err(take_missing(bytes)?)),
         INCOMPLETE => false,
         COMPLETE => true,
         _ => return Err(Expected("tasks or a reason")),

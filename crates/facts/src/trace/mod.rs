@@ -6,17 +6,15 @@
 //! around a tracepoint are inside whatever ran at the time. Task numbers are those of the first pid
 //! namespace, whatever namespace the reader lives in.
 
-mod cause;
 pub mod format;
 pub mod record;
-pub mod returned;
 pub mod timeline;
 mod totals;
 pub mod tracepoint;
 pub mod waits;
 
-pub use cause::Cause;
-pub use totals::{CauseTime, CpuTotals, TaskTime, TickStop};
+pub use record as returned;
+pub use totals::{Cause, CauseTime, CpuTotals, TaskTime, TickStop};
 
 use std::fmt;
 

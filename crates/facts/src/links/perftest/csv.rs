@@ -1,7 +1,6 @@
 //! CSV with a line of names: `bytes,iterations,bw_peak_mib_s,bw_average_mib_s`.
 
-use super::decimal::{bytes, decimal, rate};
-use super::{Bandwidth, Curve, CurveError, Figures, MessagesPerSecond, add};
+use super::{Bandwidth, Curve, CurveError, Figures, MessagesPerSecond, add, bytes, decimal, rate};
 
 /// The units that a column's name may end with, in bytes per second.
 const UNITS: [(&str, u64); 4] =

@@ -1,7 +1,9 @@
 //! perftest's own tables, with whatever stands around them.
 
-use super::decimal::{bytes, decimal, microseconds, rate};
-use super::{Bandwidth, Conflict, Curve, CurveError, Figures, Latency, MessagesPerSecond, add};
+use super::{
+    Bandwidth, Conflict, Curve, CurveError, Figures, Latency, MessagesPerSecond, add, bytes,
+    decimal, microseconds, rate,
+};
 use crate::parse::number;
 use crate::{Bytes, Hertz};
 
