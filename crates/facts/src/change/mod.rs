@@ -3,14 +3,13 @@
 //! A setting plans writes, a journal records them, and one module of `host` carries them out.
 
 mod controls;
-mod target;
 
 pub use controls::{Control, Controls, WRITABLE, is_writable, matched};
-pub use target::{REGISTERS, Target, WritableRegister};
 
 use crate::CpuSet;
 use crate::parse::trimmed;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// One planned change of one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +115,106 @@ pub fn cpus_of(text: &str) -> Result<(&str, Option<CpuSet>), String> {
     Ok((value, Some(cpus)))
 }
 
+/// Something that a change can write.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Target {
+    /// A file that shows a setting and takes another; one that [`is_writable`].
+    Control {
+        /// The absolute path.
+        path: String,
+    },
+    /// Some bits of a model-specific register of one CPU, one of [`REGISTERS`]. The value is that of the whole
+    /// register in hexadecimal, as read; bits outside the mask are never changed.
+    Register {
+        /// The CPU.
+        cpu: u32,
+        /// The address of the register.
+        address: u32,
+        /// The bits to change.
+        mask: u64,
+    },
+    /// The CPUs that a task may run on, as a list.
+    Affinity {
+        /// The thread ID.
+        tid: u32,
+        /// When the task started, in ticks since boot (/proc/PID/stat, field 22): distinguishes it from a later task
+        /// with the same ID.
+        started: u64,
+        /// Its name (`comm`), for messages.
+        name: String,
+    },
+    /// A service of systemd, or of System V where there is no systemd; `running` or `stopped`.
+    Service {
+        /// The name of the unit or service: `tuned.service`.
+        name: String,
+    },
+    /// A whole configuration file.
+    File {
+        /// The absolute path.
+        path: String,
+    },
+    /// A limit on the wake-up latency of all CPUs, in microseconds, requested by keeping /dev/cpu_dma_latency open;
+    /// `none` where this program requests nothing. It ends with the process
+    /// (Documentation/power/pm_qos_interface.rst).
+    LatencyRequest,
+}
+
+/// A register that may be written, and the bits that may be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WritableRegister {
+    /// Its address.
+    pub address: u32,
+    /// The bits that may be changed.
+    pub mask: u64,
+    /// Whether the bits may only be cleared.
+    pub only_clear: bool,
+}
+
+/// All registers that may be written: no other is, whatever a plan or a journal says.
+pub const REGISTERS: &[WritableRegister] = &[
+    // IA32_CLOCK_MODULATION, duty and enable (SDM vol. 3B, "Software Controlled Clock Modulation").
+    WritableRegister { address: 0x19a, mask: 0x1f, only_clear: true },
+    // IA32_POWER_CTL, BD PROCHOT and C1E enable (SDM vol. 4).
+    WritableRegister { address: 0x1fc, mask: 0b11, only_clear: false },
+];
+
+impl Target {
+    /// The control at a path.
+    pub fn control(path: impl Into<String>) -> Target {
+        Target::Control { path: path.into() }
+    }
+
+    /// The configuration file at a path.
+    pub fn file(path: impl Into<String>) -> Target {
+        Target::File { path: path.into() }
+    }
+
+    /// Whether its value is a fault: bits that may only be cleared.
+    pub fn holds_fault(&self) -> bool {
+        let Target::Register { address, .. } = self else { return false };
+        REGISTERS.iter().any(|it| it.address == *address && it.only_clear)
+    }
+
+    /// Whether a reboot resets it, so that nothing needs to be reverted.
+    pub fn ends_with_boot(&self) -> bool {
+        !matches!(self, Target::File { .. })
+    }
+}
+
+/// The path, or a name in its place: `/dev/cpu/3/msr 0x19a`, `affinity of 4711 (kipmi0)`.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Control { path } | Target::File { path } => f.write_str(path),
+            Target::Register { cpu, address, .. } => write!(f, "/dev/cpu/{cpu}/msr {address:#x}"),
+            Target::Affinity { tid, name, .. } => write!(f, "affinity of {tid} ({name})"),
+            Target::Service { name } => write!(f, "service {name}"),
+            Target::LatencyRequest => f.write_str("/dev/cpu_dma_latency"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,5 +242,19 @@ mod tests {
         let some = CpuSet::parse_list("4-7").ok();
         assert_eq!(cpus_of("off@4-7"), Ok(("off", some)));
         assert!(cpus_of("off@").is_err() && cpus_of("off@x").is_err());
+    }
+
+    #[test]
+    fn a_target_is_shown_as_the_place_it_is() {
+        let register = Target::Register { cpu: 3, address: 0x19a, mask: 0x1f };
+        let task = Target::Affinity { tid: 4711, started: 1, name: "kipmi0".to_owned() };
+        assert_eq!(register.to_string(), "/dev/cpu/3/msr 0x19a");
+        assert_eq!(task.to_string(), "affinity of 4711 (kipmi0)");
+    }
+
+    #[test]
+    fn only_files_outlive_a_boot() {
+        assert!(Target::control("/proc/sys/vm/stat_interval").ends_with_boot());
+        assert!(!Target::file("/etc/sysctl.d/90-fullclock.conf").ends_with_boot());
     }
 }

@@ -5,7 +5,7 @@
 
 use super::cpuidle::{Cpuidle, IdleState, ResumeLatency, StateTable};
 use super::cpuinfo::CpuInfo;
-use crate::system::boot_line::BootLine;
+use crate::system::kernel::BootLine;
 use crate::{IfPresent, Missing, PerCpu};
 
 /// Why a CPU may not use a state.

@@ -5,11 +5,9 @@
 //! the moment it was measured in.
 
 mod clock;
-mod costs;
 mod gaps;
 mod ticks;
 
 pub use clock::{ClockReading, Disturbance, Segment, Window};
-pub use costs::{Call, EventCost, EventCosts};
-pub use gaps::{Gap, Gaps, NotKept};
+pub use gaps::{Call, EventCost, EventCosts, Gap, Gaps, NotKept};
 pub use ticks::{Anchor, TickClock};

@@ -52,7 +52,7 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::boot_line::BootLine;
+    use crate::system::kernel::BootLine;
     use crate::system::kernel_config::KernelConfig;
 
     fn kernel(mode: Fact<String>, boot_line: &str, config: &str) -> Kernel {

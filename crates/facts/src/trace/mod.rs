@@ -13,6 +13,7 @@ mod totals;
 pub mod tracepoint;
 pub mod waits;
 
+// Former name of this module, which is still in use.
 pub use record as returned;
 pub use totals::{Cause, CauseTime, CpuTotals, TaskTime, TickStop};
 
