@@ -51,7 +51,7 @@ fn write<'t>(text: &'t [u8], online: &CpuSet, table: &mut Table) -> Result<Shape
     if rest.is_empty() { Ok(Shape::Same) } else { Ok(Shape::Other) }
 }
 
-/// Has `set` take the counts of a line for the CPUs of `rows`, and gives the line's name.
+/// Calls `set` with the counts of a line for the CPUs of `rows`, and returns the name of the line.
 fn write_line<'t>(
     rest: &mut Scan<'t>,
     mut header: Scan<'_>,

@@ -1,4 +1,4 @@
-//! A family's table as bytes: what changed since the sample before.
+//! The table of a family as bytes: the changes since the sample before.
 
 use super::differences::{Reader, Writer};
 use super::wire::{
@@ -9,20 +9,20 @@ use crate::parse::Expected;
 use crate::{Fact, Missing};
 use std::sync::Arc;
 
-/// What a section holds, as the sum of these. 0 is a reason why there is no table.
+/// The flags of a section; 0 means a reason why there is no table.
 const TABLE: u64 = 1;
-/// Rows and columns, where they are not those of the sample before; then cells differ from zero.
+/// Rows and columns, if they changed; then cells are differences from zero.
 const SHAPE: u64 = 2;
-/// What is blank, where that is not what it was.
+/// The blank rows and columns, if they changed.
 const BLANKS: u64 = 4;
-/// Where the counts come from, where that is not what it was, or for a new shape not the family's first choice.
+/// The source of the counts, if it changed, or, with a new shape, if it is not the family's first choice.
 const SOURCE: u64 = 8;
 
-/// Cells without a count take no bytes, but the names of their columns do: 8,192 CPUs that have counted nothing
-/// yet have about 1,000 cells for a byte. What claims more must not make us find the memory.
+/// Cells without a count take no bytes, but the names of their columns do: 8,192 CPUs that have counted nothing have
+/// about 1,000 cells per byte. A section that claims more must not make us allocate for it.
 const MOST_CELLS_A_BYTE: usize = 1 << 12;
 
-/// Appends what is different in `table`, which was read in a sample begun at `at`; nothing where nothing is.
+/// Appends the changes of `table`, which was read in a sample that began at `at`; nothing if there are none.
 pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Table>, table: &Fact<Table>) {
     let table = match table {
         Err(_) if before == table => return,
@@ -59,7 +59,7 @@ pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Table>, table: &Fact
     put_cells(out, before, table);
 }
 
-/// The table that a section makes of the one before. Its cells are taken off `room`.
+/// Parses a section: the table before with the changes applied. Its cells are subtracted from `room`.
 pub(super) fn take(
     bytes: &mut Bytes,
     at: u64,
@@ -97,7 +97,7 @@ fn has_shape_of(table: &Table, other: &Table) -> bool {
     table.rows() == other.rows() && table.columns() == other.columns()
 }
 
-/// A table's source cannot be taken back.
+/// The source of a table cannot be removed.
 fn may_take_source_of(table: &Table, other: &Table) -> bool {
     table.source().is_none() || other.source().is_some()
 }
@@ -106,7 +106,7 @@ fn has_blanks_of(table: &Table, other: &Table) -> bool {
     table.blank_rows() == other.blank_rows() && table.blank_columns() == other.blank_columns()
 }
 
-/// Rows as the gaps between them: most often there are none.
+/// Rows as the gaps between them, most of which are zero.
 fn put_shape(out: &mut Vec<u8>, table: &Table) {
     put_number(out, table.rows().len() as u64);
     put_number(out, table.columns().len() as u64);
@@ -169,8 +169,8 @@ fn take_blanks(bytes: &mut Bytes, table: &mut Table) -> Result<(), Expected> {
     Ok(())
 }
 
-/// Rows are read one behind the other, many at once: each time is given from the row above, the first from the
-/// sample's.
+/// Rows are read one after the other, in quick succession: each time is a difference from the row above, the first
+/// one from the sample.
 fn put_times(out: &mut Vec<u8>, at: u64, table: &Table) {
     let mut times = Writer::new(out);
     let mut above = at;
@@ -191,7 +191,7 @@ fn take_times(bytes: &mut Bytes, at: u64, table: &mut Table) -> Result<(), Expec
     times.finish()
 }
 
-/// Column by column: what counts on no CPU is one run of zeros, whatever the number of CPUs.
+/// Column by column: a column of zeros is one run, whatever the number of CPUs.
 fn put_cells(out: &mut Vec<u8>, before: &Table, table: &Table) {
     let mut cells = Writer::new(out);
     for column in 0..table.columns().len() {

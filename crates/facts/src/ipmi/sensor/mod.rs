@@ -2,6 +2,9 @@
 //!
 //! Source: IPMI 2.0, sections 35 (commands), 36.3 (values), 42 (types) and 43 (records). A record says how a raw
 //! reading becomes a value: it must be read before the first reading, and seldom after that.
+//!
+//! The crate ipmi-rs-core 0.6.0 does not replace this module: it ignores the linearisation, misreads a negative M and
+//! one's complement, does not decode names in 6-bit ASCII, BCD plus and UTF-16, and panics on some malformed records.
 
 mod factors;
 mod names;
