@@ -136,13 +136,13 @@ mod tests {
     const REPOSITORY_ANSWER: [u8; 15] =
         [0x00, 0x51, 0x5a, 0x00, 0x34, 0x12, 0x01, 0x00, 0x00, 0x5f, 0xff, 0xff, 0xff, 0xff, 0x2f];
 
-    fn answered_of_repository(data: &[u8]) -> Result<RepositoryInfo, Unanswered> {
+    fn repository_in(data: &[u8]) -> Result<RepositoryInfo, Unanswered> {
         RepositoryInfo::question().answered(0x0b, 0x20, data)
     }
 
     #[test]
     fn a_repository_tells_its_size_and_its_changes() {
-        let info = answered_of_repository(&REPOSITORY_ANSWER).unwrap();
+        let info = repository_in(&REPOSITORY_ANSWER).unwrap();
         assert_eq!((info.version, info.n_records, info.free_bytes), ((1, 5), 90, Some(0x1234)));
         assert_eq!(info.last_addition, Some(Timestamp::Date(0x5f00_0001)));
         assert_eq!(info.last_erase, None);
@@ -152,16 +152,16 @@ mod tests {
     fn unspecified_space_is_not_a_lot_of_it() {
         let mut unspecified = REPOSITORY_ANSWER;
         (unspecified[4], unspecified[5]) = (0xff, 0xff);
-        assert_eq!(answered_of_repository(&unspecified).unwrap().free_bytes, None);
+        assert_eq!(repository_in(&unspecified).unwrap().free_bytes, None);
     }
 
     #[test]
-    fn an_answer_has_fourteen_bytes_of_repository() {
-        assert!(answered_of_repository(&REPOSITORY_ANSWER[..14]).is_err());
-        assert!(answered_of_repository(&[&REPOSITORY_ANSWER[..], &[0]].concat()).is_err());
+    fn an_answer_of_a_repository_has_fourteen_bytes() {
+        assert!(repository_in(&REPOSITORY_ANSWER[..14]).is_err());
+        assert!(repository_in(&[&REPOSITORY_ANSWER[..], &[0]].concat()).is_err());
     }
 
-    fn answered_of_log(data: &[u8]) -> Result<EventLogInfo, Unanswered> {
+    fn log_in(data: &[u8]) -> Result<EventLogInfo, Unanswered> {
         EventLogInfo::question().answered(0x0b, 0x40, data)
     }
 
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_log_tells_its_size_and_its_changes() {
-        let info = answered_of_log(&LOG_ANSWER).unwrap();
+        let info = log_in(&LOG_ANSWER).unwrap();
         assert_eq!((info.version, info.n_entries, info.free_bytes), ((1, 5), 5, 0x3fb0));
         assert_eq!(info.last_addition, Some(Timestamp::Date(0x5f00_029a)));
         assert_eq!(info.last_erase, None);
@@ -179,15 +179,15 @@ mod tests {
 
     #[test]
     fn one_that_has_overflowed_says_so() {
-        assert!(answered_of_log(&LOG_ANSWER).unwrap().has_overflowed);
+        assert!(log_in(&LOG_ANSWER).unwrap().has_overflowed);
         let mut fits = LOG_ANSWER;
         fits[14] = 0x02;
-        assert!(!answered_of_log(&fits).unwrap().has_overflowed);
+        assert!(!log_in(&fits).unwrap().has_overflowed);
     }
 
     #[test]
-    fn an_answer_has_fourteen_bytes_of_log() {
-        assert!(answered_of_log(&LOG_ANSWER[..14]).is_err());
-        assert!(answered_of_log(&[&LOG_ANSWER[..], &[0]].concat()).is_err());
+    fn an_answer_of_a_log_has_fourteen_bytes() {
+        assert!(log_in(&LOG_ANSWER[..14]).is_err());
+        assert!(log_in(&[&LOG_ANSWER[..], &[0]].concat()).is_err());
     }
 }

@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(size([0, 0, 0, 0, 0, 0, 7, 0]), None);
     }
 
-    fn record_of_returned(kind: u32, words: &[u64]) -> Vec<u8> {
+    fn return_record(kind: u32, words: &[u64]) -> Vec<u8> {
         let size = u16::try_from(HEADER + words.len() * WORD).unwrap();
         let body: Vec<u8> = words.iter().flat_map(|it| it.to_ne_bytes()).collect();
         [&kind.to_ne_bytes()[..], &[0, 0], &size.to_ne_bytes(), &body].concat()
@@ -156,22 +156,22 @@ mod tests {
     #[test]
     fn a_sample_is_a_time_and_what_was_returned() {
         const ABI_64: u64 = 2;
-        let sample = record_of_returned(SAMPLE, &[42, ABI_64, 1]);
+        let sample = return_record(SAMPLE, &[42, ABI_64, 1]);
         assert_eq!(returned(&sample), Some(Returned::Value { at_ns: 42, value: 1 }));
     }
 
     #[test]
     fn what_was_not_written_down_is_counted() {
-        assert_eq!(returned(&record_of_returned(LOST, &[9, 77, 42])), Some(Returned::Lost(77)));
-        assert_eq!(returned(&record_of_returned(LOST_SAMPLES, &[5, 42])), Some(Returned::Lost(5)));
-        assert_eq!(returned(&record_of_returned(SAMPLE, &[42, 0])), Some(Returned::Lost(1)));
-        assert_eq!(returned(&record_of_returned(SAMPLE, &[42])), Some(Returned::Lost(1)));
+        assert_eq!(returned(&return_record(LOST, &[9, 77, 42])), Some(Returned::Lost(77)));
+        assert_eq!(returned(&return_record(LOST_SAMPLES, &[5, 42])), Some(Returned::Lost(5)));
+        assert_eq!(returned(&return_record(SAMPLE, &[42, 0])), Some(Returned::Lost(1)));
+        assert_eq!(returned(&return_record(SAMPLE, &[42])), Some(Returned::Lost(1)));
     }
 
     #[test]
-    fn what_is_cut_or_of_no_use_is_nothing_of_returned() {
+    fn a_return_that_is_cut_or_of_no_use_is_nothing() {
         assert_eq!(returned(&[]), None);
-        assert_eq!(returned(&record_of_returned(LOST, &[9])), None);
-        assert_eq!(returned(&record_of_returned(5, &[1, 2, 3])), None);
+        assert_eq!(returned(&return_record(LOST, &[9])), None);
+        assert_eq!(returned(&return_record(5, &[1, 2, 3])), None);
     }
 }

@@ -138,14 +138,14 @@ mod tests {
     const LIMIT_ANSWER: [u8; 15] =
         [0, 0xdc, 0, 0, 0x11, 0xf4, 0x01, 0x70, 0x17, 0, 0, 0, 0, 0x01, 0x00];
 
-    fn answered_of_limit(data: &[u8]) -> Result<Option<PowerLimit>, Unanswered> {
+    fn limit_in(data: &[u8]) -> Result<Option<PowerLimit>, Unanswered> {
         PowerLimit::in_force(PowerLimit::question().answered(0x2d, 0x03, data))
     }
 
     #[test]
     fn a_limit_is_told_with_what_follows_where_it_cannot_be_kept() {
         assert_eq!(PowerLimit::question().data, [0xdc, 0, 0]);
-        let limit = answered_of_limit(&LIMIT_ANSWER).unwrap().unwrap();
+        let limit = limit_in(&LIMIT_ANSWER).unwrap().unwrap();
         assert_eq!(limit.power, Microwatts(500_000_000));
         assert_eq!((limit.correction.as_millis(), limit.sampling.as_secs()), (6000, 1));
         assert_eq!(limit.action.to_string(), "an event is logged");
@@ -154,15 +154,15 @@ mod tests {
 
     #[test]
     fn no_limit_in_force_is_an_answer_with_data_and_without() {
-        assert_eq!(answered_of_limit(&[0x80]), Ok(None));
+        assert_eq!(limit_in(&[0x80]), Ok(None));
         let mut set = LIMIT_ANSWER;
         set[0] = 0x80;
-        assert_eq!(answered_of_limit(&set), Ok(None));
+        assert_eq!(limit_in(&set), Ok(None));
     }
 
     #[test]
     fn another_refusal_stays_one() {
-        assert_eq!(answered_of_limit(&[0xd4]), Err(Unanswered::Refused(Completion(0xd4))));
+        assert_eq!(limit_in(&[0xd4]), Err(Unanswered::Refused(Completion(0xd4))));
     }
 
     #[test]
@@ -170,19 +170,19 @@ mod tests {
         for watts in [[0, 0], [0xff, 0xff]] {
             let mut odd = LIMIT_ANSWER;
             [odd[5], odd[6]] = watts;
-            let text = answered_of_limit(&odd).unwrap_err().to_string();
+            let text = limit_in(&odd).unwrap_err().to_string();
             assert!(text.ends_with("expected a limit of 1 to 65534 W"), "{text}");
         }
     }
 
     #[test]
-    fn a_wrong_length_and_another_group_are_told_of_limit() {
+    fn a_limit_of_a_wrong_length_or_another_group_is_refused() {
         let mut other = LIMIT_ANSWER;
         other[1] = 0;
         for data in
             [&LIMIT_ANSWER[..14], &[&LIMIT_ANSWER[..], &[0]].concat(), &LIMIT_ANSWER[..1], &other]
         {
-            let text = answered_of_limit(data).unwrap_err().to_string();
+            let text = limit_in(data).unwrap_err().to_string();
             assert!(
                 text.ends_with("expected 0xdc and 13 bytes behind the completion code"),
                 "{text}"
@@ -201,19 +201,19 @@ mod tests {
         0, 0xdc, 0xd6, 0, 2, 0, 0xd4, 0x01, 0xb8, 0, 0x84, 0x83, 0x37, 0x66, 0xe8, 0x03, 0, 0, 0x40,
     ];
 
-    fn answered_of_reading(data: &[u8]) -> Result<PowerReading, Unanswered> {
+    fn reading_in(data: &[u8]) -> Result<PowerReading, Unanswered> {
         PowerReading::question().answered(0x2d, 0x02, data)
     }
 
     fn expected(data: &[u8]) -> String {
-        let text = answered_of_reading(data).unwrap_err().to_string();
+        let text = reading_in(data).unwrap_err().to_string();
         text.split_once("expected ").unwrap().1.to_owned()
     }
 
     #[test]
     fn a_board_tells_what_it_draws_and_has_drawn() {
         assert_eq!(PowerReading::question().data, [0xdc, 1, 0, 0]);
-        let reading = answered_of_reading(&READING_ANSWER).unwrap();
+        let reading = reading_in(&READING_ANSWER).unwrap();
         let powers = [reading.minimum, reading.average, reading.current, reading.maximum];
         assert_eq!(powers.map(|it| it.0 / 1_000_000), [2, 184, 214, 468]);
         assert_eq!(reading.at, Some(Timestamp::Date(0x6637_8384)));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_length_and_another_group_are_told_of_reading() {
+    fn a_reading_of_a_wrong_length_or_another_group_is_refused() {
         let mut other = READING_ANSWER;
         other[1] = 0xdd;
         for data in [
