@@ -1,15 +1,17 @@
-//! Which processors were sold with turbo, by their names.
+//! What the name of a processor says: whether it was sold with turbo, and whether it was made for laptops.
 //!
 //! A processor whose turbo is switched off in firmware looks like one that never had it: CPUID.06H:EAX[1] is 0 for
-//! both. Only the model tells. Source: "Max Turbo Frequency" on ark.intel.com and "Max. Boost Clock" on
-//! amd.com; names that are not covered, and families that mix parts with and without, stay unknown.
+//! both. Only the model shows it. Sources: "Max Turbo Frequency" on ark.intel.com and "Max. Boost Clock" on
+//! amd.com. Names that are not listed, and families that mix parts with and without turbo, are unknown. For
+//! laptops: Intel's "Processor Names, Numbers and Generation List" and AMD's naming of Ryzen, for the letters after
+//! the number. This is used only where firmware does not report the type of the chassis.
 
 use super::cpuinfo::CpuInfo;
 
-/// Patterns for a name in lower case and without its trade marks, the first that fits counts. `#` is a digit, and what a pattern
-/// leaves off at the end may be anything.
+/// Patterns for a name in lower case and without trade marks; the first match counts. `#` is a digit, and any text
+/// may follow a pattern.
 const MODELS: &[(&str, Option<bool>)] = &[
-    // Entry models without turbo, among families that have it.
+    // Entry models without turbo, in families that have it.
     ("xeon bronze 31", Some(false)),
     ("xeon bronze 32", Some(false)),
     ("xeon w-2102", Some(false)),
@@ -20,14 +22,14 @@ const MODELS: &[(&str, Option<bool>)] = &[
     ("xeon e5-#407", Some(false)),
     ("xeon e5-#603", Some(false)),
     ("xeon e5-#607", Some(false)),
-    // 1.6 GHz, and 1.7 GHz by turbo.
+    // 1.6 GHz, and 1.7 GHz with turbo.
     ("xeon e5-2608l v4", None),
     ("xeon e5-#608l", Some(false)),
     ("xeon e5-#609", Some(false)),
     ("xeon e7-2803", Some(false)),
     ("xeon e7-4807", Some(false)),
     ("xeon e7-4809", Some(false)),
-    // Of these, some versions have it.
+    // Of these, some versions have turbo.
     ("xeon e5-4610", None),
     ("xeon e7-4820", None),
     ("xeon e5-#4##l", None),
@@ -86,11 +88,11 @@ const MODELS: &[(&str, Option<bool>)] = &[
     ("ryzen", Some(true)),
 ];
 
-/// Whether processors of this name are sold with turbo; `None` where that is not known.
+/// Whether processors of this name are sold with turbo; `None` where that is unknown.
 pub fn is_sold_with_turbo(cpuinfo: &CpuInfo) -> Option<bool> {
     let name = plain(&cpuinfo.model_name);
-    // The family's name follows the manufacturer's and the generation's. "core" comes last: a Ryzen's name ends in
-    // "Six-Core Processor".
+    // The name of the family follows those of the manufacturer and the generation. "core" is tried last: the name of
+    // a Ryzen ends in "Six-Core Processor".
     let from = ["xeon", "epyc", "ryzen", "core"].iter().find_map(|it| name.find(it))?;
     let name = name.get(from..)?;
     MODELS.iter().find(|(pattern, _)| fits(name, pattern)).and_then(|(_, has_turbo)| *has_turbo)
@@ -108,6 +110,30 @@ fn fits(name: &str, pattern: &str) -> bool {
         Some(found) if wanted == '#' => found.is_ascii_digit(),
         found => found == Some(wanted),
     })
+}
+
+/// Whether the name is that of a laptop's processor.
+pub fn is_mobile(cpuinfo: &CpuInfo) -> bool {
+    let name = &cpuinfo.model_name;
+    let is_core = name.contains("Core(TM)") || name.contains("Ryzen");
+    is_core && name.split_whitespace().any(is_mobile_number)
+}
+
+/// `M` alone (Core i5 M 560), or a number with the letters of a laptop: i7-7500U, i7-1260P, 226V, 5800HS.
+fn is_mobile_number(word: &str) -> bool {
+    let number = ["i3-", "i5-", "i7-", "i9-"].iter().find_map(|it| word.strip_prefix(it));
+    let number = number.unwrap_or(word);
+    let letters = number.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = number.len() - letters.len();
+    match letters.chars().next() {
+        _ if word == "M" || word == "U" => true,
+        _ if digits < 3 => false,
+        Some('U' | 'Y' | 'H' | 'M' | 'Q' | 'V') => true,
+        // P was a desktop without graphics until the 12th generation; in 1065G7, G7 is the graphics level.
+        Some('P') => number.starts_with('1') && digits == 4,
+        Some('G') => letters.len() == 2 && digits == 4 && number.starts_with('1'),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -166,6 +192,39 @@ mod tests {
             "AMD Opteron(tm) Processor 6168",
         ] {
             assert_eq!(has_turbo(name), None, "{name}");
+        }
+    }
+
+    fn mobile(name: &str) -> bool {
+        is_mobile(&CpuInfo { model_name: name.into(), ..CpuInfo::default() })
+    }
+
+    #[test]
+    fn letters_behind_the_number_mark_laptops() {
+        for name in [
+            "Intel(R) Core(TM) i7-7500U CPU @ 2.70GHz",
+            "12th Gen Intel(R) Core(TM) i7-1260P",
+            "Intel(R) Core(TM) Ultra 5 226V",
+            "Intel(R) Core(TM) i5 CPU       M 560  @ 2.67GHz",
+            "Intel(R) Core(TM) i7-1065G7 CPU @ 1.30GHz",
+            "AMD Ryzen 7 5800HS with Radeon Graphics",
+        ] {
+            assert!(mobile(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn servers_and_desktops_are_not_taken_for_laptops() {
+        for name in [
+            "Intel(R) Xeon(R) E-2278G CPU @ 3.40GHz",
+            "Intel(R) Core(TM) i5-6402P CPU @ 2.80GHz",
+            "Intel(R) Core(TM) i9-13900K",
+            "AMD Ryzen 5 1600 Six-Core Processor",
+            "AMD Ryzen 5 5600G with Radeon Graphics",
+            "Intel(R) Xeon(R) Platinum 8460H",
+            "",
+        ] {
+            assert!(!mobile(name), "{name}");
         }
     }
 }

@@ -1,33 +1,39 @@
-//! Which processors count their time in C-states, and in which registers.
+//! C-states: the registers that count the time in them, and cores that are demoted to C1.
 //!
 //! Sources: arch/x86/events/intel/cstate.c (intel_cstates_match) and tools/power/x86/turbostat/turbostat.c
-//! (turbostat_pdata, supported_cstates). The two disagree on some models: the kernel lists for Skylake-SP the C3
-//! and C7 of a Sandy Bridge, which that processor does not have. A register that nobody counts in stands still and
-//! looks like a state that was never entered, so only what both list is listed here. All count TSC cycles. On the
-//! Atom cores of a hybrid processor C6 counts deeper states too (turbostat.c, get_counters).
+//! (turbostat_pdata, supported_cstates). The two disagree on some models: for Skylake-SP the kernel lists C3 and
+//! C7, as on Sandy Bridge, which that processor does not have. A register that does not exist stands still and
+//! looks like a state that was never entered, so only what both sources list is listed here. All count TSC cycles.
+//! On the Atom cores of a hybrid processor C6 includes deeper states (turbostat.c, get_counters).
+//!
+//! Demotion: MSR_PKG_CST_CONFIG_CONTROL (0xE2), SDM vol. 4, the tables of the models. The package limit in the same
+//! register does not affect turbo: a package with a busy core is awake, and its other cores enter C6 whatever the
+//! limit is.
 
+use super::{Msrs, intel};
 use crate::cpu::cpuinfo::CpuInfo;
+use crate::{CpuSet, Missing};
 
-/// A state, and the register that counts the time in it.
+/// A C-state, and the register that counts the time in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// As the kernel's PMUs name it: `c6`.
+    /// Its name in the kernel's PMUs: `c6`.
     pub name: &'static str,
     /// The register.
     pub address: u32,
 }
 
-/// The states that a model counts.
+/// The C-states that a model counts.
 #[derive(Debug, PartialEq, Eq)]
 pub struct States {
-    /// By core: the threads of a core share a register.
+    /// Per core: the threads of a core share a register.
     pub core: &'static [State],
-    /// By package.
+    /// Per package.
     pub package: &'static [State],
 }
 
 impl States {
-    /// The states of a processor; `None` where it counts none, or none that both sources know of.
+    /// The C-states of a processor; `None` where it counts none, or none that both sources list.
     pub fn of(cpuinfo: &CpuInfo) -> Option<&'static States> {
         if !cpuinfo.is_intel() || cpuinfo.family != 6 {
             return None;
@@ -53,14 +59,14 @@ const PC8: State = state("c8", 0x630);
 const PC9: State = state("c9", 0x631);
 const PC10: State = state("c10", 0x632);
 
-/// MSR_KNL_CORE_C6_RESIDENCY: Knights Landing's C6 is elsewhere.
+/// MSR_KNL_CORE_C6_RESIDENCY: Knights Landing has C6 in another register.
 const KNIGHTS_C6: State = state("c6", 0x3ff);
-/// Silvermont's package C6 is where others have C7 (SLM_PKG_C6_USE_C7_MSR).
+/// Silvermont has the package's C6 in the register that is C7 on others (SLM_PKG_C6_USE_C7_MSR).
 const SILVERMONT_PC6: State = state("c6", 0x3fa);
 
 const CLIENT: &[State] = &[PC2, PC3, PC6, PC7, PC8, PC9, PC10];
 
-/// By model of family 6, whose numbers are those of arch/x86/include/asm/intel-family.h.
+/// By model of family 6 (arch/x86/include/asm/intel-family.h).
 static MODELS: &[(&[u32], States)] = &[
     // Nehalem and Westmere.
     (&[0x1a, 0x1e, 0x2e, 0x25, 0x2c, 0x2f], States { core: &[C3, C6], package: &[PC3, PC6] }),
@@ -94,7 +100,7 @@ static MODELS: &[(&[u32], States)] = &[
     (&[0xbd, 0xcc], States { core: &[C1, C6, C7], package: &[PC2, PC6, PC10] }),
     // Knights Landing and Mill.
     (&[0x57, 0x85], States { core: &[KNIGHTS_C6], package: &[PC3, PC6] }),
-    // Silvermont; Avoton and Rangeley; Airmont, on whose package the sources disagree.
+    // Silvermont; Avoton and Rangeley; Airmont, for whose package the sources disagree.
     (&[0x37], States { core: &[C1, C6], package: &[SILVERMONT_PC6] }),
     (&[0x4d], States { core: &[C6], package: &[SILVERMONT_PC6] }),
     (&[0x4c], States { core: &[C6], package: &[] }),
@@ -105,9 +111,33 @@ static MODELS: &[(&[u32], States)] = &[
     (&[0xb6], States { core: &[C1, C6], package: &[] }),
 ];
 
+/// Cores whose requests for C6 the processor may demote to C1 for good. Bit 26 of MSR 0xE2 allows demotion to C1, bit
+/// 28 allows undemotion (intel/pepc, PCStateConfigCtl.py). Both are usually set: the processor then decides by how
+/// often a core wakes up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DemotedToC1 {
+    /// The CPUs whose register was read, one per core.
+    pub cpus: CpuSet,
+    /// The register of the first one, as read.
+    pub value: u64,
+}
+
+impl Msrs {
+    /// Cores that may be demoted to C1 without undemotion.
+    pub fn demoted_to_c1(&self) -> Result<Option<DemotedToC1>, &Missing> {
+        let values = self.of(&intel::PKG_CST_CONFIG_CONTROL)?;
+        let is_one_way = |value: &u64| value >> 26 & 1 == 1 && value >> 28 & 1 == 0;
+        let Some((_, &value)) = values.known().find(|(_, value)| is_one_way(value)) else {
+            return values.all_known().map(|()| None);
+        };
+        Ok(Some(DemotedToC1 { cpus: values.cpus_where(is_one_way), value }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PerCpu;
 
     fn shown(vendor: &str, model: u32) -> String {
         let info = CpuInfo { vendor: vendor.into(), family: 6, model, ..CpuInfo::default() };
@@ -147,5 +177,22 @@ mod tests {
         let n_listed = models.len();
         models.dedup();
         assert_eq!(models.len(), n_listed);
+    }
+
+    fn msrs(info: &CpuInfo, value: u64) -> Msrs {
+        let read =
+            |address, value| (address, Ok([(0, Ok(value))].into_iter().collect::<PerCpu<u64>>()));
+        // The base ratio vouches for the zeros of the other register.
+        let answers = [read(0xe2, value), read(0xce, 0x1800)].into_iter().collect();
+        Msrs::new(info, answers, &Err(Missing::absent("cpuid")))
+    }
+
+    #[test]
+    fn demotion_to_c1_is_for_good_only_where_it_is_never_undone() {
+        let info =
+            CpuInfo { vendor: "GenuineIntel".into(), family: 6, model: 0x6a, ..CpuInfo::default() };
+        let demoted = |value| msrs(&info, value).demoted_to_c1().unwrap().is_some();
+        assert!(demoted(0x0400_0402));
+        assert!(!demoted(0x1400_0402) && !demoted(0x1000_0402));
     }
 }
