@@ -4,11 +4,16 @@
 #![forbid(unsafe_code)]
 
 pub mod advised;
+pub mod bench;
 pub mod change;
 pub mod clock;
 pub mod connections;
+mod event;
+pub mod experiment;
 pub mod interrupt;
 pub mod measure;
 pub mod results_folder;
 pub mod sampling;
 pub mod secret;
+
+pub use event::{Event, Progress, StudyPlan, Tell};

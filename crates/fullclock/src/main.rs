@@ -10,6 +10,8 @@ mod output;
 mod page_file;
 mod period;
 mod private_file;
+mod progress_bar;
+mod tell;
 mod tui;
 mod web;
 

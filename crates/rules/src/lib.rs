@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+pub mod applied;
 pub mod audit;
 pub mod ceiling;
 pub mod check;

@@ -30,7 +30,7 @@ const PATIENCE_OF_ONE: Duration = Duration::from_secs(20);
 const GLANCE: Duration = Duration::from_millis(100);
 
 pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<ExitCode> {
-    super::bench::clear_up(arguments, &std::env::temp_dir(), None);
+    engine::bench::clear_up(&std::env::temp_dir(), None, &mut crate::tell::tell(arguments))?;
     if options.stdio {
         return on_stdio(options);
     }

@@ -1,10 +1,10 @@
 //! The connection to one node: made, lost, and made again.
 
 use super::nodes::{Node, Place};
-use crate::commands::change::program;
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use engine::change::opened::program;
 use engine::clock::now;
 use host::probe::anchor;
 use lab::lines::send;

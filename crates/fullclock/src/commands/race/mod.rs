@@ -6,8 +6,9 @@ mod notes;
 mod recordings;
 
 use crate::cli::{Arguments, RaceArguments};
-use crate::commands::{agent, bench};
+use crate::commands::agent;
 use crate::output::{self};
+use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
 use engine::interrupt::Interrupt;
 use engine::results_folder::kept_in;
@@ -57,8 +58,8 @@ pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<Exit
         String::new()
     };
     let folder = kept_in(options.no_save, options.results.as_deref())?;
-    bench::clear_up(arguments, &std::env::temp_dir(), folder.as_deref());
-    let (id, began) = bench::moment("race");
+    engine::bench::clear_up(&std::env::temp_dir(), folder.as_deref(), &mut tell(arguments))?;
+    let (id, began) = engine::bench::moment("race");
     let interrupt = Interrupt::listen()?;
     let mut race = Race::of(arguments, &nodes, options, (&id, &token))?;
     let ready = race.ready(&interrupt)?;
@@ -98,7 +99,7 @@ fn finish(
         record.doubts.push(Doubt::CutShort.into());
     }
     let journal = race.journal;
-    let kept = journal.map(|it| bench::kept(it, &arguments.output, &record)).transpose();
+    let kept = journal.map(|it| engine::bench::kept(it, &record, &mut tell(arguments))).transpose();
     let file = kept.as_ref().ok().and_then(Option::as_deref);
     let mut report = Report::of(&record, file);
     report.recordings = file.map(recordings).unwrap_or_default();

@@ -1,26 +1,22 @@
 //! The arms of a design as trials that can be run: a workload with its options each, named after what it combines.
 
-use crate::commands::{bench, passwords};
 use anyhow::{Context, Result, bail};
 use facts::CpuSet;
 use lab::bench::PlannedArm;
 use lab::experiment::{Combination, Design, Factor, Kind};
 use lab::workload::Setting;
 
-/// Each combination as an arm.
+/// Each combination as an arm: `workloads` are those of the design, each with its options.
 ///
-/// Errors: a workload that does not exist, options it does not take, a place that it cannot be put.
+/// Errors: options that a workload does not take, a place that it cannot be put.
 pub(super) fn planned(
     design: &Design,
     arms: &[Combination],
-    allowed: &CpuSet,
+    workloads: &[PlannedArm],
 ) -> Result<Vec<PlannedArm>> {
     let arm = |it: &Combination| {
-        let text = design.workloads.get(it.workload).context("no such workload")?;
-        passwords::refused_in("--workload", text)?;
-        let name = name(design, it);
-        let mut arm = bench::arms::of_text(&name, text, allowed)
-            .with_context(|| format!("--workload {text:?}"))?;
+        let of = workloads.get(it.workload).context("no such workload")?;
+        let mut arm = PlannedArm { name: name(design, it), ..of.clone() };
         if let Some(cpus) = place(design, it) {
             if !arm.workload.takes.contains(&Setting::Cpus) {
                 bail!("cpu={cpus}: {} does not run where it is told", arm.workload.id);
@@ -28,7 +24,8 @@ pub(super) fn planned(
             CpuSet::parse_list(cpus).with_context(|| format!("cpu={cpus}"))?;
             arm.settings.cpus = Some(cpus.to_owned());
         }
-        arm.workload.accepts(&arm.settings).with_context(|| format!("--workload {text:?}"))?;
+        let text = || format!("--workload {:?}", design.workloads[it.workload]);
+        arm.workload.accepts(&arm.settings).with_context(text)?;
         Ok(arm)
     };
     arms.iter().map(arm).collect()
@@ -55,17 +52,24 @@ fn place<'d>(design: &'d Design, arm: &Combination) -> Option<&'d str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::asked::factor;
     use super::*;
     use lab::experiment::arms;
+    use lab::workload::Settings;
+    use lab::workloads::find;
 
     fn names(words: &[&str], workloads: &[&str]) -> Result<Vec<(String, Option<String>)>> {
         let design = Design {
-            factors: words.iter().map(|it| factor(it).unwrap()).collect(),
+            factors: words.iter().map(|it| Factor::parse(it).unwrap()).collect(),
             workloads: workloads.iter().map(|it| (*it).to_owned()).collect(),
             ..Design::default()
         };
-        let planned = planned(&design, &arms(&design).unwrap(), &[0, 1].into_iter().collect())?;
+        let workload = |id: &&str| PlannedArm {
+            name: (*id).to_owned(),
+            workload: find(id).unwrap(),
+            settings: Settings::default(),
+        };
+        let workloads: Vec<PlannedArm> = workloads.iter().map(workload).collect();
+        let planned = planned(&design, &arms(&design).unwrap(), &workloads)?;
         Ok(planned.into_iter().map(|it| (it.name, it.settings.cpus)).collect())
     }
 
@@ -78,18 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_goes_into_no_result_and_no_message() {
-        let text = "plsql-loop --dsn postgres://me:secret@db1/x";
-        let error = format!("{:#}", names(&["governor=a,b"], &[text]).unwrap_err());
-        assert!(error.contains("PGPASSFILE") && !error.contains("secret"), "{error}");
-        let without = "plsql-loop --dsn postgres://me@db1:5432/x";
-        assert!(names(&["governor=a,b"], &[without, "./query --a=b"]).is_ok());
-    }
-
-    #[test]
-    fn what_is_no_workload_is_a_command_and_a_place_is_a_list_of_cpus() {
-        let found = names(&["cpu=0,1"], &["./query --fast"]).unwrap();
-        assert_eq!(found[0].1.as_deref(), Some("0"));
+    fn a_place_is_a_list_of_cpus() {
         let error = format!("{:#}", names(&["cpu=0,first"], &["cpu-loop"]).unwrap_err());
         assert!(error.starts_with("cpu=first: "), "{error}");
     }

@@ -1,8 +1,8 @@
 //! What is asked for, as a design: a plan file or a case, and the words and options of the command line over it.
 
-use super::{boots, cases};
 use crate::cli::{ExperimentArguments, ShapeName};
 use anyhow::{Context, Result, bail};
+use engine::experiment::{cases, plan_boots};
 use facts::HostView;
 use lab::experiment::analysis::LEAST_BLOCKS;
 use lab::experiment::{Design, Factor, Guards, Kind, Shape, plan_file};
@@ -24,11 +24,11 @@ pub(super) fn design(options: &ExperimentArguments, host: &HostView) -> Result<D
         if let Some(case) = word.strip_prefix("case:") {
             design = cases::design(case, host)?;
         } else if word.contains('=') {
-            factors.push(factor(word)?);
+            factors.push(Factor::parse(word).context("it has no =")?);
         } else if Path::new(word).extension().is_some_and(|it| it == "toml") {
             design = plan_file::read(Path::new(word))?;
             design.factors =
-                design.factors.into_iter().map(|it| named(&it.name, it.levels)).collect();
+                design.factors.into_iter().map(|it| Factor::named(&it.name, it.levels)).collect();
         } else {
             bail!(
                 "{word:?} is no FACTOR=LEVELS, like governor=performance,powersave, no plan file that ends in .toml, and no \
@@ -43,11 +43,33 @@ pub(super) fn design(options: &ExperimentArguments, host: &HostView) -> Result<D
 /// A design with what the options say besides, and what nobody says.
 ///
 /// Errors: it makes no sense on any machine.
-pub(super) fn whole(mut design: Design, options: &ExperimentArguments) -> Result<Design> {
+fn whole(mut design: Design, options: &ExperimentArguments) -> Result<Design> {
     over(&mut design, options);
     check(&design)?;
-    boots::plan(&mut design, options.boots)?;
+    plan_boots(&mut design, options.boots)?;
     Ok(design)
+}
+
+/// The plan of a study is what it began with.
+pub(super) fn refuse_on_resume(options: &ExperimentArguments) -> Result<()> {
+    let given = [
+        ("--workload", !options.workloads.is_empty()),
+        ("--shape", options.shape.is_some()),
+        ("--trials", options.trials.is_some()),
+        ("--until", options.until.is_some()),
+        ("--warm-up", options.warm_up.is_some()),
+        ("--rest", options.rest.is_some()),
+        ("--budget", options.budget.is_some()),
+        ("--boots", options.boots.is_some()),
+        ("--seed", options.seed.is_some()),
+        ("--max-temperature", options.max_temperature.is_some()),
+        ("--max-stolen", options.max_stolen.is_some()),
+        ("--max-other-load", options.max_other_load.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => bail!("{option}: a study goes on as it was planned; leave it out"),
+    }
 }
 
 /// Options go before what a file says.
@@ -151,24 +173,6 @@ fn is_the_same(one: &Factor, other: &Factor) -> bool {
     }
 }
 
-/// `governor=performance,powersave`, also with brackets; of one value of a setting, against what is found.
-pub(super) fn factor(word: &str) -> Result<Factor> {
-    let (name, levels) = word.split_once('=').context("it has no =")?;
-    let levels = levels.trim().trim_start_matches('[').trim_end_matches(']');
-    let levels = levels.split(',').map(|it| it.trim().to_owned());
-    Ok(named(name.trim(), levels.filter(|it| !it.is_empty()).collect()))
-}
-
-/// A factor with these levels.
-pub(super) fn named(name: &str, mut levels: Vec<String>) -> Factor {
-    let name = name.to_owned();
-    let lone = Factor { name: name.clone(), levels: Vec::new() };
-    if levels.len() == 1 && lone.kind() == Kind::Setting {
-        levels.insert(0, Factor::AS_FOUND.to_owned());
-    }
-    Factor { name, levels }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +181,7 @@ mod tests {
 
     #[test]
     fn levels_may_stand_in_brackets_and_one_is_compared_with_what_is_found() {
-        let levels = |word: &str| factor(word).unwrap().levels.join("|");
+        let levels = |word: &str| Factor::parse(word).unwrap().levels.join("|");
         assert_eq!(levels("governor=[performance, powersave]"), "performance|powersave");
         assert_eq!(levels("governor=performance"), "as-found|performance");
         assert_eq!(levels("cpu=2,3"), "2|3");
@@ -187,7 +191,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_told_before_anything_is_looked_at() {
         let of = |words: &[&str]| Design {
-            factors: words.iter().map(|it| factor(it).unwrap()).collect(),
+            factors: words.iter().map(|it| Factor::parse(it).unwrap()).collect(),
             trials: 16,
             ..Design::default()
         };
@@ -207,7 +211,7 @@ mod tests {
     #[test]
     fn numbers_that_settle_nothing_or_never_end_are_refused() {
         let told = |change: &dyn Fn(&mut Design)| {
-            let factors = vec![factor("turbo=on,off").unwrap()];
+            let factors = vec![Factor::parse("turbo=on,off").unwrap()];
             let mut design = Design { factors, trials: 16, ..Design::default() };
             change(&mut design);
             check(&design).map_or_else(|why| why.to_string(), |()| String::new())

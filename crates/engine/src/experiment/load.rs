@@ -11,20 +11,20 @@ use lab::failure::Failure;
 use std::hint::black_box;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::{Builder, Scope};
 use std::time::Duration;
 
 /// Busy CPUs, until it is dropped.
-pub(crate) struct Busy(Child);
+pub struct Busy(Child);
 
 impl Busy {
     /// Returns when all of them are busy.
     ///
     /// Errors: one of them is online and cannot be.
-    pub(crate) fn start(cpus: &CpuSet) -> Result<Busy, Failure> {
+    pub fn start(cpus: &CpuSet) -> Result<Busy, Failure> {
         let failed = |error| Failure::system("load=all-cores: cannot make CPUs busy")(error);
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.arg("occupy-cpus").arg(cpus.to_string()).process_group(0);
@@ -45,7 +45,7 @@ impl Busy {
     /// Whether the load was there all the time.
     ///
     /// Errors: it ended, as where the kernel was out of memory.
-    pub(crate) fn held(&mut self) -> Result<(), Failure> {
+    pub fn held(&mut self) -> Result<(), Failure> {
         let ended = self.0.try_wait().map_err(Failure::system("cannot ask for the load"))?;
         ended.map_or(Ok(()), |status| {
             let program = "load=all-cores ended within the trial; it".to_owned();
@@ -68,8 +68,9 @@ const READY: &str = "busy";
 /// A loop that has not begun by then has to wait for a real-time task that does not let go of its CPU.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// `fullclock occupy-cpus LIST`: a loop on each, until standard input ends.
-pub(crate) fn occupy(cpus: &CpuSet) -> Result<ExitCode> {
+/// A loop on each CPU until standard input ends; says on standard output that they run, or why not. The process that
+/// [`Busy::start`] starts.
+pub fn occupy(cpus: &CpuSet) -> Result<()> {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let begun = spinning(scope, cpus, &is_over, is_online);
@@ -82,8 +83,7 @@ pub(crate) fn occupy(cpus: &CpuSet) -> Result<ExitCode> {
         };
         is_over.store(true, Ordering::Relaxed);
         told.and(ended).context("nobody waits for the load")
-    })?;
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// Starts a loop on each, and returns when all of them run; why not, where one does not. A CPU that went offline needs none.

@@ -1,79 +1,94 @@
-//! `fullclock experiment resume`: goes on with a study that was cut short, without repeating a trial.
+//! Goes on with a study that was cut short, without repeating a trial.
 
-use super::study::{self, journals};
-use super::{Begin, Means, Study, boots, folder, machine};
-use crate::cli::{Arguments, ExperimentArguments};
-use crate::output;
+use super::folder::{journal_in, journals, read};
+use super::{Ran, RunContext, Start, Study, Task, boots, folder};
+use crate::interrupt::Interrupt;
+use crate::{Event, Tell};
 use anyhow::{Context, Result, bail};
-use engine::interrupt::Interrupt;
 use facts::HostView;
-use host::Live;
-use lab::bench::Plan;
+use host::change::Changer;
+use lab::bench::{Plan, PlannedArm};
+use lab::experiment::Experiment;
 use lab::record::{Fingerprint, Record};
 use lab::store::Journal;
-use report::experiment::Study as Told;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// What an earlier run left.
-pub(super) struct Earlier {
+pub struct Earlier {
     pub(super) journal: Journal,
     pub(super) record: Record,
     pub(super) folder: PathBuf,
 }
 
-pub(super) fn run(
-    arguments: &Arguments,
-    options: &ExperimentArguments,
-    named: &[String],
-) -> Result<ExitCode> {
-    refuse_other_options(options)?;
-    let place = folder(options)?;
-    let journal = match named {
-        [] => latest(&place)?,
-        [one] => of_name(&place, one)?,
-        _ => bail!("resume goes on with one study; give its id, or none for the latest"),
+impl Earlier {
+    /// What makes it a study.
+    ///
+    /// Error: it is none.
+    pub fn experiment(&self) -> Result<&Experiment> {
+        let experiment = self.record.experiment.as_ref();
+        experiment.context("it is a result of `fullclock bench`, and no study")
+    }
+}
+
+/// The study with this id or in this folder, the latest where none is named; held until it is dropped.
+///
+/// Errors: there is none; it is whole; another process runs it.
+pub fn earlier(results: Option<&Path>, name: Option<&str>) -> Result<Earlier> {
+    let place = folder(results)?;
+    let journal = match name {
+        None => latest(&place)?,
+        Some(name) => of_name(&place, name)?,
     };
     let (journal, record) = Journal::resume(&journal)?;
     let folder = journal.folder().to_owned();
-    let experiment =
-        record.experiment.clone().context("it is a result of `fullclock bench`, and no study")?;
-    let changer =
-        if options.dry_run { None } else { machine::recover(arguments, &options.state.state_dir)? };
-    let host = host::view(&Live::this_machine());
+    Ok(Earlier { journal, record, folder })
+}
+
+/// Runs the trials that are left; `None` where it is only asked whether that is possible. `workloads` are those of the design, each
+/// with its options.
+///
+/// Errors: the machine or the plan is not what it was; as of [`super::begin`].
+pub fn resume(
+    earlier: Earlier,
+    workloads: &[PlannedArm],
+    host: &HostView,
+    changer: Option<Changer>,
+    task: &Task<'_>,
+    tell: &mut Tell<'_>,
+) -> Result<Option<Ran>> {
+    let experiment = earlier.experiment()?.clone();
+    let record = &earlier.record;
     match experiment.design.boots {
-        None => is_the_same(&record, &host)?,
+        None => is_the_same(record, host)?,
         Some(_) => {
-            for line in boots::is_the_same_machine(&record, &experiment, &host)? {
-                output::note(&arguments.output, &format!("in this boot {line}"));
+            for line in boots::is_the_same_machine(record, &experiment, host)? {
+                tell(Event::Note(format!("in this boot {line}")))?;
             }
         }
     }
     let text = format!("going on with {} behind {} trials", record.id, record.trials.len());
-    output::note(&arguments.output, &text);
+    tell(Event::Note(text))?;
     let seed = experiment.seed;
-    let planned = Study::of(experiment.design, &host, options)?;
+    let planned = Study::of(experiment.design, workloads, host, task.i_know)?;
     if planned.combinations != experiment.arms {
         bail!(
             "{}: its arms are not those that this version makes of its plan; begin anew",
             record.id
         );
     }
-    same_arms(&planned, &record)?;
-    if options.dry_run {
-        return Ok(ExitCode::SUCCESS);
+    same_arms(&planned, record)?;
+    if task.dry_run {
+        return Ok(None);
     }
     let interrupt = Interrupt::listen()?;
     let plan = planned.plan(seed)?;
-    let earlier = Earlier { journal, record, folder };
-    let tell = |it: &Told<'_>| study::words(arguments, it);
-    let means = Means { arguments, options, interrupt: &interrupt, changer, tell: &tell };
-    planned.run(means, plan, Begin::Behind(Box::new(earlier)))
+    let context = RunContext { task, interrupt: &interrupt, changer };
+    planned.run(context, plan, Start::After(Box::new(earlier)), tell).map(Some)
 }
 
 /// The plan of the rest, by the seed of the beginning, which draws the same order.
-pub(super) fn behind(plan: Plan, record: Record) -> Result<Plan> {
+pub(super) fn after(plan: Plan, record: Record) -> Result<Plan> {
     let experiment = record.experiment.context("it is no study")?;
     Ok(Plan {
         id: record.id,
@@ -113,28 +128,6 @@ pub(super) fn differences(before: &Fingerprint, host: &HostView) -> Vec<String> 
     names.into_iter().filter(differs).map(line).collect()
 }
 
-/// The plan of a study is what it began with.
-fn refuse_other_options(options: &ExperimentArguments) -> Result<()> {
-    let given = [
-        ("--workload", !options.workloads.is_empty()),
-        ("--shape", options.shape.is_some()),
-        ("--trials", options.trials.is_some()),
-        ("--until", options.until.is_some()),
-        ("--warm-up", options.warm_up.is_some()),
-        ("--rest", options.rest.is_some()),
-        ("--budget", options.budget.is_some()),
-        ("--boots", options.boots.is_some()),
-        ("--seed", options.seed.is_some()),
-        ("--max-temperature", options.max_temperature.is_some()),
-        ("--max-stolen", options.max_stolen.is_some()),
-        ("--max-other-load", options.max_other_load.is_some()),
-    ];
-    match given.iter().find(|(_, is_given)| *is_given) {
-        None => Ok(()),
-        Some((option, _)) => bail!("{option}: a study goes on as it was planned; leave it out"),
-    }
-}
-
 /// Whether its arms would run what they ran, where they ran it.
 fn same_arms(study: &Study<'_>, record: &Record) -> Result<()> {
     for (planned, arm) in study.arms.iter().zip(&record.arms) {
@@ -161,9 +154,9 @@ fn latest(place: &Path) -> Result<PathBuf> {
 
 fn of_name(place: &Path, name: &str) -> Result<PathBuf> {
     let folder = if Path::new(name).is_dir() { PathBuf::from(name) } else { place.join(name) };
-    match study::journal_in(&folder) {
+    match journal_in(&folder) {
         Some(journal) => Ok(journal),
-        None if study::read(&folder).is_ok() => {
+        None if read(&folder).is_ok() => {
             bail!("{name} is complete; `fullclock report {}` writes its report", folder.display())
         }
         None => bail!("there is no study {name} in {}", place.display()),

@@ -1,9 +1,8 @@
-//! `apply --persist`: the files that make a change last, and the changes that have some.
+//! The files that make a change last, and the changes that have some.
 
-use super::apply::Task;
-use super::program;
+use super::Change;
+use super::opened::program;
 use anyhow::{Context, Result, bail};
-use engine::change::Change;
 use facts::change::{ChangeState, Group, Write};
 use host::change::Journal;
 use host::trusted_file::{self, Access};
@@ -14,13 +13,22 @@ use std::path::Path;
 /// What the files of a change are called among its settings.
 const PERSIST: &str = "persist";
 
+/// How a change is to last.
+#[derive(Clone, Copy, Debug)]
+pub struct Lasting<'a> {
+    /// Where the journal is.
+    pub state_dir: &'a Path,
+    /// Whether what can do harm is planned, too.
+    pub i_know: bool,
+}
+
 /// The words of the command by which a unit applies anew what a change had made to last.
-pub(super) fn command(id: &str) -> Vec<String> {
+pub fn command(id: &str) -> Vec<String> {
     ["apply", "--persisted", id].map(str::to_owned).to_vec()
 }
 
 /// The changes that later boots make again, the oldest first.
-pub(super) fn changes(journal: &Journal) -> Result<Vec<String>> {
+pub fn changes(journal: &Journal) -> Result<Vec<String>> {
     let mut lasting = Vec::new();
     for change in journal.changes().iter().filter(|it| it.state != ChangeState::Reverted) {
         if journal.groups(&change.id)?.iter().any(|it| it.group.setting == PERSIST) {
@@ -31,27 +39,27 @@ pub(super) fn changes(journal: &Journal) -> Result<Vec<String>> {
 }
 
 /// The files that would make a plan last, for a change whose id nobody knows yet.
-pub(super) fn preview(task: &Task<'_>, plan: &Plan) -> Result<Vec<Write>> {
-    let state = task.state_dir.display().to_string();
+pub fn preview(lasting: Lasting<'_>, plan: &Plan) -> Result<Vec<Write>> {
+    let state = lasting.state_dir.display().to_string();
     let program = program()?.display().to_string();
-    let caller = Caller { program: &program, state: &state, i_know: task.i_know, behind: &[] };
+    let caller = Caller { program: &program, state: &state, i_know: lasting.i_know, behind: &[] };
     Ok(persist::files("CHANGE", caller, plan))
 }
 
-/// The files that make a change last, behind those that do so already.
+/// The files that make a change last, after those that do so already.
 ///
 /// Errors: the program or the state folder are where no unit finds them at boot; a file cannot be read.
-pub(super) fn files(
+pub fn files(
     change: &Change<'_>,
-    task: &Task<'_>,
+    lasting: Lasting<'_>,
     behind: &[String],
     plan: &Plan,
 ) -> Result<Group> {
     let (id, program) = (change.id(), program()?);
     stays(&program)?;
-    let state = task.state_dir.canonicalize().context("the state folder")?;
+    let state = lasting.state_dir.canonicalize().context("the state folder")?;
     let (program, state) = (program.display().to_string(), state.display().to_string());
-    let caller = Caller { program: &program, state: &state, i_know: task.i_know, behind };
+    let caller = Caller { program: &program, state: &state, i_know: lasting.i_know, behind };
     caller.fits_a_unit().map_err(anyhow::Error::msg)?;
     let mut writes = persist::files(id, caller, plan);
     for write in &mut writes {

@@ -2,10 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "trials may take as long as the user allows")]
 
 use super::pace::Pace;
-use super::progress::Bar;
-use crate::cli::Arguments;
-use crate::output;
-use crate::output::OutputArguments;
+use crate::event::{Event, Progress, Tell};
 use anyhow::Result;
 use lab::bench::Watcher;
 use lab::failure::Failure;
@@ -15,28 +12,27 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// Runs a trial of an arm, on the machine as that arm wants it.
-pub(crate) type Around<'a> =
+pub type Around<'a> =
     dyn FnMut(usize, &mut dyn FnMut() -> Result<(), Failure>) -> Result<(), Failure> + 'a;
 
-pub(super) struct Session<'a> {
+pub(super) struct Session<'a, 't> {
     /// Where results are kept, where they are.
     folder: Option<PathBuf>,
     journal: Option<Journal>,
     pace: Pace,
-    bar: Bar,
+    tell: &'t mut Tell<'t>,
     began: Instant,
     around: Option<&'a mut Around<'a>>,
 }
 
-impl<'a> Session<'a> {
+impl<'a, 't> Session<'a, 't> {
     pub(super) fn new(
-        arguments: &Arguments,
         folder: Option<PathBuf>,
         pace: Pace,
         around: Option<&'a mut Around<'a>>,
-    ) -> Session<'a> {
-        let bar = Bar::new(!arguments.output.quiet);
-        Session { folder, journal: None, pace, bar, began: Instant::now(), around }
+        tell: &'t mut Tell<'t>,
+    ) -> Session<'a, 't> {
+        Session { folder, journal: None, pace, tell, began: Instant::now(), around }
     }
 
     /// How well the figure was wished to be known and is not.
@@ -45,14 +41,9 @@ impl<'a> Session<'a> {
     }
 
     /// Keeps the result as a whole, and adds it to the history; its path.
-    pub(super) fn finish(
-        self,
-        output: &OutputArguments,
-        record: &Record,
-    ) -> Result<Option<PathBuf>> {
+    pub(super) fn finish(self, record: &Record) -> Result<Option<PathBuf>> {
         let Some(journal) = self.journal else { return Ok(None) };
-        drop(self.bar);
-        kept(journal, output, record).map(Some)
+        kept(journal, record, self.tell).map(Some)
     }
 
     /// Leaves nothing behind, where there was no trial.
@@ -61,20 +52,21 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Ends trials whose progress cannot be shown.
+pub(crate) fn unshown(error: anyhow::Error) -> Failure {
+    Failure::Unready(format!("{error:#}"))
+}
+
 /// Keeps a result as a whole, and adds it to the history; its path.
-pub(in crate::commands) fn kept(
-    journal: Journal,
-    output: &OutputArguments,
-    record: &Record,
-) -> Result<PathBuf> {
+pub fn kept(journal: Journal, record: &Record, tell: &mut Tell<'_>) -> Result<PathBuf> {
     let path = journal.finish(record)?;
     if let Err(why) = History::add(record, &path) {
-        output::note(output, &format!("{why}; the next `fullclock history` adds the result"));
+        tell(Event::Note(format!("{why}; the next `fullclock history` adds the result")))?;
     }
     Ok(path)
 }
 
-impl Watcher for Session<'_> {
+impl Watcher for Session<'_, '_> {
     fn surround(
         &mut self,
         arm: usize,
@@ -98,7 +90,8 @@ impl Watcher for Session<'_> {
         let elapsed = self.began.elapsed();
         let progress = self.pace.progress(record, elapsed);
         let done = format!("{} trials of each", progress.trials);
-        self.bar.show(&done, progress.share, elapsed);
+        let progress = Progress { done, share: progress.share, elapsed };
+        (self.tell)(Event::Progress(progress)).map_err(unshown)?;
         self.journal.as_mut().map_or(Ok(()), |it| it.add(record))
     }
 

@@ -44,9 +44,8 @@ fn can_be_known(experiment: &Experiment, workload: &WorkloadAnalysis, effect: &E
 
 #[cfg(test)]
 mod tests {
-    use super::super::asked::factor;
     use super::*;
-    use lab::experiment::{Design, arms};
+    use lab::experiment::{Design, Factor, arms};
     use lab::failure::Failure;
     use lab::known::Known;
     use lab::record::Arm;
@@ -55,7 +54,7 @@ mod tests {
     /// Eight blocks; each trial takes this many seconds by arm and block, or fails.
     fn record(words: &[&str], seconds: impl Fn(usize, u32) -> Option<f64>) -> Record {
         let design = Design {
-            factors: words.iter().map(|it| factor(it).unwrap()).collect(),
+            factors: words.iter().map(|it| Factor::parse(it).unwrap()).collect(),
             workloads: vec!["cpu-loop".to_owned()],
             ..Design::default()
         };

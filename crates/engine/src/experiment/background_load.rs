@@ -117,12 +117,11 @@ fn takes_a_thread(cpu: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::asked::factor;
     use super::*;
 
     fn beside(usable: &str, id: &str, own: Option<&str>, level: usize) -> Result<String, String> {
         let design = Design {
-            factors: vec![factor("load=idle,all-cores").unwrap()],
+            factors: vec![Factor::parse("load=idle,all-cores").unwrap()],
             workloads: vec![format!("{id} --some")],
             ..Design::default()
         };

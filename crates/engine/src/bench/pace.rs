@@ -3,7 +3,6 @@
 //! Nothing here looks at which arm is faster, only at how well it is known: whoever stops when the sign pleases claims
 //! too much (Anscombe, "Fixed-Width Sequential Estimation", 1953).
 
-use crate::cli::BenchArguments;
 use facts::quantity::roughly;
 use lab::compare::{LEVEL, interleaved};
 use lab::record::Record;
@@ -17,7 +16,18 @@ const SHORT: Duration = Duration::from_secs(10);
 /// How long `--until` goes on by default.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What was asked for.
+/// How many trials the user wants.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// As many of each arm; otherwise as many as are needed.
+    pub trials: Option<u32>,
+    /// Until the interval is this narrow, as a share.
+    pub until: Option<f64>,
+    /// For this long at most.
+    pub limit: Option<Duration>,
+}
+
+/// How many trials there will be.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
     least: u32,
@@ -35,8 +45,8 @@ struct Seen {
     half_width: Option<f64>,
 }
 
-/// How far it is.
-pub(super) struct Progress {
+/// How far the trials are.
+pub(super) struct Done {
     /// Trials of each arm.
     pub(super) trials: u32,
     /// How much is over, from 0 to 1.
@@ -44,13 +54,13 @@ pub(super) struct Progress {
 }
 
 impl Pace {
-    pub(super) fn of(options: &BenchArguments, n_arms: usize) -> Pace {
-        let patience = options.until.map(|_| PATIENCE);
+    pub(super) fn of(wanted: Wanted, n_arms: usize) -> Pace {
+        let patience = wanted.until.map(|_| PATIENCE);
         Pace {
-            least: options.trials.unwrap_or_else(|| TRIALS.max(2 * blocks_to_claim(n_arms))),
-            is_counted: options.trials.is_some(),
-            until: options.until,
-            limit: options.limit.or(patience),
+            least: wanted.trials.unwrap_or_else(|| TRIALS.max(2 * blocks_to_claim(n_arms))),
+            is_counted: wanted.trials.is_some(),
+            until: wanted.until,
+            limit: wanted.limit.or(patience),
             n_arms,
             seen: None,
         }
@@ -74,7 +84,7 @@ impl Pace {
         }
     }
 
-    pub(super) fn progress(&self, record: &Record, elapsed: Duration) -> Progress {
+    pub(super) fn progress(&self, record: &Record, elapsed: Duration) -> Done {
         let trials = self.trials(record);
         let by_count = f64::from(trials) / f64::from(self.least);
         let by_time = |it: Duration| elapsed.as_secs_f64() / it.as_secs_f64();
@@ -87,7 +97,7 @@ impl Pace {
             (None, _) if !self.is_counted => by_count.min(by_time(SHORT)),
             _ => by_count,
         };
-        Progress { trials, share: wanted.max(self.limit.map_or(0.0, by_time)).min(1.0) }
+        Done { trials, share: wanted.max(self.limit.map_or(0.0, by_time)).min(1.0) }
     }
 
     /// What `--until` wished and did not get, with what it would take.
@@ -140,7 +150,7 @@ impl Pace {
 
 /// Half of the 95 % interval, as a share: of the difference to the first arm in the quietest measure, or of the figure
 /// itself where there is one arm.
-pub(crate) fn half_width(record: &Record) -> Option<f64> {
+fn half_width(record: &Record) -> Option<f64> {
     if record.arms.len() < 2 {
         return summary(record, 0)?.figures.first()?.precision();
     }

@@ -1,28 +1,35 @@
-//! `apply --prove`: trials without and with a change, taken in turn, decide whether it is kept.
+//! Trials without and with a change, taken in turn, decide whether it is kept.
 
-use crate::cli::{Arguments, ProofArguments};
-use crate::commands::{bench, passwords};
-use crate::output;
-use anyhow::{Context, Result, anyhow, bail};
-use clap::Parser;
-use engine::change::Executor;
-use engine::change::trial::{fixes_fault, with_change, with_no_change};
+use super::Executor;
+use super::trial::{fixes_fault, with_change, with_no_change};
+use crate::{Event, Tell, bench};
+use anyhow::{Context, Result, bail};
+use lab::bench::PlannedArm;
 use lab::comparison::Comparison;
 use lab::failure::Failure;
 use rules::plan::Plan;
 use rules::setting::Effect;
+use std::path::PathBuf;
 
-/// Why a change that was measured is not kept; nothing where it may be kept. The report is printed.
+/// The trials that decide.
+pub struct Proof {
+    /// The workload with its options, as the user wrote it.
+    pub workload: String,
+    /// The same arm twice: without the change and with it.
+    pub arms: [PlannedArm; 2],
+    /// How many trials are wanted.
+    pub pace: bench::Wanted,
+    /// Where the result is kept; `None` where it is not.
+    pub folder: Option<PathBuf>,
+}
+
+/// Why a change that was measured is not kept; `None` where it may be kept.
 pub(super) fn verdict(
-    arguments: &Arguments,
     executor: &mut Executor<'_>,
     plan: &Plan,
-    workload: &str,
+    proof: &Proof,
+    tell: &mut Tell<'_>,
 ) -> Result<Option<String>> {
-    let words = shlex::split(workload).context("--prove: a quote has nothing to end it")?;
-    passwords::refused("--prove", &words)?;
-    let options = ProofArguments::try_parse_from(&words)
-        .map_err(|error| anyhow!("--prove {workload:?}: {}", error.to_string().trim_end()))?;
     if plan.steps.iter().any(|it| it.request.setting.effect == Effect::AtBoot) {
         bail!(
             "--prove: what is in force only after a reboot cannot be turned on and off; leave it out"
@@ -40,17 +47,16 @@ pub(super) fn verdict(
         0 => with_no_change(executor.changer, trial),
         _ => with_change(executor, plan, trial),
     };
-    let (comparison, report) =
-        bench::before_and_after(arguments, &options.bench, interrupt, &mut around)
+    let Proof { workload, arms, pace, folder } = proof;
+    let (comparison, record, file) =
+        bench::before_and_after(arms, *pace, folder.as_deref(), interrupt, &mut around, tell)
             .with_context(|| format!("--prove {workload:?}"))?;
-    if !arguments.output.json {
-        output::print(&report)?;
-    }
+    tell(Event::Proven(&record, file.as_deref()))?;
     let against = against(&comparison);
     if let (None, Some(headline)) = (&against, comparison.verdict.headline()) {
         let most = 100.0 * headline.evidence.interval.high.max(0.0);
         let note = format!("not shown to be slower; by how much it still may be: {most:.2} %");
-        output::note(&arguments.output, &note);
+        tell(Event::Note(note))?;
     }
     Ok(against)
 }

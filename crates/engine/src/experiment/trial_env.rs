@@ -1,14 +1,12 @@
 //! The machine as each arm wants it: its settings in force and its load on, for one trial.
 
-use super::beside::Loads;
+use super::background_load::Loads;
 use super::load::Busy;
-use crate::cli::Arguments;
-use crate::commands::change;
-use crate::output;
+use crate::change::trial::{fixes_fault, with_change, with_no_change};
+use crate::change::{Executor, opened};
+use crate::interrupt::Interrupt;
+use crate::{Event, Tell};
 use anyhow::{Context, Result, anyhow, bail};
-use engine::change::Executor;
-use engine::change::trial::{fixes_fault, with_change, with_no_change};
-use engine::interrupt::Interrupt;
 use facts::HostView;
 use facts::change::{ChangeState, Recorded};
 use host::change::{Access, Changer};
@@ -23,28 +21,20 @@ use std::slice;
 use std::time::Duration;
 
 /// What is done to the machine around the trials.
-pub(super) struct Arena<'a> {
-    pub(super) arguments: &'a Arguments,
+pub(super) struct TrialEnv<'a> {
     pub(super) interrupt: &'a Interrupt,
     pub(super) rest: Duration,
-    /// Where a setting is varied.
-    pub(super) changing: Option<Changing<'a>>,
+    /// Where a setting is varied: what changes it, and the plans of the arms.
+    pub(super) varied: Option<(Executor<'a>, ArmPlans)>,
     /// The CPUs to keep busy meanwhile, by arm.
     pub(super) loads: Loads,
 }
 
-pub(super) struct Changing<'a> {
-    executor: Executor<'a>,
-    plans: Vec<Plan>,
-    /// The place of each arm's plan; `None` where the machine is as that arm wants it.
-    of_arm: Vec<Option<usize>>,
-}
-
 /// Whether a study may vary settings of this machine.
 ///
-/// Errors: not root; the options name another host.
-pub(super) fn may_vary(arguments: &Arguments) -> Result<()> {
-    change::may_change(arguments).context("settings are varied")
+/// Error: not root.
+pub(super) fn may_vary() -> Result<()> {
+    opened::may_change().context("settings are varied")
 }
 
 /// Takes back what a run that was killed left changed, before anything is planned from the machine as it is found, and reserves
@@ -52,12 +42,12 @@ pub(super) fn may_vary(arguments: &Arguments) -> Result<()> {
 /// have changed nothing, and have no journal.
 ///
 /// Error: a change awaits confirmation.
-pub(super) fn recover(arguments: &Arguments, state_dir: &Path) -> Result<Option<Changer>> {
+pub fn reserve(state_dir: &Path, tell: &mut Tell<'_>) -> Result<Option<Changer>> {
     if !host::ownership::is_root() {
         return Ok(None);
     }
-    let changer = change::changer(arguments, state_dir, Access::Study)?;
-    change::refuse_awaiting(changer.journal(), "a study")?;
+    let changer = opened::changer(state_dir, Access::Study, tell)?;
+    opened::refuse_awaiting(changer.journal(), "a study")?;
     let boot = changer.machine().boot()?;
     let is_left = |it: &&Recorded| matches!(it.state, ChangeState::PartlyReverted { .. });
     let changes = changer.journal().changes().iter();
@@ -66,7 +56,7 @@ pub(super) fn recover(arguments: &Arguments, state_dir: &Path) -> Result<Option<
         let text = format!(
             "change {id} is reverted in part: what is left of it counts as found here; `fullclock status` shows it"
         );
-        output::note(&arguments.output, &text);
+        tell(Event::Note(text))?;
     }
     Ok(Some(changer))
 }
@@ -74,14 +64,15 @@ pub(super) fn recover(arguments: &Arguments, state_dir: &Path) -> Result<Option<
 /// Does `work` while a setting is in force that is taken back afterwards, as around a trial.
 ///
 /// Errors: this machine does not take the setting; it could not be made, or taken back.
-pub(crate) fn under(
-    (arguments, state_dir): (&Arguments, &Path),
+pub fn under(
     request: &str,
+    (state_dir, command): (&Path, Vec<String>),
     interrupt: &Interrupt,
     work: &mut dyn FnMut() -> Result<(), Failure>,
+    tell: &mut Tell<'_>,
 ) -> Result<()> {
-    may_vary(arguments)?;
-    let mut changer = recover(arguments, state_dir)?.context("it takes root")?;
+    may_vary()?;
+    let mut changer = reserve(state_dir, tell)?.context("it takes root")?;
     let source = Live::this_machine();
     let host = host::view(&source);
     let plan = planned(&[request.to_owned()], &host, &source, false)?;
@@ -92,25 +83,14 @@ pub(crate) fn under(
     for write in writes {
         let [from, to] = [&write.from, &write.to].map(|it| it.as_deref().unwrap_or_default());
         let text = format!("{}: {from} -> {to}, and back afterwards", write.target);
-        output::note(&arguments.output, &text);
+        tell(Event::Note(text))?;
     }
-    let mut executor = Executor {
-        changer: &mut changer,
-        source: &source,
-        interrupt,
-        i_know: false,
-        command: change::command_words(),
-    };
+    let mut executor =
+        Executor { changer: &mut changer, source: &source, interrupt, i_know: false, command };
     Ok(with_change(&mut executor, &plan, work)?)
 }
 
-impl<'a> Changing<'a> {
-    pub(super) fn of(executor: Executor<'a>, plans: Plans) -> Changing<'a> {
-        Changing { executor, plans: plans.distinct, of_arm: plans.of_arm }
-    }
-}
-
-impl Arena<'_> {
+impl TrialEnv<'_> {
     /// Runs a trial of this arm.
     pub(super) fn around(
         &mut self,
@@ -127,36 +107,36 @@ impl Arena<'_> {
             trial()?;
             busy.as_mut().map_or(Ok(()), Busy::held)
         };
-        let Some(changing) = &mut self.changing else { return rested() };
-        let place = changing.of_arm.get(arm).copied().flatten();
-        let Some(plan) = place.and_then(|it| changing.plans.get(it)) else {
-            return with_no_change(changing.executor.changer, &mut rested);
-        };
-        with_change(&mut changing.executor, plan, &mut rested)
+        let Some((executor, plans)) = &mut self.varied else { return rested() };
+        match plans.of(arm) {
+            None => with_no_change(executor.changer, &mut rested),
+            Some(plan) => with_change(executor, plan, &mut rested),
+        }
     }
 }
 
 /// What the arms want of the settings, as plans for the machine as it is found.
-pub(super) struct Plans {
-    pub(super) distinct: Vec<Plan>,
-    pub(super) of_arm: Vec<Option<usize>>,
+pub(super) struct ArmPlans {
+    distinct: Vec<Plan>,
+    /// The place of each arm's plan; `None` where the machine is as that arm wants it.
+    of_arm: Vec<Option<usize>>,
 }
 
-impl Plans {
-    pub(super) fn none() -> Plans {
-        Plans { distinct: Vec::new(), of_arm: Vec::new() }
+impl ArmPlans {
+    pub(super) fn none() -> ArmPlans {
+        ArmPlans { distinct: Vec::new(), of_arm: Vec::new() }
     }
 
     /// Errors: a setting that does not exist, or a level that this machine refuses, with why.
-    pub(super) fn of(
+    pub(super) fn for_arms(
         design: &Design,
         arms: &[Combination],
         host: &HostView,
         i_know: bool,
-    ) -> Result<Plans> {
+    ) -> Result<ArmPlans> {
         let source = Live::this_machine();
         let mut known: Vec<Vec<String>> = Vec::new();
-        let mut plans = Plans { distinct: Vec::new(), of_arm: Vec::new() };
+        let mut plans = ArmPlans { distinct: Vec::new(), of_arm: Vec::new() };
         let mut at: Vec<Option<usize>> = Vec::new();
         for arm in arms {
             let wanted = requests(design, arm);
@@ -172,6 +152,11 @@ impl Plans {
             plans.of_arm.push(at[place]);
         }
         Ok(plans)
+    }
+
+    /// What an arm changes; `None` where it is nothing.
+    fn of(&self, arm: usize) -> Option<&Plan> {
+        self.distinct.get(self.of_arm.get(arm).copied().flatten()?)
     }
 
     /// The settings that are planned only because the user has given consent, by id.
@@ -194,19 +179,19 @@ fn is_refused_unasked(request: &Request, host: &HostView) -> bool {
 }
 
 /// A fault that the arms take away and bring back in turn.
-pub(super) struct Mending {
+pub(super) struct FaultToggle {
     request: String,
     /// The line that mends it.
     pub(super) command: String,
 }
 
-impl Mending {
+impl FaultToggle {
     /// `None` where the plans of a study mend nothing.
-    pub(super) fn of(plans: &Plans, host: &HostView) -> Option<Mending> {
+    pub(super) fn of(plans: &ArmPlans, host: &HostView) -> Option<FaultToggle> {
         let request = &plans.distinct.iter().find_map(fixes_fault)?.request;
         let consent = if is_refused_unasked(request, host) { " --i-know" } else { "" };
         let request = request.text();
-        Some(Mending { command: format!("fullclock apply{consent} {request}"), request })
+        Some(FaultToggle { command: format!("fullclock apply{consent} {request}"), request })
     }
 
     /// Whether the fault is there.

@@ -1,7 +1,6 @@
 //! The published cases as experiments that are ready to run, each of what this machine has.
 
-use super::asked::named;
-use super::machine::planned;
+use super::trial_env::planned;
 use anyhow::{Result, anyhow};
 use facts::{Fact, HostView};
 use host::Live;
@@ -51,7 +50,7 @@ const CASES: &[Case] = &[
 ];
 
 /// Their names, for help.
-pub(super) fn names() -> String {
+pub fn names() -> String {
     let names: Vec<&str> = CASES.iter().map(|it| it.name).collect();
     names.join(", ")
 }
@@ -59,7 +58,7 @@ pub(super) fn names() -> String {
 /// The design of a case for this machine.
 ///
 /// Errors: there is no such case; the machine lacks what it needs.
-pub(super) fn design(name: &str, host: &HostView) -> Result<Design> {
+pub fn design(name: &str, host: &HostView) -> Result<Design> {
     let case = CASES.iter().find(|it| it.name == name).ok_or_else(|| {
         let list: Vec<String> =
             CASES.iter().map(|it| format!("case:{} ({})", it.name, it.title)).collect();
@@ -83,7 +82,7 @@ fn of(factors: Vec<Factor>, workloads: &[&str]) -> Design {
 }
 
 fn factor(name: &str, levels: &[&str]) -> Factor {
-    named(name, levels.iter().map(|it| (*it).to_owned()).collect())
+    Factor::named(name, levels.iter().map(|it| (*it).to_owned()).collect())
 }
 
 /// What a missing fact says, as the reason of a refusal.

@@ -1,12 +1,13 @@
 //! What happens between the trials of a study: each is kept and shown, and the guards are asked.
 #![expect(clippy::disallowed_methods, reason = "trials may take as long as the user allows")]
 
-use super::Place;
+use super::folder::Place;
 use super::guards::guarded;
-use super::looks::Looks;
-use super::machine::Arena;
-use super::until::is_unsettled;
-use crate::commands::bench::progress::Bar;
+use super::interim::Looks;
+use super::stop_rule::is_unsettled;
+use super::trial_env::TrialEnv;
+use crate::bench::unshown;
+use crate::event::{Event, Progress, Tell};
 use lab::bench::Watcher;
 use lab::experiment::{Design, analysis};
 use lab::failure::Failure;
@@ -14,11 +15,11 @@ use lab::record::Record;
 use lab::store::Journal;
 use std::time::{Duration, Instant};
 
-pub(super) struct Session<'a> {
-    pub(super) arena: Arena<'a>,
+pub(super) struct Session<'a, 't> {
+    env: TrialEnv<'a>,
     pub(super) place: Place,
     design: Design,
-    bar: Bar,
+    tell: &'a mut Tell<'t>,
     began: Instant,
     /// Trials that an earlier run made.
     n_before: usize,
@@ -30,21 +31,21 @@ pub(super) struct Session<'a> {
     longest_block: Duration,
 }
 
-impl<'a> Session<'a> {
+impl<'a, 't> Session<'a, 't> {
     pub(super) fn new(
-        arena: Arena<'a>,
+        env: TrialEnv<'a>,
         place: Place,
         n_before: usize,
         design: Design,
-    ) -> Session<'a> {
-        let bar = Bar::new(!arena.arguments.output.quiet);
+        tell: &'a mut Tell<'t>,
+    ) -> Session<'a, 't> {
         let began = Instant::now();
         let latest = String::new();
         Session {
-            arena,
+            env,
             place,
             design,
-            bar,
+            tell,
             began,
             n_before,
             latest,
@@ -52,6 +53,11 @@ impl<'a> Session<'a> {
             block_began: Duration::ZERO,
             longest_block: Duration::ZERO,
         }
+    }
+
+    /// Tells of something that went wrong.
+    pub(super) fn trouble(&mut self, error: anyhow::Error) -> anyhow::Result<()> {
+        (self.tell)(Event::Trouble(error))
     }
 
     /// Renews what is known of the largest effect, for whoever watches.
@@ -64,7 +70,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn show(&self, record: &Record) {
+    fn show(&mut self, record: &Record) -> Result<(), Failure> {
         let elapsed = self.began.elapsed();
         let n_arms = record.arms.len();
         let planned = n_arms * self.design.trials as usize;
@@ -75,14 +81,15 @@ impl<'a> Session<'a> {
         let arm = arm.map_or("", |it| it.name.as_str());
         let latest =
             if self.latest.is_empty() { String::new() } else { format!(", {}", self.latest) };
-        self.bar.show(&format!("trial {done} of {of} ({arm}){latest}"), share, elapsed);
+        let done = format!("trial {done} of {of} ({arm}){latest}");
+        (self.tell)(Event::Progress(Progress { done, share, elapsed })).map_err(unshown)
     }
 }
 
-impl Watcher for Session<'_> {
+impl Watcher for Session<'_, '_> {
     fn begun(&mut self, record: &mut Record) -> Result<(), Failure> {
         self.began = Instant::now();
-        self.arena.loads.settle(record)?;
+        self.env.loads.settle(record)?;
         if self.place.journal.is_none() {
             self.place.journal = Some(Journal::begin(&self.place.folder, record)?);
         }
@@ -94,7 +101,7 @@ impl Watcher for Session<'_> {
         arm: usize,
         trial: &mut dyn FnMut() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.arena.around(arm, trial)
+        self.env.around(arm, trial)
     }
 
     /// The longest block so far is what the next one is given.
@@ -119,8 +126,7 @@ impl Watcher for Session<'_> {
         if record.trials.len().is_multiple_of(2 * record.arms.len().max(1)) {
             self.look(record);
         }
-        self.show(record);
-        Ok(())
+        self.show(record)
     }
 
     fn wants_more(&mut self, record: &Record) -> bool {

@@ -1,8 +1,8 @@
 //! Factors that are in force only after a reboot: which part of a study this boot can run, and what the next one takes.
 
+use crate::change::Executor;
+use crate::change::next_boot::{keep, take_back};
 use anyhow::{Context, Result, anyhow, bail};
-use engine::change::Executor;
-use engine::change::next_boot::{keep, take_back};
 use facts::HostView;
 use host::change::Machine;
 use lab::bench::BootOf;
@@ -45,7 +45,7 @@ const LASTING: &[&str] = &[
 ///
 /// Errors: no factor takes a reboot and somebody asks for some; too few; a level that says nothing of what is to be booted;
 /// limits of time, which a reboot does not keep.
-pub(super) fn plan(design: &mut Design, asked: Option<u32>) -> Result<()> {
+pub fn plan(design: &mut Design, asked: Option<u32>) -> Result<()> {
     let asked = asked.or(design.boots.take().map(|it| it.rounds));
     let mut factors = Vec::new();
     for (place, factor) in design.factors.iter().enumerate() {
@@ -279,12 +279,11 @@ pub(super) fn is_the_same_machine(
 
 #[cfg(test)]
 mod tests {
-    use super::super::asked::factor;
     use super::*;
     use std::time::Duration;
 
     fn design(words: &[&str]) -> Design {
-        let factors = words.iter().map(|it| factor(it).unwrap()).collect();
+        let factors = words.iter().map(|it| Factor::parse(it).unwrap()).collect();
         Design { factors, trials: 16, ..Design::default() }
     }
 
