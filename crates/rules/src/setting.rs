@@ -10,7 +10,7 @@ use std::fmt;
 /// What is declared here is all that the command line, the reports and the documentation know of it. Its place in every
 /// list is that in `settings::SETTINGS`.
 pub struct Setting {
-    /// A noun, the kernel's word where there is one: `governor`. Also the name of its file.
+    /// A noun, the kernel's word where there is one: `governor`. Also the name of its file, or of its row in one.
     pub id: &'static str,
     /// The same in a few words, for lists.
     pub title: &'static str,

@@ -212,12 +212,4 @@ mod tests {
             planned(&SETTING, "sundial", &host).ends_with("lists hpet acpi_pm, and no \"sundial\"")
         );
     }
-
-    #[test]
-    fn a_clock_that_may_not_be_read_is_unknown() {
-        assert_eq!(
-            planned(&SETTING, "best", &host("!denied", "tsc")),
-            format!("unknown: {CURRENT} may not be read")
-        );
-    }
 }

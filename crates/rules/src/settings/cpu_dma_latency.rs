@@ -89,22 +89,4 @@ mod tests {
             "/dev/cpu_dma_latency: none -> 20\nnote: another request keeps the limit at 1 µs"
         );
     }
-
-    #[test]
-    fn what_is_no_number_of_microseconds_is_refused() {
-        let host = files("/dev/cpu_dma_latency !bytes 00943577");
-        for value in ["", "-1us", "2000000001us", "20ms"] {
-            let plan = planned(&SETTING, value, &host);
-            assert!(plan.starts_with("value: cpu-dma-latency takes microseconds"), "{plan}");
-        }
-        assert!(planned(&SETTING, "20us", "").starts_with("refused: this kernel has no "));
-    }
-
-    #[test]
-    fn a_device_that_may_not_be_read_is_unknown() {
-        assert_eq!(
-            planned(&SETTING, "20us", &files("/dev/cpu_dma_latency !denied")),
-            "unknown: /dev/cpu_dma_latency may not be read"
-        );
-    }
 }

@@ -1,7 +1,6 @@
 //! What the settings of one file share: the write that gives it a value.
 
-use super::asked;
-use crate::setting::{Change, Planned, Refusal, Scene, Setting, Wanted};
+use crate::setting::{Change, Planned, Refusal, Scene};
 use facts::change::{Control, Target, Write, is_same};
 
 /// The change that gives one file a value; nothing to write where it has that.
@@ -10,17 +9,6 @@ use facts::change::{Control, Target, Write, is_same};
 pub(super) fn set(scene: &Scene<'_>, path: &str, to: &str) -> Planned {
     let from = read(scene, path)?;
     Ok(Change::of((!is_same(from, to)).then(|| Write::of(Target::control(path), from, to))))
-}
-
-/// The change that switches one file of the whole host on or off, which it holds as 1 and 0.
-pub(super) fn switch(
-    setting: &Setting,
-    scene: &Scene<'_>,
-    wanted: &Wanted<'_>,
-    path: &str,
-) -> Planned {
-    wanted.for_the_host(setting.id)?;
-    set(scene, path, if asked::switch(setting, wanted)? { "1" } else { "0" })
 }
 
 /// What a file holds that the setting cannot do without.

@@ -141,12 +141,4 @@ mod tests {
         let plan = planned(&SETTING, "housekeeping", &nothing);
         assert!(plan.starts_with("refused: no isolated CPU here"), "{plan}");
     }
-
-    #[test]
-    fn an_affinity_that_may_not_be_read_is_unknown() {
-        assert_eq!(
-            planned(&SETTING, "housekeeping", &host("!denied")),
-            "unknown: /proc/irq/24/smp_affinity_list may not be read"
-        );
-    }
 }

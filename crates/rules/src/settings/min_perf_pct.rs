@@ -82,14 +82,6 @@ mod tests {
     }
 
     #[test]
-    fn the_lower_limit_is_raised_and_lowered() {
-        let line = "intel_pstate/min_perf_pct: ";
-        assert_eq!(planned(&SETTING, "80", &host("100", "20")), format!("{line}20 -> 80"));
-        assert_eq!(planned(&SETTING, "20", &host("100", "80")), format!("{line}80 -> 20"));
-        assert_eq!(planned(&SETTING, "20", &host("100", "20")), "nothing");
-    }
-
-    #[test]
     fn what_the_driver_would_clamp_is_refused() {
         assert_eq!(
             planned(&SETTING, "80", &host("60", "20")),
@@ -107,13 +99,5 @@ mod tests {
             planned(&SETTING, "19", &host).starts_with("value: the lowest clock is more than 19 %")
         );
         assert_eq!(planned(&SETTING, "20", &host), "intel_pstate/min_perf_pct: 50 -> 20");
-    }
-
-    #[test]
-    fn a_limit_that_cannot_be_read_is_unknown() {
-        assert_eq!(
-            planned(&SETTING, "50", &host("100", "!denied")),
-            "unknown: /sys/devices/system/cpu/intel_pstate/min_perf_pct may not be read"
-        );
     }
 }

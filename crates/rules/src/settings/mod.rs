@@ -2,9 +2,7 @@
 
 mod amd_pstate_status;
 mod asked;
-mod bd_prochot;
 mod boot;
-mod c1e;
 mod clocks;
 pub(crate) mod clocksource;
 mod cpu_dma_latency;
@@ -23,7 +21,6 @@ mod kipmid_max_busy;
 mod lost;
 mod max_perf_pct;
 mod min_perf_pct;
-mod nmi_watchdog;
 mod on_demand_modulation;
 mod power_ctl;
 mod process_affinity;
@@ -33,16 +30,15 @@ mod resume_latency;
 mod scaling;
 mod scaling_max;
 mod scaling_min;
-mod split_lock_mitigate;
 mod stat_interval;
+mod sysctl_switches;
 mod task;
-mod timer_migration;
+#[cfg(test)]
+mod tests;
 mod tunables;
 mod tuner;
 mod turbo;
 mod uncore;
-mod uncore_max;
-mod uncore_min;
 mod workqueue_cpumask;
 
 use crate::setting::Setting;
@@ -62,11 +58,11 @@ pub const SETTINGS: &[&Setting] = &[
     &min_perf_pct::SETTING,
     &energy_performance_preference::SETTING,
     &energy_perf_bias::SETTING,
-    &uncore_max::SETTING,
-    &uncore_min::SETTING,
+    &uncore::UNCORE_MAX,
+    &uncore::UNCORE_MIN,
     &on_demand_modulation::SETTING,
-    &bd_prochot::SETTING,
-    &c1e::SETTING,
+    &power_ctl::BD_PROCHOT,
+    &power_ctl::C1E,
     &idle_governor::SETTING,
     &idle_state::SETTING,
     &resume_latency::SETTING,
@@ -77,9 +73,9 @@ pub const SETTINGS: &[&Setting] = &[
     &kernel_thread_affinity::SETTING,
     &process_affinity::SETTING,
     &stat_interval::SETTING,
-    &nmi_watchdog::SETTING,
-    &timer_migration::SETTING,
-    &split_lock_mitigate::SETTING,
+    &sysctl_switches::NMI_WATCHDOG,
+    &sysctl_switches::TIMER_MIGRATION,
+    &sysctl_switches::SPLIT_LOCK_MITIGATE,
     &clocksource::SETTING,
     &kipmid_max_busy::SETTING,
     &boot::nohz_full::SETTING,
@@ -105,18 +101,4 @@ pub fn only_mends(id: &str) -> bool {
 pub fn reads() -> Vec<&'static str> {
     let all: BTreeSet<&str> = SETTINGS.iter().flat_map(|it| it.reads.iter().copied()).collect();
     all.into_iter().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::SETTINGS;
-    use crate::setting::Effect;
-
-    #[test]
-    fn whatever_a_tuner_may_take_back_as_it_stops_is_set_after_that() {
-        let too_soon = SETTINGS.iter().filter(|it| {
-            it.effect == Effect::AtOnce && it.id != "tuner" && !it.after.contains(&"tuner")
-        });
-        assert_eq!(too_soon.map(|it| it.id).collect::<Vec<_>>(), [""; 0]);
-    }
 }

@@ -100,7 +100,6 @@ mod tests {
         assert_eq!(plan("max", &capped), "scaling_max_freq: 1600000 -> 3600000");
         assert_eq!(plan("nominal", &capped), "scaling_max_freq: 1600000 -> 2400000");
         assert_eq!(plan("2.1GHz", &capped), "scaling_max_freq: 1600000 -> 2100000");
-        assert_eq!(plan("1600MHz", &capped), "nothing");
     }
 
     #[test]
@@ -128,10 +127,6 @@ mod tests {
             "value: /sys/devices/system/cpu/cpufreq/policy0 runs from 1000 MHz to 3600 MHz, and not at 5000 MHz"
                 .replace("cpufreq/policy0/", "")
         );
-        assert_eq!(
-            plan("fast", &host(1_000_000, "3600000")),
-            "value: scaling-max takes a clock such as 2.4GHz, `min`, `nominal` or `max`, not \"fast\""
-        );
     }
 
     #[test]
@@ -158,13 +153,5 @@ mod tests {
         assert_eq!(plan("max", &whole), "scaling_max_freq: 1600000 -> 3600000");
         let active = capped.replace("intel_cpufreq", "intel_pstate") + &percent(50);
         assert_eq!(plan("max", &active), "scaling_max_freq: 1600000 -> 3600000");
-    }
-
-    #[test]
-    fn a_limit_that_may_not_be_read_is_unknown() {
-        assert_eq!(
-            planned(&SETTING, "max", &host(1_000_000, "!denied")),
-            "unknown: /sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq may not be read"
-        );
     }
 }

@@ -51,37 +51,3 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     let seconds = asked::number(&SETTING, wanted, ACCEPTED)?;
     file::set(scene, PATH, &seconds.to_string())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::SETTING;
-    use crate::fixture::planned::{files, planned};
-
-    fn host(text: &str) -> String {
-        files(&format!("/proc/sys/vm/stat_interval {text}"))
-    }
-
-    #[test]
-    fn the_interval_is_stretched() {
-        assert_eq!(planned(&SETTING, "60", &host("1")), "/proc/sys/vm/stat_interval: 1 -> 60");
-        assert_eq!(planned(&SETTING, "60", &host("60")), "nothing");
-    }
-
-    #[test]
-    fn no_interval_at_all_and_what_the_kernel_cannot_count_are_refused() {
-        for value in ["0", "-1", "1s", "2147484"] {
-            assert_eq!(
-                planned(&SETTING, value, &host("1")),
-                format!("value: stat-interval takes seconds from 1 to 2147483, not {value:?}")
-            );
-        }
-    }
-
-    #[test]
-    fn an_interval_that_may_not_be_read_is_unknown() {
-        assert_eq!(
-            planned(&SETTING, "60", &host("!denied")),
-            "unknown: /proc/sys/vm/stat_interval may not be read"
-        );
-    }
-}

@@ -173,14 +173,6 @@ mod tests {
     }
 
     #[test]
-    fn the_switch_of_intel_is_the_other_way_round() {
-        let line = "intel_pstate/no_turbo: ";
-        assert_eq!(planned(&SETTING, "on", &intel("1", "ida")), format!("{line}1 -> 0"));
-        assert_eq!(planned(&SETTING, "off", &intel("0", "ida")), format!("{line}0 -> 1"));
-        assert_eq!(planned(&SETTING, "on", &intel("0", "ida")), "nothing");
-    }
-
-    #[test]
     fn the_lower_percentage_that_the_kernel_cuts_comes_back() {
         let host = intel("0", "ida") + &files("intel_pstate/min_perf_pct 90");
         assert_eq!(
@@ -244,13 +236,5 @@ mod tests {
             "refused: turbo is off in firmware, or this processor has none: look in the firmware's setup"
         );
         assert!(planned(&SETTING, "on", "").starts_with("refused: this kernel has no "));
-    }
-
-    #[test]
-    fn a_switch_that_may_not_be_read_is_unknown() {
-        assert_eq!(
-            planned(&SETTING, "on", &intel("!failed EAGAIN", "ida")),
-            "unknown: /sys/devices/system/cpu/intel_pstate/no_turbo cannot be read: EAGAIN"
-        );
     }
 }
