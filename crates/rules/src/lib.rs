@@ -34,9 +34,6 @@ pub mod tick;
 
 mod amd_limits;
 pub mod boot_edit;
-mod cycles;
 #[cfg(test)]
 mod fixture;
-mod residency;
-mod throttling;
 mod tick_rate;

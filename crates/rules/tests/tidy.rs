@@ -13,13 +13,31 @@ use rules::setting;
 use rules::settings::{self, SETTINGS};
 use std::path::{Path, PathBuf};
 
+/// The lists: folder, type and ids of each.
+fn lists() -> [(&'static str, &'static str, Vec<&'static str>); 4] {
+    [
+        ("checks", "Check", CHECKS.iter().map(|it| it.id).collect()),
+        ("metrics", "Metric", METRICS.iter().map(|it| it.id).collect()),
+        ("losses", "Loss", LOSSES.iter().map(|it| it.id).collect()),
+        ("settings", "Setting", SETTINGS.iter().map(|it| it.id).collect()),
+    ]
+}
+
 #[test]
-fn every_check_file_is_listed_under_its_own_name() {
-    let mut listed: Vec<String> = CHECKS.iter().map(|check| check.id.replace('-', "_")).collect();
-    let mut files: Vec<String> = files_of("checks").iter().map(|it| stem(it)).collect();
-    listed.sort();
-    files.sort();
-    assert_eq!(files, listed);
+fn every_entry_is_listed_and_a_file_of_one_entry_has_its_name() {
+    for (list, kind, mut listed) in lists() {
+        let mut declared = Vec::new();
+        for file in files_of(list) {
+            let ids = ids(&file, kind);
+            if let [id] = ids.as_slice() {
+                assert_eq!(stem(&file), id.replace('-', "_"), "a file of one {kind} has its name");
+            }
+            declared.extend(ids);
+        }
+        listed.sort_unstable();
+        declared.sort();
+        assert_eq!(declared, listed, "{list}");
+    }
 }
 
 #[test]
@@ -50,15 +68,6 @@ fn every_check_tests_that_it_fires_is_silent_and_is_unknown() {
 }
 
 #[test]
-fn every_metric_file_is_listed_under_its_own_name() {
-    let mut listed: Vec<String> = METRICS.iter().map(|it| it.id.replace('-', "_")).collect();
-    let mut files: Vec<String> = files_of("metrics").iter().map(|it| stem(it)).collect();
-    listed.sort();
-    files.sort();
-    assert_eq!(files, listed);
-}
-
-#[test]
 fn every_metric_says_what_it_is_in_a_heading_a_title_and_a_text() {
     for metric in METRICS {
         let id = metric.id;
@@ -69,20 +78,6 @@ fn every_metric_says_what_it_is_in_a_heading_a_title_and_a_text() {
         assert!(metric.help.trim().len() > 80, "{id}: no help");
         let of_column = METRICS.iter().filter(|it| it.column == metric.column);
         assert_eq!(of_column.count(), 1, "{id}: its heading is another's too");
-    }
-}
-
-#[test]
-fn every_metric_tests_a_value_a_reason_and_nonsense() {
-    for file in files_of("metrics") {
-        let text = read(&file);
-        let tests = text.split("#[cfg(test)]").nth(1).unwrap_or_default();
-        let has = |words: &[&str]| words.iter().any(|word| tests.contains(word));
-        let name = file.display();
-        assert!(tests.matches("#[test]").count() >= 3, "{name} has fewer than three tests");
-        assert!(has(&[".00"]), "{name}: no test has a value");
-        assert!(has(&["is not in this copy", "does not exist"]), "{name}: nothing is missing");
-        assert!(has(&["expected ", "left_out"]), "{name}: no test has nonsense");
     }
 }
 
@@ -109,15 +104,6 @@ fn the_pages_are_what_the_lists_say() {
 }
 
 #[test]
-fn every_line_of_the_ledger_has_a_file_of_its_name() {
-    let mut listed: Vec<String> = LOSSES.iter().map(|it| it.id.replace('-', "_")).collect();
-    let mut files: Vec<String> = files_of("losses").iter().map(|it| stem(it)).collect();
-    listed.sort();
-    files.sort();
-    assert_eq!(files, listed);
-}
-
-#[test]
 fn every_line_of_the_ledger_explains_itself_and_names_checks_that_there_are() {
     for loss in LOSSES {
         let headings: Vec<&str> = loss.help.lines().filter(|it| it.starts_with('#')).collect();
@@ -139,22 +125,6 @@ fn every_line_of_the_ledger_tests_a_value_a_reason_and_a_trap() {
         assert!(tests.contains(" ms "), "{name}: no test has a value");
         assert!(tests.contains("unknown: "), "{name}: no test lacks a source");
     }
-}
-
-#[test]
-fn every_setting_is_listed_and_has_a_file_of_its_name_or_a_row_in_that_of_its_table() {
-    let mut listed: Vec<&str> = SETTINGS.iter().map(|it| it.id).collect();
-    let mut written = Vec::new();
-    for file in setting_files() {
-        let ids = setting_ids(&file);
-        if let [id] = ids.as_slice() {
-            assert_eq!(stem(&file), id.replace('-', "_"), "a file of one setting has its name");
-        }
-        written.extend(ids);
-    }
-    listed.sort_unstable();
-    written.sort();
-    assert_eq!(written, listed);
 }
 
 #[test]
@@ -219,7 +189,7 @@ fn every_setting_tests_what_it_plans_refuses_and_does_not_know() {
     let shared = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/settings/tests.rs"));
     let is_row = |id: &String| shared.lines().any(|it| it.trim().starts_with(&format!("{id}=")));
     for file in setting_files() {
-        if setting_ids(&file).iter().all(is_row) {
+        if ids(&file, "Setting").iter().all(is_row) {
             continue;
         }
         let text = read(&file);
@@ -258,14 +228,15 @@ fn files_of(list: &str) -> Vec<PathBuf> {
 /// The files of settings, without those of what settings share.
 fn setting_files() -> Vec<PathBuf> {
     let mut files = files_of("settings");
-    files.retain(|it| !setting_ids(it).is_empty());
+    files.retain(|it| !ids(it, "Setting").is_empty());
     files
 }
 
-/// The ids of the settings that a file declares: one, or those of a table.
-fn setting_ids(file: &Path) -> Vec<String> {
+/// The ids of the entries of a list that a file declares; `kind` is their type.
+fn ids(file: &Path, kind: &str) -> Vec<String> {
     let text = read(file);
-    let declared = text.split(": Setting = Setting {").skip(1);
+    let start = format!(": {kind} = {kind} {{");
+    let declared = text.split(start.as_str()).skip(1);
     let id = |it: &str| it.split('"').nth(1).map(str::to_owned);
     declared.filter_map(id).collect()
 }
