@@ -3,7 +3,7 @@
 //! Sources: Documentation/admin-guide/pm/intel_pstate.rst, "status"; drivers/cpufreq/{intel_pstate,amd-pstate}.c:
 //! every policy is made anew, with the limits of the hardware and the kernel's choice of governor.
 
-use super::{clocks, tunables};
+use super::{governor_tunable, scaling};
 use crate::setting::Scene;
 use facts::change::{Target, Write};
 use facts::cpu::cpufreq::Policy;
@@ -23,7 +23,7 @@ pub(super) const FILES: [&str; 8] = [
 ];
 
 /// What is looked at for it.
-pub(super) const LOOKS_AT: Subjects = clocks::LOOKS_AT.and(BIAS_LOOKS_AT);
+pub(super) const LOOKS_AT: Subjects = scaling::LIMITS_LOOK_AT.and(BIAS_LOOKS_AT);
 
 /// What is looked at for the older bias alone.
 pub(super) const BIAS_LOOKS_AT: Subjects = Subjects::of(&[Subject::Cpuinfo]);
@@ -55,14 +55,14 @@ pub(super) fn of_policies(scene: &Scene<'_>) -> Vec<Write> {
     let mut governors: Vec<&str> = Vec::new();
     for policy in policies {
         if let Ok(governor) = scene.controls.get(&policy.path("scaling_governor")) {
-            lost.extend(tunables::forgotten(scene, &policy.folder, governor));
+            lost.extend(governor_tunable::forgotten(scene, &policy.folder, governor));
             governors.push(governor);
         }
     }
     governors.sort_unstable();
     governors.dedup();
     for governor in governors {
-        lost.extend(tunables::forgotten(scene, tunables::FOLDER, governor));
+        lost.extend(governor_tunable::forgotten(scene, governor_tunable::FOLDER, governor));
     }
     lost.extend(policies.iter().filter_map(|it| file(it, "scaling_governor")));
     lost
@@ -100,7 +100,7 @@ fn has_own_min(policy: &Policy) -> bool {
 /// Whether somebody, and not heat or firmware, asked for another upper limit than the hardware's.
 fn has_own_max(scene: &Scene<'_>, policy: &Policy) -> bool {
     match (&policy.scaling_max, scene.host.highest_request(policy)) {
-        (Ok(max), Ok(full)) => *max < full && clocks::no_passing_limit(scene, policy).is_ok(),
+        (Ok(max), Ok(full)) => *max < full && scaling::no_passing_limit(scene, policy).is_ok(),
         _ => false,
     }
 }

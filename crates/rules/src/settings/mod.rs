@@ -1,41 +1,31 @@
 //! Every setting, in the order in which they are shown.
 
-mod amd_pstate_status;
 mod asked;
-mod boot;
-mod clocks;
+mod boot_cpus;
+mod boot_values;
 pub(crate) mod clocksource;
-mod cpu_dma_latency;
 mod cpu_online;
-mod energy_perf_bias;
-mod energy_performance_preference;
+mod energy_hints;
 mod file;
 mod governor;
 mod governor_tunable;
 mod idle_governor;
 mod idle_state;
-mod intel_pstate_status;
 mod irq_affinity;
-mod kernel_thread_affinity;
 mod kipmid_max_busy;
 mod lost;
-mod max_perf_pct;
-mod min_perf_pct;
 mod on_demand_modulation;
+mod perf_pct;
+mod pm_qos;
 mod power_ctl;
-mod process_affinity;
-mod reads;
+mod pstate_status;
 mod register;
-mod resume_latency;
 mod scaling;
-mod scaling_max;
-mod scaling_min;
-mod stat_interval;
-mod sysctl_switches;
-mod task;
+mod scaling_limits;
+mod sysctls;
+mod task_affinity;
 #[cfg(test)]
 mod tests;
-mod tunables;
 mod tuner;
 mod turbo;
 mod uncore;
@@ -47,17 +37,17 @@ use std::collections::BTreeSet;
 /// The list of settings: command line, reports, documentation and tests iterate over it.
 pub const SETTINGS: &[&Setting] = &[
     &tuner::SETTING,
-    &intel_pstate_status::SETTING,
-    &amd_pstate_status::SETTING,
+    &pstate_status::INTEL_PSTATE_STATUS,
+    &pstate_status::AMD_PSTATE_STATUS,
     &governor::SETTING,
     &governor_tunable::SETTING,
     &turbo::SETTING,
-    &scaling_max::SETTING,
-    &scaling_min::SETTING,
-    &max_perf_pct::SETTING,
-    &min_perf_pct::SETTING,
-    &energy_performance_preference::SETTING,
-    &energy_perf_bias::SETTING,
+    &scaling_limits::SCALING_MAX,
+    &scaling_limits::SCALING_MIN,
+    &perf_pct::MAX_PERF_PCT,
+    &perf_pct::MIN_PERF_PCT,
+    &energy_hints::ENERGY_PERFORMANCE_PREFERENCE,
+    &energy_hints::ENERGY_PERF_BIAS,
     &uncore::UNCORE_MAX,
     &uncore::UNCORE_MIN,
     &on_demand_modulation::SETTING,
@@ -65,26 +55,26 @@ pub const SETTINGS: &[&Setting] = &[
     &power_ctl::C1E,
     &idle_governor::SETTING,
     &idle_state::SETTING,
-    &resume_latency::SETTING,
-    &cpu_dma_latency::SETTING,
+    &pm_qos::RESUME_LATENCY,
+    &pm_qos::CPU_DMA_LATENCY,
     &cpu_online::SETTING,
     &irq_affinity::SETTING,
     &workqueue_cpumask::SETTING,
-    &kernel_thread_affinity::SETTING,
-    &process_affinity::SETTING,
-    &stat_interval::SETTING,
-    &sysctl_switches::NMI_WATCHDOG,
-    &sysctl_switches::TIMER_MIGRATION,
-    &sysctl_switches::SPLIT_LOCK_MITIGATE,
+    &task_affinity::KERNEL_THREAD_AFFINITY,
+    &task_affinity::PROCESS_AFFINITY,
+    &sysctls::STAT_INTERVAL,
+    &sysctls::NMI_WATCHDOG,
+    &sysctls::TIMER_MIGRATION,
+    &sysctls::SPLIT_LOCK_MITIGATE,
     &clocksource::SETTING,
     &kipmid_max_busy::SETTING,
-    &boot::nohz_full::SETTING,
-    &boot::isolcpus::SETTING,
-    &boot::rcu_nocbs::SETTING,
-    &boot::max_cstate::SETTING,
-    &boot::idle::SETTING,
-    &boot::intel_pstate::SETTING,
-    &boot::boot_clocksource::SETTING,
+    &boot_cpus::NOHZ_FULL,
+    &boot_cpus::ISOLCPUS,
+    &boot_cpus::RCU_NOCBS,
+    &boot_values::MAX_CSTATE,
+    &boot_values::IDLE,
+    &boot_values::INTEL_PSTATE,
+    &boot_values::BOOT_CLOCKSOURCE,
 ];
 
 /// The setting with this id.

@@ -8,8 +8,8 @@ use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::clocks::MAX_PCT;
-use crate::settings::{asked, clocks, file, lost, scaling};
+use crate::settings::scaling::MAX_PCT;
+use crate::settings::{asked, file, lost, scaling};
 use facts::change::{Target, Write};
 use facts::cpu::cpufreq::Policy;
 
@@ -53,7 +53,7 @@ refused here: switch it on in the firmware's setup.
     after: &["tuner", "intel-pstate-status", "amd-pstate-status"],
     fixes: &["turbo-off"],
     reads: &[NO_TURBO, MIN_PCT, MAX_PCT, BOOST, POLICY_BOOST, MAX],
-    looks_at: scaling::LOOKS_AT.and(clocks::LOOKS_AT),
+    looks_at: scaling::LOOKS_AT.and(scaling::LIMITS_LOOK_AT),
     plan,
 };
 
@@ -141,7 +141,7 @@ fn limits(scene: &Scene<'_>, is_meant: impl Fn(&Policy) -> bool) -> Vec<Write> {
         let (limit, full) =
             (*policy.scaling_max.as_ref().ok()?, scene.host.highest_request(policy).ok()?);
         let is_lost = policy.asks_for_turbo() && limit < full;
-        clocks::no_passing_limit(scene, policy).ok().filter(|()| is_lost)?;
+        scaling::no_passing_limit(scene, policy).ok().filter(|()| is_lost)?;
         let path = policy.path("scaling_max_freq");
         let text = scene.controls.get(&path).ok()?;
         Some(Write::forgotten(Target::control(path), text))

@@ -1,21 +1,21 @@
-//! `scaling-max`: the highest clock that may be asked for.
+//! The limits of the clock that may be requested, of each cpufreq policy.
 //!
-//! Source: Documentation/admin-guide/pm/cpufreq.rst, "Policy Interface in sysfs"; drivers/cpufreq/cpufreq.c. What the
-//! file shows is the lowest of all upper limits; who asked for which, no file tells. Nor does one tell whether this kernel
-//! keeps a limit while the CPUs are offline, which some from 6.15 on do not.
+//! Source: Documentation/admin-guide/pm/cpufreq.rst, "Policy Interface in sysfs"; drivers/cpufreq/cpufreq.c.
 
 use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::clocks::{self, End, MAX_PCT};
-use crate::settings::{asked, scaling};
+use crate::settings::asked;
+use crate::settings::scaling::{self, End, MAX_PCT};
 use facts::{CpuSet, Missing};
 
 const MAX: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_max_freq";
 const MIN: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_min_freq";
 
-pub(super) const SETTING: Setting = Setting {
+/// The highest clock. Its file shows the lowest of all upper limits; no file says who requested which. Nor does a file say
+/// whether this kernel keeps a limit while the CPUs are offline, which some from 6.15 on do not.
+pub(super) const SCALING_MAX: Setting = Setting {
     id: "scaling-max",
     title: "the highest clock that may be asked for",
     doc: "\
@@ -45,19 +45,19 @@ file shows: set `max-perf-pct` first.
     after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status", "turbo", "governor", "max-perf-pct", "min-perf-pct"],
     fixes: &["capped-frequency", "mixed-frequency-settings"],
     reads: &[MAX, MIN, MAX_PCT],
-    looks_at: scaling::LOOKS_AT.and(clocks::LOOKS_AT),
-    plan,
+    looks_at: scaling::LOOKS_AT.and(scaling::LIMITS_LOOK_AT),
+    plan: scaling_max,
 };
 
-fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
+fn scaling_max(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     let (mut writes, mut cpus) = (Vec::new(), CpuSet::default());
     for file in scaling::policies(scene, wanted, MAX)? {
         let Some(policy) = scaling::of_host(scene, file.folder()) else {
             return Err(Refusal::Unknown(Missing::absent(file.folder())));
         };
-        let khz = clocks::wanted(&SETTING, scene, wanted, policy, End::Max)?.khz();
+        let khz = scaling::wanted(&SCALING_MAX, scene, wanted, policy, End::Max)?.khz();
         let Some(write) = file.write(&khz.to_string()) else { continue };
-        clocks::no_passing_limit(scene, policy)?;
+        scaling::no_passing_limit(scene, policy)?;
         let min = file.beside("scaling_min_freq");
         let lowest = scene.controls.get(&min)?;
         // Kernels before 5.3 refuse a maximum below the minimum, and later ones give neither what it asks for.
@@ -70,12 +70,65 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         writes.push(write);
         cpus.extend(policy.cpus.iter());
     }
-    Ok(clocks::turbo_note(scene, &cpus).into_iter().fold(Change::of(writes), Change::note))
+    Ok(scaling::turbo_note(scene, &cpus).into_iter().fold(Change::of(writes), Change::note))
+}
+
+/// The lowest clock. The hardware may still run below it when it is hot or its power is limited.
+pub(super) const SCALING_MIN: Setting = Setting {
+    id: "scaling-min",
+    title: "the lowest clock that may be asked for",
+    doc: "\
+## What it changes
+`scaling_min_freq` of every cpufreq policy: `1.2GHz`, `1200MHz`, a number of kHz, `min`, `nominal`, or `max`, the
+highest that the driver asks for. Where a table of clocks counts, the next higher one of the table is taken.
+
+## What it costs
+Raised, CPUs that have little to do run faster than they need and draw more; a CPU in a deep idle state draws no more.
+
+## When to leave it alone
+The governor `performance` raises the clock by itself. A lower limit is for governors that start too slowly, and for
+the uncertain case in which `performance` may not be chosen.
+",
+    references: &[Reference {
+        title: "Linux: CPU Performance Scaling, Policy Interface in sysfs",
+        url: "https://docs.kernel.org/admin-guide/pm/cpufreq.html#policy-interface-in-sysfs",
+    }],
+    takes: "a clock such as 1.2GHz, `min`, `nominal` or `max`",
+    scope: Scope::Policy,
+    effect: Effect::AtOnce,
+    survives: Survives::THIS_BOOT,
+    risk: Risk::Low,
+    power: "busy cores with little to do draw more",
+    after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status", "turbo", "governor", "max-perf-pct", "min-perf-pct", "scaling-max"],
+    fixes: &[],
+    reads: &[MIN, MAX],
+    looks_at: scaling::LOOKS_AT.and(scaling::LIMITS_LOOK_AT),
+    plan: scaling_min,
+};
+
+fn scaling_min(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
+    let mut writes = Vec::new();
+    for file in scaling::policies(scene, wanted, MIN)? {
+        let Some(policy) = scaling::of_host(scene, file.folder()) else {
+            return Err(Refusal::Unknown(Missing::absent(file.folder())));
+        };
+        let khz = scaling::wanted(&SCALING_MIN, scene, wanted, policy, End::Min)?.khz();
+        let max = file.beside("scaling_max_freq");
+        let highest = scene.controls.get(&max)?;
+        if asked::whole(highest).is_some_and(|it| it < khz) {
+            let text = format!(
+                "{max} is {highest}, below the {khz} asked for: raise scaling-max first, or ask for less"
+            );
+            return Err(Refusal::Host(text));
+        }
+        writes.extend(file.write(&khz.to_string()));
+    }
+    Ok(Change::of(writes))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::SETTING;
+    use super::{SCALING_MAX, SCALING_MIN};
     use crate::fixture::planned::{files, planned};
 
     fn host(min: u32, max: &str) -> String {
@@ -91,7 +144,7 @@ mod tests {
     }
 
     fn plan(value: &str, host: &str) -> String {
-        planned(&SETTING, value, host).replace("cpufreq/policy0/", "")
+        planned(&SCALING_MAX, value, host).replace("cpufreq/policy0/", "")
     }
 
     #[test]
@@ -105,7 +158,7 @@ mod tests {
     #[test]
     fn an_upper_limit_below_the_lower_one_is_refused_with_what_to_do() {
         assert_eq!(
-            planned(&SETTING, "1.2GHz", &host(2_000_000, "3600000")),
+            planned(&SCALING_MAX, "1.2GHz", &host(2_000_000, "3600000")),
             "refused: /sys/devices/system/cpu/cpufreq/policy0/scaling_min_freq is 2000000, above the 1200000 asked \
              for: lower scaling-min first, or ask for more"
         );
@@ -153,5 +206,26 @@ mod tests {
         assert_eq!(plan("max", &whole), "scaling_max_freq: 1600000 -> 3600000");
         let active = capped.replace("intel_cpufreq", "intel_pstate") + &percent(50);
         assert_eq!(plan("max", &active), "scaling_max_freq: 1600000 -> 3600000");
+    }
+
+    #[test]
+    fn a_lower_limit_above_the_upper_one_is_refused_with_what_to_do() {
+        assert_eq!(
+            planned(&SCALING_MIN, "2GHz", &host(1_000_000, "1600000")),
+            "refused: /sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq is 1600000, below the 2000000 asked \
+             for: raise scaling-max first, or ask for less"
+        );
+    }
+
+    #[test]
+    fn a_nominal_clock_that_nobody_names_is_refused() {
+        assert_eq!(
+            planned(
+                &SCALING_MIN,
+                "nominal",
+                &host(1_000_000, "3600000").replace("base_frequency", "other")
+            ),
+            "refused: nobody says what the nominal clock is"
+        );
     }
 }

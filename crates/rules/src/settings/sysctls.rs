@@ -1,11 +1,12 @@
-//! Sysctls of the kernel that are switched on or off for the whole host: files that hold 1 or 0.
+//! Sysctls of the kernel, each of the whole host.
 //!
-//! Sources: Documentation/admin-guide/sysctl/kernel.rst, and for each what its row names.
+//! Sources: Documentation/admin-guide/sysctl/{kernel,vm}.rst, and those that each row names.
 
 use super::{asked, file};
 use crate::check::Reference;
 use crate::setting::{Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
 use facts::Subjects;
+use std::ops::RangeInclusive;
 
 /// Whether each CPU proves by a performance counter that it has not locked up.
 ///
@@ -120,4 +121,49 @@ fn switch(setting: &Setting, scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned 
     wanted.for_the_host(setting.id)?;
     let to = if asked::switch(setting, wanted)? { "1" } else { "0" };
     file::set(scene, setting.reads[0], to)
+}
+
+/// How many seconds pass until each CPU adds its counts of memory to those of the host. A read of /proc/vmstat adds them
+/// at once, whatever the interval.
+///
+/// Source: mm/vmstat.c.
+pub(super) const STAT_INTERVAL: Setting = Setting {
+    id: "stat-interval",
+    title: "how often memory statistics are folded",
+    doc: "\
+## What it changes
+`vm.stat_interval`, in seconds. Every CPU that has changed its counts of memory runs a task of the kernel at this
+interval to fold them into the totals.
+
+## What it costs
+Totals in /proc/vmstat and /proc/meminfo are up to so many seconds old, and so is what memory reclaim goes by.
+
+## When to leave it alone
+On hosts without isolated CPUs: one short task a second costs a busy core next to nothing.
+",
+    references: &[Reference {
+        title: "Linux: Documentation for /proc/sys/vm/",
+        url: "https://docs.kernel.org/admin-guide/sysctl/vm.html#stat-interval",
+    }],
+    takes: "seconds from 1 to 2147483",
+    scope: Scope::Host,
+    effect: Effect::AtOnce,
+    survives: Survives::THIS_BOOT,
+    risk: Risk::Low,
+    power: "none",
+    after: &["tuner"],
+    fixes: &["vmstat-tick"],
+    reads: &["/proc/sys/vm/stat_interval"],
+    looks_at: Subjects::NONE,
+    plan: stat_interval,
+};
+
+/// More does not fit into the kernel's count of ticks at 1,000 a second (`proc_dointvec_jiffies` in kernel/sysctl.c); at
+/// 0 the task would run without a pause.
+const ACCEPTED: RangeInclusive<u64> = 1..=(i32::MAX as u64 / 1000);
+
+fn stat_interval(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
+    wanted.for_the_host(STAT_INTERVAL.id)?;
+    let seconds = asked::number(&STAT_INTERVAL, wanted, ACCEPTED)?;
+    file::set(scene, STAT_INTERVAL.reads[0], &seconds.to_string())
 }
