@@ -53,11 +53,6 @@ mod tests {
     use crate::fixture::books::{SECOND, loss, replaced, unexplained, untraced, without};
 
     #[test]
-    fn work_is_time_at_the_reference_clock_by_name() {
-        assert_eq!(loss("useful", SECOND), "postgres 448.0 ms ±4.5 by tracepoint");
-    }
-
-    #[test]
     fn a_task_that_was_born_between_the_samples_counts_from_its_birth() {
         let born = replaced(&untraced(), &[("task 10 10 postgres user 0 0 0\n", "")]);
         assert_eq!(loss("useful", &born), "postgres 462.4 ms ±8.0 by counter");

@@ -1,13 +1,14 @@
-//! `kernel-threads`: threads of the kernel, by name.
+//! Time of tasks that were not asked for: threads of the kernel, other users' tasks, and this program.
 //!
-//! Sources: sched:sched_switch, /proc/PID/schedstat. Whether a task is a thread of the kernel is /proc/PID/stat's word.
+//! Sources: sched:sched_switch, /proc/PID/schedstat.
 
 use crate::ledger::Books;
 use crate::ledger::tasks::Owner;
 use crate::loss::{Entry, Kind, Loss, Party};
 use facts::Fact;
 
-pub(super) const LOSS: Loss = Loss {
+/// Threads of the kernel, by name. /proc/PID/stat says whether a task is one.
+pub(super) const KERNEL_THREADS: Loss = Loss {
     id: "kernel-threads",
     title: "kernel threads",
     kind: Kind::Lost,
@@ -30,10 +31,10 @@ kipmi0: `fullclock explain kipmid-busy`. Others can often be kept off CPUs: `iso
         // vmstat_update runs in a kworker (mm/vmstat.c).
         ("vmstat-tick", "kworker/"),
     ],
-    measure,
+    measure: kernel_threads,
 };
 
-fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
+fn kernel_threads(books: &Books<'_>) -> Fact<Vec<Entry>> {
     let entries = books.tasks.as_ref()?.entries(Owner::Kernel).into_iter();
     Ok(entries.map(|it| Entry { party: party(&it.part), ..it }).collect())
 }
@@ -44,21 +45,64 @@ fn party(name: &str) -> Option<Party> {
     name.starts_with("kipmi").then_some(Party::ManagementController)
 }
 
+/// Tasks of users other than those that were asked for.
+pub(super) const OTHER_TASKS: Loss = Loss {
+    id: "other-tasks",
+    title: "other tasks",
+    kind: Kind::Lost,
+    help: "\
+## What it is
+The time of users' tasks that were not asked for, by name: what the CPUs gave to somebody else. Without `--pid` or a
+command every task of a user counts as useful, and nothing is entered here.
+
+## How it is measured
+By traced switches; else by run times in /proc/PID/task/TID/schedstat, each on the CPU that the task last ran on. A task
+that came and went between the samples shows in a trace only, and counts as somebody else's.
+
+## What mends it
+Other hours, other CPUs (cpusets, taskset), or a lower weight of their control group.
+",
+    checks: &[],
+    of_parts: &[],
+    measure: other_tasks,
+};
+
+fn other_tasks(books: &Books<'_>) -> Fact<Vec<Entry>> {
+    let tasks = books.tasks.as_ref()?;
+    match &tasks.without_users {
+        Some(missing) => Err(missing.clone()),
+        None => Ok(tasks.entries(Owner::Other)),
+    }
+}
+
+/// What this program itself took. Interrupts that its reading causes on other CPUs cannot be separated from others.
+pub(super) const MEASURING: Loss = Loss {
+    id: "measuring",
+    title: "measuring",
+    kind: Kind::Lost,
+    help: "\
+## What it is
+The time of this program's own threads, the clock probe included.
+
+## How it is measured
+As that of any task. What tracepoints cost is in whatever was traced.
+
+## What mends it
+A longer interval, or fewer CPUs (`--cpus`).
+",
+    checks: &[],
+    of_parts: &[],
+    measure: measuring,
+};
+
+fn measuring(books: &Books<'_>) -> Fact<Vec<Entry>> {
+    let entries = books.tasks.as_ref()?.entries(Owner::Observer).into_iter();
+    Ok(entries.map(|it| Entry { part: String::new(), ..it }).collect())
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::fixture::books::{SECOND, ledger, loss, replaced, untraced, without};
-
-    #[test]
-    fn threads_of_the_kernel_are_shown_by_name() {
-        assert_eq!(
-            loss("kernel-threads", SECOND),
-            "kipmi0 100.0 ms by tracepoint, management controller"
-        );
-        assert_eq!(
-            loss("kernel-threads", &untraced()),
-            "kipmi0 100.0 ms ±0.6 by counter, management controller"
-        );
-    }
+    use crate::fixture::books::{SECOND, ledger, loss, replaced, unexplained, untraced};
 
     /// What came while kipmi0 ran and has lines of its own.
     fn interrupted_ns(text: &str) -> Option<u64> {
@@ -130,11 +174,33 @@ mod tests {
         );
     }
 
+    const CHOSEN: &[(&str, &str)] = &[
+        ("observer 20", "observer 20\nchosen 10"),
+        ("task 10 postgres 560000000", "task 10 postgres 360000000\ntask 99 backup 200000000"),
+    ];
+
     #[test]
-    fn without_tasks_it_is_unknown() {
-        assert_eq!(
-            loss("kernel-threads", &without(SECOND, "task")),
-            "unknown: /proc/PID/schedstat is not in this copy of the host"
+    fn who_was_not_asked_for_is_shown_by_name() {
+        let text = replaced(SECOND, CHOSEN);
+        assert_eq!(loss("other-tasks", &text), "backup 200.0 ms by tracepoint");
+        assert_eq!(unexplained(&text), "0.000");
+    }
+
+    #[test]
+    fn another_process_of_its_name_is_not() {
+        let text = replaced(SECOND, &[("observer 20", "observer 21")]);
+        assert_eq!(loss("measuring", &text), "0.0 ms by counter");
+    }
+
+    #[test]
+    fn a_thread_of_its_own_that_came_and_went_is_its_cost_too() {
+        let text = replaced(
+            SECOND,
+            &[(
+                "task 20 fullclock 10000000",
+                "task 20 fullclock 4000000\ntask 25 probe 6000000\nkin 25 20",
+            )],
         );
+        assert_eq!(loss("measuring", &text), "10.0 ms by tracepoint");
     }
 }
