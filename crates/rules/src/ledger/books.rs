@@ -4,14 +4,14 @@
 //! came in, stolen time out of the tasks (a guest wants its CPU when it has one) and what is more than those out of
 //! idle, forced idle and a quota out of idle. What a source leaves out by itself is not taken out again.
 
-use super::accounting::Accounting;
-use super::activity::Activity;
 use super::amount::{Amount, part};
 use super::clock::{self, Clock};
 use super::evidence::Evidence;
 use super::idle_time::idle_time;
 use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
+use super::reference::Activity;
 use super::reference::Reference;
+use super::run_time::Accounting;
 use super::run_time::{self, Ended};
 use super::spun;
 use super::tasks::{Owner, TaskIndex, TaskTimes};
