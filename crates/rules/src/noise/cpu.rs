@@ -1,7 +1,7 @@
 //! What one CPU lost.
 
-use super::part::{self, Part, Taker};
 use super::{Histogram, Percentiles, Seen};
+use super::{Part, Taker, parts};
 use crate::spin::{self, Counts, Explained, Method, Thief};
 use facts::counters::Family;
 use facts::probe::{Gaps, NotKept};
@@ -74,7 +74,7 @@ impl CpuNoise {
         let explained = spin::explain(gaps, &counts, seen.events, is_guest);
         let names = names(seen);
         let known = |thief| Taker::known(thief, seen.own, &names);
-        let parts = part::parts(&explained.books, known);
+        let parts = parts(&explained.books, known);
         let is_own = |part: &&Part| part.taker == Taker::Own;
         let own = parts.iter().filter(is_own);
         let own_ns = own.fold(0u64, |sum, it| sum.saturating_add(it.taken.ns));

@@ -7,7 +7,6 @@
 //! is not seen.
 
 mod dependency;
-mod holders;
 #[cfg(test)]
 mod tests;
 mod verdict;
