@@ -7,7 +7,7 @@ use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::asked;
+use crate::settings::value;
 use facts::change::{Target, Write, is_same};
 use facts::{CpuSet, Missing, Subject, Subjects};
 
@@ -56,7 +56,7 @@ rasdaemon may have taken a CPU offline for its errors: look in its log before yo
 };
 
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
-    if asked::switch(&SETTING, wanted)? {
+    if value::switch(&SETTING, wanted)? {
         bring_online(scene, wanted)
     } else {
         let cpus = wanted.cpus.ok_or_else(|| wanted.not_taken(&SETTING))?;

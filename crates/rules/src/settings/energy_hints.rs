@@ -6,7 +6,7 @@ use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::scaling::{self, PolicyFile};
-use crate::settings::{asked, file, lost};
+use crate::settings::{file, lost, value};
 use facts::cpu::energy_bias::EnergyBias;
 use facts::{Subject, Subjects};
 
@@ -98,7 +98,7 @@ fn value<'a>(
         word if available.split_whitespace().any(|it| it == word) => Ok(word),
         number => {
             let has_numbers = scene.host.cpuinfo.as_ref().is_ok_and(|it| it.has("hwp_epp"));
-            let is_number = |text: &str| asked::whole(text).is_some_and(|it| it <= 255);
+            let is_number = |text: &str| value::whole(text).is_some_and(|it| it <= 255);
             if !has_numbers || !is_number(number) {
                 return Err(Refusal::Value(format!("{path} lists {available}, and no {number:?}")));
             }
@@ -159,7 +159,7 @@ fn energy_perf_bias(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         "normal" => scene.host.cpuinfo.as_ref().map_or(6, EnergyBias::normal),
         "balance-power" => 8,
         "power" => 15,
-        _ => asked::number(&ENERGY_PERF_BIAS, wanted, 0..=15)?,
+        _ => value::number(&ENERGY_PERF_BIAS, wanted, 0..=15)?,
     };
     let mut writes = Vec::new();
     let controls = scene.controls.matching(lost::BIAS);

@@ -9,9 +9,9 @@ use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::asked::whole;
 use crate::settings::file;
 use crate::settings::scaling::{self, PolicyFile};
+use crate::settings::value::whole;
 use facts::change::{Target, Write, is_same};
 
 const GOVERNOR: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";

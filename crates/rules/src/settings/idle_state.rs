@@ -9,7 +9,7 @@ use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::asked::whole;
+use crate::settings::value::whole;
 use facts::change::{Target, Write};
 use facts::cpu::cpuidle::{IdleState, StateTable};
 use facts::{Missing, Subject, Subjects};

@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{Change, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
-use crate::settings::asked;
+use crate::settings::value;
 use facts::change::{Target, Write};
 use facts::{CpuSet, Missing, Subject, Subjects};
 
@@ -42,13 +42,13 @@ that is reported, and the others are moved.
     after: &["tuner", "cpu-online"],
     fixes: &["irqs-on-isolated"],
     reads: &[AFFINITY],
-    looks_at: asked::CPUS_LOOK_AT.and(Subjects::of(&[Subject::Interrupts, Subject::Processes])),
+    looks_at: value::CPUS_LOOK_AT.and(Subjects::of(&[Subject::Interrupts, Subject::Processes])),
     plan,
 };
 
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(SETTING.id)?;
-    let welcome = asked::cpus(&SETTING, scene, wanted.value)?;
+    let welcome = value::cpus(&SETTING, scene, wanted.value)?;
     let online = scene.host.topology.online.as_ref()?;
     let interrupts = scene.host.interrupts.as_ref()?;
     let mut writes = Vec::new();

@@ -8,7 +8,7 @@ use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::{asked, file};
+use crate::settings::{file, value};
 use facts::change::{Target, Write};
 use facts::system::ipmi::{Ipmi, numbers};
 use facts::{Missing, Subject, Subjects};
@@ -51,7 +51,7 @@ const MOST_INTERFACES: usize = 4;
 
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(SETTING.id)?;
-    let limit = asked::number(&SETTING, wanted, 0..=1_000_000)?;
+    let limit = value::number(&SETTING, wanted, 0..=1_000_000)?;
     let from = file::read(scene, PATH)?;
     let current = numbers(from).map_err(|it| Missing::malformed(PATH, from, it.0))?;
     let n_interfaces = n_interfaces(&scene.host.ipmi)?.max(current.len());

@@ -1,6 +1,5 @@
 //! Every setting, in the order in which they are shown.
 
-mod asked;
 mod boot_cpus;
 mod boot_values;
 pub(crate) mod clocksource;
@@ -29,6 +28,7 @@ mod tests;
 mod tuner;
 mod turbo;
 mod uncore;
+mod value;
 mod workqueue_cpumask;
 
 use crate::setting::Setting;

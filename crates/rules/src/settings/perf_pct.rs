@@ -6,8 +6,8 @@
 
 use crate::check::Reference;
 use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
-use crate::settings::asked::{self, whole};
 use crate::settings::file;
+use crate::settings::value::{self, whole};
 use facts::{Subject, Subjects};
 
 const MAX: &str = "/sys/devices/system/cpu/intel_pstate/max_perf_pct";
@@ -47,7 +47,7 @@ Where a power budget asks for it. The limits of single CPUs (`scaling-max`) are 
 
 fn max_perf_pct(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(MAX_PERF_PCT.id)?;
-    let percent = asked::number(&MAX_PERF_PCT, wanted, 1..=100)?;
+    let percent = value::number(&MAX_PERF_PCT, wanted, 1..=100)?;
     if let Ok(min) = scene.controls.get(MIN)
         && whole(min).is_some_and(|it| it > percent)
     {
@@ -92,7 +92,7 @@ The governor `performance` raises the clock by itself.
 
 fn min_perf_pct(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(MIN_PERF_PCT.id)?;
-    let percent = asked::number(&MIN_PERF_PCT, wanted, 1..=100)?;
+    let percent = value::number(&MIN_PERF_PCT, wanted, 1..=100)?;
     if let Ok(max) = scene.controls.get(MAX)
         && whole(max).is_some_and(|it| it < percent)
     {

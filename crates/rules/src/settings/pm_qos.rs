@@ -6,7 +6,7 @@ use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::{asked, file};
+use crate::settings::{file, value};
 use facts::change::{Target, Write};
 use facts::cpu::cpuidle::LATENCY_DEVICE;
 use facts::{Subject, Subjects};
@@ -56,7 +56,7 @@ fn resume_latency(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         "any" => "0".to_owned(),
         "none" => "n/a".to_owned(),
         text => {
-            let number = text.strip_suffix("us").and_then(asked::whole);
+            let number = text.strip_suffix("us").and_then(value::whole);
             let number = number.filter(|it| (1..=LONGEST).contains(it));
             number.ok_or_else(|| wanted.not_taken(&RESUME_LATENCY))?.to_string()
         }
@@ -121,7 +121,7 @@ fn cpu_dma_latency(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         return Ok(Change::default());
     }
     let number = wanted.value.strip_suffix("us").unwrap_or(wanted.value);
-    let number = asked::whole(number)
+    let number = value::whole(number)
         .filter(|it| *it <= UNLIMITED)
         .ok_or_else(|| wanted.not_taken(&CPU_DMA_LATENCY))?;
     let in_force = match &scene.host.cpuidle.latency_limit {

@@ -2,7 +2,7 @@
 //!
 //! Source: Intel SDM vol. 4, MSR_POWER_CTL (0x1FC). Some firmware locks it, which shows only when a write fails.
 
-use super::{asked, register};
+use super::{register, value};
 use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
@@ -95,7 +95,7 @@ fn switch(
     bit: u32,
     harm: &str,
 ) -> Planned {
-    let on = asked::switch(setting, wanted)?;
+    let on = value::switch(setting, wanted)?;
     if !wanted.i_know {
         return Err(Refusal::NeedsConsent(harm.to_owned()));
     }

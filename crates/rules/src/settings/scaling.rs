@@ -4,7 +4,7 @@
 //! Source: Documentation/admin-guide/pm/cpufreq.rst; drivers/cpufreq/cpufreq.c (`cpufreq_set_policy`): since Linux 5.3 the
 //! file shows the limit in force, whoever requested it, and not the value that was written.
 
-use super::asked;
+use super::value;
 use crate::setting::{Refusal, Scene, Setting, Wanted};
 use facts::change::{Control, Target, Write, is_same};
 use facts::cpu::cooling::Kind;
@@ -138,7 +138,7 @@ pub(super) fn wanted(
             Some((clock, _)) => policy.base_frequency.clone().unwrap_or(clock),
             None => return Err(Refusal::Host("nobody says what the nominal clock is".to_owned())),
         },
-        text => asked::clock(text).ok_or_else(|| wanted.not_taken(setting))?,
+        text => value::clock(text).ok_or_else(|| wanted.not_taken(setting))?,
     };
     if !(lowest..=highest).contains(&clock) {
         let text = format!("{} runs from {lowest} to {highest}, and not at {clock}", policy.folder);
@@ -179,7 +179,7 @@ pub(super) fn no_passing_limit(scene: &Scene<'_>, policy: &Policy) -> Result<(),
     }
     if policy.driver.as_deref() == Ok("intel_cpufreq")
         && let Some(percent) =
-            scene.controls.get(MAX_PCT).ok().and_then(asked::whole).filter(|it| *it < 100)
+            scene.controls.get(MAX_PCT).ok().and_then(value::whole).filter(|it| *it < 100)
     {
         let text = format!(
             "{MAX_PCT} is {percent} and may be what keeps {} at {limit}: set max-perf-pct=100 first",

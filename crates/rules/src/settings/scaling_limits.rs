@@ -6,8 +6,8 @@ use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::asked;
 use crate::settings::scaling::{self, End, MAX_PCT};
+use crate::settings::value;
 use facts::{CpuSet, Missing};
 
 const MAX: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_max_freq";
@@ -61,7 +61,7 @@ fn scaling_max(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         let min = file.beside("scaling_min_freq");
         let lowest = scene.controls.get(&min)?;
         // Kernels before 5.3 refuse a maximum below the minimum, and later ones give neither what it asks for.
-        if asked::whole(lowest).is_some_and(|it| it > khz) {
+        if value::whole(lowest).is_some_and(|it| it > khz) {
             let text = format!(
                 "{min} is {lowest}, above the {khz} asked for: lower scaling-min first, or ask for more"
             );
@@ -115,7 +115,7 @@ fn scaling_min(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         let khz = scaling::wanted(&SCALING_MIN, scene, wanted, policy, End::Min)?.khz();
         let max = file.beside("scaling_max_freq");
         let highest = scene.controls.get(&max)?;
-        if asked::whole(highest).is_some_and(|it| it < khz) {
+        if value::whole(highest).is_some_and(|it| it < khz) {
             let text = format!(
                 "{max} is {highest}, below the {khz} asked for: raise scaling-max first, or ask for less"
             );

@@ -2,7 +2,7 @@
 //!
 //! Sources: Documentation/admin-guide/sysctl/{kernel,vm}.rst, and those that each row names.
 
-use super::{asked, file};
+use super::{file, value};
 use crate::check::Reference;
 use crate::setting::{Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
 use facts::Subjects;
@@ -119,7 +119,7 @@ host shared with programs that nobody trusts, leave it on.
 /// Writes 1 or 0 to the one file that the setting reads.
 fn switch(setting: &Setting, scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(setting.id)?;
-    let to = if asked::switch(setting, wanted)? { "1" } else { "0" };
+    let to = if value::switch(setting, wanted)? { "1" } else { "0" };
     file::set(scene, setting.reads[0], to)
 }
 
@@ -164,6 +164,6 @@ const ACCEPTED: RangeInclusive<u64> = 1..=(i32::MAX as u64 / 1000);
 
 fn stat_interval(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(STAT_INTERVAL.id)?;
-    let seconds = asked::number(&STAT_INTERVAL, wanted, ACCEPTED)?;
+    let seconds = value::number(&STAT_INTERVAL, wanted, ACCEPTED)?;
     file::set(scene, STAT_INTERVAL.reads[0], &seconds.to_string())
 }

@@ -7,7 +7,7 @@ use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::asked;
+use crate::settings::value;
 use facts::change::{Control, Target, Write};
 use facts::parse::Expected;
 use facts::system::isolation::allowed_cpus;
@@ -51,13 +51,13 @@ Where no CPU is isolated. Threads that start later (of a driver that is loaded t
     after: &["tuner", "cpu-online"],
     fixes: &[],
     reads: &[STAT, STATUS],
-    looks_at: asked::CPUS_LOOK_AT,
+    looks_at: value::CPUS_LOOK_AT,
     plan: kernel_thread_affinity,
 };
 
 fn kernel_thread_affinity(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(KERNEL_THREAD_AFFINITY.id)?;
-    let welcome = asked::cpus(&KERNEL_THREAD_AFFINITY, scene, wanted.value)?;
+    let welcome = value::cpus(&KERNEL_THREAD_AFFINITY, scene, wanted.value)?;
     let online = scene.host.topology.online.as_ref()?;
     let (mut writes, mut n_threads) = (Vec::new(), 0);
     for control in scene.controls.matching(STAT) {
@@ -119,7 +119,7 @@ Where a cpuset allows fewer CPUs, it wins.
     after: &["tuner", "cpu-online"],
     fixes: &[],
     reads: &[THREAD_STAT, THREAD_STATUS],
-    looks_at: asked::CPUS_LOOK_AT.and(Subjects::of(&[Subject::Processes])),
+    looks_at: value::CPUS_LOOK_AT.and(Subjects::of(&[Subject::Processes])),
     plan: process_affinity,
 };
 
@@ -127,7 +127,7 @@ fn process_affinity(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(PROCESS_AFFINITY.id)?;
     let (who, list) =
         wanted.value.rsplit_once(':').ok_or_else(|| wanted.not_taken(&PROCESS_AFFINITY))?;
-    let cpus = asked::cpus(&PROCESS_AFFINITY, scene, list)?;
+    let cpus = value::cpus(&PROCESS_AFFINITY, scene, list)?;
     let processes = scene.host.processes.as_ref()?;
     let meant: Vec<&Process> = processes.iter().filter(|it| is_meant(it, who)).collect();
     let Some(first) = meant.first() else {
@@ -156,7 +156,7 @@ fn process_affinity(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
 fn is_meant(process: &Process, who: &str) -> bool {
     const KEPT: usize = 15;
     let kept = who.get(..KEPT).unwrap_or(who);
-    who == process.pid.to_string() || (kept == process.name && asked::whole(who).is_none())
+    who == process.pid.to_string() || (kept == process.name && value::whole(who).is_none())
 }
 
 /// One task.

@@ -9,7 +9,7 @@ use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::scaling::MAX_PCT;
-use crate::settings::{asked, file, lost, scaling};
+use crate::settings::{file, lost, scaling, value};
 use facts::change::{Target, Write};
 use facts::cpu::cpufreq::Policy;
 
@@ -58,7 +58,7 @@ refused here: switch it on in the firmware's setup.
 };
 
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
-    let on = asked::switch(&SETTING, wanted)?;
+    let on = value::switch(&SETTING, wanted)?;
     match scene.controls.get(NO_TURBO) {
         Ok(no_turbo) => of_intel(scene, wanted, on, no_turbo),
         Err(missing) if !missing.is_absence() => Err(Refusal::Unknown(missing)),

@@ -5,7 +5,7 @@
 //! power budget. Where a die has several clusters (`uncore*`), the folder of the whole die (`package_*`) writes all of
 //! them, so that only the clusters are written.
 
-use super::asked;
+use super::value;
 use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
@@ -119,7 +119,7 @@ fn set(
 
 /// Refuses an upper limit below the lower one, and a lower one above the upper one.
 fn no_crossing(pattern: &str, khz: u64, other: &str, holds: &str) -> Result<(), Refusal> {
-    let (side, first) = match asked::whole(holds) {
+    let (side, first) = match value::whole(holds) {
         Some(min) if pattern == MAX && min > khz => ("above", "lower uncore-min first"),
         Some(max) if pattern == MIN && max < khz => ("below", "raise uncore-max first"),
         _ => return Ok(()),
@@ -152,7 +152,7 @@ fn clock(
     let initial = |file: &str| -> Result<Hertz, Refusal> {
         let path = format!("{folder}/{file}");
         let text = scene.controls.get(&path)?;
-        asked::clock(text).ok_or_else(|| {
+        value::clock(text).ok_or_else(|| {
             Refusal::Host(format!("{path} holds {text:?}, expected a frequency in kHz"))
         })
     };
@@ -160,7 +160,7 @@ fn clock(
     let clock = match wanted.value {
         "min" => lowest,
         "max" => highest,
-        text => asked::clock(text).ok_or_else(|| wanted.not_taken(setting))?,
+        text => value::clock(text).ok_or_else(|| wanted.not_taken(setting))?,
     };
     if !(lowest..=highest).contains(&clock) || !clock.khz().is_multiple_of(STEP) {
         let text = format!(

@@ -5,7 +5,7 @@
 
 use crate::check::Reference;
 use crate::setting::{Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted};
-use crate::settings::{asked, file};
+use crate::settings::{file, value};
 use facts::CpuSet;
 
 const PATH: &str = "/sys/devices/virtual/workqueue/cpumask";
@@ -37,7 +37,7 @@ Where no CPU is isolated. Kernels keep unbound work off `isolcpus=` and `nohz_fu
     after: &["tuner", "cpu-online"],
     fixes: &[],
     reads: &[PATH],
-    looks_at: asked::CPUS_LOOK_AT,
+    looks_at: value::CPUS_LOOK_AT,
     plan,
 };
 
@@ -49,7 +49,7 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
             .to_string(),
         None => wanted.value.to_owned(),
     };
-    let cpus = asked::cpus(&SETTING, scene, &list)?;
+    let cpus = value::cpus(&SETTING, scene, &list)?;
     let from = file::read(scene, PATH)?;
     // The kernel prints as many digits as it has room for CPUs, and takes fewer.
     let room = CpuSet::parse_mask(from).map_err(|_| {

@@ -1,4 +1,4 @@
-//! What is asked of a setting, read strictly: a text that is nearly a value is none.
+//! Strict parsing of the values that settings take: a text that is nearly a value is refused.
 
 use crate::setting::{Refusal, Scene, Setting, Wanted};
 use facts::{CpuSet, Hertz, Subject, Subjects};
