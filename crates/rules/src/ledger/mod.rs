@@ -34,7 +34,7 @@ pub use spun::Spun;
 
 use crate::losses::LOSSES;
 use absence::Absence;
-use books::Premises;
+use books::Shared;
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use tasks::is_asked;
 
@@ -88,9 +88,9 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
     if elapsed.is_err() {
         cpus = CpuSet::default();
     }
-    let premises = Premises::of(evidence);
+    let shared = Shared::of(evidence);
     let mut books: Vec<Books<'_>> =
-        cpus.iter().map(|cpu| Books::open(evidence, &premises, cpu, wall_ns)).collect();
+        cpus.iter().map(|cpu| Books::open(evidence, &shared, cpu, wall_ns)).collect();
     quota::enter(evidence, &mut books);
     reference::enter(evidence, &mut books);
 

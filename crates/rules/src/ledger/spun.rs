@@ -8,7 +8,7 @@
 //! far off as /proc/stat says otherwise.
 
 use super::amount::{Amount, part};
-use super::books::{self, Books, Premises};
+use super::books::{self, Books, Shared};
 use super::clock;
 use super::evidence::Evidence;
 use super::interruptions::{Interruption, Interruptions, Kind, kind_of};
@@ -29,7 +29,7 @@ pub struct Spun {
 /// The books of a CPU that was watched, or why it was not.
 pub(super) fn books<'a>(
     evidence: &'a Evidence<'a>,
-    premises: &Premises<'_>,
+    shared: &Shared<'_>,
     cpu: u32,
     wall_ns: u64,
     spun: &Fact<Spun>,
@@ -49,7 +49,7 @@ pub(super) fn books<'a>(
             softirqs: interruptions(Kind::Softirq),
             without_cost: None,
         },
-        tasks: spun.as_ref().map(|it| it.tasks(&premises.tasks, wall_ns)).map_err(Missing::clone),
+        tasks: spun.as_ref().map(|it| it.tasks(&shared.tasks, wall_ns)).map_err(Missing::clone),
         idle: known(Thief::Nobody),
         idle_holds_loop: true,
         quota: Err(Missing::not_collected("cpu.stat of control groups")),
