@@ -157,7 +157,7 @@ fn rank(ascending: &[u64], per_mille: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::fixture::gaps;
+    use crate::noise::tests::gaps;
     use facts::probe::NotKept;
 
     fn shown(lengths: &[u64]) -> String {

@@ -7,8 +7,6 @@
 //! gaps, for there it was; it is no noise of the host, and counts neither as lost nor in the ranking.
 
 mod cpu;
-#[cfg(test)]
-mod fixture;
 mod histogram;
 #[cfg(test)]
 mod tests;
