@@ -92,7 +92,7 @@ pub struct Dip {
     pub lowest: Bandwidth,
     /// The fastest of the smaller sizes.
     pub before: Bandwidth,
-    /// The size behind them; `None` where it does not recover.
+    /// The next size after them; `None` where bandwidth does not recover.
     pub after: Option<Bandwidth>,
     /// How much of the rate before is lost at the lowest, 1 being all.
     pub lost: f64,
@@ -100,7 +100,7 @@ pub struct Dip {
 
 /// A tenth is far beyond what runs of one size differ by.
 const CLEAR: f64 = 0.1;
-/// On the plateau nothing but noise tells sizes apart: what is not three times as far is no dip.
+/// On the plateau sizes differ by noise alone: a dip is at least three times as deep.
 const TIMES_THE_NOISE: f64 = 3.0;
 
 /// How much slower than a smaller size is clearly slower.

@@ -20,7 +20,7 @@ pub struct Interval<'a> {
 }
 
 impl<'a> Interval<'a> {
-    /// The time between the samples in nanoseconds, by the clock that nobody sets.
+    /// The time between the samples in nanoseconds, by CLOCK_MONOTONIC_RAW, which no process can set.
     pub fn elapsed_ns(&self) -> Fact<u64> {
         elapsed(self.before.at.raw_ns, self.after.at.raw_ns)
     }
@@ -58,7 +58,7 @@ impl<'a> Interval<'a> {
         Ok(rows.rises(rows.column(column)?))
     }
 
-    /// The table of a family at both ends, row beside row.
+    /// The table of a family at both ends, row by row.
     pub fn rows(&self, family: Family) -> Result<Rows<'a>, &'a Missing> {
         let (before, after) = self.tables(family)?;
         Ok(Rows::new(family, before, after))
@@ -79,7 +79,7 @@ pub struct Rise {
     pub over_ns: u64,
 }
 
-/// A counter of time and the clock beside it are not read at one instant; what that explains is no fault.
+/// A counter of time and the clock are not read at the same instant: a difference that this explains is not a fault.
 const APART: f64 = 0.01;
 
 impl Rise {

@@ -43,9 +43,9 @@ pub struct Series {
 pub enum Values {
     /// One for each CPU that was online.
     Cpus(PerCpu<f64>),
-    /// One for each core, by the CPU that was asked for it.
+    /// One for each core, by the CPU on which it was read.
     Cores(PerCpu<f64>),
-    /// One for each package, by the CPU that was asked for it.
+    /// One for each package, by the CPU on which it was read.
     Packages(PerCpu<f64>),
     /// One for the whole host.
     Host(Fact<f64>),
@@ -134,14 +134,14 @@ impl Values {
     }
 }
 
-/// Makes something of each row's answer, and keeps the reason where there is none.
+/// Maps each row's value, and keeps the reason where there is none.
 pub(crate) fn each<T>(rows: &PerCpu<T>, value: impl Fn(&T) -> Fact<f64>) -> PerCpu<f64> {
     let value = |fact: &Fact<T>| fact.as_ref().map_err(Missing::clone).and_then(&value);
     rows.iter().map(|(row, fact)| (row, value(fact))).collect()
 }
 
 impl Unit {
-    /// As written behind a number.
+    /// As written after a number.
     pub fn symbol(self) -> &'static str {
         match self {
             Unit::Percent => "%",
@@ -153,7 +153,7 @@ impl Unit {
         }
     }
 
-    /// As many digits behind the point as its sources can bear.
+    /// The number of decimals that its sources support.
     pub fn decimals(self) -> usize {
         match self {
             Unit::Percent | Unit::Watts => 2,
@@ -175,7 +175,7 @@ pub struct Summary {
 }
 
 impl Series {
-    /// The values of the rows in `cpus` as one; of a core or a package, where the CPU is that was asked for it.
+    /// The values of the rows in `cpus` as one; of a core or a package, if the CPU on which it was read is among them.
     ///
     /// Missing where none of them is known, with the reason that weighs most, and where the value is one of
     /// the whole host.

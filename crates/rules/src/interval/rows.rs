@@ -1,4 +1,4 @@
-//! One family's table at both ends of an interval, row beside row.
+//! One family's table at both ends of an interval, row by row.
 //!
 //! Rows and columns are matched once for all that is made of them, because a machine of 1,024 CPUs has some
 //! thousand of each.

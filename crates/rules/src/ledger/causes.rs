@@ -115,7 +115,7 @@ fn policy(host: &HostView, cpu: u32) -> Option<&Policy> {
 /// A clock within this share of another is the same: rounding of ratios.
 const SAME: f64 = 0.98;
 
-/// A governor or a limit that asks for less than there is.
+/// A governor or a limit that requests less than the highest clock.
 fn request(host: &HostView, cpu: u32) -> Option<Cause> {
     let policy = policy(host, cpu)?;
     let governor = policy.governor.as_deref().unwrap_or_default();
@@ -252,7 +252,7 @@ fn hypervisor(books: &Books<'_>, running: Hertz) -> Option<Cause> {
 /// Readings of the probe within this share of each other are of one clock: so far apart are those of one moment.
 const STILL: f64 = 0.995;
 
-/// What the thermal status of a core and of its package tell, the surest first.
+/// The causes in the thermal status of a core and of its package, the surest first.
 const CAUSES: [ThermalCause; 6] =
     [PROCHOT, TOO_HOT, CRITICAL, POWER_LIMIT, CURRENT_LIMIT, CROSS_DOMAIN];
 
@@ -301,7 +301,7 @@ pub(super) fn began(interval: &Interval, cpu: u32) -> Vec<&'static str> {
     names
 }
 
-/// The CPU that was asked for the package of `cpu`.
+/// The CPU on which the registers of the package of `cpu` were read.
 fn package_reader(interval: &Interval, family: Family, cpu: u32) -> Option<u32> {
     let package = |host: &HostView| host.topology.package_of(cpu);
     let package = package(interval.host);

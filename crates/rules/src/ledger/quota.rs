@@ -3,7 +3,7 @@
 //! `cpu.stat` adds up the time for which the run queues of a group were stopped with tasks in them, over all CPUs, when
 //! they go on again (unthrottle_cfs_rq in kernel/sched/fair.c); before Linux 6.6 also while no task was in them. It does
 //! not say where that was, and a CPU may run other tasks during that time. A queue is stopped because its group has run on
-//! that CPU, so the time is shared among all CPUs as the time of the tasks that were asked for is, or, where none of them
+//! that CPU, so the time is shared among all CPUs as the time of the chosen tasks is, or, where none of them
 //! ran, as idle time is; and it is no more than a CPU's idle time. On a choice of CPUs it may be all or nothing, and what
 //! others ran may be part of it.
 //!
@@ -63,7 +63,7 @@ fn enter_shares(evidence: &Evidence<'_>, throttled: Throttled, books: &mut [Book
     }
 }
 
-/// `throttled` nanoseconds as shares of CPUs: as much as the tasks that were asked for `ran` on each, within its `idle`
+/// `throttled` nanoseconds as shares of CPUs: as much as the chosen tasks `ran` on each, within its `idle`
 /// time; and what is left as the idle time that is left.
 fn shared(
     throttled: u64,
@@ -92,8 +92,8 @@ fn idle_ns(books: &Books<'_>) -> u64 {
     books.idle.as_ref().map_or(0, |it| it.ns)
 }
 
-/// What the tasks that were asked for ran, in nanoseconds, by the CPU that each was on last; nothing where tasks were not
-/// looked at.
+/// How long the chosen tasks ran, in nanoseconds, by the CPU that each was on last; empty where tasks were not
+/// read.
 fn ran(evidence: &Evidence<'_>) -> BTreeMap<u32, u64> {
     let (before, after) = (&evidence.interval.before.tasks, &evidence.interval.after.tasks);
     let (Ok(before), Ok(after)) = (before, after) else { return BTreeMap::new() };
@@ -107,7 +107,7 @@ fn ran(evidence: &Evidence<'_>) -> BTreeMap<u32, u64> {
     ran
 }
 
-/// What tasks ran that were not asked for: a queue may have been stopped meanwhile.
+/// How long other tasks ran: a queue may have been stopped during that time.
 fn others_ns(books: &Books<'_>) -> u64 {
     let owners = [Owner::Kernel, Owner::Observer, Owner::Other];
     let ran = |tasks: &TaskTimes| {
@@ -127,7 +127,7 @@ fn idle_elsewhere(evidence: &Evidence<'_>, books: &[Books<'_>]) -> BTreeMap<u32,
     evidence.interval.cpus().minus(&here).iter().map(idle).collect()
 }
 
-/// What has to be said of quotas that were counted.
+/// The notes about quotas that were counted.
 pub(super) fn notes(evidence: &Evidence<'_>, cpus: &CpuSet) -> Vec<String> {
     let mut notes = Vec::new();
     let (Ok(before), Ok(after)) =

@@ -49,7 +49,7 @@ pub(super) fn enter(evidence: &Evidence<'_>, books: &mut [Books<'_>]) {
 }
 
 impl Reference {
-    /// The reference of one CPU, of whose package so many cores are active; `measured` is its clock, `highest` the
+    /// The reference of one CPU, of whose package `n_active` cores are active; `measured` is its clock, `highest` the
     /// highest that any probe has seen.
     pub(crate) fn of(
         host: &HostView,
@@ -77,7 +77,7 @@ impl Reference {
     }
 }
 
-/// The clock that the turbo ratio limits allow for so many active cores.
+/// The clock that the turbo ratio limits allow for `n_active` active cores.
 pub(super) fn turbo_ratio(host: &HostView, cpu: u32, n_active: usize) -> Option<Reference> {
     if host.topology.is_hybrid() || host.runs_without_turbo() {
         return None;

@@ -1,4 +1,4 @@
-//! The time of all tasks of one CPU together, which the kernel keeps besides each task's own, and what the kernel leaves out
+//! The time of all tasks of one CPU together, which the kernel keeps in addition to each task's own, and what the kernel leaves out
 //! of both.
 //!
 //! A sum over tasks lacks those that ended and puts those that moved on their last CPU; this one has neither fault.
@@ -37,7 +37,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Of all CPUs together: nobody tells on which of them the tasks ran.
+    /// Of all CPUs together: on which of them the tasks ran is unknown.
     pub(crate) fn of(evidence: &Evidence<'_>, accounting: &Accounting, index: &TaskIndex) -> Ended {
         if evidence.ended_ns == 0 {
             return Ended::default();
@@ -125,7 +125,7 @@ pub(crate) fn settle_traced(
     times
 }
 
-/// Time of tasks that nobody knows more of.
+/// Time of tasks of which nothing else is known.
 fn unattributed(owner: Owner, name: &str, ns: u64) -> Share {
     Share { owner, name: name.to_owned(), ns, interrupted: None }
 }
@@ -148,7 +148,7 @@ fn total(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32) -> Option<u
     Some((rise.by as f64 * wall_ns as f64 / rise.over_ns as f64) as u64)
 }
 
-/// What is not in a task's run time.
+/// What a task's run time leaves out.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Accounting {
     /// Whether interrupts and softirqs are left out.

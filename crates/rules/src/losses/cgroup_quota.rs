@@ -1,7 +1,7 @@
 //! `cgroup-quota`: idle time in which a CPU quota did not let tasks run.
 //!
 //! Source: Documentation/admin-guide/cgroup-v2.rst, "CPU Interface Files". See `ledger::quota` for how a group's time is
-//! shared among CPUs, which the kernel does not tell.
+//! shared among CPUs, which the kernel does not count.
 
 use crate::ledger::Books;
 use crate::loss::{Entry, Kind, Loss, Party};

@@ -1,7 +1,7 @@
 //! `slow-clock`: what tasks lost because their CPU's clock was below its reference.
 //!
 //! See `ledger::clock` and `ledger::reference` for the two clocks, `ledger::causes` for what names a cause. A register or
-//! setting is that of the moment when the host was looked at, and may have changed in the interval.
+//! setting is that of the moment when it was read, and may have changed in the interval.
 
 use crate::ledger::Books;
 use crate::ledger::amount::{part, signed};
@@ -127,7 +127,7 @@ mod tests {
         );
     }
 
-    /// The second, of which heat throttled CPU 0 for so many milliseconds.
+    /// The second, with CPU 0 throttled by heat for some milliseconds.
     fn hot(ms: &str) -> String {
         let columns = "Throttling core_throttle_count package_throttle_count\n";
         let text =
@@ -242,7 +242,7 @@ mod tests {
         );
     }
 
-    /// A guest with a probe that moves, and its CPU 0 idle for so many milliseconds.
+    /// A guest with a probe that moves, and its CPU 0 idle for some milliseconds.
     fn guest(idle: &str) -> String {
         let guest = without(SECOND, "Clocks");
         let guest = replaced(

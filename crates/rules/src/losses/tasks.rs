@@ -1,4 +1,4 @@
-//! Time of tasks that were not asked for: threads of the kernel, other users' tasks, and this program.
+//! Time of tasks that were not chosen: threads of the kernel, other users' tasks, and this program.
 //!
 //! Sources: sched:sched_switch, /proc/PID/schedstat.
 
@@ -45,7 +45,7 @@ fn party(name: &str) -> Option<Party> {
     name.starts_with("kipmi").then_some(Party::ManagementController)
 }
 
-/// Tasks of users other than those that were asked for.
+/// Tasks of users other than the chosen ones.
 pub(super) const OTHER_TASKS: Loss = Loss {
     id: "other-tasks",
     title: "other tasks",

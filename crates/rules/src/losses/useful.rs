@@ -1,4 +1,4 @@
-//! `useful`: the time of the tasks that were asked for, at the reference clock.
+//! `useful`: the time of the chosen tasks, at the reference clock.
 //!
 //! It is measured like any other line and never what the others leave: so the rest that is unexplained checks them all.
 

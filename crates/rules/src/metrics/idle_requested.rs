@@ -1,4 +1,4 @@
-//! `idle-requested`: the share of time in each idle state that the kernel asked for.
+//! `idle-requested`: the share of time in each idle state that the kernel requested.
 //!
 //! Sources: Documentation/admin-guide/pm/cpuidle.rst (`time`), drivers/cpuidle/cpuidle.c. The time of a sleep is
 //! added when it ends, so the states of a CPU that slept on through a sample are short of it.

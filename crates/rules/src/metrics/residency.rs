@@ -1,6 +1,6 @@
 //! The share of time each core and each package spent in each C-state, by the hardware's counters, which count TSC cycles.
 //!
-//! Sources: Intel SDM volume 4, MSR_CORE_C6_RESIDENCY and its like; arch/x86/events/intel/cstate.c, which says what models
+//! Sources: Intel SDM volume 4, MSR_CORE_C6_RESIDENCY and similar registers; arch/x86/events/intel/cstate.c, which says what models
 //! count which states.
 
 use super::clocks::cycles;

@@ -76,7 +76,7 @@ fn context_switches(interval: &Interval) -> Fact<Vec<Series>> {
     }
 }
 
-/// Reading the counters takes system calls and wakes somebody up: a host without a single switch has not counted.
+/// Reading the counters takes system calls and wakes tasks: a host without a single switch does not count them.
 fn possible(rate: f64) -> Fact<f64> {
     if rate > 0.0 {
         return Ok(rate);

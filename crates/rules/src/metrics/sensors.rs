@@ -66,7 +66,7 @@ fn watts(interval: &Interval) -> Fact<Vec<Series>> {
         let watts = || {
             let rise =
                 rises.iter().next().map_or(Err(Missing::absent(name)), |(_, it)| it.clone())?;
-            // Graphics that nobody uses may take nothing; a processor that runs this does not.
+            // Unused graphics may use no energy; a processor that runs this program cannot.
             if rise.by == 0 && !name.ends_with("uncore") {
                 let found = "a count that stood still";
                 return Err(rows.nonsense(name, found, "energy that is being used"));

@@ -104,7 +104,7 @@ impl Histogram {
     }
 }
 
-/// Lengths of gaps in nanoseconds, each the shortest that at least so many of all gaps do not exceed (nearest rank).
+/// Lengths of gaps in nanoseconds, each the shortest that at least this share of all gaps does not exceed (nearest rank).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentiles {
     /// Half of the gaps.

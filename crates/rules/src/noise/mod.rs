@@ -1,10 +1,10 @@
 //! Noise: how often and for how long CPUs are taken from a task that never gives them up, and by whom.
 //!
-//! What a spinner sees of its CPU (`facts::probe::Gaps`) is told apart by [`crate::spin`]. Here the gaps become what
-//! one asks of them: how long they are, which are the longest, what each thief takes, which CPU is the noisiest.
+//! What a spinner sees of its CPU (`facts::probe::Gaps`) is explained by [`crate::spin`]. Here the gaps become what
+//! a report shows: how long they are, which are the longest, what takes how much, which CPU is the noisiest.
 //!
-//! Time that this program takes from its own spinners, to empty the trace, is in the histogram and among the longest
-//! gaps, for there it was; it is no noise of the host, and counts neither as lost nor in the ranking.
+//! Time that this program takes from its own spinners, to read the trace, is in the histogram and among the longest
+//! gaps; it is not noise of the host, and counts neither as lost nor in the ranking.
 
 mod cpu;
 mod histogram;
@@ -29,7 +29,7 @@ pub struct Seen<'a> {
     pub interval: Interval<'a>,
     /// The time line of each CPU's spinner.
     pub gaps: &'a PerCpu<Gaps>,
-    /// What was traced on all of them meanwhile, or why nothing was.
+    /// What was traced on all of them during that time, or why nothing was.
     pub events: Result<&'a [Event], &'a Missing>,
     /// The threads of this program.
     pub own: &'a BTreeSet<u32>,

@@ -155,7 +155,7 @@ fn intel_pstate(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     }
 }
 
-/// The clock that programs tell the time by, from boot on.
+/// The clock from which programs read the time, from boot on.
 pub(super) const BOOT_CLOCKSOURCE: Setting = Setting {
     id: "boot-clocksource",
     title: "the clock that programs tell the time by, from the next boot on",

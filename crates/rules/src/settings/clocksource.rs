@@ -1,4 +1,4 @@
-//! `clocksource`: the clock that the kernel and every program tell the time by.
+//! `clocksource`: the clock from which the kernel and every program read the time.
 //!
 //! Sources: Documentation/timers/timekeeping.rst; kernel/time/clocksource.c. A tsc that the kernel has found unstable
 //! is not in available_clocksource, and cannot be chosen.

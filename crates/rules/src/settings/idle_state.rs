@@ -148,7 +148,7 @@ fn is_on(scene: &Scene<'_>, cpu: u32, state: &IdleState) -> Result<bool, Refusal
     }
 }
 
-/// Whether firmware or the driver has it off until somebody asks for it by name. Kernels before 5.6 do not tell.
+/// Whether firmware or the driver has it off unless it is requested by name. Kernels before 5.6 do not show this.
 fn is_off_by_default(scene: &Scene<'_>, cpu: u32, state: &IdleState) -> Result<bool, Refusal> {
     match scene.controls.get(&file(DEFAULT, cpu, state)) {
         Ok(status) => Ok(status == "disabled"),

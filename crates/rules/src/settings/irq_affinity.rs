@@ -2,7 +2,7 @@
 //!
 //! Sources: Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c, kernel/irq/manage.c. Interrupts that the
 //! kernel places by itself (`affinity managed`, most queues of NVMe and of some network devices) refuse to be moved,
-//! which no file tells beforehand.
+//! which no file shows beforehand.
 
 use crate::check::Reference;
 use crate::setting::{Change, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};

@@ -1,4 +1,4 @@
-//! The limits of the clock that intel_pstate asks for, in percent.
+//! The limits of the clock that intel_pstate requests, in percent.
 //!
 //! Source: Documentation/admin-guide/pm/intel_pstate.rst, "Global Attributes in sysfs"; drivers/cpufreq/intel_pstate.c
 //! (`store_max_perf_pct`, `store_min_perf_pct`), which clamps a value that it does not accept and reports no error. The

@@ -83,7 +83,7 @@ Where the idle states C1 and C1E are listed apart: choose by `idle-state` there,
     },
 };
 
-/// What is looked at for one bit of it.
+/// The facts that are read for one bit of it.
 const LOOKS_AT: Subjects = register::LOOKS_AT.and(Subjects::of(&[Subject::Groups]));
 
 /// The change of one bit on every core that is meant, with the user's consent to what `harm` says; a core is meant with any

@@ -11,7 +11,7 @@ use facts::cpu::cooling::Kind;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, Subject, Subjects};
 
-/// What is looked at to tell which policies are meant.
+/// The facts from which the policies that are meant are known.
 pub(super) const LOOKS_AT: Subjects = Subjects::of(&[Subject::Policies, Subject::Cpus]);
 
 /// One file of one cpufreq policy.
@@ -105,7 +105,7 @@ fn folder_of(path: &str) -> &str {
 /// (`update_qos_requests` in drivers/cpufreq/intel_pstate.c).
 pub(super) const MAX_PCT: &str = "/sys/devices/system/cpu/intel_pstate/max_perf_pct";
 
-/// What is looked at to tell the clock that is meant, and what holds a limit.
+/// The facts from which the clock that is meant, and what holds a limit, are known.
 pub(super) const LIMITS_LOOK_AT: Subjects = Subjects::of(&[
     Subject::Policies,
     Subject::Limits,
@@ -121,7 +121,7 @@ pub(super) enum End {
     Max,
 }
 
-/// The clock that is asked for: a number, `min`, `max` or `nominal`, within what the driver has, and one of its table
+/// The requested clock: a number, `min`, `max` or `nominal`, within what the driver has, and one of its table
 /// where it goes by one.
 pub(super) fn wanted(
     setting: &Setting,
@@ -161,7 +161,7 @@ fn of_table(scene: &Scene<'_>, policy: &Policy, clock: Hertz, end: End) -> Hertz
     next.unwrap_or(clock)
 }
 
-/// Refuses where the upper limit in force is not known to be what somebody asked for: bringing it back later would
+/// Refuses where the upper limit in force is not known to be a user's request: bringing it back later would
 /// make a passing limit a lasting one.
 pub(super) fn no_passing_limit(scene: &Scene<'_>, policy: &Policy) -> Result<(), Refusal> {
     let limit = *policy.scaling_max.as_ref()?;

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 /// Whether each CPU proves by a performance counter that it has not locked up.
 ///
 /// Sources: Documentation/admin-guide/lockup-watchdogs.rst; kernel/watchdog.c. A kernel or a virtual machine without
-/// a counter for it refuses to switch it on, which no file tells beforehand.
+/// a counter for it refuses to switch it on, which no file shows beforehand.
 pub(super) const NMI_WATCHDOG: Setting = Setting {
     id: "nmi-watchdog",
     title: "the hard lockup detector",
@@ -47,8 +47,8 @@ them.
 
 /// Whether the timers of a CPU that falls idle are run by one that is awake.
 ///
-/// Sources: kernel/time/timer.c (`timer_migration_handler`), kernel/time/timer_migration.c. Which timers are pinned
-/// to their CPU whatever this says, no file tells.
+/// Sources: kernel/time/timer.c (`timer_migration_handler`), kernel/time/timer_migration.c. No file shows which timers are pinned
+/// to their CPU whatever this says.
 pub(super) const TIMER_MIGRATION: Setting = Setting {
     id: "timer-migration",
     title: "whether timers of idle CPUs move to busy ones",
@@ -83,7 +83,7 @@ on, too: it is what takes their timers to the others (`get_nohz_timer_target` in
 
 /// Whether a process that locks two cache lines at once is made to wait.
 ///
-/// Source: arch/x86/kernel/cpu/bus_lock.c. Whether any process does such a thing only the kernel's log tells.
+/// Source: arch/x86/kernel/cpu/bus_lock.c. Only the kernel's log shows whether any process does so.
 pub(super) const SPLIT_LOCK_MITIGATE: Setting = Setting {
     id: "split-lock-mitigate",
     title: "whether a split lock puts its process to sleep",

@@ -2,7 +2,7 @@
 //!
 //! Sources: Documentation/admin-guide/pm/{intel_pstate,cpufreq,amd-pstate}.rst; drivers/cpufreq/intel_pstate.c
 //! (`store_no_turbo`), drivers/cpufreq/cpufreq.c (`store_boost`, `store_local_boost`). Turbo that firmware has
-//! switched off cannot be told from turbo that a processor never had.
+//! switched off cannot be distinguished from turbo that a processor never had.
 
 use crate::check::Reference;
 use crate::setting::{
@@ -133,7 +133,7 @@ fn of_policies(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool) -> Planned {
     Ok(Change::of(writes))
 }
 
-/// Upper limits that somebody has asked for and that a driver which asks for turbo by its clock sets anew
+/// Upper limits that a user has requested and that a driver which requests turbo by its clock sets anew
 /// (`policy_set_boost` in drivers/cpufreq/cpufreq.c).
 fn limits(scene: &Scene<'_>, is_meant: impl Fn(&Policy) -> bool) -> Vec<Write> {
     let policies = scene.host.cpufreq.policies.as_deref().unwrap_or_default();

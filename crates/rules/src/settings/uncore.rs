@@ -1,7 +1,7 @@
 //! The limits of the uncore's clock.
 //!
 //! Source: Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst;
-//! drivers/platform/x86/intel/uncore-frequency/. The processor may run the uncore slower all the same, within its
+//! drivers/platform/x86/intel/uncore-frequency/. The processor may still run the uncore slower, within its
 //! power budget. Where a die has several clusters (`uncore*`), the folder of the whole die (`package_*`) writes all of
 //! them, so that only the clusters are written.
 
@@ -140,7 +140,7 @@ fn is_cluster(control: &Control<'_>) -> bool {
     control.stars.first().is_some_and(|it| it.starts_with("uncore"))
 }
 
-/// The clock that is asked for, within the limits that firmware had set.
+/// The requested clock, within the limits that firmware had set.
 fn clock(
     setting: &Setting,
     scene: &Scene<'_>,

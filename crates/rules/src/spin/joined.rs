@@ -31,9 +31,9 @@ pub(super) const SHORTEST_EXIT_NS: u64 = 300;
 pub struct Untraced {
     /// Whether there is a hypervisor: what nothing else explains in a guest is its doing.
     pub is_guest: bool,
-    /// How often the CPU was in system management mode meanwhile; 0 where that is not counted.
+    /// How often the CPU was in system management mode; 0 where that is not counted.
     pub n_smi: u64,
-    /// How many non-maskable interrupts the CPU took meanwhile; 0 where that is not known.
+    /// How many non-maskable interrupts the CPU took; 0 where that is unknown.
     pub n_nmi: u64,
     /// How many interrupts it took of kinds that are not traced.
     pub n_interrupts: u64,
@@ -42,7 +42,7 @@ pub struct Untraced {
 impl Untraced {
     /// By what was counted while the gaps of `join` were seen.
     ///
-    /// Where interrupts were not counted nobody knows what else came: then nothing is laid at the hypervisor's door.
+    /// Where interrupts were not counted, it is unknown what else came: then no gap is attributed to the hypervisor.
     pub fn of(join: &Join, counts: &Counts, is_guest: bool) -> Untraced {
         let traced: BTreeSet<Thief> =
             join.walks.iter().flat_map(|walk| walk.begun.iter().copied()).collect();
@@ -229,7 +229,7 @@ fn the_only_interrupt(walk: &Walk) -> Option<Cause> {
 }
 
 impl Join {
-    /// Whose the time of the gap at `index` was, in nanoseconds, who had the most of it first; nobody where there is no
+    /// Who had the time of the gap at `index`, in nanoseconds, the largest share first; empty where there is no
     /// such gap. Together they have all of the gap.
     ///
     /// Gaps without an event that are equally long have the same thief, however few of them the books let it have.

@@ -30,7 +30,7 @@ pub enum Thief {
     Kernel(Cause),
     /// A non-maskable interrupt: a watchdog, a profiler.
     Nmi,
-    /// Another task, by thread id and name; tid 0 where nobody knows which.
+    /// Another task, by thread id and name; tid 0 where it is unknown.
     Task(i32, Comm),
     /// Nobody: the CPU was idle and the spinner kept from running, by a quota or a signal.
     Nobody,
@@ -51,12 +51,12 @@ pub struct Taken {
     pub count: u64,
 }
 
-/// How the gaps were told apart.
+/// How the gaps were explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// By the time of traced events.
     Trace,
-    /// By how far counters went meanwhile.
+    /// By counters over the same time.
     Counts,
 }
 
@@ -121,8 +121,8 @@ pub struct Explained {
     trace: Option<(Join, Untraced)>,
 }
 
-/// Tells apart the gaps of one CPU. `events` are those of any CPUs, or why there are none; `counts` is what was
-/// counted on this one meanwhile.
+/// Explains the gaps of one CPU. `events` are those of any CPUs, or why there are none; `counts` is what was
+/// counted on this one during that time.
 pub fn explain(
     gaps: &Gaps,
     counts: &Counts,
@@ -139,7 +139,7 @@ pub fn explain(
 
 impl Explained {
     /// Whose the time of the gap was that is at `index` among those that were kept, in nanoseconds, who had the most
-    /// of it first; `None` where nothing was traced: counts tell gaps apart only together.
+    /// of it first; `None` where nothing was traced: counts explain gaps only as a whole.
     pub fn takers(&self, index: usize) -> Option<Vec<(Thief, u64)>> {
         let (joined, untraced) = self.trace.as_ref()?;
         Some(joined.takers(index, *untraced))

@@ -1,5 +1,5 @@
-//! What can keep the tick of a CPU, by the kernel's names, and what on a host points to who holds it. Evidence only: what is
-//! not seen is not said.
+//! What can keep the tick of a CPU, by the kernel's names, and the evidence on a host of who holds it. What is
+//! not seen is not reported.
 //!
 //! Sources: enum tick_dep_bits in include/linux/tick.h; who sets each: kernel/time/posix-cpu-timers.c,
 //! kernel/events/core.c (account_freq_event, perf_event_throttle), kernel/sched/core.c (sched_can_stop_tick),
@@ -58,7 +58,7 @@ pub(super) fn find(name: &str) -> Option<&'static Dependency> {
     DEPENDENCIES.iter().find(|it| it.name == name)
 }
 
-/// More names than this tell nobody more.
+/// The most names that are listed.
 const MOST_NAMED: usize = 4;
 
 /// What is known of who holds the dependency `name` on `cpu`, in words; empty where nothing is.

@@ -35,7 +35,7 @@ pub enum Verdict {
 pub enum Kept {
     /// The kernel named what needed it: each with how often a second, and what points to its holder.
     Needed(Vec<(&'static Dependency, f64, Vec<String>)>),
-    /// Nobody asked for it to stop: the CPU is not in `nohz_full=`.
+    /// It was not requested to stop: the CPU is not in `nohz_full=`.
     NotAsked,
     /// It was gone when the kernel was asked: what needed it had ended, or the kernel stops it only while somebody looks.
     Gone,

@@ -1,4 +1,4 @@
-//! Looks at every upper limit on the clock, for one that is below what the hardware offers.
+//! Looks for an upper limit on the clock that is below what the hardware offers.
 //!
 //! Sources: Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst; drivers/acpi/processor_perflib.c for
 //! `bios_limit`. It cannot tell who set a limit: `scaling_max_freq` shows the lowest of all requests.

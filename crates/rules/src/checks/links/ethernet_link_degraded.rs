@@ -1,6 +1,6 @@
 //! Looks for Ethernet links that are slower than both ends can do, or use one direction at a time.
 //!
-//! Source: include/uapi/linux/ethtool.h (`struct ethtool_link_settings`). It cannot know what the switch could do where the
+//! Source: include/uapi/linux/ethtool.h (`struct ethtool_link_settings`). What the switch could do is unknown where the
 //! driver does not tell what it advertises, nor, of many adapters, which of the speeds need another transceiver.
 
 mod link;

@@ -136,7 +136,7 @@ mod tests {
         )
     }
 
-    /// What tells of it beside 0x19C: nothing.
+    /// The other registers that show PROCHOT#, which do not.
     const PACKAGE: &str = "//- /dev/cpu/0/msr 0x1b1\n0x88450000\n//- /dev/cpu/0/msr 0x64f\n0x0\n";
     const READING: &str = "//- /dev/ipmi0 0x2c 0x02";
     const COOL: &str = "0x88450000";

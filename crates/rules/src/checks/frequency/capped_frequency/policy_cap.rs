@@ -7,7 +7,7 @@ use facts::cpu::cooling::Kind;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, IfPresent, Missing};
 
-/// A limit below the highest clock that can be asked for.
+/// A limit below the highest clock that can be requested.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cap {
     /// The file that holds it.

@@ -32,7 +32,7 @@ fn explained(host: &HostView, deepest: &str, barriers: Vec<Barrier>, cpus: &CpuS
     let reasons: Vec<String> = barriers.iter().map(|it| reason(host, it)).collect();
     let message = format!("idle CPUs go no deeper than {deepest}: {}", reasons.join(", "));
     let mut finding = judged(host, cpus.clone(), message);
-    // Another barrier is a fault for itself, whatever the limit is for.
+    // Another barrier is a fault of its own, whatever the purpose of the limit.
     if let [Barrier::EveryCpu(_)] = barriers[..] {
         finding = excused(host, finding);
     }

@@ -42,7 +42,7 @@ impl Link<'_> {
             .fix_lasting(CABLE)
     }
 
-    /// Somebody may have wanted it so.
+    /// The speed may have been limited on purpose.
     fn held_back(&self, speed: BitsPerSecond, possible: BitsPerSecond) -> Finding {
         let message = format!(
             "{} runs at {speed}: it advertises less than it can, and both of its ends can do {possible}",
@@ -124,7 +124,7 @@ impl Link<'_> {
         )
     }
 
-    /// In the words of ethtool(8), whoever was asked.
+    /// Evidence in the words of ethtool(8), whatever the source.
     fn evidence(&self, finding: Finding, what: &str, value: &str) -> Finding {
         finding
             .evidence(format!("{}: {what}", Question::Settings.name(&self.interface.name)), value)

@@ -8,15 +8,15 @@ use facts::ipmi::{PowerLimit, PowerReading};
 
 /// How near the board comes to the limit.
 pub(super) enum Reach<'a> {
-    /// It is at it.
+    /// It is at the limit now.
     Now(&'a PowerReading),
-    /// It was on average over the controller's period.
+    /// It was at the limit on average over the controller's period.
     OnAverage(&'a PowerReading),
-    /// It was at some time of the period.
+    /// It was at the limit at some time of the period.
     AtMost(&'a PowerReading),
-    /// It was not.
+    /// It was not at the limit.
     Far(&'a PowerReading),
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Seen {
 }
 
 impl<'a> Signals<'a> {
-    /// Power and current limits are in this register too; it is asked for them where no other says which.
+    /// Power and current limits are in this register too; they are taken from it where no other register has them.
     pub(super) fn thermal_status(
         &mut self,
         register: &Register,
