@@ -124,6 +124,9 @@ fn every_line_of_the_ledger_tests_a_value_a_reason_and_a_trap() {
         assert!(tests.matches("#[test]").count() >= 3, "{name} has fewer than three tests");
         assert!(tests.contains(" ms "), "{name}: no test has a value");
         assert!(tests.contains("unknown: "), "{name}: no test lacks a source");
+        for id in ids(&file, "Loss") {
+            assert!(tests.contains(&format!("\"{id}\"")), "{name}: no test of {id}");
+        }
     }
 }
 
@@ -199,6 +202,11 @@ fn every_setting_tests_what_it_plans_refuses_and_does_not_know() {
         assert!(tests.matches("#[test]").count() >= 3, "{name} has fewer than three tests");
         let refuses = ["value: ", "refused: ", "consent: "].iter().any(|it| tests.contains(it));
         assert!(refuses, "{name}: no test refuses");
+        let ids = ids(&file, "Setting");
+        for id in ids.iter().filter(|it| ids.len() > 1 && !is_row(it)) {
+            let constant = id.replace('-', "_").to_uppercase();
+            assert!(tests.contains(&constant), "{name}: no test of {id}");
+        }
         // Edits of the boot line show whole files, and what they read is tested once for all of them.
         if !stem(&file).starts_with("boot_") {
             assert!(tests.contains(" -> "), "{name}: no test plans a write");
