@@ -168,6 +168,34 @@ fn nonsense_is_refused() {
     }
 }
 
+/// Values that some settings take.
+const VALUES: &str = "on off 0 1 60 50us 2GHz min max normal none any housekeeping isolated performance passive menu \
+                      teo tsc poll C6:off rate_limit_us:0 postgres:0-1 tuned:stopped stopped 0-1 50%";
+
+#[test]
+fn where_nothing_was_read_no_setting_plans_a_write() {
+    for setting in SETTINGS {
+        let plan = |value| planned_knowing(setting, value, "fullclock capture 1\n");
+        let plans: Vec<String> = VALUES.split_whitespace().map(plan).collect();
+        // At least one of the values is one that it takes.
+        let is_taken = |it: &String| !it.starts_with("value: ");
+        assert!(plans.iter().any(is_taken), "{}: {plans:#?}", setting.id);
+        assert!(plans.iter().all(|it| writes(it).is_empty()), "{}: {plans:#?}", setting.id);
+    }
+}
+
+#[test]
+fn no_setting_takes_a_value_without_a_meaning() {
+    for setting in SETTINGS {
+        for value in ["?", "~0", "on off"] {
+            let plan = planned_knowing(setting, value, &files(HOST));
+            let is_refused =
+                ["value: ", "refused: ", "unknown: "].iter().any(|it| plan.starts_with(it));
+            assert!(is_refused, "{}={value}: {plan}", setting.id);
+        }
+    }
+}
+
 #[test]
 fn a_list_of_cpus_is_refused_by_what_is_of_the_whole_host() {
     for row in rows().filter(|it| it.setting.scope == Scope::Host) {
