@@ -36,9 +36,6 @@ pub mod watch;
 
 mod amd_limits;
 pub mod boot_edit;
-mod cycles;
 #[cfg(test)]
 mod fixture;
-mod residency;
-mod throttling;
 mod tick_rate;
