@@ -1,6 +1,6 @@
 //! Making the writes of one group: journaled, compared, written, read back.
 
-use super::journal::{Fates, Packed, Step, runs};
+use super::journal::{Fates, Compact, Step, runs};
 use super::machine::{Companion, same};
 use super::{Cause, Outcome, Transaction, Trouble, canary, fault};
 use facts::change::{Aim, ChangeState, Group, Recorded, Target, Write, WriteOutcome};
@@ -15,7 +15,7 @@ impl Transaction<'_> {
         self.look_first(group)?;
         let number = self.n_groups;
         let step = Step::Intended { change: self.id.clone(), group: number };
-        self.changer.journal.append(step, &Packed::of(group), true).map_err(Cause::NotJournaled)?;
+        self.changer.journal.append(step, &Compact::of(group), true).map_err(Cause::NotJournaled)?;
         self.n_groups += 1;
         self.tell_guard()?;
         let mut fates = vec![WriteOutcome::NotMade; group.writes.len()];
