@@ -1,7 +1,7 @@
 //! Undoing a change from what the journal recorded: backwards, to what was recorded, and nothing that somebody else has changed since.
 
 use super::failure::shown;
-use super::journal::{Fates, Journal, Compact, Step, runs, unrolled};
+use super::journal::{Compact, Fates, Journal, Step, runs, unrolled};
 use super::machine::{brings_fault_back, same};
 use super::process::{Process, end_process, is_running};
 use super::{JournalError, Machine, fault};

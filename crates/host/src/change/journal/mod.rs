@@ -3,20 +3,20 @@
 //! A crash cuts at most what follows the last write that was seen on disk: a last line without its end, or with zeros where a
 //! file system had not written yet. That is dropped, and said. A line that is damaged otherwise is an error, never skipped.
 
+mod compact;
 mod entry;
 mod folder;
 mod history;
 mod lock;
-mod open;
-mod compact;
-mod parse;
 mod log_file;
+mod open;
+mod parse;
 
+pub(super) use compact::Compact;
 pub(super) use entry::{Fates, Step, runs, unrolled};
 pub(super) use folder::Folder;
 pub(super) use lock::{Lock, mark_guard, override_holder, while_unlocked};
 pub use open::Access;
-pub(super) use compact::Compact;
 
 use super::JournalError;
 use super::process::Process;
