@@ -5,7 +5,6 @@
 
 mod cli;
 mod commands;
-mod compared;
 mod output;
 mod page_file;
 mod period;
@@ -13,7 +12,6 @@ mod private_file;
 mod progress_bar;
 mod tell;
 mod tui;
-mod web;
 
 use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;
