@@ -68,12 +68,6 @@ impl Policy {
         Ok(matches!(driver.as_str(), "intel_pstate" | "amd-pstate-epp" | "amd_pstate_epp"))
     }
 
-    /// Whether its governor may choose a lower clock than there is: neither `performance` nor that of a driver which chooses
-    /// by itself.
-    pub fn may_be_slowed(&self) -> bool {
-        self.drives_itself() != Ok(true) && self.governor.as_deref() != Ok("performance")
-    }
-
     /// Whether the driver asks for turbo by its clock, so that turbo is within the limits; the others ask for the
     /// nominal clock, and turbo comes on top.
     pub fn asks_for_turbo(&self) -> bool {

@@ -38,12 +38,18 @@ pub(super) fn read_governors(source: &dyn Source, host: &mut HostView) {
             (line("scaling_governor"), line("energy_performance_preference"));
         (policy.governor, policy.preference) = (governor, preference);
         let path = policy.path("scaling_cur_freq");
-        policy.scaling_cur = if policy.may_be_slowed() || !policy.cpus.iter().all(is_shown) {
+        policy.scaling_cur = if may_be_slowed(policy) || !policy.cpus.iter().all(is_shown) {
             source.parsed(&path, parse::kilohertz)
         } else {
             Err(Missing::not_here(path, "no governor slows this policy"))
         };
     }
+}
+
+/// Whether its governor may choose a lower clock than there is: neither `performance` nor that of a driver which chooses
+/// the clock itself.
+fn may_be_slowed(policy: &Policy) -> bool {
+    policy.drives_itself() != Ok(true) && policy.governor.as_deref() != Ok("performance")
 }
 
 /// Like CPUs have like tables, so the first policy's will do.
