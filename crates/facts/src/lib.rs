@@ -21,6 +21,7 @@ mod per_cpu;
 pub mod pmu;
 pub mod power;
 pub mod probe;
+pub mod quantity;
 pub mod secrets;
 mod subject;
 pub mod system;
@@ -28,6 +29,7 @@ pub mod tape;
 pub mod trace;
 mod unasked;
 mod units;
+pub mod utc;
 
 pub use cpu::set::CpuSet;
 pub use elsewhere::Elsewhere;

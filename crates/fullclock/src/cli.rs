@@ -14,7 +14,7 @@ mod race;
 mod serve;
 mod watch;
 
-pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments, percent};
+pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments};
 pub(crate) use certificate::CertificateArguments;
 pub(crate) use change::{
     ApplyArguments, ConfirmArguments, DriftArguments, PlanArguments, ProofArguments,
@@ -36,12 +36,12 @@ pub(crate) use race::{AgentArguments, RaceArguments};
 pub(crate) use serve::ServeArguments;
 pub(crate) use watch::{Probe, WatchArguments};
 
-use crate::duration;
-use crate::measure::choice::Trace;
 use crate::output::OutputArguments;
 use crate::period::{Point, point};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use facts::CpuSet;
+use engine::measure::choice::Trace;
+use facts::{CpuSet, quantity};
 use rules::finding::Severity;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -257,7 +257,7 @@ pub(crate) enum Command {
 #[derive(Args, Debug)]
 pub(crate) struct LedgerArguments {
     /// How long to measure: 500ms, 5s, 2m; asks a COMMAND that still runs then to end [default: 5s, or until it ends]
-    #[arg(short, long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) duration: Option<Duration>,
     /// The CPUs to account for, a list like 0-3,8 [default: all that are online]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
@@ -269,7 +269,7 @@ pub(crate) struct LedgerArguments {
     #[arg(long, conflicts_with = "command")]
     pub(crate) spin: bool,
     /// Whether to trace the scheduler and interrupts: auto does so where it is allowed and costs little
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = trace())]
     pub(crate) trace: Trace,
     /// A recording made by `fullclock watch --record`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pids", "spin", "duration", "command"])]
@@ -288,6 +288,15 @@ pub(crate) struct LedgerArguments {
 fn cpu_list(text: &str) -> Result<CpuSet, String> {
     let cpus = CpuSet::parse_list(text).map_err(|error| error.to_string())?;
     if cpus.is_empty() { Err("it names no CPU".to_owned()) } else { Ok(cpus) }
+}
+
+/// `auto`, `always` or `never`.
+fn trace() -> impl TypedValueParser<Value = Trace> {
+    PossibleValuesParser::new(["auto", "always", "never"]).map(|it| match &*it {
+        "always" => Trace::Always,
+        "never" => Trace::Never,
+        _ => Trace::Auto,
+    })
 }
 
 const EXAMPLES: &str = "\
@@ -339,7 +348,7 @@ Examples:
 #[derive(Args, Debug)]
 pub(crate) struct TickArguments {
     /// For how long to count: 500ms, 5s, 2m
-    #[arg(short, long, value_name = "TIME", default_value = "5s", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", default_value = "5s", value_parser = quantity::duration)]
     pub(crate) duration: Duration,
     /// The CPUs to count on, a list like 0-3,8 [default: all that are online]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]

@@ -1,12 +1,11 @@
 //! Comparisons of results: which results are compared, and their text and JSON.
 
-use crate::output::Style;
-use crate::render;
 use anyhow::{Context, Result, anyhow, bail};
 use lab::compare::Side;
 use lab::comparison::{Comparison, between, within};
 use lab::record::Record;
 use lab::store;
+use report::Style;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -19,8 +18,8 @@ pub(crate) fn words(files: &[PathBuf], given: &[String]) -> Result<(String, Stri
     let sides = sides(&records, given);
     let found = compared(&records, &sides, given)?;
     let style = Style { color: false, width: 100 };
-    let text = render::bench::comparisons(&found, &sides, given, style);
-    Ok((text, render::bench::comparisons_json(&found)?))
+    let text = report::bench::comparisons(&found, &sides, given, style);
+    Ok((text, report::bench::comparisons_json(&found)?))
 }
 
 /// What is compared, by its name.

@@ -3,27 +3,16 @@
 //! The binary reads the command line, asks `host` for facts and `rules` for verdicts, and prints them.
 #![forbid(unsafe_code)]
 
-mod advised;
 mod cli;
-mod clock;
 mod commands;
 mod compared;
-mod connections;
-mod documentation;
-mod duration;
-mod engine;
-mod interrupt;
-mod measure;
 mod output;
 mod page_file;
 mod period;
-mod plan_file;
 mod private_file;
-mod render;
-mod results_folder;
-mod secret;
+mod progress_bar;
+mod tell;
 mod tui;
-mod watch;
 mod web;
 
 use signal_hook::consts::SIGXFSZ;

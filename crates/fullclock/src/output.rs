@@ -1,12 +1,10 @@
 //! Standard output and standard error: results on one, talk on the other.
 
-mod harmless;
-
-pub(crate) use harmless::{harmless, harmless_line, harmless_lines, harmless_page, without_unseen};
-
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use facts::secrets;
+use report::Style;
+use report::harmless::{harmless, harmless_page};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, IsTerminal, Write};
@@ -38,27 +36,15 @@ pub(crate) enum Color {
     Never,
 }
 
-/// How to print for whoever reads.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
-    /// Whether to use colour.
-    pub(crate) color: bool,
-    /// Columns to fill.
-    pub(crate) width: usize,
-}
-
-impl Style {
-    /// Colour only for a terminal that has not been told otherwise (<https://no-color.org>).
-    pub(crate) fn of_stdout(color: Color) -> Style {
-        let refused =
-            variable("NO_COLOR").is_some() || variable("TERM").is_some_and(|it| it == "dumb");
-        let color = match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => io::stdout().is_terminal() && !refused,
-        };
-        Style { color, width: width() }
-    }
+/// The style of standard output: colour only for a terminal that has not been told otherwise (<https://no-color.org>).
+pub(crate) fn style(color: Color) -> Style {
+    let refused = variable("NO_COLOR").is_some() || variable("TERM").is_some_and(|it| it == "dumb");
+    let color = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => io::stdout().is_terminal() && !refused,
+    };
+    Style { color, width: width() }
 }
 
 /// The words that this program was started with, its name first, for results and journals: without passwords.

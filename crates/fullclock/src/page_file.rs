@@ -1,8 +1,8 @@
 //! The file of a page that the user names: there as a whole or as it was, and never over something else.
 #![expect(clippy::disallowed_methods, reason = "writes the file that the user names")]
 
-use crate::results_folder::folder_of;
 use anyhow::{Context, Result, bail};
+use engine::results_folder::folder_of;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -72,20 +72,26 @@ fn head(path: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::certificate::{KIND, fixture};
+
+    const KIND: Kind = Kind {
+        noun: "certificate",
+        option: "--to",
+        force: Some("--force"),
+        is_one: |head| head.starts_with("<!-- certificate -->"),
+    };
 
     #[test]
     fn a_certificate_is_replaced_and_nothing_else_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("certificate.html");
-        let page = fixture::page();
-        write(&path, &page, &KIND, false).unwrap();
-        write(&path, &page, &KIND, false).unwrap();
+        let page = "<!-- certificate --><title>change 0012</title>";
+        write(&path, page, &KIND, false).unwrap();
+        write(&path, page, &KIND, false).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), page);
         std::fs::write(&path, "<!DOCTYPE html>\n<title>fullclock certificate</title>").unwrap();
-        let refused = write(&path, &page, &KIND, false).unwrap_err().to_string();
+        let refused = write(&path, page, &KIND, false).unwrap_err().to_string();
         assert!(refused.contains("is no certificate of fullclock"), "{refused}");
-        write(&path, &page, &KIND, true).unwrap();
+        write(&path, page, &KIND, true).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), page);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }

@@ -1,9 +1,8 @@
 //! Which part of a recording is asked for: `--since` and `--until`.
 
-use crate::duration;
-use crate::watch::utc;
 use anyhow::{Result, bail};
 use facts::counters::Moment;
+use facts::{quantity, utc};
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -35,7 +34,7 @@ pub(crate) fn point(text: &str) -> Result<Point, String> {
     } else if text == "0" || text == "0s" {
         Some(When::AfterStart(0))
     } else {
-        let after = duration::parse(text).ok();
+        let after = quantity::duration(text).ok();
         after.and_then(|it| u64::try_from(it.as_nanos()).ok()).map(When::AfterStart)
     };
     let when = when.ok_or_else(|| {

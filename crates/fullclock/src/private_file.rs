@@ -1,8 +1,8 @@
 //! A new file that only its owner can read: there as a whole or not at all, and never over another by accident.
 #![expect(clippy::disallowed_methods, reason = "writes the file that the user names")]
 
-use crate::results_folder::folder_of;
 use anyhow::{Context, Result, bail};
+use engine::results_folder::folder_of;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;

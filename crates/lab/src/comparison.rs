@@ -1,4 +1,4 @@
-//! Which arms of which records are compared, and what is said of each pair.
+//! Which arms of which records are compared, and the result for each pair.
 
 use crate::compare::{
     Evidence, LEVEL, Measure, Side, Verdict, block_differences, doubts_of_either, interleaved,
@@ -129,7 +129,7 @@ fn one_against_others(record: &Record, arm: usize) -> Record {
     for trial in &mut record.trials {
         trial.arm = usize::from(trial.arm == arm);
         // Neither is looked at, and both are most of it.
-        trial.surroundings = Known::Missing { missing: String::new() };
+        trial.surroundings = Known::missing(String::new());
     }
     record
 }
@@ -141,7 +141,7 @@ fn effect_size(a: (&Record, usize), b: (&Record, usize)) -> Known<f64> {
     };
     match slowness(a).zip(slowness(b)) {
         Some((a, b)) => Known::Value(cliffs_delta(&a, &b)),
-        None => Known::Missing { missing: "an arm has no trial".to_owned() },
+        None => Known::missing("an arm has no trial"),
     }
 }
 

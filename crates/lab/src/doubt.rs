@@ -40,7 +40,7 @@ pub enum Doubt {
         /// 0.04 is four percent.
         share: f64,
     },
-    /// Nobody could see the clock.
+    /// The clock could not be read.
     ClockUnknown {
         /// Why.
         missing: String,
@@ -83,7 +83,7 @@ pub enum Doubt {
     },
     /// The scheduler could move it from CPU to CPU.
     Unpinned,
-    /// Another program ran it, and tells nothing of the machine and of the time.
+    /// Another program ran it, and its output has nothing about the machine and the time.
     MachineUnknown,
     /// It was stopped before its plan was done.
     CutShort,

@@ -241,7 +241,7 @@ mod tests {
     fn a_clock_that_nobody_saw_says_why() {
         let unseen = after(|it| {
             for trial in &mut it.trials {
-                trial.clock = Known::Missing { missing: "too busy".to_owned() };
+                trial.clock = Known::missing("too busy");
             }
         });
         assert_eq!(unseen, r#"[{"doubt":"clock-unknown","missing":"too busy"}]"#);

@@ -4,13 +4,9 @@
 //! cannot know what [`HostView`] does not hold: memory modules, file systems. It names no host: no serial numbers, no
 //! names of machines, volumes and addresses.
 
-mod by_cpu;
-mod domains;
-mod idle_states;
-mod vulnerabilities;
-
+mod answers;
 use crate::record::Fingerprint;
-use by_cpu::{by_cpu, of_policies, of_register};
+use answers::{by_cpu, of_policies, of_register, vulnerabilities};
 use facts::cpu::turbo::is_sold_with_turbo;
 use facts::msr::clock_modulation::Duty;
 use facts::msr::{amd, intel, ratios};
@@ -18,7 +14,6 @@ use facts::system::boot_line::BootLine;
 use facts::system::isolation::Purpose;
 use facts::{CpuSet, Fact, Hertz, HostView, Missing};
 use std::fmt::Display;
-use vulnerabilities::vulnerabilities;
 
 /// What a machine is asked, and what it is called in a result.
 type Question = (&'static str, fn(&HostView) -> Fact<String>);
@@ -69,11 +64,11 @@ const QUESTIONS: &[Question] = &[
     ("turbo: offered by CPUID", turbo_in_cpuid),
     ("turbo: switched off by register", turbo_by_register),
     ("clock modulation", clock_modulation),
-    ("power limits", |it| domains::power_limits(it.power_limits.as_ref()?)),
-    ("uncore limits", |it| domains::uncore(it.uncore.as_ref()?)),
+    ("power limits", |it| answers::power_limits(it.power_limits.as_ref()?)),
+    ("uncore limits", |it| answers::uncore(it.uncore.as_ref()?)),
     ("idle driver", |it| shown(&it.cpuidle.driver)),
     ("idle governor", |it| shown(&it.cpuidle.governor)),
-    ("idle states", |it| idle_states::idle_states(it.cpuidle.tables.as_ref()?)),
+    ("idle states", |it| answers::idle_states(it.cpuidle.tables.as_ref()?)),
     ("idle: cpu_dma_latency (us)", |it| shown(&it.cpuidle.latency_limit)),
     ("idle: pm_qos_resume_latency_us", |it| {
         by_cpu(&it.cpuidle.resume_latency, ToString::to_string)
@@ -91,7 +86,7 @@ const QUESTIONS: &[Question] = &[
     ("vm.stat_interval", |it| shown(&it.sysctls.stat_interval)),
     ("tuners", tuners),
     ("tuned profile", |it| Ok(it.tuners.tuned_profile.as_ref()?.join(" "))),
-    (CPU_QUOTAS, |it| domains::quotas(it.limited_groups.as_ref()?)),
+    (CPU_QUOTAS, |it| answers::quotas(it.limited_groups.as_ref()?)),
 ];
 
 impl Fingerprint {

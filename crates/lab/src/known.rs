@@ -17,6 +17,11 @@ pub enum Known<T> {
 }
 
 impl<T> Known<T> {
+    /// No value, for this reason.
+    pub fn missing(why: impl Into<String>) -> Known<T> {
+        Known::Missing { missing: why.into() }
+    }
+
     /// The value, where there is one.
     pub fn value(&self) -> Option<&T> {
         match self {
@@ -64,7 +69,7 @@ impl<T> From<Fact<T>> for Known<T> {
     fn from(fact: Fact<T>) -> Known<T> {
         match fact {
             Ok(value) => Known::Value(value),
-            Err(why) => Known::Missing { missing: why.to_string() },
+            Err(why) => Known::missing(why.to_string()),
         }
     }
 }
@@ -76,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_sum_with_a_part_missing_is_missing() {
-        let missing = || Known::Missing { missing: "why".to_owned() };
+        let missing = || Known::missing("why");
         assert_eq!(Known::sum([Known::Value(1), Known::Value(2)]), Known::Value(3));
         assert_eq!(Known::sum([Known::Value(1), missing(), Known::Value(2)]), missing());
     }

@@ -1,4 +1,4 @@
-//! Protocols whose sides tell each other one JSON object a line: how lines are read from whoever is there, and written.
+//! Protocols of one JSON object a line: how lines are read from the other side, and written.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,14 +22,14 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// The next thing that is said; `None` where nothing is any more.
+    /// The next message; `None` at the end.
     ///
     /// Errors: the connection is lost; what came is no line of this protocol.
     pub fn receive<T: DeserializeOwned>(&self, from: &mut impl BufRead) -> io::Result<Option<T>> {
         self.receive_up_to(self.longest, from)
     }
 
-    /// The same from a stranger, who may say hello and nothing longer.
+    /// The same from a side that has not authenticated yet: only a short message is read.
     pub fn receive_greeting<T: DeserializeOwned>(
         &self,
         from: &mut impl BufRead,

@@ -66,21 +66,20 @@ fn peer_of(line: &str) -> Option<Peer> {
 ///
 /// Missing: it is of another workload or of another program's, or does not know its processor.
 pub fn of_record(record: &Record) -> Known<Peer> {
-    let missing = |why: &str| Known::Missing { missing: why.to_owned() };
     let is_speed = |arm: usize| record.arms.get(arm).is_some_and(|it| it.workload == CPU_SPEED.id);
     let figures = record.trials.iter().filter(|it| is_speed(it.arm));
     let figures = figures.filter_map(|it| it.outcome.figures.first());
     // What Oracle calls a speed counts other operations.
     let figures = figures.filter(|it| it.name == CPU_SPEED.figure.name);
     let Ok(speeds) = Sample::new(figures.map(|it| it.value).collect()) else {
-        return missing("it holds no speed of cpu-speed");
+        return Known::missing("it holds no speed of cpu-speed");
     };
     let Some(model) = record.machine.cpu_model() else {
-        return missing("it does not name its processor");
+        return Known::missing("it does not name its processor");
     };
     match speeds.quantile(0.5) {
         speed if speed > 0.0 => Known::Value(Peer { model: spaced_once(model), speed }),
-        _ => missing("its speed is 0"),
+        _ => Known::missing("its speed is 0"),
     }
 }
 
@@ -91,8 +90,8 @@ pub fn standing(own: &Peer, peers: &[Peer]) -> Known<Standing> {
     let Peer { model, speed } = own;
     let of_model = peers.iter().filter(|it| it.model == *model).map(|it| it.speed);
     let Ok(speeds) = Sample::new(of_model.collect()) else {
-        let missing = format!("none of {} peers has this processor, {model}", peers.len());
-        return Known::Missing { missing };
+        let why = format!("none of {} peers has this processor, {model}", peers.len());
+        return Known::missing(why);
     };
     let (n_peers, median) = (speeds.len(), speeds.quantile(0.5));
     Known::Value(Standing { speed: *speed, model: model.clone(), n_peers, median })

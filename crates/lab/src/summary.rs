@@ -94,7 +94,7 @@ pub fn summary(record: &Record, arm: usize) -> Option<Summary> {
     })
 }
 
-/// Intervals of the same trials are the same, whoever asks and how often.
+/// The same trials always give the same interval.
 const SEED: u64 = 1;
 const DRAWS: u32 = 2000;
 
@@ -109,7 +109,7 @@ fn spread(shape: &Figure, values: Vec<f64>) -> Option<Spread> {
         mean: trimmed_mean(&sample),
         interval: match interval {
             Ok(interval) => Known::Value(interval),
-            Err(unfit) => Known::Missing { missing: unfit.to_string() },
+            Err(unfit) => Known::missing(unfit.to_string()),
         },
         median: median(&sample),
         lowest: sample.quantile(0.0),
@@ -126,7 +126,7 @@ fn of_clock(trials: &[&Trial]) -> Known<Spread> {
 
 fn of_cycles(trials: &[&Trial], main: &Figure) -> Known<Spread> {
     if main.unit != "s" {
-        return Known::Missing { missing: format!("{} is no time", main.name) };
+        return Known::missing(format!("{} is no time", main.name));
     }
     let cycles =
         trials.iter().filter_map(|it| Measure::FigureCycles.of(it)).map(f64::exp).collect();
@@ -140,7 +140,7 @@ fn shape(name: &str, unit: &str, better: Better) -> Figure {
 
 fn known(spread: Option<Spread>, why: Option<&str>) -> Known<Spread> {
     let why = why.unwrap_or("no trial has it");
-    spread.map_or_else(|| Known::Missing { missing: why.to_owned() }, Known::Value)
+    spread.map_or_else(|| Known::missing(why), Known::Value)
 }
 
 fn lost(trials: &[&Trial]) -> Vec<Lost> {

@@ -42,7 +42,7 @@ pub(crate) fn on_each<T: Send>(
     by_rank(cpus, |_| work())
 }
 
-/// The same for work that is told which of the threads does it, counted from 0 by CPU ascending. No thread begins
+/// The same for work that takes the number of its thread, counted from 0 by CPU ascending. No thread begins
 /// before every one is on its CPU, and none does where one cannot be: threads may wait for each other.
 pub(crate) fn by_rank<T: Send>(
     cpus: Option<&CpuSet>,
@@ -96,7 +96,7 @@ pub(crate) fn refused(error: &io::Error) -> Failure {
     Failure::Unready(host::thread::refusal(error))
 }
 
-/// Does `work` on the calling thread, pinned to `cpu` meanwhile.
+/// Does `work` on the calling thread, pinned to `cpu` for that time.
 pub(crate) fn on<T>(cpu: u32, work: impl FnOnce() -> T) -> Result<T, Failure> {
     pinned(cpu, work).map_err(|why| Failure::Unready(why.to_string()))
 }

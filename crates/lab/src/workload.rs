@@ -44,14 +44,14 @@ pub enum Placement {
 /// Makes a workload ready to run, or says what it lacks.
 pub type Prepare = fn(&Settings, &Scene<'_>) -> Result<Box<dyn Ready>, Failure>;
 
-/// A workload that is ready to run. Dropping it leaves nothing behind: no process, no folder.
+/// A workload that is ready to run. Dropping it leaves no process and no folder.
 pub trait Ready {
     /// Runs it once on the CPUs of the settings, or wherever the scheduler puts it where they name none. A process that
     /// ran stays on record until [`Ready::settle`], so that what it was given of the CPUs can be read.
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure>;
 
-    /// Begins a trial that is cut into so many pieces of equal work, at least 1; `None` where it cannot be cut. A trial that
-    /// can be is done by the calling thread alone, and says the same of the work as [`Ready::trial`].
+    /// Begins a trial that is cut into this number of pieces of equal work, at least 1; `None` where it cannot be cut. A trial in
+    /// pieces runs on the calling thread alone, and measures the same work as [`Ready::trial`].
     fn cut(&self, _pieces: u32) -> Option<Box<dyn Pieces>> {
         None
     }
@@ -59,12 +59,12 @@ pub trait Ready {
     /// The CPUs that it keeps its threads on; `None` where the scheduler chooses. The same for every trial.
     fn cpus(&self) -> Option<&CpuSet>;
 
-    /// Called after each trial, once its surroundings have been looked at: takes leave of processes that have ended.
+    /// Called after each trial, once its surroundings have been recorded: waits for processes that have ended.
     fn settle(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The processes whose cycles are the work's own.
+    /// The processes that do the work.
     fn processes(&self) -> Vec<u32> {
         vec![std::process::id()]
     }
@@ -87,11 +87,11 @@ pub trait Ready {
 
 /// A trial in pieces. What happens between two of them is in neither, so that those of several trials can take turns.
 pub trait Pieces {
-    /// Does the next piece on the calling thread, which whoever calls keeps on the workload's CPU; how long it took, in
+    /// Does the next piece on the calling thread, which the caller keeps on the workload's CPU; how long it took, in
     /// nanoseconds.
     fn piece(&mut self) -> u64;
 
-    /// What the trial came to once all pieces are done: its times are the sums of theirs.
+    /// The outcome of the trial once all pieces are done: its times are the sums of theirs.
     fn outcome(&self) -> Result<Outcome, Failure>;
 }
 
@@ -103,7 +103,7 @@ pub struct Scene<'a> {
     pub allowed: CpuSet,
     /// Where temporary folders are made.
     pub temporary: PathBuf,
-    /// Set when the user wants to stop. Whatever waits or loops looks at it and gives [`Failure::Stopped`].
+    /// Set when the user wants to stop. Every wait and every loop checks it and fails with [`Failure::Stopped`].
     pub stop: &'a AtomicBool,
 }
 

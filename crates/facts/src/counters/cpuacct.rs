@@ -1,21 +1,20 @@
-//! cpuacct.usage_percpu of the root group: for how long tasks have run on each CPU.
+//! cpuacct.usage_percpu of the root group: the time that tasks have run on each CPU.
 //!
-//! Source: Documentation/admin-guide/cgroup-v1/cpuacct.rst, kernel/sched/cpuacct.c. One line of nanoseconds, a
-//! number for every *possible* CPU. The kernel adds to it whenever the scheduler brings a task's run time up to
-//! date, at each tick at the latest where there is one. It is on the task's clock: see
-//! [`Tasks`](super::Tasks). The root group holds every task of the host, kernel threads too.
+//! Source: Documentation/admin-guide/cgroup-v1/cpuacct.rst, kernel/sched/cpuacct.c. One line of nanoseconds, with a
+//! number for every *possible* CPU. The kernel updates it whenever the scheduler updates the run time of a task, at
+//! each tick at the latest if there is one. It is on the task clock: see [`Tasks`](super::Tasks). The root group
+//! contains every task of the host, kernel threads too.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::{CpuSet, Fact};
 
-/// The CPUs that stand in the file, and those of them that run.
+/// The CPUs in the file, and those of them that are online.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpus<'a> {
-    /// Every CPU that could ever be plugged in, each with its number in the file.
+    /// Every possible CPU: each has a number in the file.
     pub possible: &'a CpuSet,
-    /// Those with a row.
+    /// The online CPUs: each has a row.
     pub online: &'a CpuSet,
 }
 

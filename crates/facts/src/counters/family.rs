@@ -51,7 +51,7 @@ pub enum Family {
     /// Rows: CPUs. Column `local_timer`: interrupts of the CPU's own timer, by tracepoint.
     TimerEntries,
     /// Rows: the CPU that was asked for its core. Column `therm_status`: the register 0x19C as read, whose logs
-    /// [`thermal_status`](crate::msr::thermal_status) tells apart. A reading, not a count: what is of the time
+    /// [`thermal_status`](crate::msr::limit_reasons) tells apart. A reading, not a count: what is of the time
     /// between two of them is a log that is set in the later one only.
     CoreLimits,
     /// Rows: the CPU that was asked for its package. Columns `therm_status` (0x1B1) and `limit_reasons` (0x64F or

@@ -1,13 +1,12 @@
 //! /proc/interrupts: how often each CPU took each interrupt.
 //!
-//! Sources: proc_interrupts(5), kernel/irq/proc.c (show_interrupts), arch/*/kernel/irq.c. The header names the
-//! CPUs that are online; a line has a count for each, its name in front, chip and device behind. The kernel
-//! writes line by line and a CPU may come or go in between: a line with a count too many or too few makes the
-//! whole text worthless. Most counts are 32 bits wide and wrap.
+//! Sources: proc_interrupts(5), kernel/irq/proc.c (show_interrupts), arch/*/kernel/irq.c. The header names the online
+//! CPUs. A line has a name, a count per CPU, and then the chip and the device. The kernel writes line by line, and a
+//! CPU may come or go in between: a line with one count too many or too few invalidates the whole text. Most counts
+//! are 32 bits wide and wrap.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::Fact;
 
 const PATH: &str = "/proc/interrupts";
@@ -24,7 +23,7 @@ pub fn fill(text: &[u8], read_at: u64, into: &mut Fact<Table>) {
     Source { path: PATH, text, read_at }.refill(into, write, table);
 }
 
-/// The next number of a header, behind `CPU`.
+/// The next CPU number in a header, after `CPU`.
 pub(super) fn next_cpu(header: &mut Scan<'_>) -> Option<u32> {
     header.skip_blanks();
     header.prefix(b"CPU").then(|| header.number()).flatten().and_then(|it| it.try_into().ok())
@@ -64,16 +63,16 @@ fn table(text: &[u8]) -> Result<Table, Unfit<'_>> {
     Ok(Table::new(cpus.into(), columns.into()))
 }
 
-/// A line that counts by CPU, without its counts.
+/// A line with a count per CPU, without its counts.
 struct Line<'t> {
     label: &'t [u8],
-    /// The last word, which names the device of a numbered line.
+    /// The last word, which is the device of a numbered line.
     device: &'t [u8],
 }
 
 impl<'t> Line<'t> {
-    /// The next line that counts by CPU, whose counts `take` gets with their places. Lines that count for the
-    /// whole machine are passed over.
+    /// The next line with a count per CPU; `take` gets each count with the index of its row. Lines with one count for
+    /// the whole machine are skipped.
     fn next(
         rest: &mut Scan<'t>,
         n_cpus: usize,
@@ -90,7 +89,7 @@ impl<'t> Line<'t> {
             for place in 0..n_cpus {
                 take(place, rest.number().ok_or_else(|| unfit(COUNTS))?);
             }
-            // A count too many is that of a CPU that came online after the header was written.
+            // One count too many is that of a CPU that came online after the header was written.
             if { *rest }.number().is_some() {
                 return Err(unfit(COUNTS));
             }
@@ -108,7 +107,7 @@ impl<'t> Line<'t> {
         let rest = name.as_bytes().strip_prefix(self.label);
         match rest {
             Some([]) => !self.has_device(),
-            // Lossy text is compared as such only where the kernel's was none.
+            // A name with replacement characters is compared only if the kernel's name is not UTF-8.
             Some([b' ', device @ ..]) if self.has_device() => {
                 device == self.device || *name == *self.name()
             }

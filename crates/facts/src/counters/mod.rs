@@ -1,56 +1,48 @@
-//! Counters: one instant's raw counts of a host, never a rate.
+//! Counters: the raw counts of a host at one instant, never rates.
 //!
-//! Most of what a kernel counts is a table with a row for each CPU, so that is what [`Table`] is, one for
-//! each [`Family`]. Tasks and control groups come and go, and have types of their own. A metric or a ledger
-//! is made of two of these and the time between them.
+//! Most kernel counters are a table with a row per CPU: a [`Table`], one per [`Family`]. Tasks and control groups
+//! come and go, and have their own types. A metric or a ledger is computed from two instants and the time between
+//! them.
 
 pub mod cpuacct;
 mod family;
-mod groups;
 pub mod interrupts;
-mod moment;
 pub mod pressure;
-mod refill;
 mod scan;
 pub mod schedstat;
-#[cfg(test)]
-mod shown;
 pub mod softirqs;
 pub mod stat;
 mod table;
 pub mod task_stat;
-mod tasks;
 pub mod timer_list;
 
 pub use family::Family;
-pub use groups::{Group, Groups};
-pub use moment::Moment;
 pub use scan::number;
 pub use table::Table;
-pub use tasks::{Name, Task, Tasks};
+#[cfg(test)]
+use table::shown;
+pub use task_stat::{Name, Task, Tasks};
 
 use crate::{CpuSet, Fact, Missing};
 
-/// Everything that was counted at one instant.
-///
-/// A sampler fills the same value again and again, so that a sample allocates nothing once its tables have
-/// their size.
+/// Everything that was counted at one instant. A sampler reuses one value: a sample allocates nothing once the tables
+/// have their size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counters {
-    /// When the sample was begun.
+    /// When the sample began.
     pub at: Moment,
     /// The CPUs that were online.
     pub online: CpuSet,
     /// One table for each family, in the order of [`Family::ALL`].
     families: [Fact<Table>; Family::ALL.len()],
-    /// Tasks: kernel threads, and the processes that were asked for or all of them.
+    /// Tasks: kernel threads and the requested processes, or all tasks.
     pub tasks: Fact<Tasks>,
-    /// Control groups of the processes that were asked for, and those with a quota.
+    /// The control groups of the requested processes, and those with a quota.
     pub groups: Fact<Groups>,
 }
 
 impl Counters {
-    /// Counters of which nothing has been read: every family is missing because it was not collected.
+    /// Counters before the first reading: every family is missing because it was not collected.
     pub fn unread() -> Counters {
         let unread = |what: &str| Missing::not_collected(what.to_owned());
         Counters {
@@ -67,8 +59,8 @@ impl Counters {
         self.families[family as usize].as_ref()
     }
 
-    /// Where the counts of a family come from, as messages call it: by the table's own word where its source is
-    /// not the first choice.
+    /// The source of a family's counts, as messages call it: the table's own source, if it is not the family's first
+    /// choice.
     pub fn source(&self, family: Family) -> &str {
         self.table(family).ok().and_then(Table::source).unwrap_or(family.source())
     }
@@ -82,4 +74,37 @@ impl Counters {
     pub fn tables(&self) -> impl Iterator<Item = (Family, &Fact<Table>)> {
         Family::ALL.iter().copied().zip(&self.families)
     }
+}
+
+/// The control groups of one instant, with what their CPU quotas took: cpu.stat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
+    /// `CLOCK_MONOTONIC_RAW` in nanoseconds, when reading began.
+    pub read_at: u64,
+    /// The groups, each once, by path.
+    pub list: Vec<Group>,
+}
+
+/// `cpu.stat` of one control group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Its path below the root of control groups: `/system.slice/postgresql.service`.
+    pub path: String,
+    /// Periods in which a quota was enforced.
+    pub periods: u64,
+    /// Periods in which the group used up its quota.
+    pub throttled_periods: u64,
+    /// How long its run queues were throttled, summed over all CPUs, in nanoseconds.
+    pub throttled_ns: u64,
+}
+
+/// One instant by three clocks, which disagree when something is wrong (clock_gettime(2)). All in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// `CLOCK_MONOTONIC_RAW` measures intervals. It is never set or slewed, and stops while the machine is suspended.
+    pub raw_ns: u64,
+    /// `CLOCK_BOOTTIME` runs while the machine is suspended, so that a suspension shows.
+    pub boot_ns: u64,
+    /// `CLOCK_REALTIME` is for display only: it jumps when the clock is set.
+    pub real_ns: u64,
 }

@@ -1,13 +1,12 @@
-//! /proc/schedstat: for how long tasks have run on each CPU, and waited for it.
+//! /proc/schedstat: the time that tasks have run on each CPU, and waited for it.
 //!
-//! Source: Documentation/scheduler/sched-stats.rst, kernel/sched/stats.{c,h}. Versions 15 to 17 have the same
-//! lines for CPUs, in nanoseconds. The kernel adds a task's time when the task *leaves* the CPU
-//! (sched_info_depart), on the run queue's clock, which goes on in interrupts and while the CPU is stolen: a
-//! task that runs through shows nothing until something else runs there.
+//! Source: Documentation/scheduler/sched-stats.rst, kernel/sched/stats.{c,h}. Versions 15 to 17 have the same lines
+//! for CPUs, in nanoseconds. The kernel adds a task's time when the task *leaves* the CPU (sched_info_depart), on the
+//! clock of the run queue, which includes interrupts and stolen time: a task that runs without a break does not show
+//! until something else runs there.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::Fact;
 
 const PATH: &str = "/proc/schedstat";
@@ -21,7 +20,7 @@ pub fn fill(text: &[u8], read_at: u64, into: &mut Fact<Table>) {
     Source { path: PATH, text, read_at }.refill(into, write, table);
 }
 
-/// The next CPU with its run time and its waiting time: fields 7 and 8 of 9.
+/// The next CPU with its run time and waiting time: fields 7 and 8 of 9.
 fn next_cpu<'t>(rest: &mut Scan<'t>) -> Result<Option<(u32, [u64; 2])>, Unfit<'t>> {
     while !rest.is_empty() {
         let found = rest.line();

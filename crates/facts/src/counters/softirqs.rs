@@ -3,10 +3,9 @@
 //! Source: proc_softirqs(5), fs/proc/softirqs.c. The header names every possible CPU, online or not; those that
 //! are not online have no row. Counts are 32 bits wide and wrap.
 
-use super::Table;
 use super::interrupts::next_cpu;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::{CpuSet, Fact};
 
 const PATH: &str = "/proc/softirqs";
@@ -52,7 +51,7 @@ fn write<'t>(text: &'t [u8], online: &CpuSet, table: &mut Table) -> Result<Shape
     if rest.is_empty() { Ok(Shape::Same) } else { Ok(Shape::Other) }
 }
 
-/// Has `set` take the counts of a line for the CPUs of `rows`, and gives the line's name.
+/// Calls `set` with the counts of a line for the CPUs of `rows`, and returns the name of the line.
 fn write_line<'t>(
     rest: &mut Scan<'t>,
     mut header: Scan<'_>,

@@ -1,18 +1,17 @@
-//! /proc/stat: what each CPU has spent its time on, context switches and forks.
+//! /proc/stat: the time of each CPU by use, context switches and forks.
 //!
-//! Source: proc_stat(5), fs/proc/stat.c. The lines of the CPUs come first; the long line `intr`, which adds up
-//! what /proc/interrupts has by CPU, is passed over. `irq` and `softirq` are measured with
-//! CONFIG_IRQ_TIME_ACCOUNTING and sampled at the tick without it, which this file does not tell.
+//! Source: proc_stat(5), fs/proc/stat.c. The lines of the CPUs come first. The long line `intr`, the sum of
+//! /proc/interrupts over all CPUs, is skipped. `irq` and `softirq` are measured with CONFIG_IRQ_TIME_ACCOUNTING and
+//! sampled at the tick without it; the file does not say which.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::{Fact, Missing};
 
 const PATH: &str = "/proc/stat";
 
-/// In the order of the file. Linux 2.6.11 and 2.6.24 to 2.6.33 added the last three; the first four were always
-/// there.
+/// In the order of the file. Linux 2.6.11 and 2.6.24 to 2.6.33 added the last three; the first four have always
+/// existed.
 const TIMES: [&str; 10] =
     ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice"];
 
@@ -25,18 +24,18 @@ pub fn cpu_times(text: &[u8], read_at: u64, into: &mut Fact<Table>) {
     Source { path: PATH, text, read_at }.refill(into, write_times, table_of_times);
 }
 
-/// Writes what is counted once: [`Family::Totals`](super::Family::Totals).
+/// Writes the totals of the machine: [`Family::Totals`](super::Family::Totals).
 pub fn totals(text: &[u8], read_at: u64, into: &mut Fact<Table>) {
     let make = |_| Ok(Table::new([0].into(), ["ctxt".into(), "processes".into()].into()));
     Source { path: PATH, text, read_at }.refill(into, write_totals, make);
 }
 
-/// The next line of a CPU: its number, and its times still to be taken.
+/// The next line of a CPU: its number, and a scan of its times.
 fn next_cpu<'t>(rest: &mut Scan<'t>) -> Option<(u32, Scan<'t>)> {
     loop {
         let mut line = Scan(rest.0.strip_prefix(b"cpu")?);
         rest.line();
-        // The first line adds all CPUs up, and has no number.
+        // The first line is the sum over all CPUs, and has no number.
         if line.0.first() != Some(&b' ') {
             let cpu = u32::try_from(line.number()?).ok()?;
             return Some((cpu, line));

@@ -1,26 +1,27 @@
-//! Counts of one family: rows by number, columns by name.
+//! A table of counters, and filling it again from the next text of its source.
+//!
+//! A source prints the same rows and columns for days: then only the cells are written. When a CPU goes offline or
+//! a device appears, the table is built again.
 
 use crate::{Fact, Missing};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Counts by row (a CPU, or what its family says) and column, each row with the moment it was read at.
-///
-/// Rows and columns are shared between samples, and cells are written in place: a sample of a table whose
-/// shape is unchanged allocates nothing.
+/// Counts by row (a CPU, or what the family says) and column. Each row has the time at which it was read. Samples
+/// share rows and columns, and cells are written in place: a sample of a table with the same shape allocates nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     rows: Arc<[u32]>,
     columns: Arc<[Box<str>]>,
-    /// Where the counts come from, if not from the family's first choice.
+    /// The source of the counts, if it is not the family's first choice.
     source: Option<Cow<'static, str>>,
     /// `CLOCK_MONOTONIC_RAW` in nanoseconds, by row.
     read_at: Vec<u64>,
-    /// Row by row.
+    /// The cells, row by row.
     cells: Vec<u64>,
-    /// Rows of which nothing is known.
+    /// Rows that could not be read, with the reason.
     blank_rows: Vec<(u32, Missing)>,
-    /// Columns that were asked for and are not there, with the reason.
+    /// Requested columns that do not exist, with the reason.
     blank_columns: Vec<(Box<str>, Missing)>,
 }
 
@@ -49,24 +50,23 @@ impl Table {
         &self.columns
     }
 
-    /// Where the counts come from; `None` where it is what the family's own
-    /// [`source`](super::Family::source) says.
+    /// The source of the counts; `None` where it is the family's own [`source`](super::Family::source).
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
     }
 
-    /// Says where the counts come from.
+    /// Sets the source of the counts.
     pub fn set_source(&mut self, source: impl Into<Cow<'static, str>>) {
         self.source = Some(source.into());
     }
 
-    /// Starts a new reading, of all rows at one moment: nothing is blank.
+    /// Begins a new reading of all rows at one time: no row or column is blank.
     pub fn begin(&mut self, read_at: u64) {
         self.clear_blanks();
         self.read_at.fill(read_at);
     }
 
-    /// Writes one cell; outside of the table there is none.
+    /// Writes one cell; does nothing outside of the table.
     pub fn set(&mut self, row: usize, column: usize, count: u64) {
         let n_columns = self.columns.len();
         if column < n_columns
@@ -77,13 +77,13 @@ impl Table {
         }
     }
 
-    /// Starts a new reading: nothing is blank.
+    /// Begins a new reading: no row or column is blank.
     pub fn clear_blanks(&mut self) {
         self.blank_rows.clear();
         self.blank_columns.clear();
     }
 
-    /// The cells of the row at `index`, to be written, with the moment they are read at.
+    /// The cells of the row at `index`, for writing; `read_at` is the time of the reading.
     pub fn row_mut(&mut self, index: usize, read_at: u64) -> &mut [u64] {
         let n_columns = self.columns.len();
         if let Some(at) = self.read_at.get_mut(index) {
@@ -93,27 +93,27 @@ impl Table {
         self.cells.get_mut(start..start.saturating_add(n_columns)).unwrap_or_default()
     }
 
-    /// Says that nothing is known of a row.
+    /// Marks a row as not read.
     pub fn blank_row(&mut self, row: u32, why: Missing) {
         self.blank_rows.push((row, why));
     }
 
-    /// Says why a column is not there.
+    /// Marks a column as missing.
     pub fn blank_column(&mut self, column: &str, why: Missing) {
         self.blank_columns.push((column.into(), why));
     }
 
-    /// Rows of which nothing is known, with the reason.
+    /// Rows that could not be read, with the reason.
     pub fn blank_rows(&self) -> &[(u32, Missing)] {
         &self.blank_rows
     }
 
-    /// Columns that were asked for and are not there, with the reason.
+    /// Requested columns that do not exist, with the reason.
     pub fn blank_columns(&self) -> &[(Box<str>, Missing)] {
         &self.blank_columns
     }
 
-    /// Where a column stands, or why it is not there.
+    /// The index of a column, or why it is missing.
     pub fn column(&self, name: &str) -> Fact<usize> {
         if let Some(at) = self.columns.iter().position(|it| &**it == name) {
             return Ok(at);
@@ -126,7 +126,7 @@ impl Table {
         Err(blank.map_or_else(|| Missing::absent(what()), |(_, why)| why.clone()))
     }
 
-    /// Where a row stands, or why it is not there.
+    /// The index of a row, or why it is missing.
     pub fn row(&self, row: u32) -> Fact<usize> {
         if let Some((_, why)) = self.blank_rows.iter().find(|(blank, _)| *blank == row) {
             return Err(why.clone());
@@ -134,21 +134,128 @@ impl Table {
         self.rows.binary_search(&row).map_err(|_| Missing::absent(format!("a count of {row}")))
     }
 
-    /// The cell at a row's and a column's place; 0 outside of the table.
+    /// The cell at a row index and a column index; 0 outside of the table.
     pub fn cell(&self, row: usize, column: usize) -> u64 {
         self.row_cells(row).get(column).copied().unwrap_or_default()
     }
 
-    /// The cells of the row at a place.
+    /// The cells of the row at an index.
     pub fn row_cells(&self, row: usize) -> &[u64] {
         let n_columns = self.columns.len();
         let start = row.saturating_mul(n_columns);
         self.cells.get(start..start.saturating_add(n_columns)).unwrap_or_default()
     }
 
-    /// When the row at a place was read: `CLOCK_MONOTONIC_RAW` in nanoseconds.
+    /// When the row at an index was read: `CLOCK_MONOTONIC_RAW` in nanoseconds.
     pub fn read_at(&self, row: usize) -> u64 {
         self.read_at.get(row).copied().unwrap_or_default()
+    }
+}
+
+/// A text that cannot be parsed, and what was expected.
+pub(super) struct Unfit<'t> {
+    pub(super) found: &'t [u8],
+    pub(super) expected: &'static str,
+}
+
+/// Whether a text has the rows and columns of the table that it was written into.
+#[derive(PartialEq)]
+pub(super) enum Shape {
+    Same,
+    Other,
+}
+
+/// One reading of a source.
+pub(super) struct Source<'s> {
+    /// Its path, for messages.
+    pub(super) path: &'s str,
+    /// What it printed.
+    pub(super) text: &'s [u8],
+    /// `CLOCK_MONOTONIC_RAW` in nanoseconds.
+    pub(super) read_at: u64,
+}
+
+impl<'s> Source<'s> {
+    /// Calls `write` to write the text into the table, or, where the text has another shape, into the table that
+    /// `make` builds for it. A text that cannot be parsed leaves a reason instead of a table.
+    pub(super) fn refill(
+        &self,
+        into: &mut Fact<Table>,
+        write: impl Fn(&'s [u8], &mut Table) -> Result<Shape, Unfit<'s>>,
+        make: impl Fn(&'s [u8]) -> Result<Table, Unfit<'s>>,
+    ) {
+        let written = self.whole().and_then(|text| {
+            if let Ok(table) = into {
+                table.begin(self.read_at);
+                if write(text, table)? == Shape::Same {
+                    return Ok(());
+                }
+            }
+            let mut table = make(text)?;
+            table.begin(self.read_at);
+            if write(text, &mut table)? == Shape::Other {
+                let expected = "the same CPUs and columns in all of its lines";
+                return Err(Unfit { found: text, expected });
+            }
+            *into = Ok(table);
+            Ok(())
+        });
+        if let Err(Unfit { found, expected }) = written {
+            *into = Err(malformed(self.path, found, expected));
+        }
+    }
+
+    /// The text; an error where it is cut, so that its last line does not end.
+    fn whole(&self) -> Result<&'s [u8], Unfit<'s>> {
+        if self.text.ends_with(b"\n") {
+            return Ok(self.text);
+        }
+        let last = self.text.rsplit(|it| *it == b'\n').next().unwrap_or_default();
+        Err(Unfit { found: last, expected: "lines, the last one whole" })
+    }
+}
+
+/// The reason for a text that cannot be parsed, of any length.
+fn malformed(path: &str, found: &[u8], expected: &'static str) -> Missing {
+    /// More than [`Missing::malformed`] shows.
+    const LONGEST: usize = 400;
+    let found = String::from_utf8_lossy(found.get(..LONGEST).unwrap_or(found));
+    Missing::malformed(path, &found, expected)
+}
+
+/// Tables as text, for tests.
+#[cfg(test)]
+pub(super) mod shown {
+    use super::Table;
+    use crate::Fact;
+    use std::fmt::Write as _;
+
+    /// The table after `fill` has written `texts` into it, one after the other.
+    pub(in crate::counters) fn after(
+        texts: &[&str],
+        fill: impl Fn(&[u8], u64, &mut Fact<Table>),
+    ) -> String {
+        let mut table = Err(crate::Missing::not_collected("the table"));
+        for (text, read_at) in texts.iter().zip(1..) {
+            fill(text.as_bytes(), read_at, &mut table);
+            let stamped = |it: &Table| (0..it.rows().len()).all(|row| it.read_at(row) == read_at);
+            assert!(table.as_ref().map_or(true, stamped), "every row says when it was read");
+        }
+        table.map_or_else(|missing| missing.to_string(), |it| of(&it))
+    }
+
+    fn of(table: &Table) -> String {
+        let names: Vec<&str> = table.columns().iter().map(|it| &**it).collect();
+        let mut text = names.join(if names.iter().any(|it| it.contains(' ')) { ", " } else { " " });
+        text.push('\n');
+        for (index, row) in table.rows().iter().enumerate() {
+            let cells: Vec<String> = table.row_cells(index).iter().map(u64::to_string).collect();
+            writeln!(text, "{row}: {}", cells.join(" ")).unwrap();
+        }
+        for (column, why) in table.blank_columns() {
+            writeln!(text, "{column}: {why}").unwrap();
+        }
+        text
     }
 }
 

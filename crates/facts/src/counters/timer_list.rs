@@ -1,13 +1,12 @@
-//! /proc/timer_list: for how long each CPU has slept in the tickless idle loop.
+//! /proc/timer_list: the time that each CPU has slept in the tickless idle loop.
 //!
-//! Source: kernel/time/timer_list.c, which says that its format may change; `idle_sleeptime` and
-//! `iowait_sleeptime` have stood in it since Linux 2.6.21 and 3.2. They are what /proc/stat's idle and iowait
-//! are made of, in nanoseconds, and leave out a sleep that goes on (kernel/time/tick-sched.c). A kernel without
-//! CONFIG_NO_HZ_COMMON prints neither.
+//! Source: kernel/time/timer_list.c, which says that its format may change; it has had `idle_sleeptime` and
+//! `iowait_sleeptime` since Linux 2.6.21 and 3.2. The kernel computes idle and iowait of /proc/stat from them. They
+//! are in nanoseconds and exclude the current sleep (kernel/time/tick-sched.c). A kernel without CONFIG_NO_HZ_COMMON
+//! prints neither.
 
-use super::Table;
-use super::refill::{Shape, Source, Unfit};
 use super::scan::Scan;
+use super::table::{Shape, Source, Table, Unfit};
 use crate::Fact;
 
 const PATH: &str = "/proc/timer_list";
@@ -29,7 +28,7 @@ fn next_cpu<'t>(rest: &mut Scan<'t>) -> Result<Option<(u32, [u64; 2])>, Unfit<'t
         let mut line = Scan(found);
         let number = |line: &mut Scan<'_>| line.number();
         if line.prefix(b"cpu: ") {
-            // The times of the CPU before did not come.
+            // The CPU before had no times.
             if of.is_some() {
                 return Err(Unfit { found, expected: EXPECTED });
             }

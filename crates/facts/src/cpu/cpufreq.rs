@@ -1,9 +1,9 @@
-//! cpufreq: who chooses the clock, within which limits.
+//! cpufreq: what chooses the clock, and within which limits.
 //!
-//! Source: Documentation/admin-guide/pm/cpufreq.rst. Two kinds of driver share these files: those where a
-//! governor chooses a frequency (acpi-cpufreq, intel_cpufreq, amd-pstate passive, cppc_cpufreq), and those
-//! that choose by themselves and only keep the governor's *name* as a hint (intel_pstate and amd-pstate-epp
-//! in active mode).
+//! Sources: Documentation/admin-guide/pm/cpufreq.rst; intel_pstate.rst, "Global Attributes in sysfs", and
+//! amd-pstate.rst, "Global Attributes", in the same folder. Two kinds of driver share these files. With acpi-cpufreq,
+//! intel_cpufreq, amd-pstate passive and cppc_cpufreq a governor chooses the frequency. intel_pstate and
+//! amd-pstate-epp in active mode choose it themselves, and the *name* of the governor is only a hint.
 
 use crate::{CpuSet, Fact, Hertz, Missing};
 
@@ -12,17 +12,17 @@ use crate::{CpuSet, Fact, Hertz, Missing};
 pub struct Cpufreq {
     /// Every policy, in order; absent where the kernel has no frequency driver.
     pub policies: Fact<Vec<Policy>>,
-    /// `scaling_available_frequencies` of the first policy, highest first; boost is not in it. On Intel,
-    /// acpi-cpufreq names all of turbo by one entry that lies 1 MHz above the nominal clock.
+    /// `scaling_available_frequencies` of the first policy, highest first, without boost. On Intel, acpi-cpufreq
+    /// represents turbo by one entry that is 1 MHz above the nominal clock.
     pub table: Fact<Vec<Hertz>>,
-    /// `cpufreq/boost`: whether clocks above the nominal one are allowed (acpi-cpufreq, cppc_cpufreq and
-    /// amd-pstate; intel_pstate has `no_turbo` instead).
+    /// `cpufreq/boost`: whether clocks above the nominal one are allowed (acpi-cpufreq, cppc_cpufreq and amd-pstate;
+    /// intel_pstate has `no_turbo` instead).
     pub boost: Fact<bool>,
-    /// `acpi_cppc/nominal_freq` of the first CPU: the nominal clock, by the firmware's word.
+    /// `acpi_cppc/nominal_freq` of the first CPU: the nominal clock according to the firmware.
     pub cppc_nominal: Fact<Hertz>,
 }
 
-/// One cpufreq policy: CPUs that get the same frequency.
+/// One cpufreq policy: CPUs that share a frequency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     /// Its folder, for evidence and commands: `/sys/devices/system/cpu/cpufreq/policy0`.
@@ -37,7 +37,7 @@ pub struct Policy {
     pub scaling_min: Fact<Hertz>,
     /// `scaling_max_freq`: the effective upper limit; boost may lie above it.
     pub scaling_max: Fact<Hertz>,
-    /// `scaling_cur_freq`: the last request, or the hardware's feedback where the driver has it.
+    /// `scaling_cur_freq`: the last request, or feedback of the hardware where the driver has it.
     pub scaling_cur: Fact<Hertz>,
     /// `cpuinfo_min_freq`: the lowest clock of the hardware.
     pub cpuinfo_min: Fact<Hertz>,
@@ -45,7 +45,7 @@ pub struct Policy {
     pub cpuinfo_max: Fact<Hertz>,
     /// `base_frequency`: the guaranteed clock (intel_pstate with HWP).
     pub base_frequency: Fact<Hertz>,
-    /// `bios_limit`: the limit that the firmware asks for (acpi-cpufreq).
+    /// `bios_limit`: the limit that the firmware requests (acpi-cpufreq).
     pub bios_limit: Fact<Hertz>,
     /// `energy_performance_preference` (HWP and amd-pstate).
     pub preference: Fact<String>,
@@ -59,19 +59,61 @@ impl Policy {
         format!("{}/{file}", self.folder)
     }
 
-    /// Whether the driver chooses the clock by itself, so that the governor `powersave` is its normal,
-    /// dynamic mode and not the kernel's lowest-clock governor.
-    ///
-    /// Source: Documentation/admin-guide/pm/{intel_pstate,amd-pstate}.rst, "Active Mode".
+    /// Whether the driver chooses the clock itself, so that the governor `powersave` is its normal, dynamic mode and
+    /// not the kernel's lowest-clock governor (Documentation/admin-guide/pm/{intel_pstate,amd-pstate}.rst, "Active
+    /// Mode").
     pub fn drives_itself(&self) -> Result<bool, &Missing> {
         let driver = self.driver.as_ref()?;
         Ok(matches!(driver.as_str(), "intel_pstate" | "amd-pstate-epp" | "amd_pstate_epp"))
     }
 
-    /// Whether the driver asks for turbo by its clock, so that turbo is within the limits; the others ask for the
-    /// nominal clock, and turbo comes on top.
+    /// Whether the driver requests turbo clocks, so that the limits include turbo. Other drivers request the nominal
+    /// clock, and the hardware adds turbo.
     pub fn asks_for_turbo(&self) -> bool {
         let driver = self.driver.as_deref().unwrap_or_default();
         driver.starts_with("intel_") || driver.starts_with("amd") || driver == "cppc_cpufreq"
     }
+}
+
+/// The global attributes of both drivers; those of a driver that is not in use are absent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pstate {
+    /// /sys/devices/system/cpu/intel_pstate.
+    pub intel: IntelPstate,
+    /// /sys/devices/system/cpu/amd_pstate.
+    pub amd: AmdPstate,
+}
+
+/// intel_pstate in any mode; its files cannot be read while it is off.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntelPstate {
+    /// `status`: active, passive or off.
+    pub status: Fact<String>,
+    /// `no_turbo`: true also where firmware turned turbo off, or the processor has none.
+    pub no_turbo: Fact<bool>,
+    /// `max_perf_pct`: the highest clock that the driver requests, in percent of the highest possible.
+    pub max_perf_pct: Fact<u64>,
+    /// `min_perf_pct`: the lowest clock that the driver requests.
+    pub min_perf_pct: Fact<u64>,
+    /// `hwp_dynamic_boost`: whether waiting for IO raises the clock.
+    pub hwp_dynamic_boost: Fact<bool>,
+}
+
+/// amd-pstate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AmdPstate {
+    /// `status`: active, passive, guided or disable.
+    pub status: Fact<String>,
+    /// `prefcore`: whether some cores are preferred.
+    pub prefcore: Fact<String>,
+}
+
+impl IntelPstate {
+    /// The folder of its files.
+    pub const FOLDER: &str = "/sys/devices/system/cpu/intel_pstate";
+}
+
+impl AmdPstate {
+    /// The folder of its files.
+    pub const FOLDER: &str = "/sys/devices/system/cpu/amd_pstate";
 }

@@ -1,26 +1,26 @@
 //! What keeps a CPU from an idle state that its driver offers.
 //!
-//! Source: Documentation/admin-guide/pm/cpuidle.rst: a governor picks no state that is disabled on that CPU, and
-//! none that takes longer to leave than the host's and the CPU's latency limits allow.
+//! Source: Documentation/admin-guide/pm/cpuidle.rst: a governor selects no state that is disabled on the CPU, and
+//! none whose exit latency is above the latency limits of the host and the CPU.
 
 use super::cpuidle::{Cpuidle, IdleState, ResumeLatency, StateTable};
 use super::cpuinfo::CpuInfo;
-use crate::system::boot_line::BootLine;
+use crate::system::kernel::BootLine;
 use crate::{IfPresent, Missing, PerCpu};
 
 /// Why a CPU may not use a state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Barrier {
-    /// The states of these numbers and names are disabled.
+    /// These states are disabled, by number and name.
     Disabled(Vec<(u32, String)>),
-    /// No CPU may take longer to wake up than so many microseconds.
+    /// The latency limit of all CPUs, in microseconds.
     EveryCpu(u32),
-    /// This CPU may not take longer.
+    /// The latency limit of this CPU.
     OneCpu(ResumeLatency),
 }
 
 impl Cpuidle {
-    /// What keeps `cpu` from every state deeper than C1; `None` where it may use one, or has none.
+    /// What keeps `cpu` from all states deeper than C1; `None` if it may use one, or has none.
     pub fn barriers(&self, table: &StateTable, cpu: u32) -> Option<Vec<Barrier>> {
         let mut disabled = Vec::new();
         let mut barriers = Vec::new();
@@ -47,8 +47,8 @@ impl Cpuidle {
         table.states.iter().rfind(usable).map_or("POLL", |it| &it.name)
     }
 
-    /// `Err` with the first limit that could not be read, because it may be the one that counts. A kernel
-    /// without one of the files has no such limit.
+    /// Fails with the first limit that could not be read, because it may be the effective one. A kernel without one
+    /// of the files has no such limit.
     pub fn limits_known(&self) -> Result<(), &Missing> {
         fn known<T>(facts: &PerCpu<T>) -> Result<(), &Missing> {
             facts.missing().filter(|missing| !missing.is_absence()).map_or(Ok(()), Err)
@@ -60,10 +60,9 @@ impl Cpuidle {
         self.latency_limit.if_present().map(|_| ())
     }
 
-    /// The boot parameters that can leave no state deeper than C1, as they were given.
-    ///
-    /// Whether they did shows in the list of states: `intel_idle.max_cstate=0` by itself only hands over to
-    /// acpi_idle. Most guests have no states, whatever the image they were made from has on its boot line.
+    /// The boot parameters that may leave no state deeper than C1, as given. The list of states shows whether they
+    /// did: `intel_idle.max_cstate=0` alone only switches to acpi_idle. Most guests have no states, whatever boot
+    /// line their image has.
     pub fn boot_limits(&self, line: &BootLine, info: &CpuInfo, is_guest: bool) -> Vec<String> {
         let driver = self.driver.as_deref().unwrap_or("none");
         let has_states = !is_guest || driver.ends_with("_idle");
@@ -85,7 +84,7 @@ impl Cpuidle {
             .collect()
     }
 
-    /// The latency limits that `state` takes too long to leave for.
+    /// The latency limits that are below the exit latency of `state`.
     fn too_slow(&self, state: &IdleState, cpu: u32) -> Vec<Barrier> {
         let Ok(latency) = state.latency else { return Vec::new() };
         let every = self.latency_limit.as_ref().ok().copied();

@@ -1,14 +1,17 @@
 //! What the processors are and how they are driven.
 
-pub mod cooling;
 pub mod cpufreq;
 pub mod cpuidle;
 pub mod cpuinfo;
 pub mod energy_bias;
 pub mod idle_limits;
-pub mod mobile;
-pub mod pstate;
+pub mod model_names;
 pub mod set;
 pub mod throttling;
 pub mod topology;
-pub mod turbo;
+
+// Former names of these modules, which are still in use.
+pub use cpufreq as pstate;
+pub use model_names as mobile;
+pub use model_names as turbo;
+pub use throttling as cooling;

@@ -1,42 +1,44 @@
-//! How often and how long the processor held its clock down because it was too hot, as the kernel counts it.
+//! Thermal throttling as the kernel counts it, and the devices that the kernel uses to cool the machine.
 //!
-//! Source: drivers/thermal/intel/therm_throt.c, /sys/devices/system/cpu/cpuN/thermal_throttle. It counts
-//! interrupts in which bit 0 of 0x19C (core) or 0x1B1 (package) was set, since boot. Not in it: PROCHOT# from
-//! outside, current and power limits, clock modulation. Time is counted only for events within 10 degrees
-//! of the limit. Where firmware keeps the thermal interrupt for itself, the folder does not exist.
+//! Sources: drivers/thermal/intel/therm_throt.c, /sys/devices/system/cpu/cpuN/thermal_throttle. The kernel counts
+//! interrupts in which bit 0 of 0x19C (core) or 0x1B1 (package) was set, since boot. It does not count external
+//! PROCHOT#, current and power limits, or clock modulation. Time is counted only for events within 10 degrees of the
+//! limit. Where firmware handles the thermal interrupt, the folder does not exist.
 //!
-//! On bare-metal POWER the chip's own controller (OCC) lowers the highest clock, and the kernel counts its reasons in
-//! cpuN/cpufreq/throttle_stats (Documentation/ABI/testing/sysfs-devices-system-cpu; drivers/cpufreq/powernv-cpufreq.c).
+//! On bare-metal POWER the on-chip controller (OCC) lowers the highest clock, and the kernel counts its reasons in
+//! cpuN/cpufreq/throttle_stats (Documentation/ABI/testing/sysfs-devices-system-cpu;
+//! drivers/cpufreq/powernv-cpufreq.c).
+//!
+//! Cooling devices: Documentation/ABI/testing/sysfs-class-thermal; two kinds stop or slow CPUs, `Processor`
+//! (drivers/acpi/processor_thermal.c) and `intel_powerclamp` (drivers/thermal/intel/intel_powerclamp.c).
 
-use crate::{Fact, PerCpu};
+use crate::{Fact, Missing, PerCpu};
 use std::time::Duration;
 
-/// Thermal throttling since boot.
-///
-/// The threads of a core count the same events, and so do the CPUs of a package: each is kept once, by its
-/// lowest CPU.
+/// Thermal throttling since boot. The threads of a core count the same events, and so do the CPUs of a package: each
+/// count is kept once, under its lowest CPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Throttling {
-    /// Events of each core.
+    /// Events per core.
     pub cores: PerCpu<Throttled>,
-    /// Events of each package; on POWER those that the OCC calls `overtemp`.
+    /// Events per package; on POWER those that the OCC calls `overtemp`.
     pub packages: PerCpu<Throttled>,
-    /// On POWER, the other reasons of the OCC, by package; no CPU is asked elsewhere.
+    /// On POWER, the other reasons of the OCC, per package; empty on other machines.
     pub occ: PerCpu<Vec<OccReason>>,
 }
 
-/// How often the on-chip controller of a POWER processor lowered the highest clock for one reason.
+/// How often the on-chip controller of a POWER processor lowered the highest clock, for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OccReason {
     /// Its file: `powercap`, `supply_fault`, `overcurrent` or `occ_reset`.
     pub path: String,
-    /// What it says, in words that "lowered the highest clock" can follow.
+    /// The reason, in words that can follow "lowered the highest clock".
     pub name: &'static str,
-    /// Since boot.
+    /// The number of events since boot.
     pub events: u64,
 }
 
-/// The files in `throttle_stats` other than `overtemp`, and what they say.
+/// The files in `throttle_stats` other than `overtemp`, and their reasons.
 pub const OCC_REASONS: [(&str, &str); 4] = [
     ("supply_fault", "a failed power supply"),
     ("powercap", "a power cap"),
@@ -44,7 +46,7 @@ pub const OCC_REASONS: [(&str, &str); 4] = [
     ("occ_reset", "a reset of the on-chip controller (OCC)"),
 ];
 
-/// One counter's events.
+/// The events of one counter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Throttled {
     /// Its file, for evidence.
@@ -53,4 +55,68 @@ pub struct Throttled {
     pub events: u64,
     /// `*_throttle_total_time_ms` (Linux 5.6 and later), read where there were events.
     pub total: Fact<Duration>,
+}
+
+/// A cooling device that acts on CPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoolingDevice {
+    /// Its folder, for evidence and commands: `/sys/class/thermal/cooling_device0`.
+    pub folder: String,
+    /// What it does.
+    pub kind: Kind,
+    /// `cur_state`; 0 is off, and so is -1 of powerclamp before Linux 6.3.
+    pub state: Fact<i64>,
+    /// `max_state`, read only where the device is on.
+    pub max: Fact<u64>,
+    /// The CPU it acts on, read only where the device is on.
+    pub cpu: Fact<u32>,
+}
+
+/// What a cooling device does to CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// ACPI passive cooling: steps of the highest frequency, then T-states.
+    Processor,
+    /// Idle time forced onto every CPU, in percent.
+    Powerclamp,
+}
+
+impl Kind {
+    /// The kind with this `type`; `None` for fans and other devices that do not act on CPUs.
+    pub fn of_type(name: &str) -> Option<Kind> {
+        match name {
+            "Processor" => Some(Kind::Processor),
+            "intel_powerclamp" => Some(Kind::Powerclamp),
+            _ => None,
+        }
+    }
+}
+
+impl CoolingDevice {
+    /// The path of `cur_state`.
+    pub fn state_path(&self) -> String {
+        format!("{}/cur_state", self.folder)
+    }
+
+    /// Its level; 0 is off.
+    pub fn level(&self) -> Result<u64, &Missing> {
+        self.state.as_ref().map(|&state| u64::try_from(state).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_powerclamp_that_is_off_may_read_minus_one() {
+        let device = CoolingDevice {
+            folder: "/sys/class/thermal/cooling_device4".to_owned(),
+            kind: Kind::Powerclamp,
+            state: Ok(-1),
+            max: Err(Missing::absent("max_state")),
+            cpu: Err(Missing::absent("device")),
+        };
+        assert_eq!(device.level(), Ok(0));
+    }
 }

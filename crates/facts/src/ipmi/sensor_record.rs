@@ -1,24 +1,23 @@
-//! Sensor data records, as far as fetching them goes: `sensor` knows what is in them.
+//! Reading sensor data records (SDR) from the repository; `sensor` parses them.
 //!
-//! Source: IPMI 2.0, sections 33.11 (Reserve SDR Repository), 33.12 (Get SDR) and 43 (a record's header). A
-//! reservation tells a reader that fetches a record in parts when somebody has changed the records in between.
-//! Controllers may give fewer bytes at a time than a record has, and do not say how many: whoever asks finds out.
+//! Source: IPMI 2.0, sections 33.11 (Reserve SDR Repository), 33.12 (Get SDR) and 43 (the header of a record). A
+//! record that is read in parts needs a reservation, which a change of the records cancels. Controllers may return
+//! fewer bytes at a time than a record has, and do not say how many: the reader must try.
 
 use super::Question;
+use super::stores::STORAGE;
 use crate::Expected;
 
-/// Function 0Ah, Storage.
-const STORAGE: u8 = 0x0a;
-
-/// Bytes of a record's header.
+/// The length of a record's header.
 pub const HEADER_LENGTH: u8 = 5;
 
-/// The right to read a record in parts, until the records change or somebody else reserves them.
+/// A reservation, which allows reading a record in parts. It ends when the records change or when another program
+/// reserves them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reservation(u16);
 
 impl Reservation {
-    /// Asks for one.
+    /// The question for a reservation.
     pub fn question() -> Question<Reservation> {
         let read = |_: &[u8], data: &[u8]| match *data {
             [low, high] => Ok(Reservation(u16::from_le_bytes([low, high]))),
@@ -28,14 +27,14 @@ impl Reservation {
         Question { name, function: STORAGE, command, data, read }
     }
 
-    /// Asks for the whole of a record; number 0 is the first one.
+    /// The question for a whole record; number 0 is the first one.
     pub fn whole(self, record: u16) -> Question<Part> {
         self.question_of(record, 0, WHOLE)
     }
 
-    /// Asks for so many bytes of a record, from `offset` on.
+    /// The question for `count` bytes of a record, from `offset` on.
     pub fn part(self, record: u16, offset: u8, count: u8) -> Question<Part> {
-        // The number that means all of it is more than any controller gives.
+        // FFh would mean the whole record.
         self.question_of(record, offset, count.min(WHOLE - 1))
     }
 
@@ -47,20 +46,20 @@ impl Reservation {
     }
 }
 
-/// The number of bytes that stands for the entire record.
+/// The length that means the whole record.
 const WHOLE: u8 = 0xff;
 
-/// Some bytes of a record, or all of them.
+/// A part of a record, or all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The number of the record after it; `None` behind the last one.
+    /// The number of the next record; `None` for the last one.
     pub next: Option<u16>,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
 impl Part {
-    /// Parses an answer to what was asked with: its last byte is how many bytes were wanted.
+    /// Parses an answer. The last byte of the request is the number of bytes that it asked for.
     fn parse(asked: &[u8], data: &[u8]) -> Result<Part, Expected> {
         const LAST: u16 = 0xffff;
         const NUMBER: Expected =
@@ -85,19 +84,19 @@ fn is_whole(bytes: &[u8]) -> bool {
     RecordHeader::parse(bytes).is_ok_and(|it| bytes.len() == it.record_length())
 }
 
-/// What every record begins with.
+/// The header of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHeader {
     /// The record's number.
     pub id: u16,
-    /// Its kind: 01h is a full sensor record.
+    /// Its type: 01h is a full sensor record.
     pub kind: u8,
-    /// How many bytes follow.
+    /// The number of bytes after the header.
     pub body_length: u8,
 }
 
 impl RecordHeader {
-    /// Parses the beginning of a record.
+    /// Parses the first bytes of a record.
     pub fn parse(bytes: &[u8]) -> Result<RecordHeader, Expected> {
         match *bytes {
             [low, high, _version, kind, body_length, ..] => {
@@ -107,24 +106,24 @@ impl RecordHeader {
         }
     }
 
-    /// Bytes of the record, with its header.
+    /// The length of the record with its header.
     pub fn record_length(self) -> usize {
         usize::from(HEADER_LENGTH) + usize::from(self.body_length)
     }
 }
 
-/// How much of a record a controller is asked for at once.
+/// How much of a record one question asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Portion {
     /// All of it.
     Whole,
-    /// At most so many bytes.
+    /// At most this number of bytes.
     Bytes(u8),
 }
 
 impl Portion {
-    /// What to try where this was too much: 16 bytes, which even a message of 32 has room for, the longest on the bus
-    /// between controllers (IPMB 1.0); then 8.
+    /// The next size to try after this one failed: 16 bytes, which fits even a message of 32 bytes, the longest on
+    /// the bus between controllers (IPMB 1.0); then 8.
     pub fn smaller(self) -> Option<Portion> {
         match self {
             Portion::Whole => Some(Portion::Bytes(16)),

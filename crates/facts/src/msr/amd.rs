@@ -3,7 +3,7 @@
 //! Sources: AMD PPR for family 17h, 19h and 1Ah, MSRC001_00xx; BKDG for 10h to 16h;
 //! arch/x86/include/asm/msr-index.h for CPPC; tools/power/cpupower/utils/helpers/amd.c for the clocks of P-states.
 
-use super::register::{Processor, Register, Scope};
+use super::{Processor, Register, Scope};
 use crate::{Hertz, Why};
 use Scope::{Core, Package, Thread};
 

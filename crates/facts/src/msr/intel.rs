@@ -6,7 +6,7 @@
 //! the package's on Westmere and Sandy Bridge (intel/pepc, docs/misc-msr-scope.md). A model that lacks one all the same
 //! refuses the read, which makes a verdict unknown and never wrong.
 
-use super::register::{Processor, Register, Scope};
+use super::{Processor, Register, Scope};
 use crate::Why;
 use Scope::{Core, Package, Thread};
 

@@ -1,50 +1,54 @@
-//! Why the clock is below the one that was asked for, in the processor's own words.
+//! Why the clock is below the requested one: the thermal status and the limit reasons of a processor.
 //!
-//! Two registers, three layouts. Skylake to Ice Lake: 0x64F, SDM vol. 4 and edk2 SkylakeMsr.h. Haswell and
-//! Broadwell clients: 0x690, edk2 HaswellMsr.h. Haswell-EP, Broadwell-EP and -D: 0x690 with other bits and no
-//! power limits, edk2 HaswellEMsr.h and XeonDMsr.h; turbostat prints the client's names there. Bits 15:0 are
-//! the state; bits 31:16 the same since boot or since somebody cleared them.
+//! IA32_THERM_STATUS (0x19C, core) and IA32_PACKAGE_THERM_STATUS (0x1B1): Intel SDM vol. 3B, "IA32_THERM_STATUS"
+//! and "Package Level Thermal Management". Their bits come in pairs: the lower bit is the state, the upper one is a
+//! log that stays set until it is cleared. Linux clears only the log of bit 0
+//! (drivers/thermal/intel/therm_throt.c), so the others have no date.
+//!
+//! Limit reasons have two registers and three layouts. Skylake to Ice Lake: 0x64F, SDM vol. 4 and edk2
+//! SkylakeMsr.h. Haswell and Broadwell clients: 0x690, edk2 HaswellMsr.h. Haswell-EP, Broadwell-EP and -D: 0x690
+//! with other bits and no power limits, edk2 HaswellEMsr.h and XeonDMsr.h; turbostat prints the names of the client
+//! there. Bits 15:0 are the state; bits 31:16 are a log since boot or since it was cleared.
 
-use super::thermal_status::{PROCHOT, TOO_HOT};
 use super::{Register, intel};
 use crate::cpu::cpuinfo::CpuInfo;
 
-/// The bits of one model's register.
+/// The layout of the limit reasons of a model.
 #[derive(Debug)]
 pub struct Layout {
     reasons: &'static [Reason],
-    /// Where they are.
+    /// Their register.
     pub register: &'static Register,
 }
 
-/// One bit, and its twin in the log.
+/// One bit of the state, with its bit in the log 16 bits above.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reason {
     bit: u32,
-    /// In words that "holds the clock down" can follow.
+    /// In words that can follow "holds the clock down".
     pub name: &'static str,
-    /// What kind of reason it is.
+    /// The kind of reason.
     pub kind: Kind,
 }
 
-/// What kind of reason holds a clock down.
+/// The kinds of reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A signal from outside of the processor.
+    /// A signal from outside the processor.
     Prochot,
-    /// Temperature, of the processor or of its voltage regulator.
+    /// The temperature of the processor or of its voltage regulator.
     Heat,
-    /// A power limit that somebody set.
+    /// A configured power limit.
     Power,
-    /// A limit of electrical current, which belongs to the board.
+    /// A limit of electrical current, which depends on the board.
     Current,
-    /// The processor's own rules for turbo and for idle cores: no fault.
+    /// Normal rules of the processor for turbo and idle cores: not a fault.
     Normal,
 }
 
 impl Layout {
-    /// The layout of a processor; `None` where it has no such register, or where this program does not read it: Sapphire
-    /// Rapids and later, whose bits were not checked against the manual.
+    /// The layout of a processor; `None` where it has no such register, or where this program does not read it: the
+    /// bits of Sapphire Rapids and later were not checked against the manual.
     pub fn of(cpuinfo: &CpuInfo) -> Option<&'static Layout> {
         match (cpuinfo.family, cpuinfo.model) {
             _ if !cpuinfo.is_intel() => None,
@@ -55,16 +59,17 @@ impl Layout {
         }
     }
 
-    /// What holds the clock down at the moment of reading.
+    /// The reasons that hold the clock down at the time of reading.
     pub fn active(&self, value: u64) -> impl Iterator<Item = &'static Reason> {
         self.reasons.iter().filter(move |it| value >> it.bit & 1 == 1)
     }
 
-    /// What has, since boot or since somebody cleared the log.
+    /// The reasons since boot or since the log was cleared.
     pub fn logged(&self, value: u64) -> impl Iterator<Item = &'static Reason> {
         self.active(value >> 16)
     }
-    /// What began to between two readings, the earlier first. Of a reason whose log was set before, nobody can tell.
+    /// The reasons that appeared between two readings. A reason that was already in the log of the first one is not
+    /// detected.
     pub fn rose(&self, before: u64, after: u64) -> impl Iterator<Item = &'static Reason> {
         self.logged(after & !before)
     }
@@ -126,6 +131,62 @@ static HASWELL_EP: Layout = Layout {
     ],
 };
 
+/// One pair of bits of the thermal status: state and log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The lower bit of the pair.
+    bit: u32,
+    /// In words that can follow "holds the clock down".
+    pub name: &'static str,
+    /// The flag of /proc/cpuinfo without which the pair does not exist.
+    flag: &'static str,
+}
+
+/// The sensor of the core or package reached its limit.
+pub const TOO_HOT: Cause = Cause { bit: 0, name: "its own temperature", flag: "acpi" };
+/// Another device asserted PROCHOT# or FORCEPR#: power supply, voltage regulator, board, BMC.
+pub const PROCHOT: Cause = Cause { bit: 2, name: "PROCHOT# from another device", flag: "acpi" };
+/// The temperature is close to the one at which the machine shuts down.
+pub const CRITICAL: Cause = Cause { bit: 4, name: "a critical temperature", flag: "acpi" };
+/// A power limit. CPUID.06H:EAX[4] is the flag `pln`.
+pub const POWER_LIMIT: Cause = Cause { bit: 10, name: "a power limit", flag: "pln" };
+/// A limit of electrical current; core only. CPUID.06H:EAX[7] is the flag `hwp`.
+pub const CURRENT_LIMIT: Cause = Cause { bit: 12, name: "a current limit", flag: "hwp" };
+/// A limit of another domain (graphics, for instance); core only.
+pub const CROSS_DOMAIN: Cause = Cause { bit: 14, name: "a limit of another domain", flag: "hwp" };
+
+impl Cause {
+    /// Whether it holds the clock down at the time of reading.
+    pub fn is_active(&self, value: u64) -> bool {
+        value >> self.bit & 1 == 1
+    }
+
+    /// Whether it did, since boot or since the log was cleared.
+    pub fn was_logged(&self, value: u64) -> bool {
+        value >> (self.bit + 1) & 1 == 1
+    }
+
+    /// Whether it appeared between two readings. Where the log of the first one is set already, it is not detected.
+    pub fn rose(&self, before: u64, after: u64) -> bool {
+        self.was_logged(after) && !self.was_logged(before)
+    }
+
+    /// Whether the processor defines this pair.
+    pub fn exists(&self, cpuinfo: &CpuInfo) -> bool {
+        cpuinfo.has(self.flag)
+    }
+}
+
+/// The temperature in a value of 0x19C or 0x1B1, in degrees Celsius; `target` is the value of
+/// [`intel::TEMPERATURE_TARGET`](super::intel::TEMPERATURE_TARGET). The lower limit that can be set in bits 29:24 of
+/// the target does not shift the scale (drivers/thermal/intel/intel_tcc.c, intel_tcc_get_temp). `None` where the
+/// sensor is out of range (bit 31 is 0), or the target is 0 or lower than the distance that the sensor reports.
+pub fn temperature(value: u64, target: u64) -> Option<u64> {
+    let (limit, below) = (target >> 16 & 0xff, value >> 16 & 0x7f);
+    let is_valid = value >> 31 & 1 == 1 && limit > 0;
+    limit.checked_sub(below).filter(|_| is_valid)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,5 +224,31 @@ mod tests {
         let info =
             CpuInfo { vendor: "GenuineIntel".into(), family: 6, model: 0x8f, ..CpuInfo::default() };
         assert!(Layout::of(&info).is_none());
+    }
+
+    /// A blade of 2010 whose chassis pulled PROCHOT#, and the same blade before it did.
+    const PULLED: u64 = 0x881f_000c;
+    const LOGGED: u64 = 0x881f_0008;
+
+    #[test]
+    fn state_and_log_are_told_apart() {
+        assert!(PROCHOT.is_active(PULLED) && PROCHOT.was_logged(PULLED));
+        assert!(!PROCHOT.is_active(LOGGED) && PROCHOT.was_logged(LOGGED));
+        assert!(!TOO_HOT.is_active(PULLED));
+    }
+
+    #[test]
+    fn a_log_that_was_set_before_tells_nothing_of_what_came_after() {
+        assert!(PROCHOT.rose(LOGGED & !8, LOGGED));
+        assert!(!PROCHOT.rose(LOGGED, PULLED) && !PROCHOT.rose(LOGGED, LOGGED & !8));
+    }
+
+    #[test]
+    fn degrees_count_down_from_the_target() {
+        assert_eq!(temperature(0x8845_0000, 0x0064_0000), Some(100 - 69));
+        assert_eq!(temperature(0x8845_0000, 0x0a64_0000), Some(100 - 69));
+        assert_eq!(temperature(0x0845_0000, 0x0064_0000), None);
+        assert_eq!(temperature(0x8845_0000, 0), None);
+        assert_eq!(temperature(0x887f_0000, 0x0064_0000), None);
     }
 }

@@ -1,45 +1,43 @@
-//! Model-specific registers: what the processor itself says of its clock.
+//! Model-specific registers: what the processor itself reports about its clock.
 //!
 //! Addresses and bit fields are those of the Intel SDM, vol. 4 (the tables) and vol. 3B "Power and Thermal
-//! Management" (the meaning), and of AMD's PPRs. Values are kept as they were read, so that evidence is
-//! verbatim; the submodules decode them. Nothing here is ever written.
+//! Management" (the meaning), and of AMD PPRs. Values are kept as they were read, so that evidence is verbatim; the
+//! submodules decode them. Nothing here is ever written.
 
 pub mod amd;
-pub mod c1_demotion;
+pub mod c_states;
 pub mod clock_modulation;
-pub mod energy;
 pub mod hwp;
 pub mod intel;
 pub mod limit_reasons;
 pub mod rapl;
 pub mod ratios;
-mod register;
-pub mod residency;
 pub mod tdp_level;
-pub mod thermal_status;
 pub mod turbo_ratios;
 
-pub use register::{Processor, Register, Scope, path};
+// Former names of these modules, which are still in use.
+pub use c_states as residency;
+pub use limit_reasons as thermal_status;
+pub use rapl as energy;
 
 use crate::cpu::cpuinfo::CpuInfo;
 use crate::{Fact, Missing, PerCpu, Why};
 use std::collections::BTreeMap;
+use std::fmt;
 
-/// The registers that a host's processors have, as read.
+/// The registers of a host's processors, as read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Msrs {
     answers: BTreeMap<u32, Fact<PerCpu<u64>>>,
-    /// Why a register outside of `answers` is not known.
+    /// Why registers that are not in `answers` are unknown.
     otherwise: Missing,
     /// Whether the duty cycle in [`intel::CLOCK_MODULATION`] counts sixteenths instead of eighths
     /// (CPUID.06H:EAX[5], ECMD).
     pub extended_duty: Fact<bool>,
 }
 
-/// Fields that no real processor has at 0, by the register that holds them.
-///
-/// Emulators answer 0 for registers that they do not have (QEMU, and Bochs with `ignore_bad_msrs`), and
-/// 0 in most registers would read as "nothing wrong".
+/// Fields that are never 0 on a real processor, by register. Emulators answer 0 for registers that they do not have
+/// (QEMU, and Bochs with `ignore_bad_msrs`), and 0 in most registers would mean "nothing wrong".
 const NEVER_ZERO: &[(&Register, u64)] = &[
     // Bits 15:8: the base ratio.
     (&intel::PLATFORM_INFO, 0xff00),
@@ -52,12 +50,12 @@ const NEVER_ZERO: &[(&Register, u64)] = &[
 ];
 
 impl Msrs {
-    /// No registers at all, for one reason: a guest, another architecture, no /proc/cpuinfo.
+    /// No registers, for one reason: a guest, another architecture, no /proc/cpuinfo.
     pub fn none(reason: Missing) -> Msrs {
         Msrs { answers: BTreeMap::new(), extended_duty: Err(reason.clone()), otherwise: reason }
     }
 
-    /// Takes in what was read, register by register, and leaves out what cannot be trusted.
+    /// Keeps the values that can be trusted.
     pub fn new(
         cpuinfo: &CpuInfo,
         answers: BTreeMap<u32, Fact<PerCpu<u64>>>,
@@ -84,9 +82,7 @@ impl Msrs {
         }
     }
 
-    /// The value of a register on one CPU.
-    ///
-    /// Errors: why there is no such register, or no value of it on that CPU.
+    /// The value of a register on one CPU; an error says why there is no such register, or no value on that CPU.
     pub fn value(&self, register: &Register, cpu: u32) -> Fact<u64> {
         match self.of(register)?.get(cpu) {
             Some(fact) => Ok(*fact.as_ref()?),
@@ -94,9 +90,8 @@ impl Msrs {
         }
     }
 
-    /// Whether a register that cannot be 0 is not, and so this is a real processor's register file.
-    ///
-    /// Errors: the reason there are no registers, or the register that speaks against them.
+    /// Whether a field that is never 0 on a real processor is not 0 here. An error says why there are no registers,
+    /// or which register is 0.
     pub fn vouched_for(&self) -> Fact<()> {
         if self.answers.is_empty() {
             return Err(self.otherwise.clone());
@@ -138,7 +133,7 @@ impl Msrs {
         }
     }
 
-    /// 0x771, 0x774 and 0x777 fault, or mean nothing, until HWP is enabled (SDM vol. 3B, "Enabling HWP").
+    /// 0x771, 0x774 and 0x777 fault, or are meaningless, until HWP is enabled (SDM vol. 3B, "Enabling HWP").
     fn leave_out_disabled_hwp(&mut self) {
         let Ok(enable) = self.of(&intel::PM_ENABLE) else { return };
         if enable.is_empty()
@@ -152,6 +147,91 @@ impl Msrs {
             self.answers.insert(register.address, Err(off));
         }
     }
+}
+
+/// A register, and how to find out whether a processor has it.
+#[derive(Debug)]
+pub struct Register {
+    /// Its address.
+    pub address: u32,
+    /// Its name in the manufacturer's manual.
+    pub name: &'static str,
+    /// Which CPUs share it.
+    pub scope: Scope,
+    /// `Ok` where the processor has it; otherwise why it does not.
+    pub exists: fn(&Processor<'_>) -> Result<(), Why>,
+}
+
+/// Which CPUs share one copy of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Each hardware thread has its own.
+    Thread,
+    /// The threads of a core share one.
+    Core,
+    /// All CPUs of a package share one.
+    Package,
+}
+
+/// What decides which registers a processor has.
+#[derive(Debug)]
+pub struct Processor<'a> {
+    /// Model and flags.
+    pub cpuinfo: &'a CpuInfo,
+    /// CPUID leaf 6, for features without a flag in /proc/cpuinfo.
+    pub leaf6: &'a Fact<[u32; 4]>,
+}
+
+impl Register {
+    /// The name of one CPU's register in messages and evidence.
+    pub fn path(&self, cpu: u32) -> String {
+        path(cpu, self.address)
+    }
+}
+
+/// The name of one CPU's register in messages, captures and evidence.
+pub fn path(cpu: u32, address: u32) -> String {
+    format!("/dev/cpu/{cpu}/msr {address:#x}")
+}
+
+/// "MSR 0x19a IA32_CLOCK_MODULATION".
+impl fmt::Display for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MSR {:#x} {}", self.address, self.name)
+    }
+}
+
+impl Processor<'_> {
+    /// Present if /proc/cpuinfo has `flag`.
+    pub(super) fn flag(&self, flag: &str) -> Result<(), Why> {
+        present_if(self.cpuinfo.has(flag), || format!("/proc/cpuinfo has no flag {flag}"))
+    }
+
+    /// Present if a bit of EAX of CPUID leaf 6 is set; unknown if the leaf is.
+    pub(super) fn leaf6_eax(&self, bit: u32) -> Result<(), Why> {
+        let [eax, ..] = self.leaf6.as_ref().map_err(|missing| missing.why.clone())?;
+        present_if(eax >> bit & 1 == 1, || format!("CPUID.06H:EAX[{bit}] is 0"))
+    }
+
+    /// Present on the listed models of family 6.
+    pub(super) fn model_of(&self, models: &[u32]) -> Result<(), Why> {
+        self.model_if(self.cpuinfo.family == 6 && models.contains(&self.cpuinfo.model))
+    }
+
+    /// Present on this family and later ones.
+    pub(super) fn family_from(&self, family: u32) -> Result<(), Why> {
+        self.model_if(self.cpuinfo.family >= family)
+    }
+
+    /// Present if this model is one that `has` it.
+    pub(super) fn model_if(&self, has: bool) -> Result<(), Why> {
+        let info = self.cpuinfo;
+        present_if(has, || format!("family {:#x} model {:#x} has none", info.family, info.model))
+    }
+}
+
+fn present_if(condition: bool, because: impl Fn() -> String) -> Result<(), Why> {
+    if condition { Ok(()) } else { Err(Why::NotHere(because())) }
 }
 
 #[cfg(test)]

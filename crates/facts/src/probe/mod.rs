@@ -1,15 +1,12 @@
-//! What the probes found: the clock by a chain of dependent instructions, the gaps in a CPU's time line, and what
-//! events cost.
+//! The results of probes: the clock by a chain of dependent instructions, the gaps in the time line of a CPU, and the
+//! costs of events.
 //!
-//! The probes themselves are in `host`; what their raw ticks mean is computed here, so that it can be tested without
-//! the moment it was measured in.
+//! The probes are in `host`; their raw ticks are interpreted here, so that this can be tested without measuring.
 
 mod clock;
-mod costs;
 mod gaps;
 mod ticks;
 
 pub use clock::{ClockReading, Disturbance, Segment, Window};
-pub use costs::{Call, EventCost, EventCosts};
-pub use gaps::{Gap, Gaps, NotKept};
+pub use gaps::{Call, EventCost, EventCosts, Gap, Gaps, NotKept};
 pub use ticks::{Anchor, TickClock};

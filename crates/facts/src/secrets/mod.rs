@@ -7,10 +7,9 @@
 //!
 //! It cannot know a secret that stands where nothing says so: a lone argument, a file's content.
 
-mod assignments;
 mod names;
 mod programs;
-mod urls;
+mod within;
 mod words;
 
 use std::borrow::Cow;
@@ -20,35 +19,35 @@ use words::{Word, split};
 /// What is shown in place of a secret.
 pub const MASK: &str = "***";
 
-/// More `sh -c "sh -c '...'"` than anyone writes.
+/// More nesting of `sh -c "sh -c '...'"` than anyone writes.
 const DEEPEST: usize = 8;
 
-/// A secret in a list of words: which word, and its bytes in it.
+/// A secret in a list of words: the index of the word, and the bytes in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     word: usize,
     bytes: Range<usize>,
 }
 
-/// How a text is written.
+/// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Text {
-    /// The words of a command, which no shell reads: one that follows `--password` is a secret.
+    /// The words of a command, which no shell parses: the word after `--password` is a secret.
     Arguments,
-    /// A command line in one text.
+    /// A command line as one text.
     Command,
-    /// The same in a word of another one: a shell reads it, and puts values in place of `$NAME`.
+    /// A command line in a word of another one: a shell parses it, and expands `$NAME`.
     Script,
-    /// A sentence, in which any word may follow.
+    /// A sentence, in which any word may follow `--password`.
     Prose,
 }
 
-/// Whether the words of a command, or what they quote, hold a secret.
+/// Whether the words of a command, or commands quoted in them, contain a secret.
 pub fn are_in(words: &[impl AsRef<str>]) -> bool {
     !places(&unquoted(words), Text::Arguments, 0).is_empty()
 }
 
-/// The words of a command with [`MASK`] in place of each secret.
+/// The words of a command with each secret replaced by [`MASK`].
 pub fn masked_words(words: &[impl AsRef<str>]) -> Vec<String> {
     let unquoted = unquoted(words);
     let mut of_word = vec![Vec::new(); words.len()];
@@ -59,12 +58,12 @@ pub fn masked_words(words: &[impl AsRef<str>]) -> Vec<String> {
     unquoted.iter().zip(of_word).map(masked).collect()
 }
 
-/// A command line in one text, with [`MASK`] in place of each secret.
+/// A command line with each secret replaced by [`MASK`].
 pub fn masked_command(text: &str) -> Cow<'_, str> {
     replaced(text, ranges(text, Text::Command, 0))
 }
 
-/// A message with [`MASK`] in place of each secret. Of options whose value is the next word it sees those in quotes.
+/// A message with each secret replaced by [`MASK`]. Of options with a separate value, only quoted values are found.
 pub fn masked(message: &str) -> Cow<'_, str> {
     replaced(message, ranges(message, Text::Prose, 0))
 }
@@ -74,7 +73,7 @@ fn unquoted<'t>(words: &'t [impl AsRef<str>]) -> Vec<Word<'t>> {
     words.iter().map(|it| word(it.as_ref())).collect()
 }
 
-/// The secrets in a text that is split into words.
+/// The secrets in a text, which is split into words.
 fn ranges(text: &str, kind: Text, depth: usize) -> Vec<Range<usize>> {
     let words = split(text);
     let in_text = |it: Place| {
@@ -90,9 +89,9 @@ fn places(words: &[Word<'_>], kind: Text, depth: usize) -> Vec<Place> {
         let before = at.checked_sub(1).and_then(|it| words.get(it)).map_or("", |it| it.text);
         let has_spaces = word.text.contains(char::is_whitespace);
         let kind = if has_spaces { Text::Script } else { kind };
-        let in_urls = urls::secrets(word.text).into_iter();
+        let in_urls = within::of_urls(word.text).into_iter();
         let in_urls = in_urls.filter(|it| is_secret(&word.text[it.clone()], kind));
-        let in_word = assignments::secrets(word.text, before, kind).into_iter().chain(in_urls);
+        let in_word = within::of_assignments(word.text, before, kind).into_iter().chain(in_urls);
         found.extend(in_word.map(|bytes| Place { word: at, bytes }));
         if depth < DEEPEST {
             let nested = nested(word.text, depth);
@@ -136,15 +135,15 @@ fn replaced(text: &str, mut places: Vec<Range<usize>>) -> Cow<'_, str> {
     shown.into()
 }
 
-/// What values may have around them.
+/// Characters that may enclose a value.
 const QUOTES: [char; 4] = ['\'', '"', '`', '\\'];
 
-/// Whether a value is what it says: not empty, not a mask, and in a script not `$PW` or `$(cat file)`.
+/// Whether a value is a secret: not empty, not a mask, and in a script not `$PW` or `$(cat file)`.
 fn is_secret(value: &str, kind: Text) -> bool {
     !value.trim_matches(QUOTES).is_empty() && !is_replaced(value, kind)
 }
 
-/// Whether something else takes the place of what begins here, or has taken it.
+/// Whether a mask replaces the value that begins here, or a shell expands it.
 fn is_replaced(value: &str, kind: Text) -> bool {
     let value = value.trim_start_matches(QUOTES);
     let begins_name = |it: char| it.is_ascii_alphabetic() || "_{(".contains(it);
@@ -153,7 +152,7 @@ fn is_replaced(value: &str, kind: Text) -> bool {
     value.starts_with(MASK) || refers
 }
 
-/// Whether a value turns an option on or off: `--password=no`.
+/// Whether a value switches an option on or off: `--password=no`.
 fn is_switch(value: &str) -> bool {
     let value = value.trim_matches(QUOTES);
     let switches = ["true", "false", "yes", "no", "on", "off", "none"];

@@ -4,7 +4,7 @@
 //! kernel/sched/isolation.c, drivers/base/cpu.c, Documentation/admin-guide/cgroup-v2.rst
 //! (cpuset.cpus.isolated). What is in force counts: the kernel drops a whole list that it does not like.
 
-use super::boot_line::BootLine;
+use super::kernel::BootLine;
 use crate::parse::Expected;
 use crate::{CpuSet, Fact, Missing};
 

@@ -1,9 +1,12 @@
-//! The running kernel: release, boot line, time since boot, configuration.
+//! The running kernel: release, boot line, time since boot, settings in /proc/sys.
+//!
+//! Sources: Documentation/admin-guide/kernel-parameters.rst (dashes and underscores are the same in the name of a
+//! parameter, double quotes protect spaces in values, and everything after `--` is for init);
+//! Documentation/admin-guide/sysctl/kernel.rst and vm.rst.
 
-use super::boot_line::BootLine;
 use super::kernel_config::KernelConfig;
-use crate::parse::{Expected, trimmed};
-use crate::{Fact, Missing};
+use crate::parse::{Expected, signed, trimmed};
+use crate::{CpuSet, Fact, Missing};
 use std::time::Duration;
 
 /// The running kernel.
@@ -15,17 +18,16 @@ pub struct Kernel {
     pub boot_line: Fact<BootLine>,
     /// Time since boot.
     pub uptime: Fact<Duration>,
-    /// How many threads ran or waited for a CPU when this was read, the reader's own among them.
+    /// The number of threads that ran or waited for a CPU, including the one that read it.
     pub runnable: Fact<u64>,
-    /// How it was built, where it keeps a copy of that.
+    /// Its build configuration, where the kernel keeps a copy.
     pub config: Fact<KernelConfig>,
-    /// The preemption model in force; [`Kernel::preemption`] also answers without it.
+    /// The active preemption model; [`Kernel::preemption`] works without it, too.
     pub preempt_mode: Fact<String>,
 }
 
 impl Kernel {
-    /// The first two numbers of the release, for "since 5.19" judgements. A distribution backports, so
-    /// prefer looking at what the kernel does.
+    /// The first two numbers of the release. Distributions backport features: prefer looking at what the kernel does.
     pub fn version(&self) -> Result<(u32, u32), Missing> {
         let release = self.release.as_ref()?;
         let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
@@ -54,6 +56,79 @@ pub fn runnable(text: &str) -> Result<u64, Expected> {
     word.and_then(|(runnable, _)| runnable.parse().ok()).ok_or(Expected("runnable/all threads"))
 }
 
+/// The boot line of the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BootLine(String);
+
+impl BootLine {
+    /// Takes the text of /proc/cmdline.
+    pub fn new(text: &str) -> BootLine {
+        BootLine(trimmed(text).to_owned())
+    }
+
+    /// The whole line.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the parameter is present, with or without a value.
+    pub fn has(&self, name: &str) -> bool {
+        self.parameters().any(|(key, _)| same(key, name))
+    }
+
+    /// The value of the last occurrence, which for most parameters is the one that counts.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.values(name).last()
+    }
+
+    /// All values of the parameter, in order.
+    pub fn values(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.parameters().filter(move |(key, _)| same(key, name)).filter_map(|(_, value)| value)
+    }
+
+    /// The kernel's parameters, split at the first `=`. Quotes may enclose a value, or a name with its value
+    /// (lib/cmdline.c, `next_arg`).
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let mut quoted = false;
+        self.0
+            .split(move |c: char| {
+                quoted ^= c == '"';
+                c.is_whitespace() && !quoted
+            })
+            .filter(|word| !word.is_empty())
+            .take_while(|&word| word != "--")
+            .map(|word| match word.split_once('=') {
+                Some((key, value)) => (key.trim_matches('"'), Some(value.trim_matches('"'))),
+                None => (word.trim_matches('"'), None),
+            })
+    }
+}
+
+fn same(key: &str, name: &str) -> bool {
+    let plain = |c| if c == '-' { '_' } else { c };
+    key.chars().map(plain).eq(name.chars().map(plain))
+}
+
+/// Settings of the running kernel in /proc/sys.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sysctls {
+    /// `kernel.nmi_watchdog`: whether the hard lockup detector runs.
+    pub nmi_watchdog: Fact<bool>,
+    /// `kernel.watchdog_cpumask`: the CPUs that the lockup detectors watch.
+    pub watchdog_cpumask: Fact<CpuSet>,
+    /// `kernel.timer_migration`: whether timers of idle CPUs may move to busy ones.
+    pub timer_migration: Fact<bool>,
+    /// `kernel.split_lock_mitigate`: whether a split lock puts its process to sleep (x86, since 6.2).
+    pub split_lock_mitigate: Fact<bool>,
+    /// `vm.stat_interval`: seconds between two updates of the memory statistics from those of each CPU.
+    pub stat_interval: Fact<u64>,
+}
+
+/// Parses a switch. Watchdogs show the number that was written: every number but 0 is on.
+pub fn not_zero(text: &str) -> Result<bool, Expected> {
+    signed(text).map(|value| value != 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +144,27 @@ mod tests {
         assert_eq!(uptime("36020.49 140000.00\n"), Ok(Duration::from_millis(36_020_490)));
         assert_eq!(uptime("-1 0"), Err(Expected("seconds since boot")));
         assert_eq!(uptime("NaN"), Err(Expected("seconds since boot")));
+    }
+
+    #[test]
+    fn names_ignore_dashes_and_the_last_value_wins() {
+        let line = BootLine::new("quiet intel-idle.max_cstate=1 nohz_full=1 nohz_full=2-3\n");
+        assert_eq!(line.value("intel_idle.max_cstate"), Some("1"));
+        assert_eq!(line.value("nohz_full"), Some("2-3"));
+        assert!(line.has("quiet") && !line.has("qui"));
+    }
+
+    #[test]
+    fn quotes_protect_spaces_and_init_keeps_its_own() {
+        let line = BootLine::new("dyndbg=\"file a.c +p\" nohz_full=1 -- idle=poll");
+        assert_eq!(line.value("dyndbg"), Some("file a.c +p"));
+        assert!(line.has("nohz_full") && !line.has("idle"));
+    }
+
+    #[test]
+    fn quotes_around_a_whole_parameter_are_no_part_of_it() {
+        let line = BootLine::new("\"isolcpus=1 2\" \"quiet\"");
+        let parameters: Vec<_> = line.parameters().collect();
+        assert_eq!(parameters, [("isolcpus", Some("1 2")), ("quiet", None)]);
     }
 }

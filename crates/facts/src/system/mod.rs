@@ -1,10 +1,8 @@
 //! The machine and the kernel around the processors.
 
-pub mod boot_line;
 pub mod cgroup;
 pub mod clocksource;
 pub mod cpu_times;
-pub mod database;
 pub mod dmi;
 pub mod interrupts;
 pub mod ipmi;
@@ -14,6 +12,11 @@ pub mod kernel_config;
 pub mod platform;
 pub mod preemption;
 pub mod process;
-pub mod sysctl;
-pub mod tuners;
+pub mod programs;
 pub mod vulnerabilities;
+
+// Former names of these modules, which are still in use.
+pub use kernel as boot_line;
+pub use kernel as sysctl;
+pub use programs as database;
+pub use programs as tuners;

@@ -7,15 +7,15 @@ use super::kernel::Kernel;
 use crate::parse::{Expected, trimmed};
 use crate::{Fact, Missing};
 
-/// The file that shows the model in force, in parentheses: root's only, and closed under lockdown.
+/// The file that shows the active model, in parentheses: readable by root only, and not under lockdown.
 pub const FILE: &str = "/sys/kernel/debug/sched/preempt";
 
-/// The model in force, and where that is written.
+/// The active model, and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preemption {
     /// `none`, `voluntary`, `full` or `lazy`.
     pub model: String,
-    /// The file or boot parameter that says so.
+    /// The file or boot parameter.
     pub source: String,
 }
 
@@ -27,7 +27,7 @@ pub fn in_force(text: &str) -> Result<String, Expected> {
 }
 
 impl Kernel {
-    /// The model in force: from [`FILE`], else from what the boot line chose and the kernel was built for.
+    /// The active model: from [`FILE`], else from the boot line and the build configuration.
     pub fn preemption(&self) -> Fact<Preemption> {
         let of = |model: &str, source: &str| {
             Ok(Preemption { model: model.to_owned(), source: source.to_owned() })
@@ -52,7 +52,7 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::boot_line::BootLine;
+    use crate::system::kernel::BootLine;
     use crate::system::kernel_config::KernelConfig;
 
     fn kernel(mode: Fact<String>, boot_line: &str, config: &str) -> Kernel {

@@ -1,7 +1,6 @@
 //! Long rows of differences, most of which are zero.
 //!
-//! A zero is followed by the number of further zeros, so that what did not move takes two bytes, however much
-//! of it there is.
+//! A zero is followed by the number of further zeros, so that a run of zeros of any length takes two numbers.
 
 use super::wire::{Bytes, put_number};
 use crate::parse::Expected;
@@ -9,7 +8,7 @@ use crate::parse::Expected;
 /// Appends differences to bytes.
 pub(super) struct Writer<'a> {
     out: &'a mut Vec<u8>,
-    /// Zeros that are not written yet.
+    /// Zeros that were not written yet.
     zeros: u64,
 }
 
@@ -27,7 +26,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes what is left; without it, zeros at the end are lost.
+    /// Writes the last zeros; without it they are lost.
     pub(super) fn finish(mut self) {
         self.flush();
     }
@@ -41,7 +40,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Takes differences from bytes; whoever asks knows how many there are.
+/// Takes differences from bytes; the caller knows their number.
 pub(super) struct Reader<'a, 'b> {
     bytes: &'b mut Bytes<'a>,
     zeros: u64,
@@ -64,7 +63,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         Ok(difference)
     }
 
-    /// Nothing may be left over: the lists on both sides have the same length.
+    /// Fails if zeros are left: both lists must have the same length.
     pub(super) fn finish(self) -> Result<(), Expected> {
         if self.zeros == 0 { Ok(()) } else { Err(Expected("as many differences as cells")) }
     }

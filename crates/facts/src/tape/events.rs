@@ -1,15 +1,14 @@
-//! What was measured besides the counters, as bytes: the clocks that the probe found, and where a trace says that
-//! each CPU's time went. Both belong to the time since the sample before, so they are written whole.
+//! Measurements other than counters as bytes: the clocks that the probe measured, and the totals of each CPU from a
+//! trace. Both describe the time since the sample before, so they are written in full.
 
-use super::reason;
-use super::wire::{Bytes, at_difference, difference, put_number};
+use super::wire::{Bytes, at_difference, difference, put_missing, put_number, take_missing};
 use crate::parse::Expected;
 use crate::probe::ClockReading;
 use crate::trace::{Cause, CauseTime, Comm, CpuTotals, TaskTime, TickStop};
 use crate::{Fact, Hertz, PerCpu};
 use std::collections::BTreeMap;
 
-/// Appends an answer for every CPU that was asked; nothing where none was.
+/// Appends an answer per CPU; nothing if there is none.
 pub(super) fn put<T>(out: &mut Vec<u8>, facts: &PerCpu<T>, put_one: impl Fn(&mut Vec<u8>, &T)) {
     if facts.is_empty() {
         return;
@@ -20,15 +19,15 @@ pub(super) fn put<T>(out: &mut Vec<u8>, facts: &PerCpu<T>, put_one: impl Fn(&mut
         put_number(out, u64::from(fact.is_ok()));
         match fact {
             Ok(one) => put_one(out, one),
-            Err(missing) => reason::put(out, missing),
+            Err(missing) => put_missing(out, missing),
         }
     }
 }
 
-/// Twice what Linux has been built for (CONFIG_NR_CPUS).
+/// Twice the largest CONFIG_NR_CPUS of Linux.
 const MOST_CPUS: usize = 1 << 14;
 
-/// The answers of a section.
+/// Parses the answers of a section.
 pub(super) fn take<T>(
     bytes: &mut Bytes,
     take_one: impl Fn(&mut Bytes, u32) -> Result<T, Expected>,
@@ -40,7 +39,7 @@ pub(super) fn take<T>(
     let mut one = || {
         let cpu = bytes.small()?;
         let fact: Fact<T> = match bytes.number()? {
-            0 => Err(reason::take(bytes)?),
+            0 => Err(take_missing(bytes)?),
             _ => Ok(take_one(bytes, cpu)?),
         };
         Ok((cpu, fact))
@@ -153,7 +152,7 @@ fn take_tick_stop(bytes: &mut Bytes) -> Result<(TickStop, u64), Expected> {
     Ok((stop, bytes.number()?))
 }
 
-/// A name may hold any byte, NUL included, so it is no text.
+/// A name may contain any byte, NUL included, so it is not a text.
 fn put_comm(out: &mut Vec<u8>, comm: Comm) {
     let length = comm.0.iter().rposition(|&it| it != 0).map_or(0, |last| last + 1);
     put_number(out, length as u64);
@@ -168,7 +167,7 @@ fn take_comm(bytes: &mut Bytes) -> Result<Comm, Expected> {
     Ok(comm)
 }
 
-/// The numbers stay with their causes for as long as tapes are read.
+/// The numbers of the causes never change.
 fn put_cause(out: &mut Vec<u8>, cause: Cause) {
     let (kind, number) = match cause {
         Cause::LocalTimer => (0, 0),

@@ -1,24 +1,25 @@
-//! Control groups as bytes: their paths where they changed, and their counts.
+//! Control groups as bytes: their paths if these changed, and the changes of their counts.
 
 use super::differences::{Reader, Writer};
-use super::reason;
-use super::wire::{Bytes, at_difference, difference, put_number, put_text};
+use super::wire::{
+    Bytes, at_difference, difference, put_missing, put_number, put_text, take_missing,
+};
 use crate::Fact;
 use crate::counters::{Group, Groups};
 use crate::parse::Expected;
 
-/// What a section holds. The numbers are one space.
+/// The kind of a section. A reason has a kind, too.
 const REASON: u64 = 0;
 const SAME_PATHS: u64 = 1;
 const PATHS: u64 = 2;
 
-/// Appends what is different in `groups`, which were read in a sample begun at `at`; nothing where nothing is.
+/// Appends the changes of `groups`, which were read in a sample that began at `at`; nothing if there are none.
 pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Groups>, groups: &Fact<Groups>) {
     let groups = match groups {
         Err(_) if before == groups => return,
         Err(missing) => {
             put_number(out, REASON);
-            return reason::put(out, missing);
+            return put_missing(out, missing);
         }
         Ok(groups) => groups,
     };
@@ -42,17 +43,17 @@ pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Groups>, groups: &Fa
     counts.finish();
 }
 
-/// A group takes a byte of a payload and some fifty in memory.
+/// A group takes at least one byte of a payload, and about fifty in memory.
 const MOST_GROUPS: usize = 1 << 18;
 
-/// The groups that a section makes of those before.
+/// Parses a section: the groups before with the changes applied.
 pub(super) fn take(
     bytes: &mut Bytes,
     at: u64,
     before: &Fact<Groups>,
 ) -> Result<Fact<Groups>, Expected> {
     let mut groups = match bytes.number()? {
-        REASON => return Ok(Err(reason::take(bytes)?)),
+        REASON => return Ok(Err(take_missing(bytes)?)),
         SAME_PATHS => {
             before.as_ref().map_err(|_| Expected("control groups before their changes"))?.clone()
         }

@@ -1,4 +1,4 @@
-//! A tape: the samples of one host as bytes, one behind the other, each as what changed since the one before.
+//! A tape: the samples of one host as bytes, one after the other, each as the changes since the one before.
 //!
 //! ```text
 //! fullclock tape 3          a line of text
@@ -9,23 +9,20 @@
 //! ...
 //! ```
 //!
-//! Users know a tape as the recording that `fullclock watch --record` makes. It is only ever appended to, so it can
-//! be cut anywhere and is whole up to the last frame. Damage costs the samples up to the next key frame. A sample
-//! is tagged sections of differences from the sample before, as numbers of seven bits to a byte. The samples from a key
-//! frame to the next are one DEFLATE stream (RFC 1951), flushed after each sample.
+//! Users know a tape as the recording that `fullclock watch --record` makes. It is only appended to, so it can be cut
+//! anywhere and is whole up to the last frame. Damage costs the samples up to the next key frame. A sample consists
+//! of tagged sections with differences from the sample before, as numbers of seven bits per byte. The samples from
+//! one key frame to the next are one DEFLATE stream (RFC 1951), flushed after each sample.
 //!
 //! Tapes of version 2 packed samples differently, and can still be read. A tape with another number in its first line
-//! is refused; a part of a sample that a later fullclock adds under the same number is stepped over.
+//! is refused. A section that only a later version of fullclock knows is skipped.
 
-mod decoder;
+mod codec;
 mod deflate;
 mod differences;
-mod encoder;
 mod events;
 pub mod frame;
 mod groups;
-mod label;
-mod reason;
 mod sample;
 mod table;
 mod tasks;
@@ -35,9 +32,8 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use decoder::{Decoder, Undecoded};
-pub use encoder::{Encoder, TooLarge};
-pub use label::Label;
+pub use codec::{Decoder, Encoder, TooLarge, Undecoded};
+pub use frame::Label;
 pub use sample::Sample;
 
 /// The versions of tapes that can be read.

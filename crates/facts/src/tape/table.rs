@@ -1,33 +1,34 @@
-//! A family's table as bytes: what changed since the sample before.
+//! The table of a family as bytes: the changes since the sample before.
 
 use super::differences::{Reader, Writer};
-use super::reason;
-use super::wire::{Bytes, at_difference, difference, put_number, put_text};
+use super::wire::{
+    Bytes, at_difference, difference, put_missing, put_number, put_text, take_missing,
+};
 use crate::counters::Table;
 use crate::parse::Expected;
 use crate::{Fact, Missing};
 use std::sync::Arc;
 
-/// What a section holds, as the sum of these. 0 is a reason why there is no table.
+/// The flags of a section; 0 means a reason why there is no table.
 const TABLE: u64 = 1;
-/// Rows and columns, where they are not those of the sample before; then cells differ from zero.
+/// Rows and columns, if they changed; then cells are differences from zero.
 const SHAPE: u64 = 2;
-/// What is blank, where that is not what it was.
+/// The blank rows and columns, if they changed.
 const BLANKS: u64 = 4;
-/// Where the counts come from, where that is not what it was, or for a new shape not the family's first choice.
+/// The source of the counts, if it changed, or, with a new shape, if it is not the family's first choice.
 const SOURCE: u64 = 8;
 
-/// Cells without a count take no bytes, but the names of their columns do: 8,192 CPUs that have counted nothing
-/// yet have about 1,000 cells for a byte. What claims more must not make us find the memory.
+/// Cells without a count take no bytes, but the names of their columns do: 8,192 CPUs that have counted nothing have
+/// about 1,000 cells per byte. A section that claims more must not make us allocate for it.
 const MOST_CELLS_A_BYTE: usize = 1 << 12;
 
-/// Appends what is different in `table`, which was read in a sample begun at `at`; nothing where nothing is.
+/// Appends the changes of `table`, which was read in a sample that began at `at`; nothing if there are none.
 pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Table>, table: &Fact<Table>) {
     let table = match table {
         Err(_) if before == table => return,
         Err(missing) => {
             put_number(out, 0);
-            return reason::put(out, missing);
+            return put_missing(out, missing);
         }
         Ok(table) => table,
     };
@@ -58,7 +59,7 @@ pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Table>, table: &Fact
     put_cells(out, before, table);
 }
 
-/// The table that a section makes of the one before. Its cells are taken off `room`.
+/// Parses a section: the table before with the changes applied. Its cells are subtracted from `room`.
 pub(super) fn take(
     bytes: &mut Bytes,
     at: u64,
@@ -67,7 +68,7 @@ pub(super) fn take(
 ) -> Result<Fact<Table>, Expected> {
     let flags = bytes.number()?;
     if flags == 0 {
-        return Ok(Err(reason::take(bytes)?));
+        return Ok(Err(take_missing(bytes)?));
     }
     if flags & TABLE == 0 || flags > TABLE | SHAPE | BLANKS | SOURCE {
         return Err(Expected("a table or a reason"));
@@ -96,7 +97,7 @@ fn has_shape_of(table: &Table, other: &Table) -> bool {
     table.rows() == other.rows() && table.columns() == other.columns()
 }
 
-/// A table's source cannot be taken back.
+/// The source of a table cannot be removed.
 fn may_take_source_of(table: &Table, other: &Table) -> bool {
     table.source().is_none() || other.source().is_some()
 }
@@ -105,7 +106,7 @@ fn has_blanks_of(table: &Table, other: &Table) -> bool {
     table.blank_rows() == other.blank_rows() && table.blank_columns() == other.blank_columns()
 }
 
-/// Rows as the gaps between them: most often there are none.
+/// Rows as the gaps between them, most of which are zero.
 fn put_shape(out: &mut Vec<u8>, table: &Table) {
     put_number(out, table.rows().len() as u64);
     put_number(out, table.columns().len() as u64);
@@ -145,12 +146,12 @@ fn put_blanks(out: &mut Vec<u8>, table: &Table) {
     put_number(out, table.blank_rows().len() as u64);
     for (row, why) in table.blank_rows() {
         put_number(out, u64::from(*row));
-        reason::put(out, why);
+        put_missing(out, why);
     }
     put_number(out, table.blank_columns().len() as u64);
     for (column, why) in table.blank_columns() {
         put_text(out, column);
-        reason::put(out, why);
+        put_missing(out, why);
     }
 }
 
@@ -158,18 +159,18 @@ fn take_blanks(bytes: &mut Bytes, table: &mut Table) -> Result<(), Expected> {
     table.clear_blanks();
     for _ in 0..bytes.count()? {
         let row = bytes.small()?;
-        let why: Missing = reason::take(bytes)?;
+        let why: Missing = take_missing(bytes)?;
         table.blank_row(row, why);
     }
     for _ in 0..bytes.count()? {
         let column = bytes.text()?;
-        table.blank_column(column, reason::take(bytes)?);
+        table.blank_column(column, take_missing(bytes)?);
     }
     Ok(())
 }
 
-/// Rows are read one behind the other, many at once: each time is given from the row above, the first from the
-/// sample's.
+/// Rows are read one after the other, in quick succession: each time is a difference from the row above, the first
+/// one from the sample.
 fn put_times(out: &mut Vec<u8>, at: u64, table: &Table) {
     let mut times = Writer::new(out);
     let mut above = at;
@@ -190,7 +191,7 @@ fn take_times(bytes: &mut Bytes, at: u64, table: &mut Table) -> Result<(), Expec
     times.finish()
 }
 
-/// Column by column: what counts on no CPU is one run of zeros, whatever the number of CPUs.
+/// Column by column: a column of zeros is one run, whatever the number of CPUs.
 fn put_cells(out: &mut Vec<u8>, before: &Table, table: &Table) {
     let mut cells = Writer::new(out);
     for column in 0..table.columns().len() {

@@ -1,23 +1,24 @@
-//! Tasks as bytes: who is gone, who has come, and what the few that ran have run.
+//! Tasks as bytes: those that ended, those that started, and the counts of those that ran.
 
-use super::reason;
-use super::wire::{Bytes, at_difference, difference, put_number, put_text};
+use super::wire::{
+    Bytes, at_difference, difference, put_missing, put_number, put_text, take_missing,
+};
 use crate::Fact;
 use crate::counters::{Name, Task, Tasks};
 use crate::parse::Expected;
 
-/// What a section holds. The numbers are one space.
+/// The kind of a section. A reason has a kind, too.
 const REASON: u64 = 0;
 const INCOMPLETE: u64 = 1;
 const COMPLETE: u64 = 2;
 
-/// Appends what is different in `tasks`, which were read in a sample begun at `at`; nothing where nothing is.
+/// Appends the changes of `tasks`, which were read in a sample that began at `at`; nothing if there are none.
 pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Tasks>, tasks: &Fact<Tasks>) {
     let tasks = match tasks {
         Err(_) if before == tasks => return,
         Err(missing) => {
             put_number(out, REASON);
-            return reason::put(out, missing);
+            return put_missing(out, missing);
         }
         Ok(tasks) => tasks,
     };
@@ -37,14 +38,14 @@ pub(super) fn put(out: &mut Vec<u8>, at: u64, before: &Fact<Tasks>, tasks: &Fact
     put_changes(out, &changed.collect::<Vec<_>>());
 }
 
-/// The tasks that a section makes of those before.
+/// Parses a section: the tasks before with the changes applied.
 pub(super) fn take(
     bytes: &mut Bytes,
     at: u64,
     before: &Fact<Tasks>,
 ) -> Result<Fact<Tasks>, Expected> {
     let complete = match bytes.number()? {
-        REASON => return Ok(Err(reason::take(bytes)?)),
+        REASON => return Ok(Err(take_missing(bytes)?)),
         INCOMPLETE => false,
         COMPLETE => true,
         _ => return Err(Expected("tasks or a reason")),
@@ -64,13 +65,13 @@ pub(super) fn take(
     Ok(Ok(Tasks { complete, read_at, list }))
 }
 
-/// The same task, by all that does not change while it counts. One that took another name is another one here.
+/// Whether all but the counts is the same. A task with a new name is a new task here.
 fn find<'a>(tasks: &'a Tasks, task: &Task) -> Option<&'a Task> {
     let identity = |it: &Task| (it.pid, it.name, it.is_kernel_thread, it.started);
     tasks.get(task.tid).filter(|it| identity(it) == identity(task))
 }
 
-/// Ascending places, each as the number of places left out before it.
+/// Ascending indices, each as the number of indices skipped before it.
 fn put_places(out: &mut Vec<u8>, places: impl ExactSizeIterator<Item = usize>) {
     put_number(out, places.len() as u64);
     let mut next = 0;
@@ -80,7 +81,7 @@ fn put_places(out: &mut Vec<u8>, places: impl ExactSizeIterator<Item = usize>) {
     }
 }
 
-/// The next place in a list of `length`.
+/// The next index in a list of `length`.
 fn take_place(bytes: &mut Bytes, next: &mut usize, length: usize) -> Result<usize, Expected> {
     let skipped = usize::try_from(bytes.number()?).ok();
     let place = skipped.and_then(|it| next.checked_add(it)).filter(|it| *it < length);

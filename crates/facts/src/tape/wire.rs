@@ -1,10 +1,12 @@
-//! Numbers and texts as bytes: little ones in few.
+//! Numbers, texts and reasons as bytes; small numbers take few.
 //!
-//! A number takes seven bits to a byte, the lowest first, the highest bit saying that more follow (LEB128,
-//! DWARF 5 section 7.6). A text is its length and its UTF-8. A difference is wrapping, so that any two numbers
-//! have one, and zigzagged, so that a small step down is as short as a small step up.
+//! A number takes seven bits per byte, the lowest first; the highest bit of a byte says that more follow (LEB128,
+//! DWARF 5 section 7.6). A text is its length and its UTF-8. Differences wrap, so that any two numbers have one,
+//! and are zigzag-encoded, so that a small step down is as short as a small step up. A reason says why something is
+//! missing.
 
 use crate::parse::Expected;
+use crate::{Missing, Why};
 
 /// Appends a number.
 pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
@@ -21,25 +23,25 @@ pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Appends a part of a frame: what it is, how long it is, and what `write` makes of it.
+/// Appends a section of a frame: its tag, its length and its bytes.
 pub(super) fn put_section(out: &mut Vec<u8>, tag: u64, section: &[u8]) {
     put_number(out, tag);
     put_number(out, section.len() as u64);
     out.extend_from_slice(section);
 }
 
-/// How far `to` is from `from`, as a number that is small where they are close.
+/// The zigzag-encoded difference from `from` to `to`: small where they are close.
 pub(super) fn difference(from: u64, to: u64) -> u64 {
     let step = to.wrapping_sub(from);
     (step << 1) ^ (step >> 63).wrapping_neg()
 }
 
-/// The number at a difference from another.
+/// The number at this difference from `from`.
 pub(super) fn at_difference(from: u64, difference: u64) -> u64 {
     from.wrapping_add((difference >> 1) ^ (difference & 1).wrapping_neg())
 }
 
-/// Bytes that are yet to be read.
+/// Bytes to parse.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bytes<'a>(&'a [u8]);
 
@@ -52,7 +54,7 @@ impl<'a> Bytes<'a> {
         self.0.is_empty()
     }
 
-    /// How many are left: no list that is yet to be read has more members.
+    /// The number of bytes left, which limits the length of every list.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -76,12 +78,12 @@ impl<'a> Bytes<'a> {
         Err(NUMBER)
     }
 
-    /// The next number, of 32 bits.
+    /// The next number, of at most 32 bits.
     pub(super) fn small(&mut self) -> Result<u32, Expected> {
         u32::try_from(self.number()?).map_err(|_| Expected("a number of at most 32 bits"))
     }
 
-    /// The next number, as the length of a list whose members take a byte or more each.
+    /// The next number, as the length of a list whose elements take at least one byte each.
     pub(super) fn count(&mut self) -> Result<usize, Expected> {
         let count = self.number()?;
         let count = usize::try_from(count).ok().filter(|&it| it <= self.len());
@@ -101,12 +103,46 @@ impl<'a> Bytes<'a> {
         std::str::from_utf8(self.take(length)?).map_err(|_| Expected("UTF-8"))
     }
 
-    /// The next part of a frame: what it is, and its bytes.
+    /// The next section of a frame: its tag and its bytes.
     pub(super) fn section(&mut self) -> Result<(u64, Bytes<'a>), Expected> {
         let tag = self.number()?;
         let length = self.count()?;
         Ok((tag, Bytes(self.take(length)?)))
     }
+}
+
+/// Appends a reason. The numbers of the reasons never change.
+pub(super) fn put_missing(out: &mut Vec<u8>, missing: &Missing) {
+    let (number, texts): (u64, [Option<&str>; 2]) = match &missing.why {
+        Why::NotHere(because) => (0, [Some(because), None]),
+        Why::Hidden(hypervisor) => (1, [Some(hypervisor), None]),
+        Why::Absent => (2, [None, None]),
+        Why::Denied => (3, [None, None]),
+        Why::NotCollected => (4, [None, None]),
+        Why::Failed(error) => (5, [Some(error), None]),
+        Why::Malformed { found, expected } => (6, [Some(found), Some(expected)]),
+    };
+    put_number(out, number);
+    put_text(out, &missing.what);
+    texts.into_iter().flatten().for_each(|text| put_text(out, text));
+}
+
+/// The next reason.
+pub(super) fn take_missing(bytes: &mut Bytes) -> Result<Missing, Expected> {
+    let number = bytes.number()?;
+    let what = bytes.text()?.to_owned();
+    let mut text = || bytes.text().map(str::to_owned);
+    let why = match number {
+        0 => Why::NotHere(text()?),
+        1 => Why::Hidden(text()?),
+        2 => Why::Absent,
+        3 => Why::Denied,
+        4 => Why::NotCollected,
+        5 => Why::Failed(text()?),
+        6 => Why::Malformed { found: text()?, expected: text()?.into() },
+        _ => return Err(Expected("a reason why something is missing")),
+    };
+    Ok(Missing { what, why })
 }
 
 #[cfg(test)]
@@ -149,5 +185,29 @@ mod tests {
         assert!(Bytes::new(&[200, 1, b'a']).text().is_err());
         assert!(Bytes::new(&[1, 0xff]).text().is_err());
         assert_eq!(Bytes::new(&[1, b'a']).text(), Ok("a"));
+    }
+
+    #[test]
+    fn every_reason_comes_back() {
+        let failed = |text: &str| Why::Failed(text.to_owned());
+        let reasons = [
+            Missing::not_here("a", "b"),
+            Missing::hidden("a", "KVM"),
+            Missing::absent("/a"),
+            Missing::denied("/a"),
+            Missing::not_collected("/a"),
+            Missing { what: "/é".into(), why: failed("Input/output error (os error 5)") },
+            Missing::malformed("/a", "x", "a number"),
+        ];
+        for reason in reasons {
+            let mut bytes = Vec::new();
+            put_missing(&mut bytes, &reason);
+            assert_eq!(take_missing(&mut Bytes::new(&bytes)), Ok(reason));
+        }
+    }
+
+    #[test]
+    fn a_reason_that_nobody_has_is_refused() {
+        assert!(take_missing(&mut Bytes::new(&[7, 0])).is_err());
     }
 }

@@ -1,74 +1,71 @@
-//! What the kernel's tracepoints say about one CPU at a time: switches between tasks, interrupts, softirqs
-//! and the tick.
+//! What the kernel's tracepoints report of one CPU at a time: context switches, interrupts, softirqs and the tick.
 //!
-//! Sources: include/trace/events/{sched,irq,timer}.h and arch/x86/include/asm/trace/irq_vectors.h of the
-//! kernel. A trace knows nothing of time that no event marks off: hypervisor, firmware and the entry code
-//! around a tracepoint are inside whatever ran at the time. Task numbers are those of the first pid
-//! namespace, whatever namespace the reader lives in.
+//! Sources: include/trace/events/{sched,irq,timer}.h and arch/x86/include/asm/trace/irq_vectors.h of the kernel. Time
+//! without events of its own belongs to whatever ran then: the hypervisor, the firmware and the entry code around a
+//! tracepoint. Task numbers are those of the initial PID namespace, whatever namespace the reader is in.
 
-mod cause;
 pub mod format;
 pub mod record;
-pub mod returned;
 pub mod timeline;
 mod totals;
 pub mod tracepoint;
 pub mod waits;
 
-pub use cause::Cause;
-pub use totals::{CauseTime, CpuTotals, TaskTime, TickStop};
+// Former name of this module, which is still in use.
+pub use record as returned;
+pub use totals::{Cause, CauseTime, CpuTotals, TaskTime, TickStop};
 
 use std::fmt;
 
-/// One traced moment of one CPU.
+/// One event on one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// When, in ns of CLOCK_MONOTONIC_RAW.
     pub at_ns: u64,
     /// On which CPU.
     pub cpu: u32,
-    /// The task the CPU was in, interrupted or not, where the record says so; 0 is the idle task.
+    /// The running task, interrupted or not, where the record has it; 0 is the idle task.
     pub running: Option<i32>,
     /// What happened.
     pub what: What,
 }
 
-/// What a traced moment is.
+/// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The CPU went from one task to another (sched:sched_switch).
+    /// A context switch (sched:sched_switch).
     Switch {
         /// The task that left the CPU.
         prev: Task,
-        /// The state it was left in, as the tracepoint encodes it; [`waits::Left`] decodes it.
+        /// Its state, as the tracepoint encodes it; [`waits::Left`] decodes it.
         prev_state: u64,
-        /// The task that got the CPU.
+        /// The task that gets the CPU.
         next: Task,
     },
-    /// A task made another, by thread id: a thread of its own process, or the first of another
+    /// A task created another, by thread ID: a thread of its own process, or the first one of a new process
     /// (sched:sched_process_fork).
     Fork {
-        /// The task that there was.
+        /// The parent.
         parent: i32,
-        /// The task that there is too.
+        /// The child.
         child: i32,
     },
     /// An interrupt or a softirq began.
     Enter(Cause),
-    /// It ended.
+    /// An interrupt or a softirq ended.
     Exit(Cause),
     /// The kernel tried to stop the tick (timer:tick_stop).
     TickStop(TickStop),
-    /// So many events before this one did not fit the buffer.
+    /// The number of events before this one that did not fit in the buffer.
     Lost(u64),
 }
 
-/// A thread, by the kernel's number and name.
+/// A thread, by its ID and name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Task {
-    /// Its thread id; 0 is the idle task of whichever CPU.
+    /// Its thread ID; 0 is the idle task of any CPU.
     pub tid: i32,
-    /// Its name at that moment.
+    /// Its name at that time.
     pub comm: Comm,
 }
 
@@ -77,14 +74,14 @@ pub struct Task {
 pub struct Comm(pub [u8; 16]);
 
 impl Comm {
-    /// The name in `text`, cut to what the kernel keeps.
+    /// The name in `text`, cut to the kernel's length.
     pub fn new(text: &str) -> Comm {
         let mut name = [0; 16];
         name.iter_mut().take(15).zip(text.bytes()).for_each(|(to, from)| *to = from);
         Comm(name)
     }
 
-    /// Whether there is no name.
+    /// Whether the name is empty.
     pub fn is_empty(&self) -> bool {
         self.bytes().is_empty()
     }
@@ -95,7 +92,7 @@ impl Comm {
     }
 }
 
-/// As it may be shown on a terminal: a task names itself, with any byte it likes.
+/// Safe to print on a terminal: a task can set its name to any bytes.
 impl fmt::Display for Comm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = String::from_utf8_lossy(self.bytes());

@@ -1,12 +1,15 @@
-//! The records that perf writes into its ring: samples of tracepoints, and counts of lost ones.
+//! The records in a perf ring: samples of tracepoints, samples of what a kernel function returned, and counts of
+//! lost samples.
 //!
-//! Source: perf_event_open(2), "MMAP layout", and include/uapi/linux/perf_event.h. Samples here are of type
-//! PERF_SAMPLE_TIME | PERF_SAMPLE_RAW, and every other record ends with its time (sample_id_all).
+//! Source: perf_event_open(2), "MMAP layout", and include/uapi/linux/perf_event.h. Samples of tracepoints have the
+//! type PERF_SAMPLE_TIME | PERF_SAMPLE_RAW. Samples of returns have the type PERF_SAMPLE_TIME |
+//! PERF_SAMPLE_REGS_INTR with one register, which holds the return value. Every other record ends with its time
+//! (sample_id_all).
 
 use super::tracepoint::Layouts;
 use super::{Event, What};
 
-/// What every record begins with: its type, flags and size.
+/// The header of a record: its type, flags and size.
 pub const HEADER: usize = 8;
 
 /// PERF_RECORD_*.
@@ -17,15 +20,15 @@ pub(super) const LOST_SAMPLES: u32 = 13;
 const TIME: usize = 8;
 const RAW_SIZE: usize = 4;
 
-/// The size of the record that begins with `header`, in bytes; `None` where no record is so small.
+/// The size of the record that begins with `header`, in bytes; `None` where it is smaller than a header.
 pub fn size(header: [u8; HEADER]) -> Option<usize> {
     let [.., low, high] = header;
     let size = usize::from(u16::from_ne_bytes([low, high]));
     (size >= HEADER).then_some(size)
 }
 
-/// What a record of `cpu`'s ring says; `None` where it says nothing of use. A sample that cannot be understood
-/// is a lost event. Only the first bytes of a sample are needed; those of other records all.
+/// The event in a record of `cpu`'s ring; `None` for records of other types. A sample that cannot be parsed is a lost
+/// event. Samples may be cut, other records must be whole.
 pub fn event(layouts: &Layouts, cpu: u32, record: &[u8]) -> Option<Event> {
     let kind = u32::from_ne_bytes(*record.first_chunk()?);
     let body = record.get(HEADER..)?;
@@ -51,6 +54,48 @@ fn raw(body: &[u8]) -> Option<&[u8]> {
     let size = usize::try_from(u32::from_ne_bytes(*body.first_chunk()?)).ok()?;
     let raw = body.get(RAW_SIZE..)?;
     Some(raw.get(..size).unwrap_or(raw))
+}
+
+/// A return of a function, or a count of lost ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returned {
+    /// A return.
+    Value {
+        /// When, in ns of CLOCK_MONOTONIC_RAW.
+        at_ns: u64,
+        /// The register that holds the return value.
+        value: u64,
+    },
+    /// The number of returns that were lost because the ring was full.
+    Lost(u64),
+}
+
+const WORD: usize = 8;
+
+/// The return in a record; `None` for records of other types. A sample without the register is a lost one.
+pub fn returned(record: &[u8]) -> Option<Returned> {
+    let kind = u32::from_ne_bytes(*record.first_chunk()?);
+    let word = |at: usize| {
+        let bytes = record.get(HEADER + at * WORD..)?.first_chunk()?;
+        Some(u64::from_ne_bytes(*bytes))
+    };
+    match kind {
+        SAMPLE => {
+            // PERF_SAMPLE_REGS_ABI_NONE: the sample has no registers.
+            const NONE: u64 = 0;
+            let value = || word(1).filter(|it| *it != NONE).and_then(|_| word(2));
+            let at_ns = word(0);
+            Some(
+                at_ns
+                    .zip(value())
+                    .map_or(Returned::Lost(1), |(at_ns, value)| Returned::Value { at_ns, value }),
+            )
+        }
+        // The first word is the ID of the event.
+        LOST => word(1).map(Returned::Lost),
+        LOST_SAMPLES => word(0).map(Returned::Lost),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -100,5 +145,33 @@ mod tests {
         assert_eq!(said(&record(LOST, &[&[1; 9]])), None);
         assert_eq!(said(&record(5, &[&[1; 32]])), None);
         assert_eq!(size([0, 0, 0, 0, 0, 0, 7, 0]), None);
+    }
+
+    fn return_record(kind: u32, words: &[u64]) -> Vec<u8> {
+        let size = u16::try_from(HEADER + words.len() * WORD).unwrap();
+        let body: Vec<u8> = words.iter().flat_map(|it| it.to_ne_bytes()).collect();
+        [&kind.to_ne_bytes()[..], &[0, 0], &size.to_ne_bytes(), &body].concat()
+    }
+
+    #[test]
+    fn a_sample_is_a_time_and_what_was_returned() {
+        const ABI_64: u64 = 2;
+        let sample = return_record(SAMPLE, &[42, ABI_64, 1]);
+        assert_eq!(returned(&sample), Some(Returned::Value { at_ns: 42, value: 1 }));
+    }
+
+    #[test]
+    fn what_was_not_written_down_is_counted() {
+        assert_eq!(returned(&return_record(LOST, &[9, 77, 42])), Some(Returned::Lost(77)));
+        assert_eq!(returned(&return_record(LOST_SAMPLES, &[5, 42])), Some(Returned::Lost(5)));
+        assert_eq!(returned(&return_record(SAMPLE, &[42, 0])), Some(Returned::Lost(1)));
+        assert_eq!(returned(&return_record(SAMPLE, &[42])), Some(Returned::Lost(1)));
+    }
+
+    #[test]
+    fn a_return_that_is_cut_or_of_no_use_is_nothing() {
+        assert_eq!(returned(&[]), None);
+        assert_eq!(returned(&return_record(LOST, &[9])), None);
+        assert_eq!(returned(&return_record(5, &[1, 2, 3])), None);
     }
 }

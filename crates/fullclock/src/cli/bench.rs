@@ -1,9 +1,9 @@
 //! The options of `fullclock bench`.
 
 use super::cpu_list;
-use crate::duration;
 use clap::{Args, Parser, ValueEnum};
-use facts::CpuSet;
+use facts::quantity::percent;
+use facts::{CpuSet, quantity};
 use lab::trial::Better;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) until: Option<f64>,
     /// Begin no more trials after this time, but end a block: of two, A B B A or B A A B, or a trial of each whose pieces take turns [default: 5m with --until]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) limit: Option<Duration>,
     /// Run it on each CPU in turn, and rank the CPUs
     #[arg(long, conflicts_with = "vs")]
@@ -82,7 +82,7 @@ pub(crate) struct WorkArguments {
     #[arg(long, value_name = "WHICH")]
     pub(crate) better: Option<Direction>,
     /// How long a trial may take
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) timeout: Option<Duration>,
     /// The command to measure
     #[arg(value_name = "COMMAND", last = true)]
@@ -129,15 +129,6 @@ impl From<Direction> for Better {
 
 fn place(text: &str) -> Result<Place, String> {
     if text == "any" { Ok(Place::Any) } else { cpu_list(text).map(Place::Cpus) }
-}
-
-/// `0.3%` or `0.3`, as a share.
-pub(crate) fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim_end();
-    match number.parse::<f64>() {
-        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
-        _ => Err("expected a percentage above 0 and below 100, as in 0.3%".to_owned()),
-    }
 }
 
 pub(super) const EXAMPLES: &str = "\

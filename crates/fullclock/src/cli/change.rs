@@ -1,8 +1,8 @@
 //! The options of the commands that change a host: plan, apply, revert, confirm, status, watch-drift.
 
 use super::BenchArguments;
-use crate::duration;
 use clap::{Args, Parser};
+use facts::quantity;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(crate) struct ApplyArguments {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Revert after this time unless `fullclock confirm` comes, even if this session is gone: 5m
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) confirm_within: Option<Duration>,
     /// Make it last: files for sysctl, modprobe and systemd, each shown before it is written and taken away by revert
     #[arg(long, conflicts_with = "confirm_within")]
@@ -100,10 +100,10 @@ pub(crate) struct StatusArguments {
 #[derive(Args, Debug)]
 pub(crate) struct DriftArguments {
     /// How often to look
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
     pub(crate) interval: Duration,
     /// For how long to look [default: until Ctrl-C]
-    #[arg(short, long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) duration: Option<Duration>,
     #[command(flatten)]
     pub(crate) state: StateArguments,

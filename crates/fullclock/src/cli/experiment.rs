@@ -1,9 +1,9 @@
 //! The options of `fullclock experiment` and `fullclock report`.
 
-use super::bench::percent;
 use super::change::StateArguments;
-use crate::duration;
 use clap::{Args, ValueEnum};
+use facts::quantity;
+use facts::quantity::percent;
 use lab::experiment::Experiment;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,10 +38,10 @@ pub(crate) struct ExperimentArguments {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub(crate) warm_up: Option<u32>,
     /// Rest between a change of settings and its trial: 2s
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) rest: Option<Duration>,
     /// Take no longer than this: fewer trials, or a refusal where that leaves too few
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) budget: Option<Duration>,
     /// End when a CPU is hotter than this, in degrees Celsius; and where nobody can tell, as with the next two
     #[arg(long, value_name = "DEGREES")]

@@ -2,9 +2,8 @@
 
 use super::change::StateArguments;
 use super::cpu_list;
-use crate::duration;
 use clap::{Args, Subcommand};
-use facts::CpuSet;
+use facts::{CpuSet, quantity};
 use lab::experiment::Experiment;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,7 +60,7 @@ pub(crate) struct TuneArguments {
     #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(crate) iterations: u64,
     /// Take no longer than this: fewer trials, or a refusal where that leaves too few
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) budget: Option<Duration>,
     /// Apply the knee, until the next boot
     #[arg(long)]
@@ -86,13 +85,13 @@ pub(crate) struct TuneArguments {
 #[derive(Args, Debug)]
 pub(crate) struct PowerArguments {
     /// For how long; Ctrl-C ends it earlier, with what there is
-    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = quantity::duration)]
     pub(crate) duration: Duration,
     /// The time between two samples, 100ms at least
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
     pub(crate) interval: Duration,
     /// How long the controller may take over one answer
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = quantity::duration)]
     pub(crate) timeout: Duration,
 }
 
@@ -103,7 +102,7 @@ pub(crate) struct SensorsArguments {
     #[arg(long)]
     pub(crate) watch: bool,
     /// The time between two rounds of --watch
-    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = duration::parse, requires = "watch")]
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = quantity::duration, requires = "watch")]
     pub(crate) interval: Duration,
     /// End after that many rounds
     #[arg(short = 'n', long, value_name = "COUNT", requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
@@ -125,7 +124,7 @@ pub(crate) struct SensorsArguments {
     #[arg(long, conflicts_with = "cache")]
     pub(crate) no_cache: bool,
     /// How long the controller may take over one answer
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = quantity::duration)]
     pub(crate) timeout: Duration,
 }
 
@@ -142,7 +141,7 @@ pub(crate) struct LatencyArguments {
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
     /// Give up after this long, and show what there is
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) timeout: Option<Duration>,
 }
 

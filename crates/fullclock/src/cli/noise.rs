@@ -1,22 +1,21 @@
 //! The options of `fullclock noise`.
 
-use super::{Trace, cpu_list};
-use crate::duration;
+use super::{Trace, cpu_list, trace};
 use clap::Args;
-use facts::CpuSet;
+use facts::{CpuSet, quantity};
 use std::time::Duration;
 
 /// Which CPUs are watched, and for how long.
 #[derive(Args, Debug)]
 pub(crate) struct NoiseArguments {
     /// How long to occupy the CPUs: 500ms, 10s, 2m
-    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = quantity::duration)]
     pub(crate) duration: Duration,
     /// The CPUs to occupy, all at once, a list like 0-3,8 [default: all that are online]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
     /// Whether to trace who interrupts: auto does so where it is allowed and costs little
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = trace())]
     pub(crate) trace: Trace,
     /// Print CSV
     #[arg(long)]

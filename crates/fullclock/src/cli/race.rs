@@ -1,7 +1,7 @@
 //! The options of `fullclock race` and `fullclock agent`.
 
-use crate::duration;
 use clap::Args;
+use facts::quantity;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,10 +24,10 @@ pub(crate) struct RaceArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: Option<String>,
     /// For how long
-    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = quantity::duration)]
     pub(crate) duration: Duration,
     /// The time between two figures of a node, longer where nothing is committed meanwhile: 100ms, 1s
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
     pub(crate) interval: Duration,
     /// The file that holds the token of agents
     #[arg(long, value_name = "FILE")]

@@ -1,7 +1,7 @@
 //! `fullclock serve`.
 
-use crate::duration;
 use clap::Args;
+use facts::quantity;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(crate) struct ServeArguments {
 const SHORTEST: Duration = Duration::from_millis(100);
 
 fn interval(text: &str) -> Result<Duration, String> {
-    match duration::parse(text)? {
+    match quantity::duration(text)? {
         interval if interval < SHORTEST => {
             Err("a browser draws every 100ms at most; `fullclock watch` samples more often"
                 .to_owned())

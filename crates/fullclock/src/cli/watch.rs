@@ -1,9 +1,8 @@
 //! The options of `fullclock watch`.
 
 use super::cpu_list;
-use crate::duration;
 use clap::{Args, ValueEnum};
-use facts::CpuSet;
+use facts::{CpuSet, quantity};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 pub(crate) struct WatchArguments {
     /// The time between two samples: 500ms, 1s, 2m
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
     pub(crate) interval: Duration,
     /// Print one interval and exit
     #[arg(long, conflicts_with_all = ["count", "command"])]

@@ -1,10 +1,9 @@
 //! `fullclock audit`: judges a host.
 
-use crate::advised;
 use crate::cli::{Arguments, Level};
-use crate::output::{self, Style};
-use crate::render;
+use crate::output::{self};
 use anyhow::Result;
+use engine::advised;
 use host::Answered;
 use rules::audit::Audit;
 use std::process::ExitCode;
@@ -20,14 +19,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
         anyhow::Ok((host, audit, name))
     })?;
     let text = if arguments.output.json {
-        render::json::audit(&host, &audit)?
+        report::json::audit(&host, &audit)?
     } else {
-        let style = Style::of_stdout(arguments.output.color);
-        let detail = render::text::Detail {
+        let style = output::style(arguments.output.color);
+        let detail = report::text::Detail {
             quiet: arguments.output.quiet,
             verbose: arguments.audit.verbose,
         };
-        render::text::audit(&name, &host, &audit, detail, style)
+        report::text::audit(&name, &host, &audit, detail, style)
     };
     output::print(&text)?;
     Ok(if fails(&audit, &arguments.audit.fail_on) { ExitCode::from(1) } else { ExitCode::SUCCESS })

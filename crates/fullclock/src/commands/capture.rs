@@ -1,9 +1,9 @@
 //! `fullclock capture`: writes down everything that an audit and a plan ask of a host.
 
-use crate::advised::is_of_kernel;
 use crate::cli::Arguments;
 use crate::{output, private_file};
 use anyhow::Result;
+use engine::advised::is_of_kernel;
 use host::{Answered, Recording};
 use std::path::Path;
 use std::process::ExitCode;

@@ -2,10 +2,9 @@
 
 use crate::cli::{Arguments, CompareArguments};
 use crate::compared::{compared, sides};
-use crate::output::{self, Style};
-use crate::render;
-use crate::results_folder::results_folder;
+use crate::output::{self};
 use anyhow::{Context, Result};
+use engine::results_folder::results_folder;
 use lab::record::Record;
 use lab::store::{self, History};
 use std::path::{Path, PathBuf};
@@ -22,9 +21,9 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
     let sides = sides(&records, &given);
     let found = compared(&records, &sides, &given)?;
     let text = if arguments.output.json {
-        render::bench::comparisons_json(&found)?
+        report::bench::comparisons_json(&found)?
     } else {
-        render::bench::comparisons(&found, &sides, &given, Style::of_stdout(arguments.output.color))
+        report::bench::comparisons(&found, &sides, &given, output::style(arguments.output.color))
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -1,10 +1,9 @@
 //! `fullclock explain`: what an entry of a list is about, or what a pasted line means.
 
 use crate::cli::Arguments;
-use crate::documentation;
-use crate::output::{self, Style};
-use crate::render;
+use crate::output::{self};
 use anyhow::{Context, Result, bail};
+use report::documentation;
 use rules::pasted;
 use std::io::Read;
 use std::process::ExitCode;
@@ -13,25 +12,25 @@ use std::process::ExitCode;
 const LONGEST_TEXT: u64 = 1 << 20;
 
 pub(super) fn run(arguments: &Arguments, subject: &[String]) -> Result<ExitCode> {
-    let style = Style::of_stdout(arguments.output.color);
+    let style = output::style(arguments.output.color);
     let subject = match subject {
         [] => String::new(),
         [dash] if dash == "-" => from_stdin()?,
         words => words.join(" "),
     };
     let text = if subject.trim().is_empty() {
-        if arguments.output.json { render::json::entries()? } else { render::text::entries(style) }
+        if arguments.output.json { report::json::entries()? } else { report::text::entries(style) }
     } else if let [first, others @ ..] = &*documentation::find(subject.trim()) {
         if arguments.output.json {
-            render::json::entry(first, others)?
+            report::json::entry(first, others)?
         } else {
-            render::text::entry(first, others, style)
+            report::text::entry(first, others, style)
         }
     } else if let Some(explanation) = pasted::explain(&subject) {
         if arguments.output.json {
-            render::json::explanation(&explanation)?
+            report::json::explanation(&explanation)?
         } else {
-            render::text::explanation(&explanation, style)
+            report::text::explanation(&explanation, style)
         }
     } else {
         bail!("{}", nobody_knows(subject.trim()));

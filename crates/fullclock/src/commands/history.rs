@@ -1,10 +1,9 @@
 //! `fullclock history`: the results that were kept, and each of them.
 
 use crate::cli::{Arguments, HistoryAction, HistoryArguments};
-use crate::output::{self, Style};
-use crate::render;
-use crate::results_folder::results_folder;
+use crate::output::{self};
 use anyhow::Result;
+use engine::results_folder::results_folder;
 use lab::store::{History, read, recordings, sweep};
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,9 +26,12 @@ pub(super) fn run(arguments: &Arguments, options: &HistoryArguments) -> Result<E
             let entry = history.find(result)?;
             history.remove(&entry)?;
             if arguments.output.json {
-                render::history::json(&[entry])?
+                report::history::json(&[entry])?
             } else {
-                format!("removed {}\n", output::harmless(&entry.path.display().to_string()))
+                format!(
+                    "removed {}\n",
+                    report::harmless::harmless(&entry.path.display().to_string())
+                )
             }
         }
     };
@@ -52,17 +54,17 @@ fn noting(arguments: &Arguments, history: History) -> History {
 fn listed(arguments: &Arguments, options: &HistoryArguments, history: &History) -> Result<String> {
     let entries = history.list(options.workload.as_deref(), options.count)?;
     if arguments.output.json {
-        return Ok(render::history::json(&entries)?);
+        return Ok(report::history::json(&entries)?);
     }
-    Ok(render::history::text(&entries, Style::of_stdout(arguments.output.color)))
+    Ok(report::history::text(&entries, output::style(arguments.output.color)))
 }
 
 fn shown(arguments: &Arguments, history: &History, id: &str) -> Result<String> {
     let entry = history.find(id)?;
     let (record, recordings) = (read(&entry.path)?, recordings(&entry.path));
     if arguments.output.json {
-        return Ok(render::history::entry_json(&entry, &record.machine, &recordings)?);
+        return Ok(report::history::entry_json(&entry, &record.machine, &recordings)?);
     }
-    let style = Style::of_stdout(arguments.output.color);
-    Ok(render::history::entry_text(&entry, &record, recordings, style))
+    let style = output::style(arguments.output.color);
+    Ok(report::history::entry_text(&entry, &record, recordings, style))
 }

@@ -6,15 +6,15 @@
 
 use super::ledger::{threads, wait, within};
 use crate::cli::{Arguments, NoiseArguments};
-use crate::interrupt::Interrupt;
-use crate::measure::choice::Trace;
-use crate::measure::{choice, spin};
-use crate::output::{self, Style};
-use crate::render::noise::{Report, csv, json, text};
+use crate::output::{self};
 use anyhow::{Context, Result, bail};
+use engine::interrupt::Interrupt;
+use engine::measure::choice::Trace;
+use engine::measure::{choice, spin};
 use facts::{CpuSet, Missing};
 use host::Live;
 use host::counters::{Sampler, Wanted};
+use report::noise::{Report, csv, json, text};
 use rules::interval::Interval;
 use rules::noise::{Noise, Seen};
 use std::collections::BTreeSet;
@@ -73,7 +73,7 @@ fn print(arguments: &Arguments, options: &NoiseArguments, report: &Report<'_>) -
     } else if arguments.output.json {
         json::noise(report).context("cannot write JSON")?
     } else {
-        let style = Style::of_stdout(arguments.output.color);
+        let style = output::style(arguments.output.color);
         text::noise(report, arguments.audit.verbose, style)
     };
     output::print(&text)

@@ -1,15 +1,16 @@
 //! `fullclock serve`: this machine in a browser.
 
 use crate::cli::{Arguments, ServeArguments};
-use crate::interrupt::Interrupt;
 use crate::output;
-use crate::results_folder::results_folder;
-use crate::secret;
-use crate::watch::{self, Probing, View, Watched};
 use crate::web::{Gate, Limits, Plan, serve};
 use anyhow::{Context, Result, bail};
+use engine::interrupt::Interrupt;
+use engine::results_folder::results_folder;
+use engine::sampling::Watched;
+use engine::{sampling, secret};
 use host::Live;
 use lab::record::Fingerprint;
+use rules::watch::{Probing, View};
 use std::io::{IsTerminal, stderr, stdout};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -28,8 +29,8 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
     let live = Live::this_machine();
     let host = host::view(&live);
     let fingerprint = Fingerprint::of(&host);
-    let (interval, view) = (options.interval, View::everything());
-    let plan = watch::Plan { interval, cpus: None, view, probing: Probing::Busy };
+    let (interval, view) = (options.interval, View::everything(std::process::id()));
+    let plan = sampling::Plan { interval, cpus: None, view, probing: Probing::Busy };
     let most_files = host::counters::raise_open_files();
     let watched = Watched::begin(live, host, plan, None)?;
     let plan = Plan {

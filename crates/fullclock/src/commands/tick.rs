@@ -4,10 +4,9 @@
 //! somebody traces the attempts.
 
 use crate::cli::{Arguments, TickArguments};
-use crate::interrupt::Interrupt;
-use crate::output::{self, Style};
-use crate::render;
+use crate::output::{self};
 use anyhow::{Result, bail};
+use engine::interrupt::Interrupt;
 use facts::counters::{Counters, Family, Tasks};
 use facts::{CpuSet, Fact, HostView, Missing, Why};
 use host::Live;
@@ -49,11 +48,11 @@ pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<Exit
     let ticks = ticks(&Samples { counted: interval, traced: traced_interval }, &cpus)?;
     let full_rate = rules::tick::full_rate(&interval);
     let report =
-        render::tick::Report { ticks: &ticks, elapsed_ns: interval.elapsed_ns()?, full_rate };
+        report::tick::Report { ticks: &ticks, elapsed_ns: interval.elapsed_ns()?, full_rate };
     let text = if arguments.output.json {
-        render::tick::json(&report)?
+        report::tick::json(&report)?
     } else {
-        render::tick::text(&report, Style::of_stdout(arguments.output.color))
+        report::tick::text(&report, output::style(arguments.output.color))
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -2,10 +2,10 @@
 
 use super::theme::Theme;
 use super::width::width;
-use crate::watch::Shares;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use rules::loss::Kind;
+use rules::watch::Shares;
 
 /// One colour of the bar.
 struct Segment {
@@ -156,7 +156,7 @@ fn sizes(segments: &[Segment], columns: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::fake;
+    use rules::watch::fake;
 
     const THEME: Theme = Theme { color: false, unicode: true };
 

@@ -4,10 +4,10 @@ use super::spark::{self, Scale};
 use super::state::State;
 use super::theme::ASIDE;
 use super::width::{cut, left, width};
-use crate::watch::{Cell, Reading, Row, Shown, number, reason};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
+use rules::watch::{Cell, Reading, Row, Shown, number, reason};
 
 /// Draws the cell's value on the first line of `area`, what has to be said of it on the second, and the chart on
 /// the others.

@@ -5,10 +5,11 @@ use super::state::State;
 use super::theme::{ASIDE, HEADING};
 use super::width::{cut, left, width};
 use super::{bar, detail, pages, table};
-use crate::watch::{Probing, Reading, clock_time, reason};
+use facts::utc::clock_time;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
+use rules::watch::{Probing, Reading, reason};
 
 /// Below this a table is no use.
 const SMALLEST: (u16, u16) = (30, 6);

@@ -1,8 +1,8 @@
 //! What the values were in the intervals before: enough for a sparkline of any cell, in bounded memory.
 
-use crate::watch::{Machine, Part, Reading, Row, parts_add_up};
 use facts::{CpuSet, Fact, PerCpu};
 use rules::metric::{Kind, Metric, Values};
+use rules::watch::{Machine, Part, Reading, Row, parts_add_up};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -152,7 +152,7 @@ fn keep(facts: &PerCpu<f64>, is_wanted: impl Fn(u32) -> bool, values: &mut Vec<f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::fake;
+    use rules::watch::fake;
 
     #[test]
     fn a_cell_of_the_past_is_what_the_table_said_then() {
@@ -160,7 +160,7 @@ mod tests {
         let mut history = History::default();
         let readings: Vec<Reading> = (0..3).map(|at| fake::reading(8, at)).collect();
         readings.iter().for_each(|it| history.push(it));
-        for shown in crate::watch::shown_columns(&readings[2], &Default::default()) {
+        for shown in rules::watch::shown_columns(&readings[2], &Default::default()) {
             for row in [Row::Host, Row::Package(1), Row::Core(2), Row::Cpu(5)] {
                 let past = history.of((shown.metric, &shown.part), row, &machine, (1, 0));
                 let shown = shown.cell(row, &machine, &readings[2]).value();

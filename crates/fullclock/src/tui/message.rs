@@ -1,6 +1,6 @@
 //! What the screen is told, and what it asks for.
 
-use crate::watch::{Probing, Reading};
+use rules::watch::{Probing, Reading};
 use std::sync::Arc;
 
 /// Where readings come from.

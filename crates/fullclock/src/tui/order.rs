@@ -1,8 +1,8 @@
 //! Which rows there are, in which order, and what a filter leaves of them.
 
 use super::state::State;
-use crate::watch::{Part, Reading, Row, Shown};
 use facts::CpuSet;
+use rules::watch::{Part, Reading, Row, Shown};
 
 /// How fine the rows are. The machine and its packages are always there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

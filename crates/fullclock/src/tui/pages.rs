@@ -3,11 +3,11 @@
 use super::message::Page;
 use super::state::State;
 use super::width::{left, right};
-use crate::watch::{Column, Reading, Share, reason};
 use facts::Missing;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
+use rules::watch::{Column, Reading, Share, reason};
 
 /// Draws the page that is open.
 pub(super) fn draw(state: &State, area: Rect, frame: &mut Frame) {

@@ -4,7 +4,7 @@ use super::history::History;
 use super::message::{Effect, Feed, Message, Page};
 use super::order::{Filter, Level, Order};
 use super::theme::Theme;
-use crate::watch::{
+use rules::watch::{
     Expanded, Machine, Part, Probing, Reading, Row, Shown, see_parts, shown_columns,
 };
 use std::sync::Arc;

@@ -3,10 +3,10 @@
 use super::state::State;
 use super::theme::{ASIDE, HEADING, SELECTED};
 use super::width::{cut, left, right, width};
-use crate::watch::{Cell, Reading, Row, Shown, number};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use rules::watch::{Cell, Reading, Row, Shown, number};
 
 /// A part's name may be long; it gets this much of a heading.
 const WIDEST: usize = 16;

@@ -5,9 +5,9 @@
 
 use super::draw::draw;
 use super::state::State;
-use crate::output::without_unseen;
 use ratatui::buffer::Buffer;
 use ratatui::{DefaultTerminal, Frame};
+use report::harmless::without_unseen;
 use std::io;
 
 /// The terminal while a screen is drawn on it.

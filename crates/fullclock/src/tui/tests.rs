@@ -4,10 +4,9 @@ use super::Theme;
 use super::draw::draw;
 use super::message::{Effect, Feed, Message, Page};
 use super::state::State;
-use crate::watch::fake;
-use crate::watch::{Machine, Probing};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use rules::watch::{Machine, Probing, fake};
 use std::sync::Arc;
 
 const LIVE: Feed = Feed::Live { interval: String::new(), probing: Probing::Busy };

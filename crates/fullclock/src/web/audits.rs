@@ -4,12 +4,11 @@
 use super::Served;
 use super::json::Json;
 use super::refusal::Refusal;
-use crate::output::Style;
-use crate::render;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use facts::Obstacle;
 use host::Live;
+use report::Style;
 use rules::finding::Severity;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -80,15 +79,15 @@ impl Audited {
 fn audited() -> Result<Audited, Refusal> {
     let source = Live::this_machine();
     let host = host::view(&source);
-    let audit = crate::advised::audit(&source, &host);
-    let detail = render::text::Detail { quiet: false, verbose: false };
+    let audit = engine::advised::audit(&source, &host);
+    let detail = report::text::Detail { quiet: false, verbose: false };
     let style = Style { color: false, width: 100 };
-    let text = render::json::audit(&host, &audit).map_err(Refusal::failed)?;
+    let text = report::json::audit(&host, &audit).map_err(Refusal::failed)?;
     Ok(Audited {
         findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
         unknown: audit.unknown.iter().map(|(_, missing)| missing.obstacle()).collect(),
         at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
-        text: render::text::audit("this machine", &host, &audit, detail, style),
+        text: report::text::audit("this machine", &host, &audit, detail, style),
         json: serde_json::from_str(&text).map_err(Refusal::failed)?,
     })
 }

@@ -9,12 +9,12 @@
 //! browser began it. Between machines, where no user is known, nothing but the token's transport protects it.
 
 use super::client::Client;
-use crate::secret::{are_same, random};
 use anyhow::Result;
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderValue};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use engine::secret::{are_same, random};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What opens this server.

@@ -1,11 +1,11 @@
 //! Server-sent events (HTML Living Standard, 9.2): what a browser goes on behind, and how one is written.
 
-use crate::output::harmless_page;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt};
+use report::harmless::harmless_page;
 use std::convert::Infallible;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Answers in JSON, escaped as the command line's are: what no reader would see stands in them as `\u` escapes.
 
 use super::refusal::Refusal;
-use crate::output::harmless_page;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use report::harmless::harmless_page;
 use serde::Serialize;
 
 /// An answer that is made of this.

@@ -2,12 +2,13 @@
 
 use super::Served;
 use super::json::Json;
-use crate::watch::{Watched, find_metric};
 use axum::extract::State;
+use engine::sampling::Watched;
 use lab::record::Fingerprint;
 use rules::losses::LOSSES;
 use rules::metric::Kind;
 use rules::metrics::METRICS;
+use rules::watch::find_metric;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;

@@ -41,14 +41,14 @@ mod server;
 mod streams;
 mod work;
 
-use crate::interrupt::Interrupt;
-use crate::watch::Watched;
 use anyhow::{Context, Result, anyhow};
 use audits::Audits;
 use axum::http::HeaderMap;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use client::Client;
+use engine::interrupt::Interrupt;
+use engine::sampling::Watched;
 pub(crate) use gate::Gate;
 use lab::record::Fingerprint;
 pub(crate) use limits::Limits;

@@ -7,15 +7,15 @@ use super::accept::{Offer, preferred};
 use super::audits::Audited;
 use super::refusal::Refusal;
 use super::work::apart;
-use crate::render::openmetrics::Exposition;
-use crate::watch::{Column, Reading, find_metric};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use facts::{Obstacle, PerCpu};
+use report::openmetrics::Exposition;
 use rules::metric::{Metric, Unit, Values};
 use rules::metrics::METRICS;
+use rules::watch::{Column, Reading, find_metric};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -167,8 +167,8 @@ fn unknown(page: &mut Exposition, audited: &Audited) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::fake;
     use rules::finding::Severity;
+    use rules::watch::fake;
 
     fn audited() -> Audited {
         let unknown = vec![Obstacle::Privilege, Obstacle::Guest, Obstacle::Guest];

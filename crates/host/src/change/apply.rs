@@ -1,9 +1,9 @@
 //! Making the writes of one group: journaled, compared, written, read back.
 
-use super::journal::{Fates, Packed, Recorded, State, Step, runs};
-use super::machine::{Companion, same};
-use super::{Cause, Fate, Outcome, Transaction, Trouble, canary, fault};
-use facts::change::{Aim, Group, Target, Write};
+use super::journal::{Compact, Fates, Step, runs};
+use super::machine::{Helper, same};
+use super::{Cause, Outcome, Transaction, Trouble, canary, fault};
+use facts::change::{Aim, ChangeState, Group, Recorded, Target, Write, WriteOutcome};
 use std::collections::HashSet;
 
 impl Transaction<'_> {
@@ -15,10 +15,13 @@ impl Transaction<'_> {
         self.look_first(group)?;
         let number = self.n_groups;
         let step = Step::Intended { change: self.id.clone(), group: number };
-        self.changer.journal.append(step, &Packed::of(group), true).map_err(Cause::NotJournaled)?;
+        self.changer
+            .journal
+            .append(step, &Compact::of(group), true)
+            .map_err(Cause::NotJournaled)?;
         self.n_groups += 1;
         self.tell_guard()?;
-        let mut fates = vec![Fate::NotMade; group.writes.len()];
+        let mut fates = vec![WriteOutcome::NotMade; group.writes.len()];
         let made = self.make(group, &mut fates);
         let step = Step::Done { change: self.id.clone() };
         let body: Fates = [(number, runs(&fates))].into();
@@ -46,7 +49,7 @@ impl Transaction<'_> {
     /// Sees that no place was written by a change that awaits confirmation: at its deadline that would leave the place alone, and
     /// undoing this change later would bring its unconfirmed value back.
     fn not_on_awaiting(&self, group: &Group) -> Result<(), Cause> {
-        let is_awaiting = |it: &&Recorded| matches!(it.state, State::Awaiting { .. });
+        let is_awaiting = |it: &&Recorded| matches!(it.state, ChangeState::Awaiting { .. });
         for change in self.changer.journal.changes().iter().filter(is_awaiting) {
             let groups = self.changer.journal.groups(&change.id).map_err(Cause::NotJournaled)?;
             let written = |target: &Target| {
@@ -73,7 +76,7 @@ impl Transaction<'_> {
 
     /// Makes the writes in their order. A place that is written again later is read back at once, the others when all are
     /// made: one write may change what another did.
-    fn make(&mut self, group: &Group, fates: &mut [Fate]) -> Result<(), Cause> {
+    fn make(&mut self, group: &Group, fates: &mut [WriteOutcome]) -> Result<(), Cause> {
         let mut later = HashSet::new();
         let mut is_last: Vec<bool> =
             group.writes.iter().rev().map(|it| later.insert(&it.target)).collect();
@@ -90,7 +93,7 @@ impl Transaction<'_> {
             } else {
                 unchecked.push(place);
             }
-            if is_canary && *fate != Fate::Noted {
+            if is_canary && *fate != WriteOutcome::Noted {
                 alive(&write.target)?;
             }
         }
@@ -102,11 +105,16 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Compares and writes. The fate stays [`Fate::Intended`] until it is read back.
-    fn make_one(&mut self, write: &Write, earlier: &[Write], fate: &mut Fate) -> Result<(), Cause> {
-        let refused = |trouble: Trouble, fate: &mut Fate| match write.aim {
+    /// Compares and writes. The fate stays [`WriteOutcome::Intended`] until it is read back.
+    fn make_one(
+        &mut self,
+        write: &Write,
+        earlier: &[Write],
+        fate: &mut WriteOutcome,
+    ) -> Result<(), Cause> {
+        let refused = |trouble: Trouble, fate: &mut WriteOutcome| match write.aim {
             Aim::IfTaken => {
-                *fate = Fate::Refused { why: trouble.why };
+                *fate = WriteOutcome::Refused { why: trouble.why };
                 Ok(())
             }
             Aim::Sticks | Aim::Forgotten => Err(Cause::Trouble(trouble)),
@@ -115,16 +123,16 @@ impl Transaction<'_> {
             Ok(()) => {}
             Err(Cause::Trouble(trouble)) => return refused(trouble, fate),
             Err(Cause::Changed { found, .. }) if came_along(write, earlier, found.as_deref()) => {
-                *fate = Fate::Intended;
+                *fate = WriteOutcome::Intended;
                 return Ok(());
             }
             Err(cause) => return Err(cause),
         }
         if write.aim == Aim::Forgotten {
-            *fate = Fate::Noted;
+            *fate = WriteOutcome::Noted;
             return Ok(());
         }
-        *fate = Fate::Intended;
+        *fate = WriteOutcome::Intended;
         if same(&write.target, write.from.as_deref(), write.to.as_deref()) {
             return Ok(());
         }
@@ -141,7 +149,7 @@ impl Transaction<'_> {
     /// Starts the process that keeps a request. It asks for nothing before the journal knows of it; the request ends with it,
     /// so the disk need not know.
     fn request(&mut self, microseconds: &str) -> Result<(), Cause> {
-        let start = Companion::start(&self.changer.machine, &["hold-latency", microseconds])?;
+        let start = Helper::start(&self.changer.machine, &["hold-latency", microseconds])?;
         self.notes.extend(start.note.clone());
         let step = Step::Held { change: self.id.clone(), pid: start.pid(), started: start.started };
         self.changer.journal.append(step, &(), false).map_err(Cause::NotJournaled)?;
@@ -150,13 +158,13 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    fn read_back(&self, write: &Write, fate: &mut Fate) -> Result<(), Cause> {
-        if *fate != Fate::Intended {
+    fn read_back(&self, write: &Write, fate: &mut WriteOutcome) -> Result<(), Cause> {
+        if *fate != WriteOutcome::Intended {
             return Ok(());
         }
         if write.target == Target::LatencyRequest {
             // The process has read it back itself, and said that it holds.
-            *fate = Fate::Done { read_back: write.to.clone() };
+            *fate = WriteOutcome::Done { read_back: write.to.clone() };
             return Ok(());
         }
         let found = self.changer.machine.settled(&write.target, write.to.as_deref())?;
@@ -165,10 +173,10 @@ impl Transaction<'_> {
             let is_file = matches!(write.target, Target::File { .. });
             let read_back =
                 found.map(|it| if is_file { format!("{} bytes", it.len()) } else { it });
-            *fate = Fate::Done { read_back };
+            *fate = WriteOutcome::Done { read_back };
             return Ok(());
         }
-        *fate = Fate::DidNotStick { found: found.clone() };
+        *fate = WriteOutcome::DidNotStick { found: found.clone() };
         if write.aim == Aim::IfTaken {
             return Ok(());
         }

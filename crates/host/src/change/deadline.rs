@@ -1,22 +1,11 @@
 //! Changes that await confirmation: how long they still may be confirmed, and what has become of those whose time is over.
 
 use super::clock::since_boot;
-use super::journal::{Journal, Recorded, State};
+use super::journal::Journal;
 use super::process::is_running;
-use super::{ChangeError, Fate, Machine, Trouble};
-use facts::change::{Aim, Target};
+use super::{ChangeError, Machine, Trouble};
+use facts::change::{Aim, ChangeState, Overdue, Recorded, Target, WriteOutcome};
 use std::time::Duration;
-
-/// How a change stands that was not confirmed in time, and that the journal does not say to be reverted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overdue {
-    /// Every place holds what it held before: only the record is missing.
-    Undone,
-    /// Its guard runs.
-    Guarded,
-    /// No guard runs.
-    Unguarded,
-}
 
 /// How a change stands that was not confirmed in time; `None` where it does not await confirmation, or still may be confirmed.
 ///
@@ -26,7 +15,7 @@ pub fn overdue(
     journal: &Journal,
     change: &Recorded,
 ) -> Result<Option<Overdue>, ChangeError> {
-    let is_waiting = matches!(change.state, State::Awaiting { .. });
+    let is_waiting = matches!(change.state, ChangeState::Awaiting { .. });
     if !is_waiting || time_left(machine, change)? > Duration::ZERO {
         return Ok(None);
     }
@@ -45,7 +34,7 @@ fn is_undone(machine: &Machine, journal: &Journal, change: &Recorded) -> Result<
     let groups = journal.groups(&change.id)?;
     let writes = groups.iter().flat_map(|it| it.group.writes.iter().zip(&it.fates));
     let made = writes.filter(|(write, fate)| {
-        let is_made = !matches!(fate, Fate::NotMade | Fate::Refused { .. });
+        let is_made = !matches!(fate, WriteOutcome::NotMade | WriteOutcome::Refused { .. });
         is_made && write.aim != Aim::Forgotten
     });
     Ok(made.into_iter().all(|(write, _)| {
@@ -71,7 +60,7 @@ pub(super) fn holds_latency(journal: &Journal, id: &str) -> bool {
 /// How long a change may still be confirmed; nothing in another boot.
 pub(super) fn time_left(machine: &Machine, change: &Recorded) -> Result<Duration, Trouble> {
     match &change.state {
-        State::Awaiting { deadline, .. } if machine.boot()? == change.boot => {
+        ChangeState::Awaiting { deadline, .. } if machine.boot()? == change.boot => {
             Ok(deadline.saturating_sub(since_boot()))
         }
         _ => Ok(Duration::ZERO),

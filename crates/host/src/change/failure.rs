@@ -1,8 +1,7 @@
 //! What can go wrong with a change, in words that say what to do next.
 
-use super::Undone;
 use crate::ownership::Distrusted;
-use facts::change::Target;
+use facts::change::{Target, Undone};
 use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;

@@ -25,7 +25,6 @@ mod changer;
 mod clock;
 mod deadline;
 mod failure;
-mod fate;
 mod fault;
 pub mod guard;
 mod journal;
@@ -38,12 +37,11 @@ mod transaction;
 mod undo;
 
 pub use changer::Changer;
-pub use deadline::{Overdue, overdue};
+pub use deadline::overdue;
 pub use failure::{Cause, ChangeError, Failure, JournalError, Trouble};
-pub use fate::{Fate, Undone, UndoneFate};
-pub use journal::{Access, ChangeLines, Journal, Recorded, RecordedGroup, State};
+pub use journal::{Access, Journal};
 pub use machine::{FILES, Machine};
-pub use standing::{ChangeStanding, Guarding, Standing, WrittenPlace, held_requests, standing};
+pub use standing::{held_requests, standing};
 pub use transaction::{Guarded, Intent, Outcome, Transaction};
 pub use undo::Force;
 

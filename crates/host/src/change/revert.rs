@@ -1,9 +1,10 @@
 //! Taking back recorded changes, and confirming them.
 
-use super::deadline::{Overdue, overdue, time_left};
-use super::journal::{State, Step};
+use super::deadline::{overdue, time_left};
+use super::journal::Step;
 use super::undo::UndoLog;
-use super::{ChangeError, Changer, Force, Trouble, Undone};
+use super::{ChangeError, Changer, Force, Trouble};
+use facts::change::{ChangeState, Overdue, Undone};
 use std::time::Duration;
 
 impl Changer {
@@ -23,12 +24,12 @@ impl Changer {
         let (id, state) = (change.id.clone(), change.state.clone());
         // Whether it is another boot decides what there is to undo.
         machine.boot()?;
-        if state == State::Reverted {
+        if state == ChangeState::Reverted {
             let why = "has been reverted already".to_owned();
             return Err(ChangeError::NotNow { id, why });
         }
         let mut log = UndoLog::of(journal, &id)?;
-        if state != State::Open {
+        if state != ChangeState::Open {
             // If this process is killed, the next start goes on. A journal that cannot be written keeps nothing from being undone.
             let _not_recorded_either =
                 journal.append(Step::Reverting { change: id.clone() }, &(), true);
@@ -44,7 +45,7 @@ impl Changer {
     ///
     /// Errors: those of [`Changer::revert`], of the first change that is not undone ([`ChangeError::NotUndone`]).
     pub fn revert_all(&mut self, force: Force) -> Result<Vec<Undone>, ChangeError> {
-        self.revert_those(force, |_, state| Ok(*state != State::Reverted))
+        self.revert_those(force, |_, state| Ok(*state != ChangeState::Reverted))
     }
 
     /// Undoes what a crash interrupted, and what nobody confirmed in time. Every start that writes begins with it.
@@ -53,9 +54,11 @@ impl Changer {
     pub fn recover(&mut self, force: Force) -> Result<Vec<Undone>, ChangeError> {
         self.revert_those(force, |left, state| {
             Ok(match state {
-                State::Open => true,
-                State::Awaiting { .. } => left()? == Duration::ZERO,
-                State::Kept | State::Reverted | State::PartlyReverted { .. } => false,
+                ChangeState::Open => true,
+                ChangeState::Awaiting { .. } => left()? == Duration::ZERO,
+                ChangeState::Kept | ChangeState::Reverted | ChangeState::PartlyReverted { .. } => {
+                    false
+                }
             })
         })
     }
@@ -63,7 +66,10 @@ impl Changer {
     fn revert_those(
         &mut self,
         force: Force,
-        is_chosen: impl Fn(&dyn Fn() -> Result<Duration, Trouble>, &State) -> Result<bool, Trouble>,
+        is_chosen: impl Fn(
+            &dyn Fn() -> Result<Duration, Trouble>,
+            &ChangeState,
+        ) -> Result<bool, Trouble>,
     ) -> Result<Vec<Undone>, ChangeError> {
         let mut ids = Vec::new();
         for change in self.journal.changes().iter().rev() {
@@ -106,11 +112,11 @@ impl Changer {
         let change = self.journal.change(id)?;
         let id = change.id.clone();
         let why = match &change.state {
-            State::Awaiting { .. } if time_left(&self.machine, change)? > Duration::ZERO => {
+            ChangeState::Awaiting { .. } if time_left(&self.machine, change)? > Duration::ZERO => {
                 self.journal.append(Step::Kept { change: id }, &(), true)?;
                 return Ok(());
             }
-            State::Awaiting { .. } => match overdue(&self.machine, &self.journal, change)? {
+            ChangeState::Awaiting { .. } => match overdue(&self.machine, &self.journal, change)? {
                 Some(Overdue::Undone) => "was not confirmed in time, and has been reverted already",
                 Some(Overdue::Guarded) | None => {
                     "was not confirmed in time: its guard is reverting it; see `fullclock status`"
@@ -119,10 +125,10 @@ impl Changer {
                     "was not confirmed in time, and no guard is running: it is still in force; `fullclock revert` reverts it"
                 }
             },
-            State::Open => "was interrupted, and is reverted",
-            State::Kept => "does not wait to be confirmed: it is kept",
-            State::Reverted => "has been reverted already",
-            State::PartlyReverted { .. } => {
+            ChangeState::Open => "was interrupted, and is reverted",
+            ChangeState::Kept => "does not wait to be confirmed: it is kept",
+            ChangeState::Reverted => "has been reverted already",
+            ChangeState::PartlyReverted { .. } => {
                 "has been reverted already, but for what was left alone"
             }
         };
@@ -156,6 +162,6 @@ mod tests {
         assert_eq!((undone.len(), undone[0].change.as_str()), (1, "0002"));
         assert_eq!(tree.get(STAT_INTERVAL), "1\n");
         assert_eq!(tree.get(&governor(0)), "performance\n");
-        assert_eq!(changer.journal.change("2").unwrap().state, State::Reverted);
+        assert_eq!(changer.journal.change("2").unwrap().state, ChangeState::Reverted);
     }
 }

@@ -1,61 +1,15 @@
 //! The journal against the host: what of each change is in force, what somebody else has changed, and what is gone.
 
-use super::deadline::{Overdue, holds_latency, overdue};
-use super::journal::{Journal, Recorded, State};
-use super::{ChangeError, Fate, Machine};
+use super::deadline::{holds_latency, overdue};
+use super::journal::Journal;
+use super::{ChangeError, Machine};
+use facts::change::ChangeStanding;
+use facts::change::Guarding;
+use facts::change::Standing;
+use facts::change::WriteOutcome;
+use facts::change::WrittenPlace;
 use facts::change::{Aim, Target, Write};
-
-/// A change, and what its places hold.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChangeStanding {
-    /// What the journal has of it.
-    pub recorded: Recorded,
-    /// Whether it was made in this boot, so that its runtime places still have it.
-    pub is_of_this_boot: bool,
-    /// Its writes that were made, each with the id of its setting.
-    pub places: Vec<WrittenPlace>,
-    /// Whether it will be reverted, where it awaits confirmation.
-    pub guard: Option<Guarding>,
-}
-
-/// What is known of the guard of a change that awaits confirmation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guarding {
-    /// The deadline is to come.
-    InTime {
-        /// Whether a guard will revert the change then.
-        is_running: bool,
-    },
-    /// The deadline is over.
-    Overdue(Overdue),
-}
-
-/// A place that was written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WrittenPlace {
-    /// The id of the setting.
-    pub setting: String,
-    /// What was planned.
-    pub write: Write,
-    /// How it stands.
-    pub standing: Standing,
-}
-
-/// How a place stands that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It holds what it was given.
-    InForce,
-    /// Somebody else has changed it.
-    Changed {
-        /// What it holds.
-        found: Option<String>,
-    },
-    /// It cannot be read, for this reason.
-    Unknown(String),
-    /// It went with an earlier boot, or was reverted.
-    Gone,
-}
+use facts::change::{ChangeState, Recorded};
 
 /// How every change stands that is not reverted, or every one; the oldest first. Of an earlier boot, only what lasts is left.
 ///
@@ -68,7 +22,7 @@ pub fn standing(
     let boot = machine.boot()?;
     let mut shown = Vec::new();
     for recorded in journal.changes() {
-        if !all && matches!(recorded.state, State::Reverted) {
+        if !all && matches!(recorded.state, ChangeState::Reverted) {
             continue;
         }
         let is_of_this_boot = recorded.boot == boot;
@@ -76,8 +30,12 @@ pub fn standing(
         for group in journal.groups(&recorded.id)? {
             let setting = &group.group.setting;
             for (write, fate) in group.group.writes.iter().zip(&group.fates) {
-                let is_made =
-                    matches!(fate, Fate::Done { .. } | Fate::LeftAlone { .. } | Fate::Intended);
+                let is_made = matches!(
+                    fate,
+                    WriteOutcome::Done { .. }
+                        | WriteOutcome::LeftAlone { .. }
+                        | WriteOutcome::Intended
+                );
                 if is_made && write.aim != Aim::Forgotten {
                     let standing = match write.target {
                         Target::LatencyRequest if holds_latency(journal, &recorded.id) => {
@@ -95,7 +53,7 @@ pub fn standing(
         }
         // Of an earlier boot only what lasts is left, and what went wrong.
         let is_over = !is_of_this_boot
-            && recorded.state == State::Kept
+            && recorded.state == ChangeState::Kept
             && places.iter().all(|it| matches!(it.standing, Standing::Gone));
         if all || !is_over {
             let guard = guarding(machine, journal, recorded)?;
@@ -131,7 +89,7 @@ fn guarding(
     journal: &Journal,
     change: &Recorded,
 ) -> Result<Option<Guarding>, ChangeError> {
-    if !matches!(change.state, State::Awaiting { .. }) {
+    if !matches!(change.state, ChangeState::Awaiting { .. }) {
         return Ok(None);
     }
     Ok(Some(match overdue(machine, journal, change)? {
@@ -140,8 +98,14 @@ fn guarding(
     }))
 }
 
-fn of_place(machine: &Machine, write: &Write, is_of_this_boot: bool, state: &State) -> Standing {
-    if matches!(state, State::Reverted) || (write.target.ends_with_boot() && !is_of_this_boot) {
+fn of_place(
+    machine: &Machine,
+    write: &Write,
+    is_of_this_boot: bool,
+    state: &ChangeState,
+) -> Standing {
+    if matches!(state, ChangeState::Reverted) || (write.target.ends_with_boot() && !is_of_this_boot)
+    {
         return Standing::Gone;
     }
     match machine.holds(&write.target, write.to.as_deref()) {

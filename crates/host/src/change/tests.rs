@@ -4,7 +4,7 @@ use super::tree::{
     STAT_INTERVAL, Tree, drop_in, governor, governors, group, modulation, stat_interval,
 };
 use super::*;
-use facts::change::{Aim, Target, Write};
+use facts::change::{Aim, ChangeState, RevertOutcome, Target, Write, WriteOutcome};
 use std::time::Duration;
 
 fn kept(tree: &Tree, groups: &[facts::change::Group]) -> String {
@@ -18,7 +18,7 @@ fn kept(tree: &Tree, groups: &[facts::change::Group]) -> String {
     id
 }
 
-fn state(tree: &Tree, id: &str) -> State {
+fn state(tree: &Tree, id: &str) -> ChangeState {
     let journal = Journal::open(&tree.state(), Access::Read).unwrap();
     journal.change(id).unwrap().state.clone()
 }
@@ -30,13 +30,13 @@ fn what_is_applied_and_reverted_is_as_it_was() {
     let id = kept(&tree, &[governors(), stat_interval(), drop_in()]);
     assert_eq!(tree.get(&governor(3)), "performance\n");
     assert_eq!(tree.get("/etc/sysctl.d/90-fullclock.conf"), "vm.stat_interval = 10\n");
-    assert_eq!(state(&tree, &id), State::Kept);
+    assert_eq!(state(&tree, &id), ChangeState::Kept);
     let undone = tree.changer().revert("1", Force::No).unwrap();
     assert_eq!(undone.len(), 6);
-    assert!(undone.iter().all(|it| it.fate == UndoneFate::WrittenBack), "{undone:?}");
+    assert!(undone.iter().all(|it| it.fate == RevertOutcome::WrittenBack), "{undone:?}");
     assert_eq!(undone[0].setting, "persist");
     assert_eq!(tree.all(), before);
-    assert_eq!(state(&tree, &id), State::Reverted);
+    assert_eq!(state(&tree, &id), ChangeState::Reverted);
     let again = tree.changer().revert(&id, Force::No).unwrap_err();
     assert_eq!(again.to_string(), "change 0001 has been reverted already");
 }
@@ -81,7 +81,7 @@ fn a_place_that_somebody_changed_since_the_plan_stops_it_before_anything_is_writ
     assert!(failure.undone.is_empty());
     drop(change);
     assert_eq!(tree.all(), before);
-    assert_eq!(changer.journal().changes()[0].state, State::Reverted);
+    assert_eq!(changer.journal().changes()[0].state, ChangeState::Reverted);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_write_that_does_not_stick_undoes_every_group() {
     assert!(change.apply(&governors()).is_err());
     assert!(change.keep().is_err());
     assert_eq!(tree.all(), before);
-    assert_eq!(changer.journal().changes()[0].state, State::Reverted);
+    assert_eq!(changer.journal().changes()[0].state, ChangeState::Reverted);
 }
 
 #[test]
@@ -119,18 +119,23 @@ fn what_somebody_else_changed_since_is_left_alone_and_said() {
     tree.set(&governor(1), "ondemand\n");
     tree.set(&governor(2), "powersave\n");
     let undone = tree.changer().revert(&id, Force::No).unwrap();
-    let fates: Vec<&UndoneFate> = undone.iter().map(|it| &it.fate).collect();
-    let left = UndoneFate::LeftAlone { found: Some("ondemand".to_owned()) };
+    let fates: Vec<&RevertOutcome> = undone.iter().map(|it| &it.fate).collect();
+    let left = RevertOutcome::LeftAlone { found: Some("ondemand".to_owned()) };
     assert_eq!(
         fates,
-        [&UndoneFate::WrittenBack, &UndoneFate::AlreadyThere, &left, &UndoneFate::WrittenBack]
+        [
+            &RevertOutcome::WrittenBack,
+            &RevertOutcome::AlreadyThere,
+            &left,
+            &RevertOutcome::WrittenBack
+        ]
     );
     assert_eq!(tree.get(&governor(1)), "ondemand\n");
-    assert_eq!(state(&tree, &id), State::PartlyReverted { left: 1 });
+    assert_eq!(state(&tree, &id), ChangeState::PartlyReverted { left: 1 });
     tree.set(&governor(1), "performance\n");
     tree.changer().revert(&id, Force::No).unwrap();
     assert_eq!(tree.get(&governor(1)), "powersave\n");
-    assert_eq!(state(&tree, &id), State::Reverted);
+    assert_eq!(state(&tree, &id), ChangeState::Reverted);
 }
 
 #[test]
@@ -139,11 +144,11 @@ fn another_boot_voids_what_it_ends_and_files_are_undone_all_the_same() {
     let id = kept(&tree, &[stat_interval(), drop_in()]);
     tree.set("/proc/sys/kernel/random/boot_id", "second\n");
     let undone = tree.changer().revert(&id, Force::No).unwrap();
-    assert_eq!(undone[0].fate, UndoneFate::WrittenBack);
-    assert!(matches!(undone[1].fate, UndoneFate::Void { .. }));
+    assert_eq!(undone[0].fate, RevertOutcome::WrittenBack);
+    assert!(matches!(undone[1].fate, RevertOutcome::Void { .. }));
     assert_eq!(tree.get(STAT_INTERVAL), "10\n");
     assert!(!tree.path("/etc/sysctl.d/90-fullclock.conf").exists());
-    assert_eq!(state(&tree, &id), State::Reverted);
+    assert_eq!(state(&tree, &id), ChangeState::Reverted);
 }
 
 #[test]
@@ -157,10 +162,10 @@ fn a_register_changes_in_its_bits_only_and_a_fault_comes_back_only_by_force() {
     let id = kept(&tree, &[group]);
     assert_eq!((tree.register(0, 0x19a), tree.register(1, 0x19a)), (0xff00, 0xbb00));
     let undone = tree.changer().revert(&id, Force::No).unwrap();
-    assert!(undone.iter().all(|it| it.fate == UndoneFate::WouldBringFaultBack), "{undone:?}");
+    assert!(undone.iter().all(|it| it.fate == RevertOutcome::WouldBringFaultBack), "{undone:?}");
     assert_eq!(tree.register(0, 0x19a), 0xff00);
     let undone = tree.changer().revert(&id, Force::Yes).unwrap();
-    assert!(undone.iter().all(|it| it.fate == UndoneFate::WrittenBack), "{undone:?}");
+    assert!(undone.iter().all(|it| it.fate == RevertOutcome::WrittenBack), "{undone:?}");
     tree.set_register(1, 0x19a, tree.register(1, 0x19a) & 0xff | 0xaa00);
     assert_eq!(tree.all(), before);
 }
@@ -184,8 +189,8 @@ fn a_change_that_was_begun_to_bring_a_fault_back_does_so_without_force_and_force
     drop(changer);
     tree.set(STAT_INTERVAL, "7\n");
     let undone = tree.changer().recover(Force::No).unwrap();
-    assert_eq!(undone[0].fate, UndoneFate::LeftAlone { found: Some("7".to_owned()) });
-    assert!(undone[1..].iter().all(|it| it.fate == UndoneFate::WrittenBack), "{undone:?}");
+    assert_eq!(undone[0].fate, RevertOutcome::LeftAlone { found: Some("7".to_owned()) });
+    assert!(undone[1..].iter().all(|it| it.fate == RevertOutcome::WrittenBack), "{undone:?}");
     tree.set(STAT_INTERVAL, "1\n");
     assert_eq!(tree.all(), before);
 }
@@ -211,13 +216,13 @@ fn a_register_that_cpus_share_changes_for_all_of_them_with_the_first_write() {
     let mut changer = tree.changer_of(machine);
     let mut change = changer.begin(Intent::default()).unwrap();
     let outcome = change.apply(&group("c1e", both("0x0"))).unwrap();
-    assert!(outcome.fates.iter().all(|it| matches!(it, Fate::Done { .. })), "{outcome:?}");
+    assert!(outcome.fates.iter().all(|it| matches!(it, WriteOutcome::Done { .. })), "{outcome:?}");
     assert_eq!((tree.register(0, 0x1fc), tree.register(1, 0x1fc)), (0, 0));
     let undone = change.undo().unwrap();
     assert!(
         undone
             .iter()
-            .all(|it| matches!(it.fate, UndoneFate::WrittenBack | UndoneFate::AlreadyThere)),
+            .all(|it| matches!(it.fate, RevertOutcome::WrittenBack | RevertOutcome::AlreadyThere)),
         "{undone:?}"
     );
     assert_eq!(tree.all(), before);
@@ -246,8 +251,8 @@ fn a_refusal_that_is_allowed_is_noted_and_the_plan_goes_on() {
     let mut changer = tree.changer();
     let mut change = changer.begin(Intent::default()).unwrap();
     let outcome = change.apply(&both).unwrap();
-    assert!(matches!(outcome.fates[0], Fate::Refused { .. }), "{outcome:?}");
-    assert_eq!(outcome.fates[1], Fate::Done { read_back: Some("10".to_owned()) });
+    assert!(matches!(outcome.fates[0], WriteOutcome::Refused { .. }), "{outcome:?}");
+    assert_eq!(outcome.fates[1], WriteOutcome::Done { read_back: Some("10".to_owned()) });
     assert_eq!(change.undo().unwrap().len(), 1);
 }
 
@@ -264,7 +269,7 @@ fn what_a_write_makes_the_kernel_forget_is_written_back_after_it() {
     assert_eq!(tree.get(threshold), "95\n");
     tree.set(threshold, "80\n");
     let undone = tree.changer().revert(&id, Force::No).unwrap();
-    assert_eq!(undone.last().unwrap().fate, UndoneFate::WrittenBack);
+    assert_eq!(undone.last().unwrap().fate, RevertOutcome::WrittenBack);
     assert_eq!(tree.all(), before);
 }
 
@@ -279,7 +284,10 @@ fn what_the_kernel_forgot_is_left_alone_where_somebody_else_took_over_what_made_
     tree.set(&governor(0), "ondemand\n");
     tree.set(threshold, "80\n");
     let undone = tree.changer().revert(&id, Force::No).unwrap();
-    assert!(undone.iter().all(|it| matches!(it.fate, UndoneFate::LeftAlone { .. })), "{undone:?}");
+    assert!(
+        undone.iter().all(|it| matches!(it.fate, RevertOutcome::LeftAlone { .. })),
+        "{undone:?}"
+    );
     assert_eq!(tree.get(threshold), "80\n");
 }
 
@@ -292,7 +300,7 @@ fn a_change_that_is_dropped_is_undone() {
     change.apply(&governors()).unwrap();
     drop(change);
     assert_eq!(tree.all(), before);
-    assert_eq!(changer.journal().changes()[0].state, State::Reverted);
+    assert_eq!(changer.journal().changes()[0].state, ChangeState::Reverted);
 }
 
 #[test]
@@ -347,11 +355,11 @@ fn what_waits_to_be_confirmed_is_confirmed_in_time_or_reverted() {
     assert!(error.contains("has been reverted already"), "{error}");
     tree.set(STAT_INTERVAL, "10\n");
     tree.changer().recover(Force::No).unwrap();
-    assert_eq!((tree.all(), state(&tree, &late)), (before, State::Reverted));
+    assert_eq!((tree.all(), state(&tree, &late)), (before, ChangeState::Reverted));
     let early = waiting(Duration::from_secs(600));
     assert!(tree.changer().recover(Force::No).unwrap().is_empty());
     tree.changer().confirm(&early).unwrap();
-    assert_eq!(state(&tree, &early), State::Kept);
+    assert_eq!(state(&tree, &early), ChangeState::Kept);
     assert_eq!(tree.get(STAT_INTERVAL), "10\n");
 }
 

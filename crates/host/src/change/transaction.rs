@@ -3,12 +3,10 @@
 use super::clock::{since_boot, since_epoch};
 use super::failure::Failure;
 use super::guard::Guard;
-use super::journal::{State, Step};
+use super::journal::Step;
 use super::undo::UndoLog;
-use super::{
-    Cause, ChangeError, Changer, Fate, Force, JournalError, Machine, Trouble, Undone, fault,
-};
-use facts::change::Group;
+use super::{Cause, ChangeError, Changer, Force, JournalError, Machine, Trouble, fault};
+use facts::change::{ChangeState, Group, Undone, WriteOutcome};
 use std::time::Duration;
 
 /// What a change is begun with.
@@ -54,7 +52,7 @@ pub struct Transaction<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// In the order of the writes.
-    pub fates: Vec<Fate>,
+    pub fates: Vec<WriteOutcome>,
 }
 
 impl<'a> Transaction<'a> {
@@ -63,7 +61,7 @@ impl<'a> Transaction<'a> {
         intent: Intent,
     ) -> Result<Transaction<'a>, ChangeError> {
         let changes = changer.journal.changes();
-        if let Some(open) = changes.iter().find(|it| it.state == State::Open) {
+        if let Some(open) = changes.iter().find(|it| it.state == ChangeState::Open) {
             let why = "was interrupted, and has to be undone first: `fullclock revert --all`";
             return Err(ChangeError::NotNow { id: open.id.clone(), why: why.to_owned() });
         }

@@ -1,13 +1,13 @@
 //! Undoing a change from what the journal recorded: backwards, to what was recorded, and nothing that somebody else has changed since.
 
 use super::failure::shown;
-use super::journal::{
-    Fates, Journal, Packed, Recorded, RecordedGroup, State, Step, runs, unrolled,
-};
+use super::journal::{Compact, Fates, Journal, Step, runs, unrolled};
 use super::machine::{brings_fault_back, same};
 use super::process::{Process, end_process, is_running};
-use super::{Fate, JournalError, Machine, Undone, UndoneFate, fault};
+use super::{JournalError, Machine, fault};
 use facts::change::{Aim, Target, Write};
+use facts::change::{ChangeState, Recorded, RecordedGroup};
+use facts::change::{RevertOutcome, Undone, WriteOutcome};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -42,26 +42,26 @@ struct Line {
     when: Duration,
     boot: String,
     brings_faults_back: bool,
-    groups: Vec<(Packed, Vec<(u32, Fate)>)>,
+    groups: Vec<(Compact, Vec<(u32, WriteOutcome)>)>,
     holders: Vec<(u32, u64)>,
 }
 
 impl UndoLog {
     pub(super) fn to_line(&self) -> serde_json::Result<String> {
-        let packed = |it: &RecordedGroup| (Packed::of(&it.group), runs(&it.fates));
+        let compact = |it: &RecordedGroup| (Compact::of(&it.group), runs(&it.fates));
         serde_json::to_string(&Line {
             id: self.id.clone(),
             when: self.when,
             boot: self.boot.clone(),
             brings_faults_back: self.brings_faults_back,
-            groups: self.groups.iter().map(packed).collect(),
+            groups: self.groups.iter().map(compact).collect(),
             holders: self.holders.iter().map(|it| (it.pid, it.started)).collect(),
         })
     }
 
     pub(super) fn of_line(line: &str) -> serde_json::Result<UndoLog> {
         let line: Line = serde_json::from_str(line)?;
-        let recorded = |(group, fates): (Packed, Vec<(u32, Fate)>)| {
+        let recorded = |(group, fates): (Compact, Vec<(u32, WriteOutcome)>)| {
             let group = group.unpack();
             RecordedGroup { fates: unrolled(fates, group.writes.len()), group }
         };
@@ -137,10 +137,10 @@ impl UndoLog {
     }
 
     fn append(&self, journal: &mut Journal) -> Result<(), JournalError> {
-        if self.recorded(journal)?.state == State::Reverted {
+        if self.recorded(journal)?.state == ChangeState::Reverted {
             return Ok(());
         }
-        let is_left = |it: &&Fate| matches!(it, Fate::LeftAlone { .. });
+        let is_left = |it: &&WriteOutcome| matches!(it, WriteOutcome::LeftAlone { .. });
         let left = self.groups.iter().flat_map(|it| &it.fates).filter(is_left).count();
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         let fates = (0..).zip(&self.groups).map(|(number, it)| (number, runs(&it.fates)));
@@ -172,11 +172,18 @@ impl Undoing<'_> {
             let before = earlier.entry(write.target.clone()).or_default();
             before.pop();
             // Nothing was done, or it is done with.
-            if matches!(fate, Fate::NotMade | Fate::Refused { .. } | Fate::Undone | Fate::Void) {
+            if matches!(
+                fate,
+                WriteOutcome::NotMade
+                    | WriteOutcome::Refused { .. }
+                    | WriteOutcome::Undone
+                    | WriteOutcome::Void
+            ) {
                 continue;
             }
             let came = self.write(write, fate, before, is_taken_back);
-            is_taken_back |= matches!(came, UndoneFate::WrittenBack | UndoneFate::AlreadyThere);
+            is_taken_back |=
+                matches!(came, RevertOutcome::WrittenBack | RevertOutcome::AlreadyThere);
             *fate = after(&came);
             self.undone.push(Undone {
                 change: self.id.to_owned(),
@@ -192,13 +199,13 @@ impl Undoing<'_> {
     fn write(
         &self,
         write: &Write,
-        fate: &Fate,
+        fate: &WriteOutcome,
         before: &[Option<String>],
         is_taken_back: bool,
-    ) -> UndoneFate {
+    ) -> RevertOutcome {
         let (machine, target) = (self.machine, &write.target);
         if target.ends_with_boot() && !self.is_this_boot {
-            return UndoneFate::Void { why: "it ended with the boot it was made in".to_owned() };
+            return RevertOutcome::Void { why: "it ended with the boot it was made in".to_owned() };
         }
         if *target == Target::LatencyRequest {
             return self.request();
@@ -206,9 +213,9 @@ impl Undoing<'_> {
         let found = match machine.read(target) {
             Ok(found) => found,
             Err(trouble) if trouble.is_gone && may_go(write) => {
-                return UndoneFate::Void { why: trouble.why };
+                return RevertOutcome::Void { why: trouble.why };
             }
-            Err(trouble) => return UndoneFate::Failed { why: trouble.why },
+            Err(trouble) => return RevertOutcome::Failed { why: trouble.why },
         };
         let is = |value: Option<&str>| same(target, found.as_deref(), value);
         let recorded = write.from.as_deref();
@@ -216,30 +223,30 @@ impl Undoing<'_> {
         let is_further = before.iter().any(|it| is(it.as_deref()));
         if is(recorded) || is_further {
             return match machine.tidy(target) {
-                Ok(()) => UndoneFate::AlreadyThere,
-                Err(trouble) => UndoneFate::Failed { why: trouble.why },
+                Ok(()) => RevertOutcome::AlreadyThere,
+                Err(trouble) => RevertOutcome::Failed { why: trouble.why },
             };
         }
         let is_ours = (write.aim == Aim::Forgotten && is_taken_back)
             || (write.aim != Aim::Forgotten && is(write.to.as_deref()))
-            || matches!(fate, Fate::DidNotStick { found } if is(found.as_deref()));
+            || matches!(fate, WriteOutcome::DidNotStick { found } if is(found.as_deref()));
         if !is_ours && self.force == Force::No {
-            return UndoneFate::LeftAlone { found };
+            return RevertOutcome::LeftAlone { found };
         }
         let brings_fault = matches!((&found, recorded), (Some(found), Some(recorded))
             if brings_fault_back(target, found, recorded));
         if brings_fault && !self.brings_faults_back {
-            return UndoneFate::WouldBringFaultBack;
+            return RevertOutcome::WouldBringFaultBack;
         }
         fault::point();
         let written = machine.write_back(target, recorded);
         fault::point();
         match written.map(|()| self.read_back(target, recorded)) {
-            Ok(None) => UndoneFate::WrittenBack,
-            Ok(Some(why)) => UndoneFate::Failed { why },
+            Ok(None) => RevertOutcome::WrittenBack,
+            Ok(Some(why)) => RevertOutcome::Failed { why },
             // The kernel complains of an empty list, and empties it all the same (kernel/params.c, `param_array`).
-            Err(_) if self.read_back(target, recorded).is_none() => UndoneFate::WrittenBack,
-            Err(trouble) => UndoneFate::Failed { why: trouble.why },
+            Err(_) if self.read_back(target, recorded).is_none() => RevertOutcome::WrittenBack,
+            Err(trouble) => RevertOutcome::Failed { why: trouble.why },
         }
     }
 
@@ -256,14 +263,14 @@ impl Undoing<'_> {
     }
 
     /// Ends the processes that keep a request for this change.
-    fn request(&self) -> UndoneFate {
-        let mut came = UndoneFate::AlreadyThere;
+    fn request(&self) -> RevertOutcome {
+        let mut came = RevertOutcome::AlreadyThere;
         for holder in self.holders.iter().filter(|it| is_running(**it)) {
             fault::point();
             match end_process(*holder) {
-                Ok(true) => came = UndoneFate::WrittenBack,
+                Ok(true) => came = RevertOutcome::WrittenBack,
                 Ok(false) => {}
-                Err(trouble) => return UndoneFate::Failed { why: trouble.why },
+                Err(trouble) => return RevertOutcome::Failed { why: trouble.why },
             }
             fault::point();
         }
@@ -276,16 +283,18 @@ fn may_go(write: &Write) -> bool {
     write.aim != Aim::Sticks || matches!(write.target, Target::Affinity { .. })
 }
 
-fn after(came: &UndoneFate) -> Fate {
-    let left = |found: &Option<String>, why: &str| Fate::LeftAlone {
+fn after(came: &RevertOutcome) -> WriteOutcome {
+    let left = |found: &Option<String>, why: &str| WriteOutcome::LeftAlone {
         found: found.clone(),
         why: why.to_owned(),
     };
     match came {
-        UndoneFate::WrittenBack | UndoneFate::AlreadyThere => Fate::Undone,
-        UndoneFate::Void { .. } => Fate::Void,
-        UndoneFate::LeftAlone { found } => left(found, "somebody else has changed it since"),
-        UndoneFate::WouldBringFaultBack => left(&None, "writing it back would bring a fault back"),
-        UndoneFate::Failed { why } => left(&None, why),
+        RevertOutcome::WrittenBack | RevertOutcome::AlreadyThere => WriteOutcome::Undone,
+        RevertOutcome::Void { .. } => WriteOutcome::Void,
+        RevertOutcome::LeftAlone { found } => left(found, "somebody else has changed it since"),
+        RevertOutcome::WouldBringFaultBack => {
+            left(&None, "writing it back would bring a fault back")
+        }
+        RevertOutcome::Failed { why } => left(&None, why),
     }
 }

@@ -1,8 +1,8 @@
-//! A controller that is asked questions, and waited for.
+//! Asks a controller questions and waits for the answers.
 #![expect(clippy::disallowed_methods, reason = "waits for answers, and not for ever")]
 
 use super::carrier::{Arrived, Asked, Carrier, Kind};
-use super::device::{Device, NAMES};
+use super::device::Device;
 use super::failure::Failure;
 use facts::ipmi::{EventLogEntry, Question, SensorOwner, Unanswered};
 use rustix::io::Errno;
@@ -13,23 +13,23 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A controller behind the driver's device.
+/// An open connection to a controller.
 pub struct Controller {
     path: String,
     carrier: Box<dyn Carrier>,
-    /// The number of the question that was asked last.
+    /// The number of the last question.
     number: c_long,
-    /// Events that came while an answer was waited for.
+    /// Events that arrived during waits for answers.
     events: VecDeque<Arrived>,
-    /// How many more there were than are kept.
+    /// The number of events that were dropped.
     n_dropped: u64,
 }
 
-/// Events beyond that many that nobody has looked at are counted only: a controller that sends them without end fills no
+/// More unread events than this are counted and dropped: a controller that sends events without end must not fill the
 /// memory.
 const MOST_EVENTS: usize = 256;
 
-/// How long whoever asks waits, for one answer or for several.
+/// A time limit, and a flag to stop early.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience<'a> {
     began: Instant,
@@ -38,60 +38,49 @@ pub struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    /// From this moment on, at most so long; not any longer once `stop` is set.
+    /// Begins now, and ends after `limit`, or once `stop` is set.
     pub fn begin(limit: Duration, stop: &'a AtomicBool) -> Patience<'a> {
         Patience { began: Instant::now(), limit, stop }
     }
 
-    /// As much again, from this moment on.
+    /// The same limit, from now on.
     #[must_use]
     pub fn anew(self) -> Patience<'a> {
         Patience::begin(self.limit, self.stop)
     }
 }
 
-/// How often the wish to stop is looked at.
+/// How often the stop flag is checked.
 const STEP: Duration = Duration::from_millis(50);
 
 impl Controller {
-    /// Opens the first interface's device below `root`, which is `/` but for tests.
+    /// Opens the first interface's device below `root`, which is `/` except in tests.
     pub fn open(root: &Path) -> Result<Controller, Failure> {
-        for path in NAMES.map(|name| root.join(name)) {
-            match Device::open(&path) {
-                Ok(device) => {
-                    return Ok(Controller::behind(path.display().to_string(), Box::new(device)));
-                }
-                Err(Errno::NOENT | Errno::NOTDIR) => {}
-                Err(error) => {
-                    return Err(Failure::Unopened { path: path.display().to_string(), error });
-                }
-            }
-        }
-        let tried = NAMES.map(|name| root.join(name).display().to_string()).join(", ");
-        Err(Failure::NoDevice { tried })
+        let (path, device) = Device::first(root)?;
+        Ok(Controller::behind(path, Box::new(device)))
     }
 
     /// Whether there is a device to open below `root`.
     pub(crate) fn exists(root: &Path) -> bool {
-        NAMES.iter().any(|name| root.join(name).exists())
+        Device::exists(root)
     }
 
-    /// One that is reached by other means; `path` is what messages call it.
+    /// A controller behind another carrier; messages call it `path`.
     pub fn behind(path: String, carrier: Box<dyn Carrier>) -> Controller {
         Controller { path, carrier, number: 0, events: VecDeque::new(), n_dropped: 0 }
     }
 
-    /// The device.
+    /// The path of the device.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Asks, and waits for the answer. An answer to an earlier question, that was given up, is dropped.
+    /// Asks a question and waits for its answer. Late answers to earlier questions are dropped.
     pub fn ask<T>(&mut self, question: &Question<T>, patience: Patience<'_>) -> Result<T, Failure> {
         self.ask_of(SensorOwner::CONTROLLER, question, patience)
     }
 
-    /// The same of one of its other logical units, or of another controller that it passes questions on to.
+    /// Asks another logical unit, or another controller on a bus behind this one.
     pub fn ask_of<T>(
         &mut self,
         whom: SensorOwner,
@@ -102,16 +91,15 @@ impl Controller {
         answer_to(question, &it).map_err(|why| self.none(question, why))
     }
 
-    /// Asks all of these, and waits so long for each answer. The driver has the next question at hand when an answer comes, and does
-    /// not wait until this program has read that.
-    ///
-    /// Errors: the controller itself did not answer one of them. That it has no answer to it is one.
+    /// Asks several questions, with this patience for each answer. The driver can send the next question when an
+    /// answer arrives, without waiting until this program has read it. Fails if the controller itself does not answer
+    /// one of them; a refusal is an answer.
     pub fn ask_all<T>(
         &mut self,
         questions: &[(SensorOwner, Question<T>)],
         patience: Patience<'_>,
     ) -> Result<Vec<Result<T, Unanswered>>, Failure> {
-        /// Four or eight take as long, and others who ask the same controller wait behind all that the driver has.
+        /// Four or eight are not faster, and other programs have to wait for all questions that the driver holds.
         const AT_ONCE: usize = 2;
         let first = self.number.wrapping_add(1);
         let mut unsent = questions.iter();
@@ -123,7 +111,7 @@ impl Controller {
                 self.send(*whom, question)?;
             }
             let patience = patience.anew();
-            // That of another controller may come after those to later questions.
+            // The answer of another controller may arrive after those to later questions.
             while arrived[answers.len()].is_none() {
                 let it = self.next_answer(question.name, patience)?;
                 let place = usize::try_from(it.number.wrapping_sub(first)).ok();
@@ -136,7 +124,7 @@ impl Controller {
         Ok(answers)
     }
 
-    /// Asks, and gives the answer's bytes, the completion code first, whatever they say.
+    /// Asks a question and returns the bytes of its answer, the completion code first.
     pub(crate) fn ask_verbatim(
         &mut self,
         question: &Question<Vec<u8>>,
@@ -149,7 +137,7 @@ impl Controller {
         }
     }
 
-    /// The answer to a question.
+    /// Asks a question and returns the message that answers it.
     fn arrived<T>(
         &mut self,
         whom: SensorOwner,
@@ -172,7 +160,7 @@ impl Controller {
         sent.map_err(|error| self.refused("cannot send", question.name, error))
     }
 
-    /// The next answer to any question; `question` is what errors call the one that is waited for.
+    /// The next answer to any question; errors name `question`.
     fn next_answer(
         &mut self,
         question: &'static str,
@@ -197,13 +185,13 @@ impl Controller {
         }
     }
 
-    /// Wants to be told of events as they come, where the controller sends them. The driver asks it for them then.
+    /// Requests events as they come, if the controller sends them. The driver then reads them from the controller.
     pub fn want_events(&mut self) -> Result<(), Failure> {
         let wanted = self.carrier.want_events();
         wanted.map_err(|error| self.refused("cannot ask for", "events", error))
     }
 
-    /// The next event, at most that long waited for; none where none came.
+    /// The next event; `None` if none arrives in time.
     pub fn event(&mut self, within: Duration) -> Result<Option<EventLogEntry>, Failure> {
         if self.events.is_empty() {
             let arrived = self.carrier.receive(within);
@@ -211,11 +199,11 @@ impl Controller {
             arrived.into_iter().filter(|it| it.kind == Kind::Event).for_each(|it| self.keep(it));
         }
         let event = self.events.pop_front();
-        // What is no entry is no event.
+        // A message that is not a log entry is ignored.
         Ok(event.and_then(|it| EventLogEntry::parse_sent(&it.data).ok()))
     }
 
-    /// How many events there were that nobody had looked at in time, since this was asked last.
+    /// The number of events dropped since the last call.
     pub fn dropped_events(&mut self) -> u64 {
         std::mem::take(&mut self.n_dropped)
     }
@@ -378,20 +366,6 @@ mod tests {
     #[test]
     fn a_user_who_wants_to_stop_does_not_wait_for_the_answer() {
         assert!(matches!(asked(vec![], LONG, true), Err(Failure::Stopped)));
-    }
-
-    #[test]
-    fn a_device_is_found_under_each_of_its_names_and_told_of_where_there_is_none() {
-        let root = tempfile::tempdir().unwrap();
-        let text = Controller::open(root.path()).unwrap_err().to_string();
-        assert!(text.contains("dev/ipmi0, ") && text.ends_with("dev/ipmidev/0 exists"), "{text}");
-        for name in NAMES {
-            let path = root.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, "").unwrap();
-            assert_eq!(Controller::open(root.path()).unwrap().path(), path.display().to_string());
-            std::fs::remove_file(path).unwrap();
-        }
     }
 
     #[test]

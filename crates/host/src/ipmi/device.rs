@@ -1,10 +1,11 @@
 //! The driver's device, /dev/ipmi0.
 //!
-//! Source: include/uapi/linux/ipmi.h, drivers/char/ipmi/ipmi_devintf.c. The driver gives each open file the answers to
-//! the questions that were asked through it, and events where it asked for them; each file that did gets every event.
+//! Source: include/uapi/linux/ipmi.h, drivers/char/ipmi/ipmi_devintf.c. Each open file
+//! receives the answers to its own questions and, if it requested them, all events.
 #![expect(unsafe_code, reason = "the driver is spoken to by ioctls that hold pointers")]
 
 use super::carrier::{Arrived, Asked, Carrier, Kind};
+use super::failure::Failure;
 use facts::ipmi::SensorOwner;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -16,14 +17,14 @@ use std::path::Path;
 use std::ptr;
 use std::time::Duration;
 
-/// The first interface, under the names that it has had.
-pub(super) const NAMES: [&str; 3] = ["dev/ipmi0", "dev/ipmi/0", "dev/ipmidev/0"];
+/// Today's name of the first interface's device, and its former names.
+const NAMES: [&str; 3] = ["dev/ipmi0", "dev/ipmi/0", "dev/ipmidev/0"];
 
 /// The open device.
 #[derive(Debug)]
 pub(super) struct Device(OwnedFd);
 
-/// `struct ipmi_system_interface_addr`, whose last byte only fills it up, or `struct ipmi_ipmb_addr`.
+/// `struct ipmi_system_interface_addr`, whose last byte is padding, or `struct ipmi_ipmb_addr`.
 #[repr(C)]
 struct Address {
     kind: c_int,
@@ -63,7 +64,7 @@ impl Address {
     fn of(owner: SensorOwner) -> Address {
         /// IPMI_SYSTEM_INTERFACE_ADDR_TYPE and IPMI_BMC_CHANNEL: the controller itself.
         const CONTROLLER: (c_int, c_short) = (0x0c, 0x0f);
-        /// IPMI_IPMB_ADDR_TYPE: another one on a bus behind it, to which it takes questions.
+        /// IPMI_IPMB_ADDR_TYPE: another controller, on a bus behind it.
         const ON_A_BUS: c_int = 0x01;
         let SensorOwner { id, channel, lun } = owner;
         if owner.is_controller() {
@@ -78,9 +79,9 @@ impl Address {
 const ANSWER: c_int = 1;
 /// IPMI_ASYNC_EVENT_RECV_TYPE.
 const EVENT: c_int = 2;
-/// `sizeof(struct ipmi_addr)`: type, channel and IPMI_MAX_ADDR_SIZE, filled up.
+/// `sizeof(struct ipmi_addr)`: type, channel and IPMI_MAX_ADDR_SIZE, with padding.
 const LONGEST_ADDRESS: usize = 40;
-/// More than IPMI_MAX_MSG_LENGTH of include/linux/ipmi.h, 272: no message is cut.
+/// More than IPMI_MAX_MSG_LENGTH (272) of include/linux/ipmi.h: no message is cut.
 const LONGEST_MESSAGE: usize = 512;
 
 const SEND_COMMAND: rustix::ioctl::Opcode = opcode::read::<Request>(b'i', 13);
@@ -88,20 +89,40 @@ const SET_GETS_EVENTS: rustix::ioctl::Opcode = opcode::read::<c_int>(b'i', 16);
 const RECEIVE_MSG_TRUNC: rustix::ioctl::Opcode = opcode::read_write::<Received>(b'i', 11);
 
 impl Device {
-    pub(super) fn open(path: &Path) -> Result<Device, Errno> {
+    /// Opens the device of the first interface below `root`, and returns it with its path.
+    pub(super) fn first(root: &Path) -> Result<(String, Device), Failure> {
+        for path in NAMES.map(|name| root.join(name)) {
+            let opened = Device::open(&path);
+            let path = path.display().to_string();
+            match opened {
+                Ok(device) => return Ok((path, device)),
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(error) => return Err(Failure::Unopened { path, error }),
+            }
+        }
+        let tried = NAMES.map(|name| root.join(name).display().to_string()).join(", ");
+        Err(Failure::NoDevice { tried })
+    }
+
+    /// Whether there is a device below `root`.
+    pub(super) fn exists(root: &Path) -> bool {
+        NAMES.iter().any(|name| root.join(name).exists())
+    }
+
+    fn open(path: &Path) -> Result<Device, Errno> {
         rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map(Device)
     }
 
-    /// Waits until there is something to receive, at most that long; whether there is.
+    /// Waits until there is a message, for at most this time; returns whether there is one.
     fn wait(&self, within: Duration) -> Result<bool, Errno> {
         let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
         let within = Timespec::try_from(within).map_err(|_| Errno::INVAL)?;
         match poll(&mut fds, Some(&within)) {
-            // A signal came: whoever waits looks whether it was meant for them.
+            // A signal arrived: the caller checks whether it should stop.
             Err(Errno::INTR) => Ok(false),
             Err(error) => Err(error),
             Ok(_) if fds[0].revents().contains(PollFlags::IN) => Ok(true),
-            // The driver has let go of the interface.
+            // The driver has released the interface.
             Ok(_) if !fds[0].revents().is_empty() => Err(Errno::NODEV),
             Ok(_) => Ok(false),
         }
@@ -120,8 +141,8 @@ impl Carrier for Device {
             message: Message { function, command, length, data: data.as_mut_ptr() },
         };
         // SAFETY: the layout is that of struct ipmi_req, and the number that of the command that takes one. Both
-        // pointers are to as many bytes as is said beside them, which outlive the call; the driver copies them and
-        // writes nothing. On a file that is no such device the command is refused.
+        // pointers are to as many bytes as their length fields say, which outlive the call; the driver copies them
+        // and writes nothing. A file that is not such a device refuses the command.
         unsafe { ioctl(&self.0, Setter::<SEND_COMMAND, Request>::new(request)) }
     }
 
@@ -144,11 +165,11 @@ impl Carrier for Device {
             message: Message { function: 0, command: 0, length, data: data.as_mut_ptr() },
         };
         // SAFETY: the layout is that of struct ipmi_recv, and the number that of the command that takes one. Both
-        // pointers are to as many writable bytes as is said beside them, which outlive the call.
+        // pointers are to as many writable bytes as their length fields say, which outlive the call.
         let arrived =
             unsafe { ioctl(&self.0, Updater::<RECEIVE_MSG_TRUNC, Received>::new(&mut received)) };
         match arrived {
-            // Another thread of this process was faster, or a signal came.
+            // Another thread of this process was faster, or a signal arrived.
             Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
             other => other?,
         }
@@ -187,6 +208,22 @@ mod tests {
         let other = Address::of(SensorOwner { id: 0x2c, channel: 6, lun: 2 });
         assert_eq!((other.kind, other.channel, other.place), (0x01, 6, [0x2c, 2]));
         assert_eq!(size_of::<Address>(), 8);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "writes to a folder of the test")]
+    fn a_device_is_found_under_each_of_its_names_and_told_of_where_there_is_none() {
+        let root = tempfile::tempdir().unwrap();
+        let text = Device::first(root.path()).unwrap_err().to_string();
+        assert!(text.contains("dev/ipmi0, ") && text.ends_with("dev/ipmidev/0 exists"), "{text}");
+        for name in NAMES {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, "").unwrap();
+            let (found, _) = Device::first(root.path()).unwrap();
+            assert_eq!(found, path.display().to_string());
+            std::fs::remove_file(path).unwrap();
+        }
     }
 
     #[test]

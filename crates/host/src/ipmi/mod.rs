@@ -27,4 +27,4 @@ pub use controller::{Controller, Patience};
 pub use event_log::EventLog;
 pub use failure::Failure;
 pub use records::{Record, SensorRecords};
-pub use sensors::{Measured, Origin, Sensors};
+pub use sensors::Sensors;

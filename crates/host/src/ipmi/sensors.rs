@@ -5,6 +5,8 @@ use super::failure::Failure;
 use super::kept::Kept;
 use super::records::SensorRecords;
 use super::stamp::Stamp;
+use facts::ipmi::RecordsOrigin;
+use facts::ipmi::SensorValue;
 use facts::ipmi::{
     Completion, Factors, Linearisation, Reading, ReadingFactors, Sensor, SensorOwner, SensorRecord,
     Threshold, Thresholds, Unanswered,
@@ -18,36 +20,10 @@ pub struct Sensors {
     /// In the order of their records.
     pub sensors: Vec<Sensor>,
     /// Where the records come from.
-    pub origin: Origin,
+    pub origin: RecordsOrigin,
     stamp: Stamp,
     /// Of sensors that are not linear: each of their readings has its own.
     factors: HashMap<(SensorOwner, u8, u8), Factors>,
-}
-
-/// Where records come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// Whether they were kept on disk, and the controller says that they are still the same.
-    pub is_kept: bool,
-    /// How many there are, with those that are not about sensors.
-    pub n_records: usize,
-    /// How many of them nobody can read: they are not what the specification says.
-    pub n_unreadable: usize,
-    /// How many questions fetching them took.
-    pub questions: u32,
-    /// Why they were fetched and not taken from the disk; empty where they were.
-    pub why: String,
-    /// Why they will be fetched the next time, too; empty where they will not.
-    pub unkept: String,
-}
-
-/// What a sensor reads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
-    /// The controller's answer.
-    pub reading: Reading,
-    /// In the sensor's unit; none for a sensor without numbers, and where there is no reading.
-    pub value: Option<f64>,
 }
 
 impl Sensors {
@@ -64,7 +40,7 @@ impl Sensors {
             (_, Some(doubt)) => doubt.to_owned(),
             (Some(folder), None) => match Kept::read(folder, &stamp) {
                 Ok(kept) => {
-                    let origin = Origin { is_kept: true, ..Origin::default() };
+                    let origin = RecordsOrigin { is_kept: true, ..RecordsOrigin::default() };
                     return Ok(Sensors::of(&kept.records, stamp, origin));
                 }
                 Err(why) => why,
@@ -99,16 +75,16 @@ impl Sensors {
                 .map(|it| format!("{}: {it}", folder.display()))
                 .unwrap_or_default(),
         };
-        let origin = Origin { questions, why, unkept, ..Origin::default() };
+        let origin = RecordsOrigin { questions, why, unkept, ..RecordsOrigin::default() };
         Ok(Sensors::of(&kept.records, kept.stamp, origin))
     }
 
     /// Of records from there, which are counted here.
-    fn of(records: &[Vec<u8>], stamp: Stamp, origin: Origin) -> Sensors {
+    fn of(records: &[Vec<u8>], stamp: Stamp, origin: RecordsOrigin) -> Sensors {
         let read: Vec<SensorRecord> =
             records.iter().filter_map(|it| SensorRecord::parse(it).ok()).collect();
         let (n_records, n_unreadable) = (records.len(), records.len() - read.len());
-        let origin = Origin { n_records, n_unreadable, ..origin };
+        let origin = RecordsOrigin { n_records, n_unreadable, ..origin };
         let sensors = read.into_iter().flat_map(SensorRecord::into_sensors).collect();
         Sensors { sensors, origin, stamp, factors: HashMap::new() }
     }
@@ -136,7 +112,7 @@ impl Sensors {
         &mut self,
         controller: &mut Controller,
         patience: Patience<'_>,
-    ) -> Result<Vec<Result<Measured, Unanswered>>, Failure> {
+    ) -> Result<Vec<Result<SensorValue, Unanswered>>, Failure> {
         let questions: Vec<_> =
             self.sensors.iter().map(|it| (it.owner, Reading::question(it.number))).collect();
         let readings = controller.ask_all(&questions, patience)?;
@@ -149,7 +125,7 @@ impl Sensors {
                         None => None,
                         Some(raw) => self.value(index, raw, controller, patience)?,
                     };
-                    Ok(Measured { reading, value })
+                    Ok(SensorValue { reading, value })
                 }
             });
         }
@@ -361,7 +337,7 @@ mod tests {
         let patience = Patience::begin(Duration::from_secs(60), &NEVER);
         let stamp = Stamp::of(&mut controller, patience).unwrap();
         let Sensors { origin, sensors, .. } =
-            Sensors::of(&[short, record(2, 0)], stamp, Origin::default());
+            Sensors::of(&[short, record(2, 0)], stamp, RecordsOrigin::default());
         assert_eq!(sensors.len(), 1);
         assert_eq!((origin.n_records, origin.n_unreadable), (2, 1));
     }

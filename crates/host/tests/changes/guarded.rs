@@ -1,9 +1,9 @@
 //! The process that reverts a change unless it is confirmed.
 
-use crate::Test;
-use crate::plans;
 use crate::tree::Tree;
-use host::change::{Access, State};
+use crate::{Test, plans};
+use facts::change::ChangeState;
+use host::change::Access;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -31,9 +31,9 @@ fn not_confirmed() {
     let tree = Tree::of(&plan.files);
     let before = tree.all();
     assert!(tree.run(&["apply", "clocks", "300"], None).success());
-    assert!(matches!(tree.state(), Some(State::Awaiting { .. })), "{:?}", tree.state());
+    assert!(matches!(tree.state(), Some(ChangeState::Awaiting { .. })), "{:?}", tree.state());
     assert_ne!(tree.all(), before);
-    tree.until("the guard's reverting", |it| it.state() == Some(State::Reverted));
+    tree.until("the guard's reverting", |it| it.state() == Some(ChangeState::Reverted));
     assert_eq!(tree.all(), before);
     tree.until("the end of the guard", |it| it.processes().is_empty());
 }
@@ -45,7 +45,7 @@ fn confirmed() {
     let after = tree.all();
     tree.changer(Access::WriteWhenFree).confirm("1").unwrap();
     tree.until("the end of the guard", |it| it.processes().is_empty());
-    assert_eq!((tree.all(), tree.state()), (after, Some(State::Kept)));
+    assert_eq!((tree.all(), tree.state()), (after, Some(ChangeState::Kept)));
 }
 
 fn inherited() {
@@ -79,7 +79,7 @@ fn terminal_closed() {
     kill_process(guard, Signal::HUP).unwrap();
     starter.wait().unwrap();
     tree.until("the end of the guard", |it| it.processes().is_empty());
-    assert!(matches!(tree.state(), None | Some(State::Reverted)), "{:?}", tree.state());
+    assert!(matches!(tree.state(), None | Some(ChangeState::Reverted)), "{:?}", tree.state());
     assert_eq!(tree.all(), before);
 }
 
@@ -130,7 +130,7 @@ fn expect_reverted(tree: &Tree, before: &BTreeMap<PathBuf, Vec<u8>>) {
     tree.until("the end of the guard", |it| it.processes().is_empty());
     assert_eq!(&tree.all(), before);
     let journal = tree.journal(Access::Read);
-    assert!(journal.changes().iter().all(|it| it.state == State::Reverted), "{journal:?}");
+    assert!(journal.changes().iter().all(|it| it.state == ChangeState::Reverted), "{journal:?}");
 }
 
 /// The guard, which leads a session of its own.
@@ -147,7 +147,7 @@ fn children_of(pid: u32) -> Vec<u32> {
 fn leads_a_session(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let after_the_name = stat.rsplit(')').next().unwrap_or_default();
-    // State, parent, group, session.
+    // ChangeState, parent, group, session.
     after_the_name.split_whitespace().nth(3) == Some(pid.to_string().as_str())
 }
 
@@ -161,7 +161,7 @@ fn killed_anywhere() {
         let status = tree.run(&["apply", "clocks", "1"], Some(point));
         tree.until("the end of the guard", |it| it.processes().is_empty());
         assert_eq!(tree.all(), before, "killed at point {point}");
-        assert!(matches!(tree.state(), None | Some(State::Reverted)), "{:?}", tree.state());
+        assert!(matches!(tree.state(), None | Some(ChangeState::Reverted)), "{:?}", tree.state());
         if status.success() {
             println!("guarded: {} points", point - 1);
             return;

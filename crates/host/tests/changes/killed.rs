@@ -1,9 +1,9 @@
 //! What is left of a change whose process is killed, wherever that is.
 
-use crate::Test;
-use crate::plans;
 use crate::tree::Tree;
-use host::change::{Access, Force, State};
+use crate::{Test, plans};
+use facts::change::ChangeState;
+use host::change::{Access, Force};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
@@ -51,7 +51,11 @@ fn every_point(name: &str, role: &[&str], prepare: impl Fn(&Tree), mend: impl Fn
         let was_killed = was_killed(tree.run(role, Some(point)), &what);
         mend(&tree);
         assert_eq!(tree.all(), before, "{what}");
-        assert!(matches!(tree.state(), None | Some(State::Reverted)), "{what}: {:?}", tree.state());
+        assert!(
+            matches!(tree.state(), None | Some(ChangeState::Reverted)),
+            "{what}: {:?}",
+            tree.state()
+        );
         tree.until("the end of its processes", |it| it.processes().is_empty());
         if !was_killed {
             return point - 1;
@@ -78,7 +82,7 @@ fn killed_anywhere_then_recovered() {
             |tree| {
                 recovered(tree);
                 // What was kept before the process was killed is kept.
-                if tree.state() == Some(State::Kept) {
+                if tree.state() == Some(ChangeState::Kept) {
                     reverted(tree);
                 }
             },
@@ -118,7 +122,7 @@ fn killed_while_it_reverts() {
         // Killed before it says so, it was not begun: then it is still kept.
         let mend = |tree: &Tree| {
             recovered(tree);
-            if tree.state() == Some(State::Kept) {
+            if tree.state() == Some(ChangeState::Kept) {
                 reverted(tree);
             }
         };

@@ -3,7 +3,8 @@
 use crate::obstacle::Obstacle;
 use crate::tree::{self, Tree};
 use crate::{Test, plans};
-use host::change::{Access, ChangeError, Force, Journal, State};
+use facts::change::ChangeState;
+use host::change::{Access, ChangeError, Force, Journal};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -80,7 +81,7 @@ fn due(obstacle: Obstacle) {
     assert_ne!(tree.all(), before, "the deadline was over before the obstacle was in its way");
     tree.until_undone(&before);
     obstacle.clear(&tree, in_the_way);
-    tree.until("the record", |it| it.state() == Some(State::Reverted));
+    tree.until("the record", |it| it.state() == Some(ChangeState::Reverted));
     tree.until("the end of the guard", |it| it.processes().is_empty());
     assert_eq!(tree.all(), before);
     obstacle.remove(&tree);
@@ -97,7 +98,7 @@ fn study_dies(obstacle: Obstacle) {
     study.wait().unwrap();
     tree.until_undone(&before);
     obstacle.clear(&tree, in_the_way);
-    tree.until("the record", |it| it.state() == Some(State::Reverted));
+    tree.until("the record", |it| it.state() == Some(ChangeState::Reverted));
     tree.until("the end of the guard", |it| it.processes().is_empty());
     assert_eq!(tree.all(), before);
 }
@@ -129,7 +130,7 @@ fn expect_overridden(Awaiting { tree, before }: &Awaiting, other: Child) {
     assert_eq!(&tree.all(), before);
     let journal = tree.journal(Access::Read);
     let states = journal.changes().iter().map(|it| it.state.clone()).collect::<Vec<_>>();
-    assert_eq!(states, [State::Reverted, State::Reverted]);
+    assert_eq!(states, [ChangeState::Reverted, ChangeState::Reverted]);
 }
 
 fn stopped_before_writing() {
@@ -140,7 +141,7 @@ fn stopped_before_writing() {
     tree.until("the guard's reverting", clocks_are_back);
     assert_eq!(tree.all(), awaiting.before);
     // What cannot be recorded while the other process has the lock is still undone.
-    assert!(matches!(tree.journal(Access::Read).changes()[0].state, State::Awaiting { .. }));
+    assert!(matches!(tree.journal(Access::Read).changes()[0].state, ChangeState::Awaiting { .. }));
     std::fs::write(tree.sign(tree::ENOUGH), "").unwrap();
     kill_process(pid, Signal::CONT).unwrap();
     expect_overridden(&awaiting, other);
@@ -173,7 +174,7 @@ fn reverted_by_hand(obstacle: Obstacle) {
     assert_eq!(tree.all(), before);
     obstacle.clear(&tree, in_the_way);
     tree.changer(Access::Revert).revert_all(Force::No).unwrap();
-    assert_eq!((tree.all(), tree.state()), (before, Some(State::Reverted)));
+    assert_eq!((tree.all(), tree.state()), (before, Some(ChangeState::Reverted)));
     obstacle.remove(&tree);
 }
 

@@ -2,7 +2,8 @@
 
 use crate::tree::Tree;
 use crate::{Test, plans};
-use host::change::{Access, Force, State};
+use facts::change::ChangeState;
+use host::change::{Access, Force};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::process::{ExitCode, Stdio};
 
@@ -37,7 +38,7 @@ fn full_after_any_byte() {
         // Without room for its beginning the process says so otherwise.
         assert!(told.is_empty() || told.contains("make room there"), "{limit}: {told}");
         tree.changer(Access::Write).recover(Force::No).unwrap();
-        assert!(matches!(tree.state(), None | Some(State::Reverted)), "{:?}", tree.state());
+        assert!(matches!(tree.state(), None | Some(ChangeState::Reverted)), "{:?}", tree.state());
         assert!(tree.run(&["apply", "clocks", "-"], None).success(), "{limit}");
         n_limits += 1;
     }

@@ -5,7 +5,8 @@ use crate::obstacle::Obstacle;
 use crate::obstructed::Awaiting;
 use crate::tree::Tree;
 use crate::{Test, plans};
-use host::change::{Access, Force, State};
+use facts::change::ChangeState;
+use host::change::{Access, Force};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -52,7 +53,7 @@ fn deadlines() {
             let is_in_time = tree.all() != before;
             tree.until_undone(&before);
             obstacle.clear(&tree, in_the_way);
-            tree.until("the record", |it| it.state() == Some(State::Reverted));
+            tree.until("the record", |it| it.state() == Some(ChangeState::Reverted));
             tree.until("the end of the guard", |it| it.processes().is_empty());
             assert_eq!(tree.all(), before, "{obstacle:?}");
             obstacle.remove(&tree);
@@ -89,7 +90,7 @@ fn kills() {
         tree.changer(Access::RevertWhenFree).revert_all(Force::No).unwrap();
         tree.until("the end of its processes", |it| it.processes().is_empty());
         assert_eq!(tree.all(), before);
-        assert!(matches!(tree.state(), None | Some(State::Reverted)), "{:?}", tree.state());
+        assert!(matches!(tree.state(), None | Some(ChangeState::Reverted)), "{:?}", tree.state());
         n_killed
     });
     println!("{killed} kills, 0 values lost");

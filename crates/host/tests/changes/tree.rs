@@ -1,6 +1,7 @@
 //! A folder that stands in for a host, and processes that change it.
 
-use host::change::{Access, Changer, Journal, Machine, State};
+use facts::change::ChangeState;
+use host::change::{Access, Changer, Journal, Machine};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -68,7 +69,7 @@ impl Tree {
     }
 
     /// What became of the only change, if it got as far as the journal.
-    pub(crate) fn state(&self) -> Option<State> {
+    pub(crate) fn state(&self) -> Option<ChangeState> {
         self.journal(Access::Read).changes().last().map(|it| it.state.clone())
     }
 

@@ -1,20 +1,21 @@
-//! Which arms each block runs, and which block is the last that is run.
+//! Which arms each block runs, in which order, and which block is the last.
 
 use super::BootOf;
 use crate::experiment::Parts;
 use crate::record::Record;
+use fastrand::Rng;
 use std::ops::RangeInclusive;
 
 /// The blocks of a record.
 pub(super) enum Blocks {
-    /// All of them run every arm, for as long as somebody wants.
+    /// Every block runs every arm, for as long as the watcher wants more.
     Alike {
         /// How many there are.
         n_arms: usize,
         /// Trials of each arm at least.
         trials: u32,
     },
-    /// Those of a boot run its arms.
+    /// The blocks of a boot run the arms of that boot.
     ByBoot {
         /// All boots.
         parts: Parts,
@@ -33,7 +34,7 @@ impl Blocks {
         Blocks::ByBoot { parts, last }
     }
 
-    /// The numbers of the blocks to run; without an end where the watcher says when it is enough.
+    /// The numbers of the blocks to run; without an end where the watcher decides.
     pub(super) fn numbers(&self) -> RangeInclusive<u32> {
         match self {
             Blocks::Alike { .. } => 1..=u32::MAX,
@@ -59,7 +60,7 @@ impl Blocks {
         }
     }
 
-    /// Whether every arm has as many trials as were planned, and only whoever watches may want more.
+    /// Whether every arm has the planned number of trials; only the watcher may want more.
     pub(super) fn are_enough(&self, record: &Record) -> bool {
         match self {
             Blocks::Alike { n_arms, trials } => {
@@ -69,11 +70,56 @@ impl Blocks {
         }
     }
 
-    /// Whether every trial that the record is to have is in it; where more may be wanted, that is not known here.
+    /// Whether the record has every trial of its plan; always where the watcher decides.
     pub(super) fn has_all(&self, record: &Record) -> bool {
         match self {
             Blocks::Alike { .. } => true,
             Blocks::ByBoot { parts, .. } => parts.next(record.trials.len()).is_none(),
         }
+    }
+}
+
+/// The arms of one block, by number, in the order to run them: each twice, or once where there is only one.
+///
+/// A block runs its arms in one order and then in the opposite one (ABBA): a steady change, as of the temperature, weighs on
+/// both alike. The order is drawn for each block, so that nothing periodic can favour an arm, and so that a test may ask what
+/// other draws would have given
+/// (R. A. Fisher, The Design of Experiments, 1935, sections 5 to 9 and 21).
+pub(crate) fn order(n_arms: usize, draw: &mut Rng) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n_arms).collect();
+    if n_arms < 2 {
+        return order;
+    }
+    draw.shuffle(&mut order);
+    order.extend_from_within(..);
+    order[n_arms..].reverse();
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn two_arms_run_as_abba_or_as_baab_and_chance_decides() {
+        let mut draw = Rng::with_seed(1);
+        let seen: BTreeSet<Vec<usize>> = (0..100).map(|_| order(2, &mut draw)).collect();
+        assert_eq!(seen, BTreeSet::from([vec![0, 1, 1, 0], vec![1, 0, 0, 1]]));
+    }
+
+    #[test]
+    fn every_arm_of_many_runs_twice_and_on_average_in_the_middle() {
+        let order = order(5, &mut Rng::with_seed(2));
+        for arm in 0..5 {
+            let places: Vec<usize> = (0..10).filter(|&place| order[place] == arm).collect();
+            assert_eq!(places.iter().sum::<usize>(), 9, "arm {arm} in {order:?}");
+        }
+    }
+
+    #[test]
+    fn one_arm_needs_no_order() {
+        assert_eq!(order(1, &mut Rng::with_seed(3)), [0]);
+        assert!(order(0, &mut Rng::with_seed(3)).is_empty());
     }
 }

@@ -1,11 +1,9 @@
 //! Runs trials: in blocks of random order, each with the clock probed around it and the ledger of its CPUs.
 
 mod blocks;
-mod clock;
-mod order;
 mod prepared;
-mod session;
-mod surroundings;
+mod recorder;
+mod trial_runner;
 mod turns;
 
 use crate::doubt::Doubt;
@@ -15,14 +13,13 @@ use crate::record::{Fingerprint, Record};
 use crate::trial::Trial;
 use crate::workload::{Scene, Settings, Workload};
 use blocks::Blocks;
-pub(crate) use clock::{around, clocks};
 use facts::Fact;
 use facts::probe::EventCosts;
 use fastrand::Rng;
 use prepared::Prepared;
 pub(crate) use prepared::refuse_denied;
-use session::Session;
-pub(crate) use surroundings::{Recorder, Work};
+pub(crate) use recorder::{Recorder, Work, clocks, trial_clock};
+use trial_runner::TrialRunner;
 
 /// What is to be run.
 pub struct Plan {
@@ -58,7 +55,7 @@ pub struct Plan {
 /// A boot of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootOf {
-    /// The beginning of its id, /proc/sys/kernel/random/boot_id: as much as tells it from others.
+    /// The beginning of its id, /proc/sys/kernel/random/boot_id: as much as distinguishes it from others.
     pub id: String,
     /// Which of the experiment's [`Parts`](crate::experiment::Parts) is run in it; `None` where its levels are not in force,
     /// and no trial is run.
@@ -66,6 +63,7 @@ pub struct BootOf {
 }
 
 /// One of the things compared.
+#[derive(Clone)]
 pub struct PlannedArm {
     /// What it is called.
     pub name: String,
@@ -75,14 +73,14 @@ pub struct PlannedArm {
     pub settings: Settings,
 }
 
-/// Whoever watches trials go by.
+/// Is told of each trial, changes the machine around it, and decides when to end.
 pub trait Watcher {
-    /// Everything is prepared, and the first trial is about to begin; there is none in the record yet. Whoever keeps it
-    /// may give it another id.
+    /// Everything is prepared, and the first trial is about to begin; there is none in the record yet. The id
+    /// may be changed here.
     fn begun(&mut self, record: &mut Record) -> Result<(), Failure>;
 
-    /// Runs one trial of an arm by calling `trial` once. Whoever changes the machine for some of the arms does it around that;
-    /// only where [`Plan::is_whole`] says that it is so.
+    /// Runs one trial of an arm by calling `trial` once. An implementation that changes the machine for some of the arms does it
+    /// around that call; only where [`Plan::is_whole`] is set.
     fn surround(
         &mut self,
         _arm: usize,
@@ -133,8 +131,8 @@ pub fn run(
     let mut draw = Rng::with_seed(plan.seed);
     let blocks = Blocks::of(&record, plan.trials, plan.boot.as_ref());
     let boot = plan.boot.map(|it| it.id);
-    let session = Session::new(arms, pieces, recorder, scene, boot);
-    let outcome = session.run(plan.warm_up, &blocks, &mut draw, &mut record, watcher);
+    let runner = TrialRunner::new(arms, pieces, recorder, scene, boot);
+    let outcome = runner.run(plan.warm_up, &blocks, &mut draw, &mut record, watcher);
     record.is_complete = outcome.is_ok() && blocks.has_all(&record);
     if matches!(outcome, Err(Failure::Stopped)) {
         record.doubts.push(Doubt::CutShort.into());

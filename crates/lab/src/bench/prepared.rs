@@ -1,6 +1,6 @@
 //! Workloads that are ready to run: one for all arms that ask the same of the same one.
 
-use super::{PlannedArm, clock};
+use super::{PlannedArm, recorder};
 use crate::failure::Failure;
 use crate::record::Arm;
 use crate::workload::{Ready, Scene, Settings};
@@ -51,7 +51,7 @@ impl Prepared {
 /// Refuses CPUs that this process may not run on.
 pub(crate) fn refuse_denied(settings: &Settings) -> Result<(), Failure> {
     let Some(cpus) = settings.cpus()? else { return Ok(()) };
-    // The CPUs of isolcpus= are in no process's mask, and take whoever asks for them by name.
+    // The CPUs of isolcpus= are in no process's mask, but a process can pin itself to them.
     let denied: CpuSet = cpus.iter().filter(|cpu| pinned(*cpu, || ()).is_err()).collect();
     if denied.is_empty() {
         return Ok(());
@@ -80,6 +80,6 @@ impl PreparedArm {
     pub(super) fn clocks(&self) -> Fact<Vec<ClockReading>> {
         let because = "the scheduler chose its CPUs; --cpus pins it";
         let unpinned = || Missing::not_here("clock of the trial", because);
-        clock::clocks(self.ready.cpus().ok_or_else(unpinned)?)
+        recorder::clocks(self.ready.cpus().ok_or_else(unpinned)?)
     }
 }

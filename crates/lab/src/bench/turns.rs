@@ -1,11 +1,11 @@
 //! Trials whose pieces take turns.
 //!
-//! Another guest on the core, or a task of another container, comes and goes for seconds: longer than a trial, so that of two
-//! whole trials one meets it and the other does not. Of pieces of a few milliseconds in turn both arms get their part of
-//! it, and of a clock that moves. The turns are blocks of their own ([`order`]), whose order chance decides: were the arms
-//! the same, the opposite order of every turn would have been as likely, and with it the opposite difference of the trials.
+//! Another guest on the core, or a task of another container, comes and goes for seconds. That is longer than a trial, so of
+//! two whole trials one meets it and the other does not. With pieces of a few milliseconds in turn, both arms get their part
+//! of it, and of a clock that changes. Each turn is a block in random order ([`blocks::order`]): if the arms are the same, the
+//! opposite order of every turn is as likely, and with it the opposite difference of the trials.
 
-use super::order;
+use super::blocks;
 use super::prepared::PreparedArm;
 use crate::failure::Failure;
 use crate::threads::on;
@@ -63,9 +63,9 @@ fn length_ns(arm: &PreparedArm) -> Option<u64> {
 
 /// A trial that was run in pieces.
 pub(super) struct Run {
-    /// When its first piece began, in nanoseconds of CLOCK_MONOTONIC_RAW.
+    /// The start of its first piece, in nanoseconds of CLOCK_MONOTONIC_RAW.
     pub(super) began_ns: u64,
-    /// What it came to.
+    /// Its outcome.
     pub(super) outcome: Outcome,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn run(
         arms.iter().filter_map(|it| it.ready.cut(pieces)).collect();
     let mut began_ns = vec![None; trials.len()];
     let mut turn = || {
-        for arm in order::block(trials.len(), draw) {
+        for arm in blocks::order(trials.len(), draw) {
             began_ns[arm].get_or_insert_with(|| anchor().raw_ns);
             trials[arm].piece();
         }

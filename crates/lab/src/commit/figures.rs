@@ -73,7 +73,7 @@ fn of_arm(trials: &[Trial], arm: usize) -> Option<Split> {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
     let known = |name: &str| {
-        let why = || Known::Missing { missing: format!("no trial tells {name}") };
+        let why = || Known::missing(format!("no trial tells {name}"));
         mean(name).map_or_else(why, Known::Value)
     };
     let time = |name: &str| known(name).map(duration);
@@ -83,7 +83,7 @@ fn of_arm(trials: &[Trial], arm: usize) -> Option<Split> {
             in_call: duration(in_call),
             waiting: duration(waiting),
         }),
-        _ => Known::Missing { missing: "no trial tells the parts of a log write".to_owned() },
+        _ => Known::missing("no trial tells the parts of a log write"),
     };
     /// Long enough for rates to be whole numbers.
     const ELAPSED: Duration = Duration::from_secs(1000);
@@ -92,9 +92,9 @@ fn of_arm(trials: &[Trial], arm: usize) -> Option<Split> {
         elapsed: ELAPSED,
         commits: whole(mean(COMMITS)?),
         writes: known(WRITES).map(whole),
-        bytes: Known::Missing { missing: "trials tell no bytes".to_owned() },
+        bytes: Known::missing("trials tell no bytes"),
         write,
-        latency: Known::Missing { missing: "trials tell quantiles only".to_owned() },
+        latency: Known::missing("trials tell quantiles only"),
         writer_waiting: time(WRITER_WAITING),
         commit: CommitTime {
             mean: duration(mean(COMMIT_TIME)?),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn record(texts: [&str; 2]) -> Record {
-        let missing = || Known::Missing { missing: String::new() };
+        let missing = || Known::missing(String::new());
         let trial = |arm: usize| {
             let failed = Trial::failed(arm, 1, missing(), &crate::failure::Failure::Stopped);
             let figures = figures(&split(texts[arm]));

@@ -1,6 +1,6 @@
 //! What the time of a commit and of a log write was spent on, between two samples.
 
-use super::latency::Latency;
+use super::sample::Latency;
 use super::sample::{LogCounts, Ran, Sample};
 use crate::known::Known;
 use std::time::Duration;
@@ -65,7 +65,7 @@ pub struct CommitTime {
 impl Split {
     /// What happened between two samples of one run.
     ///
-    /// Errors: no commit was over meanwhile, or the samples are not of one run, or in the wrong order.
+    /// Errors: no commit ended between them, or the samples are not of one run, or in the wrong order.
     pub fn between(before: &Sample, after: &Sample) -> Result<Split, &'static str> {
         const BACKWARDS: &str =
             "counts of commits went backwards: samples of two runs, or in the wrong order";
@@ -121,7 +121,7 @@ fn latency(before: &LogCounts, after: &LogCounts) -> Known<Latency> {
             after.since(before).map_or_else(backwards, Known::Value)
         }
         (Known::Missing { missing }, _) | (_, Known::Missing { missing }) => {
-            Known::Missing { missing: missing.clone() }
+            Known::missing(missing.clone())
         }
     }
 }
@@ -159,14 +159,14 @@ fn ran(before: &Known<Ran>, after: &Known<Ran>) -> Known<Ran> {
 }
 
 fn backwards<T>() -> Known<T> {
-    Known::Missing { missing: "a count went backwards between two samples".to_owned() }
+    Known::missing("a count went backwards between two samples")
 }
 
 fn both<A: Copy, B: Copy, T>(a: &Known<A>, b: &Known<B>, join: impl FnOnce(A, B) -> T) -> Known<T> {
     match (a, b) {
         (Known::Value(a), Known::Value(b)) => Known::Value(join(*a, *b)),
         (Known::Missing { missing }, _) | (_, Known::Missing { missing }) => {
-            Known::Missing { missing: missing.clone() }
+            Known::missing(missing.clone())
         }
     }
 }

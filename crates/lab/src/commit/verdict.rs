@@ -36,7 +36,7 @@ pub enum Cause {
     SessionCpu([Duration; 2], [Known<WriteTime>; 2]),
     /// Sessions are runnable and have no CPU; of both, and the log writes of both.
     SessionsWait([Duration; 2], [Known<WriteTime>; 2]),
-    /// Something that no sample tells; what a commit takes on both.
+    /// Something that no sample shows; what a commit takes on both.
     Unexplained([Duration; 2]),
 }
 

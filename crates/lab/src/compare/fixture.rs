@@ -38,7 +38,7 @@ pub(crate) fn blocks(a: (f64, f64), b: (f64, f64), noise: f64) -> Vec<Trial> {
         .collect()
 }
 
-/// Twenty trials of one arm in a moment of its own, with the same noise.
+/// Twenty trials of one arm alone, with the same noise.
 pub(crate) fn moment(seconds: f64, hertz: f64, noise: f64) -> Record {
     record((0..20).map(|at| trial(0, at as u32, seconds * wobble(at, noise), hertz)).collect())
 }

@@ -4,29 +4,18 @@
 //! machine's noise; results of two moments are compared as they are ([`separate`]), with everything that may have
 //! changed between the moments in the difference.
 
-mod clock_share;
+mod designs;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod forbidding;
-mod interleaved;
 mod judgement;
 mod measure;
-mod quieter;
-mod reading;
-mod separate;
-mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use clock_share::{CONSTANT, ClockShare};
-pub use interleaved::{block_differences, interleaved};
-pub use judgement::{judge_differences, judge_moments};
-pub use measure::Measure;
-pub use quieter::quieter;
-pub use reading::{Evidence, Reading};
-pub use separate::{Side, doubts_of_either, separate};
-pub use settings::SettingDifference;
-pub(crate) use settings::differences as setting_differences;
+pub use crate::record::SettingDifference;
+pub use designs::{Side, block_differences, doubts_of_either, interleaved, separate};
+pub use judgement::{CONSTANT, ClockShare, Evidence, Reading, judge_differences, judge_moments};
+pub use measure::{Measure, quieter};
 
 use crate::doubt::Raised;
 use crate::known::Known;
@@ -45,7 +34,7 @@ pub const MISSED: f64 = 0.05;
 pub enum Design {
     /// In blocks, each with both arms in random order.
     Interleaved,
-    /// Each arm in a moment of its own.
+    /// Each arm at another time.
     Separate,
 }
 

@@ -4,10 +4,10 @@
     reason = "runs the database's own programs and waits for them"
 )]
 
-use super::account::{Account, unprivileged};
 use super::engine::{Engine, Keeping, run_as};
 use super::folder::{Folder, sweep};
 use super::programs;
+use super::programs::{Account, unprivileged};
 use super::session::{Patience, Session, how, name};
 use crate::failure::Failure;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -53,8 +53,8 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Makes and starts one with room for that many sessions that keeps what it is told to, in a new folder in `temporary`; what earlier ones left
-    /// there goes first.
+    /// Makes and starts a server in a new folder in `temporary`, with room for that many sessions and with the durability that
+    /// `keeping` says. Removes what earlier servers left there first.
     pub(super) fn start(
         engine: Engine,
         client: &Path,

@@ -14,7 +14,7 @@ pub(super) struct Dsn {
     pub public: String,
     /// The password, where there was one.
     pub password: Option<String>,
-    /// What MariaDB's client is told of it.
+    /// The options of MariaDB's client for it.
     pub options: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
 //! The databases that there are, and how each is made, started and talked to.
 
-use super::account::Account;
 use super::cluster::Layout;
 use super::dsn::Dsn;
+use super::programs::Account;
 use super::programs::Programs;
 use crate::failure::Failure;
 use std::os::unix::process::CommandExt as _;
@@ -27,7 +27,7 @@ pub(crate) enum Keeping {
     Commits,
 }
 
-/// What a temporary PostgreSQL server is told: nothing runs beside the work, and one backend is one task.
+/// The settings of a temporary PostgreSQL server: nothing runs except the work, and one backend is one task.
 const POSTGRESQL_SETTINGS: &[&str] = &[
     "listen_addresses=",
     "unix_socket_permissions=0700",
@@ -45,7 +45,7 @@ const POSTGRESQL_SETTINGS: &[&str] = &[
 ];
 
 impl Keeping {
-    /// What a temporary PostgreSQL server is told of it. Its own defaults keep commits.
+    /// The settings for it of a temporary PostgreSQL server. Its own defaults keep commits.
     fn of_postgresql(self) -> &'static [&'static str] {
         match self {
             Keeping::Nothing => &[
@@ -58,7 +58,7 @@ impl Keeping {
         }
     }
 
-    /// The same of MariaDB, whose log writes only its performance schema times.
+    /// The same for MariaDB, which times its log writes in the performance schema only.
     fn of_mariadb(self) -> &'static [&'static str] {
         match self {
             Keeping::Nothing => &["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"],

@@ -1,4 +1,4 @@
-//! The folders of temporary servers, and what becomes of those whose owner was killed.
+//! The folders of temporary servers, and their removal where the owner was killed.
 //!
 //! A folder has a marker file with a lock (flock(2)) that the process which made it holds for as long as it lives: the
 //! kernel gives the lock back however that process ends. A later start takes the lock of each folder whose marker is
@@ -10,7 +10,7 @@
     reason = "temporary servers have files, and processes to be found in /proc"
 )]
 
-use super::account::Account;
+use super::programs::Account;
 use crate::failure::Failure;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, DirBuilder, File};
@@ -142,7 +142,7 @@ fn empty(folder: &Path) -> io::Result<()> {
 }
 
 fn signal(pid: Pid, signal: Signal) {
-    // It may have ended meanwhile.
+    // It may have ended since.
     let _gone = kill_process(pid, signal).is_err();
 }
 

@@ -2,24 +2,21 @@
 //!
 //! All talk goes through the database's own client program: it knows every way to reach and to authenticate at a
 //! server, and nothing of it has to be linked. A temporary server listens on a Unix socket in a folder of its own
-//! ([`folder`]) and is gone when it is dropped; whether it keeps anything safe on disk until then is the workload's choice.
+//! (`folder`) and is gone when it is dropped; whether it keeps anything safe on disk until then is the workload's choice.
 
-mod account;
 mod backend;
 mod cluster;
-mod crew;
 mod dsn;
 mod engine;
 mod folder;
-mod own_schema;
+mod pool;
 mod programs;
 mod server;
 mod session;
 
-pub(crate) use crew::{Answer, Crew};
 pub use dsn::without_password;
 pub(crate) use engine::{Engine, Keeping};
 pub use folder::sweep;
-pub(crate) use own_schema::{claim, claimed};
-pub(crate) use server::Server;
+pub(crate) use pool::{Answer, Pool};
+pub(crate) use server::{Server, claim, claimed};
 pub(crate) use session::Patience;

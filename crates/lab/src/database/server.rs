@@ -1,4 +1,4 @@
-//! The server that a workload runs in: the one that `--dsn` names, or a temporary one.
+//! The server that a workload runs in: the one that `--dsn` names, or a temporary one; and a schema of our own in it.
 
 use super::cluster::Cluster;
 use super::dsn::Dsn;
@@ -116,7 +116,7 @@ impl Server {
         })
     }
 
-    /// Runs statements in a session of their own.
+    /// Runs statements in a new session.
     pub(crate) fn ask(
         &self,
         statements: &str,
@@ -125,7 +125,7 @@ impl Server {
         self.session()?.ask(statements, patience)
     }
 
-    /// The reason behind a failure: a client only knows that its server is gone.
+    /// The reason for a failure: a client only knows that its server is gone.
     pub(crate) fn explain(&mut self, failure: Failure) -> Failure {
         match (&mut self.reach, failure) {
             (Reach::Temporary(cluster, _), failure @ Failure::Program { .. }) => {
@@ -146,4 +146,53 @@ fn first_installed(known: &[Engine]) -> Result<Engine, Failure> {
             "no database server is installed here, and no --dsn names one. {packages}"
         ))
     })
+}
+
+/// Drops the schemas of this kind that killed runs left, and names the session's own.
+///
+/// A schema belongs to the session that holds the advisory lock of its name; the server releases the lock when the session
+/// ends, however it ends. Only schemas are dropped whose name, comment and owner say that fullclock made them.
+pub(crate) fn claim(kind: &str) -> String {
+    format!(
+        "\
+DO $$ DECLARE left_over name; BEGIN
+  FOR left_over IN SELECT nspname FROM pg_namespace
+    WHERE nspname ~ '^fullclock_{kind}_[0-9]+$' AND obj_description(oid, 'pg_namespace') = 'made by fullclock'
+      AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+  LOOP
+    IF pg_try_advisory_lock(hashtext('fullclock'), hashtext(left_over::text)) THEN
+      EXECUTE format('DROP SCHEMA %I CASCADE', left_over);
+      PERFORM pg_advisory_unlock(hashtext('fullclock'), hashtext(left_over::text));
+    END IF;
+  END LOOP;
+  PERFORM pg_advisory_lock(hashtext('fullclock'), hashtext('fullclock_{kind}_' || pg_backend_pid()));
+END $$;
+SELECT 'fullclock_{kind}_' || pg_backend_pid();"
+    )
+}
+
+/// The name in the answer to [`claim`]; it becomes part of statements.
+pub(crate) fn claimed(kind: &str, rows: &[String]) -> Result<String, Failure> {
+    let is_name = |it: &&String| {
+        let number = it.strip_prefix(&format!("fullclock_{kind}_"));
+        number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
+    };
+    let name = rows.first().filter(is_name).cloned();
+    name.ok_or_else(|| Failure::NoFigure("the server named no schema".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_none_never_becomes_part_of_a_statement() {
+        let claimed = |name: &str| claimed("build", &[name.to_owned()]).ok();
+        assert_eq!(claimed("fullclock_build_123").unwrap(), "fullclock_build_123");
+        for name in
+            ["", "fullclock_build_", "fullclock_build_1; DROP", "public", "fullclock_commit_1"]
+        {
+            assert_eq!(claimed(name), None, "{name}");
+        }
+    }
 }

@@ -27,7 +27,7 @@ const LONGEST_COMPLAINT: usize = 4096;
 /// The row after the last one of an answer.
 const DONE: &str = "fullclock: done";
 
-/// How long a client has to end after it was told to.
+/// How long a client may take to end before it is killed.
 const LEAVE: Duration = Duration::from_secs(3);
 
 /// How long to wait for something.
@@ -69,7 +69,7 @@ impl Session {
     /// Starts the client. Whether it reaches the server shows at the first question.
     pub(super) fn open(mut command: Command) -> Result<Session, Failure> {
         let program = name(&command);
-        // In a group of its own, so that Ctrl-C ends sessions in order, by way of us.
+        // In its own process group: Ctrl-C reaches this program alone, which ends sessions in order.
         command
             .process_group(0)
             .stdin(Stdio::piped())
@@ -86,7 +86,7 @@ impl Session {
         if let Some(stdout) = stdout {
             start("rows", move || {
                 let mut stdout = BufReader::new(stdout);
-                // Nobody takes rows any more once the session is dropped.
+                // The receiver is gone once the session is dropped.
                 while row(&mut stdout).is_some_and(|row| sender.send(row).is_ok()) {}
             })?;
         }
@@ -167,7 +167,7 @@ impl Drop for Session {
     }
 }
 
-/// Writes what it is sent: a client that reads slowly holds up nobody else.
+/// Writes what it is sent, on its own thread: a client that reads slowly blocks no other.
 fn writer(mut stdin: ChildStdin) -> Result<Sender<String>, Failure> {
     let (sender, statements) = channel::<String>();
     start("statements", move || {

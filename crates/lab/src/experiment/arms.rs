@@ -4,7 +4,7 @@
 //! first factors, and for each further one the product of three (or five, ...) of them, which keeps it apart from every product
 //! of two (Box, Hunter and Hunter, "Statistics for Experimenters", second edition, chapter 6).
 
-use super::design::{Design, Factor, Shape};
+use super::{Design, Factor, Shape};
 use serde::{Deserialize, Serialize};
 
 /// A level of each factor, and a workload.

@@ -73,7 +73,7 @@ impl Parts {
         &self.0
     }
 
-    /// The place of the first part that has not all of its trials, when so many were made.
+    /// The place of the first part that lacks trials, when `n_trials` were made.
     pub fn next(&self, n_trials: usize) -> Option<usize> {
         let mut whole = 0;
         self.0.iter().position(|part| {

@@ -1,11 +1,10 @@
-//! A sweep of `kipmid_max_busy_us`: how long a controller's answers take under each limit, what waiting for them takes of a CPU,
-//! and where the trade of the two turns.
+//! A sweep of `kipmid_max_busy_us`: how long a controller's answers take under each limit, how much CPU time waiting for them
+//! takes, and the knee of that trade-off.
 //!
 //! What waiting costs is the CPU time for the same answers, one device id and one sensor record, and not the share of a CPU: who
 //! lets them take longer lowers that share without sparing anything. Where the sweep was run under several loads, a limit's
 //! costs are the geometric means over them.
 
-use super::knee::{front, knee};
 use super::{Experiment, Factor};
 use crate::known::Known;
 use crate::record::Record;
@@ -51,7 +50,7 @@ pub struct Condition {
     pub device_id_ms: Option<f64>,
     /// The middle round trip for a record.
     pub record_ms: Option<f64>,
-    /// What the thread took of a CPU meanwhile, in percent.
+    /// The CPU time of the thread, in percent of a CPU.
     pub share_percent: Option<f64>,
     /// What it took for both.
     pub polled_ms: Option<f64>,
@@ -77,7 +76,7 @@ impl Tuning {
     /// The setting that is swept.
     pub const SETTING: &str = "kipmid-max-busy";
 
-    /// What may be varied beside it.
+    /// What may be varied with it.
     pub const LOAD: &str = "load";
 
     /// What a study says of limits; `None` where it varies none.
@@ -99,7 +98,7 @@ impl Tuning {
         self.limits.iter().find(|it| it.costs().is_none()).map(|it| &*it.limit)
     }
 
-    /// The limit to have: the knee, where it spares CPU time beyond doubt.
+    /// The recommended limit: the knee, where it saves CPU time beyond doubt.
     pub fn advised(&self) -> Option<&str> {
         let knee = self.limits.get(self.knee?)?;
         let spares = |it: &Change| it.is_there() && it.change < 0.0;
@@ -173,9 +172,8 @@ impl Sweep<'_> {
 
     /// Against the first limit, block by block: there both met the same machine.
     fn change(&self, level: usize, shape: FigureShape) -> Known<Change> {
-        let missing = |why: &str| Known::Missing { missing: why.to_owned() };
         if level == 0 {
-            return missing("the others are compared with it");
+            return Known::missing("the others are compared with it");
         }
         let n_blocks = self.record.trials.iter().map(|it| it.block + 1).max().unwrap_or_default();
         let n_loads = self.load.map_or(1, |it| self.experiment.design.factors[it].levels.len());
@@ -204,7 +202,7 @@ impl Sweep<'_> {
                 let interval = Interval { low: share(low), high: share(high) };
                 Known::Value(Change { change: share(mean.mean), interval })
             }
-            Err(why) => missing(&why.to_string()),
+            Err(why) => Known::missing(why.to_string()),
         }
     }
 }
@@ -213,10 +211,46 @@ fn figure(trial: &Trial, shape: FigureShape) -> Option<f64> {
     trial.outcome.figures.iter().find(|it| it.name == shape.name).map(|it| it.value)
 }
 
+/// The place of the knee among points of two positive costs; `None` where no point lies below the line.
+///
+/// Satopaa, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a Haystack: Detecting Knee Points in System Behavior", ICDCS
+/// Workshops 2011: the point of the curve that lies farthest below the straight line between its ends, both axes scaled to
+/// that line. Here the curve is the points that no other one beats in both costs, and the axes are logarithms: a cost that
+/// doubles weighs alike wherever it begins.
+fn knee(points: &[(f64, f64)]) -> Option<usize> {
+    let front = front(points);
+    let (first, last) = (points[*front.first()?], points[*front.last()?]);
+    let (width, height) = ((last.0 / first.0).ln(), (first.1 / last.1).ln());
+    // Scaled, the line goes from (0, 1) to (1, 0); the distance from it is this by the square root of 2.
+    let below = |at: usize| {
+        let (x, y) = points[at];
+        1.0 - (x / first.0).ln() / width - (y / last.1).ln() / height
+    };
+    let inner = front.get(1..front.len().checked_sub(1)?)?;
+    let farthest = inner.iter().copied().max_by(|a, b| below(*a).total_cmp(&below(*b)))?;
+    (below(farthest) > 0.0).then_some(farthest)
+}
+
+/// The points that no other point beats in both costs, by the first cost.
+pub(super) fn front(points: &[(f64, f64)]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by(|a, b| {
+        let (a, b) = (points[*a], points[*b]);
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    let mut lowest = f64::INFINITY;
+    order.retain(|at| {
+        let is_lower = points[*at].1 < lowest;
+        lowest = lowest.min(points[*at].1);
+        is_lower
+    });
+    order
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{Combination, Design};
     use super::*;
+    use crate::experiment::{Combination, Design};
     use crate::record::Arm;
     use crate::trial::Figure;
 
@@ -306,5 +340,30 @@ mod tests {
         let mut record = record(&[("0", 10.0, 5.0)]);
         record.experiment.as_mut().unwrap().design.factors[0].name = "governor".to_owned();
         assert_eq!(Tuning::of(&record), None);
+    }
+
+    #[test]
+    fn the_knee_is_the_corner_of_the_front() {
+        let points = [(1.0, 100.0), (1.2, 10.0), (10.0, 9.0), (11.0, 50.0), (100.0, 8.0)];
+        assert_eq!(knee(&points), Some(1));
+    }
+
+    /// Elapsed seconds and busy percent, of a published study of kipmid_max_busy_us: default, force_kipmid=0, 5000 to 10 us.
+    #[test]
+    fn the_published_knee_rests_on_an_outlier() {
+        let elapsed = [22.0, 621.0, 21.0, 22.0, 27.0, 24.0, 42.0, 68.0, 101.0, 163.0, 213.0];
+        let busy = [103.15, 12.7, 100.16, 94.04, 26.89, 69.44, 46.72, 17.87, 22.91, 19.98, 13.19];
+        let mut points: Vec<(f64, f64)> = elapsed.into_iter().zip(busy).collect();
+        assert_eq!(knee(&points), Some(4), "1000 us");
+        points.remove(4);
+        assert_eq!(knee(&points), Some(6), "100 us");
+    }
+
+    #[test]
+    fn what_bends_nowhere_has_no_knee() {
+        assert_eq!(knee(&[(1.0, 100.0), (100.0, 1.0)]), None);
+        assert_eq!(knee(&[(1.0, 100.0), (90.0, 90.0), (100.0, 1.0)]), None);
+        assert_eq!(knee(&[(1.0, 1.0)]), None);
+        assert_eq!(knee(&[]), None);
     }
 }

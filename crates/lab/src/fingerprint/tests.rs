@@ -1,4 +1,4 @@
-//! What is asked of a machine, and what is said where it gives no answer.
+//! The questions about a machine, and the text where there is no answer.
 
 use super::*;
 use host::Captured;

@@ -21,14 +21,14 @@ pub struct Heard {
     pub rounds_up: bool,
 }
 
-/// From which a sweep can be foretold.
+/// Predicts a sweep from what was heard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
     /// The kernel's loop, as it was heard.
     pub kernel: PollingLoop,
     questions: Vec<Vec<f64>>,
     n_pairs: f64,
-    /// What is between two questions: whoever asks.
+    /// The time between two questions, which the program that asks takes.
     rest_us: f64,
 }
 
@@ -42,7 +42,7 @@ pub struct Foretold {
 }
 
 impl Forecast {
-    /// Errors: what was heard tells nothing, in words.
+    /// Errors: why nothing can be foretold from what was heard.
     pub fn of(heard: Heard) -> Result<Forecast, String> {
         if heard.waits.n_lost > 0 {
             let lost = heard.waits.n_lost;

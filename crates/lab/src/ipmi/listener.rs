@@ -12,10 +12,10 @@ use host::perf::Returns;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often what was written down is looked at, where its room does not fill before: how long the last look takes to come.
+/// How often the recorded looks are read, unless their buffer fills before: the longest delay of the last one.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// An open ear.
+/// Open probes on the driver, which record what its thread finds.
 #[derive(Debug)]
 pub struct Listener {
     returns: Returns,
@@ -37,7 +37,7 @@ impl Listener {
         Ok(Listener { returns })
     }
 
-    /// Does `work`, and tells what was heard of it, or in words why nothing was.
+    /// Does `work`, and returns what was heard during it, or why nothing was.
     pub fn during<T>(self, work: impl FnOnce() -> T) -> (T, Result<Waits, String>) {
         let Listener { mut returns } = self;
         let is_over = AtomicBool::new(false);

@@ -10,7 +10,7 @@ use facts::{Fact, HostView};
 use host::Source;
 use std::time::Duration;
 
-/// The thread of the first interface, or why there is none to look at.
+/// The kernel thread of the first interface, or why there is none to measure.
 pub struct Polling {
     thread: Result<Thread, String>,
 }
@@ -26,7 +26,7 @@ struct Thread {
 const INTERFACE: usize = 0;
 
 impl Polling {
-    /// Looks who polls.
+    /// Finds the thread that polls.
     pub fn of(host: &HostView, source: &dyn Source) -> Polling {
         let thread = match &host.ipmi.threads {
             Err(why) => Err(format!("unknown: {why}")),
@@ -49,7 +49,7 @@ impl Polling {
         ran(source, *pid).ok()
     }
 
-    /// Does `work`, and tells how long it ran meanwhile; `None` where nobody knows.
+    /// Does `work`, and tells the CPU time of the thread during it; `None` where that is unknown.
     pub fn during<T>(
         &self,
         source: &dyn Source,

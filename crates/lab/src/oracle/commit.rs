@@ -5,14 +5,14 @@
 //! ran again is in it, and no view of the instance tells how much that was. That is to be read on its host.
 
 use super::nothing;
-use super::told::{Told, record};
+use super::{OracleOutput, record};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::record::Record;
 use crate::trial::{Better, Figure};
 use crate::workloads::COMMIT;
 
-/// The script for SQL*Plus: a sample a second, for twenty seconds, beside whatever commits.
+/// The script for SQL*Plus: a sample a second for twenty seconds, while sessions commit.
 pub const SCRIPT: &str = "\
 -- Commits and log writes of this instance, for 'fullclock bench commit --parse FILE'. While sessions
 -- commit, as a user who may read V$SYSSTAT and V$SYSTEM_EVENT (SELECT_CATALOG_ROLE):
@@ -77,7 +77,7 @@ pub struct Counts {
 
 /// The samples in the output of [`SCRIPT`]; at least two, in their order.
 ///
-/// Errors: there are fewer, or a count went backwards: the instance was started again meanwhile.
+/// Errors: there are fewer, or a count went backwards: the instance was restarted.
 pub fn parse(text: &str) -> Result<Vec<Counts>, Failure> {
     let samples: Vec<Counts> = text.lines().filter_map(counts).collect();
     if samples.len() < 2 {
@@ -94,7 +94,7 @@ pub fn parse(text: &str) -> Result<Vec<Counts>, Failure> {
 /// The samples as a result of the workload `commit`, with its doubts: a trial from each to the next.
 pub fn result(samples: &[Counts]) -> Record {
     let pairs = samples.iter().zip(samples.iter().skip(1));
-    let told = pairs.filter_map(|(a, b)| between(*a, *b)).map(|it| Told {
+    let told = pairs.filter_map(|(a, b)| between(*a, *b)).map(|it| OracleOutput {
         elapsed_ns: Known::Value(it.at_us.saturating_mul(1000)),
         figures: figures(it),
     });

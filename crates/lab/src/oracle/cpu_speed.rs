@@ -4,7 +4,7 @@
 //! Types Reference, DBMS_STATS). What an operation is, Oracle does not say: the figure compares machines of one CPU
 //! model and one release, and nothing else.
 
-use super::told::{Told, record, untold};
+use super::{OracleOutput, record, untold};
 use super::{nothing, number};
 use crate::failure::Failure;
 use crate::record::Record;
@@ -34,7 +34,7 @@ select pname || ' ' || to_char(pval1) from sys.aux_stats$ where sname = 'SYSSTAT
 exit
 ";
 
-/// The speed in the output of [`SCRIPT`], or of any query of `SYS.AUX_STATS$` that prints names beside values, in
+/// The speed in the output of [`SCRIPT`], or of any query of `SYS.AUX_STATS$` that prints names with values, in
 /// million operations a second. The last one where there are several.
 ///
 /// Errors: there is none, or the database says that gathering went wrong.
@@ -55,7 +55,7 @@ pub fn parse(text: &str) -> Result<f64, Failure> {
 
 /// The speed, in million operations a second, as a result of the workload `cpu-speed`, with its doubts.
 pub fn result(speed: f64) -> Record {
-    let told = Told { figures: vec![Figure::of(SPEED, speed)], elapsed_ns: untold() };
+    let told = OracleOutput { figures: vec![Figure::of(SPEED, speed)], elapsed_ns: untold() };
     record(CPU_SPEED.id, None, vec![told])
 }
 

@@ -1,14 +1,18 @@
-//! What Oracle databases are asked by hand: scripts for SQL*Plus, and what is read in their output.
+//! Scripts for SQL*Plus that measure an Oracle database, and parsers of their output.
 //!
-//! Nothing here connects to a database. A DBA runs the script, with the rights and on the host of their choice, and
-//! gives the output back.
+//! Nothing here connects to a database. A DBA runs the script, with the rights and on the host of their choice, and gives the
+//! output back. The output becomes a record like any other. It has figures only: the machine, its clock, its load and the time
+//! are missing in that record, with the reason.
 
 pub mod commit;
 pub mod cpu_speed;
 pub mod plsql_loop;
-mod told;
 
 use crate::failure::Failure;
+use crate::known::Known;
+use crate::record::{Arm, Record};
+use crate::trial::{Figure, Outcome, Trial};
+use crate::workload::Settings;
 
 /// A number as SQL*Plus prints it: the decimal sign is that of the session (`NLS_NUMERIC_CHARACTERS`), and a zero
 /// before it is left out. Finite, or `None`.
@@ -30,6 +34,50 @@ fn nothing(text: &str, wanted: &str) -> Failure {
         Some(error) => format!("the output holds no {wanted}, but an error: {}", error.trim()),
         None => format!("the output holds no {wanted}"),
     })
+}
+
+/// One run in the output.
+struct OracleOutput {
+    /// Its figures, the main one first.
+    figures: Vec<Figure>,
+    /// How long it took, in nanoseconds.
+    elapsed_ns: Known<u64>,
+}
+
+/// The record of runs of a workload, each of `iterations` where that is known.
+fn record(workload: &str, iterations: Option<u64>, runs: Vec<OracleOutput>) -> Record {
+    let settings =
+        Settings { iterations, engine: Some("oracle".to_owned()), ..Settings::default() };
+    let arm = Arm { settings, is_foreign: true, ..Arm::of("A", workload) };
+    let trials = (1..).zip(runs).map(|(number, told)| trial(number, told)).collect();
+    let mut record = Record { trials, is_complete: true, ..Record::of(vec![arm]) };
+    record.doubts.extend(crate::doubts::of(&record));
+    record
+}
+
+/// A value that the output does not hold.
+fn untold<T>() -> Known<T> {
+    Known::missing("the script's output does not tell it")
+}
+
+fn trial(number: u32, told: OracleOutput) -> Trial {
+    Trial {
+        number,
+        arm: 0,
+        block: number,
+        began_ns: untold(),
+        boot: None,
+        failed: None,
+        marks: Vec::new(),
+        outcome: Outcome {
+            elapsed_ns: told.elapsed_ns,
+            cpu_ns: untold(),
+            tasks: 0,
+            figures: told.figures,
+        },
+        clock: untold(),
+        surroundings: untold(),
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The script times itself by SYSTIMESTAMP inside the block. Output of the test as others run it, with `set timing on`
 //! of SQL*Plus, is read too: its time includes one round trip to the server, and is cut to hundredths of a second.
 
-use super::told::{Told, record};
+use super::{OracleOutput, record};
 use super::{nothing, number};
 use crate::cpu_test;
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ pub struct Run {
 impl Output {
     /// The runs as a result of the workload `plsql-loop`, with its doubts.
     pub fn record(&self) -> Record {
-        let told = |it: &Run| Told {
+        let told = |it: &Run| OracleOutput {
             figures: vec![Figure::of(PLSQL_LOOP.figure, it.elapsed_ns as f64 / 1e9)],
             elapsed_ns: Known::Value(it.elapsed_ns),
         };

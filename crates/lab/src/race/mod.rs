@@ -1,11 +1,11 @@
-//! Nodes that commit at the same time, and what each of them tells of it.
+//! Nodes that commit at the same time, and the trials that each of them sends.
 //!
 //! ```text
 //!   an engine of `commit`, which works without a break      commit
 //!         |   a sample at the end of each interval
 //!         v
 //!   Runner: a trial of each interval, with clock, ledger    on the node
-//!   and what was marked meanwhile
+//!   and the marks of that interval
 //!         |   News: a line of JSON each                     protocol
 //!         v
 //!   Record: an arm for each node, a block for the same      where the race is run
@@ -14,15 +14,13 @@
 //!
 //! So a race is a result like any other: it is kept, compared and shown as those of `fullclock bench` are.
 
-mod block;
-mod lookout;
-mod offset;
 pub mod protocol;
 mod runner;
+mod time;
+mod watcher;
 
-pub use block::Blocks;
-pub use offset::{Exchange, Offset};
 pub use runner::{Runner, Task};
+pub use time::{Blocks, Exchange, Offset};
 
 use std::time::Duration;
 

@@ -25,20 +25,20 @@ use crate::record::Fingerprint;
 use crate::trial::Trial;
 use serde::{Deserialize, Serialize};
 
-/// What is said here. A trial's ledger and metrics have some tens of kilobytes.
+/// The protocol of a race. A trial's ledger and metrics take some tens of kilobytes.
 pub const PROTOCOL: Protocol = Protocol { of: "a race", version: 1, longest: 4 << 20 };
 
-/// What a race tells an agent.
+/// A message from a race to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Order {
-    /// The first thing that is said.
+    /// The first message.
     Hello {
         /// The version of [`PROTOCOL`].
         protocol: u32,
-        /// The version of fullclock, for the message of who refuses.
+        /// The version of fullclock, for the message of the side that refuses.
         version: String,
-        /// What only who may use the agent knows.
+        /// The secret that users of the agent know.
         token: String,
     },
     /// What does your clock say?
@@ -68,11 +68,11 @@ pub enum Order {
     End,
 }
 
-/// What an agent tells a race.
+/// A message from an agent to a race.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum News {
-    /// The first thing that is said.
+    /// The first message.
     Hello {
         /// The version of [`PROTOCOL`].
         protocol: u32,
@@ -81,7 +81,7 @@ pub enum News {
         /// The node's host.
         machine: Fingerprint,
     },
-    /// The agent does not do what it was told.
+    /// The agent refuses.
     Refused {
         /// In words.
         why: String,
@@ -95,7 +95,7 @@ pub enum News {
     Ready(Ready),
     /// An interval is over. Its trial is of no arm and no block yet.
     Interval(Box<Trial>),
-    /// The recording of the node's machine has grown. Nothing of it is told before the race begins.
+    /// The recording of the node's machine has grown. None of it is sent before the race begins.
     Recorded {
         /// How long it was.
         at: u64,

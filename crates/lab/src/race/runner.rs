@@ -1,8 +1,8 @@
 //! A node at work: its engine commits without a break, and each interval is a trial.
 
-use super::lookout::{Lookout, QUICK, QUICKLY, WHOLE};
 use super::ns;
-use crate::bench::{Recorder, Work, around, clocks, refuse_denied};
+use super::watcher::{FULL_INTERVAL, QUOTA_INTERVAL, QUOTAS, Watcher};
+use crate::bench::{Recorder, Work, clocks, refuse_denied, trial_clock};
 use crate::commit::{Engine, Sample, Split, open};
 use crate::failure::Failure;
 use crate::known::Known;
@@ -27,27 +27,27 @@ pub struct Task {
     pub race: String,
     /// What is asked of `commit`.
     pub settings: Settings,
-    /// How long a trial is, at least: it ends with a commit, and a server tells what it counts at the end of a stretch only.
+    /// The least length of a trial: it ends with a commit, and a server reports its counts only at the end of a batch.
     pub interval: Duration,
-    /// Whether the agent makes a recording of its machine meanwhile.
+    /// Whether the agent records its machine during the race.
     pub is_recorded: bool,
 }
 
 /// What is left out at the start, in which threads are made and caches are cold.
 const LEAD: Duration = Duration::from_millis(500);
 
-/// How long whoever wants to stop has to wait.
+/// How often the stop flag is checked.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// An engine that is ready, and what looks at its host meanwhile.
+/// An engine that is ready, and the watcher of its host.
 pub struct Runner<'a> {
     engine: Box<dyn Engine>,
     recorder: Recorder<'a>,
-    lookout: Lookout,
+    watcher: Watcher,
     scene: &'a Scene<'a>,
     interval: Duration,
-    /// When the host was looked at: for its quotas, and as a whole.
-    looked_ns: [u64; 2],
+    /// When the quotas of the host were last polled, and when the whole host was.
+    polled_ns: [u64; 2],
 }
 
 /// One end of an interval.
@@ -71,10 +71,10 @@ impl<'a> Runner<'a> {
         Ok(Runner {
             engine: open(&task.settings, scene)?,
             recorder: Recorder::open(scene.host, costs),
-            lookout: Lookout::of(scene.host),
+            watcher: Watcher::of(scene.host),
             scene,
             interval: task.interval,
-            looked_ns: [0; 2],
+            polled_ns: [0; 2],
         })
     }
 
@@ -88,14 +88,14 @@ impl<'a> Runner<'a> {
         self.engine.cpus()
     }
 
-    /// Works from `begin_ns` of CLOCK_MONOTONIC_RAW until the scene's wish to stop, and tells a trial for each interval. The
+    /// Works from `begin_ns` of CLOCK_MONOTONIC_RAW until the scene's stop flag is set, and sends a trial for each interval. The
     /// trials are numbered from 1, and their times are those since `begin_ns`.
     ///
     /// Errors: why it ended before; what is committed is not in the log.
     pub fn run(&mut self, begin_ns: u64, tell: &mut dyn FnMut(Trial)) -> Result<(), Failure> {
         let start_ns = begin_ns.saturating_sub(ns(LEAD));
         let now_ns = anchor().raw_ns;
-        // Where it was started anew, the race has begun long ago.
+        // Where the agent was restarted, the race began long ago.
         let first_ns = if now_ns > start_ns {
             next(begin_ns, ns(self.interval), now_ns.saturating_add(ns(LEAD)))
         } else {
@@ -121,7 +121,7 @@ impl<'a> Runner<'a> {
         if !self.wait(due_ns) {
             return Ok(());
         }
-        self.looked_ns = [due_ns; 2];
+        self.polled_ns = [due_ns; 2];
         self.recorder.begin_apart();
         let mut before = self.end()?;
         for number in 1.. {
@@ -171,7 +171,7 @@ impl<'a> Runner<'a> {
                 Trial { outcome: Outcome { elapsed_ns, ..failed.outcome }, ..failed }
             }
         };
-        let clock = around(&before.clocks, &after.clocks);
+        let clock = trial_clock(&before.clocks, &after.clocks);
         let surroundings = self.surroundings(before, after);
         Trial { clock, surroundings, ..trial }
     }
@@ -190,23 +190,23 @@ impl<'a> Runner<'a> {
         surroundings
     }
 
-    /// What has changed on the host, where it is time to look.
+    /// What has changed on the host, where it is time to poll it.
     fn marks(&mut self) -> Vec<Mark> {
         let now_ns = anchor().raw_ns;
         let live = Live::this_machine();
-        let [quickly_ns, wholly_ns] = &mut self.looked_ns;
-        if now_ns.saturating_sub(*wholly_ns) >= ns(WHOLE) {
-            [*quickly_ns, *wholly_ns] = [now_ns; 2];
-            self.lookout.wholly(&host::view(&live))
-        } else if now_ns.saturating_sub(*quickly_ns) >= ns(QUICK) {
-            *quickly_ns = now_ns;
-            self.lookout.quickly(&host::view_of(&live, QUICKLY))
+        let [quota_ns, full_ns] = &mut self.polled_ns;
+        if now_ns.saturating_sub(*full_ns) >= ns(FULL_INTERVAL) {
+            [*quota_ns, *full_ns] = [now_ns; 2];
+            self.watcher.poll_all(&host::view(&live))
+        } else if now_ns.saturating_sub(*quota_ns) >= ns(QUOTA_INTERVAL) {
+            *quota_ns = now_ns;
+            self.watcher.poll_quotas(&host::view_of(&live, QUOTAS))
         } else {
             Vec::new()
         }
     }
 
-    /// Waits until that moment; whether nobody wanted to stop before.
+    /// Waits until that moment; `false` where the stop flag was set before.
     fn wait(&self, until_ns: u64) -> bool {
         while !self.scene.stop.load(Ordering::Relaxed) {
             match until_ns.checked_sub(anchor().raw_ns) {
@@ -218,7 +218,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The first end of an interval behind `now_ns`. Those that were missed are not made up for.
+/// The first end of an interval after `now_ns`. Missed intervals are not made up for.
 fn next(due_ns: u64, interval_ns: u64, now_ns: u64) -> u64 {
     let missed = now_ns.saturating_sub(due_ns) / interval_ns.max(1);
     due_ns.saturating_add(interval_ns.max(1).saturating_mul(missed + 1))
@@ -231,9 +231,9 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     /// Tells these numbers of commits, one after the other, and the last one again and again.
-    struct Told(Vec<u64>);
+    struct Scripted(Vec<u64>);
 
-    impl Engine for Told {
+    impl Engine for Scripted {
         fn start(&mut self) -> Result<(), Failure> {
             Ok(())
         }
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn an_interval_without_a_commit_goes_on_until_there_is_one() {
-        let told = Told(vec![0, 10, 10, 10, 20, 5, 6]);
+        let told = Scripted(vec![0, 10, 10, 10, 20, 5, 6]);
         let engine = |runner: &mut Runner<'_>| runner.engine = Box::new(told);
         let trials = run_with(Settings::default(), 4, engine).unwrap();
         let began: Vec<u64> = trials.iter().map(|it| *it.began_ns.value().unwrap()).collect();

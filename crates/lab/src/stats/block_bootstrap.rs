@@ -7,7 +7,7 @@
 //! Sequence", Annals of Statistics 14 (1986)); independent trials are drawn one by one. Percentiles of few values are too
 //! narrow by what Student's t is wider than the normal distribution, so the interval is stretched by that.
 
-use super::trimmed_mean::{trimmed_mean, trimmed_of};
+use super::location::{trimmed_mean, trimmed_of};
 use super::{Interval, Sample, Unfit, effective_size, lag_one, normal, student};
 
 /// How an interval is made.
@@ -104,7 +104,7 @@ fn draw(
     mean_of_middle(sorted, times, n)
 }
 
-/// The trimmed mean of `n` values, each of `sorted` so many times.
+/// The trimmed mean of `n` values: each of `sorted` as often as `times` says.
 fn mean_of_middle(sorted: &[f64], times: &[u32], n: usize) -> f64 {
     let (low, high) = (trimmed_of(n), n - trimmed_of(n));
     let (mut passed, mut sum) = (0, 0.0);
@@ -116,7 +116,7 @@ fn mean_of_middle(sorted: &[f64], times: &[u32], n: usize) -> f64 {
     sum / (high - low) as f64
 }
 
-/// How far the draws lie beside the estimate, in normal deviations.
+/// How far the draws lie from the estimate, in normal deviations.
 fn bias(means: &[f64], estimate: f64) -> f64 {
     let below = means.partition_point(|it| *it < estimate);
     let up_to = means.partition_point(|it| *it <= estimate);

@@ -1,4 +1,6 @@
-//! Numbers that a statistic can be made of.
+//! Numbers that statistics are made of, and the intervals that they give.
+
+use serde::{Deserialize, Serialize};
 
 /// At least one number, all finite, in the order in which they were taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +81,39 @@ pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let above = (below + 1).min(last);
     let part = place - below as f64;
     sorted[below] * (1.0 - part) + sorted[above] * part
+}
+
+/// From where to where, both ends included, in the unit of the estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Half of its length.
+    pub fn half_width(self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// Whether `value` is in it.
+    pub fn contains(self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// Both ends after `change`, which must not fall where its argument rises.
+    #[must_use]
+    pub fn map(self, change: impl Fn(f64) -> f64) -> Interval {
+        Interval { low: change(self.low), high: change(self.high) }
+    }
+
+    /// Stretched about `center` by `factor`.
+    #[must_use]
+    pub(super) fn stretched(self, center: f64, factor: f64) -> Interval {
+        self.map(|end| center + (end - center) * factor)
+    }
 }
 
 #[cfg(test)]

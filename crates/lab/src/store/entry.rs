@@ -28,7 +28,7 @@ pub struct Entry {
     pub path: PathBuf,
 }
 
-/// What an arm came to.
+/// The summary of an arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmSummary {
     /// `A`, `B`, or what the user called it.
@@ -106,6 +106,6 @@ fn interval(sample: &Sample) -> Option<Interval> {
     const MOST_VALUES: usize = 100_000_000;
     let draws = (MOST_VALUES / sample.in_order().len()).clamp(200, 2000);
     let wanted = Bootstrap { draws: draws as u32, confidence: CONFIDENCE };
-    // The same trials have the same interval whenever they are looked at.
+    // A fixed seed: the same trials always have the same interval.
     bootstrap(sample, wanted, &mut Rng::with_seed(0)).ok()
 }

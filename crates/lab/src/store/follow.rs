@@ -35,8 +35,8 @@ enum Source {
     },
     /// A result that is written to its end.
     Whole(Box<Record>),
-    /// One of which everything was told.
-    Told,
+    /// A result of which everything was read.
+    Finished,
 }
 
 /// What is new of a result.
@@ -120,7 +120,7 @@ impl Follower {
 
     /// What is left of a result that is written to its end.
     fn end(&mut self) -> News {
-        let whole = match std::mem::replace(&mut self.source, Source::Told) {
+        let whole = match std::mem::replace(&mut self.source, Source::Finished) {
             Source::Whole(whole) => whole,
             other => {
                 self.source = other;
@@ -146,14 +146,14 @@ pub fn running(folder: &Path) -> Vec<Entry> {
     journals.reverse();
     let entry = |path: PathBuf| {
         let mut file = File::open(&path).ok()?;
-        // One that nobody writes is of a run that died.
+        // A journal without a writer is of a run that died.
         let record = if is_free(&file) { None } else { Some(head(&path, &mut file).ok()?.0) };
         Some(Entry::of(&record?, path))
     };
     journals.into_iter().filter_map(entry).collect()
 }
 
-/// The whole lines behind the first `length` bytes, of one piece of the file.
+/// The whole lines after the first `length` bytes, of one piece of the file.
 fn lines_behind(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(length))?;
     let mut bytes = Vec::new();
@@ -172,7 +172,7 @@ fn lines_behind(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether nobody writes the journal any more.
+/// Whether the journal has no writer any more.
 fn is_free(file: &File) -> bool {
     // Given back at once: a run that is gone on with wants it for itself.
     file.try_lock_shared().is_ok_and(|()| file.unlock().is_ok())

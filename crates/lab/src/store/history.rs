@@ -8,7 +8,7 @@ mod table;
 
 use super::entry::Entry;
 use super::trimmed::read_trimmed;
-use super::{RESULT, Unreadable, folder, recordings};
+use super::{RESULT, Unreadable, folder};
 use crate::record::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ impl History {
         History::of(place, Table::in_memory()?, &results)
     }
 
-    /// The same without an index on the disk: for who may only read.
+    /// The same without an index on disk, for a user who may only read.
     ///
     /// Errors: the folder cannot be read.
     pub fn open_in_memory(place: &Path) -> Result<History, HistoryError> {
@@ -104,7 +104,7 @@ impl History {
         Ok(history)
     }
 
-    /// Makes the index anew from the files.
+    /// Makes the index again from the files.
     ///
     /// Errors: the folder cannot be read, or the index cannot be removed.
     pub fn rebuild(place: &Path) -> Result<History, HistoryError> {
@@ -154,10 +154,10 @@ impl History {
         }
     }
 
-    /// Removes a result, its file, and the recordings beside it.
+    /// Removes a result: its row, its file and its recordings.
     pub fn remove(&self, entry: &Entry) -> Result<(), HistoryError> {
         let path = entry.path.clone();
-        recordings::remove_result(&path).map_err(|error| HistoryError::Remove { path, error })?;
+        folder::remove_result(&path).map_err(|error| HistoryError::Remove { path, error })?;
         Ok(self.table.delete(std::slice::from_ref(&entry.id))?)
     }
 

@@ -9,7 +9,7 @@
 
 use super::folder::remove_if_there;
 use super::read::whole_lines;
-use super::{JOURNAL, MODE, RESULT, recordings};
+use super::{JOURNAL, MODE, RESULT, folder};
 use crate::failure::Failure;
 use crate::record::Record;
 use crate::trial::Trial;
@@ -69,7 +69,7 @@ impl Journal {
         let opened = opened.map_err(|why| Failure::Unready(format!("{what}: {why}")))?;
         let absent = || Failure::system(&*what)(io::ErrorKind::NotFound.into());
         let file = opened.ok_or_else(absent)?;
-        // Where the file system has no locks, nobody has one.
+        // Another error means that the file system has no locks.
         if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(Failure::Unready(format!("{what}: a run that is not over writes it")));
         }
@@ -120,10 +120,10 @@ impl Journal {
         Ok(())
     }
 
-    /// A new file beside the result for a recording of that node, or of this machine, and where it is.
+    /// Makes a file for a recording of that node, or of this machine, in the folder of the result; returns its path.
     pub fn recording(&self, node: Option<&str>) -> Result<(File, PathBuf), Failure> {
         let shown = self.folder.display();
-        recordings::create(&self.folder, &self.id, node)
+        folder::create(&self.folder, &self.id, node)
             .map_err(Failure::system(format!("cannot keep a recording in {shown}")))
     }
 
@@ -156,7 +156,7 @@ impl Journal {
     /// Removes it, with its recordings: there is nothing worth keeping.
     pub fn discard(self) -> Result<(), Failure> {
         let journal = self.path(JOURNAL);
-        recordings::remove_result(&journal).map_err(self.failed())
+        folder::remove_result(&journal).map_err(self.failed())
     }
 
     fn line(&mut self, value: &impl Serialize) -> io::Result<()> {
@@ -191,9 +191,9 @@ fn open_new(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.write(true).mode(MODE).open(path)
 }
 
-/// A journal that nobody else has, and its id.
+/// A new journal with its lock, and its id.
 fn create(folder: &Path, wanted: &str) -> io::Result<(File, String)> {
-    /// More than one result of a workload within a second is somebody's loop.
+    /// More results of a workload within a second are a loop of the user's.
     const MOST: u32 = 1000;
     for n in 1..MOST {
         let id = if n == 1 { wanted.to_owned() } else { format!("{wanted}-{n}") };
@@ -206,7 +206,7 @@ fn create(folder: &Path, wanted: &str) -> io::Result<(File, String)> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             opened => {
                 let file = opened?;
-                // Where the file system has no locks, nobody gets one, and no journal is taken for that of a dead run.
+                // This fails where the file system has no locks; no journal counts as that of a dead run there.
                 file.lock().ok();
                 return Ok((file, id));
             }

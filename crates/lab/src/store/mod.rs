@@ -11,17 +11,14 @@ mod follow;
 mod history;
 mod journal;
 mod read;
-mod recordings;
-mod sweep;
 mod trimmed;
 
 pub use entry::{ArmSummary, Entry, FigureSummary};
+pub use folder::{recordings, sweep};
 pub use follow::{End, Follower, News, running};
 pub use history::{History, HistoryError, INDEX};
 pub use journal::Journal;
 pub use read::{Unreadable, read, read_from};
-pub use recordings::recordings;
-pub use sweep::sweep;
 
 /// What the name of a finished result ends with.
 pub const RESULT: &str = "json";

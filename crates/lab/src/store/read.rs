@@ -58,7 +58,7 @@ pub fn read(path: &Path) -> Result<Record, Unreadable> {
     read_from(path, &bytes)
 }
 
-/// The same of a file that somebody has read, as a pipe can be read only once.
+/// The same from bytes that were read already: a pipe can be read only once.
 pub fn read_from(path: &Path, bytes: &[u8]) -> Result<Record, Unreadable> {
     let parsed = parse(bytes).map(without_secrets);
     parsed.map_err(|why| Unreadable { path: path.to_owned(), why })
@@ -84,7 +84,7 @@ pub(super) fn head(path: &Path, file: &mut File) -> Result<(Record, u64), Unread
     Ok((record, line.len() as u64))
 }
 
-/// The trials in whole lines of a journal, behind its head.
+/// The trials in whole lines of a journal, after its head.
 pub(super) fn trials(path: &Path, lines: &[u8]) -> Result<Vec<Trial>, Unreadable> {
     let each = lines.split(|it| *it == b'\n').filter(|it| !it.is_empty());
     let parsed: Result<_, _> = each.map(serde_json::from_slice).collect();
@@ -104,7 +104,7 @@ fn bytes_of(file: &File) -> Result<Vec<u8>, Why> {
     if length > LARGEST { Err(Why::Large) } else { Ok(bytes) }
 }
 
-/// Only as much as tells the version: everything else may be different in a later one.
+/// Only the version: everything else may differ in a later one.
 #[derive(Deserialize)]
 struct Version {
     format: u32,

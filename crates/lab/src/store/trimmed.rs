@@ -1,4 +1,4 @@
-//! A finished result without most of what its trials say of their surroundings: for who shows the figures of a long race on a
+//! A finished result without most of the surroundings of its trials: enough to show the figures of a long race on a
 //! machine that has something else to do. What is left takes a tenth of the memory.
 
 use super::read::{Unreadable, read};

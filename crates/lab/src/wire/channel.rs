@@ -1,4 +1,4 @@
-//! One stream of a test: bytes go and come, and nobody waits without an end.
+//! One stream of a test: sends and receives bytes, with a time limit for each wait.
 
 use super::{Broken, LONGEST, SILENCE};
 use facts::CpuSet;
@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often whoever waits looks whether the user wants to stop.
+/// How often a wait checks the stop flag.
 const GLANCE: Duration = Duration::from_millis(200);
 
 /// A stream while one message size is measured.
@@ -59,7 +59,7 @@ impl<'a> Channel<'a> {
     }
 
     /// Sends a file from its beginning to `bytes`. The kernel hands its pages to the connection as they are, instead of copying them
-    /// (sendfile(2)); nobody may change them before all has arrived.
+    /// (sendfile(2)); they must not change before all has arrived.
     pub(super) fn send_file(&self, file: &OwnedFd, bytes: u64) -> Result<(), Broken> {
         let mut offset = 0;
         while offset < bytes {

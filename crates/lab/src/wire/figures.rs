@@ -4,7 +4,7 @@
 //! begin to end, the peak the best of any part of the run, the whole included. Its parts are ranges of messages; a stream has
 //! none, and what a reader finds in a full buffer is no speed of the wire, so parts are tenths of a second here.
 
-use super::flow::{Inflow, PART};
+use super::flow::{PART, Received};
 use crate::known::Known;
 use facts::links::perftest::{Bandwidth, MessagesPerSecond};
 use facts::{Bytes, BytesPerSecond};
@@ -56,21 +56,21 @@ pub struct Work {
     pub cpu: u32,
     /// All that it was seen on, as the kernel writes lists.
     pub cpus: String,
-    /// The clock of that CPU right behind the work, in hertz.
+    /// The clock of that CPU right after the work, in hertz.
     pub clock_hz: Known<f64>,
 }
 
 impl Moved {
     /// `None` where there is no stream.
-    pub(super) fn of(inflows: &[Inflow]) -> Option<Moved> {
-        let began = inflows.iter().map(|it| it.began).min()?;
-        let ended = inflows.iter().map(|it| it.ended).max()?;
+    pub(super) fn of(received: &[Received]) -> Option<Moved> {
+        let began = received.iter().map(|it| it.began).min()?;
+        let ended = received.iter().map(|it| it.ended).max()?;
         let elapsed = ended.saturating_duration_since(began);
         let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let bytes = inflows.iter().map(|it| it.bytes).sum();
+        let bytes = received.iter().map(|it| it.bytes).sum();
         // The last part is no whole one.
         let n_parts = (elapsed.as_nanos() / PART.as_nanos()) as usize;
-        let part = |at: usize| inflows.iter().filter_map(|it| it.parts.get(at)).sum::<u64>();
+        let part = |at: usize| received.iter().filter_map(|it| it.parts.get(at)).sum::<u64>();
         let best = (0..n_parts).map(part).max().unwrap_or_default();
         let part_ns = u64::try_from(PART.as_nanos()).unwrap_or(u64::MAX);
         let peak = per_second(best, part_ns).max(per_second(bytes, elapsed_ns));
@@ -159,18 +159,18 @@ mod tests {
     fn streams_are_added_and_the_best_tenth_of_a_second_is_the_peak() {
         let began = now();
         let ms = Duration::from_millis;
-        let inflow = |from, to, parts: &[u64]| Inflow {
+        let received = |from, to, parts: &[u64]| Received {
             began: began + ms(from),
             ended: began + ms(to),
             bytes: parts.iter().sum(),
             parts: parts.to_vec(),
         };
         // 230 ms: two whole parts, and the best of both streams together is the second one.
-        let both = [inflow(0, 220, &[100, 300, 900]), inflow(10, 230, &[200, 50, 0])];
+        let both = [received(0, 220, &[100, 300, 900]), received(10, 230, &[200, 50, 0])];
         let moved = Moved::of(&both).unwrap();
         assert_eq!((moved.bytes, moved.elapsed_ns), (1550, 230_000_000));
         assert_eq!(moved.peak, BytesPerSecond(6739));
-        let steady = [inflow(0, 250, &[700, 300, 10])];
+        let steady = [received(0, 250, &[700, 300, 10])];
         assert_eq!(Moved::of(&steady).unwrap().peak, BytesPerSecond(7000));
         assert_eq!(Moved::of(&[]), None);
     }
@@ -179,7 +179,8 @@ mod tests {
     fn a_run_without_a_whole_part_has_the_average_for_a_peak() {
         let began = now();
         let ended = began + Duration::from_millis(2);
-        let moved = Moved::of(&[Inflow { began, ended, bytes: 2001, parts: vec![2001] }]).unwrap();
+        let moved =
+            Moved::of(&[Received { began, ended, bytes: 2001, parts: vec![2001] }]).unwrap();
         let line = moved.bandwidth(Bytes(2));
         assert_eq!((line.average.0, line.peak), (1_000_500, Some(BytesPerSecond(1_000_500))));
         assert_eq!((line.iterations, line.rate), (Some(1000), Some(MessagesPerSecond(500_000))));

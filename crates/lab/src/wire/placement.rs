@@ -1,4 +1,4 @@
-//! Where the adapter of one end is plugged in and who serves it, against the CPUs that worked.
+//! Where the adapter of one end is plugged in and which CPUs serve it, compared with the CPUs that worked.
 //!
 //! It cannot know of memory: a program whose buffers are on another node than its CPUs pays for the way twice.
 
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 pub struct Placement {
     /// `eth0`, the interface that has this end's address, or `mlx5_0/1`.
     pub device: Known<String>,
-    /// The adapter behind it.
+    /// The adapter of that interface.
     pub adapter: Known<Seat>,
     /// The CPUs that worked for the test, as the kernel writes lists.
     pub worked: String,
-    /// Those on which the kernel handled the latest packets of its streams (SO_INCOMING_CPU of socket(7)); empty where nobody knows.
+    /// Those on which the kernel handled the latest packets of its streams (SO_INCOMING_CPU of socket(7)); empty where unknown.
     pub incoming: String,
 }
 
@@ -66,7 +66,7 @@ pub enum Nearness {
 }
 
 impl Placement {
-    /// How near to the adapter the CPUs that worked are; `None` where nobody knows.
+    /// How near to the adapter the CPUs that worked are; `None` where unknown.
     pub fn nearness(&self) -> Option<Nearness> {
         let seat = self.adapter.value()?;
         if seat.n_nodes == Known::Value(1) {

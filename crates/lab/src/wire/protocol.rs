@@ -30,7 +30,7 @@ use crate::lines::Protocol;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What is said here. The longest line is a report of all streams.
+/// The protocol of a test. The longest line is a report of all streams.
 pub const PROTOCOL: Protocol = Protocol { of: "tests of the wire", version: 2, longest: 256 << 10 };
 
 /// The first line of a connection.
@@ -41,9 +41,9 @@ pub enum Greeting {
     Hello {
         /// The version of [`PROTOCOL`].
         protocol: u32,
-        /// The version of fullclock, for the message of who refuses.
+        /// The version of fullclock, for the message of the side that refuses.
         version: String,
-        /// What only who may use the server knows.
+        /// The secret that users of the server know.
         token: String,
     },
     /// It carries data.
@@ -68,7 +68,7 @@ pub enum Order {
     },
 }
 
-/// What a server tells.
+/// A message from a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum News {
@@ -79,7 +79,7 @@ pub enum News {
         /// The version of fullclock.
         version: String,
     },
-    /// The server does not do what it was told.
+    /// The server refuses.
     Refused {
         /// In words.
         why: String,
@@ -153,7 +153,7 @@ pub struct Part {
     pub bytes: u64,
     /// How much of it.
     pub amount: Amount,
-    /// Whether who sends does so without copying it.
+    /// Whether the sender does not copy it.
     pub zero_copy: bool,
 }
 
@@ -171,7 +171,7 @@ pub enum Amount {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
-    /// What arrived, where the server is who receives.
+    /// What arrived, where the server receives.
     pub moved: Option<Moved>,
     /// What each of its threads did.
     pub work: Vec<Work>,
@@ -301,7 +301,7 @@ mod tests {
             node: Known::Value(1),
             near: Known::Value("2-3".to_owned()),
             n_nodes: Known::Value(2),
-            serving: Known::Missing { missing: "denied".to_owned() },
+            serving: Known::missing("denied"),
             interrupted: Known::Value(vec![Taken { cpu: 2, count: 7 }]),
         };
         let place = Placement {

@@ -1,4 +1,4 @@
-//! `all-cores`: the CPU test on every CPU at once, beside the same on one alone.
+//! `all-cores`: the CPU test on every CPU at once, compared with one CPU alone.
 //!
 //! What all cores do together is less than one alone times their number: the turbo of many cores is lower than that of
 //! one (Intel SDM vol. 3, MSR_TURBO_RATIO_LIMIT), power and heat have limits for the package, threads of a core share its

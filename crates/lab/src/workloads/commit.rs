@@ -71,7 +71,7 @@ const TRIAL: Duration = Duration::from_secs(1);
 /// What is left out of a trial at its start, in which threads are made and caches are cold.
 const LEAD: Duration = Duration::from_millis(100);
 
-/// How long whoever wants to stop has to wait.
+/// How often the stop flag is checked.
 const GLANCE: Duration = Duration::from_millis(50);
 
 struct Commit {

@@ -33,12 +33,12 @@ pub const WORKLOADS: &[Workload] = &[
     command::WORKLOAD,
 ];
 
-/// The one whose script also runs inside Oracle.
+/// The workload whose script also runs inside Oracle.
 pub(crate) const PLSQL_LOOP: &Workload = &plsql_loop::WORKLOAD;
-/// The one whose speed Oracle has a figure of its own for.
+/// The workload whose speed Oracle measures, too.
 pub(crate) const CPU_SPEED: &Workload = &cpu_speed::WORKLOAD;
 
-/// The one whose engines are also sampled live, and whose counts Oracle has, too.
+/// The workload whose engines are also sampled live, and whose counts Oracle has, too.
 pub(crate) const COMMIT: &Workload = &commit::WORKLOAD;
 pub(crate) use commit::outcome as outcome_of_commits;
 /// What the workload of the management controller yields.

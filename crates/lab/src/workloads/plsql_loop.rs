@@ -5,7 +5,7 @@
 //! (the quotient truncates to 0 or 1, and the difference is exact by Sterbenz's lemma).
 
 use crate::cpu_test::{self, ITERATIONS, MOST_ITERATIONS};
-use crate::database::{Answer, Crew, Engine, Patience, Server};
+use crate::database::{Answer, Engine, Patience, Pool, Server};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
@@ -44,12 +44,12 @@ What two databases, or two versions of one, say about machines: such figures tel
 /// A quarter of a slow machine's clock, and then some.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// Never set: sessions are abandoned within a [`Crew`] only.
+/// Never set: sessions are abandoned within a [`Pool`] only.
 static NOBODY: AtomicBool = AtomicBool::new(false);
 
 struct Loop {
     // Dropped before the server.
-    crew: Crew,
+    pool: Pool,
     server: Server,
     cpus: Option<CpuSet>,
     iterations: u64,
@@ -76,10 +76,10 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
     let cpus = settings.cpus()?;
     let n_sessions = cpus.as_ref().map_or(1, CpuSet::len);
     let server = Server::of(settings, scene, Engine::ALL, n_sessions, patience)?;
-    let crew = Crew::open(&server, 1, cpus.as_ref(), &setup(server.engine, limit), patience)?;
+    let pool = Pool::open(&server, 1, cpus.as_ref(), &setup(server.engine, limit), patience)?;
     let version = server.ask("SELECT version();", patience)?.join(" ");
     let expected = cpu_test::answer(iterations);
-    Ok(Box::new(Loop { crew, server, cpus, iterations, expected, limit, version }))
+    Ok(Box::new(Loop { pool, server, cpus, iterations, expected, limit, version }))
 }
 
 impl Ready for Loop {
@@ -95,7 +95,7 @@ impl Ready for Loop {
         Ok(Outcome {
             elapsed_ns: Known::Value(decimal.elapsed_ns),
             cpu_ns: decimal.cpu_ns,
-            tasks: u32::try_from(self.crew.len()).unwrap_or(0),
+            tasks: u32::try_from(self.pool.len()).unwrap_or(0),
             figures: vec![
                 figure("elapsed", decimal.elapsed_ns),
                 figure("double precision", double.elapsed_ns),
@@ -112,7 +112,7 @@ impl Ready for Loop {
     }
 
     fn tasks(&self) -> Vec<u32> {
-        self.crew.tasks()
+        self.pool.tasks()
     }
 
     fn about(&self) -> Vec<(String, String)> {
@@ -133,7 +133,7 @@ impl Loop {
     fn run(&mut self, numbers: Numbers, scene: &Scene<'_>) -> Result<Run, Failure> {
         let patience = Patience { stop: scene.stop, abandoned: &NOBODY, limit: self.limit };
         let block = block(self.server.engine, numbers, self.iterations);
-        let answers = self.crew.all(|_| block.clone(), patience);
+        let answers = self.pool.all(|_| block.clone(), patience);
         let answers = answers.map_err(|it| self.server.explain(it))?;
         let times = answers.iter().map(|it| elapsed_ns(it, numbers, self.expected));
         let times = times.collect::<Result<Vec<u64>, Failure>>()?;
@@ -220,7 +220,7 @@ fn elapsed_ns(answer: &Answer, numbers: Numbers, expected: f64) -> Result<u64, F
     by_a_steady_clock(micros, answer.wall_ns)
 }
 
-/// The server's time, unless its clock was set meanwhile: it cannot have worked for longer than we waited, nor have
+/// The server's time, unless its clock was set during the run: it cannot have worked for longer than we waited, nor have
 /// kept us waiting for long after its work.
 fn by_a_steady_clock(micros: i64, wall_ns: u64) -> Result<u64, Failure> {
     const SLACK_NS: u64 = 50_000_000;

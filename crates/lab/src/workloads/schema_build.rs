@@ -4,7 +4,7 @@
 //! clock of one core. Published runs of such a job: 3.09 GHz in the first and 3.48 GHz in the second on one processor.
 //! What is loaded is known, so that its sums are checked.
 
-use crate::database::{Answer, Crew, Engine, Patience, Server, claim, claimed};
+use crate::database::{Answer, Engine, Patience, Pool, Server, claim, claimed};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
@@ -58,12 +58,12 @@ const FAREWELL: Duration = Duration::from_secs(60);
 /// Amounts go round through this many values of a hundredth; a prime.
 const N_AMOUNTS: u64 = 9973;
 
-/// Never set: sessions are abandoned within a [`Crew`] only.
+/// Never set: sessions are abandoned within a [`Pool`] only.
 static NOBODY: AtomicBool = AtomicBool::new(false);
 
 struct Build {
     // Dropped before the schema and the server: a busy session would keep its tables locked.
-    crew: Option<Crew>,
+    pool: Option<Pool>,
     server: Server,
     cpus: Option<CpuSet>,
     schema: String,
@@ -83,9 +83,9 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
     let n_sessions = cpus.as_ref().map_or(scene.allowed.len(), CpuSet::len).max(1);
     let server = Server::of(settings, scene, &[Engine::Postgresql], n_sessions, patience)?;
     let version = server.ask("SELECT version();", patience)?.join(" ");
-    let mut crew = Crew::open(&server, n_sessions, cpus.as_ref(), &setup(limit), patience)?;
-    let schema = claimed(KIND, &crew.first(&claim(KIND), patience)?.rows)?;
-    Ok(Box::new(Build { crew: Some(crew), server, cpus, schema, rows, limit, version }))
+    let mut pool = Pool::open(&server, n_sessions, cpus.as_ref(), &setup(limit), patience)?;
+    let schema = claimed(KIND, &pool.first(&claim(KIND), patience)?.rows)?;
+    Ok(Box::new(Build { pool: Some(pool), server, cpus, schema, rows, limit, version }))
 }
 
 impl Ready for Build {
@@ -103,11 +103,11 @@ impl Ready for Build {
     }
 
     fn tasks(&self) -> Vec<u32> {
-        self.crew.as_ref().map(Crew::tasks).unwrap_or_default()
+        self.pool.as_ref().map(Pool::tasks).unwrap_or_default()
     }
 
     fn about(&self) -> Vec<(String, String)> {
-        let n_sessions = self.crew.as_ref().map_or(0, Crew::len);
+        let n_sessions = self.pool.as_ref().map_or(0, Pool::len);
         vec![
             ("version".to_owned(), self.version.clone()),
             ("server".to_owned(), self.server.origin()),
@@ -120,17 +120,17 @@ impl Build {
     fn build(&mut self, patience: Patience<'_>) -> Result<Outcome, Failure> {
         let (schema, rows) = (&self.schema, self.rows);
         // Without a session there is nothing left to build with.
-        let crew = self.crew.as_mut().ok_or(Failure::Stopped)?;
-        let n = crew.len();
+        let pool = self.pool.as_mut().ok_or(Failure::Stopped)?;
+        let n = pool.len();
         // A checkpoint in the middle of a phase would be that of an earlier trial.
         let checkpoint = if self.server.is_temporary() { "CHECKPOINT;" } else { "" };
-        crew.first(&format!("{}\n{checkpoint}", tables(schema, n)), patience)?;
-        let load = crew.all(|part| timed(&loading(schema, part, n, rows)), patience)?;
-        let index = crew.first(&timed(&each(n, |part| indexes(schema, part))), patience)?;
-        let statistics = crew
+        pool.first(&format!("{}\n{checkpoint}", tables(schema, n)), patience)?;
+        let load = pool.all(|part| timed(&loading(schema, part, n, rows)), patience)?;
+        let index = pool.first(&timed(&each(n, |part| indexes(schema, part))), patience)?;
+        let statistics = pool
             .first(&timed(&each(n, |part| format!("ANALYZE {schema}.load_{part};"))), patience)?;
-        check(&crew.first(&sums(schema, n), patience)?.rows, rows)?;
-        crew.first(&format!("DROP SCHEMA {schema} CASCADE;"), patience)?;
+        check(&pool.first(&sums(schema, n), patience)?.rows, rows)?;
+        pool.first(&format!("DROP SCHEMA {schema} CASCADE;"), patience)?;
         let phases = [
             ("load", phase_ns(&load)?),
             ("index", phase_ns(std::slice::from_ref(&index))?),
@@ -143,7 +143,7 @@ impl Build {
 
 impl Drop for Build {
     fn drop(&mut self) {
-        self.crew = None;
+        self.pool = None;
         if !self.server.is_temporary() {
             let patience = Patience { stop: &NOBODY, abandoned: &NOBODY, limit: FAREWELL };
             // Where the server is gone, the next start drops the schema.

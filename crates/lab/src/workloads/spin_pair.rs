@@ -76,9 +76,9 @@ impl Ready for Pair {
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure> {
         let (alone, beside) = if self.alone_first {
             let alone = self.alone()?;
-            (alone, self.beside(scene.stop)?)
+            (alone, self.with_busy_sibling(scene.stop)?)
         } else {
-            let beside = self.beside(scene.stop)?;
+            let beside = self.with_busy_sibling(scene.stop)?;
             (self.alone()?, beside)
         };
         self.alone_first = !self.alone_first;
@@ -107,7 +107,7 @@ impl Pair {
         verify(WORKLOAD.id, run.answer, self.answer).map(|()| run)
     }
 
-    fn beside(&self, stop: &AtomicBool) -> Result<Timed<f64>, Failure> {
+    fn with_busy_sibling(&self, stop: &AtomicBool) -> Result<Timed<f64>, Failure> {
         let is_over = AtomicBool::new(false);
         // Ranks go by CPU ascending.
         let timed_rank = usize::from(self.timed > self.sibling);
@@ -132,9 +132,9 @@ fn can_run_on(cpu: u32) -> bool {
     pinned(cpu, || ()).is_ok()
 }
 
-/// The CPU that is timed, and the one that is busy beside it.
+/// The CPU that is timed, and its sibling that is kept busy.
 ///
-/// Beside a CPU that the user names, one will do that nobody runs on by himself: the CPUs of isolcpus= are in no
+/// For a CPU that the user names, a sibling will do that no task runs on unasked: the CPUs of isolcpus= are in no
 /// process's mask, most often with their siblings (Documentation/admin-guide/kernel-parameters.txt).
 fn pair(
     topology: &Topology,
@@ -205,7 +205,7 @@ mod tests {
 
     fn found(allowed: &str, chosen: Option<&str>) -> String {
         let topology = topology(&["0,4", "1,5", "2,6", "3,7"]);
-        // CPU 7 is isolated: in nobody's mask, and there for whoever asks for it.
+        // CPU 7 is isolated: in no task's mask, and available to a task that pins itself there.
         let can_run_on = |cpu| cpu == 7 || set(allowed).contains(cpu);
         match pair(&topology, &set(allowed), chosen.map(set).as_ref(), can_run_on) {
             Ok((timed, busy)) => format!("{timed} beside {busy}"),

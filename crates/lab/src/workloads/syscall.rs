@@ -78,7 +78,7 @@ impl Ready for Calls {
     }
 }
 
-/// How many of so many calls give another parent.
+/// The number of calls, of `count`, that give another parent.
 fn others(
     count: u64,
     parent: Option<rustix::process::Pid>,
@@ -91,7 +91,7 @@ fn others(
     Ok(others)
 }
 
-/// A parent that ends meanwhile is another one for good.
+/// A parent that ends is replaced for good.
 fn check(others: u64, is_same: bool) -> Result<(), Failure> {
     if others == 0 || !is_same {
         return Ok(());

@@ -1,13 +1,13 @@
-//! What a sensor's record says.
+//! The record of a sensor (SDR).
 //!
-//! Source: IPMI 2.0, sections 43.1 (full record, for sensors that read numbers) and 43.2 (compact record, for those that
-//! have states only). Left out is what readings do not need: which events are sent, hysteresis, tolerance, and what is
-//! usual for a value.
+//! Source: IPMI 2.0, sections 43.1 (full record, for sensors with numeric readings) and 43.2 (compact record, for
+//! discrete sensors). Fields that readings do not need are ignored: event masks, hysteresis, tolerance, and nominal
+//! readings.
 
-use super::sharing::Sharing;
+use super::names::{self, Sharing};
 use super::{
     AnalogFormat, Factors, Linearisation, Reading, ReadingType, SensorOwner, SensorType,
-    ThresholdSet, Unit, name, state,
+    ThresholdSet, Unit, state,
 };
 use crate::Expected;
 use crate::ipmi::RecordHeader;
@@ -15,11 +15,11 @@ use crate::ipmi::RecordHeader;
 /// A record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SensorRecord {
-    /// A sensor that may read numbers.
+    /// A sensor that may have numeric readings.
     Full(Sensor),
-    /// A sensor that has states, or several that share the record.
+    /// A discrete sensor, or several that share the record.
     Compact(Vec<Sensor>),
-    /// No sensor that can be read; the kind of the record.
+    /// A record of something that cannot be read; its type.
     Other(u8),
 }
 
@@ -28,62 +28,64 @@ pub enum SensorRecord {
 pub struct Sensor {
     /// The number of its record.
     pub record: u16,
-    /// Who is to be asked for it.
+    /// The owner, which answers questions about it.
     pub owner: SensorOwner,
-    /// Its number, among those of its owner's logical unit.
+    /// Its number within its owner's logical unit.
     pub number: u8,
-    /// Its name, which others may have too.
+    /// Its name, which need not be unique.
     pub name: String,
-    /// What it belongs to.
+    /// The entity that it belongs to.
     pub entity: Entity,
-    /// What it looks at.
+    /// What it monitors.
     pub sensor_type: SensorType,
-    /// What kind of thing it reads.
+    /// The kind of its readings.
     pub reading_type: ReadingType,
     /// The unit of its values.
     pub unit: Unit,
-    /// The thresholds that can be asked for.
+    /// The thresholds that can be read.
     pub readable_thresholds: ThresholdSet,
-    /// How readings become values; none for a sensor that has states only.
+    /// How raw readings become values; `None` for a discrete sensor.
     pub analog: Option<Analog>,
 }
 
-/// What a sensor belongs to: one of several things of a kind.
+/// The part of the machine that a sensor belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Entity {
-    /// The kind: 03h is a processor, 07h the system board (section 43.14).
+    /// The entity ID: 03h is a processor, 07h the system board (section 43.14).
     pub kind: u8,
-    /// Which one of them.
+    /// The entity instance.
     pub instance: u8,
-    /// Whether it only stands for a group of things.
+    /// Whether it is a logical container of several parts.
     pub is_logical: bool,
 }
 
-/// How readings become values.
+/// How raw readings become values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Analog {
-    /// Which number a reading's byte is.
+    /// The number format of a raw reading.
     pub format: AnalogFormat,
-    /// What is computed from it.
+    /// The conversion factors.
     pub factors: Factors,
 }
 
 impl Analog {
-    /// The value of a reading, in the sensor's unit. None for a sensor that is not linear, whose factors are asked for.
+    /// The value of a raw reading, in the sensor's unit. `None` for a sensor that is not linear: its factors must be
+    /// requested.
     pub fn value(self, raw: u8) -> Option<f64> {
         self.factors.value(raw, self.format)
     }
 }
 
 impl Sensor {
-    /// The thresholds that are passed. None for a sensor without thresholds, and where the reading does not tell.
+    /// The thresholds that the reading has crossed. `None` for a sensor without thresholds, and where the reading has
+    /// no states.
     pub fn passed(&self, reading: &Reading) -> Option<ThresholdSet> {
         let states = reading.told().filter(|_| self.reading_type == ReadingType::Threshold)?;
         Some(states.thresholds())
     }
 
-    /// What a reading says besides a value, in the specification's words: the thresholds that are passed, or the states
-    /// that the sensor is in. None where the reading does not tell.
+    /// The thresholds that the reading has crossed, or the current states, by the specification's names. `None` where
+    /// the reading has no states.
     pub fn states(&self, reading: &Reading) -> Option<Vec<String>> {
         if let Some(passed) = self.passed(reading) {
             return Some(passed.iter().map(|it| it.to_string()).collect());
@@ -96,15 +98,15 @@ impl Sensor {
     }
 }
 
-/// The kind of a full record.
+/// The type of a full record.
 const FULL: u8 = 0x01;
-/// The kind of a compact record.
+/// The type of a compact record.
 const COMPACT: u8 = 0x02;
-/// What both kinds begin with.
+/// The length of the first part, which both types have in common.
 const COMMON: usize = 23;
 
 impl SensorRecord {
-    /// Parses a record, header and body.
+    /// Parses a record with its header.
     pub fn parse(bytes: &[u8]) -> Result<SensorRecord, Expected> {
         let header = RecordHeader::parse(bytes)?;
         if bytes.len() != header.record_length() {
@@ -117,7 +119,7 @@ impl SensorRecord {
         }
     }
 
-    /// Its sensors, in the order of their numbers.
+    /// Its sensors, by ascending number.
     pub fn into_sensors(self) -> Vec<Sensor> {
         match self {
             SensorRecord::Full(sensor) => vec![sensor],
@@ -127,16 +129,16 @@ impl SensorRecord {
     }
 }
 
-/// Behind what both kinds have come the linearisation and the factors, bytes 24 to 30 of the specification.
+/// After the common part come the linearisation and the factors, bytes 24 to 30 of the specification.
 fn full(record: u16, bytes: &[u8]) -> Result<Sensor, Expected> {
     const SHORT: Expected = Expected("a full sensor record of 48 bytes or more");
     let (common, rest) = bytes.split_first_chunk::<COMMON>().ok_or(SHORT)?;
     let (&[linearisation, factors @ .., _flags], rest) =
         rest.split_first_chunk::<8>().ok_or(SHORT)?;
-    // What is usual, the thresholds' first values, hysteresis and bytes of the maker's own.
+    // Nominal and limit readings, initial thresholds, hysteresis and OEM data.
     let (_, rest) = rest.split_first_chunk::<16>().ok_or(SHORT)?;
     let (&type_and_length, name) = rest.split_first().ok_or(SHORT)?;
-    let mut sensor = sensor(record, common, name::parse(type_and_length, name));
+    let mut sensor = sensor(record, common, names::parse(type_and_length, name));
     let factors = Factors::parse(factors, Linearisation::parse(linearisation));
     sensor.analog = format(&sensor, common).map(|format| Analog { format, factors });
     Ok(sensor)
@@ -145,10 +147,10 @@ fn full(record: u16, bytes: &[u8]) -> Result<Sensor, Expected> {
 fn compact(record: u16, bytes: &[u8]) -> Result<Vec<Sensor>, Expected> {
     const SHORT: Expected = Expected("a compact sensor record of 32 bytes or more");
     let (common, rest) = bytes.split_first_chunk::<COMMON>().ok_or(SHORT)?;
-    // Hysteresis, reserved bytes and one of the maker's own.
+    // Hysteresis, reserved bytes and OEM data.
     let (&[first, second, _, _, _, _, _, _], rest) = rest.split_first_chunk::<8>().ok_or(SHORT)?;
     let (&type_and_length, name) = rest.split_first().ok_or(SHORT)?;
-    let sensor = sensor(record, common, name::parse(type_and_length, name));
+    let sensor = sensor(record, common, names::parse(type_and_length, name));
     Sharing::parse([first, second]).sensors(sensor)
 }
 
@@ -166,7 +168,7 @@ fn sensor(record: u16, common: &[u8; COMMON], name: String) -> Sensor {
         reading_type,
         unit: Unit::parse(unit),
         readable_thresholds: match (reading_type, capabilities >> 2 & 0x03) {
-            // Readable, with and without a way to set them. Otherwise there are none, or nobody tells.
+            // Readable, or readable and settable. Otherwise there are no thresholds, or they cannot be read.
             (ReadingType::Threshold, 1 | 2) => ThresholdSet::parse(readable),
             _ => ThresholdSet::EMPTY,
         },
@@ -174,8 +176,8 @@ fn sensor(record: u16, common: &[u8; COMMON], name: String) -> Sensor {
     }
 }
 
-/// The format of the numbers that a sensor reads. A sensor with states only should not name one; most leave 0 there,
-/// which means another thing. HPE's fans do read numbers besides their states, and name a unit.
+/// The number format of the readings. A discrete sensor should not name one, but most have 0 there, which means
+/// unsigned. Fans of HPE have numeric readings besides their states, and name a unit.
 fn format(sensor: &Sensor, common: &[u8; COMMON]) -> Option<AnalogFormat> {
     let reads_numbers = sensor.reading_type == ReadingType::Threshold || sensor.unit.is_given();
     let [.., flags, _base, _modifier] = *common;

@@ -1,42 +1,73 @@
-//! What a sensor looks at, and what kind of thing it reads.
+//! The owner of a sensor, what the sensor monitors, and what kind of reading it has.
 //!
-//! Source: IPMI 2.0, section 42: table 42-3 for the types of sensors, tables 42-1 and 42-2 for those of events and
-//! readings.
+//! Source: IPMI 2.0, section 43.1, bytes 6 and 7 of a record, for the owner (events name their source in the same
+//! way, section 32.1); table 42-3 for the types of sensors, tables 42-1 and 42-2 for those of events and readings.
 
 use std::fmt;
 
-/// What a sensor looks at.
+/// The owner of a sensor, or the source of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SensorOwner {
+    /// An even number is an address on the bus between controllers (IPMB), an odd one identifies software.
+    pub id: u8,
+    /// The channel of the owner.
+    pub channel: u8,
+    /// The logical unit of the owner that has the sensor.
+    pub lun: u8,
+}
+
+impl SensorOwner {
+    /// The controller that the host talks to, at its fixed address (IPMB Address Allocation, version 1.0).
+    pub const CONTROLLER: SensorOwner = SensorOwner { id: 0x20, channel: 0, lun: 0 };
+
+    /// Parses the two bytes of the owner.
+    pub(in crate::ipmi) fn parse([id, place]: [u8; 2]) -> SensorOwner {
+        SensorOwner { id, channel: place >> 4, lun: place & 0x03 }
+    }
+
+    /// Whether it is this controller. Others are reached through it, by messages on another bus.
+    pub fn is_controller(self) -> bool {
+        SensorOwner { lun: 0, ..self } == SensorOwner::CONTROLLER
+    }
+
+    /// Whether it is software, such as the BIOS or an operating system.
+    pub fn is_software(self) -> bool {
+        self.id & 0x01 != 0
+    }
+}
+
+/// What a sensor monitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SensorType(pub u8);
 
-/// What kind of thing a sensor reads.
+/// The kind of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReadingType {
-    /// It is not told.
+    /// Unspecified.
     Unspecified,
-    /// It is compared with thresholds, and may be a number.
+    /// Compared with thresholds; may be a number.
     Threshold,
-    /// States that sensors of all types have; by number, 02h to 0Ch.
+    /// States that are common to sensors of all types; by number, 02h to 0Ch.
     Generic(u8),
-    /// States that sensors of its type have.
+    /// States that are specific to the type of the sensor.
     SensorSpecific,
-    /// States that its maker knows; by number.
+    /// States that the manufacturer defines; by number.
     Oem(u8),
-    /// A number that stands for nothing.
+    /// A reserved number.
     Reserved(u8),
 }
 
 impl SensorType {
-    /// The type of sensors that read temperatures.
+    /// Temperature sensors.
     pub const TEMPERATURE: SensorType = SensorType(0x01);
-    /// The type of sensors that read voltages.
+    /// Voltage sensors.
     pub const VOLTAGE: SensorType = SensorType(0x02);
-    /// The type of sensors that read currents, and often powers.
+    /// Sensors of current, and often of power.
     pub const CURRENT: SensorType = SensorType(0x03);
-    /// The type of sensors that look at fans.
+    /// Fan sensors.
     pub const FAN: SensorType = SensorType(0x04);
 
-    /// The specification's word for it; none for reserved types and those of makers.
+    /// The specification's name; `None` for reserved types and OEM types.
     pub fn name(self) -> Option<&'static str> {
         NAMES.get(usize::from(self.0)).copied().filter(|it| !it.is_empty())
     }
@@ -44,7 +75,7 @@ impl SensorType {
 
 impl fmt::Display for SensorType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// The first of the types that makers give out.
+        /// The first OEM type.
         const OEM: u8 = 0xc0;
         match self.name() {
             Some(name) => f.write_str(name),
@@ -55,7 +86,7 @@ impl fmt::Display for SensorType {
 }
 
 impl ReadingType {
-    /// Parses its byte; the topmost bit is no part of it.
+    /// Parses its byte, without the direction of the event in bit 7.
     pub(in crate::ipmi) fn parse(byte: u8) -> ReadingType {
         match byte & 0x7f {
             0x00 => ReadingType::Unspecified,
@@ -80,7 +111,7 @@ impl ReadingType {
     }
 }
 
-/// By number; the first one is reserved.
+/// The names by number; 0 is reserved.
 const NAMES: [&str; 0x2d] = [
     "",
     "Temperature",
@@ -132,6 +163,22 @@ const NAMES: [&str; 0x2d] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_controller_owns_what_stands_at_its_address_on_its_channel() {
+        assert!(SensorOwner::parse([0x20, 0x00]).is_controller());
+        let on_another_unit = SensorOwner::parse([0x20, 0x01]);
+        assert_eq!((on_another_unit.is_controller(), on_another_unit.lun), (true, 1));
+    }
+
+    #[test]
+    fn satellites_and_software_are_not_the_controller() {
+        let satellite = SensorOwner::parse([0x2c, 0x60]);
+        assert_eq!((satellite.is_controller(), satellite.channel), (false, 6));
+        let software = SensorOwner::parse([0x41, 0x00]);
+        assert!(software.is_software() && !software.is_controller());
+        assert!(!SensorOwner::parse([0x20, 0x60]).is_controller());
+    }
 
     #[test]
     fn types_have_their_names_at_their_numbers() {

@@ -1,35 +1,35 @@
 //! The unit of a sensor's values.
 //!
 //! Source: IPMI 2.0, section 43.1, bytes 21 to 23, and section 43.17. The words are those of `ipmitool sdr`, which
-//! scripts and people know.
+//! users and scripts know.
 
 use std::fmt;
 
-/// A unit: what is measured, and by what it is divided or multiplied.
+/// A unit, with the unit that modifies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// The number of the unit.
+    /// The number of the base unit.
     pub base: u8,
-    /// A second unit.
+    /// The modifier unit.
     pub modifier: UnitModifier,
-    /// The time that it is divided by besides.
+    /// The time that the unit is divided by.
     pub rate: Option<Rate>,
-    /// Whether the record calls it a percentage. Some makers set this where it makes no sense.
+    /// Whether the record calls it a percentage. Some manufacturers set this where it makes no sense.
     pub is_percentage: bool,
 }
 
-/// What is done with a second unit, by its number.
+/// How a second unit modifies the first; with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitModifier {
-    /// There is none.
+    /// No second unit.
     None,
-    /// The first is divided by it.
+    /// The first divided by the second.
     Per(u8),
-    /// The first is multiplied by it.
+    /// The first multiplied by the second.
     Times(u8),
 }
 
-/// Times that units are divided by.
+/// Times that a unit can be divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
     /// A millionth of a second.
@@ -47,15 +47,15 @@ pub enum Rate {
 }
 
 impl Unit {
-    /// The number of degrees Celsius.
+    /// Degrees Celsius.
     pub const DEGREES_C: u8 = 1;
-    /// The number of volts.
+    /// Volts.
     pub const VOLTS: u8 = 4;
-    /// The number of amperes.
+    /// Amperes.
     pub const AMPS: u8 = 5;
-    /// The number of watts.
+    /// Watts.
     pub const WATTS: u8 = 6;
-    /// The number of revolutions per minute.
+    /// Revolutions per minute.
     pub const RPM: u8 = 18;
 
     /// Parses the three bytes.
@@ -80,7 +80,7 @@ impl Unit {
         }
     }
 
-    /// Whether the record names any.
+    /// Whether the record names a unit.
     pub(super) fn is_given(self) -> bool {
         self.base != 0 || self.is_percentage || self.modifier != UnitModifier::None
     }
@@ -118,7 +118,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// The words for a unit's number.
+/// A unit by its number, in words.
 struct Base(u8);
 
 impl fmt::Display for Base {
@@ -130,7 +130,7 @@ impl fmt::Display for Base {
     }
 }
 
-/// By number.
+/// The words by number.
 #[rustfmt::skip]
 const WORDS: [&str; 93] = [
     "unspecified", "degrees C", "degrees F", "degrees K", "Volts",

@@ -1,9 +1,8 @@
-//! CSV with a line of names: `bytes,iterations,bw_peak_mib_s,bw_average_mib_s`.
+//! CSV with a header line: `bytes,iterations,bw_peak_mib_s,bw_average_mib_s`.
 
-use super::decimal::{bytes, decimal, rate};
-use super::{Bandwidth, Curve, CurveError, Figures, MessagesPerSecond, add};
+use super::{Bandwidth, Curve, CurveError, Figures, MessagesPerSecond, add, bytes, decimal, rate};
 
-/// The units that a column's name may end with, in bytes per second.
+/// The units at the end of a column's name, in bytes per second.
 const UNITS: [(&str, u64); 4] =
     [("mib_s", 1 << 20), ("mb_s", 1_000_000), ("gb_s", 1_000_000_000), ("gbit_s", 125_000_000)];
 
@@ -35,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<Curve, CurveError> {
     Ok(Curve { test: None, mtu: None, figures, clocks: Vec::new() })
 }
 
-/// Where each value stands, and its unit.
+/// The index of each column, and its unit.
 struct Columns {
     bytes: usize,
     iterations: Option<usize>,
@@ -67,7 +66,7 @@ impl Columns {
     fn point(&self, line: &str) -> Option<Bandwidth> {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         let cell = |at: usize| cells.get(at).copied();
-        // A cell of a column that need not be there may be empty.
+        // A cell of an optional column may be empty.
         let optional = |at: Option<usize>| at.and_then(cell).filter(|it| !it.is_empty());
         let peak = optional(self.peak.map(|(at, _)| at));
         let unit = self.peak.map_or(1, |(_, unit)| unit);

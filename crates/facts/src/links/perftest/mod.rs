@@ -1,52 +1,51 @@
-//! What a bandwidth or latency test measured, by message size: perftest's tables (`ib_read_bw -a`, `ib_write_lat -a`),
-//! and CSV with named columns.
+//! The results of a bandwidth or latency test by message size: the tables of perftest (`ib_read_bw -a`,
+//! `ib_write_lat -a`), and CSV with named columns.
 //!
 //! Source: linux-rdma/perftest, src/perftest_parameters.h (RESULT_FMT and others) and src/perftest_resources.c
-//! (print_report_bw: `report_fmt == MBS ? 0x100000 : 125000000`): "MB/sec" of old versions and "MiB/sec" of later ones
-//! are both 2^20 bytes, "Gb/sec" is 10^9 bits. Whoever saved a table may have saved the prompt, the banner and warnings
-//! with it. It cannot know what a test did that its banner does not tell.
+//! (print_report_bw: `report_fmt == MBS ? 0x100000 : 125000000`): "MB/sec" of old versions and "MiB/sec" of later
+//! ones are both 2^20 bytes, "Gb/sec" is 10^9 bits. A saved table may include the prompt, the banner and warnings.
+//! What the banner does not say of a test is not known.
 
 mod csv;
-mod decimal;
 mod table;
 
 use crate::{Bytes, BytesPerSecond, Hertz};
 use std::time::Duration;
 
-/// What one test measured.
+/// The results of one test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// The title of perftest's banner: `RDMA_Read BW Test`.
     pub test: Option<String>,
     /// `Mtu` of the banner.
     pub mtu: Option<Bytes>,
-    /// Each message size once, ascending.
+    /// The results, each message size once, ascending.
     pub figures: Figures,
     /// Clocks that perftest found to differ.
     pub clocks: Vec<Conflict>,
 }
 
-/// By what was measured.
+/// The results by kind of test.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figures {
-    /// How much moved.
+    /// Throughput.
     Bandwidth(Vec<Bandwidth>),
-    /// How long one message took.
+    /// Latency of one message.
     Latency(Vec<Latency>),
 }
 
 /// The bandwidth of one message size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bandwidth {
-    /// The size.
+    /// The message size.
     pub message: Bytes,
-    /// How many messages.
+    /// The number of messages.
     pub iterations: Option<u64>,
-    /// The best of any part of the run; 0 is what perftest prints where it did not look.
+    /// The peak of any part of the run; perftest prints 0 where it did not measure it.
     pub peak: Option<BytesPerSecond>,
-    /// Over the whole run; 0 is what very old versions print where clocks differ.
+    /// The average over the run; very old versions print 0 where clocks differ.
     pub average: BytesPerSecond,
-    /// Messages in a second.
+    /// Messages per second.
     pub rate: Option<MessagesPerSecond>,
 }
 
@@ -57,23 +56,23 @@ pub struct MessagesPerSecond(pub u64);
 /// The latency of one message size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// The size.
+    /// The message size.
     pub message: Bytes,
-    /// How many messages.
+    /// The number of messages.
     pub iterations: Option<u64>,
-    /// The shortest.
+    /// The minimum.
     pub min: Option<Duration>,
-    /// The longest.
+    /// The maximum.
     pub max: Option<Duration>,
-    /// The median, or the mean where there is none.
+    /// The median, or the mean where it is missing.
     pub typical: Duration,
-    /// 99 of 100 took no longer.
+    /// The 99th percentile.
     pub percentile_99: Option<Duration>,
-    /// 999 of 1000.
+    /// The 99.9th percentile.
     pub percentile_999: Option<Duration>,
-    /// Their mean.
+    /// The mean.
     pub mean: Option<Duration>,
-    /// How far they lie from it: the standard deviation.
+    /// The standard deviation.
     pub deviation: Option<Duration>,
 }
 
@@ -81,27 +80,27 @@ pub struct Latency {
 /// /proc/cpuinfo, and of one that differs by more than 2 % (src/get_clock.c).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The first CPU's.
+    /// The clock of the first CPU.
     pub first: Hertz,
-    /// The other's.
+    /// The clock of the other CPU.
     pub other: Hertz,
 }
 
-/// Why a text is no curve.
+/// Why a text cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} holds {found:?}, expected {expected}")]
 pub struct CurveError {
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The line, cut.
+    /// The text of the line, cut.
     pub found: String,
-    /// What would have been right.
+    /// What was expected.
     pub expected: &'static str,
 }
 
-/// `ib_read_bw -a` has 23 sizes; a text of more was given by mistake.
+/// `ib_read_bw -a` has 23 sizes; a text with more than this is something else.
 const MOST_SIZES: usize = 4096;
-/// Such a table, with banner and warnings of every size, has some ten KiB.
+/// A table with the banner and warnings for each size has about ten KiB.
 pub const LARGEST_TEXT: usize = 1 << 20;
 
 impl Curve {
@@ -115,14 +114,14 @@ impl Curve {
         if is_csv { csv::parse(text) } else { table::parse(text) }
     }
 
-    /// Whether data went both ways at once: what is measured then is both directions together.
+    /// Whether data went both ways at once: the results are then the sum of both directions.
     pub fn is_bidirectional(&self) -> bool {
         self.test.as_deref().is_some_and(|it| it.contains("Bidirectional"))
     }
 }
 
 impl Bandwidth {
-    /// Messages in a second: as printed, or by size and average.
+    /// Messages per second: as printed, or computed from size and average.
     pub fn messages(&self) -> MessagesPerSecond {
         self.rate.unwrap_or(MessagesPerSecond(self.average.0 / self.message.0.max(1)))
     }
@@ -136,8 +135,8 @@ impl CurveError {
     }
 }
 
-/// Adds a point of a larger message than the last one has. A table that was printed by both ends on one terminal has
-/// every line twice: the second is left out.
+/// Adds a point with a larger message than the last one. A table that both ends printed on one terminal has each line
+/// twice: the second one is dropped.
 fn add<T: Copy + PartialEq>(
     points: &mut Vec<T>,
     point: T,
@@ -155,6 +154,36 @@ fn add<T: Copy + PartialEq>(
         None if is_larger => Err("at most 4096 message sizes"),
         None => Err("a larger message than in the line before: one test at a time"),
     }
+}
+
+/// `text` times `scale`, rounded; `None` where it is not a number with a point and without sign or exponent, or has
+/// too many digits.
+pub(super) fn decimal(text: &str, scale: u64) -> Option<u64> {
+    const MOST_DIGITS: usize = 12;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number =
+        |digits: &str| digits.len() <= MOST_DIGITS && digits.bytes().all(|it| it.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let unit = 10u128.pow(u32::try_from(fraction.len()).ok()?);
+    u64::try_from((digits * u128::from(scale) + unit / 2) / unit).ok()
+}
+
+/// A message size: a whole number of bytes.
+pub(super) fn bytes(text: &str) -> Option<Bytes> {
+    decimal(text, 1).filter(|it| *it > 0 && !text.contains('.')).map(Bytes)
+}
+
+/// A rate in a unit of `unit` bytes per second.
+pub(super) fn rate(text: &str, unit: u64) -> Option<BytesPerSecond> {
+    decimal(text, unit).map(BytesPerSecond)
+}
+
+/// A time in microseconds.
+pub(super) fn microseconds(text: &str) -> Option<Duration> {
+    decimal(text, 1000).map(Duration::from_nanos)
 }
 
 #[cfg(test)]

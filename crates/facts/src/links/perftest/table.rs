@@ -1,11 +1,13 @@
-//! perftest's own tables, with whatever stands around them.
+//! The tables that perftest prints, with any text around them.
 
-use super::decimal::{bytes, decimal, microseconds, rate};
-use super::{Bandwidth, Conflict, Curve, CurveError, Figures, Latency, MessagesPerSecond, add};
+use super::{
+    Bandwidth, Conflict, Curve, CurveError, Figures, Latency, MessagesPerSecond, add, bytes,
+    decimal, microseconds, rate,
+};
 use crate::parse::number;
 use crate::{Bytes, Hertz};
 
-/// What a column holds, by how its name begins.
+/// The columns, by the beginning of their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Bytes,
@@ -23,13 +25,13 @@ enum Column {
     Other,
 }
 
-/// So many differing clocks are kept; a machine of a thousand CPUs prints a line for each size and end.
+/// The most conflicts of clocks that are kept; a machine of a thousand CPUs prints a line for each size and end.
 const MOST_CONFLICTS: usize = 16;
 
 const ROW: &str = "a number for each column of the table's heading";
 
-/// perftest counts ticks, and measures how fast they come before it prints (src/get_clock.c: `Correlation coefficient r^2`). Where it
-/// could not and goes on (`-F`), times are infinite.
+/// perftest counts ticks, and measures their rate before it prints (src/get_clock.c: `Correlation coefficient r^2`).
+/// Where it could not and continues (`-F`), times are infinite.
 const UNTIMED: &str = "a time that passed: perftest could not measure its clock, as on a CPU that others disturb; test again";
 
 pub(super) fn parse(text: &str) -> Result<Curve, CurveError> {
@@ -44,13 +46,13 @@ pub(super) fn parse(text: &str) -> Result<Curve, CurveError> {
     })
 }
 
-/// What was read so far.
+/// What was parsed so far.
 #[derive(Default)]
 struct Reading {
     test: Option<String>,
     mtu: Option<Bytes>,
     columns: Vec<Column>,
-    /// Below a heading, and above the line that ends the table.
+    /// After a heading, and before the line that ends the table.
     is_inside: bool,
     bandwidths: Vec<Bandwidth>,
     latencies: Vec<Latency>,
@@ -129,7 +131,7 @@ impl Reading {
     }
 }
 
-/// One line of figures.
+/// One row of results.
 struct Row<'a> {
     columns: &'a [Column],
     words: &'a [&'a str],
@@ -187,7 +189,7 @@ impl Row<'_> {
     }
 }
 
-/// The columns of a heading, in order. Names have blanks in them, so they are looked for one by one.
+/// The columns of a heading, in order. Names contain blanks, so they are matched one by one.
 fn columns(heading: &str) -> Vec<Column> {
     let named = [
         ("#bytes", Column::Bytes),

@@ -152,3 +152,16 @@ proptest! {
         drop(Curve::parse(&format!("#bytes #iterations t_min[usec] 99% percentile[usec] t_avg[usec]\n{rows}")));
     }
 }
+
+#[test]
+fn numbers_keep_their_places_and_nothing_else_is_one() {
+    assert_eq!(decimal("2941.54", 1 << 20), Some(3_084_428_247));
+    assert_eq!(decimal("0.00", 1 << 20), Some(0));
+    assert_eq!(decimal("7", 1000), Some(7000));
+    for text in ["", ".", ".5", "-1", "+1", "inf", "nan", "1e9", "1,5", "1.2.3"] {
+        assert_eq!(decimal(text, 1), None, "{text:?}");
+    }
+    assert_eq!(decimal(&"9".repeat(13), 1), None);
+    assert_eq!(decimal(&"9".repeat(12), u64::MAX), None);
+    assert_eq!((bytes("0"), bytes("2.5"), bytes("64")), (None, None, Some(Bytes(64))));
+}

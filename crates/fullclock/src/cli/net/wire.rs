@@ -1,9 +1,8 @@
 //! The options of `fullclock net server` and `fullclock net client`.
 
 use crate::cli::cpu_list;
-use crate::duration;
 use clap::{Args, ValueEnum};
-use facts::{Bytes, CpuSet};
+use facts::{Bytes, CpuSet, quantity};
 use lab::wire::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, protocol, sizes};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,7 +25,7 @@ pub(crate) struct ServerArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) device: Option<String>,
     /// End once no client was there for that long
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = quantity::duration)]
     pub(crate) timeout: Duration,
 }
 
@@ -140,7 +139,7 @@ impl From<Test> for protocol::Test {
 }
 
 fn time(text: &str) -> Result<Duration, String> {
-    let time = duration::parse(text)?;
+    let time = quantity::duration(text)?;
     if time > LONGEST {
         return Err(format!("{text:?} is too long: at most 10m for each size"));
     }

@@ -1,8 +1,8 @@
 //! The race that an agent works on, one at a time, whoever is connected.
 
-use crate::clock::now;
-use crate::measure::costs;
-use crate::watch::Taping;
+use engine::clock::now;
+use engine::measure::costs;
+use engine::sampling::Taping;
 use facts::HostView;
 use host::tape::Writer;
 use host::{Live, Recording};
@@ -135,7 +135,7 @@ impl Run {
             Scene { host: &host, allowed, temporary: std::env::temp_dir(), stop: &self.stop };
         let mut runner = Runner::prepare(task, &scene, costs).map_err(|it| it.to_string())?;
         if task.is_recorded {
-            crate::advised::ask(&recording, &host);
+            engine::advised::ask(&recording, &host);
         }
         let taping = task.is_recorded.then(|| self.taping(&recording, &host)).transpose()?;
         let cpus = runner.cpus().map(ToString::to_string);

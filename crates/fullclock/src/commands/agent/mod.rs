@@ -4,13 +4,12 @@ mod desk;
 mod session;
 
 use crate::cli::{AgentArguments, Arguments};
-use crate::clock::now;
-use crate::connections;
-use crate::interrupt::Interrupt;
 use crate::output;
-use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
 use desk::{Desk, PATIENCE};
+use engine::clock::now;
+use engine::interrupt::Interrupt;
+use engine::{connections, secret};
 use lab::lines::Timed;
 use session::{Door, HANDSHAKE};
 use std::cell::Cell;
@@ -31,7 +30,7 @@ const PATIENCE_OF_ONE: Duration = Duration::from_secs(20);
 const GLANCE: Duration = Duration::from_millis(100);
 
 pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<ExitCode> {
-    super::bench::clear_up(arguments, &std::env::temp_dir(), None);
+    engine::bench::clear_up(&std::env::temp_dir(), None, &mut crate::tell::tell(arguments))?;
     if options.stdio {
         return on_stdio(options);
     }

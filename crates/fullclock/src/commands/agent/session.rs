@@ -1,9 +1,9 @@
 //! One connection: orders come in, news go out.
 
 use super::desk::{Desk, Run, State, Tape};
-use crate::secret;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use engine::secret;
 use host::Live;
 use host::probe::anchor;
 use lab::lines::send;

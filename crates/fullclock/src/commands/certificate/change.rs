@@ -1,9 +1,9 @@
 //! The change that is certified, from the journal, and how its places stand.
 
-use crate::commands::change::program;
-use crate::render::certificate::Change;
 use anyhow::{Context, Result};
+use engine::change::opened::program;
 use host::change::{Access, Journal, Machine};
+use report::certificate::Change;
 use std::path::Path;
 
 /// The change that `id` names, `7` or `0007`.

@@ -1,10 +1,10 @@
 //! The results that a certificate rests on: each is read once, so that what is hashed is what is judged.
 
 use crate::commands::bytes_of;
-use crate::render::certificate::{Data, sha256};
 use anyhow::{Context, Result};
 use lab::record::Record;
 use lab::store::read_from;
+use report::certificate::{Data, sha256};
 use std::path::Path;
 
 /// A trial takes some kilobytes.

@@ -7,17 +7,24 @@ mod change;
 mod data;
 
 use crate::cli::{Arguments, CertificateArguments};
-use crate::clock::since_1970;
 use crate::commands::compare;
-use crate::output::{self, Style};
-use crate::page_file;
-use crate::render;
-use crate::render::certificate::{Certificate, Data};
+use crate::output::{self};
+use crate::page_file::{self, Kind};
 use anyhow::{Context, Result, anyhow, bail};
+use engine::clock::since_1970;
 use lab::compare::Side;
 use lab::comparison::{Comparison, between, within};
 use lab::record::Record;
+use report::certificate::{Certificate, Data};
 use std::process::ExitCode;
+
+/// What the file is that holds it.
+const KIND: Kind = Kind {
+    noun: "certificate",
+    option: "--to",
+    force: Some("--force"),
+    is_one: report::certificate::is_certificate,
+};
 
 pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Result<ExitCode> {
     let results = options.results.as_deref();
@@ -36,16 +43,16 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
         Some(id) => Some(change::of(&options.state.state_dir, id)?),
         None => None,
     };
-    let written = render::change::moment(since_1970());
+    let written = report::change::moment(since_1970());
     let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written)
         .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
-    let page = render::certificate::page(&certificate);
-    page_file::write(&options.to, &page, &render::certificate::KIND, options.force)?;
+    let page = report::certificate::page(&certificate);
+    page_file::write(&options.to, &page, &KIND, options.force)?;
     let text = if arguments.output.json {
-        render::certificate::json(&certificate, &options.to)?
+        report::certificate::json(&certificate, &options.to)?
     } else {
-        let style = Style::of_stdout(arguments.output.color);
-        render::certificate::text(&certificate, &options.to, style)
+        let style = output::style(arguments.output.color);
+        report::certificate::text(&certificate, &options.to, style)
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -1,12 +1,12 @@
 //! `fullclock status`: what is applied, who has changed it since, and what the next boot will do.
 
-use super::program;
 use crate::cli::{Arguments, StatusArguments};
-use crate::output::{self, Style};
-use crate::render;
+use crate::output::{self};
 use anyhow::Result;
+use engine::change::opened::program;
+use facts::change::{Standing, WrittenPlace};
 use host::Live;
-use host::change::{Access, Journal, Machine, Standing, WrittenPlace, standing};
+use host::change::{Access, Journal, Machine, standing};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<ExitCode> {
@@ -17,10 +17,10 @@ pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<Ex
     let has_changed = shown.iter().flat_map(|it| &it.places).any(is_changed);
     let suspects = if has_changed { suspects() } else { Vec::new() };
     let text = if arguments.output.json {
-        render::change::status_json(&shown, &suspects)?
+        report::change::status_json(&shown, &suspects)?
     } else {
-        let style = Style::of_stdout(arguments.output.color);
-        render::change::status(&shown, &suspects, arguments.audit.verbose, style)
+        let style = output::style(arguments.output.color);
+        report::change::status(&shown, &suspects, arguments.audit.verbose, style)
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -1,16 +1,16 @@
 //! `fullclock ipmi latency`: every round trip to the controller, and what waiting for them took of a CPU.
 
 use crate::cli::{Arguments, LatencyArguments};
-use crate::commands::experiment::Busy;
-use crate::interrupt::Interrupt;
-use crate::output::{self, Style};
-use crate::render::ipmi::{Condition, Latency, latency_json, latency_text};
+use crate::output::{self};
 use anyhow::{Result, bail};
+use engine::experiment::Busy;
+use engine::interrupt::Interrupt;
 use facts::HostView;
 use host::Live;
 use host::probe::{anchor, pinned_to};
 use lab::failure::Failure;
 use lab::ipmi::{Asker, Listener, Polling, Times};
+use report::ipmi::{Condition, Latency, latency_json, latency_text};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<E
     let text = if arguments.output.json {
         latency_json(&latency)?
     } else {
-        latency_text(&latency, Style::of_stdout(arguments.output.color))
+        latency_text(&latency, output::style(arguments.output.color))
     };
     output::print(&text)?;
     // Who stops it wants what there is.

@@ -5,14 +5,14 @@ mod recorded;
 mod spun;
 
 use crate::cli::{Arguments, LedgerArguments};
-use crate::interrupt::Interrupt;
-use crate::measure::choice::Trace;
-use crate::measure::command::{Workload, exit_code};
-use crate::measure::kin::{Fork, kin};
-use crate::measure::{self, Measured, Plan, choice, costs};
-use crate::output::{self, Progress, Style};
-use crate::render;
+use crate::output::{self, Progress};
 use anyhow::{Context, Result, bail};
+use engine::interrupt::Interrupt;
+use engine::measure;
+use engine::measure::choice::Trace;
+use engine::measure::command::{Workload, exit_code};
+use engine::measure::kin::{Fork, kin};
+use engine::measure::{Measured, Plan, choice, costs};
 use facts::counters::Family;
 use facts::probe::{EventCost, EventCosts};
 use facts::system::process::Process;
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         edge: Err(Missing::not_here("edge of an interrupt", "nothing was traced")),
     };
     let (measured, status) = session.measure(&cpus)?;
-    let audit = crate::advised::audit(&source, &host);
+    let audit = engine::advised::audit(&source, &host);
     let host_after = host::view(&source);
     let traced = measured.traced;
     let evidence = Evidence {
@@ -254,10 +254,10 @@ fn watch(
 
 fn print(arguments: &Arguments, name: &str, host: &HostView, ledger: &Ledger) -> Result<()> {
     let text = if arguments.output.json {
-        render::ledger::json::ledger(host, ledger).context("cannot write JSON")?
+        report::ledger::json::ledger(host, ledger).context("cannot write JSON")?
     } else {
-        let style = Style::of_stdout(arguments.output.color);
-        render::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
+        let style = output::style(arguments.output.color);
+        report::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
     };
     output::print(&text)
 }

@@ -2,9 +2,9 @@
 
 use super::{DEFAULT, print, untraced, wait};
 use crate::cli::{Arguments, LedgerArguments};
-use crate::interrupt::Interrupt;
-use crate::measure::{choice, spin};
 use anyhow::Result;
+use engine::interrupt::Interrupt;
+use engine::measure::{choice, spin};
 use facts::probe::Gaps;
 use facts::trace::Event;
 use facts::{CpuSet, Fact, HostView, Missing};
@@ -36,7 +36,7 @@ pub(super) fn run(
             |gaps: &Gaps| Spun { wall_ns: gaps.wall_ns(), gaps: books(&interval, gaps, events) };
         (cpu, gaps.as_ref().map(of).map_err(Missing::clone))
     };
-    let audit = crate::advised::audit(&source, host);
+    let audit = engine::advised::audit(&source, host);
     let host_after = host::view(&source);
     let evidence = Evidence {
         cpus,

@@ -1,8 +1,7 @@
 //! `fullclock net ceiling`: what each adapter can carry at most.
 
 use crate::cli::Arguments;
-use crate::output::{self, Style};
-use crate::render;
+use crate::output::{self};
 use anyhow::Result;
 use rules::ceiling::{Given, ceilings};
 use std::process::ExitCode;
@@ -14,9 +13,9 @@ pub(super) fn run(arguments: &Arguments, device: Option<&str>, given: Given) -> 
         super::only(&mut found, device, &name)?;
     }
     let text = if arguments.output.json {
-        render::net::ceilings_json(&found)?
+        report::net::ceilings_json(&found)?
     } else {
-        render::net::ceilings(&name, &found, Style::of_stdout(arguments.output.color))
+        report::net::ceilings(&name, &found, output::style(arguments.output.color))
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

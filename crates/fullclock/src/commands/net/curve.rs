@@ -1,20 +1,19 @@
 //! `fullclock net curve`: what a test by message size says.
 
-use super::{Face, report};
+use super::{Face, page};
 use crate::cli::{Arguments, CurveArguments};
 use crate::commands::bytes_of;
-use crate::output::{self, Style};
-use crate::render;
-use crate::render::net::Measured;
+use crate::output::{self};
 use anyhow::{Context, Result, bail};
 use facts::links::perftest::{Curve, LARGEST_TEXT};
 use facts::{Fact, Missing};
+use report::net::Measured;
 use rules::ceiling::{Ceiling, Given, Largest, infiniband, slot};
 use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<ExitCode> {
-    report::check(options.report.as_deref())?;
+    page::check(options.report.as_deref())?;
     let name = options.file.display().to_string();
     let curve = Curve::parse(&text_of(&options.file)?).with_context(|| name.clone())?;
     let given = super::of_arguments(options.given);
@@ -25,13 +24,13 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
     };
     let measured = Measured { name: &name, curve: &curve, over: over.as_ref() };
     let text = if arguments.output.json {
-        render::net::curve_json(&measured)?
+        report::net::curve_json(&measured)?
     } else {
-        render::net::curve(&measured, Style::of_stdout(arguments.output.color))
+        report::net::curve(&measured, output::style(arguments.output.color))
     };
     output::print(&text)?;
-    report::write(&arguments.output, options.report.as_deref(), "", |origin| {
-        render::net::curve_page(&measured, origin)
+    page::write(&arguments.output, options.report.as_deref(), "", |origin| {
+        report::net::curve_page(&measured, origin)
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,8 +2,8 @@
 //! that slows them.
 
 use super::placement::{Over, placement};
-use crate::advised;
-use crate::measure::costs;
+use engine::advised;
+use engine::measure::costs;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::Live;
 use lab::wire::protocol::{Clocks, Judgement, Slowing};

@@ -5,8 +5,8 @@ mod ceiling;
 mod client;
 mod curve;
 mod guard;
+mod page;
 mod placement;
-mod report;
 mod server;
 
 use crate::cli::{Arguments, GivenArguments, NetAction, NetArguments};

@@ -1,18 +1,17 @@
 //! The connection to one node: made, lost, and made again.
 
 use super::nodes::{Node, Place};
-use crate::clock::now;
-use crate::commands::change::program;
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use engine::change::opened::program;
+use engine::clock::now;
 use host::probe::anchor;
 use lab::lines::send;
 use lab::race::protocol::{News, Order, PROTOCOL, Ready};
 use lab::race::{Exchange, Offset, Task};
 use lab::record::Fingerprint;
-use lab::trial::Mark;
-use lab::trial::Trial;
+use lab::trial::{Mark, Trial};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::process::CommandExt;

@@ -6,14 +6,13 @@ mod notes;
 mod recordings;
 
 use crate::cli::{Arguments, RaceArguments};
-use crate::commands::{agent, bench};
-use crate::interrupt::Interrupt;
-use crate::output::{self, Style};
-use crate::render::bench::Report;
-use crate::render::{self, race as words};
-use crate::results_folder::kept_in;
-use crate::secret;
+use crate::commands::agent;
+use crate::output::{self};
+use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
+use engine::interrupt::Interrupt;
+use engine::results_folder::kept_in;
+use engine::secret;
 use facts::HostView;
 use host::probe::anchor;
 use host::{Live, Recording};
@@ -21,13 +20,14 @@ use lab::doubt::Doubt;
 use lab::race::{Blocks, Task, ns};
 use lab::record::{Arm, Fingerprint, Record};
 use lab::store::{Journal, recordings};
-use lab::trial::Mark;
-use lab::trial::Trial;
+use lab::trial::{Mark, Trial};
 use lab::workload::Settings;
 use link::{Link, Standing, Told};
 use nodes::{Node, Place};
 use notes::Notes;
 use recordings::Recordings;
+use report::bench::Report;
+use report::race as words;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -58,8 +58,8 @@ pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<Exit
         String::new()
     };
     let folder = kept_in(options.no_save, options.results.as_deref())?;
-    bench::clear_up(arguments, &std::env::temp_dir(), folder.as_deref());
-    let (id, began) = bench::moment("race");
+    engine::bench::clear_up(&std::env::temp_dir(), folder.as_deref(), &mut tell(arguments))?;
+    let (id, began) = engine::bench::moment("race");
     let interrupt = Interrupt::listen()?;
     let mut race = Race::of(arguments, &nodes, options, (&id, &token))?;
     let ready = race.ready(&interrupt)?;
@@ -99,14 +99,14 @@ fn finish(
         record.doubts.push(Doubt::CutShort.into());
     }
     let journal = race.journal;
-    let kept = journal.map(|it| bench::kept(it, &arguments.output, &record)).transpose();
+    let kept = journal.map(|it| engine::bench::kept(it, &record, &mut tell(arguments))).transpose();
     let file = kept.as_ref().ok().and_then(Option::as_deref);
     let mut report = Report::of(&record, file);
     report.recordings = file.map(recordings).unwrap_or_default();
     let text = if arguments.output.json {
-        render::bench::json(&report)?
+        report::bench::json(&report)?
     } else {
-        render::bench::text(&report, Style::of_stdout(arguments.output.color))
+        report::bench::text(&report, output::style(arguments.output.color))
     };
     output::print(&text)?;
     raced?;
@@ -168,7 +168,7 @@ impl<'a> Race<'a> {
         let mut race = Race {
             arguments,
             links: Vec::new(),
-            table: words::Table::new(&names, Style::of_stdout(arguments.output.color)),
+            table: words::Table::new(&names, output::style(arguments.output.color)),
             names,
             threads: Vec::new(),
             events,

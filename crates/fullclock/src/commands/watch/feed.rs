@@ -3,8 +3,9 @@
 //! The screen never waits for a sample: both threads send what they have, and are told what to do in between.
 
 use crate::tui::{Effect, Feed};
-use crate::watch::{Probing, Reading, Replay, Watched};
 use anyhow::Result;
+use engine::sampling::{Replay, Watched};
+use rules::watch::{Probing, Reading};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;

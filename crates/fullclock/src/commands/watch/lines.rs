@@ -1,12 +1,13 @@
 //! Readings as lines on standard output.
 
 use crate::cli::{Arguments, WatchArguments};
-use crate::interrupt::Interrupt;
-use crate::measure::command::Workload;
 use crate::output;
-use crate::render::samples::{Selection, Table, csv, json};
-use crate::watch::{Machine, Reading, Replay, Watched};
 use anyhow::{Context, Result};
+use engine::interrupt::Interrupt;
+use engine::measure::command::Workload;
+use engine::sampling::{Replay, Watched};
+use report::samples::{Selection, Table, csv, json};
+use rules::watch::{Machine, Reading};
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 

@@ -7,13 +7,14 @@ mod lines;
 mod screen;
 
 use crate::cli::{Arguments, Probe, WatchArguments};
-use crate::interrupt::Interrupt;
-use crate::measure::command::exit_code;
-use crate::render::samples::Selection;
-use crate::watch::{Plan, Probing, Replay, View, Watched};
 use anyhow::{Result, bail};
+use engine::interrupt::Interrupt;
+use engine::measure::command::exit_code;
+use engine::sampling::{Plan, Replay, Watched};
 use host::tape::{Existing, Writer};
 use host::{Live, Recording};
+use report::samples::Selection;
+use rules::watch::{Probing, View};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
@@ -23,7 +24,12 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
     }
     let selection = Selection::parse(&options.columns)?;
     let is_screen = is_screen(arguments, options);
-    let view = if is_screen { View::everything() } else { selection.view(arguments.output.json) };
+    let own = std::process::id();
+    let view = if is_screen {
+        View::everything(own)
+    } else {
+        selection.view(arguments.output.json.then_some(own))
+    };
     if let Some(path) = &options.replay {
         let replay = Replay::open(path, options.cpus.clone(), view)?;
         return if is_screen {
@@ -62,7 +68,7 @@ fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
         }
     }
     if options.record.is_some() {
-        crate::advised::ask(&recording, &host);
+        engine::advised::ask(&recording, &host);
     }
     // The file is made before anything is measured: one that cannot be is to be known at once.
     let existing = if options.overwrite { Existing::Replace } else { Existing::Refuse };

@@ -2,13 +2,14 @@
 
 use super::feed::{self, News, Player};
 use crate::cli::{Arguments, WatchArguments};
-use crate::interrupt::Interrupt;
-use crate::measure::command::{Workload, exit_code};
-use crate::output::{self, Style};
+use crate::output::{self};
 use crate::tui::{Effect, Feed, Message, Screen, State, Theme, message};
-use crate::watch::{Machine, Replay, Watched};
 use anyhow::{Context, Result, anyhow};
+use engine::interrupt::Interrupt;
+use engine::measure::command::{Workload, exit_code};
+use engine::sampling::{Replay, Watched};
 use ratatui::crossterm::event::{self, Event};
+use rules::watch::Machine;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -122,7 +123,7 @@ fn news_to(tell: Sender<Told>) -> impl FnMut(News) -> bool + Send {
 }
 
 fn state(arguments: &Arguments, machine: Machine, feed: Feed) -> Result<State> {
-    let color = Style::of_stdout(arguments.output.color).color;
+    let color = output::style(arguments.output.color).color;
     let theme = Theme { color, unicode: output::speaks_utf8() };
     let size = ratatui::crossterm::terminal::size().context("the terminal has no size")?;
     Ok(State::new(machine, feed, theme, size))

@@ -3,11 +3,12 @@
 use super::{FORGET, FORGETS, HOLD, HOLDS, LOAD, LOADED, WATCH, WATCHES};
 use crate::change::clock::{since_boot, sleep};
 use crate::change::journal::{
-    Access, Folder, Journal, Lock, Recorded, State, mark_guard, override_holder, while_unlocked,
+    Access, Folder, Journal, Lock, mark_guard, override_holder, while_unlocked,
 };
 use crate::change::process::{detach, leave_pipes};
 use crate::change::undo::UndoLog;
-use crate::change::{ChangeError, Force, JournalError, Machine, Trouble, Undone, UndoneFate};
+use crate::change::{ChangeError, Force, JournalError, Machine, Trouble};
+use facts::change::{ChangeState, Recorded, RevertOutcome, Undone};
 use std::io::{BufRead, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -130,7 +131,7 @@ impl Guarding {
 
     fn load_and_mark(&mut self, id: &str) -> Result<(), ChangeError> {
         let journal = self.journal(Access::Read)?;
-        if !matches!(journal.change(id)?.state, State::Awaiting { .. }) {
+        if !matches!(journal.change(id)?.state, ChangeState::Awaiting { .. }) {
             let why = "does not await confirmation".to_owned();
             return Err(ChangeError::NotNow { id: id.to_owned(), why });
         }
@@ -144,7 +145,7 @@ impl Guarding {
         id: &str,
         mark: Option<Lock>,
     ) -> Result<(), JournalError> {
-        if let State::Awaiting { deadline, .. } = journal.change(id)?.state {
+        if let ChangeState::Awaiting { deadline, .. } = journal.change(id)?.state {
             let log = UndoLog::of(journal, id)?;
             self.loaded = Some(Loaded { log, deadline, _mark: mark });
         }
@@ -191,7 +192,7 @@ impl Guarding {
         let Some(id) = self.id.clone() else { return Ok(Due::Never) };
         let seen = self.journal(Access::Read);
         if let (Ok(journal), None) = (&seen, &self.loaded)
-            && journal.change(&id).is_ok_and(|it| matches!(it.state, State::Awaiting { .. }))
+            && journal.change(&id).is_ok_and(|it| matches!(it.state, ChangeState::Awaiting { .. }))
         {
             // Its starter was killed before it said so.
             let mark = mark_guard(&self.folder, &id).ok();
@@ -199,9 +200,12 @@ impl Guarding {
         }
         let state = seen.and_then(|it| self.recorded(&it).map(|it| it.state.clone()));
         Ok(match (state, &self.loaded) {
-            (Ok(State::Open), _) => Due::Now,
-            (Ok(State::Kept), _) if !self.is_kept_for_good() => Due::In(BETWEEN_LOOKS),
-            (Ok(State::Kept | State::Reverted | State::PartlyReverted { .. }), _) => Due::Never,
+            (Ok(ChangeState::Open), _) => Due::Now,
+            (Ok(ChangeState::Kept), _) if !self.is_kept_for_good() => Due::In(BETWEEN_LOOKS),
+            (
+                Ok(ChangeState::Kept | ChangeState::Reverted | ChangeState::PartlyReverted { .. }),
+                _,
+            ) => Due::Never,
             (_, Some(loaded)) => match loaded.deadline.saturating_sub(since_boot()) {
                 Duration::ZERO => Due::Now,
                 left => Due::In(left),
@@ -209,7 +213,7 @@ impl Guarding {
             // Its starter was killed before it began.
             (Err(JournalError::NoSuchChange { .. }), None) => Due::Never,
             (Err(error), None) => return Err(error),
-            (Ok(State::Awaiting { .. }), None) => Due::In(BETWEEN_LOOKS),
+            (Ok(ChangeState::Awaiting { .. }), None) => Due::In(BETWEEN_LOOKS),
         })
     }
 
@@ -218,7 +222,7 @@ impl Guarding {
         let is_kept = || {
             let journal = self.journal(Access::Read);
             let change = journal.as_ref().map(|it| self.recorded(it));
-            matches!(change, Ok(Ok(Recorded { state: State::Kept, .. })))
+            matches!(change, Ok(Ok(Recorded { state: ChangeState::Kept, .. })))
         };
         while_unlocked(&self.folder, is_kept).is_ok_and(|it| it == Some(true))
     }
@@ -240,7 +244,8 @@ impl Guarding {
             answer => (answer, true),
         };
         let id = self.id.as_deref().unwrap_or_default();
-        let is_over = |it: &Recorded| !matches!(it.state, State::Open | State::Awaiting { .. });
+        let is_over =
+            |it: &Recorded| !matches!(it.state, ChangeState::Open | ChangeState::Awaiting { .. });
         match (journal, &self.loaded) {
             (Ok(journal), _) if self.recorded(&journal).is_ok_and(is_over) => Ok(None),
             (Ok(journal), loaded) => {
@@ -268,7 +273,7 @@ impl Guarding {
     fn revert(&self, machine: &Machine, work: Work) -> Result<Vec<Undone>, ChangeError> {
         let Work { mut log, mut journal } = work;
         let mut undone = log.undo(machine, Force::No);
-        let has_failed = |it: &Undone| matches!(it.fate, UndoneFate::Failed { .. });
+        let has_failed = |it: &Undone| matches!(it.fate, RevertOutcome::Failed { .. });
         let mut pause = FIRST_PAUSE;
         for _ in 1..ATTEMPTS {
             if !undone.iter().any(has_failed) {

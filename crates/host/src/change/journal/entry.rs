@@ -3,7 +3,7 @@
 //! The checksum (CRC-32 of IEEE 802.3) is that of everything behind it, to the end of the line. What is long, the writes of a
 //! group and what became of them, is the body, which is read only when it is asked for: a journal of years opens at once.
 
-use crate::change::Fate;
+use facts::change::WriteOutcome;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub(in crate::change) enum Step {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         brings_faults_back: bool,
     },
-    /// A group is about to be written; the body is [`super::Packed`].
+    /// A group is about to be written; the body is [`super::Compact`].
     Intended { change: String, group: u32 },
     /// A process is about to be told to keep a request.
     Held { change: String, pid: u32, started: u64 },
@@ -48,7 +48,7 @@ pub(in crate::change) enum Step {
 }
 
 /// What became of the writes of some groups, by the number of the group: how many in a row, and what.
-pub(in crate::change) type Fates = BTreeMap<u32, Vec<(u32, Fate)>>;
+pub(in crate::change) type Fates = BTreeMap<u32, Vec<(u32, WriteOutcome)>>;
 
 #[derive(Serialize, Deserialize)]
 struct Head {
@@ -98,8 +98,8 @@ pub(super) fn entry(line: &[u8]) -> Result<Entry, String> {
 }
 
 /// The same fates, those in a row that are equal as one.
-pub(in crate::change) fn runs(fates: &[Fate]) -> Vec<(u32, Fate)> {
-    let mut runs: Vec<(u32, Fate)> = Vec::new();
+pub(in crate::change) fn runs(fates: &[WriteOutcome]) -> Vec<(u32, WriteOutcome)> {
+    let mut runs: Vec<(u32, WriteOutcome)> = Vec::new();
     for fate in fates {
         match runs.last_mut() {
             Some((n, last)) if last == fate => *n += 1,
@@ -109,11 +109,14 @@ pub(in crate::change) fn runs(fates: &[Fate]) -> Vec<(u32, Fate)> {
     runs
 }
 
-/// The fates of so many writes; those that runs do not tell are [`Fate::Intended`].
-pub(in crate::change) fn unrolled(runs: Vec<(u32, Fate)>, n_writes: usize) -> Vec<Fate> {
+/// The fates of so many writes; those that runs do not tell are [`WriteOutcome::Intended`].
+pub(in crate::change) fn unrolled(
+    runs: Vec<(u32, WriteOutcome)>,
+    n_writes: usize,
+) -> Vec<WriteOutcome> {
     // A run is no longer than its group, whatever it says.
     let known = runs.into_iter().flat_map(|(n, fate)| std::iter::repeat_n(fate, n as usize));
-    known.chain(std::iter::repeat(Fate::Intended)).take(n_writes).collect()
+    known.chain(std::iter::repeat(WriteOutcome::Intended)).take(n_writes).collect()
 }
 
 #[cfg(test)]
@@ -148,7 +151,7 @@ mod tests {
 
     #[test]
     fn equal_fates_in_a_row_are_one() {
-        let fates = [Fate::Noted, Fate::Noted, Fate::Intended];
-        assert_eq!(runs(&fates), [(2, Fate::Noted), (1, Fate::Intended)]);
+        let fates = [WriteOutcome::Noted, WriteOutcome::Noted, WriteOutcome::Intended];
+        assert_eq!(runs(&fates), [(2, WriteOutcome::Noted), (1, WriteOutcome::Intended)]);
     }
 }

@@ -1,8 +1,8 @@
 //! What the entries of a journal add up to.
 
 use super::entry::Step;
-use super::{Recorded, State};
 use crate::change::process::Process;
+use facts::change::{ChangeState, Recorded};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
@@ -50,7 +50,7 @@ impl History {
                     return Err(format!("change {change} begins where {} is due", self.next_id()));
                 }
                 let when = Duration::from_millis(milliseconds);
-                let (id, state) = (change, State::Open);
+                let (id, state) = (change, ChangeState::Open);
                 self.changes.push(Recorded { id, when, boot, command, brings_faults_back, state });
                 self.parts.push(Parts::default());
             }
@@ -64,18 +64,21 @@ impl History {
                 self.known(&change)?.1.holders.push(Process { pid, started });
             }
             Step::Done { change } => self.known(&change)?.1.fates.push(body),
-            Step::Kept { change } => self.known(&change)?.0.state = State::Kept,
+            Step::Kept { change } => self.known(&change)?.0.state = ChangeState::Kept,
             Step::Awaiting { change, until_milliseconds, deadline_milliseconds } => {
                 let until = Duration::from_millis(until_milliseconds);
                 let deadline = Duration::from_millis(deadline_milliseconds);
-                self.known(&change)?.0.state = State::Awaiting { until, deadline };
+                self.known(&change)?.0.state = ChangeState::Awaiting { until, deadline };
             }
-            Step::Reverting { change } => self.known(&change)?.0.state = State::Open,
+            Step::Reverting { change } => self.known(&change)?.0.state = ChangeState::Open,
             Step::Reverted { change, left } => {
                 let (recorded, parts) = self.known(&change)?;
                 parts.fates.push(body);
-                recorded.state =
-                    if left == 0 { State::Reverted } else { State::PartlyReverted { left } };
+                recorded.state = if left == 0 {
+                    ChangeState::Reverted
+                } else {
+                    ChangeState::PartlyReverted { left }
+                };
             }
         }
         Ok(())

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::change::tree::{Tree, governors, restore, stat_interval};
-use crate::change::{Cause, ChangeError, Fate, Force, Intent};
+use crate::change::{Cause, ChangeError, Force, Intent};
+use facts::change::{ChangeState, WriteOutcome};
 use proptest::prelude::*;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -43,12 +44,12 @@ fn read_whole(journal: &Journal) -> Result<usize, JournalError> {
 #[test]
 fn a_journal_adds_up_to_its_changes() {
     let journal = parse(text()).unwrap();
-    let states: Vec<&State> = journal.changes().iter().map(|it| &it.state).collect();
-    assert_eq!(states, [&State::Reverted, &State::Reverted, &State::Open]);
+    let states: Vec<&ChangeState> = journal.changes().iter().map(|it| &it.state).collect();
+    assert_eq!(states, [&ChangeState::Reverted, &ChangeState::Reverted, &ChangeState::Open]);
     assert_eq!(journal.changes()[1].command, ["apply", "1"]);
     let groups = journal.groups("2").unwrap();
     assert_eq!(groups[0].group, governors());
-    assert_eq!(groups[0].fates, [const { Fate::Undone }; 4]);
+    assert_eq!(groups[0].fates, [const { WriteOutcome::Undone }; 4]);
     assert_eq!(
         journal.groups("4").unwrap_err().to_string().split(';').next(),
         Some("no change 4 is in the journal")
@@ -82,7 +83,7 @@ fn a_last_line_that_was_cut_at_any_byte_is_dropped_and_all_before_it_is_there() 
     for cut in 1..last.len() {
         let journal = parse(&[&before, &last[..cut]].concat()).unwrap();
         assert_eq!(journal.text, before, "{cut}");
-        assert_eq!(journal.changes()[2].state, State::Open, "{cut}");
+        assert_eq!(journal.changes()[2].state, ChangeState::Open, "{cut}");
         assert!(journal.notes()[0].contains("a crash cut it"), "{:?}", journal.notes());
         // A file system may have kept the length, and zeros for what it had not written.
         let mut zeros = last.to_vec();
@@ -110,7 +111,7 @@ fn a_journal_that_was_cut_at_any_byte_restores_the_host() {
         tree.set_journal_text(&whole[..cut]);
         tree.changer().recover(Force::No).unwrap();
         assert_eq!(tree.all(), before, "{cut}");
-        assert_eq!(tree.journal().changes()[0].state, State::Reverted, "{cut}");
+        assert_eq!(tree.journal().changes()[0].state, ChangeState::Reverted, "{cut}");
     }
 }
 
@@ -147,7 +148,7 @@ fn what_the_disk_does_not_take_is_not_written_to_the_host() {
         let tree = Tree::new();
         let before = tree.all();
         let mut changer = tree.changer();
-        changer.journal.scroll.as_mut().unwrap().refusal = Some(refusal);
+        changer.journal.log_file.as_mut().unwrap().refusal = Some(refusal);
         let mut change = changer.begin(Intent::default()).unwrap();
         let failure = change.apply(&governors()).unwrap_err();
         assert!(matches!(&failure.cause, Cause::NotJournaled(_)), "{failure}");
@@ -166,8 +167,8 @@ fn a_disk_that_fails_after_the_writing_has_everything_undone() {
     let tree = Tree::new();
     let before = tree.all();
     let mut changer = tree.changer();
-    let scroll = changer.journal.scroll.as_mut().unwrap();
-    (scroll.refusal, scroll.syncs_until_refusal) = (Some(Errno::IO), 3);
+    let log_file = changer.journal.log_file.as_mut().unwrap();
+    (log_file.refusal, log_file.syncs_until_refusal) = (Some(Errno::IO), 3);
     let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&governors()).unwrap();
     let failure = change.apply(&stat_interval()).unwrap_err();
@@ -177,7 +178,7 @@ fn a_disk_that_fails_after_the_writing_has_everything_undone() {
     assert_eq!(tree.all(), before);
     drop(changer);
     tree.changer().recover(Force::No).unwrap();
-    assert_eq!(tree.journal().changes()[0].state, State::Reverted);
+    assert_eq!(tree.journal().changes()[0].state, ChangeState::Reverted);
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn a_full_device_takes_no_change() {
     let before = tree.all();
     let mut changer = tree.changer();
     let full = rustix::fs::open("/dev/full", OFlags::RDWR, rustix::fs::Mode::empty()).unwrap();
-    changer.journal.scroll = Some(Scroll::new(full, "/dev/full".into(), 0));
+    changer.journal.log_file = Some(LogFile::new(full, "/dev/full".into(), 0));
     let error = changer.begin(Intent::default()).unwrap_err().to_string();
     assert_eq!(
         error,
@@ -282,8 +283,8 @@ fn a_change_that_cannot_be_kept_tells_what_it_undid() {
     let tree = Tree::new();
     let before = tree.all();
     let mut changer = tree.changer();
-    let scroll = changer.journal.scroll.as_mut().unwrap();
-    (scroll.refusal, scroll.syncs_until_refusal) = (Some(Errno::IO), 2);
+    let log_file = changer.journal.log_file.as_mut().unwrap();
+    (log_file.refusal, log_file.syncs_until_refusal) = (Some(Errno::IO), 2);
     let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&stat_interval()).unwrap();
     match change.keep().unwrap_err() {

@@ -1,7 +1,7 @@
 //! Where sessions post their redo and wait for it, and where the log writer finds it.
 //!
 //! Sessions of one log write sleep on one futex and are woken by one call. There are two of these: while one log write is
-//! under way, those who wait for the next one must not be woken by it.
+//! under way, the sessions that wait for the next one must not be woken by it.
 #![expect(clippy::disallowed_methods, reason = "waits are timed where they happen")]
 
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use std::time::Instant;
 /// a later one.
 const MOMENTS: usize = 1024;
 
-/// After the last number of a log write: nobody waits any longer.
+/// After the last number of a log write: no session waits any longer.
 const OVER: u32 = u32::MAX;
 
 /// What is posted, and what is durable.
@@ -69,7 +69,7 @@ impl LogBuffer {
         self.sessions_end.load(Ordering::Relaxed)
     }
 
-    /// Adds redo to the next log write, whose number it gives.
+    /// Adds redo to the next log write, and returns the number of that write.
     pub(super) fn post(&self, redo: &[u8]) -> u32 {
         let mut filling = self.filling();
         filling.redo.extend_from_slice(redo);
@@ -118,7 +118,7 @@ impl LogBuffer {
         }
     }
 
-    /// Wakes those whose redo is durable.
+    /// Wakes the sessions whose redo is durable.
     pub(super) fn done(&self, batch: u32) {
         if let Some(moment) = self.moment(batch) {
             moment.store(self.now_ns(), Ordering::Relaxed);
@@ -176,7 +176,7 @@ impl LogBuffer {
 
 /// Sleeps until woken, unless the word has changed since it was `seen`.
 fn sleep(word: &AtomicU32, seen: u32) {
-    // Whoever wakes up for another reason looks again.
+    // A thread that wakes up for another reason checks again.
     let _woken = futex::wait(word, futex::Flags::PRIVATE, seen, None).is_err();
 }
 

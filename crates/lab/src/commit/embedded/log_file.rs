@@ -51,7 +51,7 @@ impl LogFile {
         Ok(other)
     }
 
-    /// Makes one in that folder, and removes those whose owners were killed.
+    /// Makes a log file in that folder, and removes those whose owners were killed.
     pub(super) fn make(folder: &Path) -> Result<LogFile, Failure> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         sweep(folder);

@@ -1,23 +1,29 @@
-//! The one thread that writes the log.
+//! The thread that writes the log, and the scheduler's counts of it.
 //!
-//! Its own run-queue wait is read right before and right after each write, so that what a write waited for a CPU is that
-//! write's. Two readings cost about 2 us, where a write takes some hundred.
-#![expect(clippy::disallowed_methods, reason = "each write is timed")]
+//! The thread reads its own run-queue wait (Documentation/scheduler/sched-stats.rst, from one open file) right before and
+//! right after each write: the difference is what this write waited for a CPU. Two readings cost about 2 us; a write takes
+//! some hundred.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "times each write and reads the counts of the engine's own threads"
+)]
 
 use super::log_buffer::LogBuffer;
 use super::log_file::LogFile;
 use super::redo;
-use super::schedstat::Schedstat;
 use super::session::own_tid;
-use crate::commit::{Latency, LogCounts};
+use crate::commit::{Latency, LogCounts, Ran};
 use crate::failure::Failure;
 use crate::known::Known;
+use facts::counters::task_stat::Scheduled;
 use facts::{Fact, Missing};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What was written, for whoever samples it.
+/// The counts of log writes, for the thread that samples them.
 #[derive(Default)]
 pub(super) struct Written {
     tid: AtomicU32,
@@ -49,7 +55,7 @@ impl Written {
             taken_ns: Known::Value(counts.taken_ns),
             waited_ns: match &counts.unread {
                 None => Known::Value(counts.waited_ns),
-                Some(why) => Known::Missing { missing: why.to_string() },
+                Some(why) => Known::missing(why.to_string()),
             },
             latency: Known::Value(counts.latency.clone()),
         }
@@ -85,7 +91,7 @@ pub(super) struct LogWriter<'a> {
 }
 
 impl<'a> LogWriter<'a> {
-    /// One whose writes are those of this run.
+    /// A writer for this run.
     pub(super) fn new(
         file: &'a LogFile,
         log: &'a LogBuffer,
@@ -104,7 +110,7 @@ impl<'a> LogWriter<'a> {
             match self.write(&blocks) {
                 Ok(()) => {
                     self.log.done(batch);
-                    // Those who were woken and wait for this CPU post first, and are in the next write instead of the one after.
+                    // Sessions that were woken and wait for this CPU post first: they are in the next write, not the one after.
                     std::thread::yield_now();
                 }
                 Err(failure) => return self.log.fail(failure),
@@ -126,5 +132,57 @@ impl<'a> LogWriter<'a> {
         self.written.add(blocks.len(), taken_ns, waited_ns);
         self.at += blocks.len() as u64;
         Ok(())
+    }
+}
+
+/// An open /proc/self/task/TID/schedstat.
+pub(super) struct Schedstat {
+    file: File,
+    path: String,
+}
+
+impl Schedstat {
+    /// That of a thread of this process.
+    pub(super) fn of(tid: u32) -> Fact<Schedstat> {
+        let path = format!("/proc/self/task/{tid}/schedstat");
+        let file = File::open(&path).map_err(|_| Missing::absent(path.as_str()))?;
+        Ok(Schedstat { file, path })
+    }
+
+    /// Its counts.
+    pub(super) fn read(&self) -> Fact<Ran> {
+        // Three numbers of at most twenty digits.
+        let mut text = [0; 64];
+        let n_bytes =
+            self.file.read_at(&mut text, 0).map_err(|_| Missing::absent(self.path.as_str()))?;
+        let text = text.get(..n_bytes).unwrap_or_default();
+        let malformed = |expected| {
+            Missing::malformed(self.path.as_str(), &String::from_utf8_lossy(text), expected)
+        };
+        let scheduled = Scheduled::parse(text).map_err(|it| malformed(it.0))?;
+        // A thread has been given a CPU before anybody knows its number; its time there is counted at the next tick.
+        if scheduled.slices == 0 {
+            return Err(malformed("an accounted run time (CONFIG_SCHED_INFO)"));
+        }
+        Ok(scheduled.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_calling_thread_has_run() {
+        let own = u32::try_from(rustix::thread::gettid().as_raw_nonzero().get()).unwrap();
+        let schedstat = Schedstat::of(own).unwrap();
+        let (first, second) = (schedstat.read().unwrap(), schedstat.read().unwrap());
+        assert!(second.since(first).is_some());
+    }
+
+    #[test]
+    fn a_thread_that_is_not_there_is_missing() {
+        let why = Schedstat::of(u32::MAX).err().unwrap().to_string();
+        assert_eq!(why, "/proc/self/task/4294967295/schedstat does not exist");
     }
 }

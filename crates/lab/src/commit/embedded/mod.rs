@@ -1,19 +1,16 @@
 //! A log writer and its sessions, as databases have them, in this process.
 //!
-//! Each session is a thread. It inserts a row into a table of its own, in memory, builds the redo of that, posts it and
-//! waits. One log writer takes all that was posted, writes it and makes it durable, and wakes those who waited for it; what
-//! is posted meanwhile is the next write (group commit). That is how Oracle's LGWR and MySQL's log writer work.
+//! Each session is a thread. It inserts a row into its own table in memory, builds the redo of that row, posts it and waits.
+//! One log writer takes all redo that was posted, writes it, makes it durable and wakes the sessions that wait for it; redo
+//! posted during the write is the next write (group commit). Oracle's LGWR and MySQL's log writer work that way.
 
 mod log_buffer;
 mod log_file;
 mod log_writer;
-mod recovery;
 mod redo;
-mod schedstat;
 mod session;
-mod table;
 
-use super::engine::Engine;
+use super::Engine;
 use super::sample::{LogCounts, Ran, Sample};
 use crate::failure::Failure;
 use crate::known::Known;
@@ -21,8 +18,7 @@ use crate::workload::{Scene, Settings};
 use facts::CpuSet;
 use log_buffer::LogBuffer;
 use log_file::LogFile;
-use log_writer::{LogWriter, Written};
-use schedstat::Schedstat;
+use log_writer::{LogWriter, Schedstat, Written};
 use session::{Session, Tally};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -114,7 +110,7 @@ impl Engine for Embedded {
         let Some(running) = self.running.take() else { return Ok(()) };
         let ended = running.end();
         ended.failure.map_or(Ok(()), Err)?;
-        recovery::check(&self.file, self.run, ended.last_batch, &ended.committed)
+        redo::check(&self.file, self.run, ended.last_batch, &ended.committed)
     }
 
     fn cpus(&self) -> Option<&CpuSet> {
@@ -141,7 +137,7 @@ impl Drop for Embedded {
 struct Ended {
     failure: Option<Failure>,
     last_batch: u32,
-    /// How many commits each session was told of.
+    /// The number of commits that were confirmed to each session.
     committed: Vec<u64>,
 }
 

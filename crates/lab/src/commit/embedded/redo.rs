@@ -1,16 +1,20 @@
-//! Redo: what is written to the log, and read back from it.
+//! Redo: the format of the log, and the check that reads it back as a database does after a crash.
 //!
-//! A record is one row's: its length, the session, the row's number and place, the row, a checksum. A log write is a header
-//! and the records of all whose commit it is, in whole blocks.
+//! A record holds one row: its length, the session, the row's number and place, the row, a checksum. A log write is a header
+//! and the records of all sessions whose commit it is, in whole blocks.
+
+use super::log_file::LogFile;
+use crate::failure::Failure;
+use std::collections::BTreeMap;
 
 /// The block of a log, as Oracle's and InnoDB's.
-pub(super) const BLOCK: usize = 512;
+const BLOCK: usize = 512;
 
 /// Length, session, row, place.
 const RECORD: usize = 4 + 4 + 8 + 4;
 
 /// Magic number, run, batch, bytes of redo, checksum of the redo.
-pub(super) const HEADER: usize = 5 * 4;
+const HEADER: usize = 5 * 4;
 
 const MAGIC: u32 = 0x6675_6c63;
 
@@ -40,7 +44,7 @@ pub(super) fn write(blocks: &mut Vec<u8>, run: u32, batch: u32, redo: &[u8]) {
 
 /// A log write that was read back.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Batch {
+struct Batch {
     /// Its number, and that of its run.
     pub(super) run: u32,
     pub(super) number: u32,
@@ -51,7 +55,7 @@ pub(super) struct Batch {
 }
 
 /// The log write that begins there; `None` where none does, or not a whole one.
-pub(super) fn read(log: &[u8]) -> Option<Batch> {
+fn read(log: &[u8]) -> Option<Batch> {
     let word = |at: usize| Some(u32::from_le_bytes(log.get(at..at + 4)?.try_into().ok()?));
     if word(0)? != MAGIC {
         return None;
@@ -90,6 +94,69 @@ fn checksum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, it| (hash ^ u32::from(*it)).wrapping_mul(0x0100_0193))
 }
 
+/// Checks the log writes of a run up to the last one, as far back as the file still holds them, against the commits that each
+/// session was told of.
+pub(super) fn check(
+    file: &LogFile,
+    run: u32,
+    last_batch: u32,
+    committed: &[u64],
+) -> Result<(), Failure> {
+    let log = file.read()?;
+    let batches = up_to(last_batch, batches(&log, run));
+    let wrong = |found: String, expected: String| {
+        Err(Failure::WrongAnswer { workload: crate::commit::WORKLOAD, found, expected })
+    };
+    if let Some(found) = gap(&batches, last_batch, log.len()) {
+        return wrong(found, format!("log writes up to {last_batch} without a gap"));
+    }
+    let mut latest: BTreeMap<u32, u64> = BTreeMap::new();
+    for (session, row) in batches.values().flat_map(|it| it.rows.iter().copied()) {
+        if latest.insert(session, row).is_some_and(|before| before + 1 != row) {
+            let found = format!("row {row} of session {session} out of order");
+            return wrong(found, "every row once and in order".to_owned());
+        }
+    }
+    for (session, row) in latest {
+        let told = committed.get(session as usize).copied().unwrap_or(0);
+        if told != row {
+            let found = format!("row {row} as the last one of session {session} in the log");
+            return wrong(found, format!("row {told}, which it was told is durable"));
+        }
+    }
+    Ok(())
+}
+
+/// Every whole log write of a run.
+fn batches(log: &[u8], run: u32) -> BTreeMap<u32, Batch> {
+    let mut found = BTreeMap::new();
+    let mut at = 0;
+    while let Some(rest) = log.get(at..).filter(|it| !it.is_empty()) {
+        let batch = read(rest);
+        at += batch.as_ref().map_or(BLOCK, |it| it.length);
+        found.extend(batch.filter(|it| it.run == run).map(|it| (it.number, it)));
+    }
+    found
+}
+
+/// The batches without a gap before the last one. Where the file was written over from its start, older batches may stand at
+/// its end, after the last one that fitted.
+fn up_to(last: u32, mut batches: BTreeMap<u32, Batch>) -> BTreeMap<u32, Batch> {
+    let first = (1..=last).rev().take_while(|it| batches.contains_key(it)).last();
+    batches.retain(|it, _| first.is_some_and(|first| (first..=last).contains(it)));
+    batches
+}
+
+/// What is missing: nothing where they begin with the first one. Once the file was written over from its start, half of it
+/// always stands.
+fn gap(batches: &BTreeMap<u32, Batch>, last: u32, size: usize) -> Option<String> {
+    let Some(first) = batches.keys().next() else {
+        return (last > 0).then(|| "no such log write".to_owned());
+    };
+    let bytes: usize = batches.values().map(|it| it.length).sum();
+    (*first > 1 && bytes < size / 2).then(|| format!("those from {first} on, {bytes} bytes"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,5 +182,43 @@ mod tests {
     #[test]
     fn a_checksum_is_that_of_its_draft() {
         assert_eq!([checksum(b""), checksum(b"foobar")], [0x811c_9dc5, 0xbf9c_f968]);
+    }
+
+    /// A log whose writes have these numbers, of rows of session 0 that have the same.
+    fn log(numbers: &[u32]) -> Vec<u8> {
+        let mut log = Vec::new();
+        for number in numbers {
+            let (mut redo, mut blocks) = (Vec::new(), Vec::new());
+            record(&mut redo, 0, u64::from(*number), 0, b"row");
+            write(&mut blocks, 1, *number, &redo);
+            log.extend(blocks);
+        }
+        log
+    }
+
+    fn gap_of(numbers: &[u32], last: u32) -> Option<String> {
+        let log = log(numbers);
+        gap(&up_to(last, batches(&log, 1)), last, log.len())
+    }
+
+    #[test]
+    fn a_log_that_was_written_over_from_its_start_has_no_gap() {
+        for numbers in [&[1, 2, 3, 4][..], &[5, 6, 3, 4], &[5, 6, 7, 4, 1]] {
+            let last = *numbers.iter().max().unwrap();
+            assert_eq!(gap_of(numbers, last), None, "{numbers:?}");
+        }
+        assert_eq!(gap_of(&[], 0), None);
+    }
+
+    #[test]
+    fn a_log_write_that_is_missing_is_found() {
+        assert_eq!(gap_of(&[1, 2, 4, 9], 4).unwrap(), "those from 4 on, 512 bytes");
+        assert_eq!(gap_of(&[1, 2, 5], 5).unwrap(), "those from 5 on, 512 bytes");
+        assert_eq!(gap_of(&[1, 2, 3], 4).unwrap(), "no such log write");
+    }
+
+    #[test]
+    fn redo_of_another_run_is_none_of_this_one() {
+        assert!(batches(&log(&[1, 2]), 2).is_empty());
     }
 }

@@ -22,7 +22,7 @@ fn engine(folder: &std::path::Path, sessions: u64) -> Embedded {
 }
 
 /// Samples until that many commits are over.
-fn until(engine: &mut Embedded, commits: u64) -> Sample {
+fn sample_after(engine: &mut Embedded, commits: u64) -> Sample {
     loop {
         let sample = engine.sample().unwrap();
         if sample.commits >= commits {
@@ -37,8 +37,8 @@ fn every_commit_is_in_the_log_and_every_start_counts_anew() {
     let mut engine = engine(folder.path(), 4);
     for _ in 0..2 {
         engine.start().unwrap();
-        let before = until(&mut engine, 1);
-        let after = until(&mut engine, before.commits + 50);
+        let before = sample_after(&mut engine, 1);
+        let after = sample_after(&mut engine, before.commits + 50);
         engine.stop().unwrap();
         let split = Split::between(&before, &after).unwrap();
         assert!(split.commits >= 50 && after.sessions == 4);
@@ -56,7 +56,7 @@ fn dropping_it_in_the_middle_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut engine = engine(folder.path(), 2);
     engine.start().unwrap();
-    until(&mut engine, 1);
+    sample_after(&mut engine, 1);
     drop(engine);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -66,12 +66,12 @@ fn a_commit_that_is_not_in_the_log_is_a_wrong_answer() {
     let folder = tempfile::tempdir().unwrap();
     let mut engine = engine(folder.path(), 1);
     engine.start().unwrap();
-    until(&mut engine, 3);
+    sample_after(&mut engine, 3);
     let ended = engine.running.take().unwrap().end();
     let told = [ended.committed[0] + 1];
-    let wrong = recovery::check(&engine.file, 1, ended.last_batch, &told).unwrap_err().to_string();
+    let wrong = redo::check(&engine.file, 1, ended.last_batch, &told).unwrap_err().to_string();
     assert!(wrong.starts_with("WRONG ANSWER: commit computed row "), "{wrong}");
     engine.file.write(0, &[0; 512]).unwrap();
-    let lost = recovery::check(&engine.file, 1, ended.last_batch, &ended.committed).unwrap_err();
+    let lost = redo::check(&engine.file, 1, ended.last_batch, &ended.committed).unwrap_err();
     assert!(lost.to_string().contains("log writes up to"), "{lost}");
 }

@@ -7,7 +7,7 @@
 //! How often the log was written, or synced before version 10.8, tells the status; how long that took tells the performance
 //! schema of servers that have an instrument for it, and no counter of others (seen with 10.11).
 
-use super::dialect::{Counted, Dialect, each, missing};
+use super::{Counted, Dialect, each};
 use crate::failure::Failure;
 use crate::known::Known;
 use std::time::Duration;
@@ -58,7 +58,7 @@ impl Dialect for Mariadb {
         each(n, |part| format!("TRUNCATE TABLE {place}.session_{part};\n"))
     }
 
-    fn stretch(&self, place: &str, part: usize, commits: u64) -> String {
+    fn batch(&self, place: &str, part: usize, commits: u64) -> String {
         const NOW: &str = "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS UNSIGNED);\n";
         let label = "paid in by a session of fullclock";
         let insert = |n: u64| {
@@ -86,7 +86,7 @@ impl Dialect for Mariadb {
         };
         let count = |name: &str| numbers(name).and_then(|it| it.first().copied());
         let known =
-            |value: Option<u64>, why: &str| value.map_or_else(|| missing(why), Known::Value);
+            |value: Option<u64>, why: &str| value.map_or_else(|| Known::missing(why), Known::Value);
         // Where nothing is counted there is no instrument, or it is off. The timer counts picoseconds.
         let taken_ns = match numbers("timer").as_deref() {
             Some([writes, picoseconds]) if *writes > 0 => Some(picoseconds / 1000),
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn each_insert_is_a_statement_between_two_times() {
-        let text = Mariadb.stretch("p", 3, 2);
+        let text = Mariadb.batch("p", 3, 2);
         let kinds: Vec<&str> = text.lines().map(|it| &it[..6]).collect();
         assert_eq!(kinds, ["SELECT", "SELECT", "INSERT", "INSERT", "SELECT"]);
     }

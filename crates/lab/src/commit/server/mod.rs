@@ -1,21 +1,21 @@
 //! Sessions of a database server that commit, and what the server counts of its log.
 //!
-//! The loop of each session runs in the server where commits wait for the log there, a stretch at a time: no client and no
-//! network is in the figures, and hardly any of the machine's CPU time is a client's. A server tells what it has counted
-//! between two statements of a session only (pgstat_report_stat in src/backend/tcop/postgres.c), so that samples are those of
-//! the ends of stretches; the time between stretches is in no sample.
+//! The commit loop of each session runs in the server, a batch at a time: neither a client nor the network is in the figures,
+//! and hardly any of the machine's CPU time is a client's. A server reports its counts only between two statements of a
+//! session (pgstat_report_stat in src/backend/tcop/postgres.c), so a sample is taken at the end of a batch, and the time
+//! between batches is in no sample. A [`Dialect`] has the statements of one database and reads their answers.
 
-mod dialect;
+mod batch_runner;
 mod mariadb;
 mod postgresql;
-mod stretches;
 
-use super::engine::Engine;
+use super::Engine;
 use super::sample::Sample;
-use crate::database::{Crew, Engine as Database, Keeping, Patience, Server};
+use crate::database::{Engine as Database, Keeping, Patience, Pool, Server};
 use crate::failure::Failure;
+use crate::known::Known;
 use crate::workload::{Scene, Settings};
-use dialect::Dialect;
+use batch_runner::{BatchRunner, Sessions};
 use facts::CpuSet;
 use mariadb::Mariadb;
 use postgresql::Postgresql;
@@ -23,18 +23,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use stretches::{Hands, Stretches};
 
-/// As many as a small server has busy at once.
+/// The default: as many as a small server has busy at once.
 const SESSIONS: u32 = 8;
 
-/// A thousand psql or mariadb clients are some gigabytes.
+/// A thousand psql or mariadb clients take some gigabytes.
 const MOST_SESSIONS: u32 = 1000;
 
-/// How long a statement may take where the user says nothing: a stretch is a fraction of a second.
+/// The default time limit of a statement: a batch is a fraction of a second.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Never set: who wants to stop waits for the end of a stretch.
+/// Never set: a stop waits for the end of the batch.
 static NOBODY: AtomicBool = AtomicBool::new(false);
 
 /// Waits for a server that long.
@@ -45,7 +44,7 @@ fn patience(limit: Duration) -> Patience<'static> {
 /// An engine in a database server.
 pub(super) struct Serving {
     // Dropped before the server: sessions that work keep their tables.
-    stretches: Stretches,
+    runner: BatchRunner,
     server: Server,
     dialect: Arc<dyn Dialect>,
     /// The schema or database that is ours.
@@ -67,14 +66,14 @@ impl Serving {
         let limit = settings.timeout.unwrap_or(LIMIT);
         let starting = Patience { stop: scene.stop, abandoned: &NOBODY, limit };
         let folder = settings.folder.as_deref().map_or(&*scene.temporary, Path::new);
-        // One more looks on.
+        // One more session reads the counts.
         let keeping = (folder, Keeping::Commits);
         let server = Server::keeping(settings, keeping, Database::ALL, n_sessions + 1, starting)?;
         let dialect = dialect_of(&server, starting)?;
         let setup = dialect.setup(limit);
-        let mut control = Crew::open(&server, 1, None, &setup, starting)?;
+        let mut control = Pool::open(&server, 1, None, &setup, starting)?;
         let place = dialect.claimed(&control.first(&dialect.claim(), starting)?.rows)?;
-        let crew = Crew::open(&server, n_sessions, None, &setup, starting)?;
+        let pool = Pool::open(&server, n_sessions, None, &setup, starting)?;
         let mut about = vec![
             ("sessions".to_owned(), n_sessions.to_string()),
             ("version".to_owned(), server.ask("SELECT version();", starting)?.join(" ")),
@@ -82,9 +81,18 @@ impl Serving {
         ];
         about.extend(dialect.about(&control.first(&dialect.settings(), starting)?.rows));
         control.first(&dialect.make(&place, n_sessions), starting)?;
-        let tasks = crew.tasks();
-        let hands = Hands { crew, control, dialect: dialect.clone(), place: place.clone(), limit };
-        Ok(Serving { stretches: Stretches::of(hands), server, dialect, place, tasks, about, limit })
+        let tasks = pool.tasks();
+        let sessions =
+            Sessions { pool, control, dialect: dialect.clone(), place: place.clone(), limit };
+        Ok(Serving {
+            runner: BatchRunner::of(sessions),
+            server,
+            dialect,
+            place,
+            tasks,
+            about,
+            limit,
+        })
     }
 }
 
@@ -100,15 +108,15 @@ fn dialect_of(server: &Server, patience: Patience<'_>) -> Result<Arc<dyn Dialect
 
 impl Engine for Serving {
     fn start(&mut self) -> Result<(), Failure> {
-        self.stretches.start()
+        self.runner.start()
     }
 
     fn sample(&mut self) -> Result<Sample, Failure> {
-        self.stretches.sample().map_err(|it| self.server.explain(it))
+        self.runner.sample().map_err(|it| self.server.explain(it))
     }
 
     fn stop(&mut self) -> Result<(), Failure> {
-        self.stretches.stop().map_err(|it| self.server.explain(it))
+        self.runner.stop().map_err(|it| self.server.explain(it))
     }
 
     fn cpus(&self) -> Option<&CpuSet> {
@@ -130,7 +138,7 @@ impl Engine for Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.stretches.end();
+        self.runner.end();
         if !self.server.is_temporary() {
             // Where the server is gone, the next start drops it.
             let _stays = self.server.ask(&self.dialect.farewell(&self.place), patience(self.limit));
@@ -138,7 +146,7 @@ impl Drop for Serving {
     }
 }
 
-/// A row of each session's table is missing, or one too many is there.
+/// Compares the rows of each session's table with the commits that the session was told of.
 fn check(found: &[String], committed: &[u64]) -> Result<(), Failure> {
     let expected: Vec<String> = committed.iter().map(u64::to_string).collect();
     if found == expected {
@@ -147,4 +155,66 @@ fn check(found: &[String], committed: &[u64]) -> Result<(), Failure> {
     let (found, expected) =
         (found.join(" "), format!("{} rows of each session", expected.join(" ")));
     Err(Failure::WrongAnswer { workload: crate::commit::WORKLOAD, found, expected })
+}
+
+/// The length of a batch: long compared with the time it takes to begin one, short compared with a trial.
+const BATCH: Duration = Duration::from_millis(250);
+
+/// A database's statements.
+trait Dialect: Send + Sync {
+    /// The statements that each session runs first.
+    fn setup(&self, limit: Duration) -> String;
+
+    /// Drops what killed runs left, and prints the name of our own schema or database.
+    fn claim(&self) -> String;
+
+    /// The name in the answer to that; it becomes part of statements.
+    fn claimed(&self, rows: &[String]) -> Result<String, Failure>;
+
+    /// Makes that schema or database, which must not exist, and a table for each session.
+    fn make(&self, place: &str, n: usize) -> String;
+
+    /// Empties the tables.
+    fn empty(&self, place: &str, n: usize) -> String;
+
+    /// Inserts and commits for [`BATCH`] or for `commits`, then prints three numbers: the commits done, and the
+    /// microseconds since 1970 at which the batch began and ended.
+    fn batch(&self, place: &str, part: usize, commits: u64) -> String;
+
+    /// Prints the counts of the server's log.
+    fn counters(&self) -> String;
+
+    /// The counts in the answer to that.
+    fn counted(&self, rows: &[String]) -> Counted;
+
+    /// Prints the number of rows of each table.
+    fn rows(&self, place: &str, n: usize) -> String;
+
+    /// Prints the settings that decide what a commit is.
+    fn settings(&self) -> String;
+
+    /// Those settings, by name.
+    fn about(&self, rows: &[String]) -> Vec<(String, String)> {
+        let pairs = rows.iter().filter_map(|it| it.split_once(['\t', ' ']));
+        pairs.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect()
+    }
+
+    /// Drops the schema or database.
+    fn farewell(&self, place: &str) -> String;
+}
+
+/// The counts of a server's log since it began to count.
+#[derive(Clone, Debug, PartialEq)]
+struct Counted {
+    /// Writes that were made durable.
+    writes: Known<u64>,
+    /// Bytes of log.
+    bytes: Known<u64>,
+    /// Time in these writes, in nanoseconds.
+    taken_ns: Known<u64>,
+}
+
+/// The same statement for each part.
+fn each(n: usize, statement: impl Fn(usize) -> String) -> String {
+    (0..n).map(statement).collect()
 }

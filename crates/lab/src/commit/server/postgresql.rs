@@ -4,7 +4,7 @@
 //! README, "Asynchronous Commit"). Counted are its writes and syncs in pg_stat_wal (14 to 17) or pg_stat_io (18 on), with
 //! times where track_wal_io_timing is on. COMMIT in a DO block: from version 11 on.
 
-use super::dialect::{Counted, Dialect, STRETCH, each, missing};
+use super::{BATCH, Counted, Dialect, each};
 use crate::database::{claim, claimed};
 use crate::failure::Failure;
 use crate::known::Known;
@@ -38,7 +38,7 @@ impl Postgresql {
 impl Dialect for Postgresql {
     fn setup(&self, limit: Duration) -> String {
         let milliseconds = limit.as_millis().clamp(1, i32::MAX as u128);
-        // To time log writes is a superuser's to ask for; who is none goes by the server's own setting.
+        // Only a superuser may turn the timing of log writes on; for others the server's setting counts.
         let timing = "DO $$ BEGIN PERFORM set_config('track_wal_io_timing', 'on', false); \
                       EXCEPTION WHEN OTHERS THEN NULL; END $$;";
         let timing = if self.version >= 140_000 { timing } else { "" };
@@ -71,9 +71,9 @@ impl Dialect for Postgresql {
         each(n, |part| format!("TRUNCATE {place}.session_{part};\n"))
     }
 
-    fn stretch(&self, place: &str, part: usize, _commits: u64) -> String {
-        let milliseconds = STRETCH.as_millis();
-        // From version 15 on counts are told when it is asked for, before at the latest half a second later.
+    fn batch(&self, place: &str, part: usize, _commits: u64) -> String {
+        let milliseconds = BATCH.as_millis();
+        // From version 15 on, counts are reported on request; before, at most half a second later.
         let flush =
             if self.version >= 150_000 { "PERFORM pg_stat_force_next_flush();" } else { "" };
         format!(
@@ -109,11 +109,15 @@ impl Dialect for Postgresql {
         let words: Vec<&str> = rows.first().map_or("", String::as_str).split(' ').collect();
         let number = |at: usize| {
             let number = words.get(at).and_then(|it| it.parse::<u64>().ok());
-            number.map_or_else(|| missing("the server tells no such count"), Known::Value)
+            number.map_or_else(|| Known::missing("the server tells no such count"), Known::Value)
         };
         if words.first() == Some(&"lsn") {
             let why = "PostgreSQL counts its log writes from version 14 on";
-            return Counted { writes: missing(why), bytes: number(1), taken_ns: missing(why) };
+            return Counted {
+                writes: Known::missing(why),
+                bytes: number(1),
+                taken_ns: Known::missing(why),
+            };
         }
         // A method that makes each write durable by itself (wal_sync_method = open_datasync) has no syncs.
         let writes = match number(2) {
@@ -123,7 +127,9 @@ impl Dialect for Postgresql {
         let taken_ns = if words.get(5) == Some(&"on") {
             number(4).map(|it| it.saturating_mul(1000))
         } else {
-            missing("track_wal_io_timing is off, and only a superuser may turn it on for a session")
+            Known::missing(
+                "track_wal_io_timing is off, and only a superuser may turn it on for a session",
+            )
         };
         Counted { writes, bytes: number(3), taken_ns }
     }

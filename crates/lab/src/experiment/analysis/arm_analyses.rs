@@ -41,19 +41,20 @@ fn count(n: usize) -> u32 {
 
 fn change(study: &Study<'_>, first: usize, arm: usize) -> Known<Estimate> {
     if arm == first {
-        return Known::Missing { missing: "the others are compared with it".to_owned() };
+        return Known::missing("the others are compared with it");
     }
     Contrast::between(&[arm], &[first]).mean(&study.measured.figure).map(|it| estimate(&it))
 }
 
 fn mean(values: &[f64], why: Option<&str>) -> Known<f64> {
     if values.is_empty() {
-        return Known::Missing { missing: why.unwrap_or("no good trial has it").to_owned() };
+        return Known::missing(why.unwrap_or("no good trial has it"));
     }
     Known::Value(values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The ledger around these trials, by id of the loss and its part: means over those whose ledger does not say that the line is missing; one that a ledger does not name is 0 there.
+/// The ledger around these trials, by id of the loss and its part: means over the ledgers in which the line is not missing. A
+/// line that a ledger does not name is 0 there.
 pub fn ledger(trials: &[&Trial]) -> Vec<(String, String, f64)> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     let mut n_ledgers = 0;

@@ -1,7 +1,7 @@
 //! What was measured of each arm in each block: means over its good trials. Where a study takes reboots, a block is a round of
 //! boots: trials of one boot are one observation.
 //!
-//! Kept arm by arm, so that what is asked of a few arms looks at no other one, and an arm that a block lacks takes no room.
+//! Kept by arm, so that a question about a few arms reads no other arm, and an arm that a block lacks takes no room.
 
 use crate::compare::Measure;
 use crate::experiment::Parts;
@@ -99,7 +99,7 @@ pub(super) fn is_good(trial: &Trial) -> bool {
     trial.failed.is_none() && Measure::Figure.of(trial).is_some()
 }
 
-/// Power of all packages; domains behind a slash are parts of them.
+/// Power of all packages; a domain with a slash in its name is a part of one.
 pub(super) fn watts(around: &Surroundings) -> Option<f64> {
     let is_package = |part: &str| part.starts_with("package-") && !part.contains('/');
     let of_package =
@@ -166,7 +166,7 @@ mod tests {
             part: part.to_owned(),
             share,
         };
-        let why = Known::Missing { missing: "no counter".to_owned() };
+        let why = Known::missing("no counter");
         let watts = |part: &str, value| Reading {
             metric: "watts".to_owned(),
             part: part.to_owned(),

@@ -1,4 +1,4 @@
-//! What a combination of levels is expected to change, of what is claimed alone.
+//! The change that a combination of levels is expected to make, by the claimed terms alone.
 //!
 //! The model of an analysis of variance with effects and interactions of two factors (Box, Hunter and Hunter, "Statistics for
 //! Experimenters", second edition, section 8.1), on logarithms: an effect is a mean over the levels of all other factors, so the
@@ -7,11 +7,17 @@
 //! of Linear Models", Journal of the Royal Statistical Society A 140 (1977), on marginality).
 //!
 //! Conditions (`cpu`, `load`) cannot be chosen. Averaged over their levels they drop out of this model, so they are not in it.
+//!
+//! Its uncertainty: a sum of contrasts is a contrast, so the model made of the values of one block is one observation of the
+//! change that a combination makes, and Student's t over the blocks gives its interval, with what its terms share.
 
+use super::contrast::mean_of;
+use super::pareto::Candidates;
 use super::study::Study;
 use super::{Estimate, Interaction, Known, WorkloadAnalysis};
-use crate::experiment::{Design, Kind};
-use std::collections::BTreeSet;
+use crate::experiment::{Design, Kind, Shape};
+use crate::stats::Interval;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A part of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,6 +141,74 @@ fn center(rows: &mut [Vec<f64>]) {
         for (cell, of_column) in row.iter_mut().zip(&of_columns) {
             *cell -= of_row + of_column + first;
         }
+    }
+}
+
+/// The model of each workload once more, block by block: its values are observations.
+pub(super) struct BlockForecasts(Vec<BTreeMap<usize, Forecast>>);
+
+impl BlockForecasts {
+    /// By what is in the model of each workload.
+    pub(super) fn of(study: &Study<'_>, terms: &[BTreeSet<Term>]) -> BlockForecasts {
+        let of = |(workload, terms): (usize, &BTreeSet<Term>)| {
+            let mut values: BTreeMap<usize, Vec<(Term, f64)>> =
+                (0..study.measured.figure.n_blocks()).map(|it| (it, Vec::new())).collect();
+            for term in terms {
+                for (block, value) in study.term(workload, *term) {
+                    values.entry(block).or_default().push((*term, value));
+                }
+            }
+            let whole = values.into_iter().filter(|it| it.1.len() == terms.len());
+            let forecast = |it: Vec<(Term, f64)>| Forecast::of(study.design(), it.into_iter());
+            whole.map(|(block, values)| (block, forecast(values))).collect()
+        };
+        BlockForecasts(terms.iter().enumerate().map(of).collect())
+    }
+
+    /// Where the change from `from` to `to` lies, of one workload or the mean of all.
+    pub(super) fn change(
+        &self,
+        workload: Option<usize>,
+        to: &[usize],
+        from: &[usize],
+    ) -> Option<Interval> {
+        let of: Vec<&BTreeMap<usize, Forecast>> = match workload {
+            Some(it) => self.0.get(it).into_iter().collect(),
+            None => self.0.iter().collect(),
+        };
+        let change = |block: &usize| {
+            let of_workload = |it: &&BTreeMap<usize, Forecast>| {
+                it.get(block).map(|it| it.change(to) - it.change(from))
+            };
+            let changes: Option<Vec<f64>> = of.iter().map(of_workload).collect();
+            changes.map(|it| it.iter().sum::<f64>() / it.len() as f64)
+        };
+        let blocks = of.first()?.keys().filter_map(|it| Some((*it, change(it)?)));
+        Some(mean_of(&blocks.collect::<Vec<_>>()).value()?.interval)
+    }
+
+    /// Whether the mean of all workloads is faster at `to` than at `from`, for sure.
+    pub(super) fn is_faster(&self, to: &[usize], from: &[usize]) -> bool {
+        self.change(None, to, from).is_some_and(|it| it.high < 0.0)
+    }
+
+    /// The same levels, with each at its first one that makes no difference which the blocks are sure of.
+    pub(super) fn needed(
+        &self,
+        mut levels: Vec<usize>,
+        candidates: &Candidates,
+        shape: Shape,
+    ) -> Vec<usize> {
+        for factor in 0..levels.len() {
+            let mut without = levels.clone();
+            without[factor] = 0;
+            let can_be = candidates.is_sound(&without)
+                && (shape == Shape::Fraction || candidates.was_run(&without));
+            if can_be && without != levels && !self.is_faster(&levels, &without) {
+                levels = without;
+            }
+        }
+        levels
     }
 }
 

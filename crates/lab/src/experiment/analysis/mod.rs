@@ -1,27 +1,16 @@
 //! What the factors of a study do to its figures.
 //!
 //! Shares are changes against the first level: 0.13 is 13 % more. Of every figure "slower" is a positive change, whichever
-//! way the figure itself is better, so that effects of workloads can be put beside each other.
+//! way the figure itself is better, so that effects of workloads can be compared.
 //!
 //! Trials are compared within blocks, as contrasts of their logarithms; what may be said of a whole study is corrected for
 //! everything that is asked of it.
 
 mod arm_analyses;
-mod block_forecasts;
-mod candidates;
 mod cells;
-mod claims;
-mod clock;
-mod conditions;
 mod contrast;
-mod detectable;
 mod effects;
-mod failed_arms;
-mod forbidding;
 mod forecast;
-mod grid;
-mod interactions;
-mod ledger_moves;
 mod pareto;
 mod recommendation;
 mod study;

@@ -1,20 +1,21 @@
 //! What to do with the machine.
-//!
-//! The combination that is expected to be fastest, all workloads weighing alike. A setting that is not shown to be better than
-//! its first level is left there: each one that the fastest combination changes has to make a difference to it that
-//! the blocks are sure of, and so has the whole of it.
 
-use super::block_forecasts::Blocks;
-use super::candidates::Candidates;
-use super::conditions::{has_dependence, slower_where};
-use super::detectable::detectable;
+use super::contrast::mean_of;
+use super::forecast::BlockForecasts;
 use super::forecast::{Forecasts, Term, terms};
+use super::pareto::Candidates;
 use super::study::Study;
-use super::{Recommendation, WorkloadAnalysis};
-use crate::experiment::Shape;
+use super::{Known, LEVEL, Recommendation, SlowerWhere, WorkloadAnalysis};
+use crate::compare::MISSED;
+use crate::experiment::{Kind, Shape};
+use crate::stats::{Claim, Mean, detectable_effect, holm};
 use std::collections::BTreeSet;
 
 /// What the trials of a study come to.
+///
+/// The combination that is expected to be fastest, all workloads weighing alike. A setting that is not shown to be better than
+/// its first level is left there: each one that the fastest combination changes has to make a difference to it that
+/// the blocks are sure of, and so has the whole of it.
 pub(super) fn recommendation(
     study: &Study<'_>,
     workloads: &[WorkloadAnalysis],
@@ -32,7 +33,7 @@ pub(super) fn recommendation(
             Recommendation::Nothing { detectable: detectable(study, workloads) }
         };
     }
-    let blocks = Blocks::of(study, &terms);
+    let blocks = BlockForecasts::of(study, &terms);
     let candidates = Candidates::of(study);
     let forecasts = Forecasts::of(study, workloads, &terms);
     let Some(best) = fastest(study, &candidates, &forecasts) else {
@@ -54,7 +55,7 @@ fn change(
     study: &Study<'_>,
     workloads: &[WorkloadAnalysis],
     levels: Vec<usize>,
-    (blocks, candidates, forecasts): (&Blocks, &Candidates, &Forecasts),
+    (blocks, candidates, forecasts): (&BlockForecasts, &Candidates, &Forecasts),
 ) -> Recommendation {
     let first = vec![0; levels.len()];
     let is_slower =
@@ -169,4 +170,69 @@ fn left_out(
         a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
     });
     left
+}
+
+/// Whether an interaction of a setting with a condition is claimed.
+fn has_dependence(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> bool {
+    let is_setting = |factor: usize| study.design().factors[factor].kind() == Kind::Setting;
+    let mut interactions = workloads.iter().flat_map(|it| &it.interactions);
+    interactions.any(|it| {
+        let is_claimed = it.estimate.value().is_some_and(|it| it.is_claimed);
+        is_claimed && is_setting(it.factors.0) != is_setting(it.factors.1)
+    })
+}
+
+/// Where a workload gets slower by these levels of the settings; what is asked of all workloads and conditions is one
+/// family of tests.
+///
+/// A condition cannot be chosen, so that what is advised is what is best on the average of its levels. Where that is not best under
+/// each of them, the recommendation has to say so: one condition pays for the others.
+pub(super) fn slower_where(study: &Study<'_>, levels: &[usize]) -> Vec<SlowerWhere> {
+    let mut found: Vec<(SlowerWhere, Mean)> = Vec::new();
+    for workload in 0..study.design().workloads.len() {
+        for (condition, factor) in study.design().factors.iter().enumerate() {
+            let n_levels = if factor.kind() == Kind::Setting { 0 } else { factor.levels.len() };
+            for level in 0..n_levels {
+                let contrast = study.grid.change_where(workload, levels, (condition, level));
+                let mean = contrast.mean(&study.measured.figure);
+                found.extend(mean.value().map(|it| {
+                    let change = it.mean.exp_m1();
+                    (SlowerWhere { workload, condition, level, change }, *it)
+                }));
+            }
+        }
+    }
+    let claims: Vec<Claim> = found.iter().map(|it| Claim { p: it.1.p, weight: 1.0 }).collect();
+    let settled = found.iter().zip(holm(&claims));
+    let slower = settled.filter(|((it, _), p)| *p < LEVEL && it.change > 0.0);
+    slower.map(|((it, _), _)| *it).collect()
+}
+
+/// The change that the least certain of the effects that the study is about would have needed to be claimed.
+pub(super) fn detectable(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> Known<f64> {
+    let n_tests: usize = workloads.iter().map(|it| it.effects.len() + it.interactions.len()).sum();
+    let level = LEVEL / n_tests.max(1) as f64;
+    let is_setting = |factor: usize| study.design().factors[factor].kind() == Kind::Setting;
+    let any_setting = (0..study.design().factors.len()).any(is_setting);
+    let mut largest = Known::missing("no effect was looked for");
+    for (at, workload) in workloads.iter().enumerate() {
+        for effect in &workload.effects {
+            if any_setting && !is_setting(effect.factor) {
+                continue;
+            }
+            let contrast = study.grid.effect(at, effect.factor, effect.level);
+            let values = contrast.values(&study.measured.figure);
+            let found = match mean_of(&values) {
+                Known::Value(it) => {
+                    detectable_effect(it.standard_error, values.len(), level, MISSED).exp_m1()
+                }
+                Known::Missing { missing } => {
+                    let why = effect.estimate.reason().map(str::to_owned);
+                    return Known::missing(why.unwrap_or(missing));
+                }
+            };
+            largest = Known::Value(largest.value().map_or(found, |it: &f64| it.max(found)));
+        }
+    }
+    largest
 }

@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// The version of the table, kept in SQLite's `user_version`. Another one is made anew.
+/// The version of the table, kept in SQLite's `user_version`. A table of another version is dropped and made again.
 const VERSION: i32 = 1;
 
 /// `workloads` has a space at both ends of each name. The file's name has no folder, which may be moved.

@@ -1,4 +1,4 @@
-//! What perftest's table tells, as figures of a test of the wire.
+//! The figures in perftest's table, as those of a test of the wire.
 
 use crate::wire::{Moved, Trips};
 use facts::BytesPerSecond;

@@ -1,4 +1,4 @@
-//! Tests over RDMA: perftest's programs on both ends, because nobody should write tests of verbs anew.
+//! Tests over RDMA: both ends run the programs of perftest, so that tests of verbs need not be written again.
 //!
 //! ```text
 //!   client                                    server
@@ -8,12 +8,12 @@
 //!   its table                                 ends by itself
 //! ```
 //!
-//! A program is run anew for each message size, in a group that ends with this program. It is not told `-F`, so that it says
+//! A program is started for each message size, in a group that ends with this program. It is not told `-F`, so that it says
 //! which clocks it finds to differ.
 //!
 //! Source: linux-rdma/perftest, src/perftest_parameters.c (options, `--version`) and src/perftest_communication.c (the first
 //! connection, which is IPv4). Its tables are read and not what `--out_json` writes, for that is no JSON (6.06: names without
-//! quotes, a comma behind the last value) and holds the same figures with the same digits.
+//! quotes, a comma after the last value) and holds the same figures with the same digits.
 
 mod figures;
 
@@ -43,13 +43,13 @@ pub const ITERATIONS: u64 = 1000;
 /// Fewer it does not take.
 pub const FEWEST_ITERATIONS: u64 = 5;
 
-/// Where the server's program listens: perftest's own port, or the first free one behind it.
+/// Where the server's program listens: perftest's own port, or the first free one after it.
 pub const PORTS: RangeInclusive<u16> = 18515..=18530;
 
-/// How long starting takes beside the work.
+/// The time that starting takes, in addition to the work.
 const START: Duration = Duration::from_secs(60);
 
-/// How long the client's program may find nobody there.
+/// How long the client's program tries until a server listens.
 const REACHED: Duration = Duration::from_secs(10);
 
 /// An RDMA port of this machine.
@@ -75,7 +75,7 @@ pub struct End<'a> {
     pub is_unwanted: &'a dyn Fn() -> bool,
 }
 
-/// What a program did, and what was seen of the clock of its CPU right behind it.
+/// What a program did, and the clock of its CPU right after it.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// From its start to its end.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bytes of a cache line of x86-64 and of most Arm servers.
 pub(super) const LINE: u64 = 64;
 
-/// Lines between two looks at whether to stop: some milliseconds.
+/// Lines between two checks of the stop flag: some milliseconds.
 const STEP: usize = 1 << 16;
 
 /// The first word is the next line, the second the position in the cycle; the others are the line's own number.
@@ -59,7 +59,7 @@ impl Chain {
         self.lines.len() / n.max(1) * rank.min(n)
     }
 
-    /// The line that is so many accesses after `start`.
+    /// The line `accesses` steps after `start`.
     pub(super) fn follow(
         &self,
         start: usize,
@@ -78,7 +78,7 @@ impl Chain {
         self.lines[line].0[1]
     }
 
-    /// The position that is so many accesses after the line `start`.
+    /// The position `accesses` steps after the line `start`.
     pub(super) fn position_after(&self, start: usize, accesses: u64) -> u64 {
         let n = self.n_lines().max(1);
         (self.position(start) + accesses % n) % n

@@ -103,7 +103,7 @@ impl Ready for Memory {
 }
 
 impl Memory {
-    /// Times `work` on all CPUs at once; it is told which of how many it is.
+    /// Times `work` on all CPUs at once; its arguments are the thread's number and the number of threads.
     fn all(
         &self,
         work: impl Fn(usize, usize) -> Result<(), Failure> + Sync,

@@ -18,7 +18,7 @@ const FEWEST_CACHES: u64 = 2;
 /// Filling it takes some seconds.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// Where nobody says how large the cache is: twice that of most servers' sockets, and less than most have memory.
+/// Where the size of the cache is unknown: twice that of most servers' sockets, and less than most have memory.
 const UNKNOWN_CACHE: u64 = 64 << 20;
 
 /// What a buffer is to be.
@@ -81,7 +81,7 @@ fn cache_size(text: &str) -> Result<u64, Expected> {
     bytes.filter(|it| *it > 0).ok_or(expected)
 }
 
-/// How many bytes this process may safely take; `None` where nobody says.
+/// How many bytes this process may safely take; `None` where that is unknown.
 fn room(source: &dyn Source) -> Option<u64> {
     let available = source.parsed("/proc/meminfo", available).ok().map(|it| it / 4);
     let groups = source.text("/proc/self/cgroup").unwrap_or_default();

@@ -2,10 +2,9 @@
 //!
 //! What an idle CPU takes to wake up is the exit latency of the idle state it was in (Documentation/admin-guide/pm/
 //! cpuidle.rst), its way back to a high clock, the interrupt and the scheduler; in a guest also the hypervisor's
-//! scheduler. Which share is whose, the figures do not say: `fullclock watch` shows the states beside them.
+//! scheduler. Which share is whose, the figures do not say: `fullclock watch` shows the idle states at the same time.
 
 mod ping_pong;
-mod sleep;
 
 use crate::failure::Failure;
 use crate::known::Known;
@@ -14,6 +13,12 @@ use crate::threads::{Timed, on_each, outcome, timed};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
 use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
+use rustix::io::Errno;
+use rustix::thread::{clock_nanosleep_absolute, current_timer_slack, set_current_timer_slack};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "wakeup",
@@ -76,7 +81,7 @@ fn prepare(settings: &Settings, _scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fa
 
 impl Ready for Wakeup {
     fn trial(&mut self, scene: &Scene<'_>) -> Result<Outcome, Failure> {
-        let slept = on_each(self.cpus.as_ref(), || timed(|| sleep::late(self.sleeps, scene.stop)))?;
+        let slept = on_each(self.cpus.as_ref(), || timed(|| late(self.sleeps, scene.stop)))?;
         let sleeping = outcome(&slept, Vec::new());
         let mut late_ns = Vec::new();
         for run in slept {
@@ -125,6 +130,82 @@ fn in_microseconds(times_ns: &[u64]) -> Result<Sample, Failure> {
     Sample::new(times).map_err(|why| Failure::NoFigure(format!("wakeup: {why}")))
 }
 
+/// Longer than the target residency of the deepest state of common servers' cores, so that an idle CPU chooses it: 600 us
+/// for C6 of Skylake and Ice Lake servers, 800 us of Sapphire Rapids (drivers/idle/intel_idle.c).
+const PERIOD: Duration = Duration::from_millis(2);
+
+/// How late, in nanoseconds, each of `count` sleeps ended on the calling thread.
+///
+/// clock_nanosleep(2) sleeps until an absolute time, so the time between reading the clock and going to sleep does not count.
+/// By default the kernel may wake a thread up to 50 us late, so that several timers share an interrupt (PR_SET_TIMERSLACK of
+/// prctl(2)).
+fn late(count: u64, stop: &AtomicBool) -> Result<Vec<u64>, Failure> {
+    let _slack = Slack::least().map_err(refused("cannot set the timer slack"))?;
+    let mut late_ns = Vec::new();
+    for _ in 0..count {
+        let due = now().saturating_add(PERIOD);
+        sleep_until(due, stop)?;
+        late_ns.push(lateness(due, now())?);
+    }
+    Ok(late_ns)
+}
+
+/// CLOCK_MONOTONIC, since boot.
+fn now() -> Duration {
+    // It is never negative (clock_gettime(2)).
+    Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default()
+}
+
+fn sleep_until(due: Duration, stop: &AtomicBool) -> Result<(), Failure> {
+    let overflow = |_| Failure::NoFigure("wakeup: the clock is at its end".to_owned());
+    let request = Timespec::try_from(due).map_err(overflow)?;
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
+        }
+        match clock_nanosleep_absolute(ClockId::Monotonic, &request) {
+            // A signal came; the requested time stays the same.
+            Err(Errno::INTR) => {}
+            result => return result.map_err(refused("cannot sleep")),
+        }
+    }
+}
+
+fn lateness(due: Duration, woke: Duration) -> Result<u64, Failure> {
+    match woke.checked_sub(due) {
+        Some(late) => Ok(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX)),
+        None => Err(Failure::WrongAnswer {
+            workload: WORKLOAD.id,
+            found: format!("a wake-up {} ns too early", (due.saturating_sub(woke)).as_nanos()),
+            expected: "none before its time".to_owned(),
+        }),
+    }
+}
+
+fn refused(what: &'static str) -> impl FnOnce(Errno) -> Failure {
+    move |error| Failure::system(what)(error.into())
+}
+
+/// The calling thread's timer slack as it was, while it is the least possible.
+struct Slack {
+    before_ns: u64,
+}
+
+impl Slack {
+    fn least() -> Result<Slack, Errno> {
+        let before_ns = current_timer_slack()?;
+        set_current_timer_slack(Some(NonZeroU64::MIN))?;
+        Ok(Slack { before_ns })
+    }
+}
+
+impl Drop for Slack {
+    fn drop(&mut self) {
+        // The kernel takes any value, and has just taken one.
+        let _refused = set_current_timer_slack(NonZeroU64::new(self.before_ns)).is_err();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,5 +227,29 @@ mod tests {
         };
         assert_eq!((pair("3,5,7"), pair("4")), (Some([3, 5]), Some([4, 4])));
         assert_eq!(Wakeup { cpus: None, sleeps: 1 }.pair(), None);
+    }
+
+    #[test]
+    fn no_wake_up_is_early_and_the_slack_is_given_back() {
+        let before = current_timer_slack().unwrap();
+        assert_eq!(late(3, &AtomicBool::new(false)).unwrap().len(), 3);
+        assert_eq!(current_timer_slack().unwrap(), before);
+    }
+
+    #[test]
+    fn an_early_wake_up_is_told_loudly() {
+        let at = Duration::from_nanos;
+        assert_eq!(lateness(at(100), at(130)).unwrap(), 30);
+        let text = lateness(at(130), at(100)).unwrap_err().to_string();
+        assert!(
+            text.starts_with("WRONG ANSWER: wakeup computed a wake-up 30 ns too early"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_user_who_wants_to_stop_does_not_wait_for_all_sleeps() {
+        let stopped = late(1_000_000, &AtomicBool::new(true));
+        assert!(matches!(stopped, Err(Failure::Stopped)));
     }
 }

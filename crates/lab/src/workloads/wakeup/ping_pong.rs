@@ -4,13 +4,13 @@
 //! wake-up by the kernel: what a session and a log writer do with each other.
 
 use super::WORKLOAD;
-use super::sleep::now;
+use super::now;
 use crate::failure::Failure;
 use crate::threads::{Timed, on, start, timed};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Thread, current, park};
 
-/// Plays so many rounds between two threads, on those CPUs or wherever the scheduler puts them. The first thread's
+/// Plays `rounds` rounds between two threads, on those CPUs or wherever the scheduler puts them. The first thread's
 /// answer is how long each round trip took, in nanoseconds; the second's is empty.
 pub(super) fn play(
     cpus: Option<[u32; 2]>,
@@ -73,7 +73,7 @@ impl Table {
     }
 }
 
-/// Tells the other when one leaves, however it leaves, so that nobody sleeps for ever.
+/// Wakes the other player when one leaves, however it leaves, so that neither sleeps for ever.
 struct Leaving<'a> {
     table: &'a Table,
     other: &'a Thread,

@@ -1,8 +1,8 @@
-//! States that sensors of one type have, by type of sensor (IPMI 2.0, table 42-3).
+//! The states that are specific to one type of sensor (IPMI 2.0, table 42-3).
 
 use super::List;
 
-/// In the order of their numbers.
+/// By ascending type of sensor.
 pub(super) const STATES: &[List] = &[
     (
         0x05,

@@ -4,14 +4,14 @@ mod registers;
 mod session;
 
 use crate::cli::{Arguments, PowerArguments};
-use crate::clock::now;
-use crate::interrupt::Interrupt;
-use crate::output::{self, Style};
-use crate::render::ipmi::power::{json, text};
+use crate::output::{self};
 use anyhow::{Result, ensure};
+use engine::clock::now;
+use engine::interrupt::Interrupt;
 use host::Live;
 use host::ipmi::Patience;
 use registers::Registers;
+use report::ipmi::power::{json, text};
 use session::Session;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, options: &PowerArguments) -> Result<Exi
         output::print(&if arguments.output.json {
             json(&power)?
         } else {
-            text(&power, Style::of_stdout(arguments.output.color))
+            text(&power, output::style(arguments.output.color))
         })?;
     }
     // What there is was shown; that it is not all is no success.

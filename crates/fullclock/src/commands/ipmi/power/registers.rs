@@ -1,9 +1,9 @@
 //! The registers that tell of PROCHOT# and of power limits, read again and again.
 
-use crate::render::ipmi::power::Signals;
 use facts::HostView;
 use facts::cpu::cpuinfo::CpuInfo;
 use host::Source;
+use report::ipmi::power::Signals;
 use rules::prochot::{Place, Signal, places};
 
 /// Those that this machine has, and what they held last.

@@ -1,10 +1,10 @@
 //! A controller that is asked for the board's power, sample by sample.
 
 use super::registers::Registers;
-use crate::render::ipmi::power::{Power, Sample};
 use anyhow::{Result, anyhow, bail};
 use facts::ipmi::{Completion, DcmiCapabilities, DeviceId, PowerLimit, PowerReading, Unanswered};
 use host::ipmi::{Controller, Failure, Patience};
+use report::ipmi::power::{Power, Sample};
 use std::time::Duration;
 
 /// What there is so far, and who is asked for more.

@@ -2,8 +2,8 @@
 
 use crate::output;
 use crate::output::OutputArguments;
-use crate::results_folder::folder_of;
 use anyhow::{Context, Result, bail};
+use engine::results_folder::folder_of;
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;

@@ -6,11 +6,11 @@ mod session;
 mod shown;
 
 use crate::cli::{Arguments, SensorsArguments};
-use crate::clock::now;
-use crate::interrupt::Interrupt;
 use crate::output;
-use crate::results_folder::kept_in;
 use anyhow::Result;
+use engine::clock::now;
+use engine::interrupt::Interrupt;
+use engine::results_folder::kept_in;
 use exposed::Exposed;
 use host::Live;
 use host::ipmi::Patience;

@@ -1,12 +1,12 @@
 //! A controller that is asked again and again, lost, and found again.
 
 use super::events::Events;
-use crate::clock::since_1970_ns;
-use crate::render::ipmi::sensors::{Board, Event, Line, Round};
 use anyhow::Result;
+use engine::clock::since_1970_ns;
 use facts::HostView;
 use facts::ipmi::{DeviceId, EventLogEntry, Threshold};
 use host::ipmi::{Controller, EventLog, Failure, Patience, Sensors};
+use report::ipmi::sensors::{Board, Event, Line, Round};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -2,12 +2,10 @@
 
 use super::exposed::Exposed;
 use super::session::News;
-use crate::output::OutputArguments;
-use crate::output::{self, Style};
-use crate::render::ipmi::sensors::{
-    Board, Round, changed, event, heading, json, metrics, table, untold,
-};
+use crate::output::{self, OutputArguments};
 use anyhow::Result;
+use report::Style;
+use report::ipmi::sensors::{Board, Round, changed, event, heading, json, metrics, table, untold};
 
 /// Prints what is found, each time what has changed.
 pub(super) struct Shown {
@@ -21,7 +19,7 @@ pub(super) struct Shown {
 
 impl Shown {
     pub(super) fn new(output: &OutputArguments, is_watch: bool, exposed: Exposed) -> Shown {
-        let (style, is_json) = (Style::of_stdout(output.color), output.json);
+        let (style, is_json) = (output::style(output.color), output.json);
         Shown { style, is_json, is_watch, exposed, before: None }
     }
 

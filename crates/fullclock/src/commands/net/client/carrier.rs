@@ -4,7 +4,6 @@ use super::link::Link;
 use crate::cli::ClientArguments;
 use crate::commands::net::placement::Over;
 use crate::commands::net::{adapter, own_adapters};
-use crate::render::net::{Ends, Figure, Point};
 use anyhow::{Context, Result, anyhow, bail};
 use facts::Bytes;
 use facts::links::perftest::Conflict;
@@ -12,6 +11,7 @@ use lab::failure::Failure;
 use lab::wire::perftest::{self, Adapter};
 use lab::wire::protocol::{Part, Report, Task, Test, Transport};
 use lab::wire::{Accounts, Broken, Crew, Found, Side, Trips};
+use report::net::{Ends, Figure, Point};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -3,15 +3,13 @@
 mod carrier;
 mod link;
 
-use super::{Face, guard, placement, report};
+use super::{Face, guard, page, placement};
 use crate::cli::{Arguments, ClientArguments, ZeroCopy};
-use crate::interrupt::Interrupt;
-use crate::output::{self, Progress, Style};
-use crate::render;
-use crate::render::net::{Ends, Figure, Point, Run};
-use crate::secret;
+use crate::output::{self, Progress};
 use anyhow::{Context, Result, bail};
 use carrier::{Carrier, carrier};
+use engine::interrupt::Interrupt;
+use engine::secret;
 use facts::links::perftest::Conflict;
 use facts::{Bytes, HostView};
 use lab::known::Known;
@@ -19,6 +17,7 @@ use lab::wire::perftest::{FEWEST_ITERATIONS, ITERATIONS};
 use lab::wire::protocol::{Amount, Clocks, Judgement, Part, Task, Test, Transport};
 use lab::wire::{Accounts, Placement, Work};
 use link::Link;
+use report::net::{Ends, Figure, Point, Run};
 use rules::ceiling::{Ceiling, Given};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -42,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
             "--zero-copy is for throughput over TCP: leave it out with --test latency and --transport rdma"
         );
     }
-    report::check(options.report.as_deref())?;
+    page::check(options.report.as_deref())?;
     let path = secret::path(options.token_file.as_deref(), super::TOKEN)?;
     let token = secret::read(&path)
         .context("the server made a token; copy its file here, and --token-file names the copy")?;
@@ -63,16 +62,16 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     let Seen { points, conflicts, .. } = seen;
     let run = Run { server: link.at, task, points, conflicts, over, judged };
     let text = if arguments.output.json {
-        render::net::run_json(&run)?
+        report::net::run_json(&run)?
     } else if options.csv {
-        render::net::run_csv(&run)
+        report::net::run_csv(&run)
     } else {
-        render::net::run_text(&run, Style::of_stdout(arguments.output.color))
+        report::net::run_text(&run, output::style(arguments.output.color))
     };
     output::print(&text)?;
     let server = format!("fullclock net server --listen {}    # on the server\n", link.at);
-    report::write(&arguments.output, options.report.as_deref(), &server, |origin| {
-        render::net::run_page(&run, options.sizes.0.len(), origin)
+    page::write(&arguments.output, options.report.as_deref(), &server, |origin| {
+        report::net::run_page(&run, options.sizes.0.len(), origin)
     })?;
     ended?;
     Ok(ExitCode::SUCCESS)

@@ -1,8 +1,8 @@
 //! The one client that a server serves at a time.
 
-use crate::clock::now;
-use crate::secret;
 use anyhow::Result;
+use engine::clock::now;
+use engine::secret;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};

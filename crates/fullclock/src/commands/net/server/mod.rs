@@ -4,12 +4,11 @@ mod desk;
 mod session;
 
 use crate::cli::{Arguments, ServerArguments};
-use crate::connections;
-use crate::interrupt::Interrupt;
 use crate::output;
-use crate::secret;
 use anyhow::Result;
 use desk::Desk;
+use engine::interrupt::Interrupt;
+use engine::{connections, secret};
 use session::Door;
 use std::net::TcpStream;
 use std::process::ExitCode;
@@ -35,7 +34,7 @@ pub(super) fn run(arguments: &Arguments, options: &ServerArguments) -> Result<Ex
     output::print(&format!("listening at {at}; the token is in {}\n", path.display()))?;
     while !interrupt.wait(GLANCE) {
         if desk.idle().is_some_and(|it| it >= options.timeout) {
-            let idle = crate::duration::roughly(options.timeout.as_secs_f64());
+            let idle = facts::quantity::roughly(options.timeout.as_secs_f64());
             output::note(&arguments.output, &format!("no client was there for {idle}: it ends"));
             return Ok(ExitCode::SUCCESS);
         }

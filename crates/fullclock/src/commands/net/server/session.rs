@@ -1,11 +1,11 @@
 //! One connection to a server: it controls a test, or carries its data.
 
 use super::desk::{Desk, Seat};
-use crate::clock::now;
 use crate::commands::net::placement::Over;
 use crate::commands::net::{adapter, guard, own_adapters};
-use crate::secret;
 use anyhow::Result;
+use engine::clock::now;
+use engine::secret;
 use facts::{CpuSet, HostView};
 use lab::lines::{Timed, send};
 use lab::wire::perftest::{self, Adapter};

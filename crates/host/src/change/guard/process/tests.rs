@@ -31,7 +31,7 @@ fn a_guard_reverts_its_own_change_and_no_later_one_of_the_same_id() {
     let work = guarding.work().unwrap().unwrap();
     guarding.revert(&tree.machine(), work).unwrap();
     assert_eq!(tree.get(STAT_INTERVAL), "1\n");
-    assert_eq!(tree.journal().change("1").unwrap().state, State::Kept);
+    assert_eq!(tree.journal().change("1").unwrap().state, ChangeState::Kept);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn what_a_guard_was_given_is_undone_without_a_journal_and_left_where_the_journal
     assert!(matches!(guarding.due(), Ok(Due::Now)));
     let mut work = guarding.work().unwrap().unwrap();
     let undone = work.log.undo(&tree.machine(), Force::No);
-    assert_eq!((undone.len(), &undone[0].fate), (1, &UndoneFate::WrittenBack));
+    assert_eq!((undone.len(), &undone[0].fate), (1, &RevertOutcome::WrittenBack));
     assert_eq!(tree.get(STAT_INTERVAL), "1\n");
     tree.set_journal_text(&text);
     assert!(matches!(guarding.due(), Ok(Due::Now)));
@@ -120,7 +120,7 @@ fn a_guard_that_tries_again_leaves_a_change_that_was_reverted_in_between() {
         });
         guarding.revert(&tree.machine(), work).unwrap()
     });
-    assert!(matches!(undone[0].fate, UndoneFate::Failed { .. }), "{undone:?}");
+    assert!(matches!(undone[0].fate, RevertOutcome::Failed { .. }), "{undone:?}");
     assert_eq!(tree.get(STAT_INTERVAL), "1\n");
-    assert_eq!(tree.journal().change("1").unwrap().state, State::Reverted);
+    assert_eq!(tree.journal().change("1").unwrap().state, ChangeState::Reverted);
 }

@@ -1,0 +1,29 @@
+//! The audit of a host with what its findings advise there.
+
+use facts::HostView;
+use host::Source;
+use rules::advice;
+use rules::audit::Audit;
+
+/// Asks a source for the kernel's files that the advice of its audit is planned from, for a recording that is audited later.
+///
+/// Files of configuration are left out, as of a capture: no rule knows what is private in them.
+pub fn ask(source: &dyn Source, host: &HostView) {
+    let audit = rules::audit::audit(host);
+    let mut reads = advice::reads(&audit.findings);
+    reads.retain(|it| is_of_kernel(it));
+    host::controls(source, &reads);
+}
+
+/// Whether a file is the kernel's own.
+pub fn is_of_kernel(path: &str) -> bool {
+    !path.starts_with("/etc/") && !path.starts_with("/usr/")
+}
+
+/// Audits what is known of a host, and asks the same source for the files that the advice is planned from.
+pub fn audit(source: &dyn Source, host: &HostView) -> Audit {
+    let mut audit = rules::audit::audit(host);
+    let controls = host::controls(source, &advice::reads(&audit.findings));
+    advice::advise(host, &controls, &mut audit.findings);
+    audit
+}

@@ -1,0 +1,20 @@
+//! What time it is.
+
+use rustix::time::{ClockId, clock_gettime};
+use std::time::{Duration, Instant};
+
+/// For waits that are limited, and for what is due.
+#[expect(clippy::disallowed_methods, reason = "patience is a time")]
+pub fn now() -> Instant {
+    Instant::now()
+}
+
+/// The time of day; zero before 1970.
+pub fn since_1970() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default()
+}
+
+/// The same in nanoseconds.
+pub fn since_1970_ns() -> u64 {
+    u64::try_from(since_1970().as_nanos()).unwrap_or(u64::MAX)
+}

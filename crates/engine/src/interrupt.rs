@@ -1,0 +1,66 @@
+//! Ctrl-C: the wish to stop early and still see what there is.
+//!
+//! The first SIGINT or SIGTERM is remembered and ends a wait; a second one ends the program, for whoever has
+//! waited long enough.
+
+use anyhow::{Context, Result, anyhow};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// Listens for the user's wish to stop.
+pub struct Interrupt {
+    signals: Receiver<()>,
+    /// A wish stays one, whoever was waiting when it came.
+    is_wanted: Cell<bool>,
+    /// The same wish, for whoever cannot wait here.
+    flag: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    /// Starts to listen. One of these in a program is enough.
+    pub fn listen() -> Result<Interrupt> {
+        let mut signals =
+            Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for signals")?;
+        let (sender, receiver) = mpsc::channel();
+        let flag = Arc::new(AtomicBool::new(false));
+        let raised = Arc::clone(&flag);
+        let listen = move || {
+            for (n, signal) in signals.forever().enumerate() {
+                raised.store(true, Ordering::Relaxed);
+                if n > 0 || sender.send(()).is_err() {
+                    // It ends the program; where it cannot, there is nothing left to try.
+                    emulate_default_handler(signal).ok();
+                }
+            }
+        };
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(listen)
+            .map_err(|error| anyhow!(host::thread::refusal(&error)))?;
+        Ok(Interrupt { signals: receiver, is_wanted: Cell::new(false), flag })
+    }
+
+    /// Set once the user wants to stop.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.flag
+    }
+
+    /// Waits that long, or until the user wants to stop; whether that is so. Once it is, it only waits.
+    pub fn wait(&self, time: Duration) -> bool {
+        match self.signals.recv_timeout(time) {
+            Ok(()) => self.is_wanted.set(true),
+            Err(RecvTimeoutError::Timeout) => {}
+            // Nobody listens any more, which no signal brings about; the wait is as long as it was meant to be.
+            Err(RecvTimeoutError::Disconnected) => {
+                std::thread::sleep(time);
+            }
+        }
+        self.is_wanted.get()
+    }
+}

@@ -1,0 +1,19 @@
+//! What the program does, without a terminal: it samples, measures, changes, and runs trials, races and tests.
+//!
+//! Nothing here prints, parses a command line or words a result. What happens is told by events.
+#![forbid(unsafe_code)]
+
+pub mod advised;
+pub mod bench;
+pub mod change;
+pub mod clock;
+pub mod connections;
+mod event;
+pub mod experiment;
+pub mod interrupt;
+pub mod measure;
+pub mod results_folder;
+pub mod sampling;
+pub mod secret;
+
+pub use event::{Event, Progress, StudyPlan, Tell};

@@ -1,0 +1,82 @@
+//! Whether to trace: it shows every nanosecond, and costs one event's time for each.
+
+use crate::interrupt::Interrupt;
+use facts::counters::{Counters, Family};
+use facts::trace::tracepoint;
+use facts::{CpuSet, Fact, HostView, Missing};
+use host::Live;
+use host::counters::{Sampler, Wanted};
+use host::perf::Tracer;
+use std::time::Duration;
+
+/// The most that tracing may take of the CPUs, unless it is asked for.
+const MOST: f64 = 0.01;
+
+/// How long the rate of events is looked at beforehand.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Whether the scheduler and interrupts are traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trace {
+    /// Where it is allowed and costs little.
+    Auto,
+    /// Where it is allowed.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// Opens the tracepoints that a ledger needs, where they are wanted and allowed and cost little.
+pub fn tracer(
+    source: &Live,
+    host: &HostView,
+    trace: Trace,
+    cpus: &CpuSet,
+    interrupt: &Interrupt,
+) -> Fact<Tracer> {
+    const WHAT: &str = "trace of the scheduler and of interrupts";
+    if trace == Trace::Never {
+        return Err(Missing::not_here(WHAT, "--trace never was given"));
+    }
+    if trace == Trace::Auto {
+        let share = expected_share(host, interrupt);
+        if share > MOST {
+            let because = format!(
+                "it would take about {:.1} % of the CPUs; `--trace always` does it all the same",
+                share * 100.0
+            );
+            return Err(Missing::not_here(WHAT, because));
+        }
+    }
+    Tracer::open(source, cpus, tracepoint::Wanted { tick_stops: false, ..tracepoint::Wanted::ALL })
+}
+
+/// The share of all CPUs that tracing them would take, by the rate at which things happen right now.
+fn expected_share(host: &HostView, interrupt: &Interrupt) -> f64 {
+    let families = vec![Family::Totals, Family::Interrupts, Family::Softirqs, Family::CpuTimes];
+    let wanted =
+        Wanted { families, tasks: None, groups: false, groups_of: Vec::new(), wake: false };
+    let mut sampler = Sampler::open(Live::this_machine(), host, wanted);
+    let (mut before, mut after) = (Counters::unread(), Counters::unread());
+    sampler.sample(&mut before);
+    interrupt.wait(LOOK);
+    sampler.sample(&mut after);
+    let rise = |family| total(&after, family).saturating_sub(total(&before, family));
+    let switches = column(&after, "ctxt").saturating_sub(column(&before, "ctxt"));
+    let (interrupts, softirqs) = (rise(Family::Interrupts), rise(Family::Softirqs));
+    let n_events = tracepoint::Wanted::ALL.n_events(switches, interrupts, softirqs);
+    let elapsed = after.at.raw_ns.saturating_sub(before.at.raw_ns).max(1);
+    let n_cpus = after.online.len().max(1);
+    n_events as f64 * Tracer::NS_PER_EVENT as f64 / (elapsed as f64 * n_cpus as f64)
+}
+
+fn total(counters: &Counters, family: Family) -> u64 {
+    let Ok(table) = counters.table(family) else { return 0 };
+    let rows = 0..table.rows().len();
+    rows.flat_map(|row| table.row_cells(row)).fold(0, |sum, cell| sum.wrapping_add(*cell))
+}
+
+fn column(counters: &Counters, name: &str) -> u64 {
+    let cell = |table: &facts::counters::Table| Some(table.cell(0, table.column(name).ok()?));
+    counters.table(Family::Totals).ok().and_then(cell).unwrap_or_default()
+}

@@ -1,0 +1,129 @@
+//! The thread that takes traced events out of their rings while an interval goes on.
+
+use super::accounts::Accounts;
+use super::kin::Fork;
+use facts::trace::waits::{Wait, Waits};
+use facts::trace::{CpuTotals, Event, What};
+use facts::{CpuSet, Fact, Missing, PerCpu};
+use host::perf::Tracer;
+use host::thread;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+/// A ring that fills up sooner ends the wait, so this only bounds how late the end is noticed.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A machine that forks more often than this in an interval is described well enough by them.
+const MOST_FORKS: usize = 1 << 20;
+
+/// Tracing that goes on.
+pub(super) struct Tracing<'scope> {
+    thread: ScopedJoinHandle<'scope, Traced>,
+}
+
+/// Open tracepoints, and what they have told.
+pub(super) struct Traced {
+    tracer: Tracer,
+    accounts: Accounts,
+    waits: Waits,
+    forks: Vec<Fork>,
+    failed: Option<Missing>,
+}
+
+impl<'scope> Tracing<'scope> {
+    /// Begins to account for what `tracer` traces, from `begins_ns` of CLOCK_MONOTONIC_RAW on, and to follow the
+    /// tasks `followed`; until `stop` is set. Error: no thread can be had.
+    pub(super) fn start(
+        scope: &'scope Scope<'scope, '_>,
+        tracer: Tracer,
+        begins_ns: u64,
+        followed: &[u32],
+        stop: &'scope AtomicBool,
+    ) -> Fact<Tracing<'scope>> {
+        let mut waits = Waits::default();
+        for &tid in followed {
+            waits.follow(tid.cast_signed());
+        }
+        let accounts = Accounts::beginning(&tracer.cpus(), begins_ns);
+        let mut traced = Traced { tracer, accounts, waits, forks: Vec::new(), failed: None };
+        let work = move || {
+            while traced.failed.is_none() && !stop.load(Ordering::Relaxed) {
+                traced.failed = traced.tracer.wait(PATIENCE).err();
+                traced.drain(host::probe::anchor().raw_ns);
+            }
+            traced
+        };
+        let thread = thread::scoped(scope, "trace", "trace of the CPUs", work)?;
+        Ok(Tracing { thread })
+    }
+
+    /// Waits for the thread, which has been told to stop.
+    pub(super) fn stop(self) -> Traced {
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Traced {
+    /// Takes in every event up to a moment.
+    fn drain(&mut self, until_ns: u64) {
+        let Traced { tracer, accounts, waits, forks, .. } = self;
+        tracer.drain(until_ns, |event: &Event| {
+            if let What::Fork { parent, child } = event.what
+                && forks.len() < MOST_FORKS
+            {
+                forks.push(Fork { parent: parent.cast_unsigned(), child: child.cast_unsigned() });
+            }
+            waits.push(event);
+            accounts.push(event);
+        });
+        waits.settle(until_ns);
+    }
+
+    /// Ends the accounts, and says what was traced.
+    pub(super) fn end(mut self, ends_ns: u64) -> Outcome {
+        if let Some(why) = &self.failed {
+            let none = Outcome::none(&self.tracer.cpus(), why);
+            return Outcome { tracer: Some(self.tracer), ..none };
+        }
+        self.drain(ends_ns);
+        let refused = self.tracer.refused().to_vec();
+        let refused = refused.into_iter().map(|(cpu, why)| (cpu, Err(why)));
+        let gone: BTreeMap<u32, Missing> = self.tracer.gone().into_iter().collect();
+        let totals = self.accounts.end(ends_ns).map(|(cpu, totals)| match gone.get(&cpu) {
+            Some(why) => (cpu, Err(why.clone())),
+            None => (cpu, Ok(totals)),
+        });
+        let kept_off = self.waits.take().map(|(_, wait)| wait).reduce(|sum, wait| Wait {
+            preempted_ns: sum.preempted_ns.saturating_add(wait.preempted_ns),
+            stopped_ns: sum.stopped_ns.saturating_add(wait.stopped_ns),
+        });
+        Outcome {
+            totals: totals.chain(refused).collect(),
+            kept_off,
+            forks: self.forks,
+            tracer: Some(self.tracer),
+        }
+    }
+}
+
+/// What was traced in an interval.
+pub struct Outcome {
+    /// Where each CPU's time went.
+    pub totals: PerCpu<CpuTotals>,
+    /// How long the followed threads were kept off, where there were any.
+    pub kept_off: Option<Wait>,
+    /// Tasks that came to be.
+    pub forks: Vec<Fork>,
+    /// The tracepoints, still open: the kernel takes most of a second to close them, so that is best done when the
+    /// results are out.
+    pub tracer: Option<Tracer>,
+}
+
+impl Outcome {
+    pub(super) fn none(cpus: &CpuSet, why: &Missing) -> Outcome {
+        let totals = cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect();
+        Outcome { totals, kept_off: None, forks: Vec::new(), tracer: None }
+    }
+}

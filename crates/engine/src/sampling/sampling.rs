@@ -1,0 +1,135 @@
+//! Samples of this machine at even distances, on a tape where there is one.
+#![expect(clippy::disallowed_methods, reason = "samples are due at times")]
+
+use super::pace::Pace;
+use facts::HostView;
+use facts::counters::{Counters, Family};
+use facts::tape::Sample;
+use host::Live;
+use host::counters::{Processes, Sampler, Wanted};
+use host::tape::{RecordError, Writer};
+use rules::watch::{self, View};
+use std::time::{Duration, Instant};
+
+/// A sampler, when it is due, and where its samples are kept. A sample is [`counted`](Self::counters), kept and
+/// [`done`](Self::done), in this order.
+pub(super) struct Sampling {
+    sampler: Sampler,
+    tape: Option<Writer>,
+    started: Instant,
+    pace: Pace,
+    /// When the latest sample began, since the start.
+    began: Duration,
+}
+
+impl Sampling {
+    /// Samples what `view` is made of, and everything where there is a tape.
+    pub(super) fn of(
+        live: Live,
+        host: &HostView,
+        view: &View,
+        interval: Duration,
+        tape: Option<Writer>,
+    ) -> Sampling {
+        let everything = View::everything(std::process::id());
+        let wanted = wanted(if tape.is_some() { &everything } else { view });
+        Sampling {
+            sampler: Sampler::open(live, host, wanted),
+            tape,
+            started: Instant::now(),
+            pace: Pace::new(interval),
+            began: Duration::ZERO,
+        }
+    }
+
+    pub(super) fn is_recorded(&self) -> bool {
+        self.tape.is_some()
+    }
+
+    /// The length of the tape in bytes.
+    pub(super) fn recorded(&self) -> u64 {
+        self.tape.as_ref().map_or(0, Writer::length)
+    }
+
+    /// The time until the next sample is due.
+    pub(super) fn left(&self) -> Duration {
+        self.pace.left(self.started.elapsed())
+    }
+
+    /// Begins a sample; how long it took to read the counters.
+    pub(super) fn counters(&mut self, into: &mut Counters) -> Duration {
+        self.began = self.started.elapsed();
+        self.sampler.sample(into);
+        self.started.elapsed().saturating_sub(self.began)
+    }
+
+    /// Appends the sample to the tape, if there is one.
+    pub(super) fn keep(&mut self, sample: &Sample) -> Result<(), RecordError> {
+        self.tape.as_mut().map_or(Ok(()), |it| it.append(sample))
+    }
+
+    /// Says that everything that the sample is for is done. What has to be told where the next one cannot come in time.
+    pub(super) fn done(&mut self) -> Option<String> {
+        let now = self.started.elapsed();
+        self.pace.sampled(now.saturating_sub(self.began), now)
+    }
+
+    /// Waits until the tape, if there is one, is on disk.
+    pub(super) fn finish(self) -> Result<(), RecordError> {
+        self.tape.map_or(Ok(()), Writer::finish)
+    }
+}
+
+/// What a sampler has to be asked for. A trace is none of it: that is opened by those who say so.
+fn wanted(view: &View) -> Wanted {
+    if let Some(own) = view.ledger {
+        // What this program takes itself is in the books.
+        let tasks = Some(Processes::Chosen(vec![own]));
+        return Wanted { tasks, groups_of: vec![own], ..Wanted::watch() };
+    }
+    let probe = view.clock_probe.then_some(&watch::PROBE);
+    let has = |family: &&Family| {
+        view.metrics.iter().copied().chain(probe).any(|it| it.families.contains(*family))
+    };
+    Wanted {
+        families: Family::ALL.iter().filter(has).filter(|it| !it.is_traced()).copied().collect(),
+        tasks: view.metrics.iter().any(|it| it.tasks).then_some(Processes::KernelThreads),
+        groups: false,
+        groups_of: Vec::new(),
+        wake: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(ids: &[&str]) -> Wanted {
+        wanted(&View::of_metrics(|it| ids.contains(&it.id)))
+    }
+
+    #[test]
+    fn only_what_the_metrics_are_made_of_is_sampled() {
+        let asked = of(&["busy", "interrupts"]);
+        assert_eq!(asked.families, [Family::CpuTimes, Family::Interrupts]);
+        assert_eq!((asked.tasks, asked.groups), (None, false));
+        assert_eq!(of(&["kernel-threads"]).tasks, Some(Processes::KernelThreads));
+    }
+
+    #[test]
+    fn the_clock_probe_needs_to_know_which_cpus_are_busy() {
+        assert!(of(&["clock-probe"]).families.contains(&Family::CpuTimes));
+    }
+
+    #[test]
+    fn a_trace_is_never_sampled() {
+        assert_eq!(of(&["tick-stops"]).families, []);
+    }
+
+    #[test]
+    fn the_ledger_wants_everything_that_is_cheap_and_its_own_tasks() {
+        let asked = wanted(&View::everything(20));
+        assert_eq!(asked.families, Wanted::watch().families);
+        assert_eq!(asked.groups_of, [20]);
+    }
+}

@@ -1,0 +1,123 @@
+//! Times and shares as people write them, `500ms`, `5s`, `0.3%`, and times as they read them.
+
+use std::time::Duration;
+
+/// The shortest and the longest time that a measurement may take.
+///
+/// Below a millisecond, reading the counters takes as long as what they count. After days, counters of 32 bits
+/// have wrapped: a 1000 Hz tick fills one in 49.
+const LIMITS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(86_400));
+
+/// The units, longest name first, so that `ms` is not taken for `m`; each with its nanoseconds.
+const UNITS: &[(&str, u64)] = &[
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
+];
+
+/// The time that `text` names: a decimal number and `us`, `ms`, `s`, `m`, `h` or `d`; seconds without a unit.
+///
+/// Fails, in words for the user, on anything else and on less than 1 ms or more than 1 day.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let (number, unit) = UNITS
+        .iter()
+        .find_map(|&(name, unit)| Some((text.strip_suffix(name)?.trim_end(), unit)))
+        .unwrap_or((text, 1_000_000_000));
+    let nanoseconds = nanoseconds(number, unit).ok_or_else(|| {
+        format!("{text:?} is no time: expected a number and a unit, as in 500ms, 5s or 2m")
+    })?;
+    let time = Duration::from_nanos(nanoseconds);
+    if time < LIMITS.0 || time > LIMITS.1 {
+        return Err(format!("{text:?} is out of range: the shortest time is 1ms, the longest 1d"));
+    }
+    Ok(time)
+}
+
+/// A decimal number of `unit` nanoseconds, digit by digit: no rounding, no exponent, no sign, no overflow.
+fn nanoseconds(number: &str, unit: u64) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| text.bytes().all(|it| it.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
+        return None;
+    }
+    // What does not fit is longer than any limit, and is refused for that.
+    let count = if whole.is_empty() { 0 } else { whole.parse::<u64>().unwrap_or(u64::MAX) };
+    let mut sum = count.saturating_mul(unit);
+    let mut worth = unit;
+    for digit in fraction.bytes() {
+        worth /= 10;
+        sum = sum.saturating_add(u64::from(digit - b'0').saturating_mul(worth));
+    }
+    Some(sum)
+}
+
+/// The share that `0.3%` or `0.3` names: 0.003. Fails, in words for the user, on anything else and on what is not between 0 and 1.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err("expected a percentage above 0 and below 100, as in 0.3%".to_owned()),
+    }
+}
+
+/// A time in seconds, in the unit in which people wait: `99 s`, `3 min`, `2 h`, `days`.
+pub fn roughly(seconds: f64) -> String {
+    const DAY: f64 = 86_400.0;
+    match seconds {
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s if s < DAY => format!("{:.0} h", s / 3600.0),
+        _ => "days".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_and_a_unit_are_a_time() {
+        let ns = |text: &str| duration(text).unwrap().as_nanos();
+        assert_eq!(ns("500ms"), 500_000_000);
+        assert_eq!(ns("5s"), 5_000_000_000);
+        assert_eq!(ns(" 2 m "), 120_000_000_000);
+        assert_eq!(ns("1h"), 3_600_000_000_000);
+        assert_eq!(ns("1d"), 86_400_000_000_000);
+        assert_eq!(ns("1000us"), 1_000_000);
+    }
+
+    #[test]
+    fn without_a_unit_it_is_seconds() {
+        assert_eq!(duration("5"), Ok(Duration::from_secs(5)));
+        assert_eq!(duration("0.25"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration(".5"), Ok(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn too_short_and_too_long_say_the_limits() {
+        let limits = "is out of range: the shortest time is 1ms, the longest 1d";
+        for text in ["0", "0s", "0.0001s", "999us", "10d", "86401s", "99999999999999999999999h"] {
+            assert_eq!(duration(text), Err(format!("{text:?} {limits}")));
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_says_what_one_looks_like() {
+        for text in
+            ["", "s", ".", "-5s", "+5s", "1e3s", "5 parsecs", "5s5s", "NaN", "inf", "1.2.3", "٣s"]
+        {
+            let expected = "is no time: expected a number and a unit, as in 500ms, 5s or 2m";
+            assert_eq!(duration(text), Err(format!("{text:?} {expected}")));
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_told_in_a_unit_that_one_can_wait_in() {
+        let told: Vec<String> = [3.2, 99.0, 180.0, 7200.0, 1e12].map(roughly).to_vec();
+        assert_eq!(told, ["3 s", "99 s", "3 min", "2 h", "days"]);
+    }
+}

@@ -1,0 +1,182 @@
+//! Known programs, by the names of their processes: database servers, and tuners, which change frequencies.
+//!
+//! Names are as the kernel keeps them: /proc/PID/comm, at most 15 bytes. Databases in a virtual machine of their
+//! own (Cassandra, Elasticsearch: `java`) cannot be recognised. Neither can programs that act once at boot
+//! (cpupower.service, cpufrequtils), which leave no process. Sources for tuners: their service files.
+
+use super::process::Process;
+use crate::Fact;
+
+/// Signs of tuners other than their processes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuners {
+    /// `/etc/tuned/active_profile`: TuneD's profiles, in the order in which they are merged.
+    pub tuned_profile: Fact<Vec<String>>,
+    /// `/run/tlp`: the folder that TLP, which has no process, creates when it has run.
+    pub tlp_state: Fact<Vec<String>>,
+}
+
+/// A program that changes frequencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuner {
+    /// The name of its process.
+    pub process: &'static str,
+    /// Its usual name.
+    pub name: &'static str,
+    /// Whether it sets governors, limits or hints as configured. thermald sets only power limits, by temperature or
+    /// by the firmware's DPTF tables (`--adaptive`).
+    pub is_setter: bool,
+}
+
+const fn setter(process: &'static str, name: &'static str) -> Tuner {
+    Tuner { process, name, is_setter: true }
+}
+
+/// The tuners that have a process.
+pub const TUNERS: &[Tuner] = &[
+    setter("tuned", "tuned"),
+    setter("power-profiles-", "power-profiles-daemon"),
+    setter("tlp-pd", "TLP"),
+    setter("auto-cpufreq", "auto-cpufreq"),
+    setter("cpuspeed", "cpuspeed"),
+    setter("cpufreqd", "cpufreqd"),
+    setter("powernowd", "powernowd"),
+    setter("system76-power", "system76-power"),
+    setter("intel_lpmd", "intel-lpmd"),
+    Tuner { process: "thermald", name: "thermald", is_setter: false },
+];
+
+/// TuneD profiles that set the governor `performance`, by themselves or by what they include (profiles/*/tuned.conf
+/// of redhat-performance/tuned, `[cpu] governor=performance`). `openshift` includes virtual-guest or
+/// network-throughput (`${f:virt_check:...}`), and both set it.
+const PERFORMANCE_PROFILES: &[&str] = &[
+    "throughput-performance",
+    "latency-performance",
+    "network-throughput",
+    "network-latency",
+    "accelerator-performance",
+    "hpc-compute",
+    "enterprise-storage",
+    "virtual-host",
+    "virtual-guest",
+    "aws",
+    "openshift",
+    "openshift-node",
+    "openshift-control-plane",
+    "oracle",
+    "mssql",
+    "postgresql",
+    "sap-hana",
+    "sap-netweaver",
+    "realtime",
+    "realtime-virtual-guest",
+    "realtime-virtual-host",
+    "cpu-partitioning",
+];
+
+impl Tuners {
+    /// The running tuners, each with the process or folder that shows it.
+    pub fn running(&self, processes: &[Process]) -> Vec<(&'static Tuner, String)> {
+        let mut running: Vec<_> = TUNERS
+            .iter()
+            .filter_map(|tuner| {
+                let mut processes = processes.iter().filter(|it| !it.is_kernel_thread);
+                let process = processes.find(|it| it.name == tuner.process)?;
+                Some((tuner, format!("/proc/{}/stat", process.pid)))
+            })
+            .collect();
+        const TLP: &Tuner = &setter("tlp", "TLP");
+        if self.tlp_state.is_ok() && !running.iter().any(|(it, _)| it.name == TLP.name) {
+            running.push((TLP, "/run/tlp".to_owned()));
+        }
+        running
+    }
+
+    /// The active TuneD profile that sets the governor `performance`, if it is the last one: later profiles override
+    /// earlier ones.
+    pub fn performance_profile(&self) -> Option<&str> {
+        let last = self.tuned_profile.as_deref().unwrap_or_default().last()?;
+        Some(last.as_str()).filter(|it| PERFORMANCE_PROFILES.contains(it))
+    }
+}
+
+/// Names of database server processes, and the products; a `*` stands for any suffix.
+const SERVERS: &[(&str, &str)] = &[
+    ("postgres", "PostgreSQL"),
+    ("postmaster", "PostgreSQL"),
+    ("edb-postgres", "PostgreSQL"),
+    ("mysqld", "MySQL"),
+    ("mariadbd", "MariaDB"),
+    // One of each per instance: the process monitor and the log writer.
+    ("ora_pmon_*", "Oracle"),
+    ("ora_lgwr_*", "Oracle"),
+    ("sqlservr", "SQL Server"),
+    ("db2sysc", "Db2"),
+    ("hdbindexserver", "SAP HANA"),
+    ("hdbnameserver", "SAP HANA"),
+    ("dataserver", "SAP ASE"),
+    ("oninit", "Informix"),
+    ("mongod", "MongoDB"),
+    ("redis-server", "Redis"),
+    ("valkey-server", "Valkey"),
+    ("keydb-server", "KeyDB"),
+    ("memcached", "memcached"),
+    ("cockroach", "CockroachDB"),
+    ("scylla", "ScyllaDB"),
+    ("clickhouse-serv", "ClickHouse"),
+    ("tikv-server", "TiKV"),
+    ("tidb-server", "TiDB"),
+    ("yb-tserver", "YugabyteDB"),
+    ("yb-master", "YugabyteDB"),
+    ("aerospike", "Aerospike"),
+    ("asd", "Aerospike"),
+    ("influxd", "InfluxDB"),
+    ("etcd", "etcd"),
+];
+
+/// The database product of a process name; `None` for other processes.
+pub fn product(name: &str) -> Option<&'static str> {
+    let is = |pattern: &str| match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    };
+    SERVERS.iter().find(|(pattern, _)| is(pattern)).map(|(_, product)| *product)
+}
+
+/// The database server processes, without the workers that a server has forked, which may be thousands.
+pub fn servers(processes: &[Process]) -> impl Iterator<Item = (&Process, &'static str)> {
+    let known = |process: &Process| {
+        let product = product(&process.name)?;
+        (!process.is_kernel_thread).then_some(product)
+    };
+    let all: Vec<(&Process, &'static str)> =
+        processes.iter().filter_map(|process| Some((process, known(process)?))).collect();
+    let pids: std::collections::BTreeMap<u32, &str> =
+        all.iter().map(|(process, product)| (process.pid, *product)).collect();
+    all.into_iter().filter(move |(process, product)| pids.get(&process.parent) != Some(product))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_known_by_its_name_and_a_client_is_not() {
+        assert_eq!(product("ora_lgwr_ORCL"), Some("Oracle"));
+        assert_eq!(product("clickhouse-serv"), Some("ClickHouse"));
+        assert_eq!([product("psql"), product("mysql"), product("ora_"), product("")], [None; 4]);
+    }
+
+    #[test]
+    fn the_workers_of_a_server_are_left_out() {
+        let lines = [
+            "812 (postgres) S 1 1 1 0 -1 0",
+            "813 (postgres) S 812 1 1 0 -1 0",
+            "900 (postgres) S 1 1 1 0 -1 0",
+            "901 (bash) S 1 1 1 0 -1 0",
+        ];
+        let processes: Vec<Process> = lines.iter().map(|it| Process::parse(it).unwrap()).collect();
+        let pids: Vec<u32> = servers(&processes).map(|(process, _)| process.pid).collect();
+        assert_eq!(pids, [812, 900]);
+    }
+}

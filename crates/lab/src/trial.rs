@@ -1,0 +1,247 @@
+//! One run of a workload, the state of the machine it was taken on, and what happened during it.
+
+use crate::failure::Failure;
+use crate::known::Known;
+use serde::{Deserialize, Serialize};
+
+/// The result of one run of a workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Wall time of the work alone, in nanoseconds; without the time between its pieces, where it was cut.
+    pub elapsed_ns: Known<u64>,
+    /// Time on a CPU of all its tasks, in nanoseconds: elapsed time without what other tasks took of it, where the
+    /// workload is one task that never sleeps.
+    pub cpu_ns: Known<u64>,
+    /// How many of its tasks ran at a time; 0 where unknown.
+    pub tasks: u32,
+    /// The main figure first.
+    pub figures: Vec<Figure>,
+}
+
+/// A number that a workload yields.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What it is: `elapsed`, `index build`.
+    pub name: String,
+    /// What it is counted in.
+    pub unit: String,
+    /// The number; finite.
+    pub value: f64,
+    /// Which way is faster.
+    pub better: Better,
+}
+
+impl Figure {
+    /// A value of the main figure.
+    pub fn of(shape: FigureShape, value: f64) -> Figure {
+        let FigureShape { name, unit, better } = shape;
+        Figure { name: name.to_owned(), unit: unit.to_owned(), value, better }
+    }
+}
+
+/// What the main figure of a workload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FigureShape {
+    /// What it is called: `elapsed`.
+    pub name: &'static str,
+    /// What it is counted in: `s`.
+    pub unit: &'static str,
+    /// Which way is faster.
+    pub better: Better,
+}
+
+impl FigureShape {
+    /// How long the work took.
+    pub const ELAPSED: FigureShape =
+        FigureShape { name: "elapsed", unit: "s", better: Better::Lower };
+}
+
+/// Which way is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Times.
+    Lower,
+    /// Rates.
+    Higher,
+}
+
+impl Better {
+    /// The word in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Better::Lower => "lower",
+            Better::Higher => "higher",
+        }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Counted from 1 in the order in which they began.
+    pub number: u32,
+    /// Which arm it is of, an index into [`Record::arms`](crate::record::Record::arms).
+    pub arm: usize,
+    /// Which block it is in; a block holds each arm equally often.
+    pub block: u32,
+    /// When it began, in nanoseconds of CLOCK_MONOTONIC_RAW since the first trial.
+    pub began_ns: Known<u64>,
+    /// The boot that it ran in, by the beginning of /proc/sys/kernel/random/boot_id, where a study takes reboots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
+    /// Why it failed, where an experiment went on; it has no figures then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// What happened during it, where its node runs a race.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// The result of the workload.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// The clock that the probe saw on the CPUs it ran on, right before and right after; of trials whose pieces took turns,
+    /// before and after all of them.
+    pub clock: Known<TrialClock>,
+    /// From about one second before it to its end; of trials whose pieces took turns, to the end of all of them.
+    pub surroundings: Known<Surroundings>,
+}
+
+impl Trial {
+    /// One task that took `seconds` and never slept, of which nothing else is known: a start for made-up trials.
+    pub fn of_one_task(arm: usize, block: u32, seconds: f64) -> Trial {
+        let elapsed_ns = Known::Value((seconds * 1e9) as u64);
+        let figures = vec![Figure::of(FigureShape::ELAPSED, seconds)];
+        Trial {
+            number: 0,
+            arm,
+            block,
+            began_ns: Known::Value(0),
+            boot: None,
+            failed: None,
+            marks: Vec::new(),
+            outcome: Outcome {
+                elapsed_ns: elapsed_ns.clone(),
+                cpu_ns: elapsed_ns,
+                tasks: 1,
+                figures,
+            },
+            clock: Known::missing("nobody looked"),
+            surroundings: Known::missing("nobody looked"),
+        }
+    }
+
+    /// A trial that gave no figure.
+    pub fn failed(arm: usize, block: u32, began_ns: Known<u64>, why: &Failure) -> Trial {
+        let why = why.to_string();
+        let missing = || Known::missing(format!("the trial failed: {why}"));
+        let outcome =
+            Outcome { elapsed_ns: missing(), cpu_ns: missing(), tasks: 0, figures: vec![] };
+        let (clock, surroundings) = (Known::missing(why.clone()), Known::missing(why.clone()));
+        let (boot, failed) = (None, Some(why));
+        let marks = Vec::new();
+        Trial { number: 0, arm, block, began_ns, boot, failed, marks, outcome, clock, surroundings }
+    }
+}
+
+/// The clock around one trial: means over its CPUs, in hertz.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialClock {
+    /// Right before.
+    pub before_hz: f64,
+    /// Right after.
+    pub after_hz: f64,
+}
+
+impl TrialClock {
+    /// The best estimate of the clock during the trial.
+    pub fn mean_hz(&self) -> f64 {
+        f64::midpoint(self.before_hz, self.after_hz)
+    }
+}
+
+/// What the CPUs did from about one second before a trial to its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// The CPUs, as the kernel writes lists.
+    pub cpus: String,
+    /// How long, in nanoseconds.
+    pub window_ns: u64,
+    /// The ledger's lines.
+    pub ledger: Vec<Share>,
+    /// What no line of the ledger accounts for, as a share of the CPUs' time.
+    pub unexplained: f64,
+    /// The metrics of `fullclock watch`.
+    pub metrics: Vec<Reading>,
+}
+
+impl Surroundings {
+    /// The metric of the clock of busy CPUs, where counters show it.
+    pub(crate) const CLOCK: &str = "busy-mhz";
+
+    /// The clock of busy CPUs by their counters, in MHz.
+    pub fn busy_mhz(&self) -> Option<f64> {
+        self.metrics.iter().find(|it| it.metric == Self::CLOCK)?.value.value().copied()
+    }
+}
+
+/// A line of the ledger.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// The loss's id.
+    pub loss: String,
+    /// Which part of it; empty where it is one thing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    /// Its share of the CPUs' time, 1 being all of it.
+    pub share: Known<f64>,
+}
+
+/// A metric's value for all those CPUs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The metric's id.
+    pub metric: String,
+    /// Which part of it; empty where it is one thing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    /// In the metric's unit.
+    pub value: Known<f64>,
+}
+
+/// Something that happened on a node, or a note of the user's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "mark", rename_all = "kebab-case")]
+pub enum Mark {
+    /// A setting of the host has changed.
+    Setting {
+        /// As a machine's fingerprint names it.
+        name: String,
+        /// Its value before; `None` where it was not named.
+        from: Option<String>,
+        /// Its value now.
+        to: Option<String>,
+    },
+    /// The CPU quota of a control group that the node, or a database server of its host, runs in.
+    Quota {
+        /// The group's folder.
+        group: String,
+        /// How many CPUs it amounted to; `None` where there was no quota.
+        from: Option<f64>,
+        /// How many now.
+        to: Option<f64>,
+    },
+    /// An audit finds what it did not find before, or no longer.
+    Finding {
+        /// The check's id.
+        check: String,
+        /// Whether it is there now.
+        is_there: bool,
+    },
+    /// The node's agent was restarted: the intervals between are missing.
+    Restarted,
+    /// A note.
+    Note {
+        /// The text of the user.
+        text: String,
+    },
+}

@@ -1,0 +1,136 @@
+//! Numbers with as many digits as they are known to.
+
+/// A number with its unit: seconds in the unit that fits, `precision` being half its interval as a share.
+pub(crate) fn quantity(value: f64, unit: &str, precision: Option<f64>) -> String {
+    let (value, unit) = match unit {
+        "s" => in_seconds(value),
+        "Hz" => (value / 1e9, "GHz"),
+        "cycles" => in_thousands(value),
+        unit => (value, unit),
+    };
+    let digits = digits(precision);
+    let text = significant(value, digits);
+    if unit.is_empty() { text } else { format!("{text} {unit}") }
+}
+
+/// `12.39 to 12.41 s`: two quantities of one unit name it once.
+pub(crate) fn range(low: &str, high: &str) -> String {
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+/// A share as a percentage with two digits that mean something: `0.73`, `12`, `0.0031`.
+pub(crate) fn percent(share: f64) -> String {
+    significant(share * 100.0, 2)
+}
+
+/// Shares as percentages with the digits that an interval leaves certain of which `half` is half the width: two of
+/// that.
+pub(crate) fn percents<const N: usize>(shares: [f64; N], half: f64) -> [String; N] {
+    const UNKNOWN: i32 = 2;
+    let half = half.abs() * 100.0;
+    let digits =
+        if half > 0.0 && half.is_finite() { 1 - half.log10().floor() as i32 } else { UNKNOWN };
+    // A hundred thousandth of a percent is less than any clock shows.
+    let places = digits.clamp(0, 5) as usize;
+    shares.map(|it| without_sign_of_nothing(format!("{:.places$}", it * 100.0)))
+}
+
+/// The same with their signs.
+pub(crate) fn signed_percents<const N: usize>(shares: [f64; N], half: f64) -> [String; N] {
+    percents(shares, half)
+        .map(|it| if it.starts_with('-') || is_nothing(&it) { it } else { format!("+{it}") })
+}
+
+/// What was rounded to 0 is neither more nor less.
+fn without_sign_of_nothing(text: String) -> String {
+    if is_nothing(&text) { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+fn is_nothing(number: &str) -> bool {
+    !number.contains(|it: char| ('1'..='9').contains(&it))
+}
+
+/// A share as [`percent`] prints it, with its sign.
+pub(super) fn signed_percent(share: f64) -> String {
+    let text = percent(share);
+    if share > 0.0 { format!("+{text}") } else { text }
+}
+
+fn in_seconds(value: f64) -> (f64, &'static str) {
+    match value.abs() {
+        it if it >= 1.0 || it == 0.0 => (value, "s"),
+        it if it >= 1e-3 => (value * 1e3, "ms"),
+        it if it >= 1e-6 => (value * 1e6, "us"),
+        _ => (value * 1e9, "ns"),
+    }
+}
+
+fn in_thousands(value: f64) -> (f64, &'static str) {
+    match value.abs() {
+        it if it >= 1e9 => (value / 1e9, "G cycles"),
+        it if it >= 1e6 => (value / 1e6, "M cycles"),
+        _ => (value, "cycles"),
+    }
+}
+
+/// One digit more than are certain.
+fn digits(precision: Option<f64>) -> i32 {
+    const UNKNOWN: i32 = 4;
+    let certain = precision.filter(|it| *it > 0.0).map(|it| (-it.log10()).ceil() as i32 + 1);
+    certain.unwrap_or(UNKNOWN).clamp(3, 7)
+}
+
+fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let whole = value.abs().log10().floor() as i32 + 1;
+    // Beyond nanoseconds of a percent there is nothing to tell.
+    let places = (digits - whole).clamp(0, 9) as usize;
+    format!("{value:.places$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantity_has_the_digits_that_its_precision_allows() {
+        assert_eq!(quantity(12.314_159, "s", Some(0.003)), "12.31 s");
+        assert_eq!(quantity(0.012_314_159, "s", Some(0.2)), "12.3 ms");
+        assert_eq!(quantity(0.000_012_314, "s", None), "12.31 us");
+        assert_eq!(quantity(3.2054e9, "Hz", Some(0.001)), "3.205 GHz");
+        assert_eq!(quantity(395_123_456.0, "cycles", Some(0.0001)), "395.12 M cycles");
+        assert_eq!(quantity(1234.0, "tps", None), "1234 tps");
+        assert_eq!(quantity(0.0, "s", None), "0 s");
+    }
+
+    #[test]
+    fn a_range_names_its_unit_once() {
+        assert_eq!(range("12.39 s", "12.41 s"), "12.39 to 12.41 s");
+        assert_eq!(range("981 us", "1.02 ms"), "981 us to 1.02 ms");
+        assert_eq!(range("7", "8"), "7 to 8");
+    }
+
+    #[test]
+    fn percentages_have_two_digits_of_half_their_interval() {
+        let shares = [0.0073, 0.0049, -0.000_001];
+        assert_eq!(percents(shares, 0.0012), ["0.73", "0.49", "0.00"]);
+        assert_eq!(signed_percents(shares, 0.000_12), ["+0.730", "+0.490", "0.000"]);
+        assert_eq!(signed_percents([-0.228_2, 1.5], 0.12), ["-23", "+150"]);
+        assert_eq!(percents([0.25], 0.0), ["25.00"]);
+    }
+
+    #[test]
+    fn a_percentage_has_two_digits_that_mean_something() {
+        let told: Vec<String> = [0.0073, 0.123, 0.000_031, -0.05, 2.5].map(percent).to_vec();
+        assert_eq!(told, ["0.73", "12", "0.0031", "-5.0", "250"]);
+        assert_eq!(
+            [signed_percent(0.01), signed_percent(-0.01), signed_percent(0.0)],
+            ["+1.0", "-1.0", "0"]
+        );
+    }
+}

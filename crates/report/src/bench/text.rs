@@ -1,0 +1,112 @@
+//! A result and its comparisons as text.
+
+use super::comparison::comparison;
+use super::doubt_list::doubts;
+use super::quantity::{percents, quantity};
+use super::{Report, arms, commits, peers};
+use crate::Style;
+use crate::harmless::harmless;
+use crate::page::{BOLD, Page};
+use lab::compare::Side;
+use lab::comparison::{Comparison, Ranked};
+use lab::summary::summary;
+
+/// A result as text.
+pub fn result(report: &Report<'_>, style: Style) -> String {
+    let mut page = Page::new(style);
+    let arms = || report.record.arms.iter().zip(&report.summaries);
+    if report.ranking.is_empty() && report.comparisons.is_empty() {
+        arms().for_each(|(arm, summary)| arms::whole(&mut page, arm, summary));
+    } else if !report.comparisons.is_empty() {
+        for (arm, summary) in arms() {
+            named(&mut page, &arm.name, &arms::described(arm));
+            page.paragraph(8, &arms::short(summary, report.record.pieces));
+        }
+        page.line("");
+    }
+    ranking(&mut page, report);
+    let forbidding = report.comparisons.first().map_or(&[][..], |it| &it.verdict.forbidding);
+    report.comparisons.iter().for_each(|it| comparison(&mut page, it));
+    doubts(&mut page, &report.record.doubts, forbidding);
+    if let Some(verdict) = &report.commits {
+        page.labelled(14, "  why", &commits::words(verdict));
+    }
+    if let Some(standing) = &report.peers {
+        page.labelled(14, "  peers", &peers::words(standing));
+    }
+    if let Some(shortfall) = &report.shortfall {
+        page.labelled(14, "  until", shortfall);
+    }
+    if let Some(file) = report.file {
+        page.labelled(14, "  kept in", &file.display().to_string());
+    }
+    for recording in &report.recordings {
+        let shown = format!("fullclock watch --replay {}", recording.display());
+        page.labelled(14, "  see also", &shown);
+    }
+    page.finish()
+}
+
+/// What `fullclock compare` says of sides that are arms of one result, or each of a result that was `given`.
+pub fn comparisons(
+    found: &[Comparison],
+    sides: &[Side<'_>],
+    given: &[String],
+    style: Style,
+) -> String {
+    let mut page = Page::new(style);
+    for (at, Side { name, record, arm }) in sides.iter().enumerate() {
+        named(&mut page, name, given.get(at).or(given.first()).map_or("", String::as_str));
+        let described = record.arms.get(*arm).map_or_else(String::new, arms::described);
+        page.paragraph(8, &format!("{described}, began {}", record.began));
+        if let Some(summary) = summary(record, *arm) {
+            page.paragraph(8, &arms::short(&summary, record.pieces));
+        }
+    }
+    page.line("");
+    for (at, it) in found.iter().enumerate() {
+        if at > 0 {
+            page.line("");
+        }
+        comparison(&mut page, it);
+        // Which doubts forbid a claim is in its sentence, also those that no record holds.
+        doubts(&mut page, &it.doubts, &it.verdict.forbidding);
+    }
+    page.finish()
+}
+
+/// The name of an arm, and beside it what that is.
+fn named(page: &mut Page, name: &str, what: &str) {
+    let name = page.paint(BOLD, &format!("{name:<7}"));
+    page.line(&format!("{name} {}", harmless(what)));
+}
+
+fn ranking(page: &mut Page, report: &Report<'_>) {
+    let Some(first) = report.summaries.first().filter(|_| !report.ranking.is_empty()) else {
+        return;
+    };
+    let figure = first.figures.first().map_or("", |it| &*it.name);
+    let trials = || report.summaries.iter().map(|it| it.trials);
+    let n_trials = match (trials().min().unwrap_or(0), trials().max().unwrap_or(0)) {
+        (least, most) if least == most => most.to_string(),
+        (least, most) => format!("{least} to {most}"),
+    };
+    page.line(&format!("{}: median {figure}, {n_trials} trials of each", first.workload));
+    let unit =
+        report.summaries.first().and_then(|it| it.figures.first()).map_or("", |it| &*it.unit);
+    for Ranked { arm, median, against_others, corrected_p: _, is_claimed } in &report.ranking {
+        let name = page.paint(BOLD, &format!("{arm:<10}"));
+        let against = against_others.value().map_or_else(String::new, |it| {
+            let way = if it.change < 0.0 { "faster" } else { "slower" };
+            if *is_claimed {
+                let ends = [it.interval.low.abs(), it.interval.high.abs()];
+                let shares = [it.change.abs(), ends[0].min(ends[1]), ends[0].max(ends[1])];
+                let [change, low, high] = percents(shares, it.interval.half_width());
+                format!("{change} % {way} than the others ({low} to {high} %)")
+            } else {
+                "not told apart from the others".to_owned()
+            }
+        });
+        page.line(&format!("{name}{:>10}   {against}", quantity(*median, unit, None)));
+    }
+}

@@ -1,0 +1,122 @@
+//! The data of a certificate and how anybody can check that they are the same.
+//!
+//! Source: FIPS 180-4 for SHA-256; the manual of GNU coreutils, "md5sum invocation", for the lines that `sha256sum -c` reads.
+
+use super::Certificate;
+use crate::bench::quoted;
+use facts::change::ChangeLines;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A file of a result.
+pub struct Data {
+    /// Its path, as it was found.
+    pub name: String,
+    /// In bytes.
+    pub size: usize,
+    /// In lower-case hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The SHA-256 of some bytes, in lower-case hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|it| format!("{it:02x}")).collect()
+}
+
+/// The names of the files without their folders, so that they are found wherever they are sent together; whole where two
+/// are of one name.
+pub(super) fn names(data: &[Data]) -> Vec<String> {
+    let base = |it: &Data| {
+        let name = Path::new(&it.name).file_name();
+        name.map_or_else(|| it.name.clone(), |name| name.to_string_lossy().into_owned())
+    };
+    let bases: Vec<String> = data.iter().map(base).collect();
+    let distinct: BTreeSet<&String> = bases.iter().collect();
+    // The same file twice is one line too many, and right.
+    if distinct.len() == bases.len() {
+        bases
+    } else {
+        data.iter().map(|it| it.name.clone()).collect()
+    }
+}
+
+/// The command that checks the files, for the folder they are in.
+pub(super) fn check(data: &[Data]) -> String {
+    let lines = names(data).into_iter().zip(data).map(|(name, it)| line(&it.sha256, &name));
+    format!("sha256sum -c <<'END'\n{}END", lines.collect::<String>())
+}
+
+/// The command that prints the hash of a change's lines.
+pub(super) fn check_lines(lines: &ChangeLines) -> String {
+    let ChangeLines { path, n_before, pattern, .. } = lines;
+    let path = quoted(&path.to_string_lossy());
+    format!("head -n {n_before} {path} | grep -F '{pattern}' | sha256sum")
+}
+
+/// A name with a backslash or a line's end has them escaped, and the line begins with a backslash to say so.
+fn line(hash: &str, name: &str) -> String {
+    let escaped = name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
+    let mark = if escaped == name { "" } else { "\\" };
+    format!("{mark}{hash}  {escaped}\n")
+}
+
+impl Certificate<'_> {
+    /// A row for each file and for the journal's lines: what it is, its size, its hash.
+    pub(super) fn hashes(&self) -> Vec<(String, Vec<String>)> {
+        let files = names(self.data).into_iter().zip(self.data);
+        let files = files.map(|(name, it)| (name, vec![bytes(it.size), it.sha256.clone()]));
+        let lines = self.change.map(|it| {
+            let name = format!("journal, the lines of change {}", it.shown.recorded.id);
+            (name, vec![bytes(it.lines.text.len()), sha256(&it.lines.text)])
+        });
+        files.chain(lines).collect()
+    }
+}
+
+fn bytes(size: usize) -> String {
+    format!("{size} bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, text: &str) -> Data {
+        Data { name: name.to_owned(), size: text.len(), sha256: sha256(text.as_bytes()) }
+    }
+
+    /// The examples of FIPS 180-2, appendix B, and of no bytes at all.
+    #[test]
+    fn hashes_are_those_of_the_standard() {
+        assert_eq!(
+            sha256(b"abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        assert_eq!(sha256(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+
+    #[test]
+    fn files_are_named_without_folders_unless_two_have_one_name() {
+        assert_eq!(names(&[of("/a/x.json", ""), of("y.json", "")]), ["x.json", "y.json"]);
+        assert_eq!(names(&[of("a/x.json", ""), of("b/x.json", "")]), ["a/x.json", "b/x.json"]);
+    }
+
+    /// The real program is asked, as names that need care are where mistakes are made.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "runs sha256sum on files")]
+    fn sha256sum_agrees_whatever_a_file_is_called() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["plain.json", "it's a \"b\".json", "back\\slash\nand line.json", "-c"];
+        let data: Vec<Data> = names.iter().map(|it| of(it, it)).collect();
+        names.iter().for_each(|it| std::fs::write(folder.path().join(it), it).unwrap());
+        let command = check(&data);
+        let run = || {
+            let mut sh = std::process::Command::new("sh");
+            sh.args(["-c", &command]).current_dir(folder.path()).output().unwrap().status.success()
+        };
+        assert!(run(), "{command}");
+        std::fs::write(folder.path().join("-c"), "another").unwrap();
+        assert!(!run());
+    }
+}

@@ -1,0 +1,118 @@
+//! Before or after: the trials of one arm in numbers.
+
+use crate::bench::{percent, quantity, range};
+use lab::compare::Side;
+use lab::experiment::analysis::ledger;
+use lab::known::Known;
+use lab::record::Arm;
+use lab::summary::{Spread, Summary, summary};
+use lab::trial::Trial;
+use rules::losses::LOSSES;
+
+/// One of the two.
+pub(super) struct Moment<'a> {
+    pub(super) side: Side<'a>,
+    pub(super) arm: &'a Arm,
+    pub(super) summary: Summary,
+    /// The ledger's lines around its trials, by id of the loss and its part.
+    pub(super) ledger: Vec<(String, String, f64)>,
+    /// The numbers of its trials and their figures.
+    pub(super) points: Vec<(u32, f64)>,
+}
+
+impl<'a> Moment<'a> {
+    /// `None` where there is no trial with a figure.
+    pub(super) fn of(side: Side<'a>) -> Option<Moment<'a>> {
+        let trials: Vec<&Trial> =
+            side.record.trials.iter().filter(|it| it.arm == side.arm).collect();
+        let point = |it: &&Trial| Some((it.number, it.outcome.figures.first()?.value));
+        let summary = summary(side.record, side.arm)?;
+        summary.figures.first()?;
+        Some(Moment {
+            side,
+            arm: side.record.arms.get(side.arm)?,
+            summary,
+            ledger: ledger(&trials),
+            points: trials.iter().filter_map(point).collect(),
+        })
+    }
+
+    /// The share of the CPUs' time that a line took with all its parts, or why nobody knows; `None` where no ledger names it.
+    fn told(&self, loss: &str) -> Option<String> {
+        if let Some(share) = self.share_of(loss) {
+            return Some(format!("{} %", percent(share)));
+        }
+        let trials = self.side.record.trials.iter().filter(|it| it.arm == self.side.arm);
+        let lines = trials.filter_map(|it| it.surroundings.value()).flat_map(|it| &it.ledger);
+        let reason = lines.filter(|it| it.loss == loss).find_map(|it| it.share.reason());
+        reason.map(|it| format!("unknown: {it}"))
+    }
+
+    fn share_of(&self, loss: &str) -> Option<f64> {
+        let mut parts = self.ledger.iter().filter(|it| it.0 == loss).map(|it| it.2).peekable();
+        parts.peek()?;
+        Some(parts.sum())
+    }
+
+    /// What no line accounts for; `None` where there is no ledger of what was useful.
+    fn unexplained(&self) -> Option<String> {
+        self.share_of("useful")?;
+        let share = 1.0 - self.ledger.iter().map(|it| it.2).sum::<f64>();
+        Some(format!("{} %", percent(share)))
+    }
+}
+
+/// The figure and the clock, a row each: what it is, before, after.
+pub(super) fn figures([before, after]: &[Moment<'_>; 2]) -> Vec<(String, Vec<String>)> {
+    let both = |of: &dyn Fn(&Moment<'_>) -> String| vec![of(before), of(after)];
+    let Some(main) = before.summary.figures.first() else { return Vec::new() };
+    let figure = |of: &dyn Fn(&Spread) -> String| {
+        both(&|it: &Moment<'_>| it.summary.figures.first().map_or_else(String::new, of))
+    };
+    let known = |of: &dyn Fn(&Moment<'_>) -> Known<Spread>| {
+        both(&|it: &Moment<'_>| match of(it) {
+            Known::Value(spread) => mean(&spread),
+            Known::Missing { missing } => format!("unknown: {missing}"),
+        })
+    };
+    vec![
+        (format!("{}, median", main.name), figure(&|it| shown(it, it.median))),
+        (format!("{}, trimmed mean", main.name), figure(&mean)),
+        (format!("{}, all", main.name), figure(&all)),
+        ("trials".to_owned(), both(&|it| it.summary.trials.to_string())),
+        ("clock, trimmed mean".to_owned(), known(&|it| it.summary.clock.clone())),
+        ("cycles, trimmed mean".to_owned(), known(&|it| it.summary.cycles.clone())),
+    ]
+}
+
+/// The lines of the ledger in their order, a row each; nothing where no ledger was kept.
+pub(super) fn ledgers(moments: &[Moment<'_>; 2]) -> Vec<(String, Vec<String>)> {
+    type Told<'a> = &'a dyn Fn(&Moment<'_>) -> Option<String>;
+    let row = |title: &str, of: Told<'_>| {
+        let told: Vec<Option<String>> = moments.iter().map(of).collect();
+        let is_any = told.iter().any(Option::is_some);
+        let cell = |it: Option<String>| it.unwrap_or_else(|| "not in its ledger".to_owned());
+        is_any.then(|| (title.to_owned(), told.into_iter().map(cell).collect()))
+    };
+    let lines = LOSSES.iter().filter_map(|loss| row(loss.title, &|it| it.told(loss.id)));
+    lines.chain(row("unexplained", &|it| it.unexplained())).collect()
+}
+
+fn shown(spread: &Spread, value: f64) -> String {
+    quantity(value, &spread.unit, spread.precision())
+}
+
+fn mean(spread: &Spread) -> String {
+    let mean = shown(spread, spread.mean);
+    match &spread.interval {
+        Known::Value(it) => {
+            let interval = range(&shown(spread, it.low), &shown(spread, it.high));
+            format!("{mean}, 95 % interval {interval}")
+        }
+        Known::Missing { missing } => format!("{mean}, no interval: {missing}"),
+    }
+}
+
+fn all(spread: &Spread) -> String {
+    range(&shown(spread, spread.lowest), &shown(spread, spread.highest))
+}

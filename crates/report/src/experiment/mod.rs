@@ -1,0 +1,63 @@
+//! What a study found, as text, Markdown, JSON, a table of its trials, and a page for a browser.
+//!
+//! All of them say the same sentences, which are made of the analysis in one place.
+
+#[cfg(test)]
+mod browser;
+mod csv;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod html;
+mod json;
+mod markdown;
+mod planned;
+mod study;
+mod text;
+mod words;
+
+pub use json::study as json;
+pub use planned::{Planned, planned, planned_json};
+pub use study::Study;
+pub use text::study as text;
+pub use words::i_know_of;
+
+use serde_json::Result;
+
+/// Every file of a report, by its name.
+pub fn files(study: &Study<'_>) -> Result<Vec<(&'static str, String)>> {
+    Ok(vec![
+        ("report.html", html::page(study)),
+        ("report.md", markdown::study(study)),
+        ("report.json", json::study(study)?),
+        ("trials.csv", csv::trials(study)),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::experiment::Shape;
+
+    /// Too few blocks for a claim, effects without interactions, arms that are not all there.
+    #[test]
+    fn every_shape_of_a_study_has_every_file_and_no_number_that_is_none() {
+        let (record, _) = fixture::study();
+        for shape in [Shape::Full, Shape::OneAtATime, Shape::Fraction] {
+            for n_blocks in [0, 1, 2, 9] {
+                let mut design = record.experiment.as_ref().unwrap().design.clone();
+                design.shape = shape;
+                let record = fixture::record(&design, n_blocks);
+                let analysis = fixture::analysis(&record);
+                let files = files(&Study::of(&record, &analysis).unwrap()).unwrap();
+                assert_eq!(files.len(), 4);
+                for (name, text) in files {
+                    for none in ["NaN", "inf ", "inf%", ">inf", "-0 %", "?="] {
+                        let at =
+                            text.find(none).map(|it| &text[it.saturating_sub(60)..it + none.len()]);
+                        assert_eq!(at, None, "{shape:?} {n_blocks} {name}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What charts are made of: rows of a label and a drawing, an axis below them, and a legend.
+
+use super::markup::{Attribute, Markup};
+use super::scale::{self, Scale};
+
+/// Where labels of an axis would run into each other on a phone.
+const MOST_TICKS: usize = 5;
+
+/// A chart with its heading; what it shows in a sentence below that.
+pub(crate) fn figure(
+    heading: &str,
+    about: &str,
+    content: impl IntoIterator<Item = Markup>,
+) -> Markup {
+    let caption = Markup::element(
+        "figcaption",
+        &[],
+        [
+            Markup::element("h3", &[], [Markup::text(heading)]),
+            Markup::element("p", &[("class", "quiet")], [Markup::text(about)]),
+        ],
+    );
+    Markup::element("figure", &[], std::iter::once(caption).chain(content))
+}
+
+/// A row: a label, a value beside it, and the drawing, which is described for those who do not see it.
+pub(crate) fn row(
+    label: &str,
+    value: &str,
+    description: &str,
+    marks: impl IntoIterator<Item = Markup>,
+) -> Markup {
+    labelled(label, value, drawing("marks", description, marks))
+}
+
+/// What points are drawn as: where they are too many to lie apart, smaller.
+pub(crate) fn density(n_points: usize, most_apart: usize) -> &'static str {
+    if n_points > most_apart { "dense" } else { "sparse" }
+}
+
+/// A row with room for a scale upwards.
+pub(crate) fn panel(
+    label: &str,
+    value: &str,
+    description: &str,
+    marks: impl IntoIterator<Item = Markup>,
+) -> Markup {
+    labelled(label, value, drawing("panel", description, marks))
+}
+
+/// The same with the room of a chart that stands for itself.
+pub(crate) fn tall_panel(
+    label: &str,
+    value: &str,
+    description: &str,
+    marks: impl IntoIterator<Item = Markup>,
+) -> Markup {
+    labelled(label, value, drawing("panel tall", description, marks))
+}
+
+fn labelled(label: &str, value: &str, plot: Markup) -> Markup {
+    let label = Markup::element(
+        "div",
+        &[("class", "label")],
+        [
+            Markup::element("span", &[], [Markup::text(label)]),
+            Markup::element("span", &[("class", "value")], [Markup::text(value)]),
+        ],
+    );
+    Markup::element("div", &[("class", "row")], [label, plot])
+}
+
+fn drawing(class: &str, description: &str, marks: impl IntoIterator<Item = Markup>) -> Markup {
+    let attributes = [("class", class), ("role", "img"), ("aria-label", description)];
+    let drawing = Markup::element("svg", &attributes, marks);
+    // Marks and letters at the edge need some room beside it.
+    Markup::element("div", &[("class", "plot")], [drawing])
+}
+
+/// Vertical lines at the ticks, in every row.
+pub(crate) fn grid(scale: &Scale) -> Markup {
+    Markup::all(scale.ticks(MOST_TICKS).iter().map(|it| upright("grid", scale, *it)))
+}
+
+/// A line over the whole height.
+pub(crate) fn upright(class: &str, scale: &Scale, value: f64) -> Markup {
+    let x = scale.percent(value);
+    line(&[("class", class), ("x1", &x), ("x2", &x), ("y1", "0"), ("y2", "100%")])
+}
+
+/// The numbers below the rows.
+pub(crate) fn axis(scale: &Scale, label: impl Fn(&[f64]) -> Vec<String>) -> Markup {
+    let ticks = scale.ticks(MOST_TICKS);
+    let number = |(tick, label): (&f64, &String)| {
+        let x = scale.percent(*tick);
+        Markup::element("text", &[("x", &x), ("y", "1em")], [Markup::text(label)])
+    };
+    let labels = label(&ticks);
+    let numbers = ticks.iter().zip(&labels).map(number);
+    let drawing = Markup::element("svg", &[("class", "axis"), ("aria-hidden", "true")], numbers);
+    let plot = Markup::element("div", &[("class", "plot")], [drawing]);
+    Markup::element("div", &[("class", "row")], [Markup::default(), plot])
+}
+
+/// Classes of marks and what they mean.
+pub(crate) fn legend(entries: &[(&str, &str)]) -> Markup {
+    let entry = |(class, words): &(&str, &str)| {
+        let class = format!("swatch {class}");
+        let swatch = Markup::element("span", &[("class", &class)], []);
+        Markup::element("li", &[], [swatch, Markup::text(words)])
+    };
+    Markup::element("ul", &[("class", "legend")], entries.iter().map(entry))
+}
+
+/// Words that show when one points at a mark.
+pub(crate) fn hint(words: &str) -> Markup {
+    Markup::element("title", &[], [Markup::text(words)])
+}
+
+pub(crate) fn line(attributes: &[Attribute<'_>]) -> Markup {
+    Markup::empty("line", attributes)
+}
+
+/// Shares as percentages, with their signs where some are below zero.
+pub(crate) fn share_labels(ticks: &[f64]) -> Vec<String> {
+    let is_signed = ticks.iter().any(|it| *it < 0.0);
+    let hundredfold: Vec<f64> = ticks.iter().map(|it| it * 100.0).collect();
+    let sign = |it: &f64| if is_signed && *it > 0.0 { "+" } else { "" };
+    let labels = scale::labels(&hundredfold, "%");
+    ticks.iter().zip(labels).map(|(tick, label)| [sign(tick), &label].concat()).collect()
+}

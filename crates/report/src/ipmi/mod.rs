@@ -1,0 +1,9 @@
+//! What the management controller answered, as text and as JSON.
+
+mod latency;
+pub mod power;
+pub mod sensors;
+mod tune;
+
+pub use latency::{Condition, Latency, json as latency_json, text as latency_text};
+pub use tune::{Model, json as tune_json, text as tune_text};

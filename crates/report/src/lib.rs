@@ -1,0 +1,30 @@
+//! Results in words: as text for a terminal, HTML, Markdown, JSON, CSV and OpenMetrics.
+//!
+//! Pure: values in, text out. Nothing here reads a file, a clock or the environment, and nothing knows a command.
+#![forbid(unsafe_code)]
+
+pub mod bench;
+pub mod certificate;
+pub mod change;
+mod csv;
+pub mod documentation;
+pub mod experiment;
+pub mod harmless;
+pub mod history;
+mod html;
+pub mod ipmi;
+pub mod json;
+pub mod ledger;
+mod lengths;
+pub mod net;
+pub mod noise;
+pub mod openmetrics;
+mod page;
+pub mod race;
+pub mod samples;
+mod style;
+pub mod text;
+pub mod tick;
+mod unknowns;
+
+pub use style::Style;

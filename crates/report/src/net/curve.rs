@@ -1,0 +1,220 @@
+//! A curve by message size, as text.
+
+use super::ceiling::assumptions;
+use super::said::Said;
+use super::{Measured, more, word};
+use crate::Style;
+use crate::page::{BOLD, Page};
+use facts::links::perftest::{Bandwidth, Figures, Latency, MessagesPerSecond};
+use facts::{Bytes, BytesPerSecond, Missing};
+use rules::ceiling::Direction;
+use rules::curve::{Dip, Latencies, Reading, bandwidths, latencies};
+
+/// Where a curve settles, how close that is to what can be carried, and where it dips.
+pub fn curve(measured: &Measured<'_>, style: Style) -> String {
+    let mut page = Page::new(style);
+    page.painted_paragraph(BOLD, &heading(measured));
+    page.line("");
+    said(measured).put(&mut page);
+    page.finish()
+}
+
+/// What there is to say below a heading.
+pub(super) fn said(measured: &Measured<'_>) -> Said {
+    let mut said = Said::default();
+    match &measured.curve.figures {
+        Figures::Bandwidth(points) => match bandwidths(points) {
+            Some(reading) => bandwidth(&mut said, measured, &reading),
+            None => said.say(
+                "0.00",
+                "Every figure is 0.00, which is what very old versions of perftest print where the CPUs' clocks \
+                 differ: `fullclock audit` says what keeps them apart.",
+            ),
+        },
+        Figures::Latency(points) => {
+            if let Some(read) = latencies(points) {
+                latency(&mut said, &read);
+            }
+        }
+    }
+    clocks(&mut said, measured);
+    said
+}
+
+pub(super) fn heading(measured: &Measured<'_>) -> String {
+    let sizes: Vec<Bytes> = match &measured.curve.figures {
+        Figures::Bandwidth(points) => points.iter().map(|it| it.message).collect(),
+        Figures::Latency(points) => points.iter().map(|it| it.message).collect(),
+    };
+    let test = measured.curve.test.as_ref().map_or(String::new(), |it| format!("{it}, "));
+    let range = match &sizes[..] {
+        [first, .., last] => format!("{} message sizes from {} to {}", sizes.len(), first.0, last),
+        [only] => format!("one message size, {only}"),
+        [] => "no message size".to_owned(),
+    };
+    format!("fullclock net curve of {}: {test}{range}", measured.name)
+}
+
+fn bandwidth(said: &mut Said, measured: &Measured<'_>, reading: &Reading) {
+    let rate = match &reading.plateau {
+        Some(plateau) => {
+            let words = format!(
+                "{} ({}) from {} to {}; these sizes differ by {:.1} %",
+                plateau.rate,
+                mebibytes(plateau.rate),
+                plateau.from.0,
+                plateau.to,
+                100.0 * plateau.spread
+            );
+            said.say("plateau", &words);
+            plateau.rate
+        }
+        None => {
+            let best = reading.best;
+            let words = format!(
+                "none: it does not settle; the best is {} ({}) at {}",
+                best.average,
+                mebibytes(best.average),
+                best.message
+            );
+            said.say("plateau", &words);
+            best.average
+        }
+    };
+    said.say("ceiling", &ceiling(measured, rate));
+    if let Some((_, ceiling)) = measured.over {
+        for it in assumptions(ceiling) {
+            said.say("assumed", &it);
+        }
+    }
+    dips(said, reading);
+    let (size, rate) = reading.busiest;
+    said.say("messages", &format!("at most {} a second, at {size}", millions(rate)));
+    if !reading.without.is_empty() {
+        let sizes: Vec<String> = reading.without.iter().map(|it| it.0.to_string()).collect();
+        said.say("0.00", &format!("no figure for messages of {} bytes", sizes.join(", ")));
+    }
+}
+
+fn ceiling(measured: &Measured<'_>, rate: BytesPerSecond) -> String {
+    let Some((device, ceiling)) = measured.over else {
+        return "not known: --device names what it was measured over, or --rate and --pcie"
+            .to_owned();
+    };
+    let direction = measured.direction();
+    let Some(narrowest) = ceiling.narrowest(direction) else {
+        let missing = [&ceiling.wire, &ceiling.slot].map(|it| it.as_ref().err());
+        let reasons: Vec<String> = missing.into_iter().flatten().map(Missing::advice).collect();
+        return format!("not known: {}", reasons.join("; "));
+    };
+    let most = narrowest.carries(direction);
+    let share = 100.0 * rate.share_of(most);
+    let both = if direction == Direction::Both { " in both directions together" } else { "" };
+    let (by, name) = (word(ceiling, narrowest), &narrowest.name);
+    let beyond = if share > 100.0 {
+        ": more than there is, so something that is assumed below does not hold"
+    } else {
+        ""
+    };
+    let other = match (ceiling.widest(direction), &ceiling.wire, &ceiling.slot) {
+        (Some(widest), ..) => format!(
+            "the {} ({}) carries {:.0} % more",
+            word(ceiling, widest),
+            widest.name,
+            more(widest, narrowest, direction)
+        ),
+        (None, Err(missing), _) | (None, _, Err(missing)) => {
+            format!("the other part is not known: {}", missing.advice())
+        }
+        (None, ..) => String::new(),
+    };
+    format!(
+        "{share:.0} % of the {most}{both} that the {by} of {device} ({name}) can carry{beyond}; {other}"
+    )
+}
+
+fn dips(said: &mut Said, reading: &Reading) {
+    let why = format!(
+        "A larger message has fewer headers and fewer requests for the same data, so it should move no less than a smaller \
+         one; {:.0} % less counts as a dip.",
+        100.0 * reading.threshold
+    );
+    if reading.dips.is_empty() {
+        said.say("dip", &format!("none. {why}"));
+        return;
+    }
+    for it in &reading.dips {
+        said.say("dip", &dip(it));
+    }
+    said.say("", &why);
+}
+
+fn dip(dip: &Dip) -> String {
+    let Dip { first, last, lowest, before, after, lost } = dip;
+    let sizes = if first == last { first.to_string() } else { format!("{} to {last}", first.0) };
+    let after = match after {
+        Some(after) => format!("{} move {} again", after.message, mebibytes(after.average)),
+        None => "larger ones do not recover".to_owned(),
+    };
+    format!(
+        "{sizes}: {}, {:.0} % below the {} of {}; {after} ({} messages a second against {})",
+        figure(first == last, lowest),
+        100.0 * lost,
+        mebibytes(before.average),
+        before.message,
+        millions(lowest.messages()),
+        millions(before.messages())
+    )
+}
+
+fn figure(is_only: bool, lowest: &Bandwidth) -> String {
+    let rate = mebibytes(lowest.average);
+    if is_only { rate } else { format!("{rate} at {}", lowest.message) }
+}
+
+fn latency(said: &mut Said, read: &Latencies) {
+    let shown = |it: &Latency| {
+        let us = |time: std::time::Duration| format!("{:.2} us", time.as_secs_f64() * 1e6);
+        let worst = it.percentile_99.map_or(String::new(), |it| format!(", 99 % below {}", us(it)));
+        format!("{} for {}{worst}", us(it.typical), it.message)
+    };
+    said.say("smallest", &shown(&read.smallest));
+    said.say("largest", &shown(&read.largest));
+    for bump in &read.bumps {
+        let words = format!(
+            "{}, which is {:.0} % longer than {}",
+            shown(&bump.at),
+            100.0 * bump.longer,
+            shown(&bump.larger)
+        );
+        said.say("bump", &words);
+    }
+    if read.bumps.is_empty() {
+        let percent = 100.0 * read.threshold;
+        let words = format!("none: no size takes {percent:.0} % longer than a larger one");
+        said.say("bump", &words);
+    }
+}
+
+fn clocks(said: &mut Said, measured: &Measured<'_>) {
+    for clocks in &measured.curve.clocks {
+        let words = format!(
+            "perftest found {} on CPU 0 and {} on another; `fullclock audit` says what keeps them apart, and \
+             `fullclock explain \"Conflicting CPU frequency values detected: {} != {}\"` what that does to a test",
+            clocks.first,
+            clocks.other,
+            clocks.first.mhz(),
+            clocks.other.mhz()
+        );
+        said.say("clocks", &words);
+    }
+}
+
+/// As perftest prints them.
+fn mebibytes(rate: BytesPerSecond) -> String {
+    format!("{:.1} MiB/s", rate.mebibytes())
+}
+
+fn millions(rate: MessagesPerSecond) -> String {
+    format!("{:.2} million", rate.0 as f64 / 1e6)
+}

@@ -1,0 +1,46 @@
+//! Ceilings of network links, curves by message size, and tests of the wire, as text and as JSON.
+
+mod ceiling;
+mod curve;
+mod json;
+mod page;
+mod said;
+mod wire;
+
+pub use ceiling::ceilings;
+pub use curve::curve;
+pub use json::{ceilings as ceilings_json, curve as curve_json};
+pub use page::{Origin, command_line, curve_page, is_report};
+pub use wire::{Ends, Figure, Point, Run, run_csv, run_json, run_page, run_text};
+
+use facts::links::perftest::Curve;
+use rules::ceiling::{Ceiling, Direction, Part};
+
+/// A curve, and over what it was measured.
+pub struct Measured<'a> {
+    /// What to call it.
+    pub name: &'a str,
+    /// What was measured.
+    pub curve: &'a Curve,
+    /// A device and what it can carry.
+    pub over: Option<&'a (String, Ceiling)>,
+}
+
+impl Measured<'_> {
+    fn direction(&self) -> Direction {
+        if self.curve.is_bidirectional() { Direction::Both } else { Direction::One }
+    }
+}
+
+/// Columns of a label.
+const MARGIN: usize = 10;
+
+/// The word for a part of a ceiling.
+fn word(ceiling: &Ceiling, part: &Part) -> &'static str {
+    if ceiling.wire.as_ref() == Ok(part) { "wire" } else { "slot" }
+}
+
+/// How much more `wide` carries than `narrow`, in percent.
+fn more(wide: &Part, narrow: &Part, direction: Direction) -> f64 {
+    100.0 * (wide.carries(direction).share_of(narrow.carries(direction)) - 1.0)
+}

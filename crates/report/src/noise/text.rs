@@ -1,0 +1,277 @@
+//! What CPUs lost, for people: the CPUs by rank, whose the time was, the longest gaps, and a histogram.
+
+use super::Report;
+use crate::Style;
+use crate::lengths::{bar, range, span};
+use crate::page::{BOLD, Page};
+use crate::text::describe;
+use facts::utc::timestamp;
+use rules::noise::{Bucket, CpuNoise, LongGap, Part, Percentiles, Taker};
+use rules::spin::Method;
+
+/// Causes that are shown, unless all are asked for.
+const MOST_PARTS: usize = 12;
+/// Names that one gap is given.
+const MOST_TAKERS: usize = 2;
+
+/// The whole report. `verbose` shows each CPU's own causes, gaps and histogram.
+pub fn noise(report: &Report<'_>, verbose: bool, style: Style) -> String {
+    let mut page = Page::new(style);
+    let noise = report.noise;
+    heading(&mut page, report);
+    ranking(&mut page, report);
+    let longest = noise.longest();
+    let all = Section {
+        wall_ns: noise.wall_ns(),
+        parts: &noise.parts(),
+        longest: &longest,
+        buckets: &noise.histogram().buckets(),
+    };
+    all.put(&mut page, report, verbose);
+    if verbose && noise.cpus.len() > 1 {
+        for cpu in &noise.cpus {
+            page.line(&page.paint(BOLD, &format!("CPU {}", cpu.cpu)));
+            page.line("");
+            let longest: Vec<_> = cpu.longest.iter().map(|it| (cpu.cpu, it)).collect();
+            let of_cpu = Section {
+                wall_ns: cpu.wall_ns,
+                parts: &cpu.parts,
+                longest: &longest,
+                buckets: &cpu.histogram.buckets(),
+            };
+            of_cpu.put(&mut page, report, verbose);
+        }
+    }
+    notes(&mut page, report);
+    page.finish()
+}
+
+fn heading(page: &mut Page, report: &Report<'_>) {
+    let noise = report.noise;
+    let longest_ns = noise.cpus.iter().map(|cpu| cpu.wall_ns).max().unwrap_or_default();
+    let n_cpus = noise.cpus.len();
+    let whose = if n_cpus == 1 { "1 CPU".to_owned() } else { format!("{n_cpus} CPUs") };
+    let started = timestamp(report.real_ns(noise.started_ns()));
+    let seconds = longest_ns as f64 / 1e9;
+    let words =
+        format!("fullclock noise of this machine: {seconds:.2} s of {whose} from {started}");
+    page.line(&page.paint(BOLD, &words));
+    page.paragraph(0, &describe(report.host));
+    page.line("");
+}
+
+/// A line for each CPU.
+fn ranking(page: &mut Page, report: &Report<'_>) {
+    let heading = format!(
+        "{:>5}{:>11}{:>8}{:>8}{:>8}{:>8}{:>9}  most of it",
+        "CPU", "lost", "gaps/s", "p50", "p99", "p99.9", "longest"
+    );
+    page.line(&page.paint(BOLD, &heading));
+    for cpu in &report.noise.cpus {
+        let lost = format!("{:.4} %", cpu.lost_share() * 100.0);
+        let of = |length: fn(&Percentiles) -> u64| {
+            cpu.percentiles.as_ref().map_or("-".to_owned(), |it| span(length(it)))
+        };
+        let (p50, p99, p99_9) = (of(|it| it.p50), of(|it| it.p99), of(|it| it.p99_9));
+        let (longest, rate) = (of(|it| it.longest), cpu.gaps_per_second());
+        let columns =
+            format!("{:>5}{lost:>11}{rate:>8.0}{p50:>8}{p99:>8}{p99_9:>8}{longest:>9}  ", cpu.cpu);
+        let most = cpu.parts.iter().find(|part| part.taker != Taker::Own);
+        let most = most.map_or(String::new(), |it| {
+            format!("{:.4} % {}", cpu.share(it.taken.ns) * 100.0, it.taker)
+        });
+        page.labelled(columns.len(), &columns, &most);
+    }
+    for (cpu, missing) in &report.noise.unwatched {
+        page.labelled(7, &format!("{cpu:>5}"), &format!("not watched: {}", missing.advice()));
+    }
+    page.line("");
+}
+
+/// What one CPU lost, or all of them together.
+struct Section<'a> {
+    wall_ns: u64,
+    parts: &'a [Part],
+    longest: &'a [(u32, &'a LongGap)],
+    buckets: &'a [Bucket],
+}
+
+impl Section<'_> {
+    fn put(&self, page: &mut Page, report: &Report<'_>, verbose: bool) {
+        if self.buckets.is_empty() && self.parts.is_empty() {
+            page.paragraph(0, "There was no gap.");
+            page.line("");
+            return;
+        }
+        self.put_parts(page, verbose);
+        self.put_longest(page, report);
+        self.put_histogram(page);
+    }
+
+    fn put_parts(&self, page: &mut Page, verbose: bool) {
+        let heading = format!("{:<44}{:>11}{:>12}{:>12}", "Taken by", "share", "times", "each");
+        page.line(&page.paint(BOLD, &heading));
+        let most = if verbose { usize::MAX } else { MOST_PARTS };
+        for part in self.parts.iter().take(most) {
+            let (ns, count) = (part.taken.ns, part.taken.count);
+            // What is known by its time alone has no number.
+            let (times, each) = match count {
+                0 => ("-".to_owned(), "-".to_owned()),
+                _ => (count.to_string(), span(ns / count)),
+            };
+            let name: String = part.taker.to_string().chars().take(42).collect();
+            page.line(&format!("  {name:<42}{:>11}{times:>12}{each:>12}", self.percent(ns)));
+        }
+        let others = self.parts.get(most..).unwrap_or_default();
+        if !others.is_empty() {
+            let ns = others.iter().fold(0u64, |sum, it| sum.saturating_add(it.taken.ns));
+            let name = format!("{} others (--verbose)", others.len());
+            page.line(&format!("  {name:<42}{:>11}", self.percent(ns)));
+        }
+        page.line("");
+    }
+
+    fn put_longest(&self, page: &mut Page, report: &Report<'_>) {
+        let heading = format!("{:<14}{:>5}{:>14}  whose", "Longest gaps", "CPU", "after");
+        page.line(&page.paint(BOLD, &heading));
+        for (cpu, gap) in self.longest {
+            let after = report.since_start_ns(gap.at_ns) as f64 / 1e9;
+            let columns = format!("  {:>10}  {cpu:>5}{after:>12.6} s  ", span(gap.length_ns));
+            page.labelled(columns.len(), &columns, &whose(gap));
+        }
+        page.line("");
+    }
+
+    fn put_histogram(&self, page: &mut Page) {
+        let heading =
+            format!("{:<22}{:>11}{:>11}  of that time", "Gaps by length", "gaps", "share");
+        page.line(&page.paint(BOLD, &heading));
+        let most_ns = self.buckets.iter().map(|it| it.ns).max().unwrap_or_default();
+        for bucket in self.buckets {
+            let (range, bar) = (range(bucket), bar(bucket.ns, most_ns));
+            let (count, share) = (bucket.count, self.percent(bucket.ns));
+            page.line(&format!("  {range:<20}{count:>11}{share:>11}  {bar}"));
+        }
+        page.line("");
+    }
+
+    fn percent(&self, ns: u64) -> String {
+        format!("{:.4} %", ns as f64 / self.wall_ns.max(1) as f64 * 100.0)
+    }
+}
+
+/// Who had a gap: the most of it first, and those behind them in one.
+fn whose(gap: &LongGap) -> String {
+    let Some(takers) = &gap.takers else { return "not traced".to_owned() };
+    if let [(only, _)] = takers.as_slice() {
+        return only.to_string();
+    }
+    let (named, others) = takers.split_at(takers.len().min(MOST_TAKERS));
+    let name = |(taker, ns): &(Taker, u64)| format!("{taker} {}", span(*ns));
+    let mut names: Vec<String> = named.iter().map(name).collect();
+    if !others.is_empty() {
+        let ns = others.iter().fold(0u64, |sum, (_, ns)| sum.saturating_add(*ns));
+        names.push(format!("others {}", span(ns)));
+    }
+    names.join(", ")
+}
+
+/// How the figures were made, and what is missing.
+fn notes(page: &mut Page, report: &Report<'_>) {
+    let cpus = &report.noise.cpus;
+    page.paragraph(0, &probe(cpus));
+    if cpus.iter().any(|cpu| cpu.method == Method::Counts) {
+        let why = report.untraced.map_or(String::new(), |it| format!(" ({})", it.advice()));
+        page.paragraph(0, &format!(
+            "Nothing was traced{why}: the gaps were split by what was counted, the longest first, which is an estimate; \
+             their lengths and sum are not."
+        ));
+    }
+    let ticks: Vec<_> = cpus.iter().filter_map(|cpu| cpu.ticks.as_ref().ok()).collect();
+    if !ticks.is_empty() {
+        let found = ticks.iter().fold(0u64, |sum, it| sum.saturating_add(it.found));
+        let counted = ticks.iter().fold(0u64, |sum, it| sum.saturating_add(it.counted));
+        page.paragraph(0, &format!(
+            "Ticks found in gaps: {found}; counted by the kernel, from a little before to a little after: {counted}."
+        ));
+    }
+    let own_ns = cpus.iter().fold(0u64, |sum, cpu| sum.saturating_add(cpu.own_ns));
+    if !report.is_apart && own_ns > 0 {
+        page.paragraph(
+            0,
+            "No CPU was left for fullclock to empty the trace; what that took is not in \"lost\". \
+                           `--cpus` without one of them avoids it.",
+        );
+    }
+    let not_kept = cpus.iter().fold(0u64, |sum, cpu| sum.saturating_add(cpu.not_kept.count));
+    if not_kept > 0 {
+        page.paragraph(0, &format!(
+            "{not_kept} gaps, mostly the shortest, had no room: they are in \"lost\", unexplained, and in no histogram; watch for a \
+             shorter time."
+        ));
+    }
+}
+
+/// What counts as a gap.
+fn probe(cpus: &[CpuNoise]) -> String {
+    let floors: Vec<u64> = cpus.iter().map(|cpu| cpu.floor_ns).collect();
+    let (least, most) = (floors.iter().min().copied(), floors.iter().max().copied());
+    let floor = match (least, most) {
+        (Some(least), Some(most)) if least != most => format!("{least} to {most} ns"),
+        _ => format!("{} ns", most.unwrap_or_default()),
+    };
+    let steps: Vec<f64> = cpus.iter().filter_map(|cpu| cpu.step_ns.clone().ok()).collect();
+    let slowest = steps.iter().copied().reduce(f64::max);
+    let slowest = slowest.map_or(String::new(), |it| format!("; readings were {it:.0} ns apart"));
+    format!("A gap is a step of the time counter above {floor}{slowest}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn a_report_ranks_names_and_counts() {
+        let style = Style { color: false, width: 80 };
+        let text = fixture::with_report(|report| noise(report, false, style));
+        let expected = "\
+fullclock noise of this machine: 1.00 s of 1 CPU from 2026-11-20T12:14:05.500Z
+Linux 6.18.0
+
+  CPU       lost  gaps/s     p50     p99   p99.9  longest  most of it
+    1   0.0023 %       3    2 us   50 us   50 us    50 us  0.0021 % task evil\u{fffd}
+                                                           (40)
+    7  not watched: CPU 7 does not exist
+
+Taken by                                          share       times        each
+  fullclock itself                             0.0050 %           1       50 us
+  task evil\u{fffd} (40)                              0.0021 %           1       21 us
+  timer tick                                   0.0002 %           1        2 us
+
+Longest gaps    CPU         after  whose
+       50 us      1    0.004000 s  fullclock itself
+       21 us      1    0.005000 s  not traced
+
+Gaps by length               gaps      share  of that time
+  2 us to 5 us                  1   0.0002 %  #
+  5 us to 10 us                 0   0.0000 %
+  10 us to 20 us                0   0.0000 %
+  20 us to 50 us                1   0.0021 %  ##############
+  50 us to 100 us               1   0.0050 %  ##################################
+
+A gap is a step of the time counter above 40 ns; readings were 18 ns apart.
+Ticks found in gaps: 1; counted by the kernel, from a little before to a little
+after: 1.
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn of_a_gap_that_many_had_the_first_are_named() {
+        let task = |tid| Taker::Thief(rules::spin::Thief::Task(tid, facts::trace::Comm::new("a")));
+        let takers = [(task(1), 900), (task(2), 90), (task(3), 6), (task(4), 4)];
+        let gap = LongGap { at_ns: 0, length_ns: 1000, takers: Some(takers.to_vec()) };
+        assert_eq!(whose(&gap), "task a (1) 900 ns, task a (2) 90 ns, others 10 ns");
+    }
+}

@@ -1,0 +1,226 @@
+//! The ticks of each CPU as text and as JSON.
+
+use super::json::{SCHEMA_VERSION, pretty};
+use super::page::{BOLD, Page};
+use crate::Style;
+use facts::{Fact, Missing};
+use rules::interval::Rise;
+use rules::tick::{CpuTicks, DEPENDENCIES, Kept, Role, Verdict};
+use serde_json::{Result, Value, json};
+
+/// The ticks that were counted.
+pub struct Report<'a> {
+    /// Ascending by CPU.
+    pub ticks: &'a [CpuTicks],
+    /// For how long was counted, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Ticks a second of a CPU whose tick does not stop.
+    pub full_rate: Fact<f64>,
+}
+
+/// Where the verdict of a CPU starts.
+const MARGIN: usize = 46;
+
+/// A line for each CPU, and what would let go of the ticks that were kept.
+pub fn text(report: &Report, style: Style) -> String {
+    let mut page = Page::new(style);
+    let seconds = report.elapsed_ns as f64 / 1e9;
+    let pace = match &report.full_rate {
+        Ok(rate) => format!("a CPU that ticks has {rate:.0} ticks/s"),
+        Err(missing) => format!("the rate of a CPU that ticks is not known: {}", missing.advice()),
+    };
+    page.paragraph(0, &format!("Timer interrupts within {seconds:.2} s; {pace}."));
+    page.line("");
+    let heading = format!("{:>5}{:>11}{:>10}{:>10}{:>8}", "CPU", "ticks/s", "perf", "LOC", "busy");
+    page.line(&page.paint(BOLD, &heading));
+    for ticks in report.ticks {
+        let verdict = match (&ticks.verdict, ticks.role) {
+            (Some(verdict), role) => format!("{}, {}", role.name(), verdict.text()),
+            (None, _) => String::new(),
+        };
+        page.labelled(MARGIN, &columns(ticks), &verdict);
+    }
+    page.line("");
+    releases(&mut page, report);
+    notes(&mut page, report);
+    page.finish()
+}
+
+fn columns(ticks: &CpuTicks) -> String {
+    let count = |fact: &Fact<Rise>| fact.as_ref().map_or("-".to_owned(), |it| it.by.to_string());
+    let rate = ticks.rise().map_or("-".to_owned(), |it| format!("{:.1}", it.per_second()));
+    let busy = ticks.busy.as_ref().map_or("-".to_owned(), |it| format!("{it:.1} %"));
+    let (perf, loc) = (count(&ticks.entries), count(&ticks.interrupts));
+    format!("{:>5}{rate:>11}{perf:>10}{loc:>10}{busy:>8}", ticks.cpu)
+}
+
+/// What would end each dependency that kept a tick.
+fn releases(page: &mut Page, report: &Report) {
+    let named = |name: &str| {
+        let needed = report.ticks.iter().filter_map(|it| match &it.verdict {
+            Some(Verdict::Kept { why: Kept::Needed(needed), .. }) => Some(needed),
+            _ => None,
+        });
+        needed.flatten().any(|(dependency, ..)| dependency.name == name)
+    };
+    let kept: Vec<_> = DEPENDENCIES.iter().filter(|it| named(it.name)).collect();
+    if kept.is_empty() {
+        return;
+    }
+    page.line(&page.paint(BOLD, "What would let go"));
+    for dependency in kept {
+        page.labelled(16, &format!("  {}", dependency.name), dependency.release);
+    }
+    page.line("");
+}
+
+/// How the counts were made, and why some are not there.
+fn notes(page: &mut Page, report: &Report) {
+    let reason = |count: fn(&CpuTicks) -> &Fact<Rise>| -> Option<&Missing> {
+        report.ticks.iter().find_map(|ticks| count(ticks).as_ref().err())
+    };
+    match reason(|it| &it.entries) {
+        None => page.paragraph(
+            0,
+            "perf counts as `perf stat -a -A -e irq_vectors:local_timer_entry` does; it is read around LOC, and may count a few more.",
+        ),
+        Some(missing) => page.paragraph(0, &format!("perf: {}.", missing.advice())),
+    }
+    if let Some(missing) = reason(|it| &it.interrupts) {
+        page.paragraph(0, &format!("LOC: {}.", missing.advice()));
+    }
+    if report.ticks.iter().any(|it| it.role == Role::Tickless) {
+        let text = "The tick of a nohz_full CPU stops while it runs one task; before Linux 4.17 one a second stays. Timers \
+                    of programs and of the kernel count too.";
+        page.paragraph(0, text);
+    }
+}
+
+/// `schemas/tick-1.json`.
+pub fn json(report: &Report) -> Result<String> {
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "fullclock": env!("CARGO_PKG_VERSION"),
+        "seconds": report.elapsed_ns as f64 / 1e9,
+        "full_rate": report.full_rate.as_ref().ok(),
+        "cpus": report.ticks.iter().map(cpu).collect::<Vec<_>>(),
+    }))
+}
+
+fn cpu(ticks: &CpuTicks) -> Value {
+    json!({
+        "cpu": ticks.cpu,
+        "role": ticks.role.name(),
+        "per_second": ticks.rise().ok().map(Rise::per_second),
+        "perf": entries(ticks),
+        "interrupts": count(&ticks.interrupts),
+        "busy_percent": ticks.busy.as_ref().ok(),
+        "verdict": ticks.verdict.as_ref().map(verdict),
+    })
+}
+
+/// With the times of the readings, so that a trace can be cut to what was counted.
+fn entries(ticks: &CpuTicks) -> Value {
+    let mut value = count(&ticks.entries);
+    if let (Ok(_), Some((from, to))) = (&ticks.entries, ticks.entries_read_ns) {
+        value["from_ns"] = from.into();
+        value["to_ns"] = to.into();
+    }
+    value
+}
+
+fn count(rise: &Fact<Rise>) -> Value {
+    match rise {
+        Ok(rise) => json!({ "count": rise.by, "seconds": rise.over_ns as f64 / 1e9 }),
+        Err(missing) => json!({ "reason": missing.reason(), "text": missing.to_string() }),
+    }
+}
+
+fn verdict(verdict: &Verdict) -> Value {
+    let outcome = match verdict {
+        Verdict::Stopped { .. } => "stopped",
+        Verdict::Idle { .. } => "idle",
+        Verdict::Kept { .. } => "kept",
+        Verdict::Unknown(_) => "unknown",
+    };
+    let needed = match verdict {
+        Verdict::Kept { why: Kept::Needed(needed), .. } => needed.as_slice(),
+        _ => &[],
+    };
+    let reason = |(dependency, per_second, seen): &(&rules::tick::Dependency, f64, Vec<String>)| {
+        json!({
+            "dependency": dependency.name,
+            "per_second": per_second,
+            "holder": dependency.holder,
+            "seen": seen,
+            "release": dependency.release,
+        })
+    };
+    json!({
+        "outcome": outcome,
+        "text": verdict.text(),
+        "reasons": needed.iter().map(reason).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticks(cpu: u32, role: Role, verdict: Option<Verdict>) -> CpuTicks {
+        let rise = Ok(Rise { by: 1250, over_ns: 5_000_000_000 });
+        let entries = Err(Missing::denied("perf event irq_vectors:local_timer_entry"));
+        CpuTicks {
+            cpu,
+            role,
+            interrupts: rise,
+            entries,
+            entries_read_ns: None,
+            busy: Ok(99.8),
+            verdict,
+        }
+    }
+
+    fn shown(ticks: &[CpuTicks]) -> String {
+        let report = Report { ticks, elapsed_ns: 5_000_000_000, full_rate: Ok(250.0) };
+        text(&report, Style { color: false, width: 100 })
+    }
+
+    #[test]
+    fn every_cpu_has_a_line_and_a_kept_tick_its_release() {
+        let why = Kept::Needed(vec![(&DEPENDENCIES[1], 250.0, Vec::new())]);
+        let kept = Verdict::Kept { per_second: 250.0, why };
+        let text = shown(&[ticks(0, Role::Ordinary, None), ticks(1, Role::Tickless, Some(kept))]);
+        let expected = "\
+Timer interrupts within 5.00 s; a CPU that ticks has 250 ticks/s.
+
+  CPU    ticks/s      perf       LOC    busy
+    0      250.0         -      1250  99.8 %
+    1      250.0         -      1250  99.8 %  nohz_full, kept 250 ticks/s: perf_events (a sampling
+                                              perf event in frequency mode, or a throttled one)
+
+What would let go
+  perf_events   end `perf record -F` and its like anywhere on the host, or sample every so many
+                events (`-c`)
+
+perf: perf event irq_vectors:local_timer_entry may not be read (run as root or with CAP_PERFMON).
+The tick of a nohz_full CPU stops while it runs one task; before Linux 4.17 one a second stays.
+Timers of programs and of the kernel count too.
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_count_that_is_missing_is_a_reason_in_json_and_never_zero() {
+        let report = Report {
+            ticks: &[ticks(1, Role::Tickless, Some(Verdict::Stopped { per_second: 1.0 }))],
+            elapsed_ns: 5_000_000_000,
+            full_rate: Err(Missing::absent("CONFIG_HZ")),
+        };
+        let value: Value = serde_json::from_str(&json(&report).unwrap()).unwrap();
+        assert_eq!(value["cpus"][0]["perf"]["reason"], "denied");
+        assert_eq!(value["cpus"][0]["interrupts"]["count"], 1250);
+        assert_eq!(value["cpus"][0]["verdict"]["outcome"], "stopped");
+        assert_eq!(value["full_rate"], Value::Null);
+    }
+}

@@ -1,0 +1,141 @@
+//! What one interval showed.
+
+use super::{Shares, View, parts_add_up, probe};
+use crate::interval::Interval;
+use crate::metric::{Metric, Series, Unit, Values};
+use facts::counters::Moment;
+use facts::probe::ClockReading;
+use facts::tape::Sample;
+use facts::{CpuSet, Fact, HostView, Missing, PerCpu, Why};
+use std::time::Duration;
+
+/// The values of every metric over one interval.
+#[derive(Clone)]
+pub struct Reading {
+    /// When the interval ended.
+    pub at: Moment,
+    /// How long it was, in nanoseconds.
+    pub elapsed_ns: Fact<u64>,
+    /// For how long of that the machine was suspended, in nanoseconds; it comes on top.
+    pub suspended_ns: u64,
+    /// The CPUs that were online at its end.
+    pub cpus: CpuSet,
+    /// Every metric of the view, or part of one, in the order of [`METRICS`](crate::metrics::METRICS).
+    pub columns: Vec<Column>,
+    /// Where the time of all CPUs went, where the view has that.
+    pub shares: Fact<Shares>,
+    /// How long reading the counters at the interval's end took; nothing where they come from a recording.
+    pub took: Option<Duration>,
+    /// What has to be said with it: that it came late, that the machine slept.
+    pub notes: Vec<String>,
+}
+
+/// One metric, or one part of it.
+#[derive(Clone)]
+pub struct Column {
+    /// The metric.
+    pub metric: &'static Metric,
+    /// The values, or why there are none.
+    pub series: Fact<Series>,
+}
+
+impl Reading {
+    /// What happened between two samples of `host`, on all its CPUs or on some, as far as `view` wants to know.
+    pub fn between(
+        host: &HostView,
+        before: &Sample,
+        after: &Sample,
+        cpus: Option<&CpuSet>,
+        view: &View,
+    ) -> Reading {
+        let interval = Interval { host, before: &before.counters, after: &after.counters };
+        let unasked = || Err(Missing::not_collected("the ledger"));
+        let online = &interval.after.online;
+        let cpus = cpus.map_or_else(|| online.clone(), |it| it.and(online));
+        Reading {
+            at: interval.after.at,
+            elapsed_ns: interval.elapsed_ns(),
+            suspended_ns: interval.suspended_ns(),
+            columns: view.metrics.iter().flat_map(|metric| columns(metric, &interval)).collect(),
+            shares: match view.ledger {
+                Some(observer) => Shares::of(&interval, &cpus, &after.clocks, observer),
+                None => unasked(),
+            },
+            took: None,
+            notes: notes(&interval),
+            cpus,
+        }
+    }
+
+    /// Puts what the clock probe saw beside what counters say of the clock.
+    pub fn insert_clocks(&mut self, clocks: &PerCpu<ClockReading>) {
+        let behind = self.columns.iter().rposition(|it| it.metric.unit == Unit::Megahertz);
+        let at = behind.map_or(0, |at| at + 1);
+        self.columns.insert(at, probe::column(clocks, &self.cpus));
+    }
+}
+
+/// What has to be said of an interval beside its values.
+fn notes(interval: &Interval) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(interval.elapsed_ns().err().map(|missing| missing.to_string()));
+    let suspended = Duration::from_nanos(interval.suspended_ns());
+    if !suspended.is_zero() {
+        notes.push(format!("the machine was suspended for {suspended:.1?}"));
+    }
+    let (was, is) = (&interval.before.online, &interval.after.online);
+    let gone = was.minus(is);
+    if !gone.is_empty() {
+        notes.push(format!("CPUs {gone} went offline"));
+    }
+    let come = is.minus(was);
+    if !come.is_empty() {
+        notes.push(format!("CPUs {come} came online"));
+    }
+    notes
+}
+
+/// The columns of one metric: at least one, so that what is missing is seen to be missing.
+fn columns(metric: &'static Metric, interval: &Interval) -> Vec<Column> {
+    let column = |series| Column { metric, series };
+    match (metric.measure)(interval) {
+        Err(missing) => vec![column(Err(missing))],
+        // Parts that nothing happened to are left out: nothing is what all of them together had.
+        Ok(series) if series.is_empty() && parts_add_up(metric) => {
+            vec![column(Ok(Series { part: String::new(), values: Values::Host(Ok(0.0)) }))]
+        }
+        Ok(series) => series.into_iter().map(|it| column(Ok(it))).collect(),
+    }
+}
+
+impl Column {
+    /// Which part of the metric it is; empty where that is one thing.
+    pub fn part(&self) -> &str {
+        self.series.as_ref().map_or("", |it| &it.part)
+    }
+
+    /// Why there is no value in it and will be none; nothing where there is one or may be in the next interval, as
+    /// the busy clock of a CPU that was idle.
+    pub fn missing(&self) -> Option<&Missing> {
+        let values = match &self.series {
+            Err(missing) => return Some(missing),
+            Ok(series) => &series.values,
+        };
+        match values {
+            Values::Host(fact) => fact.as_ref().err().filter(|it| is_lasting(it)),
+            _ => {
+                let facts = values.rows()?;
+                let is_hopeless = |fact: &Fact<f64>| fact.as_ref().is_err_and(is_lasting);
+                facts.iter().all(|(_, it)| is_hopeless(it)).then(|| facts.missing()).flatten()
+            }
+        }
+    }
+}
+
+/// Whether a reason is that of the host, and not of one interval.
+fn is_lasting(missing: &Missing) -> bool {
+    match missing.why {
+        Why::Hidden(_) | Why::Absent | Why::Denied | Why::NotCollected => true,
+        Why::NotHere(_) | Why::Failed(_) | Why::Malformed { .. } => false,
+    }
+}
