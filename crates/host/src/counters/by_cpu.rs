@@ -1,13 +1,11 @@
 //! The sources that have something for each CPU, and what becomes of them when a CPU comes or goes.
 
-use super::clock;
+use super::cpu_files::{Idle, Throttling};
 use super::files::{File, Files};
-use super::idle::Idle;
 use super::perf_counts::PerfCounts;
 use super::registers::Registers;
-use super::temperature::{self, Temperature};
-use super::throttling::Throttling;
-use super::wanted::Wanted;
+use super::temperature::{SensorRegisters, Temperature};
+use super::{Wanted, clock};
 use crate::probe;
 use facts::counters::{Counters, Family};
 use facts::cpu::cpuidle::Cpuidle;
@@ -33,7 +31,7 @@ pub(super) struct ByCpu {
     throttling: Fact<Throttling>,
     temperature: Fact<Temperature>,
     /// The other way to the temperature, where no driver reads the sensors.
-    sensors: Fact<temperature::Registers>,
+    sensors: Fact<SensorRegisters>,
     perf: PerfCounts,
     /// The other way to the clocks, where perf has none that tell how fast a CPU ran.
     registers: Option<Registers>,
@@ -53,7 +51,7 @@ impl ByCpu {
         }
         let unread = || Missing::not_collected(ONLINE);
         let sensors = match wanted.has(Family::Temperature) {
-            true => temperature::Registers::open(&files.live, host, &online),
+            true => SensorRegisters::open(&files.live, host, &online),
             false => Err(unread()),
         };
         ByCpu {

@@ -1,30 +1,28 @@
 //! Energy that the processors have used, by domain: powercap, else the PMU `power`, else the registers.
 //!
 //! Sources: Documentation/power/powercap/powercap.rst; arch/x86/events/rapl.c. `energy_uj` is for root since
-//! Linux 5.10 and starts again at 0 after `max_energy_range_uj`: some minutes of full power. That is added up
-//! here, as long as samples are close enough together that it cannot have happened twice.
+//! Linux 5.10 and starts again at 0 after `max_energy_range_uj`: minutes at full power. Samples add up the
+//! wraps, if they are close enough together that the counter cannot have wrapped twice.
 
-mod powercap;
 mod registers;
 mod total;
-mod wrapping;
 
+use super::cell_files::TableLayout;
 use super::clock;
-use super::files::Files;
-use super::shape::Shape;
-use super::slot::{MOST_COUNTERS, Slot};
+use super::files::{File, Files};
+use super::perf_slot::{MOST_COUNTERS, PerfSlot};
 use crate::Source;
 use crate::perf::counters;
 use facts::counters::{Counters, Family, Table};
 use facts::pmu::Counter;
-use facts::{CpuSet, Fact, HostView, Missing, Origin};
-use powercap::Powercap;
+use facts::{CpuSet, Fact, HostView, Missing, Origin, parse};
 use registers::Registers;
+use total::{Total, Wrapping};
 
 /// No domain takes more power than this, in microwatts: the largest packages take a quarter of it.
 const MOST_MICROWATTS: u64 = 2_000_000_000;
 
-/// The counters, by the way that is open.
+/// The counters, in one of three ways to read them.
 #[derive(Debug)]
 pub(super) enum Energy {
     Powercap(Powercap),
@@ -35,9 +33,9 @@ pub(super) enum Energy {
 /// One group of the PMU's events for each package.
 #[derive(Debug)]
 pub(super) struct Groups {
-    shape: Shape,
+    layout: TableLayout,
     counters: Vec<Counter>,
-    slots: Vec<Slot>,
+    slots: Vec<PerfSlot>,
 }
 
 impl Energy {
@@ -84,17 +82,18 @@ impl Groups {
         let readers = pmu.cpus.ok_or_else(|| Missing::absent("a CPU that reads the PMU power"))?;
         let counters: Vec<Counter> = pmu.events.into_iter().take(MOST_COUNTERS).collect();
         files.take(readers.len().saturating_mul(counters.len()))?;
-        let slots: Vec<Slot> = readers.iter().map(|cpu| Slot::open(cpu, &counters)).collect();
+        let slots: Vec<PerfSlot> =
+            readers.iter().map(|cpu| PerfSlot::open(cpu, &counters)).collect();
         let packages = (0..slots.len()).flat_map(|package| {
             counters.iter().map(move |counter| domain_name(package, &counter.name))
         });
         let names: Vec<String> = packages.collect();
-        let shape = Shape::new([0], names.iter().map(String::as_str));
-        Ok(Groups { shape, counters, slots })
+        let layout = TableLayout::new([0], names.iter().map(String::as_str));
+        Ok(Groups { layout, counters, slots })
     }
 
     fn sample(&mut self, into: &mut Fact<Table>) -> Fact<()> {
-        self.shape.begin(into, clock::now_ns());
+        self.layout.begin(into, clock::now_ns());
         let Ok(table) = into else { return Ok(()) };
         table.set_source("PMU power of perf");
         for (package, slot) in self.slots.iter_mut().enumerate() {
@@ -131,6 +130,79 @@ fn name(package: usize, part: Option<&str>) -> String {
         None => format!("package-{package}"),
         Some(part) => format!("package-{package}/{part}"),
     }
+}
+
+const POWERCAP: &str = "/sys/class/powercap";
+
+/// The zones of powercap, sorted by name.
+#[derive(Debug)]
+pub(super) struct Powercap {
+    layout: TableLayout,
+    zones: Vec<Zone>,
+}
+
+#[derive(Debug)]
+struct Zone {
+    file: File,
+    energy: Wrapping,
+    total: Total,
+}
+
+impl Powercap {
+    /// Finds the zones.
+    ///
+    /// Errors: there are none, or this process may not read their energy.
+    pub(super) fn open(files: &mut Files) -> Fact<Powercap> {
+        let source: &dyn Source = &files.live;
+        let named = zone_names(source)?;
+        let zone = |(_, zone): &(String, String)| -> Fact<Zone> {
+            let range = source.parsed(&format!("{zone}/max_energy_range_uj"), parse::number)?;
+            Ok(Zone {
+                file: File::new(format!("{zone}/energy_uj")),
+                energy: Wrapping::new(range, MOST_MICROWATTS),
+                total: Total::zero(),
+            })
+        };
+        let mut zones: Vec<Zone> = named.iter().map(zone).collect::<Fact<_>>()?;
+        let first =
+            zones.first_mut().ok_or_else(|| Missing::absent(format!("{POWERCAP}/intel-rapl:0")))?;
+        files.number(&mut first.file)?;
+        Ok(Powercap {
+            layout: TableLayout::new([0], named.iter().map(|(name, _)| name.as_str())),
+            zones,
+        })
+    }
+
+    pub(super) fn sample(&mut self, files: &mut Files, into: &mut Fact<Table>) -> Fact<()> {
+        let read_at = clock::now_ns();
+        self.layout.begin(into, read_at);
+        let Ok(table) = into else { return Ok(()) };
+        for (column, zone) in self.zones.iter_mut().enumerate() {
+            let energy = files.number(&mut zone.file)?;
+            zone.total.add(zone.energy.delta(energy, read_at));
+            table.set(0, column, zone.total.count(|microjoules| microjoules));
+        }
+        Ok(())
+    }
+}
+
+/// The name of every zone, and its folder, sorted: `package-0`, `package-0/dram`.
+fn zone_names(source: &dyn Source) -> Fact<Vec<(String, String)>> {
+    let mut names: Vec<(String, String)> = Vec::new();
+    for package in source.numbered(POWERCAP, "intel-rapl:")? {
+        let zone = format!("{POWERCAP}/intel-rapl:{package}");
+        let name = source.parsed(&format!("{zone}/name"), parse::line)?;
+        // Its parts are folders of its own folder, with its name in front of theirs.
+        for part in source.numbered(&zone, &format!("intel-rapl:{package}:")).unwrap_or_default() {
+            let zone = format!("{zone}/intel-rapl:{package}:{part}");
+            if let Ok(of_part) = source.parsed(&format!("{zone}/name"), parse::line) {
+                names.push((format!("{name}/{of_part}"), zone));
+            }
+        }
+        names.push((name, zone));
+    }
+    names.sort();
+    Ok(names)
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@
 //! folder that was removed ENODEV, and neither ever shows its successor.
 
 use super::limit;
-use super::msr_devices::MsrDevices;
-use crate::source::live;
+use crate::source::live::{self, read_register};
 use crate::{Live, Source};
 use facts::limits::LARGEST_FILE;
 use facts::{Fact, Missing, Origin, Why};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 
 /// Descriptors that are left to the rest of the program: its own files, perf events and libraries.
 const RESERVED: usize = 256;
@@ -205,6 +205,37 @@ fn read_all(file: &OwnedFd, buffer: &mut Vec<u8>, ends: Ends) -> Result<(), Errn
 /// A reason that is not about one file.
 pub(super) fn failed(what: impl Into<String>, why: impl Into<String>) -> Missing {
     Missing { what: what.into(), why: Why::Failed(why.into()) }
+}
+
+/// The msr devices of CPUs whose registers are read again and again.
+///
+/// Devices that are kept open, by CPU.
+#[derive(Debug, Default)]
+pub(super) struct MsrDevices(BTreeMap<u32, OwnedFd>);
+
+/// Reads a register of a CPU, both by number: the way to it is the caller's.
+pub(super) type ReadRegister<'a> = dyn FnMut(u32, u32) -> Fact<u64> + 'a;
+
+impl MsrDevices {
+    /// Whether that of `cpu` is open.
+    pub(super) fn has(&self, cpu: u32) -> bool {
+        self.0.contains_key(&cpu)
+    }
+
+    /// Keeps that of `cpu` from here on.
+    pub(super) fn keep(&mut self, cpu: u32, device: OwnedFd) {
+        self.0.insert(cpu, device);
+    }
+
+    /// Closes that of `cpu`.
+    pub(super) fn close(&mut self, cpu: u32) {
+        self.0.remove(&cpu);
+    }
+
+    /// A register, where the device is open.
+    pub(super) fn read(&self, cpu: u32, address: u32) -> Option<Fact<u64>> {
+        self.0.get(&cpu).map(|device| read_register(device.as_fd(), cpu, address))
+    }
 }
 
 #[cfg(test)]

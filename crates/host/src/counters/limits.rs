@@ -4,9 +4,9 @@
 //! is set once and stays until somebody clears it: read at both ends of an interval, it tells what began within. Nothing
 //! is cleared here; the kernel clears the log of bit 0 by itself (drivers/thermal/intel/therm_throt.c).
 
+use super::Wanted;
 use super::files::Files;
 use super::register_table::RegisterTable;
-use super::wanted::Wanted;
 use crate::Source;
 use facts::counters::{Counters, Family};
 use facts::msr::limit_reasons::Layout;

@@ -1,37 +1,28 @@
 //! The counters of a host, sampled again and again.
 //!
-//! One file for each source. A source that cannot be read leaves its reason in its own family and touches no
-//! other; it is tried again at the next sample.
+//! A source that cannot be read puts its reason into its own family and changes no
+//! other; the next sample tries it again.
 
 mod by_cpu;
+mod cell_files;
 mod clock;
+mod cpu_files;
 mod energy;
-mod epoch;
 mod files;
-mod grid;
 mod groups;
-mod idle;
 mod limit;
 mod limits;
-mod listing;
-mod msr_devices;
-mod once;
 mod perf_counts;
-mod pressure;
+mod perf_slot;
+mod proc_files;
 mod register_table;
 mod registers;
 mod residency;
-mod run_time;
-mod shape;
 mod sharing;
-mod slot;
 mod tasks;
 mod temperature;
-mod throttling;
-mod wanted;
 
 pub use limit::{raise as raise_open_files, with_original_limit};
-pub use wanted::{Processes, Wanted};
 
 use crate::Live;
 use by_cpu::ByCpu;
@@ -41,10 +32,8 @@ use facts::{Fact, HostView, Missing};
 use files::Files;
 use groups::Quotas;
 use limits::Limits;
-use once::Once;
-use pressure::Pressure;
+use proc_files::{Pressure, ProcFiles, RunTime};
 use residency::Residency;
-use run_time::RunTime;
 use tasks::Sampled;
 
 /// Samples one host. Its files stay open from the first sample on.
@@ -53,7 +42,7 @@ pub struct Sampler {
     wanted: Wanted,
     files: Files,
     by_cpu: ByCpu,
-    once: Once,
+    proc_files: ProcFiles,
     pressure: Pressure,
     run_time: RunTime,
     tasks: Option<Sampled>,
@@ -84,12 +73,12 @@ impl Sampler {
             false => unasked(Family::Energy),
         };
         let limits = Limits::open(&files.live, host, &wanted, by_cpu.online());
-        let (once, pressure) = (Once::new(), Pressure::new());
+        let (proc_files, pressure) = (ProcFiles::new(), Pressure::new());
         Sampler {
             wanted,
             files,
             by_cpu,
-            once,
+            proc_files,
             pressure,
             run_time,
             tasks,
@@ -120,7 +109,7 @@ impl Sampler {
         if let Some(tasks) = &mut self.tasks {
             tasks.sample(files, into);
         }
-        self.once.sample(files, wanted, self.by_cpu.online(), into);
+        self.proc_files.sample(files, wanted, self.by_cpu.online(), into);
         if wanted.has(Family::Pressure) {
             self.pressure.sample(files, into, clock::now_ns());
         }
@@ -143,4 +132,64 @@ impl Sampler {
 
 fn unasked<T>(family: Family) -> Fact<T> {
     Err(Missing::not_collected(family.source()))
+}
+
+/// What to sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The families; every other one is missing because it was not collected.
+    pub families: Vec<Family>,
+    /// The tasks; `None` for no task at all.
+    pub tasks: Option<Processes>,
+    /// Whether to read control groups: those that the host is known to limit, and those of [`Wanted::groups_of`].
+    pub groups: bool,
+    /// The processes whose control groups are read too, by number.
+    pub groups_of: Vec<u32>,
+    /// Whether to visit every CPU, which wakes it: the kernel writes the time in an idle state when the state is
+    /// left, and the time of a task when something else runs (kernel/sched/stats.h). Costs every CPU an
+    /// interrupt and a context switch.
+    pub wake: bool,
+}
+
+/// Whose tasks to sample, besides the kernel's own threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Processes {
+    /// No process.
+    KernelThreads,
+    /// These processes, by number.
+    Chosen(Vec<u32>),
+    /// All processes.
+    All,
+}
+
+impl Wanted {
+    /// For a screen that is updated every second: all cheap families, and kernel threads. Not the registers of every
+    /// core, because each reading interrupts that core.
+    pub fn watch() -> Wanted {
+        let is_dear = |it: &Family| matches!(it, Family::IdleSleep | Family::CoreLimits);
+        let is_cheap = |it: &&Family| !is_dear(it) && !it.is_traced();
+        Wanted {
+            families: Family::ALL.iter().filter(is_cheap).copied().collect(),
+            tasks: Some(Processes::KernelThreads),
+            groups: true,
+            groups_of: Vec::new(),
+            wake: false,
+        }
+    }
+
+    /// For the ledger of an interval, at both of its ends: all families, every CPU awake, and every task.
+    pub fn ledger() -> Wanted {
+        let is_sampled = |it: &&Family| !it.is_traced();
+        Wanted {
+            families: Family::ALL.iter().filter(is_sampled).copied().collect(),
+            tasks: Some(Processes::All),
+            groups: true,
+            groups_of: Vec::new(),
+            wake: true,
+        }
+    }
+
+    pub(super) fn has(&self, family: Family) -> bool {
+        self.families.contains(&family)
+    }
 }

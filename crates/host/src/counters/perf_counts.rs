@@ -3,9 +3,9 @@
 //! One system call reads them all on their CPU. Everybody who may count on a CPU may have them: root,
 //! CAP_PERFMON, or kernel.perf_event_paranoid of at most 0.
 
+use super::cell_files::TableLayout;
 use super::files::Files;
-use super::shape::Shape;
-use super::slot::{MOST_COUNTERS, Slot};
+use super::perf_slot::{MOST_COUNTERS, PerfSlot};
 use crate::perf::{Group, counters};
 use crate::{Live, Source};
 use facts::counters::{Counters, Family};
@@ -20,12 +20,12 @@ const PMU: &str = "PMU msr of perf";
 pub(super) struct PerfCounts {
     /// The clocks first, then context switches.
     counters: Vec<Counter>,
-    clocks: Fact<Shape>,
+    clocks: Fact<TableLayout>,
     /// Clocks that are not to be believed.
     hidden: Vec<(Box<str>, Missing)>,
-    switches: Fact<Shape>,
+    switches: Fact<TableLayout>,
     /// Of every CPU that was ever online, ascending: the group of one that went fails until it is back.
-    slots: Vec<Slot>,
+    slots: Vec<PerfSlot>,
 }
 
 impl PerfCounts {
@@ -53,8 +53,8 @@ impl PerfCounts {
         let mut counters = clocks.clone().unwrap_or_default();
         counters.extend(switches.clone());
         let mut counts = PerfCounts {
-            clocks: clocks.map(|clocks| Shape::new([], clocks.iter().map(event_name))),
-            switches: switches.map(|_| Shape::new([], ["switches"])),
+            clocks: clocks.map(|clocks| TableLayout::new([], clocks.iter().map(event_name))),
+            switches: switches.map(|_| TableLayout::new([], ["switches"])),
             hidden,
             counters,
             slots: Vec::new(),
@@ -65,24 +65,24 @@ impl PerfCounts {
 
     /// Has a row for each of these CPUs from here on.
     pub(super) fn renew(&mut self, files: &mut Files, online: &CpuSet) {
-        for shape in [&mut self.clocks, &mut self.switches].into_iter().flatten() {
-            shape.rows = online.iter().collect();
+        for layout in [&mut self.clocks, &mut self.switches].into_iter().flatten() {
+            layout.rows = online.iter().collect();
         }
         if self.counters.is_empty() {
             return;
         }
         for cpu in online.iter() {
-            if let Err(at) = self.slots.binary_search_by_key(&cpu, Slot::cpu)
+            if let Err(at) = self.slots.binary_search_by_key(&cpu, PerfSlot::cpu)
                 && files.take(self.counters.len()).is_ok()
             {
-                self.slots.insert(at, Slot::open(cpu, &self.counters));
+                self.slots.insert(at, PerfSlot::open(cpu, &self.counters));
             }
         }
     }
 
     /// Whether [`Family::Clocks`] has this column.
     pub(super) fn has_clock(&self, name: &str) -> bool {
-        let has = |shape: &Shape| shape.columns.iter().any(|column| **column == *name);
+        let has = |layout: &TableLayout| layout.columns.iter().any(|column| **column == *name);
         self.clocks.as_ref().is_ok_and(has)
     }
 
@@ -90,7 +90,7 @@ impl PerfCounts {
     pub(super) fn begin(&self, into: &mut Counters, family: Family, read_at: u64) {
         let table = into.table_mut(family);
         match if family == Family::Clocks { &self.clocks } else { &self.switches } {
-            Ok(shape) => shape.begin(table, read_at),
+            Ok(layout) => layout.begin(table, read_at),
             Err(missing) => *table = Err(missing.clone()),
         }
         if let (Family::Clocks, Ok(table)) = (family, table) {
@@ -106,18 +106,18 @@ impl PerfCounts {
         if self.counters.is_empty() {
             return;
         }
-        let slot = self.slots.binary_search_by_key(&cpu, Slot::cpu);
+        let slot = self.slots.binary_search_by_key(&cpu, PerfSlot::cpu);
         let counts = match slot.ok().and_then(|at| self.slots.get_mut(at)) {
             Some(slot) => slot.read(&self.counters),
             None => Err(Missing::not_collected(format!(
                 "perf events of CPU {cpu}, for want of descriptors"
             ))),
         };
-        let n_clocks = self.clocks.as_ref().map_or(0, |shape| shape.columns.len());
-        for (shape, family, n_before) in
+        let n_clocks = self.clocks.as_ref().map_or(0, |layout| layout.columns.len());
+        for (layout, family, n_before) in
             [(&self.clocks, Family::Clocks, 0), (&self.switches, Family::ContextSwitches, n_clocks)]
         {
-            let (Ok(_), Ok(table)) = (shape, into.table_mut(family)) else { continue };
+            let (Ok(_), Ok(table)) = (layout, into.table_mut(family)) else { continue };
             match &counts {
                 Ok(counts) => {
                     let cells = table.row_mut(row, read_at).iter_mut();

@@ -4,9 +4,9 @@
 //! about (arch/x86/kernel/msr.c). The registers of one row are read one after the other, and what they count goes on
 //! meanwhile, for some microseconds.
 
+use super::cell_files::TableLayout;
 use super::clock;
-use super::msr_devices::ReadRegister;
-use super::shape::Shape;
+use super::files::ReadRegister;
 use super::sharing::{leaders, of_one_die};
 use crate::Source;
 use facts::counters::Table;
@@ -23,7 +23,7 @@ pub(super) struct RegisterTable {
     scope: Scope,
     topology: Topology,
     online: CpuSet,
-    shape: Shape,
+    layout: TableLayout,
     /// In the order of the columns.
     addresses: Vec<u32>,
     /// Columns whose register the first CPU does not have.
@@ -61,9 +61,9 @@ impl RegisterTable {
         if let (true, Some((_, missing))) = (names.is_empty(), refused.first()) {
             return Err(missing.clone());
         }
-        let shape = Shape::new(rows, names);
+        let layout = TableLayout::new(rows, names);
         let (topology, online) = (host.topology.clone(), online.clone());
-        Ok(RegisterTable { scope, topology, online, shape, addresses, refused })
+        Ok(RegisterTable { scope, topology, online, layout, addresses, refused })
     }
 
     /// Reads every register. `decode` makes a count of what one CPU's holds.
@@ -75,13 +75,13 @@ impl RegisterTable {
         decode: &dyn Fn(u32, u64) -> Fact<u64>,
     ) {
         self.follow(online);
-        self.shape.begin(into, clock::now_ns());
+        self.layout.begin(into, clock::now_ns());
         let Ok(table) = into else { return };
         table.set_source(SOURCE);
         for (column, why) in &self.refused {
             table.blank_column(column, why.clone());
         }
-        for (row, &cpu) in self.shape.rows.iter().enumerate() {
+        for (row, &cpu) in self.layout.rows.iter().enumerate() {
             let cells = table.row_mut(row, clock::now_ns());
             let mut registers = cells.iter_mut().zip(&self.addresses);
             let filled = registers.try_for_each(|(cell, &address)| {
@@ -100,7 +100,7 @@ impl RegisterTable {
             return;
         }
         self.online = online.clone();
-        self.shape.rows =
+        self.layout.rows =
             leaders(self.scope, &self.topology, online).unwrap_or_default().into_iter().collect();
     }
 }

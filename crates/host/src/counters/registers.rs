@@ -9,9 +9,9 @@
 #[cfg(target_arch = "x86_64")]
 mod rdpru;
 
+use super::cell_files::TableLayout;
 use super::clock;
 use super::files::{Files, failed};
-use super::shape::Shape;
 use crate::source::live::{msr_device, read_register};
 use crate::{Source, probe};
 use facts::counters::{Counters, Family};
@@ -30,7 +30,7 @@ const ATTEMPTS: usize = 5;
 /// The clocks of each CPU, for a thread that runs on it.
 #[derive(Debug)]
 pub(super) struct Registers {
-    shape: Shape,
+    layout: TableLayout,
     way: Way,
     has_smi: bool,
 }
@@ -71,7 +71,7 @@ impl Registers {
         }
         let has_smi = has_smi && matches!(way, Way::Devices(_));
         let columns = COLUMNS.into_iter().chain(has_smi.then_some("smi"));
-        let mut registers = Registers { shape: Shape::new([], columns), way, has_smi };
+        let mut registers = Registers { layout: TableLayout::new([], columns), way, has_smi };
         registers.renew(files, online);
         probe::pinned(first, || registers.prove())??;
         Ok(registers)
@@ -79,7 +79,7 @@ impl Registers {
 
     /// Has a row for each of these CPUs from here on.
     pub(super) fn renew(&mut self, files: &mut Files, online: &CpuSet) {
-        self.shape.rows = online.iter().collect();
+        self.layout.rows = online.iter().collect();
         if let Way::Devices(devices) = &mut self.way {
             files.give_back(devices.iter().filter(|it| it.is_ok()).count());
             let open = |cpu| {
@@ -111,7 +111,7 @@ impl Registers {
     /// Begins the table.
     pub(super) fn begin(&self, into: &mut Counters, read_at: u64) {
         let table = into.table_mut(Family::Clocks);
-        self.shape.begin(table, read_at);
+        self.layout.begin(table, read_at);
         if let Ok(table) = table {
             table.set_source(match &self.way {
                 Way::Devices(_) => "/dev/cpu/N/msr",
@@ -164,7 +164,7 @@ impl Registers {
     fn register(&self, row: usize, address: u32) -> Fact<u64> {
         match &self.way {
             Way::Devices(devices) => {
-                let cpu = self.shape.rows.get(row).copied().unwrap_or_default();
+                let cpu = self.layout.rows.get(row).copied().unwrap_or_default();
                 let device = devices.get(row).ok_or_else(|| Missing::absent(path(cpu, address)))?;
                 read_register(device.as_ref()?.as_fd(), cpu, address)
             }

@@ -4,12 +4,12 @@
 //! Source: arch/x86/events/intel/cstate.c, which knows the models that have each register. Intel only. AMD's
 //! processors count none. When a reader goes offline, the kernel has another CPU of its core or package go on.
 
+use super::cell_files::TableLayout;
 use super::clock;
 use super::files::Files;
 use super::perf_counts::event_name;
+use super::perf_slot::{MOST_COUNTERS, PerfSlot};
 use super::register_table::RegisterTable;
-use super::shape::Shape;
-use super::slot::{MOST_COUNTERS, Slot};
 use crate::Source;
 use crate::perf::counters;
 use facts::counters::{Counters, Family};
@@ -29,8 +29,8 @@ pub(super) enum Residency {
 #[derive(Debug)]
 pub(super) struct Groups {
     counters: Vec<Counter>,
-    shape: Shape,
-    slots: Vec<Slot>,
+    layout: TableLayout,
+    slots: Vec<PerfSlot>,
 }
 
 impl Residency {
@@ -110,14 +110,14 @@ impl Groups {
             readers.first().ok_or_else(|| Missing::absent(format!("a CPU that reads {name}")))?;
         crate::perf::Group::open(first, &counters)?;
         files.take(readers.len().saturating_mul(counters.len()))?;
-        let slots = readers.iter().map(|cpu| Slot::open(cpu, &counters)).collect();
-        let shape = Shape::new(readers.iter(), counters.iter().map(state));
-        Ok(Groups { counters, shape, slots })
+        let slots = readers.iter().map(|cpu| PerfSlot::open(cpu, &counters)).collect();
+        let layout = TableLayout::new(readers.iter(), counters.iter().map(state));
+        Ok(Groups { counters, layout, slots })
     }
 
     fn sample(&mut self, into: &mut Counters, family: Family) {
         let table = into.table_mut(family);
-        self.shape.begin(table, clock::now_ns());
+        self.layout.begin(table, clock::now_ns());
         let Ok(table) = table else { return };
         for (row, slot) in self.slots.iter_mut().enumerate() {
             let read_at = clock::now_ns();

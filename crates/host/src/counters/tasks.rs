@@ -4,15 +4,14 @@
 //! only when it has run since. /proc is searched for more tasks only after one was made anywhere. What a task
 //! ran between its last sample and its death is in no sample.
 
-mod found;
+mod search;
 
-use super::clock;
 use super::files::{File, Files, failed};
-use super::wanted::Processes;
+use super::{Processes, clock};
 use facts::counters::task_stat::{Scheduled, TaskStat};
 use facts::counters::{Counters, Task};
 use facts::{Fact, HostView, Missing};
-use found::Found;
+use search::Search;
 use std::fmt::Write as _;
 
 /// Each open file of /proc holds a page of the kernel's memory (fs/seq_file.c), so more tasks than these are
@@ -22,12 +21,12 @@ const MOST_KEPT: usize = 8192;
 /// The tasks that are sampled.
 #[derive(Debug)]
 pub(super) struct Sampled {
-    found: Found,
+    search: Search,
     /// Ascending by number.
     tasks: Vec<Kept>,
     kernel_threads: Fact<()>,
     path: String,
-    /// What the last search found: process and task.
+    /// What the last search search: process and task.
     seen: Vec<(u32, u32)>,
 }
 
@@ -41,8 +40,8 @@ struct Kept {
 impl Sampled {
     pub(super) fn new(processes: Processes, host: &HostView) -> Sampled {
         let kernel_threads = crate::readers::kernel_threads(&host.processes).map(|_| ());
-        let found = Found::new(processes);
-        Sampled { found, tasks: Vec::new(), kernel_threads, path: String::new(), seen: Vec::new() }
+        let search = Search::new(processes);
+        Sampled { search, tasks: Vec::new(), kernel_threads, path: String::new(), seen: Vec::new() }
     }
 
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Counters) {
@@ -63,7 +62,7 @@ impl Sampled {
         let mut tasks = std::mem::replace(&mut into.tasks, Err(Missing::not_collected("tasks")))
             .unwrap_or_default();
         tasks.read_at = read_at;
-        tasks.complete = self.found.is_everybody() && self.kernel_threads.is_ok();
+        tasks.complete = self.search.is_everybody() && self.kernel_threads.is_ok();
         tasks.list.clear();
         tasks.list.extend(self.tasks.iter().map(|kept| kept.task));
         into.tasks = match tasks.list.iter().any(|task| task.run_ns > 0) {
@@ -74,10 +73,10 @@ impl Sampled {
 
     /// Finds tasks that were made since the last sample.
     fn search(&mut self, files: &mut Files, again: bool) -> Fact<()> {
-        if *self.found.processes() == Processes::KernelThreads {
+        if *self.search.processes() == Processes::KernelThreads {
             self.kernel_threads.clone()?;
         }
-        if !self.found.search(files, again, &mut self.seen)? {
+        if !self.search.search(files, again, &mut self.seen)? {
             return Ok(());
         }
         let n_before = self.tasks.len();
@@ -91,7 +90,7 @@ impl Sampled {
                 continue;
             }
             let Some(stat) = stat(files, &mut self.path, pid, tid) else { continue };
-            if self.found.wants(pid, &stat) {
+            if self.search.wants(pid, &stat) {
                 self.tasks.extend(Kept::open(files, pid, &stat, n_left > 0));
                 n_left = n_left.saturating_sub(1);
             }

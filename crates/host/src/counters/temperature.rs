@@ -4,17 +4,15 @@
 //! labels each sensor with its core or package. The others do not say whose they are, and are taken where there
 //! is only one package.
 
-mod registers;
-
-pub(super) use registers::Registers;
-
+use super::cell_files::{Cell, CellFiles};
 use super::clock;
-use super::files::{File, Files};
-use super::grid::{Cell, Grid};
+use super::files::{File, Files, ReadRegister};
+use super::register_table::RegisterTable;
 use crate::Source;
-use facts::counters::{Counters, Family};
+use facts::counters::{Counters, Family, Table};
 use facts::cpu::topology::Topology;
-use facts::{CpuSet, Fact, IfPresent, Missing, parse};
+use facts::msr::{Scope, intel, path, thermal_status};
+use facts::{CpuSet, Fact, HostView, IfPresent, Missing, PerCpu, parse};
 
 const HWMON: &str = "/sys/class/hwmon";
 const THERMAL: &str = "/sys/class/thermal";
@@ -23,7 +21,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 /// The sensors, one for each CPU that is asked.
 #[derive(Debug)]
 pub(super) struct Temperature {
-    grid: Grid,
+    cells: CellFiles,
 }
 
 impl Temperature {
@@ -52,20 +50,20 @@ impl Temperature {
             rows: [row].into(),
         };
         let cells = sensors.iter().enumerate().map(cell).collect();
-        Ok(Temperature { grid: Grid::new(rows, ["temperature".into()].into(), cells) })
+        Ok(Temperature { cells: CellFiles::new(rows, ["temperature".into()].into(), cells) })
     }
 
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Counters) {
         let table = into.table_mut(Family::Temperature);
-        self.grid.begin(table, clock::now_ns());
+        self.cells.begin(table, clock::now_ns());
         if let Ok(table) = table {
-            self.grid.read(files, table);
+            self.cells.read(files, table);
         }
     }
 
     /// Closes every file.
     pub(super) fn close(&mut self, files: &mut Files) {
-        self.grid.close(files);
+        self.cells.close(files);
     }
 }
 
@@ -149,10 +147,68 @@ fn of_the_package(
     Ok(zone.map(|zone| (cpu, format!("{THERMAL}/thermal_zone{zone}/temp"))))
 }
 
+/// The temperature registers of each core, used if no kernel driver reads them.
+///
+/// Source: drivers/thermal/intel/intel_tcc.c; Intel SDM vol. 3B, "Digital Thermal Sensors". The register holds
+/// how far a core is below its limit, in whole degrees.
+#[derive(Debug)]
+pub(super) struct SensorRegisters {
+    topology: Topology,
+    /// The register with the limit, of each package.
+    targets: PerCpu<u64>,
+    table: RegisterTable,
+}
+
+impl SensorRegisters {
+    /// Finds the sensors.
+    ///
+    /// Errors: the processor has none, does not say what they count from, or does not let us read them.
+    pub(super) fn open(
+        source: &dyn Source,
+        host: &HostView,
+        online: &CpuSet,
+    ) -> Fact<SensorRegisters> {
+        host.platform.hides(Family::Temperature.source())?;
+        // CPUID.06H:EAX[0] is the flag that coretemp asks for (drivers/hwmon/coretemp.c).
+        if !host.cpuinfo.as_ref()?.has("dtherm") {
+            let because = "/proc/cpuinfo has no flag dtherm";
+            return Err(Missing::not_here(Family::Temperature.source(), because));
+        }
+        let targets = host.msrs.of(&intel::TEMPERATURE_TARGET)?.clone();
+        let columns = [("temperature", intel::THERM_STATUS.address)];
+        let table = RegisterTable::open(source, host, Scope::Core, &columns, online)?;
+        Ok(SensorRegisters { topology: host.topology.clone(), targets, table })
+    }
+
+    /// Reads every sensor, in thousandths of a degree Celsius.
+    pub(super) fn sample(
+        &mut self,
+        online: &CpuSet,
+        read: &mut ReadRegister<'_>,
+        into: &mut Fact<Table>,
+    ) {
+        let SensorRegisters { topology, targets, table } = self;
+        let temperature = |cpu, status| {
+            let leader = topology.package_leader(cpu);
+            let target = || path(leader, intel::TEMPERATURE_TARGET.address);
+            let limit = targets.get(leader).cloned();
+            let limit = limit.unwrap_or_else(|| Err(Missing::absent(target())))?;
+            let degrees = thermal_status::temperature(status, limit).ok_or_else(|| {
+                let found = format!("{status:#x}, with {limit:#x} in {:#x}", 0x1a2);
+                let register = path(cpu, intel::THERM_STATUS.address);
+                Missing::malformed(register, &found, "a valid reading (bit 31) above 0 degrees")
+            })?;
+            Ok(degrees * 1000)
+        };
+        table.sample(online, read, into, &temperature);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Captured;
+    use crate::counters::register_table::tests::{shown, xeons};
 
     fn sensors(excerpt: &str) -> Vec<(u32, String)> {
         let host = Captured::excerpt(excerpt).unwrap();
@@ -183,5 +239,25 @@ Core 9
     #[test]
     fn other_chips_are_no_cpus() {
         assert_eq!(sensors("//- /sys/class/hwmon/hwmon0/name\nnvme\n"), []);
+    }
+
+    #[test]
+    fn cores_count_down_from_the_limit_of_their_package() {
+        let source = xeons(&[
+            (0, 0x1a2, 0x0064_0000),
+            (2, 0x1a2, 0x005a_0000),
+            (0, 0x19c, 0x8845_0000),
+            (1, 0x19c, 0x0845_0000),
+            (2, 0x19c, 0x8801_0000),
+            (3, 0x19c, 0x8800_0008),
+        ]);
+        let all = CpuSet::parse_list("0-4").unwrap();
+        let mut registers = SensorRegisters::open(&source, &crate::view(&source), &all).unwrap();
+        let mut table = Err(Missing::not_collected("test"));
+        registers.sample(&all, &mut |cpu, address| source.msr(cpu, address), &mut table);
+        assert_eq!(
+            shown(&table),
+            "temperature; 0: 31000; 2: 89000; 3: 90000; 1: /dev/cpu/1/msr 0x19c holds \"0x8450000, with 0x640000 in 0x1a2\", expected a valid reading (bit 31) above 0 degrees"
+        );
     }
 }

@@ -4,14 +4,13 @@
 //! domain whose register reads 0 is one that the processor does not have (arch/x86/events/probe.c leaves it out too).
 
 use super::super::clock;
-use super::super::msr_devices::ReadRegister;
 use super::super::register_table::SOURCE;
-use super::super::shape::Shape;
 use super::super::sharing::{groups, leaders, of_one_die};
-use super::total::Total;
-use super::wrapping::Wrapping;
+use super::total::{Total, Wrapping};
 use super::{MOST_MICROWATTS, name};
 use crate::Source;
+use crate::counters::cell_files::TableLayout;
+use crate::counters::files::ReadRegister;
 use facts::counters::{Family, Table};
 use facts::cpu::topology::Topology;
 use facts::msr::energy::{Domain, domains};
@@ -24,7 +23,7 @@ use facts::{CpuSet, Fact, HostView, Missing};
 pub(in super::super) struct Registers {
     topology: Topology,
     online: CpuSet,
-    shape: Shape,
+    layout: TableLayout,
     counters: Vec<Counter>,
 }
 
@@ -68,10 +67,10 @@ impl Registers {
         if counters.is_empty() {
             return Err(none());
         }
-        let shape = Shape::new([0], counters.iter().map(|(name, _)| name.as_str()));
+        let layout = TableLayout::new([0], counters.iter().map(|(name, _)| name.as_str()));
         let counters = counters.into_iter().map(|(_, counter)| counter).collect();
         let mut registers =
-            Registers { topology: host.topology.clone(), online: online.clone(), shape, counters };
+            Registers { topology: host.topology.clone(), online: online.clone(), layout, counters };
         registers.find_readers();
         Ok(registers)
     }
@@ -87,7 +86,7 @@ impl Registers {
             self.find_readers();
         }
         let read_at = clock::now_ns();
-        self.shape.begin(into, read_at);
+        self.layout.begin(into, read_at);
         let Ok(table) = into else { return Ok(()) };
         table.set_source(SOURCE);
         for (column, counter) in self.counters.iter_mut().enumerate() {
@@ -149,7 +148,7 @@ impl Counter {
         let mut rise = Some(0_u64);
         for (cpu, energy) in &mut self.readers {
             let count = read(*cpu, self.domain.address)? & MOST_STEPS;
-            let risen = energy.rise(count, clock::now_ns());
+            let risen = energy.delta(count, clock::now_ns());
             rise = rise.zip(risen).map(|(sum, risen)| sum.saturating_add(risen));
         }
         self.total.add(rise);
@@ -228,7 +227,7 @@ mod tests {
         let registers =
             [(0, 0x606, UNITS), (0, 0x611, 1), (0, 0x619, 0), (2, 0x606, UNITS), (2, 0x611, 1)];
         let registers = open(&xeons(&registers)).unwrap();
-        assert_eq!(registers.shape.columns.join(" "), "package-0 package-1");
+        assert_eq!(registers.layout.columns.join(" "), "package-0 package-1");
     }
 
     #[test]
