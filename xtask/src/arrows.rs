@@ -73,7 +73,7 @@ const CRATES: &[(&str, &[&str])] = &[
 
 /// Layers of host::change: each imports from those before it and from none after it.
 const LAYERS_OF_CHANGE: &[&[&str]] = &[
-    &["change::clock", "change::failure", "change::fault", "change::process"],
+    &["change::failure", "change::fault", "change::process"],
     &["change::journal"],
     &["change::machine"],
     &[

@@ -6,6 +6,7 @@
 
 pub mod addresses;
 pub mod change;
+mod clock;
 pub mod control_group;
 pub mod counters;
 pub mod ipmi;

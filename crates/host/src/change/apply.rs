@@ -2,9 +2,14 @@
 
 use super::journal::{Compact, Fates, Step, runs};
 use super::machine::{Helper, same};
-use super::{Cause, Outcome, Transaction, Trouble, canary, fault};
+use super::{Cause, Outcome, Transaction, Trouble, fault};
+use crate::probe::{keep_off, pinned};
+use facts::CpuSet;
 use facts::change::{Aim, ChangeState, Group, Recorded, Target, Write, WriteOutcome};
 use std::collections::HashSet;
+use std::sync::mpsc::channel;
+use std::thread::Builder;
+use std::time::Duration;
 
 impl Transaction<'_> {
     /// Applies a group. Error: what went wrong first; nothing is undone yet.
@@ -211,10 +216,45 @@ fn came_along(write: &Write, earlier: &[Write], found: Option<&str>) -> bool {
 /// Sees that the CPU of a register still answers.
 fn alive(target: &Target) -> Result<(), Cause> {
     match target {
-        Target::Register { cpu, .. } if !canary::answers(*cpu) => {
-            let seconds = canary::PATIENCE.as_secs();
+        Target::Register { cpu, .. } if !cpu_answers(*cpu) => {
+            let seconds = CANARY_PATIENCE.as_secs();
             Err(Cause::Silent { cpu: *cpu, target: target.clone(), seconds })
         }
         _ => Ok(()),
+    }
+}
+
+/// How long a CPU may take to run a thread. One at an eighth of its clock under load takes milliseconds.
+const CANARY_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether `cpu` runs a thread that is pinned to it. Another CPU waits for it, where there is one.
+///
+/// Asked after a write to a register of the CPU: clearing clock modulation has hung some CPUs until the next reset.
+fn cpu_answers(cpu: u32) -> bool {
+    let (sender, receiver) = channel();
+    let runner = Builder::new().name("canary".to_owned()).spawn(move || {
+        // The receiver is gone if it took too long.
+        let _late = sender.send(pinned(cpu, || std::hint::black_box(cpu)).is_ok());
+    });
+    if runner.is_err() {
+        return false;
+    }
+    let waiter = Builder::new().name("canary-watch".to_owned()).spawn(move || {
+        let cpu: CpuSet = [cpu].into_iter().collect();
+        let _is_the_only_cpu = keep_off(&cpu);
+        receiver.recv_timeout(CANARY_PATIENCE).unwrap_or(false)
+    });
+    waiter.is_ok_and(|it| it.join().unwrap_or(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_that_is_there_answers_and_one_that_is_not_does_not() {
+        let cpu = crate::probe::allowed().unwrap().last().unwrap();
+        assert!(cpu_answers(cpu));
+        assert!(!cpu_answers(8191));
     }
 }

@@ -1,9 +1,9 @@
 //! Changes that await confirmation: how long they still may be confirmed, and what has become of those whose time is over.
 
-use super::clock::since_boot;
 use super::journal::Journal;
 use super::process::is_running;
 use super::{ChangeError, Machine, Trouble};
+use crate::clock::since_boot;
 use facts::change::{Aim, ChangeState, Overdue, Recorded, Target, WriteOutcome};
 use std::time::Duration;
 

@@ -2,6 +2,7 @@
 
 use crate::ownership::Distrusted;
 use facts::change::{Target, Undone};
+use rustix::io::Errno;
 use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -21,6 +22,38 @@ pub struct Trouble {
 impl Trouble {
     pub(super) fn new(place: impl fmt::Display, why: impl Into<String>) -> Trouble {
         Trouble { place: place.to_string(), why: why.into(), is_gone: false }
+    }
+
+    /// What an error of the system means where a setting is read or written.
+    pub(super) fn of_errno(place: impl fmt::Display, doing: &str, error: Errno) -> Trouble {
+        // ENOTSUPP is the kernel's own and meant for no program; some settings answer it all the same (include/linux/errno.h).
+        if error.raw_os_error() == 524 {
+            return Trouble::new(
+                place,
+                format!("cannot be {doing}: the kernel does not support it here"),
+            );
+        }
+        let text = std::io::Error::from(error);
+        let advice = match error {
+            Errno::INVAL => "the kernel does not take that value here",
+            Errno::BUSY => {
+                "another setting holds it; with energy_performance_preference it is the governor performance"
+            }
+            Errno::PERM | Errno::ACCESS => "run it as root, outside of a container",
+            Errno::ROFS => "it is mounted for reading only, as in a container: run it on the host",
+            Errno::NOENT | Errno::NODEV | Errno::NXIO => {
+                "it is not there, or not any more; its CPU may be offline"
+            }
+            Errno::IO => "the kernel or the device behind it refuses; see the kernel's log",
+            Errno::AGAIN => "the driver behind it is off",
+            Errno::SRCH => "the task has ended",
+            Errno::LOOP | Errno::XDEV => "a link leads elsewhere, and is not followed",
+            Errno::NOSPC | Errno::DQUOT => "make room there",
+            _ => return Trouble::new(place, format!("cannot be {doing}: {text}")),
+        };
+        let trouble = Trouble::new(place, format!("cannot be {doing}: {text}; {advice}"));
+        let is_gone = matches!(error, Errno::NOENT | Errno::NODEV | Errno::NXIO | Errno::SRCH);
+        if is_gone { trouble.gone() } else { trouble }
     }
 
     pub(super) fn gone(self) -> Trouble {

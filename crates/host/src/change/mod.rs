@@ -20,9 +20,7 @@
 //! - `standing`: compares the journal with the host.
 
 mod apply;
-mod canary;
 mod changer;
-mod clock;
 mod deadline;
 mod failure;
 mod fault;

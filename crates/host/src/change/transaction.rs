@@ -1,11 +1,11 @@
 //! One change: groups applied one after the other, kept or undone together.
 
-use super::clock::{since_boot, since_epoch};
 use super::failure::Failure;
 use super::guard::Guard;
 use super::journal::Step;
 use super::undo::UndoLog;
 use super::{Cause, ChangeError, Changer, Force, JournalError, Machine, Trouble, fault};
+use crate::clock::{since_boot, since_epoch};
 use facts::change::{ChangeState, Group, Undone, WriteOutcome};
 use std::time::Duration;
 

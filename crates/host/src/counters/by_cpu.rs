@@ -1,12 +1,12 @@
 //! The sources that have something for each CPU, and what becomes of them when a CPU comes or goes.
 
+use super::Wanted;
 use super::cpu_files::{Idle, Throttling};
 use super::files::{File, Files};
 use super::perf_counts::PerfCounts;
 use super::registers::Registers;
 use super::temperature::{SensorRegisters, Temperature};
-use super::{Wanted, clock};
-use crate::probe;
+use crate::{clock, probe};
 use facts::counters::{Counters, Family};
 use facts::cpu::cpuidle::Cpuidle;
 use facts::cpu::topology::Topology;
@@ -126,7 +126,7 @@ impl ByCpu {
         }
         if wanted.has(Family::Throttling) {
             match &mut self.throttling {
-                Ok(throttling) => throttling.sample(files, into, clock::now_ns()),
+                Ok(throttling) => throttling.sample(files, into, clock::raw_ns()),
                 Err(missing) => *into.table_mut(Family::Throttling) = Err(missing.clone()),
             }
         }
@@ -147,12 +147,12 @@ impl ByCpu {
 
     fn begin(&self, into: &mut Counters, family: Family) {
         match (&self.registers, family) {
-            (Some(registers), Family::Clocks) => registers.begin(into, clock::now_ns()),
+            (Some(registers), Family::Clocks) => registers.begin(into, clock::raw_ns()),
             (_, Family::Clocks | Family::ContextSwitches) => {
-                self.perf.begin(into, family, clock::now_ns());
+                self.perf.begin(into, family, clock::raw_ns());
             }
             _ => match &self.idle {
-                Ok(idle) => idle.begin(into, family, clock::now_ns()),
+                Ok(idle) => idle.begin(into, family, clock::raw_ns()),
                 Err(missing) => *into.table_mut(family) = Err(missing.clone()),
             },
         }
@@ -163,13 +163,13 @@ impl ByCpu {
         let ByCpu { online, idle, perf, registers, .. } = self;
         for (row, cpu) in online.iter().enumerate() {
             let mut read = || {
-                let now = clock::now_ns();
+                let now = clock::raw_ns();
                 perf.read_row(into, row, cpu, now);
                 if let Some(registers) = registers {
                     registers.read_row(into, row, cpu);
                 }
                 if let Ok(idle) = idle {
-                    idle.read_row(files, into, row, clock::now_ns());
+                    idle.read_row(files, into, row, clock::raw_ns());
                 }
             };
             if !on_the_cpu {

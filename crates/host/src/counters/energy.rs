@@ -8,11 +8,10 @@ mod registers;
 mod total;
 
 use super::cell_files::TableLayout;
-use super::clock;
 use super::files::{File, Files};
 use super::perf_slot::{MOST_COUNTERS, PerfSlot};
-use crate::Source;
 use crate::perf::counters;
+use crate::{Source, clock};
 use facts::counters::{Counters, Family, Table};
 use facts::pmu::Counter;
 use facts::{CpuSet, Fact, HostView, Missing, Origin, parse};
@@ -93,7 +92,7 @@ impl Groups {
     }
 
     fn sample(&mut self, into: &mut Fact<Table>) -> Fact<()> {
-        self.layout.begin(into, clock::now_ns());
+        self.layout.begin(into, clock::raw_ns());
         let Ok(table) = into else { return Ok(()) };
         table.set_source("PMU power of perf");
         for (package, slot) in self.slots.iter_mut().enumerate() {
@@ -174,7 +173,7 @@ impl Powercap {
     }
 
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Fact<Table>) -> Fact<()> {
-        let read_at = clock::now_ns();
+        let read_at = clock::raw_ns();
         self.layout.begin(into, read_at);
         let Ok(table) = into else { return Ok(()) };
         for (column, zone) in self.zones.iter_mut().enumerate() {

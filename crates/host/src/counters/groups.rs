@@ -3,9 +3,8 @@
 //! Source: Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-bwc.rst. A group without the
 //! CPU controller counts no periods and is left out, as the root group is.
 
-use super::clock;
 use super::files::{File, Files};
-use crate::Source;
+use crate::{Source, clock};
 use facts::counters::{Counters, Group};
 use facts::system::cgroup::{Mounts, Throttling, Version};
 use facts::{Fact, HostView, IfPresent, Missing};
@@ -63,7 +62,7 @@ impl Quotas {
         };
         let mut groups = std::mem::replace(&mut into.groups, Err(Missing::not_collected("groups")))
             .unwrap_or_default();
-        groups.read_at = clock::now_ns();
+        groups.read_at = clock::raw_ns();
         // Paths of groups are kept, so that a sample like the last one allocates nothing.
         groups.list.resize_with(quotas.len(), Group::default);
         let mut n_groups = 0;

@@ -5,7 +5,6 @@
 
 mod by_cpu;
 mod cell_files;
-mod clock;
 mod cpu_files;
 mod energy;
 mod files;
@@ -24,7 +23,7 @@ mod temperature;
 
 pub use limit::{raise as raise_open_files, with_original_limit};
 
-use crate::Live;
+use crate::{Live, clock};
 use by_cpu::ByCpu;
 use energy::Energy;
 use facts::counters::{Counters, Family};
@@ -104,14 +103,14 @@ impl Sampler {
         self.by_cpu.sample(files, wanted, into);
         // What runs on the CPUs is read as soon as they are awake: from here on they sleep and run again.
         if wanted.has(Family::RunTime) {
-            self.run_time.sample(files, into, self.by_cpu.online(), clock::now_ns());
+            self.run_time.sample(files, into, self.by_cpu.online(), clock::raw_ns());
         }
         if let Some(tasks) = &mut self.tasks {
             tasks.sample(files, into);
         }
         self.proc_files.sample(files, wanted, self.by_cpu.online(), into);
         if wanted.has(Family::Pressure) {
-            self.pressure.sample(files, into, clock::now_ns());
+            self.pressure.sample(files, into, clock::raw_ns());
         }
         if let Some(groups) = &mut self.groups {
             groups.sample(files, into);

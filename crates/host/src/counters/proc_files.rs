@@ -1,8 +1,8 @@
 //! Files of /proc that hold a whole family each: CPU times, interrupts, softirqs, timers, run time and pressure.
 
+use super::Wanted;
 use super::files::{File, Files};
-use super::{Wanted, clock};
-use crate::Source;
+use crate::{Source, clock};
 use facts::counters::pressure::stalled;
 use facts::counters::{
     Counters, Family, Table, cpuacct, interrupts, schedstat, softirqs, stat, timer_list,
@@ -40,7 +40,7 @@ impl ProcFiles {
             if !parsers.iter().any(|(family, _)| wanted.has(*family)) {
                 return;
             }
-            let read_at = clock::now_ns();
+            let read_at = clock::raw_ns();
             let text = files.read(file);
             for (family, parser) in parsers.iter().filter(|(family, _)| wanted.has(*family)) {
                 let table = into.table_mut(*family);

@@ -5,10 +5,9 @@
 //! meanwhile, for some microseconds.
 
 use super::cell_files::TableLayout;
-use super::clock;
 use super::files::ReadRegister;
 use super::sharing::{leaders, of_one_die};
-use crate::Source;
+use crate::{Source, clock};
 use facts::counters::Table;
 use facts::cpu::topology::Topology;
 use facts::msr::Scope;
@@ -75,14 +74,14 @@ impl RegisterTable {
         decode: &dyn Fn(u32, u64) -> Fact<u64>,
     ) {
         self.follow(online);
-        self.layout.begin(into, clock::now_ns());
+        self.layout.begin(into, clock::raw_ns());
         let Ok(table) = into else { return };
         table.set_source(SOURCE);
         for (column, why) in &self.refused {
             table.blank_column(column, why.clone());
         }
         for (row, &cpu) in self.layout.rows.iter().enumerate() {
-            let cells = table.row_mut(row, clock::now_ns());
+            let cells = table.row_mut(row, clock::raw_ns());
             let mut registers = cells.iter_mut().zip(&self.addresses);
             let filled = registers.try_for_each(|(cell, &address)| {
                 *cell = decode(cpu, read(cpu, address)?)?;

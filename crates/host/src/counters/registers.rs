@@ -10,10 +10,9 @@
 mod rdpru;
 
 use super::cell_files::TableLayout;
-use super::clock;
 use super::files::{Files, failed};
 use crate::source::live::{msr_device, read_register};
-use crate::{Source, probe};
+use crate::{Source, clock, probe};
 use facts::counters::{Counters, Family};
 use facts::msr::{intel, path};
 use facts::{CpuSet, Fact, HostView, Missing, Origin};
@@ -149,11 +148,11 @@ impl Registers {
             // The first access is slower than those after it.
             self.register(row, APERF)?;
             let tsc = self.register(row, TSC)?;
-            let start = clock::now_ns();
+            let start = clock::raw_ns();
             let aperf = self.register(row, APERF)?;
-            let between = clock::now_ns();
+            let between = clock::raw_ns();
             let mperf = self.register(row, MPERF)?;
-            let end = clock::now_ns();
+            let end = clock::raw_ns();
             if took_alike(between.saturating_sub(start), end.saturating_sub(between)) {
                 return Ok(Clocks { tsc, aperf, mperf, read_at: between });
             }

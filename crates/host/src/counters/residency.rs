@@ -5,13 +5,12 @@
 //! processors count none. When a reader goes offline, the kernel has another CPU of its core or package go on.
 
 use super::cell_files::TableLayout;
-use super::clock;
 use super::files::Files;
 use super::perf_counts::event_name;
 use super::perf_slot::{MOST_COUNTERS, PerfSlot};
 use super::register_table::RegisterTable;
-use crate::Source;
 use crate::perf::counters;
+use crate::{Source, clock};
 use facts::counters::{Counters, Family};
 use facts::msr::Scope;
 use facts::msr::residency::{State, States};
@@ -117,10 +116,10 @@ impl Groups {
 
     fn sample(&mut self, into: &mut Counters, family: Family) {
         let table = into.table_mut(family);
-        self.layout.begin(table, clock::now_ns());
+        self.layout.begin(table, clock::raw_ns());
         let Ok(table) = table else { return };
         for (row, slot) in self.slots.iter_mut().enumerate() {
-            let read_at = clock::now_ns();
+            let read_at = clock::raw_ns();
             match slot.read(&self.counters) {
                 Ok(counts) => {
                     let cells = table.row_mut(row, read_at).iter_mut();

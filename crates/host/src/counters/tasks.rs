@@ -6,8 +6,9 @@
 
 mod search;
 
+use super::Processes;
 use super::files::{File, Files, failed};
-use super::{Processes, clock};
+use crate::clock;
 use facts::counters::task_stat::{Scheduled, TaskStat};
 use facts::counters::{Counters, Task};
 use facts::{Fact, HostView, Missing};
@@ -45,7 +46,7 @@ impl Sampled {
     }
 
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Counters) {
-        let read_at = clock::now_ns();
+        let read_at = clock::raw_ns();
         let n_before = self.tasks.len();
         self.tasks.retain_mut(|kept| {
             let is_alive = kept.refresh(files, &mut self.path);

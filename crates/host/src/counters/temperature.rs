@@ -5,10 +5,9 @@
 //! is only one package.
 
 use super::cell_files::{Cell, CellFiles};
-use super::clock;
 use super::files::{File, Files, ReadRegister};
 use super::register_table::RegisterTable;
-use crate::Source;
+use crate::{Source, clock};
 use facts::counters::{Counters, Family, Table};
 use facts::cpu::topology::Topology;
 use facts::msr::{Scope, intel, path, thermal_status};
@@ -55,7 +54,7 @@ impl Temperature {
 
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Counters) {
         let table = into.table_mut(Family::Temperature);
-        self.cells.begin(table, clock::now_ns());
+        self.cells.begin(table, clock::raw_ns());
         if let Ok(table) = table {
             self.cells.read(files, table);
         }

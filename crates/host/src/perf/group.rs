@@ -5,12 +5,16 @@
 //! count was counted all the time since the first reading: a group that had to share its hardware, and one
 //! whose CPU went offline, has none.
 
+use super::attr::{self, Attributes};
+use super::counters::{SOFTWARE, TRACEPOINT, dummy};
 use super::refusal::{self, PARANOID_COUNTING};
-use super::{attr, attr::Attributes, hotplug};
+use crate::clock::raw_ns;
+use facts::counters::Table;
 use facts::pmu::Counter;
-use facts::{Fact, Missing, Why};
+use facts::{CpuSet, Fact, Missing, Why};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use std::sync::Arc;
 
 /// The most counters of one group. The kernel limits the size of a reading, to 16 KiB.
 const MOST_COUNTERS: usize = 32;
@@ -62,7 +66,7 @@ impl Group {
             events.push(event);
         }
         if let ([leader], [counter]) = (events.as_slice(), counters) {
-            let dummy = hotplug::join(cpu, counter, leader)?;
+            let dummy = join_dummy(cpu, counter, leader)?;
             events.extend(dummy);
         }
         let n_counters = counters.len();
@@ -170,6 +174,71 @@ fn text(error: Errno) -> String {
 impl Times {
     fn missed_ns(self) -> u64 {
         self.enabled_ns.wrapping_sub(self.running_ns)
+    }
+}
+
+/// Opens a dummy event next to the only event of a group, so that [`is_together`] can detect that its CPU went offline.
+///
+/// Source: kernel/events/core.c. When a CPU goes offline, the kernel removes its events from their context and splits every
+/// group (perf_event_exit_cpu_context, DETACH_GROUP). The descriptors stay open and return the last counts, and
+/// PERF_EVENT_IOC_ENABLE does not bring the events back. So a leader without its group has lost its CPU.
+///
+/// `None` for a `counter` whose kind does not stay on its CPU: the kernel moves the events of a PMU that serves several
+/// CPUs to another CPU, each without its group.
+pub(super) fn join_dummy(cpu: u32, counter: &Counter, leader: &OwnedFd) -> Fact<Option<OwnedFd>> {
+    if !matches!(counter.type_id, SOFTWARE | TRACEPOINT) {
+        return Ok(None);
+    }
+    let dummy = dummy();
+    let refused = |error| refusal::missing(&dummy.name, cpu, PARANOID_COUNTING, error);
+    Attributes::counting(&dummy).open(cpu, Some(leader)).map(Some).map_err(refused)
+}
+
+/// Whether a group still has all of its `n_events`, so that its CPU is online. The leader was opened with PERF_FORMAT_GROUP.
+pub(super) fn is_together(leader: &OwnedFd, n_events: usize) -> Result<bool, Errno> {
+    const WORD: usize = size_of::<u64>();
+    let mut bytes = vec![0; n_events.saturating_add(N_HEADERS).saturating_mul(WORD)];
+    let n_read = rustix::io::read(leader, &mut *bytes)?;
+    let n_found = bytes.first_chunk::<WORD>().filter(|_| n_read >= WORD);
+    Ok(n_found.is_some_and(|it| usize::try_from(u64::from_ne_bytes(*it)) == Ok(n_events)))
+}
+
+/// The same counters on several CPUs, read into a table: a row for each CPU, a column for each counter.
+///
+/// Everything is opened at once and stays open; a CPU on which that fails is a row with the reason.
+#[derive(Debug)]
+pub struct Grid {
+    rows: Arc<[u32]>,
+    columns: Arc<[Box<str>]>,
+    groups: Vec<Fact<Group>>,
+}
+
+impl Grid {
+    /// Opens `counters` on every CPU of `cpus`; `columns` are their names in the table, in the same order.
+    ///
+    /// Fails where no CPU lets them be opened, with the reason of the first.
+    pub fn open(cpus: &CpuSet, counters: &[Counter], columns: &[&str]) -> Fact<Grid> {
+        let rows: Arc<[u32]> = cpus.iter().collect();
+        let groups: Vec<_> = rows.iter().map(|&cpu| Group::open(cpu, counters)).collect();
+        if groups.iter().all(Result::is_err) {
+            let first = groups.into_iter().find_map(Result::err);
+            return Err(first.unwrap_or_else(|| Missing::absent("a CPU to count on")));
+        }
+        let columns = columns.iter().map(|&name| name.into()).collect();
+        Ok(Grid { rows, columns, groups })
+    }
+
+    /// The counts of this moment, each row with the time it was read at.
+    pub fn read(&mut self) -> Table {
+        let mut table = Table::new(self.rows.clone(), self.columns.clone());
+        for (index, (&cpu, group)) in self.rows.iter().zip(&mut self.groups).enumerate() {
+            let counts = table.row_mut(index, raw_ns());
+            let answer = group.as_mut().map_err(|why| why.clone());
+            if let Err(why) = answer.and_then(|group| group.read(counts)) {
+                table.blank_row(cpu, why);
+            }
+        }
+        table
     }
 }
 

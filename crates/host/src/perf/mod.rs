@@ -7,9 +7,7 @@
 
 mod attr;
 pub mod counters;
-mod grid;
 mod group;
-mod hotplug;
 mod pmu;
 mod refusal;
 mod returns;
@@ -17,8 +15,7 @@ mod ring;
 pub mod tracefs;
 mod tracer;
 
-pub use grid::Grid;
-pub use group::Group;
+pub use group::{Grid, Group};
 pub use pmu::discover;
 pub use returns::Returns;
 pub use tracer::Tracer;

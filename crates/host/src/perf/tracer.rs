@@ -7,7 +7,7 @@
 
 use super::attr::{self, Attributes};
 use super::ring::{self, Ring};
-use super::{counters, hotplug, refusal, tracefs};
+use super::{counters, group, refusal, tracefs};
 use crate::Source;
 use facts::pmu::Counter;
 use facts::trace::format::Format;
@@ -148,7 +148,7 @@ impl Traced {
             events.push(event);
         }
         if let ([owner], [tracepoint]) = (events.as_slice(), tracepoints) {
-            let dummy = hotplug::join(cpu, tracepoint, owner)?;
+            let dummy = group::join_dummy(cpu, tracepoint, owner)?;
             events.extend(dummy);
         }
         let nothing = || Missing::absent("a tracepoint that is wanted");
@@ -162,7 +162,7 @@ impl Traced {
     /// Why its events happen no more, where they do not.
     fn lost(&self) -> Option<Missing> {
         let what = || format!("a trace of CPU {}", self.cpu);
-        match hotplug::is_together(self.events.first()?, self.events.len()) {
+        match group::is_together(self.events.first()?, self.events.len()) {
             Ok(true) => None,
             Ok(false) => Some(Missing::was_offline(what(), self.cpu)),
             Err(error) => Some(refusal::missing(&what(), self.cpu, PARANOID_TRACING, error)),

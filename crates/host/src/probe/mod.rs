@@ -4,20 +4,15 @@
 //! CPU that the calling thread is pinned to ([`pinned`]), and both keep that CPU busy while they last.
 
 mod affinity;
-mod anchor;
 mod arch;
-mod calls;
 mod clock;
+mod interrupts;
 mod rusage;
 mod spin;
-mod timers;
 
 pub(crate) use affinity::{affinity_of, set_affinity_of};
 pub use affinity::{allowed, keep_off, pin_task, pinned, pinned_to};
-pub use anchor::anchor;
-pub(crate) use anchor::raw_ns;
-pub use calls::called;
-pub use clock::{Windows, clock};
+pub use clock::{Windows, anchor, clock};
+pub use interrupts::{Timers, called};
 pub use rusage::ended_child_cpu_ns;
 pub use spin::{Watch, spin, spin_on};
-pub use timers::Timers;

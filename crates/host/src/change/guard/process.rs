@@ -1,13 +1,13 @@
 //! What the guard does in its own process.
 
 use super::{FORGET, FORGETS, HOLD, HOLDS, LOAD, LOADED, WATCH, WATCHES};
-use crate::change::clock::{since_boot, sleep};
 use crate::change::journal::{
     Access, Folder, Journal, Lock, mark_guard, override_holder, while_unlocked,
 };
 use crate::change::process::{detach, leave_pipes};
 use crate::change::undo::UndoLog;
 use crate::change::{ChangeError, Force, JournalError, Machine, Trouble};
+use crate::clock::{since_boot, sleep};
 use facts::change::{ChangeState, Recorded, RevertOutcome, Undone};
 use std::io::{BufRead, Write};
 use std::path::Path;

@@ -1,10 +1,14 @@
-//! What the entries of a journal add up to.
+//! Reads a journal line by line, checks checksums and numbers, and keeps what the entries add up to.
 
-use super::entry::Step;
+use super::Journal;
+use super::entry::{self, Step, VERSION};
+use crate::change::JournalError;
 use crate::change::process::Process;
 use facts::change::{ChangeState, Recorded};
 use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::ops::Range;
+use std::path::Path;
 use std::time::Duration;
 
 /// The changes of a journal, and where in its text the long parts of them are.
@@ -89,6 +93,67 @@ impl History {
         match (self.changes.get_mut(place), self.parts.get_mut(place)) {
             (Some(recorded), Some(parts)) if recorded.id == id => Ok((recorded, parts)),
             _ => Err(format!("change {id} has not begun")),
+        }
+    }
+}
+
+impl Journal {
+    /// Reads a text, up to the line that a crash cut.
+    pub(super) fn parse(folder: &Path, text: Vec<u8>) -> Result<Journal, JournalError> {
+        let mut journal = Journal::empty(folder);
+        let mut at = 0;
+        for number in 1.. {
+            let rest = text.get(at..).unwrap_or_default();
+            let length = (&mut &*rest).skip_until(b'\n').unwrap_or(0);
+            let line = rest.get(..length).unwrap_or_default();
+            let is_last = length == rest.len();
+            if line.is_empty() {
+                break;
+            }
+            if is_last && (!line.ends_with(b"\n") || line.contains(&0)) {
+                journal.notes.push(format!(
+                    "{}, line {number}: a crash cut it after {length} bytes; it is dropped",
+                    journal.path.display()
+                ));
+                break;
+            }
+            journal.add_line(line.trim_ascii_end(), at, number)?;
+            at += length;
+        }
+        journal.text = text;
+        journal.text.truncate(at);
+        Ok(journal)
+    }
+
+    fn add_line(&mut self, line: &[u8], at: usize, number: usize) -> Result<(), JournalError> {
+        let path = self.path.clone();
+        let damaged = |why: String| JournalError::Damaged { path, line: number, why };
+        let entry = match entry::entry(line) {
+            Ok(entry) => entry,
+            Err(why) => return Err(damaged(why)),
+        };
+        if entry.sequence != self.sequence + 1 {
+            let (due, found) = (self.sequence + 1, entry.sequence);
+            return Err(damaged(format!(
+                "its number is {found}, and {due} is due: lines are missing"
+            )));
+        }
+        self.sequence = entry.sequence;
+        match entry.step {
+            Step::Journal { version } if self.sequence == 1 => {
+                if version > VERSION {
+                    let path = self.path.clone();
+                    return Err(JournalError::Newer { path, found: version, known: VERSION });
+                }
+                Ok(())
+            }
+            _ if self.sequence == 1 => {
+                Err(damaged("the first line of a journal is missing".into()))
+            }
+            step => {
+                let body = at + entry.body.start..at + entry.body.end;
+                self.history.add(step, body).map_err(damaged)
+            }
         }
     }
 }

@@ -10,8 +10,8 @@
 
 use super::folder::{Folder, io};
 use crate::change::JournalError;
-use crate::change::clock::since_boot;
 use crate::change::process::is_stopped;
+use crate::clock::since_boot;
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;

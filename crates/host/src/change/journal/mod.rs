@@ -10,7 +10,6 @@ mod history;
 mod lock;
 mod log_file;
 mod open;
-mod parse;
 
 pub(super) use compact::Compact;
 pub(super) use entry::{Fates, Step, runs, unrolled};

@@ -3,7 +3,7 @@
 //! openat2(2) with RESOLVE_BENEATH from the root of the file system, Linux 5.6; before it, every component by itself and no
 //! link at all. What is mounted over a file of theirs (LXCFS) is neither, and is not written.
 
-use super::{Machine, words};
+use super::Machine;
 use crate::change::Trouble;
 use crate::resolve::open_below;
 use rustix::fd::OwnedFd;
@@ -19,7 +19,7 @@ const LONGEST: usize = 1 << 16;
 
 /// What a file holds, without white space around it.
 pub(super) fn read(machine: &Machine, path: &str) -> Result<String, Trouble> {
-    let refused = |error| words::of(path, "read", error);
+    let refused = |error| Trouble::of_errno(path, "read", error);
     let file = open(machine, path, OFlags::RDONLY).map_err(refused)?;
     let mut text = Vec::new();
     loop {
@@ -27,22 +27,22 @@ pub(super) fn read(machine: &Machine, path: &str) -> Result<String, Trouble> {
         match rustix::io::read(&file, rustix::buffer::spare_capacity(&mut text)) {
             Ok(0) => break,
             Ok(_) if text.len() > LONGEST => {
-                return Err(words::trouble(path, "is too long for a setting"));
+                return Err(Trouble::new(path, "is too long for a setting"));
             }
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(refused(error)),
         }
     }
-    let text = String::from_utf8(text).map_err(|_| words::trouble(path, "holds no text"))?;
+    let text = String::from_utf8(text).map_err(|_| Trouble::new(path, "holds no text"))?;
     Ok(text.trim().to_owned())
 }
 
 /// Writes a value by one write(2), as the kernel takes settings.
 pub(super) fn write(machine: &Machine, path: &str, value: &str) -> Result<(), Trouble> {
-    let refused = |error| words::of(path, "written", error);
+    let refused = |error| Trouble::of_errno(path, "written", error);
     let file = open(machine, path, OFlags::WRONLY).map_err(refused)?;
     if !machine.is_copy && !MAGIC.contains(&magic(&file).map_err(refused)?) {
-        return Err(words::trouble(path, "something else is mounted there: run it on the host"));
+        return Err(Trouble::new(path, "something else is mounted there: run it on the host"));
     }
     let mut line = format!("{value}\n");
     let length = line.len();
@@ -56,7 +56,7 @@ pub(super) fn write(machine: &Machine, path: &str, value: &str) -> Result<(), Tr
     }
     match rustix::io::write(&file, line.as_bytes()).map_err(refused)? {
         n if n != line.len() => {
-            Err(words::trouble(path, format!("took {n} of {} bytes of {value:?}", line.len())))
+            Err(Trouble::new(path, format!("took {n} of {} bytes of {value:?}", line.len())))
         }
         _ if machine.is_copy => rustix::fs::ftruncate(&file, length as u64).map_err(refused),
         _ => Ok(()),

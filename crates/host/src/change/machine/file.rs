@@ -1,7 +1,7 @@
 //! Whole files of configuration: written beside their place, seen on disk, and moved there, so that there is always all of the
 //! one or all of the other. A link is never followed.
 
-use super::{Machine, words};
+use super::Machine;
 use crate::change::{Trouble, fault};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
@@ -35,7 +35,7 @@ pub(super) fn permits(path: &str) -> Result<(), Trouble> {
     if FILES.iter().any(|pattern| fits(pattern, path)) {
         return Ok(());
     }
-    Err(words::trouble(path, "is none of the files that may be written"))
+    Err(Trouble::new(path, "is none of the files that may be written"))
 }
 
 fn fits(pattern: &str, path: &str) -> bool {
@@ -59,7 +59,7 @@ fn fits(pattern: &str, path: &str) -> bool {
 /// What a file holds; `None` where it is not there.
 pub(super) fn read(machine: &Machine, path: &str) -> Result<Option<String>, Trouble> {
     permits(path)?;
-    let refused = |error| words::of(path, "read", error);
+    let refused = |error| Trouble::of_errno(path, "read", error);
     let Some((folder, name)) = place(machine, path, false)? else { return Ok(None) };
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = match rustix::fs::openat(&folder, name, flags, Mode::empty()) {
@@ -76,14 +76,14 @@ pub(super) fn read(machine: &Machine, path: &str) -> Result<Option<String>, Trou
             Err(error) => return Err(refused(error)),
         }
     }
-    let text = String::from_utf8(text).map_err(|_| words::trouble(path, "holds no text"))?;
+    let text = String::from_utf8(text).map_err(|_| Trouble::new(path, "holds no text"))?;
     Ok(Some(text))
 }
 
 /// Replaces or removes a file. One that is replaced keeps its mode and owner.
 pub(super) fn write(machine: &Machine, path: &str, text: Option<&str>) -> Result<(), Trouble> {
     permits(path)?;
-    let refused = |error| words::of(path, "written", error);
+    let refused = |error| Trouble::of_errno(path, "written", error);
     let Some((folder, name)) = place(machine, path, text.is_some())? else { return Ok(()) };
     let beside = beside(name);
     remove(&folder, &beside).map_err(refused)?;
@@ -116,7 +116,7 @@ pub(super) fn tidy(machine: &Machine, path: &str) -> Result<(), Trouble> {
     permits(path)?;
     let Some((folder, name)) = place(machine, path, false)? else { return Ok(()) };
     let removed = remove(&folder, &beside(name));
-    removed.map_err(|error| words::of(path, "written", error))?;
+    removed.map_err(|error| Trouble::of_errno(path, "written", error))?;
     remove_own_folder(machine, path);
     Ok(())
 }
@@ -166,7 +166,7 @@ fn place<'a>(
     path: &'a str,
     creates: bool,
 ) -> Result<Option<(OwnedFd, &'a str)>, Trouble> {
-    let refused = |error| words::of(path, "written", error);
+    let refused = |error| Trouble::of_errno(path, "written", error);
     let (folders, name) = path.rsplit_once('/').ok_or_else(|| refused(Errno::INVAL))?;
     if creates && OWN_FOLDERS.contains(&folders) {
         let mode = Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH;
@@ -183,7 +183,7 @@ fn place<'a>(
             Ok(folder) => folder,
             Err(Errno::NOENT) if !creates => return Ok(None),
             Err(Errno::NOENT) => {
-                return Err(words::trouble(
+                return Err(Trouble::new(
                     path,
                     format!("{folders} is not there: this host does not read such files"),
                 ));
@@ -197,6 +197,6 @@ fn place<'a>(
 fn regular(path: &str, status: &Stat) -> Result<(), Trouble> {
     match FileType::from_raw_mode(status.st_mode) {
         FileType::RegularFile => Ok(()),
-        _ => Err(words::trouble(path, "is a link or no file, and is left alone")),
+        _ => Err(Trouble::new(path, "is a link or no file, and is left alone")),
     }
 }

@@ -7,7 +7,6 @@ mod helper;
 mod permits;
 mod register;
 mod service;
-mod words;
 
 pub use file::FILES;
 pub(super) use helper::Helper;
@@ -134,7 +133,7 @@ impl Machine {
             Target::Service { name } => service::write(self, name, text),
             Target::File { path } => file::write(self, path, to),
             Target::LatencyRequest => {
-                Err(words::trouble(target, "it is asked for by a process of its own"))
+                Err(Trouble::new(target, "it is asked for by a process of its own"))
             }
         }?;
         #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What may be written at all, whatever a plan, a profile or a journal says.
 
-use super::{NO_REQUEST, file, register, service, words};
+use super::{NO_REQUEST, file, register, service};
 use crate::change::Trouble;
 use facts::CpuSet;
 use facts::change::{Aim, REGISTERS, Target, Write, is_writable};
@@ -14,10 +14,7 @@ pub(super) fn write(write: &Write) -> Result<(), Trouble> {
     target(&write.target)?;
     let is_file = matches!(write.target, Target::File { .. });
     if write.from.is_none() && !is_file {
-        return Err(words::trouble(
-            &write.target,
-            "its plan does not say what it held: plan again",
-        ));
+        return Err(Trouble::new(&write.target, "its plan does not say what it held: plan again"));
     }
     if write.aim == Aim::Forgotten {
         return recorded(&write.target, write.from.as_deref());
@@ -35,7 +32,7 @@ pub(super) fn recorded(target: &Target, held: Option<&str>) -> Result<(), Troubl
 }
 
 pub(super) fn target(target: &Target) -> Result<(), Trouble> {
-    let refused = |why: &str| Err(words::trouble(target, why));
+    let refused = |why: &str| Err(Trouble::new(target, why));
     match target {
         Target::Control { path } if !is_writable(path) => {
             refused("is none of the files that may be written")
@@ -66,7 +63,7 @@ pub(super) fn value(target: &Target, value: Option<&str>) -> Result<(), Trouble>
     let Some(value) = value else {
         return match target {
             Target::File { .. } => Ok(()),
-            _ => Err(words::trouble(target, "only a file can be gone")),
+            _ => Err(Trouble::new(target, "only a file can be gone")),
         };
     };
     let is_fit = match target {
@@ -86,7 +83,7 @@ pub(super) fn value(target: &Target, value: Option<&str>) -> Result<(), Trouble>
     if is_fit {
         Ok(())
     } else {
-        Err(words::trouble(target, format!("takes no value like {value:?}")))
+        Err(Trouble::new(target, format!("takes no value like {value:?}")))
     }
 }
 

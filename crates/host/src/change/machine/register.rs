@@ -3,7 +3,7 @@
 //! Only the bits of the mask are changed, in the value that this CPU itself holds. The kernel marks itself as tainted by the
 //! attempt (TAINT_CPU_OUT_OF_SPEC), also where it then refuses.
 
-use super::{Machine, words};
+use super::Machine;
 use crate::change::Trouble;
 use facts::change::REGISTERS;
 use rustix::fd::OwnedFd;
@@ -28,7 +28,7 @@ pub(super) fn write(
 ) -> Result<(), Trouble> {
     let place = place(cpu, address);
     let wanted = parse(text)
-        .ok_or_else(|| words::trouble(&place, format!("{text:?} is no hexadecimal number")))?;
+        .ok_or_else(|| Trouble::new(&place, format!("{text:?} is no hexadecimal number")))?;
     let file = open(machine, cpu, OFlags::RDWR)
         .map_err(|error| refused(machine, cpu, address, "opened", error))?;
     let current =
@@ -38,12 +38,12 @@ pub(super) fn write(
         let why = format!(
             "holds {current:#x}, and its bits may only be cleared: {wanted:#x} would set some"
         );
-        return Err(words::trouble(place, why));
+        return Err(Trouble::new(place, why));
     }
     let bytes = (current & !mask | wanted & mask).to_ne_bytes();
     match rustix::io::pwrite(&file, &bytes, u64::from(address)) {
         Ok(8) => Ok(()),
-        Ok(n) => Err(words::trouble(place, format!("took {n} of 8 bytes"))),
+        Ok(n) => Err(Trouble::new(place, format!("took {n} of 8 bytes"))),
         Err(error) => Err(refused(machine, cpu, address, "written", error)),
     }
 }
@@ -90,7 +90,7 @@ fn refused(machine: &Machine, cpu: u32, address: u32, doing: &str, error: Errno)
         }
         Errno::NXIO => "the CPU is offline".to_owned(),
         Errno::IO => "the CPU refuses that register or value".to_owned(),
-        _ => return words::of(place, doing, error),
+        _ => return Trouble::of_errno(place, doing, error),
     };
-    words::trouble(place, format!("cannot be {doing}: {text}; {advice}"))
+    Trouble::new(place, format!("cannot be {doing}: {text}; {advice}"))
 }

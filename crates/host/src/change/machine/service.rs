@@ -1,6 +1,6 @@
 //! Services of systemd, or of System V where there is no systemd (sd_booted(3)), by their own programs and never by a shell.
 
-use super::{Machine, words};
+use super::Machine;
 use crate::change::Trouble;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -36,7 +36,7 @@ pub(super) fn write(machine: &Machine, name: &str, value: &str) -> Result<(), Tr
         (true, _) => Ok(()),
         (false, _) => {
             let why = format!("`{asked}` failed: see what the service itself reports");
-            Err(words::trouble(format!("service {name}"), why))
+            Err(Trouble::new(format!("service {name}"), why))
         }
     }
 }
@@ -53,7 +53,7 @@ fn has_systemd(machine: &Machine) -> bool {
 fn run(machine: &Machine, name: &str, asked: &str) -> Result<(bool, String), Trouble> {
     let place = format!("service {name}");
     if !is_name(name) {
-        return Err(words::trouble(place, "is no name of a service"));
+        return Err(Trouble::new(place, "is no name of a service"));
     }
     let (program, arguments): (PathBuf, Vec<&str>) = if has_systemd(machine) {
         (machine.at("/usr/bin/systemctl"), vec![asked, "--", name])
@@ -65,7 +65,7 @@ fn run(machine: &Machine, name: &str, asked: &str) -> Result<(bool, String), Tro
     if !has_systemd(machine) && rustix::fs::stat(&program).is_err() {
         return match asked {
             "status" => Ok((false, String::new())),
-            _ => Err(words::trouble(place, format!("{} is not there", program.display()))),
+            _ => Err(Trouble::new(place, format!("{} is not there", program.display()))),
         };
     }
     let mut command = Command::new(&program);
@@ -78,12 +78,12 @@ fn run(machine: &Machine, name: &str, asked: &str) -> Result<(bool, String), Tro
     let out = if asked == "is-active" { Stdio::piped() } else { Stdio::null() };
     command.current_dir("/").stdin(Stdio::null()).stdout(out).stderr(Stdio::null());
     let refused =
-        |error: std::io::Error| words::trouble(&place, format!("{}: {error}", program.display()));
+        |error: std::io::Error| Trouble::new(&place, format!("{}: {error}", program.display()));
     let mut child = command.spawn().map_err(refused)?;
     let success = wait(&mut child, machine.patience).map_err(refused)?;
     let Some(success) = success else {
         let why = format!("`{asked}` has not ended within {} s", machine.patience.as_secs());
-        return Err(words::trouble(place, why));
+        return Err(Trouble::new(place, why));
     };
     let mut answer = [0; 64];
     let n = child.stdout.take().and_then(|it| rustix::io::read(it, &mut answer).ok()).unwrap_or(0);

@@ -3,14 +3,13 @@
 //! Sources: Intel SDM vol. 3B, "RAPL Interfaces"; AMD PPR, MSRC001_029A; drivers/powercap/intel_rapl_common.c. A
 //! domain whose register reads 0 is one that the processor does not have (arch/x86/events/probe.c leaves it out too).
 
-use super::super::clock;
 use super::super::register_table::SOURCE;
 use super::super::sharing::{groups, leaders, of_one_die};
 use super::total::{Total, Wrapping};
 use super::{MOST_MICROWATTS, name};
-use crate::Source;
 use crate::counters::cell_files::TableLayout;
 use crate::counters::files::ReadRegister;
+use crate::{Source, clock};
 use facts::counters::{Family, Table};
 use facts::cpu::topology::Topology;
 use facts::msr::energy::{Domain, domains};
@@ -85,7 +84,7 @@ impl Registers {
             self.online = online.clone();
             self.find_readers();
         }
-        let read_at = clock::now_ns();
+        let read_at = clock::raw_ns();
         self.layout.begin(into, read_at);
         let Ok(table) = into else { return Ok(()) };
         table.set_source(SOURCE);
@@ -148,7 +147,7 @@ impl Counter {
         let mut rise = Some(0_u64);
         for (cpu, energy) in &mut self.readers {
             let count = read(*cpu, self.domain.address)? & MOST_STEPS;
-            let risen = energy.delta(count, clock::now_ns());
+            let risen = energy.delta(count, clock::raw_ns());
             rise = rise.zip(risen).map(|(sum, risen)| sum.saturating_add(risen));
         }
         self.total.add(rise);

@@ -3,7 +3,26 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod other;
+mod other {
+    //! A processor whose instructions have no known number of cycles: there is time, and no chain.
+
+    use super::Chain;
+
+    /// No chain of additions.
+    pub(crate) const ADDS: Option<Chain> = None;
+    /// No chain of exclusive ors.
+    pub(crate) const XORS: Option<Chain> = None;
+
+    /// CLOCK_MONOTONIC_RAW in nanoseconds.
+    pub(crate) fn now() -> u64 {
+        crate::clock::raw_ns()
+    }
+
+    /// The same.
+    pub(crate) fn now_in_order() -> u64 {
+        now()
+    }
+}
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 

@@ -1,18 +1,23 @@
-//! Functions that another CPU has this one run, for a thread that watches what an interrupt from there takes.
-//!
-//! membarrier(2), expedited: the kernel interrupts every CPU that runs a thread of this process, has it pass a memory barrier,
-//! and waits until it has. That is the interrupt of any function call between CPUs (`CAL`), with next to nothing in it.
+//! Sends interrupts to a thread that measures their cost: timers, and function calls from another CPU.
 
-use super::anchor::raw_ns;
 use super::pinned_to;
+use crate::clock::raw_ns;
 use facts::probe::Call;
 use facts::{CpuSet, Fact, Missing, Why};
+use rustix::fd::OwnedFd;
 use rustix::thread::{MembarrierCommand, membarrier};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Does `work`, for which the calling thread must be pinned to a CPU that is not among `senders`, while a thread on one of
-/// those interrupts it every `spacing` or so; what became of it, and the interrupts in their order.
+/// Does `work` while a thread on one of `senders` interrupts this CPU about every `spacing`. Gives the result and the interrupts
+/// in order. The calling thread must be pinned to a CPU that is not one of `senders`.
+///
+/// The interrupts are those of membarrier(2), expedited: the kernel interrupts every CPU that runs a thread of this process, has it
+/// execute a memory barrier, and waits for it. This is the interrupt of a function call between CPUs (`CAL`), and does almost no work.
 ///
 /// Errors: there are no senders; no thread can be started; Linux before 4.14, or a filter of system calls.
 pub fn called<T>(
@@ -65,6 +70,33 @@ fn barrier(command: MembarrierCommand) -> Fact<()> {
     membarrier(command).map_err(failed)
 }
 
+/// Timers that expire one after the other on the CPU that set them. Dropping them cancels the rest.
+///
+/// A timerfd that no process reads costs its interrupt only: it wakes no task, and expires once (fs/timerfd.c).
+#[derive(Debug)]
+pub struct Timers {
+    _timers: Vec<OwnedFd>,
+}
+
+impl Timers {
+    /// Sets `count` timers, `spacing` apart, on the CPU that the calling thread runs on; fewer where the process may have
+    /// no more open files.
+    pub fn set(count: u32, spacing: Duration) -> Timers {
+        let timers = (1..=count).map_while(|number| timer(spacing.saturating_mul(number)));
+        Timers { _timers: timers.collect() }
+    }
+}
+
+fn timer(from_here: Duration) -> Option<OwnedFd> {
+    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC).ok()?;
+    let once = Itimerspec {
+        it_interval: Timespec::default(),
+        it_value: Timespec::try_from(from_here).ok()?,
+    };
+    timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once).ok()?;
+    Some(timer)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Watch, allowed, pinned, spin};
@@ -88,5 +120,17 @@ mod tests {
         // Where others keep the sender from running, it may have sent none.
         assert!(calls.iter().all(|it| it.asked_ns <= it.answered_ns), "{calls:?}");
         assert!(calls.is_sorted_by(|one, next| one.answered_ns <= next.asked_ns), "{calls:?}");
+    }
+
+    #[test]
+    fn every_timer_goes_off_once() {
+        let Timers { _timers: timers } = Timers::set(3, Duration::from_millis(1));
+        assert_eq!(timers.len(), 3);
+        for timer in timers {
+            let mut count = [0u8; 8];
+            // Reading a timer waits until it goes off.
+            rustix::io::read(&timer, &mut count).unwrap();
+            assert_eq!(u64::from_ne_bytes(count), 1);
+        }
     }
 }
