@@ -1,8 +1,10 @@
-//! Reads the cpufreq policies.
+//! Reads the cpufreq policies, their drivers and the programs that tune them.
 
 use crate::Source;
 use facts::cpu::cpufreq::{Cpufreq, Policy};
+use facts::cpu::pstate::{AmdPstate, IntelPstate, Pstate};
 use facts::cpu::topology::Topology;
+use facts::system::tuners::Tuners;
 use facts::{CpuSet, Fact, Hertz, HostView, Missing, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -12,7 +14,7 @@ pub(super) fn read_policies(source: &dyn Source, host: &mut HostView) {
     host.cpufreq.policies = policies(source, &host.topology);
 }
 
-/// The limits of every policy, and of what they are limits.
+/// The limits of every policy, and the range of the hardware.
 pub(super) fn read_limits(source: &dyn Source, host: &mut HostView) {
     let Cpufreq { policies, table, boost, cppc_nominal } = &mut host.cpufreq;
     if let Ok(policies) = policies {
@@ -27,8 +29,8 @@ pub(super) fn read_limits(source: &dyn Source, host: &mut HostView) {
     *cppc_nominal = self::cppc_nominal(source, policies);
 }
 
-/// Who chooses the clock of every policy, by which preference, and which. The clock is read where a governor may keep it
-/// low, and where /proc/cpuinfo does not show it.
+/// Driver, governor, preference and clock of every policy. The clock is read if a governor may keep it low, or if
+/// /proc/cpuinfo does not show it.
 pub(super) fn read_governors(source: &dyn Source, host: &mut HostView) {
     let clocks = host.cpuinfo.as_ref().map(|it| &it.clocks);
     let is_shown = |cpu| clocks.is_ok_and(|it| matches!(it.get(cpu), Some(Ok(_))));
@@ -52,7 +54,7 @@ fn may_be_slowed(policy: &Policy) -> bool {
     policy.drives_itself() != Ok(true) && policy.governor.as_deref() != Ok("performance")
 }
 
-/// Like CPUs have like tables, so the first policy's will do.
+/// The table of the first policy: all CPUs of a kind have the same table.
 fn table(source: &dyn Source, policies: &Fact<Vec<Policy>>) -> Fact<Vec<Hertz>> {
     match policies.as_ref()?.first() {
         Some(first) => {
@@ -165,6 +167,33 @@ fn cpus(source: &dyn Source, folder: &str) -> CpuSet {
             .into_iter()
             .collect()
     })
+}
+
+/// Reads the state of intel_pstate and amd-pstate.
+pub(super) fn read_pstate(source: &dyn Source) -> Pstate {
+    let intel = |file: &str| format!("{}/{file}", IntelPstate::FOLDER);
+    let amd = |file: &str| format!("{}/{file}", AmdPstate::FOLDER);
+    Pstate {
+        intel: IntelPstate {
+            status: source.parsed(&intel("status"), parse::line),
+            no_turbo: source.parsed(&intel("no_turbo"), parse::switch),
+            max_perf_pct: source.parsed(&intel("max_perf_pct"), parse::number),
+            min_perf_pct: source.parsed(&intel("min_perf_pct"), parse::number),
+            hwp_dynamic_boost: source.parsed(&intel("hwp_dynamic_boost"), parse::switch),
+        },
+        amd: AmdPstate {
+            status: source.parsed(&amd("status"), parse::line),
+            prefcore: source.parsed(&amd("prefcore"), parse::line),
+        },
+    }
+}
+
+/// Reads the state files of programs that tune frequencies.
+pub(super) fn read_tuners(source: &dyn Source) -> Tuners {
+    Tuners {
+        tuned_profile: source.parsed("/etc/tuned/active_profile", parse::words),
+        tlp_state: source.list("/run/tlp"),
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
-//! Reads the interfaces to the BMC and the threads that poll them.
+//! Reads the interfaces to the BMC, the threads that poll them, and the power limit of the board.
 
 use super::processes::kernel_threads;
 use crate::Source;
+use facts::ipmi::{DcmiCapabilities, PowerLimit, PowerReading};
+use facts::power::cap::PowerCap;
 use facts::system::ipmi::{Interface, Ipmi, PollingThread, numbers, polled_interface};
 use facts::system::process::{Process, run_time};
-use facts::{Fact, Missing, parse};
+use facts::{Fact, Missing, Why, parse};
 
 /// One driver, registered with both buses: BMCs announced by ACPI and DMI, and PCI devices.
 const DRIVERS: [&str; 2] = ["/sys/bus/platform/drivers/ipmi_si", "/sys/bus/pci/drivers/ipmi_si"];
@@ -56,4 +58,124 @@ fn threads(source: &dyn Source, processes: &[&Process]) -> Vec<PollingThread> {
         })
     };
     processes.iter().filter_map(thread).collect()
+}
+
+/// Asks the BMC for the power of the board and its power limit.
+///
+/// One question if it does not manage power, else three. Each source decides whether it asks the BMC.
+pub(super) fn read_power_cap(source: &dyn Source, interfaces: &Fact<Vec<Interface>>) -> PowerCap {
+    match source.told(&DcmiCapabilities::question(), std::convert::identity) {
+        Ok(told) if told.holds.manages_power => PowerCap {
+            limit: source.told(&PowerLimit::question(), PowerLimit::in_force),
+            reading: source.told(&PowerReading::question(), std::convert::identity),
+        },
+        Ok(told) => {
+            let because =
+                format!("its controller says that it manages no power ({})", told.digits());
+            PowerCap::none(Missing::not_here(PowerLimit::question().path(), because))
+        }
+        // Without its device the controller of a driver that has an interface is there all the same.
+        Err(missing)
+            if missing.why == Why::Absent && interfaces.as_ref().is_ok_and(|it| !it.is_empty()) =>
+        {
+            PowerCap::none(Missing::without_device(missing.what))
+        }
+        Err(missing) => PowerCap::none(missing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Captured, Recording, view, view_of};
+    use facts::power::cap::PowerCap;
+    use facts::{Subject, Subjects};
+
+    const KNOWS: &str = "//- /dev/ipmi0 0x2c 0x01 dc 01\n00 dc 01 05 02 00 01 07\n";
+    const DRAWS: &str = "//- /dev/ipmi0 0x2c 0x02 dc 01 00 00\n\
+                         00 dc d6 00 02 00 d4 01 b8 00 84 83 37 66 e8 03 00 00 40\n";
+
+    fn limit(answer: &str) -> String {
+        format!("//- /dev/ipmi0 0x2c 0x03 dc 00 00\n{answer}\n")
+    }
+
+    fn cap(excerpt: &str) -> PowerCap {
+        view_of(&Captured::excerpt(excerpt).unwrap(), Subjects::of(&[Subject::PowerCap])).power_cap
+    }
+
+    #[test]
+    fn a_limit_and_the_power_are_told_with_their_bytes() {
+        let cap = cap(&(KNOWS.to_owned()
+            + DRAWS
+            + &limit("00 dc 00 00 11 f4 01 70 17 00 00 00 00 01 00")));
+        assert_eq!(cap.in_force().unwrap().power.to_string(), "500 W");
+        let told = cap.limit.unwrap();
+        assert_eq!(told.question, "/dev/ipmi0 0x2c 0x03 dc 00 00");
+        assert_eq!(told.digits(), "00 dc 00 00 11 f4 01 70 17 00 00 00 00 01 00");
+        assert_eq!(cap.reading.unwrap().holds.current.to_string(), "214 W");
+    }
+
+    #[test]
+    fn no_limit_in_force_is_a_fact() {
+        let cap = cap(&(KNOWS.to_owned() + DRAWS + &limit("80")));
+        assert_eq!(cap.limit.unwrap().holds, None);
+    }
+
+    #[test]
+    fn reasons_why_there_is_none_are_told_apart() {
+        let missing = |excerpt: &str| cap(excerpt).limit.unwrap_err();
+        let first = "//- /dev/ipmi0 0x2c 0x01 dc 01\n";
+        assert!(missing("").is_absence());
+        let denied = missing(&format!("{first}!denied\n"));
+        assert_eq!(denied.to_string(), "/dev/ipmi0 0x2c 0x01 dc 01 may not be read");
+        let unknown = missing(&format!("{first}c1\n"));
+        assert_eq!(
+            unknown.to_string(),
+            "no /dev/ipmi0 0x2c 0x01 dc 01 here: Get DCMI Capabilities Info: the controller does not know this command \
+             (completion code 0xc1)"
+        );
+        let powerless = missing(&format!("{first}00 dc 01 05 02 00 00 07\n"));
+        assert!(powerless.is_absence() && powerless.to_string().contains("manages no power"));
+        let busy = missing(&format!("{first}c0\n"));
+        assert!(
+            !busy.is_absence() && busy.to_string().contains("the controller is busy"),
+            "{busy}"
+        );
+        let nonsense = missing(&format!("{first}00 dc\n"));
+        assert!(
+            !nonsense.is_absence() && nonsense.to_string().contains("expected 0xdc"),
+            "{nonsense}"
+        );
+    }
+
+    #[test]
+    fn an_interface_without_a_device_is_not_known_and_what_makes_one_is_said() {
+        let interface = "//- /sys/bus/platform/drivers/ipmi_si/IPI0001:00/type\nkcs\n";
+        let missing = cap(interface).limit.unwrap_err();
+        assert_eq!(
+            (missing.is_absence(), missing.remedy()),
+            (false, Some("modprobe ipmi_devintf"))
+        );
+    }
+
+    #[test]
+    fn a_capture_has_the_answers_and_the_refusals_and_nobody_else_asks() {
+        let host = Captured::excerpt(&(KNOWS.to_owned() + DRAWS + &limit("!denied"))).unwrap();
+        let recording = Recording::new(&host);
+        let before = view(&recording).power_cap;
+        let capture = recording.capture();
+        assert!(capture.contains(&(KNOWS.to_owned() + DRAWS + &limit("!denied"))), "{capture}");
+        assert_eq!(view(&Captured::parse(&capture).unwrap()).power_cap, before);
+        let recording = Recording::new(&host);
+        view_of(&recording, Subjects::of(&[Subject::Ipmi, Subject::PowerLimits, Subject::Msrs]));
+        assert!(!recording.capture().contains("/dev/ipmi0"));
+    }
+
+    #[test]
+    fn bytes_that_look_like_the_hosts_name_stay() {
+        let name = "//- /proc/sys/kernel/hostname\nd6-00\n//- /etc/hostname\n500\n";
+        let host = Captured::excerpt(&(KNOWS.to_owned() + DRAWS + &limit("80") + name)).unwrap();
+        let recording = Recording::new(&host);
+        view(&recording);
+        assert!(recording.capture().contains(DRAWS));
+    }
 }

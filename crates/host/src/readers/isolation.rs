@@ -1,14 +1,15 @@
-//! Reads which CPUs are isolated and, only where some are, which interrupts and threads may disturb them.
+//! Reads which CPUs are isolated, what may disturb them, and what each CPU has done since boot.
 
 use super::processes::kernel_threads;
 use crate::Source;
 use facts::cpu::topology::Topology;
+use facts::system::cpu_times::CpuTimes;
 use facts::system::interrupts::Interrupts;
 use facts::system::isolation::{RcuThread, allowed_cpus, asked, callbacks_of};
 use facts::system::process::Process;
 use facts::{CpuSet, Fact, HostView, Missing};
 
-/// Which CPUs are kept free.
+/// Which CPUs are isolated.
 pub(super) fn read_cpus(source: &dyn Source, host: &mut HostView) {
     let list = |path: &str| source.parsed(path, CpuSet::parse_list);
     let boot_line = host.kernel.boot_line.as_ref();
@@ -20,7 +21,7 @@ pub(super) fn read_cpus(source: &dyn Source, host: &mut HostView) {
     isolation.partitions = list("/sys/fs/cgroup/cpuset.cpus.isolated");
 }
 
-/// What may disturb them.
+/// The interrupts and threads that may disturb isolated CPUs; read only if there are any.
 pub(super) fn read_disturbers(source: &dyn Source, host: &mut HostView) {
     let isolation = &mut host.isolation;
     if isolation.kept_free().is_ok() {
@@ -33,7 +34,7 @@ pub(super) fn read_disturbers(source: &dyn Source, host: &mut HostView) {
     }
 }
 
-/// The last CPU that the kernel has room for; where that is not known, the last that runs.
+/// The highest possible CPU of the kernel; if unknown, the highest that is present or online.
 fn last_possible(topology: &Topology) -> u32 {
     let sets = [&topology.possible, &topology.present, &topology.online];
     sets.iter().find_map(|set| set.as_ref().ok()?.last()).unwrap_or(0)
@@ -59,4 +60,14 @@ fn rcu_threads(source: &dyn Source, processes: &Fact<Vec<Process>>) -> Fact<Vec<
         Some(RcuThread { pid, of_cpu, allowed })
     };
     Ok(kernel_threads(processes)?.into_iter().filter_map(thread).collect())
+}
+
+/// Reads the interrupts of each CPU since boot.
+pub(super) fn read_interrupts(source: &dyn Source) -> Fact<Interrupts> {
+    source.of_every_kernel(source.parsed("/proc/interrupts", Interrupts::parse))
+}
+
+/// Reads the CPU times since boot.
+pub(super) fn read_cpu_times(source: &dyn Source) -> Fact<CpuTimes> {
+    source.of_every_kernel(source.parsed("/proc/stat", CpuTimes::parse))
 }

@@ -1,11 +1,14 @@
-//! Reads what the running kernel says of itself.
+//! Reads the state of the running kernel: release, boot line, clock source, sysctls and vulnerabilities.
 
 use crate::Source;
 use facts::system::boot_line::BootLine;
+use facts::system::clocksource::{Clocksource, FOLDER as CLOCKSOURCE};
 use facts::system::kernel::{Kernel, runnable, uptime};
 use facts::system::platform::Platform;
 use facts::system::preemption;
-use facts::{Fact, Missing, parse};
+use facts::system::sysctl::{Sysctls, not_zero};
+use facts::system::vulnerabilities::{FOLDER as VULNERABILITIES, Vulnerability};
+use facts::{CpuSet, Fact, Missing, parse};
 use std::time::Duration;
 
 pub(super) fn read(source: &dyn Source, platform: &Platform) -> Kernel {
@@ -21,7 +24,7 @@ pub(super) fn read(source: &dyn Source, platform: &Platform) -> Kernel {
     }
 }
 
-/// lxcfs shows the container's own age in /proc/uptime, while every counter is the host's.
+/// lxcfs shows the age of the container in /proc/uptime, while all counters are the host's.
 fn uptime_of_host(source: &dyn Source, platform: &Platform) -> Fact<Duration> {
     match &platform.container {
         Ok(Some(kind)) if kind == "lxc" => {
@@ -29,6 +32,35 @@ fn uptime_of_host(source: &dyn Source, platform: &Platform) -> Fact<Duration> {
         }
         _ => source.of_every_kernel(source.parsed("/proc/uptime", uptime)),
     }
+}
+
+/// Reads the clock source.
+pub(super) fn read_clocksource(source: &dyn Source) -> Clocksource {
+    Clocksource {
+        current: source.parsed(&format!("{CLOCKSOURCE}/current_clocksource"), parse::line),
+        available: source.parsed(&format!("{CLOCKSOURCE}/available_clocksource"), parse::words),
+    }
+}
+
+/// Reads settings in /proc/sys.
+pub(super) fn read_sysctls(source: &dyn Source) -> Sysctls {
+    let switch = |name: &str| source.parsed(&format!("/proc/sys/{name}"), not_zero);
+    Sysctls {
+        nmi_watchdog: switch("kernel/nmi_watchdog"),
+        watchdog_cpumask: source.parsed("/proc/sys/kernel/watchdog_cpumask", CpuSet::parse_list),
+        timer_migration: switch("kernel/timer_migration"),
+        split_lock_mitigate: switch("kernel/split_lock_mitigate"),
+        stat_interval: source.parsed("/proc/sys/vm/stat_interval", parse::number),
+    }
+}
+
+/// Reads the mitigations of processor vulnerabilities.
+pub(super) fn read_vulnerabilities(source: &dyn Source) -> Fact<Vec<Vulnerability>> {
+    let of = |name: String| {
+        let state = source.parsed(&format!("{VULNERABILITIES}/{name}"), parse::line);
+        Vulnerability { name, state }
+    };
+    Ok(source.list(VULNERABILITIES)?.into_iter().map(of).collect())
 }
 
 #[cfg(test)]

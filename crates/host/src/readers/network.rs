@@ -1,6 +1,6 @@
 //! Reads network interfaces, the adapters behind them, and who serves their interrupts.
 
-use super::{ethtool, payload};
+use super::{ethtool, links};
 use crate::Source;
 use facts::limits::MOST_DEVICES;
 use facts::links::ethtool::Ethtool;
@@ -178,7 +178,7 @@ fn adapters(
         of_interfaces.chain(of_rdma).filter_map(|it| it.as_ref().ok()).collect();
     let adapter = |folder: &String| Adapter {
         numa_node: source.parsed(&format!("{folder}/numa_node"), numa_node),
-        payload: payload::read(source, folder),
+        payload: links::read_payload(source, folder),
         ..Adapter::unasked(folder.clone())
     };
     Ok(folders.into_iter().map(adapter).collect())

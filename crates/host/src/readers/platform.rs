@@ -1,4 +1,4 @@
-//! Reads what tells a virtual machine and a container from bare metal.
+//! Reads what kind of machine this is: hypervisor, container, and the DMI tables of the firmware.
 
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -25,7 +25,7 @@ pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>, dmi: &Dmi) -> P
     }
 }
 
-/// What the kernel of Xen's control domain lacks, the machine has all the same: Xen drives its clocks and idle states.
+/// Marks what the kernel of Xen's control domain lacks as managed by Xen, which drives clocks and idle states.
 pub(super) fn leave_to_xen(host: &mut HostView) {
     fn leave<T>(fact: &mut Fact<T>, what: &str) {
         if fact.as_ref().is_err_and(Missing::is_absence) {
@@ -38,9 +38,8 @@ pub(super) fn leave_to_xen(host: &mut HostView) {
     leave(&mut host.cpuidle.tables, "the idle states");
 }
 
-/// systemd writes the container's kind where unprivileged readers see it; podman and docker leave marks,
-/// which an image that was turned into a machine still bears. Whoever sees the kernel's own thread 2 is in
-/// no container.
+/// systemd writes the kind of the container to a file that all users may read; podman and docker create marker
+/// files, which an image that became a machine still has. Where kernel thread 2 is visible, there is no container.
 fn container(source: &dyn Source) -> Fact<Option<String>> {
     if source.parsed("/proc/2/stat", Process::parse).is_ok_and(|it| it.is_kernel_thread) {
         return Ok(None);
@@ -54,4 +53,19 @@ fn container(source: &dyn Source) -> Fact<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// Reads the DMI tables: names and versions, never serial numbers.
+pub(super) fn read_dmi(source: &dyn Source) -> Dmi {
+    let line = |file: &str| -> Fact<String> {
+        source.parsed(&format!("/sys/class/dmi/id/{file}"), parse::line)
+    };
+    Dmi {
+        vendor: line("sys_vendor"),
+        product: line("product_name"),
+        firmware_vendor: line("bios_vendor"),
+        firmware_version: line("bios_version"),
+        firmware_date: line("bios_date"),
+        chassis: source.parsed("/sys/class/dmi/id/chassis_type", parse::number),
+    }
 }

@@ -1,19 +1,22 @@
-//! Reads every process's and kernel thread's line.
+//! Reads the processes and kernel threads, and the control groups that limit databases.
 //!
 //! Who may see which process is a matter of /proc's mount option `hidepid`, and which there are to be seen of
 //! the PID namespace (Documentation/filesystems/proc.rst, pid_namespaces(7)).
 
 use crate::Source;
+use facts::system::cgroup::{Folders, LimitedGroup, Mounts, Quota, Throttling, Version};
+use facts::system::database;
 use facts::system::process::Process;
-use facts::{Fact, Missing, Origin, Why};
+use facts::{Fact, IfPresent, Missing, Origin, Why, parse};
+use std::collections::BTreeMap;
 
 /// The first process of every host and container.
 const INIT: u32 = 1;
 
-/// The processes and threads of the kernel that there are.
+/// All processes and kernel threads.
 ///
-/// A process that ends while we look is no longer a fact of the host, so it is left out. No process at all is
-/// what a copy of a host shows that was made without them.
+/// A process that ends during the reading is left out. A copy of a host that was made without /proc/PID has no
+/// processes.
 pub fn read(source: &dyn Source) -> Fact<Vec<Process>> {
     let pids = source.numbered("/proc", "")?;
     if !pids.contains(&INIT) && hides_processes(source) {
@@ -43,7 +46,7 @@ fn hides_processes(source: &dyn Source) -> bool {
     source.text("/proc/self/mountinfo").is_ok_and(|text| text.lines().any(is_hiding))
 }
 
-/// The threads of the kernel. Whoever sees process 1 and not one of them is in a container, which shows none.
+/// The threads of the kernel. A container shows process 1 and no kernel threads.
 pub(crate) fn kernel_threads(processes: &Fact<Vec<Process>>) -> Fact<Vec<&Process>> {
     let processes = processes.as_ref()?;
     let threads: Vec<&Process> = processes.iter().filter(|it| it.is_kernel_thread).collect();
@@ -52,6 +55,84 @@ pub(crate) fn kernel_threads(processes: &Fact<Vec<Process>>) -> Fact<Vec<&Proces
         return Err(Missing { what: "the kernel's threads in /proc".to_owned(), why });
     }
     Ok(threads)
+}
+
+/// Processes of databases, each in its group and the groups above: ten thousand connections make some hundred thousand.
+const MOST_MEMBERS: usize = 1 << 18;
+
+/// Reads the CPU quotas of all groups that limit this process or a database server of the host.
+pub(super) fn read_limited_groups(
+    source: &dyn Source,
+    processes: &Fact<Vec<Process>>,
+) -> Fact<Vec<LimitedGroup>> {
+    let mounts = source.parsed("/proc/self/mountinfo", Mounts::parse)?;
+    let folders = |pid: &str| -> Fact<Folders> {
+        source.parsed(&format!("/proc/{pid}/cgroup"), |text| mounts.folders(text))
+    };
+    let mut members: BTreeMap<(Version, String), Members> = BTreeMap::new();
+    // In a copy of a host, this process is the one that made the copy.
+    if source.origin() != Origin::Tree {
+        for folder in folders("self")? {
+            members.entry(folder).or_default().holds_us = true;
+        }
+    }
+    let mut n_members = 0;
+    for (process, product) in database::servers(processes.as_deref().unwrap_or_default()) {
+        // A process that has ended since is no longer a fact.
+        for folder in folders(&process.pid.to_string()).if_present()?.into_iter().flatten() {
+            n_members += 1;
+            if n_members > MOST_MEMBERS {
+                return Err(Missing::too_many(
+                    "/proc",
+                    "processes of databases in groups",
+                    MOST_MEMBERS,
+                ));
+            }
+            let members = members.entry(folder.clone()).or_default();
+            members.databases.push((process.clone(), product));
+        }
+    }
+    let groups = members.into_iter().filter_map(|((version, folder), members)| {
+        group(source, version, folder, members).transpose()
+    });
+    groups.collect()
+}
+
+#[derive(Default)]
+struct Members {
+    holds_us: bool,
+    databases: Vec<(Process, &'static str)>,
+}
+
+/// The group, where it has a quota.
+fn group(
+    source: &dyn Source,
+    version: Version,
+    folder: String,
+    members: Members,
+) -> Fact<Option<LimitedGroup>> {
+    let quota = match version {
+        Version::V1 => quota_v1(source, &folder),
+        Version::V2 => source.parsed(&format!("{folder}/cpu.max"), Quota::parse),
+    };
+    let Some(quota) = quota.if_present()?.copied().flatten() else { return Ok(None) };
+    let statistics = |text: &str| Throttling::parse(text, version);
+    let throttling = source.parsed(&format!("{folder}/cpu.stat"), statistics);
+    let Members { holds_us, databases } = members;
+    Ok(Some(LimitedGroup { folder, version, quota, throttling, holds_us, databases }))
+}
+
+/// `-1` is no quota.
+fn quota_v1(source: &dyn Source, folder: &str) -> Fact<Option<Quota>> {
+    let path = format!("{folder}/cpu.cfs_quota_us");
+    let quota = source.parsed(&path, parse::signed)?;
+    let Ok(quota) = u64::try_from(quota) else { return Ok(None) };
+    let path = format!("{folder}/cpu.cfs_period_us");
+    let period = source.parsed(&path, parse::number)?;
+    if period == 0 {
+        return Err(Missing::malformed(path, "0", "a period in microseconds"));
+    }
+    Ok(Some(Quota::of(quota, period)))
 }
 
 #[cfg(test)]

@@ -1,0 +1,171 @@
+//! Reads the cooling devices of CPUs and the counters of thermal throttling.
+
+use crate::Source;
+use facts::cpu::cooling::{CoolingDevice, Kind};
+use facts::cpu::cpufreq::Policy;
+use facts::cpu::cpuinfo::CpuInfo;
+use facts::cpu::throttling::{OCC_REASONS, OccReason, Throttled, Throttling};
+use facts::cpu::topology::Topology;
+use facts::{CpuSet, Fact, HostView, Missing, PerCpu, parse};
+use std::time::Duration;
+
+const FOLDER: &str = "/sys/class/thermal";
+
+pub(super) fn read_cooling(source: &dyn Source) -> Fact<Vec<CoolingDevice>> {
+    let numbers = source.numbered(FOLDER, "cooling_device")?;
+    Ok(numbers.into_iter().filter_map(|number| device(source, number)).collect())
+}
+
+/// Reads them only if a policy may not run at its highest clock: a large machine has a device for each CPU.
+pub(super) fn read_cooling_of_limits(source: &dyn Source, host: &mut HostView) {
+    let is_free = |it: &Policy| matches!((&it.scaling_max, &it.cpuinfo_max), (Ok(limit), Ok(highest)) if limit >= highest);
+    // Whoever asked for all cooling devices has them.
+    if host.cooling.as_ref().is_err_and(Missing::is_unasked) {
+        host.cooling = match &host.cpufreq.policies {
+            Ok(policies) if policies.iter().all(is_free) => {
+                Err(Missing::not_here("cooling of a clock", "no policy is below its highest clock"))
+            }
+            _ => read_cooling(source),
+        };
+    }
+}
+
+fn device(source: &dyn Source, number: u32) -> Option<CoolingDevice> {
+    let folder = format!("{FOLDER}/cooling_device{number}");
+    let name = source.parsed(&format!("{folder}/type"), parse::line).ok()?;
+    let kind = Kind::of_type(&name)?;
+    let state = source.parsed(&format!("{folder}/cur_state"), parse::signed);
+    let is_on = state.as_ref().is_ok_and(|&state| state > 0);
+    let unasked = |file: &str| Missing::not_collected(format!("{folder}/{file}"));
+    Some(CoolingDevice {
+        max: if is_on {
+            source.parsed(&format!("{folder}/max_state"), parse::number)
+        } else {
+            Err(unasked("max_state"))
+        },
+        cpu: if is_on { cpu(source, &folder) } else { Err(unasked("device")) },
+        kind,
+        state,
+        folder,
+    })
+}
+
+/// A `Processor` device leads to its ACPI object, and that to the CPU
+/// (drivers/acpi/{processor_driver,glue}.c).
+fn cpu(source: &dyn Source, folder: &str) -> Fact<u32> {
+    let link = format!("{folder}/device/physical_node");
+    let target = source.link(&link)?;
+    let number = target.rsplit('/').next().and_then(|name| name.strip_prefix("cpu")?.parse().ok());
+    number.ok_or_else(|| Missing::malformed(link, &target, "a link to a CPU"))
+}
+
+/// Reads the thermal throttling counters of each core and package.
+pub(super) fn read_throttling(
+    source: &dyn Source,
+    cpuinfo: &Fact<CpuInfo>,
+    topology: &Topology,
+) -> Throttling {
+    let of_core = |cpu| throttled(source, cpu, "core");
+    let of_package = |cpu| throttled(source, cpu, "package");
+    let over_temperature = |cpu| over_temperature(source, cpu);
+    let (cores, packages) = (&topology.cores, &topology.packages);
+    if cpuinfo.as_ref().is_ok_and(CpuInfo::is_power) {
+        return Throttling {
+            cores: PerCpu::default(),
+            packages: counters(topology, packages, &over_temperature),
+            occ: counters(topology, packages, &|cpu| occ_reasons(source, cpu)),
+        };
+    }
+    Throttling {
+        cores: counters(topology, cores, &of_core),
+        packages: counters(topology, packages, &of_package),
+        occ: PerCpu::default(),
+    }
+}
+
+fn counters<T>(
+    topology: &Topology,
+    groups: &Fact<Vec<CpuSet>>,
+    read: &dyn Fn(u32) -> Fact<T>,
+) -> PerCpu<T> {
+    let cpus: CpuSet = match (groups, &topology.online) {
+        (Ok(groups), _) => groups.iter().filter_map(CpuSet::first).collect(),
+        (Err(_), Ok(online)) => online.clone(),
+        (Err(_), Err(missing)) => return [(0, Err(missing.clone()))].into_iter().collect(),
+    };
+    let mut answers = Vec::with_capacity(cpus.len());
+    for cpu in cpus.iter() {
+        let answer = read(cpu);
+        // The kernel makes the folder for every CPU or for none.
+        let none_here =
+            cpus.first() == Some(cpu) && answer.as_ref().err().is_some_and(Missing::is_absence);
+        answers.push((cpu, answer));
+        if none_here {
+            break;
+        }
+    }
+    answers.into_iter().collect()
+}
+
+fn occ_path(cpu: u32, file: &str) -> String {
+    format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/throttle_stats/{file}")
+}
+
+/// The controller does not count how long.
+fn over_temperature(source: &dyn Source, cpu: u32) -> Fact<Throttled> {
+    let path = occ_path(cpu, "overtemp");
+    let events = source.parsed(&path, parse::number)?;
+    let total = match events {
+        0 => Ok(Duration::ZERO),
+        _ => Err(Missing::not_here("time of throttling", "the OCC counts events only")),
+    };
+    Ok(Throttled { path, events, total })
+}
+
+fn occ_reasons(source: &dyn Source, cpu: u32) -> Fact<Vec<OccReason>> {
+    let reason = |(file, name): (&str, &'static str)| {
+        let path = occ_path(cpu, file);
+        source.parsed(&path, parse::number).map(|events| OccReason { path, name, events })
+    };
+    OCC_REASONS.into_iter().map(reason).collect()
+}
+
+/// The time is read only after throttling: most counters of most machines are 0.
+fn throttled(source: &dyn Source, cpu: u32, level: &str) -> Fact<Throttled> {
+    let folder = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle");
+    let path = format!("{folder}/{level}_throttle_count");
+    let events = source.parsed(&path, parse::number)?;
+    let total = match events {
+        0 => Ok(Duration::ZERO),
+        _ => source
+            .parsed(&format!("{folder}/{level}_throttle_total_time_ms"), parse::number)
+            .map(Duration::from_millis),
+    };
+    Ok(Throttled { path, events, total })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Captured, view_of};
+    use facts::{Subject, Subjects};
+
+    /// Whether cooling is looked at where a policy with this limit is asked about.
+    fn is_read(limit: &str) -> bool {
+        let policy = "/sys/devices/system/cpu/cpufreq/policy0";
+        let device = "/sys/class/thermal/cooling_device0";
+        let host = Captured::excerpt(&format!(
+            "//- {policy}/affected_cpus\n0\n//- {policy}/cpuinfo_max_freq\n3000000\n\
+             //- {policy}/scaling_max_freq\n{limit}\n\
+             //- {device}/type\nProcessor\n//- {device}/cur_state\n1\n",
+        ))
+        .unwrap();
+        view_of(&host, Subjects::of(&[Subject::CoolingOfLimits])).cooling.is_ok()
+    }
+
+    #[test]
+    fn cooling_may_be_the_reason_of_a_limit_and_is_not_asked_for_where_there_is_none() {
+        assert!(is_read("2999999"));
+        assert!(!is_read("3000000"));
+        assert!(is_read("!denied"));
+    }
+}
