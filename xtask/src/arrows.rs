@@ -82,7 +82,6 @@ const LAYERS_OF_CHANGE: &[&[&str]] = &[
         "change::transaction",
         "change::apply",
         "change::changer",
-        "change::revert",
         "change::deadline",
         "change::latency",
     ],

@@ -1,10 +1,13 @@
-//! What a process changes the host with.
+//! Begins, recovers, reverts and confirms changes, with the machine, the journal and the guard.
 
+use super::deadline::{overdue, time_left};
 use super::guard::Guard;
-use super::journal::{Access, Journal};
+use super::journal::{Access, Journal, Step};
 use super::undo::UndoLog;
-use super::{ChangeError, Intent, JournalError, Machine, Transaction, Trouble};
+use super::{ChangeError, Force, Intent, JournalError, Machine, Transaction, Trouble};
+use facts::change::{ChangeState, Overdue, Undone};
 use std::path::Path;
+use std::time::Duration;
 
 /// Everything that a process changes the host with: the machine, its journal, and the guard that changes share which are made and
 /// undone in turn.
@@ -93,5 +96,163 @@ impl Changer {
     pub(super) fn relieve_guard(&mut self, id: &str) {
         // One that does not answer is replaced before the next change.
         let _told = self.guard.as_mut().map(|it| it.forget(id));
+    }
+}
+
+impl Changer {
+    /// Undoes one change, backwards: every place gets back what was recorded, unless somebody else has changed it since.
+    ///
+    /// Errors: it is reverted already; it is undone, but the journal cannot be written ([`ChangeError::NotRecorded`]).
+    pub fn revert(&mut self, id: &str, force: Force) -> Result<Vec<Undone>, ChangeError> {
+        self.journal.wake()?;
+        let reverted = self.revert_one(id, force);
+        self.journal.rest();
+        reverted
+    }
+
+    fn revert_one(&mut self, id: &str, force: Force) -> Result<Vec<Undone>, ChangeError> {
+        let Changer { machine, journal, .. } = self;
+        let change = journal.change(id)?;
+        let (id, state) = (change.id.clone(), change.state.clone());
+        // Whether it is another boot decides what there is to undo.
+        machine.boot()?;
+        if state == ChangeState::Reverted {
+            let why = "has been reverted already".to_owned();
+            return Err(ChangeError::NotNow { id, why });
+        }
+        let mut log = UndoLog::of(journal, &id)?;
+        if state != ChangeState::Open {
+            // If this process is killed, the next start goes on. A journal that cannot be written keeps nothing from being undone.
+            let _not_recorded_either =
+                journal.append(Step::Reverting { change: id.clone() }, &(), true);
+        }
+        let undone = log.undo(machine, force);
+        match log.record(journal) {
+            Ok(()) => Ok(undone),
+            Err(error) => Err(ChangeError::NotRecorded { id, undone, error }),
+        }
+    }
+
+    /// Undoes every change that is not reverted, the latest first.
+    ///
+    /// Errors: those of [`Changer::revert`], of the first change that is not undone ([`ChangeError::NotUndone`]).
+    pub fn revert_all(&mut self, force: Force) -> Result<Vec<Undone>, ChangeError> {
+        self.revert_those(force, |_, state| Ok(*state != ChangeState::Reverted))
+    }
+
+    /// Undoes what a crash interrupted, and what nobody confirmed in time. Every start that writes begins with it.
+    ///
+    /// Errors: as of [`Changer::revert_all`].
+    pub fn recover(&mut self, force: Force) -> Result<Vec<Undone>, ChangeError> {
+        self.revert_those(force, |left, state| {
+            Ok(match state {
+                ChangeState::Open => true,
+                ChangeState::Awaiting { .. } => left()? == Duration::ZERO,
+                ChangeState::Kept | ChangeState::Reverted | ChangeState::PartlyReverted { .. } => {
+                    false
+                }
+            })
+        })
+    }
+
+    fn revert_those(
+        &mut self,
+        force: Force,
+        is_chosen: impl Fn(
+            &dyn Fn() -> Result<Duration, Trouble>,
+            &ChangeState,
+        ) -> Result<bool, Trouble>,
+    ) -> Result<Vec<Undone>, ChangeError> {
+        let mut ids = Vec::new();
+        for change in self.journal.changes().iter().rev() {
+            if is_chosen(&|| time_left(&self.machine, change), &change.state)? {
+                ids.push(change.id.clone());
+            }
+        }
+        let mut undone = Vec::new();
+        let mut not_recorded = None;
+        let mut failed = None;
+        for id in ids {
+            match self.revert(&id, force) {
+                Ok(more) => undone.extend(more),
+                Err(ChangeError::NotRecorded { id, undone: more, error }) => {
+                    undone.extend(more);
+                    not_recorded = Some((id, error));
+                }
+                Err(error) => {
+                    failed = Some((id, Box::new(error)));
+                    break;
+                }
+            }
+        }
+        // A study that opened the journal has seen to what an earlier process left.
+        self.journal.rest();
+        let done = match not_recorded {
+            None => Ok(undone),
+            Some((id, error)) => Err(ChangeError::NotRecorded { id, undone, error }),
+        };
+        match failed {
+            None => done,
+            Some((id, error)) => Err(ChangeError::NotUndone { id, error, before: Box::new(done) }),
+        }
+    }
+
+    /// Keeps a change that is waiting to be confirmed.
+    ///
+    /// Errors: it does not wait for it, or not any more; the journal cannot be written.
+    pub fn confirm(&mut self, id: &str) -> Result<(), ChangeError> {
+        let change = self.journal.change(id)?;
+        let id = change.id.clone();
+        let why = match &change.state {
+            ChangeState::Awaiting { .. } if time_left(&self.machine, change)? > Duration::ZERO => {
+                self.journal.append(Step::Kept { change: id }, &(), true)?;
+                return Ok(());
+            }
+            ChangeState::Awaiting { .. } => match overdue(&self.machine, &self.journal, change)? {
+                Some(Overdue::Undone) => "was not confirmed in time, and has been reverted already",
+                Some(Overdue::Guarded) | None => {
+                    "was not confirmed in time: its guard is reverting it; see `fullclock status`"
+                }
+                Some(Overdue::Unguarded) => {
+                    "was not confirmed in time, and no guard is running: it is still in force; `fullclock revert` reverts it"
+                }
+            },
+            ChangeState::Open => "was interrupted, and is reverted",
+            ChangeState::Kept => "does not wait to be confirmed: it is kept",
+            ChangeState::Reverted => "has been reverted already",
+            ChangeState::PartlyReverted { .. } => {
+                "has been reverted already, but for what was left alone"
+            }
+        };
+        Err(ChangeError::NotNow { id, why: why.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::tree::{STAT_INTERVAL, Tree, governor, governors, stat_interval};
+
+    #[test]
+    fn what_was_undone_before_a_change_that_cannot_be_undone_is_reported() {
+        let tree = Tree::new();
+        let mut changer = tree.changer();
+        for group in [governors(), stat_interval()] {
+            let mut change = changer.begin(Intent::default()).unwrap();
+            change.confirm_without_guard(Duration::ZERO);
+            change.apply(&group).unwrap();
+            change.keep().unwrap();
+        }
+        let step = Step::Intended { change: "0001".to_owned(), group: 7 };
+        changer.journal.append(step, &"no group", true).unwrap();
+        let error = changer.recover(Force::No).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("change 0001 is not undone: ") && text.contains("line"), "{text}");
+        let ChangeError::NotUndone { before, .. } = error else { panic!("{error:?}") };
+        let undone = before.unwrap();
+        assert_eq!((undone.len(), undone[0].change.as_str()), (1, "0002"));
+        assert_eq!(tree.get(STAT_INTERVAL), "1\n");
+        assert_eq!(tree.get(&governor(0)), "performance\n");
+        assert_eq!(changer.journal.change("2").unwrap().state, ChangeState::Reverted);
     }
 }

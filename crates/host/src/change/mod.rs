@@ -29,7 +29,6 @@ mod journal;
 pub mod latency;
 mod machine;
 mod process;
-mod revert;
 mod standing;
 mod transaction;
 mod undo;

@@ -3,7 +3,7 @@
 use super::Wanted;
 use super::cell_files::{Cell, CellFiles};
 use super::files::{File, Files};
-use super::sharing::groups;
+use super::register_table::groups;
 use crate::Source;
 use facts::counters::{Counters, Family};
 use facts::cpu::cpuidle::{Cpuidle, StateTable};

@@ -5,14 +5,15 @@
 //! largest. A kept descriptor also pins an identity: that of a task that died answers ESRCH, that of a CPU's
 //! folder that was removed ENODEV, and neither ever shows its successor.
 
-use super::limit;
 use crate::source::live::{self, read_register};
 use crate::{Live, Source};
 use facts::limits::LARGEST_FILE;
 use facts::{Fact, Missing, Origin, Why};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Descriptors that are left to the rest of the program: its own files, perf events and libraries.
 const RESERVED: usize = 256;
@@ -74,7 +75,7 @@ impl File {
 impl Files {
     /// Files of `live`. Raises this process's limit of open files as far as it may.
     pub(super) fn of(live: Live) -> Files {
-        let n_left = limit::raise().saturating_sub(RESERVED);
+        let n_left = raise_open_files().saturating_sub(RESERVED);
         let buffer = Vec::with_capacity(1 << 16);
         Files { live, buffer, n_left, msr_devices: MsrDevices::default() }
     }
@@ -238,6 +239,47 @@ impl MsrDevices {
     }
 }
 
+/// What a machine of 8,192 CPUs needs; the kernel's own limit is four times that (fs.nr_open).
+const ENOUGH_FILES: u64 = 1 << 18;
+
+/// The limit that this process was started with.
+static ORIGINAL_LIMIT: OnceLock<Rlimit> = OnceLock::new();
+
+/// How many files this process may have open.
+///
+/// A large machine has some ten thousand files to keep open, and the usual soft limit is 1,024 because of
+/// programs that use select(2). This one does not; a command that it starts may.
+///
+/// Raises the limit as far as this process may, which for root is as far as it needs. Gives the limit.
+pub fn raise_open_files() -> usize {
+    let limit = ORIGINAL_LIMIT.get_or_init(|| getrlimit(Resource::Nofile));
+    let enough = limit.maximum.map(|it| it.max(ENOUGH_FILES));
+    for raised in [enough, limit.maximum] {
+        if setrlimit(Resource::Nofile, Rlimit { current: raised, maximum: raised }).is_ok() {
+            return limit_or_max(raised);
+        }
+    }
+    limit_or_max(limit.current)
+}
+
+/// Does `work`, the start of another program, with the limit that this process was started with.
+pub fn with_original_limit<T>(work: impl FnOnce() -> T) -> T {
+    let Some(original) = ORIGINAL_LIMIT.get() else { return work() };
+    let raised = getrlimit(Resource::Nofile);
+    let lowered = setrlimit(Resource::Nofile, *original).is_ok();
+    let done = work();
+    if lowered && setrlimit(Resource::Nofile, raised).is_err() {
+        // Only who may raise the hard limit could have raised it before, but the right may be gone.
+        raise_open_files();
+    }
+    done
+}
+
+/// `None` is no limit.
+fn limit_or_max(limit: Option<u64>) -> usize {
+    limit.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX))
+}
+
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests lay out files")]
 mod tests {
@@ -281,5 +323,19 @@ mod tests {
         assert_eq!(files.number(&mut File::new("/proc/b")), Err(Missing::absent("/proc/b")));
         let malformed = files.number(&mut File::new("/proc/a")).unwrap_err();
         assert_eq!(malformed.to_string(), "/proc/a holds \"x\", expected a whole number");
+    }
+
+    #[test]
+    fn another_program_gets_the_limit_from_before() {
+        let before = getrlimit(Resource::Nofile);
+        raise_open_files();
+        let raised = getrlimit(Resource::Nofile);
+        assert_eq!(
+            with_original_limit(|| getrlimit(Resource::Nofile)),
+            *ORIGINAL_LIMIT.get().unwrap()
+        );
+        assert_eq!(getrlimit(Resource::Nofile), raised);
+        // Other tests of this process may have raised it first.
+        assert!(before == raised || before == *ORIGINAL_LIMIT.get().unwrap());
     }
 }

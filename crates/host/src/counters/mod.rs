@@ -9,7 +9,6 @@ mod cpu_files;
 mod energy;
 mod files;
 mod groups;
-mod limit;
 mod limits;
 mod perf_counts;
 mod perf_slot;
@@ -17,11 +16,10 @@ mod proc_files;
 mod register_table;
 mod registers;
 mod residency;
-mod sharing;
 mod tasks;
 mod temperature;
 
-pub use limit::{raise as raise_open_files, with_original_limit};
+pub use files::{raise_open_files, with_original_limit};
 
 use crate::{Live, clock};
 use by_cpu::ByCpu;

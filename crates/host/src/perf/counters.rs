@@ -1,12 +1,13 @@
-//! The counters that are asked for, ready to be opened.
+//! The counters and tracepoints that samplers and tracers open.
 //!
 //! Sources: arch/x86/events/{msr.c,intel/cstate.c,rapl.c}, include/trace/events/timer.h. A PMU lists what its
-//! model has; whether a listed register counts in a guest, only its readings tell.
+//! model has; whether a listed register counts in a guest, only its readings tell. tracefs is mounted
+//! by the administrator, at /sys/kernel/tracing or through debugfs (Documentation/trace/events.rst); nothing is mounted here.
 
-use super::{discover, tracefs};
+use super::discover;
 use crate::Source;
 use facts::pmu::{Counter, Pmu};
-use facts::{Fact, Missing};
+use facts::{Fact, Missing, Why, parse};
 
 /// PERF_TYPE_SOFTWARE and PERF_TYPE_TRACEPOINT, include/uapi/linux/perf_event.h.
 pub(super) const SOFTWARE: u32 = 1;
@@ -50,7 +51,7 @@ pub(super) fn dummy() -> Counter {
 
 /// Occurrences of a tracepoint, such as `irq_vectors` `local_timer_entry`.
 pub fn tracepoint(source: &dyn Source, system: &str, name: &str) -> Fact<Counter> {
-    let id = tracefs::id(source, &tracefs::events(source)?, system, name)?;
+    let id = tracepoint_id(source, &tracepoint_folder(source)?, system, name)?;
     Ok(of_tracepoint(system, name, id))
 }
 
@@ -93,6 +94,41 @@ fn no_events(pmu: &str) -> Missing {
     Missing::absent(format!("an event in /sys/bus/event_source/devices/{pmu}/events"))
 }
 
+/// Where tracefs is mounted, best first.
+const PLACES: &[&str] = &["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+/// The folder of the tracepoints: `/sys/kernel/tracing/events`.
+///
+/// Errors: the kernel has no tracing, it may not be read, or tracefs is not mounted.
+pub fn tracepoint_folder(source: &dyn Source) -> Fact<String> {
+    let mut reason = None;
+    for place in PLACES {
+        let events = format!("{place}/events");
+        match source.list(&events) {
+            Ok(_) => return Ok(events),
+            Err(missing) => {
+                reason.get_or_insert(missing);
+            }
+        }
+    }
+    // The folder that tracefs is to be mounted on is there in every kernel that has it.
+    let mountable = PLACES.first().map(|place| source.list(place));
+    match (reason, mountable) {
+        (Some(reason), Some(Ok(_))) if reason.why == Why::Absent => Err(Missing {
+            what: "/sys/kernel/tracing/events".into(),
+            why: Why::Failed(
+                "tracefs is not mounted: `mount -t tracefs nodev /sys/kernel/tracing`".into(),
+            ),
+        }),
+        (reason, _) => Err(reason.unwrap_or_else(|| Missing::absent("/sys/kernel/tracing"))),
+    }
+}
+
+/// The number of a tracepoint, by which perf_event_open(2) knows it. `events` is [`tracepoint_folder`]' answer.
+pub fn tracepoint_id(source: &dyn Source, events: &str, system: &str, name: &str) -> Fact<u64> {
+    source.parsed(&format!("{events}/{system}/{name}/id"), parse::number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,5 +168,27 @@ event=0x06
     fn a_pmu_without_events_is_absent() {
         let text = "//- /sys/bus/event_source/devices/power/type\n9\n";
         assert!(energy(&Captured::excerpt(text).unwrap()).unwrap_err().is_absence());
+    }
+
+    fn found(text: &str) -> String {
+        let source = Captured::excerpt(text).unwrap();
+        tracepoint_folder(&source).unwrap_or_else(|missing| missing.to_string())
+    }
+
+    #[test]
+    fn tracefs_is_found_at_either_place() {
+        assert_eq!(
+            found("//- /sys/kernel/debug/tracing/events/sched/sched_switch/id\n1\n"),
+            "/sys/kernel/debug/tracing/events"
+        );
+    }
+
+    #[test]
+    fn an_empty_mount_point_says_how_to_mount() {
+        assert!(
+            found("//- /sys/kernel/tracing/README\n\n")
+                .ends_with("mount -t tracefs nodev /sys/kernel/tracing`")
+        );
+        assert!(found("//- /sys/kernel/x\n1\n").ends_with("does not exist"));
     }
 }

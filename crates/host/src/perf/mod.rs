@@ -12,7 +12,6 @@ mod pmu;
 mod refusal;
 mod returns;
 mod ring;
-pub mod tracefs;
 mod tracer;
 
 pub use group::{Grid, Group};

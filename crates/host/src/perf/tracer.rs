@@ -7,7 +7,7 @@
 
 use super::attr::{self, Attributes};
 use super::ring::{self, Ring};
-use super::{counters, group, refusal, tracefs};
+use super::{counters, group, refusal};
 use crate::Source;
 use facts::pmu::Counter;
 use facts::trace::format::Format;
@@ -114,7 +114,7 @@ impl Tracer {
 
 /// How the wanted tracepoints' records are read, what to open for them, and those that the kernel lacks.
 fn layouts(source: &dyn Source, wanted: Wanted) -> Fact<(Layouts, Vec<Counter>, Vec<Missing>)> {
-    let folder = tracefs::events(source)?;
+    let folder = counters::tracepoint_folder(source)?;
     let (mut layouts, mut found, mut lacking) = (Layouts::default(), Vec::new(), Vec::new());
     for tracepoint in wanted.tracepoints() {
         let (system, name) = (tracepoint.system, &tracepoint.name);

@@ -5,9 +5,7 @@ mod cpufreq;
 mod cpuidle;
 mod ethtool;
 mod ipmi;
-mod isolation;
 mod kernel;
-mod kernel_config;
 mod links;
 mod msrs;
 mod network;
@@ -18,7 +16,7 @@ mod thermal;
 mod topology;
 
 pub use controls::read as controls;
-pub(crate) use kernel_config::text as kernel_config_text;
+pub(crate) use kernel::config_text as kernel_config_text;
 pub use network::serving;
 pub(crate) use processes::kernel_threads;
 pub use processes::read as processes;
@@ -77,7 +75,7 @@ const READERS: &[Reader] = &[
         host.kernel = kernel::read(source, &host.platform);
     }),
     reader(Subject::Interrupts, &[], |source, host| {
-        host.interrupts = isolation::read_interrupts(source);
+        host.interrupts = topology::read_interrupts(source);
     }),
     reader(Subject::Processes, &[], |source, host| host.processes = processes::read(source)),
     reader(
@@ -136,14 +134,14 @@ const READERS: &[Reader] = &[
         &[Subject::Network, Subject::Interrupts],
         network::read_interrupts,
     ),
-    reader(Subject::Isolation, &[Subject::Kernel, Subject::Cpus], isolation::read_cpus),
+    reader(Subject::Isolation, &[Subject::Kernel, Subject::Cpus], topology::read_isolated),
     reader(
         Subject::Disturbers,
         &[Subject::Isolation, Subject::Interrupts, Subject::Processes],
-        isolation::read_disturbers,
+        topology::read_disturbers,
     ),
     reader(Subject::CpuTimes, &[], |source, host| {
-        host.cpu_times = isolation::read_cpu_times(source);
+        host.cpu_times = topology::read_cpu_times(source);
     }),
     reader(Subject::PowerLimits, &[], |source, host| {
         host.power_limits = power::read_limits(source);

@@ -6,17 +6,13 @@
 //!
 //! It cannot know names that are not the host's own: a database server's peers, users, volume groups.
 
-mod names;
 mod needed;
-mod parts;
-mod shapes;
+mod values;
 
-use names::{Content, named_value};
-use needed::needed;
-use parts::parts;
-use shapes::{is_word_byte, shape};
+use needed::{needed, parts};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use values::{Content, is_word_byte, named_value, shape};
 
 /// Shorter host names identify nobody, and are words of their own in too many texts.
 const SHORTEST_NAME: usize = 3;

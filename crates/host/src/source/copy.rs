@@ -8,9 +8,8 @@
 //! A copy that somebody changes while it is read is not guarded against: a file may be swapped for a device
 //! between the look at it and its opening.
 
-use super::listed::{Listed, entries};
 use super::live::missing;
-use crate::resolve::open_below;
+use crate::folders::{Listed, entries, open_below};
 use facts::{Fact, Missing, Why, limits};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};

@@ -1,9 +1,8 @@
 //! The running machine, or a folder that holds a copy of one.
 
 use super::copy::Copy;
-use super::driver;
-use super::listed::entries;
-use super::{Source, check_names, cpuid_name};
+use super::{Source, check_names, cpuid_name, driver};
+use crate::folders::entries;
 use crate::ipmi::Controller;
 use facts::ipmi::Question;
 use facts::links::ethtool;
@@ -11,10 +10,11 @@ use facts::{Fact, Missing, Origin, Why, limits, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, Mode, OFlags};
 use rustix::io::Errno;
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::{__cpuid_count, CpuidResult};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__cpuid_count, CpuidResult};
 
 /// A host whose files are files here.
 #[derive(Debug)]

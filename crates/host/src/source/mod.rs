@@ -7,7 +7,6 @@ pub(crate) mod captured;
 pub(crate) mod controller;
 mod copy;
 mod driver;
-mod listed;
 pub(crate) mod live;
 pub(crate) mod once;
 pub(crate) mod open;

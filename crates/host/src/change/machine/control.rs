@@ -5,7 +5,7 @@
 
 use super::Machine;
 use crate::change::Trouble;
-use crate::resolve::open_below;
+use crate::folders::open_below;
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;

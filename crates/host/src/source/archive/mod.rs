@@ -6,7 +6,6 @@
 
 mod budget;
 mod compression;
-mod folder;
 mod roots;
 mod scan;
 mod tree;

@@ -2,9 +2,8 @@
 
 use super::budget::{Counted, Limits, Meter, Metered, mebibytes, too_large};
 use super::compression::{Format, unpacked};
-use super::folder::Folder;
 use super::roots::Roots;
-use super::tree::{Node, components};
+use super::tree::{Folder, Node, components};
 use facts::limits;
 use std::cell::Cell;
 use std::io::{self, Read};
