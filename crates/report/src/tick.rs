@@ -4,7 +4,7 @@ use super::json::{SCHEMA_VERSION, pretty};
 use super::page::{BOLD, Page};
 use crate::Style;
 use facts::{Fact, Missing};
-use rules::interval::Rise;
+use rules::interval::Delta;
 use rules::tick::{CpuTicks, DEPENDENCIES, Kept, Role, Verdict};
 use serde_json::{Result, Value, json};
 
@@ -47,8 +47,8 @@ pub fn text(report: &Report, style: Style) -> String {
 }
 
 fn columns(ticks: &CpuTicks) -> String {
-    let count = |fact: &Fact<Rise>| fact.as_ref().map_or("-".to_owned(), |it| it.by.to_string());
-    let rate = ticks.rise().map_or("-".to_owned(), |it| format!("{:.1}", it.per_second()));
+    let count = |fact: &Fact<Delta>| fact.as_ref().map_or("-".to_owned(), |it| it.by.to_string());
+    let rate = ticks.delta().map_or("-".to_owned(), |it| format!("{:.1}", it.per_second()));
     let busy = ticks.busy.as_ref().map_or("-".to_owned(), |it| format!("{it:.1} %"));
     let (perf, loc) = (count(&ticks.entries), count(&ticks.interrupts));
     format!("{:>5}{rate:>11}{perf:>10}{loc:>10}{busy:>8}", ticks.cpu)
@@ -76,7 +76,7 @@ fn releases(page: &mut Page, report: &Report) {
 
 /// How the counts were made, and why some are not there.
 fn notes(page: &mut Page, report: &Report) {
-    let reason = |count: fn(&CpuTicks) -> &Fact<Rise>| -> Option<&Missing> {
+    let reason = |count: fn(&CpuTicks) -> &Fact<Delta>| -> Option<&Missing> {
         report.ticks.iter().find_map(|ticks| count(ticks).as_ref().err())
     };
     match reason(|it| &it.entries) {
@@ -111,7 +111,7 @@ fn cpu(ticks: &CpuTicks) -> Value {
     json!({
         "cpu": ticks.cpu,
         "role": ticks.role.name(),
-        "per_second": ticks.rise().ok().map(Rise::per_second),
+        "per_second": ticks.delta().ok().map(Delta::per_second),
         "perf": entries(ticks),
         "interrupts": count(&ticks.interrupts),
         "busy_percent": ticks.busy.as_ref().ok(),
@@ -129,9 +129,9 @@ fn entries(ticks: &CpuTicks) -> Value {
     value
 }
 
-fn count(rise: &Fact<Rise>) -> Value {
-    match rise {
-        Ok(rise) => json!({ "count": rise.by, "seconds": rise.over_ns as f64 / 1e9 }),
+fn count(delta: &Fact<Delta>) -> Value {
+    match delta {
+        Ok(delta) => json!({ "count": delta.by, "seconds": delta.over_ns as f64 / 1e9 }),
         Err(missing) => json!({ "reason": missing.reason(), "text": missing.to_string() }),
     }
 }
@@ -168,12 +168,12 @@ mod tests {
     use super::*;
 
     fn ticks(cpu: u32, role: Role, verdict: Option<Verdict>) -> CpuTicks {
-        let rise = Ok(Rise { by: 1250, over_ns: 5_000_000_000 });
+        let delta = Ok(Delta { by: 1250, over_ns: 5_000_000_000 });
         let entries = Err(Missing::denied("perf event irq_vectors:local_timer_entry"));
         CpuTicks {
             cpu,
             role,
-            interrupts: rise,
+            interrupts: delta,
             entries,
             entries_read_ns: None,
             busy: Ok(99.8),

@@ -1,4 +1,4 @@
-//! Two samples of one host, and what happened between them: how far counters went, and what each task ran and waited.
+//! Two samples of one host, and the differences between them: of counters, and of the run and wait times of tasks.
 
 mod away;
 mod rows;
@@ -39,23 +39,23 @@ impl<'a> Interval<'a> {
         self.before.online.and(&self.after.online)
     }
 
-    /// How far one counter of one row went.
+    /// The difference of one counter of one row.
     ///
-    /// A counter that is lower at the end (it wrapped, or its CPU was away and started again) is missing.
-    pub fn rise(&self, family: Family, row: u32, column: &str) -> Fact<Rise> {
+    /// A counter that is lower at the end (it wrapped, or its CPU was offline and restarted it) is missing.
+    pub fn delta(&self, family: Family, row: u32, column: &str) -> Fact<Delta> {
         let (before, after) = self.tables(family)?;
         let (first, last) = (before.column(column)?, after.column(column)?);
         let (from, to) = (before.row(row)?, after.row(row)?);
         let over_ns = elapsed(before.read_at(from), after.read_at(to))?;
         let (was, is) = (before.cell(from, first), after.cell(to, last));
         let by = is.checked_sub(was).ok_or_else(|| backwards(family, column, was, is))?;
-        Ok(Rise { by, over_ns })
+        Ok(Delta { by, over_ns })
     }
 
     /// The same for every row that was read at either end.
-    pub fn rises(&self, family: Family, column: &str) -> Fact<PerCpu<Rise>> {
+    pub fn deltas(&self, family: Family, column: &str) -> Fact<PerCpu<Delta>> {
         let rows = self.rows(family)?;
-        Ok(rows.rises(rows.column(column)?))
+        Ok(rows.deltas(rows.column(column)?))
     }
 
     /// The table of a family at both ends, row by row.
@@ -70,9 +70,9 @@ impl<'a> Interval<'a> {
     }
 }
 
-/// How far a counter went, and in what time.
+/// The difference of a counter between two readings, and the time between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rise {
+pub struct Delta {
     /// In the counter's own unit.
     pub by: u64,
     /// Between the two readings of this very counter, in nanoseconds; never 0.
@@ -82,7 +82,7 @@ pub struct Rise {
 /// A counter of time and the clock are not read at the same instant: a difference that this explains is not a fault.
 const APART: f64 = 0.01;
 
-impl Rise {
+impl Delta {
     /// In the counter's unit each second.
     pub fn per_second(self) -> f64 {
         self.by as f64 * 1e9 / self.over_ns as f64
@@ -110,15 +110,15 @@ pub(super) fn elapsed(from: u64, to: u64) -> Fact<u64> {
     to.checked_sub(from).filter(|it| *it > 0).ok_or_else(backwards)
 }
 
-/// The reason for which a counter that is lower at the end says nothing.
+/// The reason for a missing difference of a counter that is lower at the end.
 pub(super) fn backwards(family: Family, column: &str, was: u64, is: u64) -> Missing {
     let what = format!("{} ({column})", family.source());
     Missing::malformed(what, &format!("{is} after {was}"), "a counter that does not go backwards")
 }
 
-/// What one task did between two samples.
+/// The run and wait time of a task between two samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskRise<'a> {
+pub struct TaskDelta<'a> {
     /// The task as it was at the end; its CPU is the one it last ran on.
     pub task: &'a Task,
     /// The time it ran, in nanoseconds.
@@ -132,12 +132,12 @@ impl<'a> Interval<'a> {
     ///
     /// One that is not there at the beginning was started since, where every task was looked at, and all it
     /// did was done since; elsewhere it is left out. One whose times go backwards is left out, too.
-    pub fn task_rises(&self) -> Fact<(Vec<TaskRise<'a>>, u64)> {
+    pub fn task_deltas(&self) -> Fact<(Vec<TaskDelta<'a>>, u64)> {
         let (before, after) = (self.before.tasks.as_ref()?, self.after.tasks.as_ref()?);
         let over_ns = elapsed(before.read_at, after.read_at)?;
         let sees_all = before.complete && after.complete;
         let mut earlier = before.list.iter().peekable();
-        let mut rises = Vec::with_capacity(after.list.len());
+        let mut deltas = Vec::with_capacity(after.list.len());
         for task in &after.list {
             while earlier.next_if(|it| it.tid < task.tid).is_some() {}
             let (run_ns, wait_ns) = match earlier.peek() {
@@ -148,7 +148,7 @@ impl<'a> Interval<'a> {
             let run_ns = task.run_ns.checked_sub(run_ns);
             let wait_ns = task.wait_ns.checked_sub(wait_ns);
             if let Some((run_ns, wait_ns)) = run_ns.zip(wait_ns) {
-                rises.push(TaskRise { task, run_ns, wait_ns });
+                deltas.push(TaskDelta { task, run_ns, wait_ns });
             }
         }
         // Without CONFIG_SCHED_INFO the kernel writes `0 0 0` for every task (fs/proc/base.c); whoever reads
@@ -161,7 +161,7 @@ impl<'a> Interval<'a> {
                 "the time a task has run",
             ));
         }
-        Ok((rises, over_ns))
+        Ok((deltas, over_ns))
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_step_beyond_the_whole_is_the_whole_and_more_is_nonsense() {
-        let percent = |by| Rise { by, over_ns: 1_000_000_000 }.percent(10_000_000, "idle");
+        let percent = |by| Delta { by, over_ns: 1_000_000_000 }.percent(10_000_000, "idle");
         assert_eq!((percent(25), percent(102)), (Ok(25.0), Ok(100.0)));
         assert_eq!(
             percent(200).unwrap_err().to_string(),
@@ -191,9 +191,9 @@ mod tests {
         );
         let host = host_of("");
         let interval = Interval { host: &host, before: &before, after: &after };
-        let (rises, over_ns) = interval.task_rises().unwrap();
+        let (deltas, over_ns) = interval.task_deltas().unwrap();
         let shown: Vec<_> =
-            rises.iter().map(|it| (it.task.name.as_str(), it.run_ns, it.wait_ns)).collect();
+            deltas.iter().map(|it| (it.task.name.as_str(), it.run_ns, it.wait_ns)).collect();
         assert_eq!(shown, [("init", 5, 2), ("came", 4, 2)]);
         assert_eq!(over_ns, 1_000_000_000);
     }
@@ -205,7 +205,7 @@ mod tests {
         let host = host_of("");
         let interval = Interval { host: &host, before: &before, after: &after };
         assert_eq!(
-            interval.task_rises().unwrap_err().to_string(),
+            interval.task_deltas().unwrap_err().to_string(),
             "/proc/PID/schedstat holds \"0 0 0 for every task\", expected the time a task has run"
         );
     }

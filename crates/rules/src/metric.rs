@@ -113,7 +113,7 @@ impl Series {
         columns: impl IntoIterator<Item = (&'a str, Column)>,
     ) -> impl Iterator<Item = Series> {
         columns.into_iter().map(|(name, column)| {
-            let rates = each(&rows.rises(column), |rise| Ok(rise.per_second()));
+            let rates = each(&rows.deltas(column), |delta| Ok(delta.per_second()));
             Series::part(name, Values::Cpus(rates))
         })
     }

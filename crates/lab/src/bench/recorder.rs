@@ -187,10 +187,10 @@ fn own_cpu_ns() -> u64 {
 fn ended_ns(interval: &Interval<'_>, work: &Work<'_>, own_ns: u64) -> u64 {
     let is_own = work.processes.contains(&std::process::id());
     let all_ns = if is_own { own_ns } else { work.cpu_ns.unwrap_or(0) };
-    let Ok((rises, _)) = interval.task_rises() else { return 0 };
+    let Ok((deltas, _)) = interval.task_deltas() else { return 0 };
     let pid =
         |it: &u32| if is_own { *it == std::process::id() } else { work.processes.contains(it) };
-    let there = rises.iter().filter(|it| pid(&it.task.pid)).map(|it| it.run_ns);
+    let there = deltas.iter().filter(|it| pid(&it.task.pid)).map(|it| it.run_ns);
     all_ns.saturating_sub(there.fold(0, u64::saturating_add))
 }
 

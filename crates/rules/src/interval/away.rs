@@ -6,7 +6,7 @@
 //! enough alone: a module that is loaded has that thread run too, and a guest loses ticks. An absence that is shorter
 //! than the slack below is not seen by them.
 
-use super::{Interval, Rise};
+use super::{Delta, Interval};
 use facts::counters::{Family, Task, Tasks};
 use facts::{Fact, Missing, PerCpu, USER_TICK_NS, Why};
 use std::collections::BTreeSet;
@@ -24,11 +24,11 @@ impl Interval<'_> {
     /// The CPUs that were offline for part of the interval and are online at both ends, ascending, each with the
     /// reason for which its counts say nothing of the time between.
     pub fn away(&self) -> Vec<(u32, Missing)> {
-        let by_perf: Vec<PerCpu<Rise>> =
-            OF_PERF.iter().filter_map(|family| self.rows(*family).ok()?.any_rises()).collect();
+        let by_perf: Vec<PerCpu<Delta>> =
+            OF_PERF.iter().filter_map(|family| self.rows(*family).ok()?.any_deltas()).collect();
         let plugged = self.plugged();
         let is_away = |cpu: u32| {
-            let is_told = |rises: &PerCpu<Rise>| matches!(rises.get(cpu), Some(Err(why)) if why.tells_of_offline(cpu));
+            let is_told = |deltas: &PerCpu<Delta>| matches!(deltas.get(cpu), Some(Err(why)) if why.tells_of_offline(cpu));
             by_perf.iter().any(is_told) || (plugged.contains(&cpu) && self.lacks_time(cpu))
         };
         let cpus = self.cpus();
@@ -56,12 +56,12 @@ impl Interval<'_> {
 
     /// Whether /proc/stat began again for a CPU, or has less time of it than has passed.
     fn lacks_time(&self, cpu: u32) -> bool {
-        let rise = |column: &&str| self.rise(Family::CpuTimes, cpu, column);
-        let rises: Fact<Vec<Rise>> = OF_STAT.iter().map(rise).collect();
-        match rises {
-            Ok(rises) => {
-                let over_ns = rises.first().map_or(0, |it| it.over_ns);
-                let ticks = rises.iter().fold(0, |sum: u64, it| sum.saturating_add(it.by));
+        let delta = |column: &&str| self.delta(Family::CpuTimes, cpu, column);
+        let deltas: Fact<Vec<Delta>> = OF_STAT.iter().map(delta).collect();
+        match deltas {
+            Ok(deltas) => {
+                let over_ns = deltas.first().map_or(0, |it| it.over_ns);
+                let ticks = deltas.iter().fold(0, |sum: u64, it| sum.saturating_add(it.by));
                 // Each column is cut to whole ticks.
                 let slack = (OF_STAT.len() as u64).saturating_mul(USER_TICK_NS) as f64;
                 let counted = ticks.saturating_mul(USER_TICK_NS) as f64;
@@ -69,7 +69,7 @@ impl Interval<'_> {
             }
             // The kernel's documents let `iowait` go backwards by itself.
             Err(_) => matches!(
-                self.rise(Family::CpuTimes, cpu, "idle"),
+                self.delta(Family::CpuTimes, cpu, "idle"),
                 Err(Missing { why: Why::Malformed { .. }, .. })
             ),
         }

@@ -3,7 +3,7 @@
 //! Rows and columns are matched once for all that is made of them, because a machine of 1,024 CPUs has some
 //! thousand of each.
 
-use super::{Rise, backwards, elapsed};
+use super::{Delta, backwards, elapsed};
 use facts::counters::{Family, Table};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use std::collections::BTreeMap;
@@ -118,30 +118,30 @@ impl<'a> Rows<'a> {
         columns
     }
 
-    /// How far one column went, by row.
-    pub fn rises(&self, column: Column) -> PerCpu<Rise> {
-        self.rises_by(|was, is| self.difference(column, was, is))
+    /// The deltas of one column, by row.
+    pub fn deltas(&self, column: Column) -> PerCpu<Delta> {
+        self.deltas_by(|was, is| self.difference(column, was, is))
     }
 
-    /// How far something went that `by` makes of a row's cells before and after.
-    pub fn rises_by(&self, by: impl Fn(&[u64], &[u64]) -> Fact<u64>) -> PerCpu<Rise> {
-        let rise = |pair: &Fact<Pair>| {
+    /// The deltas that `by` computes from the cells of a row before and after.
+    pub fn deltas_by(&self, by: impl Fn(&[u64], &[u64]) -> Fact<u64>) -> PerCpu<Delta> {
+        let delta = |pair: &Fact<Pair>| {
             let &Pair { from, to, over_ns } = pair.as_ref()?;
             let by = by(self.before.row_cells(from), self.after.row_cells(to))?;
-            Ok(Rise { by, over_ns })
+            Ok(Delta { by, over_ns })
         };
-        self.pairs.iter().map(|(row, pair)| (*row, rise(pair))).collect()
+        self.pairs.iter().map(|(row, pair)| (*row, delta(pair))).collect()
     }
 
-    /// How far the first column went, by row, where there is one: for why rows say nothing at all.
-    pub(super) fn any_rises(&self) -> Option<PerCpu<Rise>> {
+    /// The deltas of the first column, by row, if there is one: for the reasons of rows without any.
+    pub(super) fn any_deltas(&self) -> Option<PerCpu<Delta>> {
         let (_, column) = self.columns().first().copied()?;
-        Some(self.rises(column))
+        Some(self.deltas(column))
     }
 
-    /// How far the sum of `columns` went, by row. One that is lower at the end makes the sum missing.
-    pub fn sums(&self, columns: &[Column]) -> PerCpu<Rise> {
-        self.rises_by(|was, is| {
+    /// The deltas of the sum of `columns`, by row. A column that is lower at the end makes the sum missing.
+    pub fn sums(&self, columns: &[Column]) -> PerCpu<Delta> {
+        self.deltas_by(|was, is| {
             let add = |sum: u64, column: &Column| {
                 Ok(sum.saturating_add(self.difference(*column, was, is)?))
             };
@@ -197,12 +197,12 @@ mod tests {
         let (before, after) = (counters(BEFORE), counters(AFTER));
         let family = Family::Softirqs;
         let rows = Rows::new(family, before.table(family).unwrap(), after.table(family).unwrap());
-        let rises = rows.rises(rows.column(column).unwrap());
-        let text = |(row, rise): (u32, &Fact<Rise>)| match rise {
-            Ok(rise) => format!("{row} +{}", rise.by),
+        let deltas = rows.deltas(rows.column(column).unwrap());
+        let text = |(row, delta): (u32, &Fact<Delta>)| match delta {
+            Ok(delta) => format!("{row} +{}", delta.by),
             Err(missing) => format!("{row} {}", missing.reason()),
         };
-        rises.iter().map(text).collect()
+        deltas.iter().map(text).collect()
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
             table.blank_row(3, Missing::denied("CPU 3"));
         }
         let rows = Rows::new(family, before.table(family).unwrap(), after.table(family).unwrap());
-        let rises = rows.rises(rows.column("RCU").unwrap());
-        assert_eq!(rises.get(3), Some(&Err(Missing::denied("CPU 3"))));
+        let deltas = rows.deltas(rows.column("RCU").unwrap());
+        assert_eq!(deltas.get(3), Some(&Err(Missing::denied("CPU 3"))));
     }
 }

@@ -1,6 +1,6 @@
 //! A time that a source gave, with how far off it may be.
 
-use crate::interval::Rise;
+use crate::interval::Delta;
 use crate::loss::{Entry, Method, Party};
 use facts::{Fact, Missing};
 
@@ -23,13 +23,13 @@ impl Amount {
     /// A counter is read a little before or after the interval's ends. What it counted is stretched to the
     /// interval, and the time that the two differ by is uncertain, as is one unit, because either reading is rounded
     /// down.
-    pub(crate) fn of(rise: Rise, unit_ns: u64, wall_ns: u64, source: &'static str) -> Amount {
-        let counted = rise.by.saturating_mul(unit_ns);
-        let skew = rise.over_ns.abs_diff(wall_ns);
+    pub(crate) fn of(delta: Delta, unit_ns: u64, wall_ns: u64, source: &'static str) -> Amount {
+        let counted = delta.by.saturating_mul(unit_ns);
+        let skew = delta.over_ns.abs_diff(wall_ns);
         // Nothing is counted as nothing, whenever it is read.
-        let skew = if rise.by == 0 { 0 } else { skew };
+        let skew = if delta.by == 0 { 0 } else { skew };
         Amount {
-            ns: part(counted, wall_ns, rise.over_ns),
+            ns: part(counted, wall_ns, delta.over_ns),
             uncertainty_ns: unit_ns.saturating_add(skew),
             method: Method::Counter,
             source,

@@ -174,11 +174,11 @@ impl Shared<'_> {
 
 /// What the hypervisor says that it took.
 pub(super) fn stolen(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Amount> {
-    let rise = evidence.interval.rise(Family::CpuTimes, cpu, "steal")?;
-    if rise.by == 0 {
+    let delta = evidence.interval.delta(Family::CpuTimes, cpu, "steal")?;
+    if delta.by == 0 {
         evidence.interval.host.platform.tells_of_steal()?;
     }
-    Amount::of(rise, USER_TICK_NS, wall_ns, "/proc/stat steal").within(wall_ns)
+    Amount::of(delta, USER_TICK_NS, wall_ns, "/proc/stat steal").within(wall_ns)
 }
 
 /// The tasks of a CPU by the best source, and whether that is a trace.

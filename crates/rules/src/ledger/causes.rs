@@ -173,17 +173,17 @@ fn turbo_off(host: &HostView, running: Hertz) -> Option<Cause> {
 /// drivers/thermal/intel/therm_throt.c): events without any time are no less true.
 fn heat(books: &Books<'_>, running: Hertz) -> (Option<Cause>, Option<String>) {
     const NAME: &str = "heat";
-    let rise = |column| {
-        let rise = books.evidence.interval.rise(Family::Throttling, books.cpu, column);
-        rise.map_or(0, |it| it.by)
+    let delta = |column| {
+        let delta = books.evidence.interval.delta(Family::Throttling, books.cpu, column);
+        delta.map_or(0, |it| it.by)
     };
-    let ms = rise("core_throttle_total_time_ms").max(rise("package_throttle_total_time_ms"));
+    let ms = delta("core_throttle_total_time_ms").max(delta("package_throttle_total_time_ms"));
     if ms > 0 {
         let at_most_ns = Some(ms.saturating_mul(1_000_000).min(books.wall_ns));
         let (name, party) = (NAME.to_owned(), Some(Party::Physics));
         return (Some(Cause { name, party, down_to: running, at_most_ns }), None);
     }
-    let n_events = rise("core_throttle_count").max(rise("package_throttle_count"));
+    let n_events = delta("core_throttle_count").max(delta("package_throttle_count"));
     (None, (n_events > 0).then(|| NAME.to_owned()))
 }
 
@@ -260,8 +260,8 @@ const CAUSES: [ThermalCause; 6] =
 /// at all.
 pub(super) fn power_limited_ns(interval: &Interval, cpu: u32) -> Option<u64> {
     let leader = package_reader(interval, Family::PowerLimited, cpu)?;
-    let rise = interval.rise(Family::PowerLimited, leader, "package").ok()?;
-    Some(rise.by.saturating_mul(1000)).filter(|it| *it > 0)
+    let delta = interval.delta(Family::PowerLimited, leader, "package").ok()?;
+    Some(delta.by.saturating_mul(1000)).filter(|it| *it > 0)
 }
 
 /// What was logged within the interval for the first time, of the core and the package of `cpu`: each once, by name.

@@ -48,8 +48,8 @@ fn by_counters(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Clock> {
     const SOURCE: &str = "APERF / MPERF x TSC rate";
     const MOVES: &str = "a counter that moves while the CPU is busy";
     not_in_a_guest(evidence.interval.host)?;
-    let rise = |column| evidence.interval.rise(Family::Clocks, cpu, column);
-    let (aperf, mperf, tsc) = (rise("aperf")?, rise("mperf")?, rise("tsc")?);
+    let delta = |column| evidence.interval.delta(Family::Clocks, cpu, column);
+    let (aperf, mperf, tsc) = (delta("aperf")?, delta("mperf")?, delta("tsc")?);
     if aperf.by == 0 || mperf.by == 0 || tsc.by == 0 {
         let found = format!("{} {} {} more cycles", aperf.by, mperf.by, tsc.by);
         return Err(Missing::malformed(Family::Clocks.source(), &found, MOVES));

@@ -7,7 +7,7 @@
 //! through an end of the interval shows there, and nowhere else.
 
 use super::amount::Amount;
-use crate::interval::{Interval, Rise};
+use crate::interval::{Delta, Interval};
 use crate::loss::Method;
 use facts::counters::Family;
 use facts::trace::CpuTotals;
@@ -69,27 +69,27 @@ pub(crate) fn usage(interval: &Interval<'_>, cpu: u32) -> Fact<u64> {
     Ok(row_sum(interval, Family::IdleUsage, cpu, |_| true)?.by)
 }
 
-/// The rise of all columns of a row that `wanted` takes.
+/// The sum of the deltas of all columns that `wanted` takes.
 pub(crate) fn row_sum(
     interval: &Interval<'_>,
     family: Family,
     cpu: u32,
     wanted: impl Fn(&str) -> bool,
-) -> Fact<Rise> {
+) -> Fact<Delta> {
     let (_, after) = interval.tables(family)?;
-    let mut sum: Option<Rise> = None;
+    let mut sum: Option<Delta> = None;
     for column in after.columns().iter().filter(|it| wanted(it)) {
-        let rise = interval.rise(family, cpu, column)?;
-        let by = sum.map_or(0, |it| it.by).saturating_add(rise.by);
-        sum = Some(Rise { by, ..rise });
+        let delta = interval.delta(family, cpu, column)?;
+        let by = sum.map_or(0, |it| it.by).saturating_add(delta.by);
+        sum = Some(Delta { by, ..delta });
     }
     sum.ok_or_else(|| Missing::absent(family.source()))
 }
 
 fn tickless(interval: &Interval<'_>, cpu: u32, wall_ns: u64) -> Fact<IdleTime> {
     const SOURCE: &str = "/proc/timer_list idle_sleeptime";
-    let rise = row_sum(interval, Family::IdleSleep, cpu, |_| true)?;
-    let amount = Amount::of(rise, 1, wall_ns, SOURCE).within(wall_ns)?;
+    let delta = row_sum(interval, Family::IdleSleep, cpu, |_| true)?;
+    let amount = Amount::of(delta, 1, wall_ns, SOURCE).within(wall_ns)?;
     // The kernel stops this clock on entry to an interrupt (tick_nohz_irq_enter).
     Ok(IdleTime { amount, holds_interrupts: false, holds_loop: true })
 }
@@ -98,8 +98,8 @@ fn in_idle_task(totals: &CpuTotals, wall_ns: u64) -> Option<IdleTime> {
     if !totals.shows_switches() {
         return None;
     }
-    let rise = Rise { by: totals.idle_ns, over_ns: totals.wall_ns };
-    let mut amount = Amount::of(rise, 1, wall_ns, "tracepoint sched:sched_switch, the idle task");
+    let delta = Delta { by: totals.idle_ns, over_ns: totals.wall_ns };
+    let mut amount = Amount::of(delta, 1, wall_ns, "tracepoint sched:sched_switch, the idle task");
     amount.method = Method::Tracepoint;
     amount.uncertainty_ns = amount.uncertainty_ns.saturating_add(totals.unknown_ns);
     Some(IdleTime { amount, holds_interrupts: false, holds_loop: true })
@@ -107,11 +107,11 @@ fn in_idle_task(totals: &CpuTotals, wall_ns: u64) -> Option<IdleTime> {
 
 fn stat(interval: &Interval<'_>, cpu: u32, wall_ns: u64) -> Fact<IdleTime> {
     const SOURCE: &str = "/proc/stat idle and iowait";
-    let idle = interval.rise(Family::CpuTimes, cpu, "idle")?;
+    let idle = interval.delta(Family::CpuTimes, cpu, "idle")?;
     let idle = Amount::of(idle, USER_TICK_NS, wall_ns, SOURCE);
     // The kernel's documents call `iowait` unreliable, and it may go backwards (proc_stat(5)).
-    let amount = match interval.rise(Family::CpuTimes, cpu, "iowait") {
-        Ok(rise) => idle.plus(Amount::of(rise, USER_TICK_NS, wall_ns, SOURCE)),
+    let amount = match interval.delta(Family::CpuTimes, cpu, "iowait") {
+        Ok(delta) => idle.plus(Amount::of(delta, USER_TICK_NS, wall_ns, SOURCE)),
         Err(_) => idle,
     }
     .within(wall_ns)?;

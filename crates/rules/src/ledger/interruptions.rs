@@ -9,7 +9,7 @@
 use super::amount::{Amount, part};
 use super::evidence::Evidence;
 use super::run_time::Accounting;
-use crate::interval::Rise;
+use crate::interval::Delta;
 use crate::loss::Method;
 use facts::counters::Family;
 use facts::probe::{EventCost, EventCosts};
@@ -133,7 +133,7 @@ fn add_untraced(tick: &mut Interruption, evidence: &Evidence<'_>, totals: &CpuTo
     /// The two readings of a count do not lie at the ends of the trace.
     const SLACK: u64 = 10;
     let Some(traced) = totals.causes.get(&Cause::LocalTimer) else { return };
-    let Ok(counted) = evidence.interval.rise(Family::Interrupts, cpu, "LOC") else { return };
+    let Ok(counted) = evidence.interval.delta(Family::Interrupts, cpu, "LOC") else { return };
     let missed = counted.by.saturating_sub(traced.count);
     if missed > SLACK.max(traced.count / 50) && traced.count > 0 {
         let ns = part(tick.amount.ns, missed, traced.count);
@@ -168,8 +168,8 @@ pub(super) fn kind_of(evidence: &Evidence<'_>, cause: Cause) -> (Kind, String) {
 }
 
 fn of_cause(name: String, time: &CauseTime, over_ns: u64, wall_ns: u64) -> Interruption {
-    let rise = Rise { by: time.ns(), over_ns };
-    let mut amount = Amount::of(rise, 1, wall_ns, "tracepoints irq:* and irq_vectors:*");
+    let delta = Delta { by: time.ns(), over_ns };
+    let mut amount = Amount::of(delta, 1, wall_ns, "tracepoints irq:* and irq_vectors:*");
     amount.method = Method::Tracepoint;
     amount.uncertainty_ns = amount.ns.min(amount.uncertainty_ns);
     let in_tasks_ns = Some(part(time.in_task_ns, wall_ns, over_ns));
@@ -211,9 +211,9 @@ fn accounted(
     wall_ns: u64,
     column: &'static str,
 ) -> Fact<Vec<Interruption>> {
-    let rise = evidence.interval.rise(Family::CpuTimes, cpu, column)?;
+    let delta = evidence.interval.delta(Family::CpuTimes, cpu, column)?;
     let amount =
-        Amount::of(rise, USER_TICK_NS, wall_ns, "/proc/stat, with CONFIG_IRQ_TIME_ACCOUNTING");
+        Amount::of(delta, USER_TICK_NS, wall_ns, "/proc/stat, with CONFIG_IRQ_TIME_ACCOUNTING");
     let amount = amount.within(wall_ns)?;
     Ok(vec![Interruption { name: String::new(), amount, in_tasks_ns: None, edges_ns: 0 }])
 }
@@ -221,7 +221,7 @@ fn accounted(
 /// Interrupts by number, for where nothing was traced, matched once for all CPUs.
 pub(crate) struct Counted<'a> {
     costs: Fact<&'a EventCosts>,
-    lines: Fact<Vec<(&'a str, Cause, PerCpu<Rise>)>>,
+    lines: Fact<Vec<(&'a str, Cause, PerCpu<Delta>)>>,
 }
 
 impl<'a> Counted<'a> {
@@ -232,7 +232,7 @@ impl<'a> Counted<'a> {
             let rows = evidence.interval.rows(Family::Interrupts)?;
             let moved = rows.moved_columns().into_iter();
             let known = moved.filter_map(|(name, column)| Some((name, cause_of(name)?, column)));
-            Ok(known.map(|(name, cause, column)| (name, cause, rows.rises(column))).collect())
+            Ok(known.map(|(name, cause, column)| (name, cause, rows.deltas(column))).collect())
         });
         Counted { costs, lines }
     }
@@ -263,20 +263,20 @@ impl<'a> Counted<'a> {
     ) -> Fact<Vec<Interruption>> {
         let costs = self.costs.clone()?;
         let mut list = Vec::new();
-        for (name, cause, rises) in self.lines.as_ref()?.iter().filter(|it| wanted(it.1)) {
+        for (name, cause, deltas) in self.lines.as_ref()?.iter().filter(|it| wanted(it.1)) {
             let gone = || Missing::absent(format!("a count of {cpu}"));
-            let rise = rises.get(cpu).ok_or_else(gone)?.clone()?;
-            if rise.by == 0 {
+            let delta = deltas.get(cpu).ok_or_else(gone)?.clone()?;
+            if delta.by == 0 {
                 continue;
             }
             match cost_of(costs, *cause) {
                 Ok(cost) => {
                     let name = if *cause == Cause::LocalTimer { "" } else { name };
-                    list.push(at_cost(name, rise, cost, wall_ns)?);
+                    list.push(at_cost(name, delta, cost, wall_ns)?);
                 }
                 Err(missing) => {
                     let (count, _) = without_cost.get_or_insert_with(|| (0, missing.clone()));
-                    *count = count.saturating_add(rise.by);
+                    *count = count.saturating_add(delta.by);
                 }
             }
         }
@@ -292,11 +292,11 @@ fn cost_of(costs: &EventCosts, cause: Cause) -> &Fact<EventCost> {
     }
 }
 
-fn at_cost(name: &str, rise: Rise, cost: &EventCost, wall_ns: u64) -> Fact<Interruption> {
+fn at_cost(name: &str, delta: Delta, cost: &EventCost, wall_ns: u64) -> Fact<Interruption> {
     const SOURCE: &str = "/proc/interrupts x cost of one by the gap probe";
-    let mut amount = Amount::of(rise, cost.ns, wall_ns, SOURCE);
+    let mut amount = Amount::of(delta, cost.ns, wall_ns, SOURCE);
     amount.method = Method::Derived;
-    amount.uncertainty_ns = rise.by.saturating_mul(cost.uncertainty_ns);
+    amount.uncertainty_ns = delta.by.saturating_mul(cost.uncertainty_ns);
     Ok(Interruption {
         name: name.to_owned(),
         amount: amount.within(wall_ns)?,

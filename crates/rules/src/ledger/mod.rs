@@ -155,8 +155,8 @@ fn waiting(evidence: &Evidence<'_>) -> Option<Fact<Waiting>> {
 }
 
 fn waited(evidence: &Evidence<'_>) -> Fact<u64> {
-    let (rises, _) = evidence.interval.task_rises()?;
-    let asked = rises.iter().filter(|it| is_asked(evidence, it.task)).map(|it| it.wait_ns);
+    let (deltas, _) = evidence.interval.task_deltas()?;
+    let asked = deltas.iter().filter(|it| is_asked(evidence, it.task)).map(|it| it.wait_ns);
     let gone = || Missing::absent("a thread of the chosen processes");
     asked.reduce(u64::saturating_add).ok_or_else(gone)
 }

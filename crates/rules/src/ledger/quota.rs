@@ -100,9 +100,9 @@ fn ran(evidence: &Evidence<'_>) -> BTreeMap<u32, u64> {
     let mut ran: BTreeMap<u32, u64> = BTreeMap::new();
     for task in after.list.iter().filter(|it| is_asked(evidence, it)) {
         let earlier = before.get(task.tid).filter(|it| it.is_same(task));
-        let rise = task.run_ns.saturating_sub(earlier.map_or(0, |it| it.run_ns));
+        let delta = task.run_ns.saturating_sub(earlier.map_or(0, |it| it.run_ns));
         let sum = ran.entry(task.cpu).or_default();
-        *sum = sum.saturating_add(rise);
+        *sum = sum.saturating_add(delta);
     }
     ran
 }
@@ -175,8 +175,8 @@ pub(super) fn throttled(evidence: &Evidence<'_>) -> Fact<Throttled> {
             let found = format!("{} after {}", group.throttled_ns, earlier.throttled_ns);
             Missing::malformed(&group.path, &found, "a counter that does not go backwards")
         };
-        let rise = group.throttled_ns.checked_sub(earlier.throttled_ns).ok_or_else(backwards)?;
-        stops.push((group.path.as_str(), rise));
+        let delta = group.throttled_ns.checked_sub(earlier.throttled_ns).ok_or_else(backwards)?;
+        stops.push((group.path.as_str(), delta));
     }
     Ok(together(stops))
 }

@@ -143,9 +143,9 @@ fn total(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32) -> Option<u
     if table.source().is_none() && !same_clock {
         return None;
     }
-    let rise = interval.rise(Family::RunTime, cpu, "run").ok()?;
+    let delta = interval.delta(Family::RunTime, cpu, "run").ok()?;
     let wall_ns = interval.elapsed_ns().ok()?;
-    Some((rise.by as f64 * wall_ns as f64 / rise.over_ns as f64) as u64)
+    Some((delta.by as f64 * wall_ns as f64 / delta.over_ns as f64) as u64)
 }
 
 /// What a task's run time leaves out.

@@ -6,7 +6,7 @@
 
 use super::amount::{part, signed};
 use super::evidence::Evidence;
-use crate::interval::TaskRise;
+use crate::interval::TaskDelta;
 use crate::loss::{Entry, Method};
 use facts::counters::Task;
 use facts::probe::EventCost;
@@ -172,7 +172,7 @@ impl TaskIndex {
         let interval = &evidence.interval;
         let before = interval.before.tasks.as_ref()?;
         let after = interval.after.tasks.as_ref()?;
-        let (rises, over_ns) = interval.task_rises()?;
+        let (deltas, over_ns) = interval.task_deltas()?;
         let mut index = TaskIndex {
             owners: BTreeMap::new(),
             by_cpu: BTreeMap::new(),
@@ -193,7 +193,7 @@ impl TaskIndex {
         }
         // A thread cannot run longer than has passed: such a count is none.
         let longest = over_ns.saturating_add(index.tick_ns);
-        for TaskRise { task, run_ns, .. } in rises.into_iter().filter(|it| it.run_ns <= longest) {
+        for TaskDelta { task, run_ns, .. } in deltas.into_iter().filter(|it| it.run_ns <= longest) {
             let (owner, name) = (owner_of(evidence, task), task.name.to_string());
             let moved =
                 before.get(task.tid).is_some_and(|it| it.is_same(task) && it.cpu != task.cpu);

@@ -2,7 +2,7 @@
 //!
 //! See `ledger::idle_time` for the sources, and which is believed when.
 
-use crate::interval::Rise;
+use crate::interval::Delta;
 use crate::ledger::Books;
 use crate::ledger::amount::Amount;
 use crate::ledger::idle_time::{LOOP_NS, sleeps, usage};
@@ -101,8 +101,8 @@ fn traced(books: &Books<'_>) -> Fact<Entry> {
         totals.causes.values().fold(0, |sum: u64, it| sum.saturating_add(it.in_idle_ns));
     let interrupted = if slept.holds_interrupts { in_sleeps } else { 0 };
     let slept = slept.amount.without(interrupted);
-    let rise = Rise { by: totals.idle_ns, over_ns: totals.wall_ns };
-    let mut amount = Amount::of(rise, 1, books.wall_ns, SOURCE).without(slept.ns);
+    let delta = Delta { by: totals.idle_ns, over_ns: totals.wall_ns };
+    let mut amount = Amount::of(delta, 1, books.wall_ns, SOURCE).without(slept.ns);
     amount.method = Method::Tracepoint;
     amount.uncertainty_ns = amount.uncertainty_ns.saturating_add(slept.uncertainty_ns);
     if amount.ns > loops.saturating_mul(LOOP_NS).saturating_add(slept.uncertainty_ns) {
@@ -121,9 +121,9 @@ fn limit(books: &Books<'_>) -> Fact<u64> {
         states.ok_or_else(|| Missing::absent(format!("idle states of CPU {}", books.cpu)))?;
     let mut sum = 0u64;
     for state in &states.states {
-        let rise = interval.rise(Family::IdleUsage, books.cpu, &state.name)?;
+        let delta = interval.delta(Family::IdleUsage, books.cpu, &state.name)?;
         let latency_ns = state.latency.as_ref()?.saturating_mul(1000);
-        sum = sum.saturating_add(rise.by.saturating_mul(latency_ns));
+        sum = sum.saturating_add(delta.by.saturating_mul(latency_ns));
     }
     Ok(sum)
 }

@@ -95,7 +95,7 @@ fn name(books: &Books<'_>) -> (&'static str, Option<Party>) {
         ("clock modulation (MSR 0x19A)", None)
     } else if is_in_t_state(interval.host) {
         ("T-states of a cooling device", Some(Party::OperatingSystem))
-    } else if interval.rise(Family::Clocks, books.cpu, "smi").is_ok_and(|it| it.by > 0) {
+    } else if interval.delta(Family::Clocks, books.cpu, "smi").is_ok_and(|it| it.by > 0) {
         ("SMIs", Some(Party::Firmware))
     } else {
         (NOT_VISIBLE, None)

@@ -4,7 +4,7 @@
 //! Frequency"; Documentation/virt/kvm/api.rst (KVM_X86_DISABLE_EXITS_APERFMPERF). Where a hypervisor does not give these
 //! counters to a guest, the guest reads 0 or a value that stands still.
 
-use crate::interval::{Interval, Rise, Rows};
+use crate::interval::{Delta, Interval, Rows};
 use crate::metric::{Kind, Metric, Series, Unit, Values, each};
 use facts::counters::Family;
 use facts::{Fact, HostView, Missing, PerCpu};
@@ -26,7 +26,7 @@ pub(super) const AVERAGE_MHZ: Metric = Metric {
 
 fn average_mhz(interval: &Interval) -> Fact<Vec<Series>> {
     let aperf = cycles(interval, "aperf")?;
-    Ok(Series::whole(Values::Cpus(each(&aperf, |rise| Ok(rise.per_second() / 1e6)))))
+    Ok(Series::whole(Values::Cpus(each(&aperf, |delta| Ok(delta.per_second() / 1e6)))))
 }
 
 /// The clock of a CPU while it ran. Only the ratio of APERF to MPERF is architectural.
@@ -63,8 +63,8 @@ const FASTEST_MHZ: f64 = 10_000.0;
 fn busy_mhz(interval: &Interval) -> Fact<Vec<Series>> {
     let tsc = cycles(interval, "tsc")?;
     let (aperf, mperf) = (cycles(interval, "aperf")?, cycles(interval, "mperf")?);
-    let of = |rises: &PerCpu<Rise>, cpu| {
-        rises.get(cpu).cloned().unwrap_or_else(|| Err(Missing::absent("APERF, MPERF and TSC")))
+    let of = |deltas: &PerCpu<Delta>, cpu| {
+        deltas.get(cpu).cloned().unwrap_or_else(|| Err(Missing::absent("APERF, MPERF and TSC")))
     };
     let clocks = mperf.iter().map(|(cpu, mperf)| {
         let clock = || clock(of(&tsc, cpu)?, of(&aperf, cpu)?, mperf.clone()?);
@@ -73,7 +73,7 @@ fn busy_mhz(interval: &Interval) -> Fact<Vec<Series>> {
     Ok(Series::whole(Values::Cpus(clocks.collect())))
 }
 
-fn clock(tsc: Rise, aperf: Rise, mperf: Rise) -> Fact<f64> {
+fn clock(tsc: Delta, aperf: Delta, mperf: Delta) -> Fact<f64> {
     let share = mperf.by as f64 / tsc.by as f64;
     if share < BUSY_SHARE || share * (tsc.over_ns as f64) < BUSY_NS {
         return Err(Missing::not_here("clock while busy", "the CPU was not busy"));
@@ -103,18 +103,18 @@ pub(super) const TSC_MHZ: Metric = Metric {
 
 fn tsc_mhz(interval: &Interval) -> Fact<Vec<Series>> {
     let tsc = cycles(interval, "tsc")?;
-    Ok(Series::whole(Values::Cpus(each(&tsc, |rise| Ok(rise.per_second() / 1e6)))))
+    Ok(Series::whole(Values::Cpus(each(&tsc, |delta| Ok(delta.per_second() / 1e6)))))
 }
 
 /// One clock counter of every CPU. A counter that stood still is missing, because reading it takes cycles of every clock.
-pub(super) fn cycles(interval: &Interval, counter: &str) -> Fact<PerCpu<Rise>> {
+pub(super) fn cycles(interval: &Interval, counter: &str) -> Fact<PerCpu<Delta>> {
     let rows = interval.rows(Family::Clocks)?;
     let column = rows.column(counter)?;
-    let moved = |fact: &Fact<Rise>| match fact {
-        Ok(rise) if rise.by == 0 => Err(stood_still(&rows, counter, interval.host)),
+    let moved = |fact: &Fact<Delta>| match fact {
+        Ok(delta) if delta.by == 0 => Err(stood_still(&rows, counter, interval.host)),
         fact => fact.clone(),
     };
-    Ok(rows.rises(column).iter().map(|(cpu, fact)| (cpu, moved(fact))).collect())
+    Ok(rows.deltas(column).iter().map(|(cpu, fact)| (cpu, moved(fact))).collect())
 }
 
 fn stood_still(rows: &Rows, counter: &str, host: &HostView) -> Missing {
@@ -225,8 +225,8 @@ mod tests {
         let reason = |excerpt: &str| {
             let host = host_of(excerpt);
             let interval = Interval { host: &host, before: &before, after: &after };
-            let rises = cycles(&interval, "aperf").unwrap();
-            rises.get(0).unwrap().clone().unwrap_err().to_string()
+            let deltas = cycles(&interval, "aperf").unwrap();
+            deltas.get(0).unwrap().clone().unwrap_err().to_string()
         };
         let guest =
             "//- /proc/cpuinfo\nprocessor : 0\nflags : hypervisor\n//- /sys/hypervisor/type\nxen\n";

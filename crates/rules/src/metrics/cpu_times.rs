@@ -32,7 +32,7 @@ fn busy(interval: &Interval) -> Fact<Vec<Series>> {
     // The kernel adds the sleep that goes on to one or the other, as tasks wait for a disk at the moment of
     // reading or not (get_idle_time in fs/proc/stat.c): alone each may go backwards, their sum does not.
     let (idle, iowait) = (rows.column("idle")?, rows.column("iowait")?);
-    let free = rows.rises_by(|was, is| {
+    let free = rows.deltas_by(|was, is| {
         let was = idle.before(was).saturating_add(iowait.before(was));
         let is = idle.after(is).saturating_add(iowait.after(is));
         is.checked_sub(was).ok_or_else(|| {
@@ -80,7 +80,7 @@ fn steal(interval: &Interval) -> Fact<Vec<Series>> {
         host.platform.tells_of_steal()?;
     }
     let shares =
-        each(&rows.rises(column), |rise| rise.percent(USER_TICK_NS, "steal of /proc/stat"));
+        each(&rows.deltas(column), |delta| delta.percent(USER_TICK_NS, "steal of /proc/stat"));
     Ok(Series::whole(Values::Cpus(shares)))
 }
 

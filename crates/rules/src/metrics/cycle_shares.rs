@@ -1,7 +1,7 @@
 //! Cycles of one counter as a share of those of another: the time in C0, and the cycles that were not stalled.
 
 use super::clocks::cycles;
-use crate::interval::{Interval, Rise};
+use crate::interval::{Delta, Interval};
 use crate::metric::{Kind, Metric, Series, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing};
@@ -52,7 +52,7 @@ const MOST: f64 = 102.0;
 fn share(interval: &Interval, counter: &str, whole: &str, most: &'static str) -> Fact<Vec<Series>> {
     let (all, counted) = (cycles(interval, whole)?, cycles(interval, counter)?);
     let (counter, whole) = (counter.to_uppercase(), whole.to_uppercase());
-    let share = |cpu: u32, counted: &Fact<Rise>| {
+    let share = |cpu: u32, counted: &Fact<Delta>| {
         let all = all.get(cpu).cloned().unwrap_or_else(|| Err(Missing::absent(&whole)))?;
         let share = 100.0 * counted.clone()?.by as f64 / all.by as f64;
         if share > MOST {

@@ -3,7 +3,7 @@
 //! Sources: Documentation/admin-guide/pm/cpuidle.rst (`time`), drivers/cpuidle/cpuidle.c. The time of a sleep is
 //! added when it ends, so the states of a CPU that slept on through a sample are short of it.
 
-use crate::interval::{Interval, Rise};
+use crate::interval::{Delta, Interval};
 use crate::metric::{Kind, Metric, Series, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu, USER_TICK_NS};
@@ -34,25 +34,25 @@ fn measure(interval: &Interval) -> Fact<Vec<Series>> {
     let all: Vec<_> = columns.iter().map(|(_, column)| *column).collect();
     let closed = closed(&rows.sums(&all), interval);
     let series = columns.iter().map(|(name, column)| {
-        let share = |(cpu, rise): (u32, &Fact<Rise>)| {
+        let share = |(cpu, delta): (u32, &Fact<Delta>)| {
             let of_cpu = || {
                 closed.get(cpu).cloned().unwrap_or(Ok(()))?;
-                rise.clone()?.percent(US, "cpuidle/stateN/time")
+                delta.clone()?.percent(US, "cpuidle/stateN/time")
             };
             (cpu, of_cpu())
         };
-        Series::part(name, Values::Cpus(rows.rises(*column).iter().map(share).collect()))
+        Series::part(name, Values::Cpus(rows.deltas(*column).iter().map(share).collect()))
     });
     Ok(series.collect())
 }
 
 /// Whether the time in all states is the idle time of each CPU; without /proc/stat, whether there was any.
-fn closed(sums: &PerCpu<Rise>, interval: &Interval) -> PerCpu<()> {
+fn closed(sums: &PerCpu<Delta>, interval: &Interval) -> PerCpu<()> {
     let times = interval.rows(Family::CpuTimes).ok().and_then(|rows| {
         let columns = [rows.column("idle").ok()?, rows.column("iowait").ok()?];
         Some(rows.sums(&columns))
     });
-    let check = |(cpu, sum): (u32, &Fact<Rise>)| {
+    let check = |(cpu, sum): (u32, &Fact<Delta>)| {
         let verdict = || {
             let sum = sum.clone()?;
             let idle = times.as_ref().and_then(|it| it.get(cpu)?.as_ref().ok());

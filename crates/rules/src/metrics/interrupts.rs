@@ -31,7 +31,7 @@ fn interrupts(interval: &Interval) -> Fact<Vec<Series>> {
     let mut series = Vec::with_capacity(kinds.len() + 1);
     if !devices.is_empty() {
         let devices: Vec<Column> = devices.into_iter().map(|(_, column)| column).collect();
-        let rates = each(&rows.sums(&devices), |rise| Ok(rise.per_second()));
+        let rates = each(&rows.sums(&devices), |delta| Ok(delta.per_second()));
         series.push(Series::part("devices", Values::Cpus(rates)));
     }
     series.extend(Series::rates(&rows, kinds));
@@ -59,12 +59,12 @@ fn device_interrupts(interval: &Interval) -> Fact<Vec<Series>> {
     let rows = interval.rows(Family::Interrupts)?;
     let moved = rows.moved_columns().into_iter().filter(|(name, _)| !is_of_the_cpu(name));
     let series = moved.map(|(name, column)| {
-        let rises = rows.rises(column);
+        let deltas = rows.deltas(column);
         // A CPU of which nothing is known (it came or went) makes the sum one of the others; a count that went
         // backwards makes it nonsense.
-        let rate = || match rises.missing() {
+        let rate = || match deltas.missing() {
             Some(missing) if !missing.is_absence() => Err(missing.clone()),
-            _ => Ok(rises.known().map(|(_, rise)| rise.per_second()).sum()),
+            _ => Ok(deltas.known().map(|(_, delta)| delta.per_second()).sum()),
         };
         Series::part(name, Values::Host(rate()))
     });
@@ -115,8 +115,8 @@ fn smi(interval: &Interval) -> Fact<Vec<Series>> {
     if let Ok(Some(hypervisor)) = &interval.host.platform.hypervisor {
         return Err(Missing::hidden("the host's SMI count", hypervisor));
     }
-    let smi = interval.rises(Family::Clocks, "smi")?;
-    Ok(Series::whole(Values::Cpus(each(&smi, |rise| Ok(rise.per_second())))))
+    let smi = interval.deltas(Family::Clocks, "smi")?;
+    Ok(Series::whole(Values::Cpus(each(&smi, |delta| Ok(delta.per_second())))))
 }
 
 #[cfg(test)]

@@ -23,11 +23,11 @@ pub(super) const METRIC: Metric = Metric {
 };
 
 fn measure(interval: &Interval) -> Fact<Vec<Series>> {
-    let (tasks, over_ns) = interval.task_rises()?;
+    let (tasks, over_ns) = interval.task_deltas()?;
     let mut families: BTreeMap<&str, u64> = BTreeMap::new();
-    for rise in tasks.iter().filter(|it| it.task.is_kernel_thread && it.run_ns > 0) {
-        let time = families.entry(family(rise.task.name.as_str())).or_default();
-        *time = time.saturating_add(rise.run_ns);
+    for delta in tasks.iter().filter(|it| it.task.is_kernel_thread && it.run_ns > 0) {
+        let time = families.entry(family(delta.task.name.as_str())).or_default();
+        *time = time.saturating_add(delta.run_ns);
     }
     let share = |(name, ns): (&str, u64)| {
         Series::part(name, Values::Host(Ok(100.0 * ns as f64 / over_ns as f64)))

@@ -4,7 +4,7 @@
 //! count which states.
 
 use super::clocks::cycles;
-use crate::interval::{Interval, Rise};
+use crate::interval::{Delta, Interval};
 use crate::metric::{Kind, Metric, Series, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
@@ -50,18 +50,18 @@ fn residency(
     {
         return Err(Missing::hidden(family.source(), hypervisor));
     }
-    let any = tsc.known().next().map(|(_, rise)| *rise);
+    let any = tsc.known().next().map(|(_, delta)| *delta);
     let any = any.ok_or_else(|| {
         tsc.missing().cloned().unwrap_or_else(|| Missing::absent(Family::Clocks.source()))
     })?;
     let series = columns.iter().map(|(name, column)| {
-        let share = |(cpu, rise): (u32, &Fact<Rise>)| {
+        let share = |(cpu, delta): (u32, &Fact<Delta>)| {
             let of_cpu = || {
                 // The counters of one package run at one rate, and every package's at the same.
                 let of_cpu = tsc.get(cpu).and_then(|it| it.as_ref().ok()).copied();
                 let tsc = of_cpu.unwrap_or(any);
-                let rise = rise.clone()?;
-                let share = 100.0 * rise.per_second() / tsc.per_second();
+                let delta = delta.clone()?;
+                let share = 100.0 * delta.per_second() / tsc.per_second();
                 if share > MOST {
                     let found = format!("{share:.0} % of TSC");
                     return Err(rows.nonsense(name, &found, "no more than TSC counts"));
@@ -70,7 +70,7 @@ fn residency(
             };
             (cpu, of_cpu())
         };
-        Series::part(name, values(rows.rises(*column).iter().map(share).collect()))
+        Series::part(name, values(rows.deltas(*column).iter().map(share).collect()))
     });
     Ok(series.collect())
 }

@@ -25,8 +25,8 @@ pub(super) const RUN_QUEUE_WAIT: Metric = Metric {
 };
 
 fn run_queue_wait(interval: &Interval) -> Fact<Vec<Series>> {
-    let waits = match interval.rises(Family::RunTime, "wait") {
-        Ok(waits) => each(&waits, |rise| Ok(rise.per_second() / 1e6)),
+    let waits = match interval.deltas(Family::RunTime, "wait") {
+        Ok(waits) => each(&waits, |delta| Ok(delta.per_second() / 1e6)),
         Err(reason) => of_tasks(interval).map_err(|_| reason)?,
     };
     Ok(Series::whole(Values::Cpus(waits)))
@@ -37,11 +37,11 @@ fn of_tasks(interval: &Interval) -> Fact<PerCpu<f64>> {
     if !interval.after.tasks.as_ref().is_ok_and(|it| it.complete) {
         return Err(Missing::not_collected("the waiting time of every task"));
     }
-    let (tasks, over_ns) = interval.task_rises()?;
+    let (tasks, over_ns) = interval.task_deltas()?;
     let mut waits: BTreeMap<u32, u64> = interval.cpus().iter().map(|cpu| (cpu, 0)).collect();
-    for rise in &tasks {
-        let wait = waits.entry(rise.task.cpu).or_default();
-        *wait = wait.saturating_add(rise.wait_ns);
+    for delta in &tasks {
+        let wait = waits.entry(delta.task.cpu).or_default();
+        *wait = wait.saturating_add(delta.wait_ns);
     }
     Ok(waits.iter().map(|(&cpu, &ns)| (cpu, Ok(ns as f64 * 1e3 / over_ns as f64))).collect())
 }
@@ -64,13 +64,13 @@ pub(super) const CONTEXT_SWITCHES: Metric = Metric {
 };
 
 fn context_switches(interval: &Interval) -> Fact<Vec<Series>> {
-    match interval.rises(Family::ContextSwitches, "switches") {
+    match interval.deltas(Family::ContextSwitches, "switches") {
         Ok(switches) => {
-            let rates = each(&switches, |rise| Ok(rise.per_second()));
+            let rates = each(&switches, |delta| Ok(delta.per_second()));
             Ok(Series::whole(Values::Cpus(rates)))
         }
         Err(reason) => {
-            let all = interval.rise(Family::Totals, 0, "ctxt").map_err(|_| reason)?;
+            let all = interval.delta(Family::Totals, 0, "ctxt").map_err(|_| reason)?;
             Ok(Series::whole(Values::Host(possible(all.per_second()))))
         }
     }
@@ -106,11 +106,11 @@ const US: u64 = 1000;
 fn pressure(interval: &Interval) -> Fact<Vec<Series>> {
     let rows = interval.rows(Family::Pressure)?;
     let series = rows.columns().into_iter().map(|(name, column)| {
-        let rises = rows.rises(column);
+        let deltas = rows.deltas(column);
         let share = || {
-            let rise =
-                rises.iter().next().map_or(Err(Missing::absent(name)), |(_, it)| it.clone())?;
-            rise.percent(US, "/proc/pressure")
+            let delta =
+                deltas.iter().next().map_or(Err(Missing::absent(name)), |(_, it)| it.clone())?;
+            delta.percent(US, "/proc/pressure")
         };
         Series::part(name, Values::Host(share()))
     });

@@ -62,16 +62,16 @@ pub(super) const WATTS: Metric = Metric {
 fn watts(interval: &Interval) -> Fact<Vec<Series>> {
     let rows = interval.rows(Family::Energy)?;
     let series = rows.columns().into_iter().map(|(name, column)| {
-        let rises = rows.rises(column);
+        let deltas = rows.deltas(column);
         let watts = || {
-            let rise =
-                rises.iter().next().map_or(Err(Missing::absent(name)), |(_, it)| it.clone())?;
+            let delta =
+                deltas.iter().next().map_or(Err(Missing::absent(name)), |(_, it)| it.clone())?;
             // Unused graphics may use no energy; a processor that runs this program cannot.
-            if rise.by == 0 && !name.ends_with("uncore") {
+            if delta.by == 0 && !name.ends_with("uncore") {
                 let found = "a count that stood still";
                 return Err(rows.nonsense(name, found, "energy that is being used"));
             }
-            Ok(rise.per_second() / 1e6)
+            Ok(delta.per_second() / 1e6)
         };
         Series::part(name, Values::Host(watts()))
     });

@@ -4,7 +4,7 @@
 //! outside, limits of power and current, and clock modulation are not counted there. The threads of a core count the same
 //! events, and so do the CPUs of a package: the lowest CPU of each is taken.
 
-use crate::interval::{Interval, Rise};
+use crate::interval::{Delta, Interval};
 use crate::metric::{Kind, Metric, Series, Unit, Values, each};
 use facts::counters::Family;
 use facts::{CpuSet, Fact};
@@ -27,7 +27,7 @@ pub(super) const THROTTLE_EVENTS: Metric = Metric {
 
 fn throttle_events(interval: &Interval) -> Fact<Vec<Series>> {
     let columns = ["core_throttle_count", "package_throttle_count"];
-    throttling(interval, columns, |rise| Ok(rise.per_second()))
+    throttling(interval, columns, |delta| Ok(delta.per_second()))
 }
 
 /// For how long one was too hot: `*_throttle_total_time_ms` (Linux 5.6 and later). The kernel adds an event's time when
@@ -49,8 +49,8 @@ pub(super) const THROTTLE_TIME: Metric = Metric {
 fn throttle_time(interval: &Interval) -> Fact<Vec<Series>> {
     let columns = ["core_throttle_total_time_ms", "package_throttle_total_time_ms"];
     // An event that began before the interval may add more time than the interval has: that is no share of it.
-    throttling(interval, columns, |rise| {
-        Ok(10.0 * rise.percent(1_000_000, "thermal_throttle/*_throttle_total_time_ms")?)
+    throttling(interval, columns, |delta| {
+        Ok(10.0 * delta.percent(1_000_000, "thermal_throttle/*_throttle_total_time_ms")?)
     })
 }
 
@@ -58,21 +58,21 @@ fn throttle_time(interval: &Interval) -> Fact<Vec<Series>> {
 fn throttling(
     interval: &Interval,
     [core, package]: [&str; 2],
-    value: fn(&Rise) -> Fact<f64>,
+    value: fn(&Delta) -> Fact<f64>,
 ) -> Fact<Vec<Series>> {
     let topology = &interval.host.topology;
-    let rises = |column: &str, groups: &Fact<Vec<CpuSet>>| {
+    let deltas = |column: &str, groups: &Fact<Vec<CpuSet>>| {
         let online = interval.cpus();
         // Offline CPUs have no counters: the first online CPU of a group is taken.
         let leaders: CpuSet =
             groups.as_ref()?.iter().filter_map(|group| group.and(&online).first()).collect();
         let rows = interval.rows(Family::Throttling)?.only(&leaders);
-        Fact::Ok(each(&rows.rises(rows.column(column)?), value))
+        Fact::Ok(each(&rows.deltas(rows.column(column)?), value))
     };
-    let cores = rises(core, &topology.cores)?;
+    let cores = deltas(core, &topology.cores)?;
     let mut series = vec![Series::part("core", Values::Cores(cores))];
     // Some processors have no thermal status of the package.
-    if let Ok(packages) = rises(package, &topology.packages) {
+    if let Ok(packages) = deltas(package, &topology.packages) {
         series.push(Series::part("package", Values::Packages(packages)));
     }
     Ok(series)

@@ -26,7 +26,7 @@ pub(super) const TICKS: Metric = Metric {
 fn ticks(interval: &Interval) -> Fact<Vec<Series>> {
     let rows = interval.rows(Family::Interrupts)?;
     let timer = timer(&rows)?;
-    let rates = each(&rows.rises(timer), |rise| Ok(rise.per_second()));
+    let rates = each(&rows.deltas(timer), |delta| Ok(delta.per_second()));
     Ok(Series::whole(Values::Cpus(rates)))
 }
 

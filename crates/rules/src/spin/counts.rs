@@ -28,14 +28,14 @@ impl Counts {
     /// A task that was born and died in between is not seen; one that ran on other CPUs as well counts with all its
     /// time on the CPU it was last on.
     pub fn between(interval: &Interval, cpu: u32, spinner: u32) -> Counts {
-        let rise = |family, column| interval.rise(family, cpu, column).map(|rise| rise.by);
-        let stolen = rise(Family::CpuTimes, "steal");
+        let delta = |family, column| interval.delta(family, cpu, column).map(|delta| delta.by);
+        let stolen = delta(Family::CpuTimes, "steal");
         Counts {
             interrupts: interrupts(interval, cpu),
-            n_nmi: rise(Family::Interrupts, "NMI"),
+            n_nmi: delta(Family::Interrupts, "NMI"),
             tasks: tasks(interval, cpu, spinner),
             stolen_ns: stolen.map(|ticks| ticks.saturating_mul(USER_TICK_NS)),
-            n_smi: rise(Family::Clocks, "smi"),
+            n_smi: delta(Family::Clocks, "smi"),
         }
     }
 }

@@ -89,7 +89,7 @@ fn scheduler(cpu: u32, counted: &Interval) -> Vec<String> {
 
 /// The tasks that ran there last, if there were several.
 fn ran_on(cpu: u32, counted: &Interval) -> Option<String> {
-    let (mut tasks, _) = counted.task_rises().ok()?;
+    let (mut tasks, _) = counted.task_deltas().ok()?;
     tasks.retain(|it| it.task.cpu == cpu && it.run_ns > 0);
     tasks.sort_by_key(|it| std::cmp::Reverse(it.run_ns));
     let named = tasks.iter().take(MOST_NAMED);

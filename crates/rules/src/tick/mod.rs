@@ -14,7 +14,7 @@ mod verdict;
 pub use dependency::{DEPENDENCIES, Dependency};
 pub use verdict::{Kept, Verdict};
 
-use crate::interval::{Interval, Rise};
+use crate::interval::{Delta, Interval};
 use crate::metrics;
 use crate::tick_rate::Pace;
 use facts::counters::{Family, Table};
@@ -39,9 +39,9 @@ pub struct CpuTicks {
     /// What its boot line wants of its tick.
     pub role: Role,
     /// The interrupts of its own timer by /proc/interrupts.
-    pub interrupts: Fact<Rise>,
+    pub interrupts: Fact<Delta>,
     /// The same by the tracepoint, as `perf stat -e irq_vectors:local_timer_entry` counts them.
-    pub entries: Fact<Rise>,
+    pub entries: Fact<Delta>,
     /// When that count was read, first and last, in nanoseconds of CLOCK_MONOTONIC_RAW.
     pub entries_read_ns: Option<(u64, u64)>,
     /// The share of the time in which it was busy, in percent.
@@ -76,7 +76,7 @@ impl CpuTicks {
     /// The count to go by: the tracepoint's, which perf shows too, else that of /proc/interrupts.
     ///
     /// Of a CPU that was offline for a while it is missing: how long it could have ticked is not known.
-    pub fn rise(&self) -> Fact<Rise> {
+    pub fn delta(&self) -> Fact<Delta> {
         if let Err(why) = &self.entries
             && why.tells_of_offline(self.cpu)
         {
@@ -92,10 +92,10 @@ impl CpuTicks {
 pub fn ticks(samples: &Samples, cpus: &CpuSet) -> Fact<Vec<CpuTicks>> {
     let counted = &samples.counted;
     let interrupts = timer_interrupts(counted)?;
-    let entries = counted.rises(Family::TimerEntries, "local_timer");
+    let entries = counted.deltas(Family::TimerEntries, "local_timer");
     let busy = busy(counted);
-    let of = |rises: &Fact<PerCpu<Rise>>, cpu: u32| match rises {
-        Ok(rises) => rises.get(cpu).cloned().unwrap_or_else(|| Err(no_count(cpu))),
+    let of = |deltas: &Fact<PerCpu<Delta>>, cpu: u32| match deltas {
+        Ok(deltas) => deltas.get(cpu).cloned().unwrap_or_else(|| Err(no_count(cpu))),
         Err(missing) => Err(missing.clone()),
     };
     let interrupts = Ok(interrupts);
@@ -143,9 +143,9 @@ fn entries_read_ns(interval: &Interval, cpu: u32) -> Option<(u64, u64)> {
     read_at(before).zip(read_at(after))
 }
 
-fn timer_interrupts(interval: &Interval) -> Fact<PerCpu<Rise>> {
+fn timer_interrupts(interval: &Interval) -> Fact<PerCpu<Delta>> {
     let rows = interval.rows(Family::Interrupts)?;
-    Ok(rows.rises(metrics::ticks::timer(&rows)?))
+    Ok(rows.deltas(metrics::ticks::timer(&rows)?))
 }
 
 /// How busy each CPU was, in percent.

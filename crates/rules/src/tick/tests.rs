@@ -185,7 +185,7 @@ fn a_cpu_that_was_offline_for_a_while_has_no_rate_and_no_verdict() {
     let samples = Samples { counted, traced: Err(Missing::denied("x")) };
     let ticks = ticks(&samples, &CpuSet::parse_list("0-1").unwrap()).unwrap();
     assert_eq!(ticks[0].entries.as_ref().unwrap().by, 250);
-    assert!(ticks[1].rise().unwrap_err().tells_of_offline(1));
+    assert!(ticks[1].delta().unwrap_err().tells_of_offline(1));
     assert_eq!(ticks[1].interrupts.as_ref().unwrap().by, 250);
     let text = ticks[1].verdict.as_ref().unwrap().text();
     assert!(text.ends_with("CPU 1 was offline for part of the interval"), "{text}");

@@ -2,7 +2,7 @@
 
 use super::dependency::{self, Dependency};
 use super::{CpuTicks, Role, Samples, timer_interrupts};
-use crate::interval::{Interval, Rise};
+use crate::interval::{Delta, Interval};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
 
@@ -49,9 +49,9 @@ pub enum Kept {
 pub(super) struct Judge<'a> {
     samples: &'a Samples<'a>,
     /// Timer interrupts while the attempts were traced.
-    traced: Fact<PerCpu<Rise>>,
+    traced: Fact<PerCpu<Delta>>,
     /// How often each dependency kept the tick, by CPU.
-    stops: Fact<Vec<(&'static Dependency, PerCpu<Rise>)>>,
+    stops: Fact<Vec<(&'static Dependency, PerCpu<Delta>)>>,
 }
 
 /// More timer interrupts a second than this are no tick that stopped: that leaves at most one a second (before 4.17), and the
@@ -77,7 +77,7 @@ impl<'a> Judge<'a> {
         if ticks.role == Role::Ordinary {
             return None;
         }
-        let facts = || Ok((ticks.rise()?.per_second(), ticks.busy.clone()?));
+        let facts = || Ok((ticks.delta()?.per_second(), ticks.busy.clone()?));
         let (per_second, busy) = match facts() {
             Ok(facts) => facts,
             Err(missing) => return Some(Verdict::Unknown(missing)),
@@ -106,8 +106,8 @@ impl<'a> Judge<'a> {
         if traced <= SHARE * per_second {
             return Kept::Gone;
         }
-        let known = stops.iter().filter_map(|(dependency, rises)| {
-            let rate = rises.get(ticks.cpu)?.as_ref().ok()?.per_second();
+        let known = stops.iter().filter_map(|(dependency, deltas)| {
+            let rate = deltas.get(ticks.cpu)?.as_ref().ok()?.per_second();
             let seen = || dependency::seen(dependency.name, ticks.cpu, &self.samples.counted);
             (rate >= SHARE * traced).then(|| (*dependency, rate, seen()))
         });
@@ -117,11 +117,11 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn stops(traced: &Interval) -> Fact<Vec<(&'static Dependency, PerCpu<Rise>)>> {
+fn stops(traced: &Interval) -> Fact<Vec<(&'static Dependency, PerCpu<Delta>)>> {
     let rows = traced.rows(Family::TickStops)?;
     let columns = rows.columns().into_iter();
     let known = columns.filter_map(|(name, column)| Some((dependency::find(name)?, column)));
-    Ok(known.map(|(dependency, column)| (dependency, rows.rises(column))).collect())
+    Ok(known.map(|(dependency, column)| (dependency, rows.deltas(column))).collect())
 }
 
 impl Verdict {

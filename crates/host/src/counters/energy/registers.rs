@@ -4,11 +4,11 @@
 //! domain whose register reads 0 is one that the processor does not have (arch/x86/events/probe.c leaves it out too).
 
 use super::super::register_table::SOURCE;
-use super::super::sharing::{groups, leaders, of_one_die};
 use super::total::{Total, Wrapping};
 use super::{MOST_MICROWATTS, name};
 use crate::counters::cell_files::TableLayout;
 use crate::counters::files::ReadRegister;
+use crate::counters::register_table::{groups, leaders, of_one_die};
 use crate::{Source, clock};
 use facts::counters::{Family, Table};
 use facts::cpu::topology::Topology;
@@ -144,13 +144,13 @@ impl Counter {
         if self.readers.is_empty() {
             return Err(Missing::absent("an online CPU of the package"));
         }
-        let mut rise = Some(0_u64);
+        let mut delta = Some(0_u64);
         for (cpu, energy) in &mut self.readers {
             let count = read(*cpu, self.domain.address)? & MOST_STEPS;
             let risen = energy.delta(count, clock::raw_ns());
-            rise = rise.zip(risen).map(|(sum, risen)| sum.saturating_add(risen));
+            delta = delta.zip(risen).map(|(sum, risen)| sum.saturating_add(risen));
         }
-        self.total.add(rise);
+        self.total.add(delta);
         let unit = self.unit;
         Ok(self.total.count(|steps| microjoules(steps, unit)))
     }
