@@ -6,7 +6,7 @@ use facts::counters::Moment;
 use facts::probe::{Gap, NotKept};
 use facts::trace::{Cause, Comm};
 use rules::noise::{CpuNoise, Histogram, LongGap, Noise, Part, Percentiles, Taker, Ticks};
-use rules::spin::{Method, Taken, Thief};
+use rules::spin::{Method, NoiseSource, Taken};
 
 /// What `render` makes of it.
 pub(super) fn with_report(render: impl FnOnce(&Report<'_>) -> String) -> String {
@@ -22,8 +22,8 @@ pub(super) fn with_report(render: impl FnOnce(&Report<'_>) -> String) -> String 
 fn cpu() -> CpuNoise {
     let gap = |at_ns, length_ns| Gap { at_ns, length_ns };
     let gaps = [gap(1_000_000, 2000), gap(4_000_000, 50_000), gap(5_000_000, 21_000)];
-    let task = Taker::Thief(Thief::Task(40, Comm::new("evil\u{1b}")));
-    let tick = Taker::Thief(Thief::Kernel(Cause::LocalTimer));
+    let task = Taker::Source(NoiseSource::Task(40, Comm::new("evil\u{1b}")));
+    let tick = Taker::Source(NoiseSource::Kernel(Cause::LocalTimer));
     let part = |taker, ns| Part { taker, taken: Taken { ns, count: 1 } };
     let long = |gap: Gap, takers| LongGap { at_ns: gap.at_ns, length_ns: gap.length_ns, takers };
     CpuNoise {

@@ -269,7 +269,8 @@ after: 1.
 
     #[test]
     fn of_a_gap_that_many_had_the_first_are_named() {
-        let task = |tid| Taker::Thief(rules::spin::Thief::Task(tid, facts::trace::Comm::new("a")));
+        let task =
+            |tid| Taker::Source(rules::spin::NoiseSource::Task(tid, facts::trace::Comm::new("a")));
         let takers = [(task(1), 900), (task(2), 90), (task(3), 6), (task(4), 4)];
         let gap = LongGap { at_ns: 0, length_ns: 1000, takers: Some(takers.to_vec()) };
         assert_eq!(whose(&gap), "task a (1) 900 ns, task a (2) 90 ns, others 10 ns");

@@ -14,7 +14,7 @@ use super::evidence::Evidence;
 use super::interruptions::{Interruption, Interruptions, Kind, kind_of};
 use super::tasks::{Owner, Share, TaskIndex, TaskTimes};
 use crate::loss::Method;
-use crate::spin::{self, GapBooks, Thief};
+use crate::spin::{self, GapBooks, NoiseSource};
 use facts::{Fact, Missing};
 
 /// What a spinner saw on one CPU.
@@ -34,15 +34,15 @@ pub(super) fn books<'a>(
     wall_ns: u64,
     spun: &Fact<Spun>,
 ) -> Books<'a> {
-    let amount = |thief: Thief| spun.as_ref().map(|it| it.amount(thief, wall_ns));
-    let known = |thief: Thief| amount(thief).map_err(Missing::clone);
+    let amount = |source: NoiseSource| spun.as_ref().map(|it| it.amount(source, wall_ns));
+    let known = |source: NoiseSource| amount(source).map_err(Missing::clone);
     let all = |kind| spun.as_ref().map(|it| it.interruptions(evidence, kind, wall_ns));
     let interruptions = |kind| all(kind).map_err(Missing::clone);
     Books {
         evidence,
         cpu,
         wall_ns,
-        stolen: known(Thief::Hypervisor).map(|it| against_steal(it, evidence, cpu)),
+        stolen: known(NoiseSource::Hypervisor).map(|it| against_steal(it, evidence, cpu)),
         interruptions: Interruptions {
             ticks: interruptions(Kind::Tick),
             interrupts: interruptions(Kind::Interrupt),
@@ -50,10 +50,10 @@ pub(super) fn books<'a>(
             without_cost: None,
         },
         tasks: spun.as_ref().map(|it| it.tasks(&shared.tasks, wall_ns)).map_err(Missing::clone),
-        idle: known(Thief::Nobody),
+        idle: known(NoiseSource::Nobody),
         idle_holds_loop: true,
         quota: Err(Missing::not_collected("cpu.stat of control groups")),
-        in_firmware: Some(known(Thief::Firmware)),
+        in_firmware: Some(known(NoiseSource::Firmware)),
         clock: clock::clock(evidence, cpu, wall_ns),
         activity: None,
         reference: None,
@@ -81,9 +81,9 @@ fn wall_ns(evidence: &Evidence<'_>) -> u64 {
 }
 
 impl Spun {
-    /// What one thief took of `wall_ns`.
-    fn amount(&self, thief: Thief, wall_ns: u64) -> Amount {
-        self.amount_of(self.gaps.of(thief).ns, wall_ns)
+    /// What one noise source took of `wall_ns`.
+    fn amount(&self, source: NoiseSource, wall_ns: u64) -> Amount {
+        self.amount_of(self.gaps.of(source).ns, wall_ns)
     }
 
     fn amount_of(&self, seen_ns: u64, wall_ns: u64) -> Amount {
@@ -109,10 +109,10 @@ impl Spun {
         kind: Kind,
         wall_ns: u64,
     ) -> Vec<Interruption> {
-        let of = |(thief, taken): (&Thief, &spin::Taken)| {
-            let (its_kind, name) = match thief {
-                Thief::Kernel(cause) => kind_of(evidence, *cause),
-                Thief::Nmi => (Kind::Interrupt, "NMI".to_owned()),
+        let of = |(source, taken): (&NoiseSource, &spin::Taken)| {
+            let (its_kind, name) = match source {
+                NoiseSource::Kernel(cause) => kind_of(evidence, *cause),
+                NoiseSource::Nmi => (Kind::Interrupt, "NMI".to_owned()),
                 _ => return None,
             };
             let amount = self.amount_of(taken.ns, wall_ns);
@@ -131,8 +131,8 @@ impl Spun {
             ns: part(spinner, wall_ns, self.wall_ns),
             interrupted: None,
         };
-        let others = self.gaps.taken.iter().filter_map(|(thief, taken)| {
-            let Thief::Task(tid, comm) = thief else { return None };
+        let others = self.gaps.taken.iter().filter_map(|(source, taken)| {
+            let NoiseSource::Task(tid, comm) = source else { return None };
             let known = u32::try_from(*tid).ok().and_then(|it| index.as_ref().ok()?.owner(it));
             let (owner, name) = match known {
                 // Nobody but the spinner is asked for.

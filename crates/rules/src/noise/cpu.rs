@@ -2,7 +2,7 @@
 
 use super::{Histogram, Percentiles, Seen};
 use super::{Part, Taker, parts};
-use crate::spin::{self, Counts, Explained, Method, Thief};
+use crate::spin::{self, Counts, Explained, Method, NoiseSource};
 use facts::counters::Family;
 use facts::probe::{Gaps, NotKept};
 use facts::{Fact, Missing};
@@ -35,7 +35,7 @@ pub struct CpuNoise {
     pub not_kept: NotKept,
     /// How the gaps were explained.
     pub method: Method,
-    /// What each thief took, the largest first; together `lost_ns` and `own_ns`.
+    /// What each noise source took, the largest first; together `lost_ns` and `own_ns`.
     pub parts: Vec<Part>,
     /// The gaps by length.
     pub histogram: Histogram,
@@ -73,7 +73,7 @@ impl CpuNoise {
         let is_guest = seen.interval.host.platform.is_guest();
         let explained = spin::explain(gaps, &counts, seen.events, is_guest);
         let names = names(seen);
-        let known = |thief| Taker::known(thief, seen.own, &names);
+        let known = |source| Taker::known(source, seen.own, &names);
         let parts = parts(&explained.books, known);
         let is_own = |part: &&Part| part.taker == Taker::Own;
         let own = parts.iter().filter(is_own);
@@ -131,14 +131,18 @@ fn names(seen: &Seen<'_>) -> BTreeMap<u32, String> {
     named.collect()
 }
 
-fn longest(gaps: &Gaps, explained: &Explained, known: impl Fn(Thief) -> Taker) -> Vec<LongGap> {
+fn longest(
+    gaps: &Gaps,
+    explained: &Explained,
+    known: impl Fn(NoiseSource) -> Taker,
+) -> Vec<LongGap> {
     let mut all: Vec<(usize, u64)> =
         gaps.gaps.iter().map(|gap| gap.length_ns).enumerate().collect();
     all.sort_by_key(|&(_, length_ns)| Reverse(length_ns));
     let of = |&(index, length_ns): &(usize, u64)| {
         let at_ns = gaps.gaps.get(index)?.at_ns;
-        let told = |takers: Vec<(Thief, u64)>| {
-            takers.into_iter().map(|(thief, ns)| (known(thief), ns)).collect()
+        let told = |takers: Vec<(NoiseSource, u64)>| {
+            takers.into_iter().map(|(source, ns)| (known(source), ns)).collect()
         };
         Some(LongGap { at_ns, length_ns, takers: explained.takers(index).map(told) })
     };
@@ -153,7 +157,7 @@ fn ticks(seen: &Seen<'_>, explained: &Explained, counts: &Counts) -> Fact<Ticks>
     let cause = spin::tick(&seen.interval);
     let counted = counts.interrupts.as_ref().map_err(Missing::clone)?;
     Ok(Ticks {
-        found: explained.books.of(Thief::Kernel(cause)).count,
+        found: explained.books.of(NoiseSource::Kernel(cause)).count,
         counted: counted.get(&cause).copied().unwrap_or_default(),
     })
 }

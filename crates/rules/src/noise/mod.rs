@@ -15,7 +15,7 @@ pub use cpu::{CpuNoise, LongGap, Ticks};
 pub use histogram::{Bucket, Histogram, Percentiles};
 
 use crate::interval::Interval;
-use crate::spin::{GapBooks, Taken, Thief};
+use crate::spin::{GapBooks, NoiseSource, Taken};
 use facts::probe::Gaps;
 use facts::trace::{Cause, Event};
 use facts::{Missing, PerCpu};
@@ -68,7 +68,7 @@ impl Noise {
         self.cpus.iter().map(|cpu| cpu.started_ns).min().unwrap_or_default()
     }
 
-    /// What each thief took of all CPUs, the largest first.
+    /// What each noise source took of all CPUs, the largest first.
     pub fn parts(&self) -> Vec<Part> {
         merged(self.cpus.iter().flat_map(|cpu| &cpu.parts))
     }
@@ -92,11 +92,11 @@ impl Noise {
     }
 }
 
-/// Who had a CPU while its spinner did not.
+/// What took a CPU from its spinner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Taker {
-    /// Something of the host.
-    Thief(Thief),
+    /// A noise source of the host.
+    Source(NoiseSource),
     /// A device's interrupt, by its number and the names of those who handle it (/proc/interrupts).
     Device(u32, String),
     /// This program, which empties the trace.
@@ -113,41 +113,45 @@ pub struct Part {
 }
 
 impl Taker {
-    /// `thief` by what is known of this host: its threads that are this program's, and the names of its interrupts.
-    pub(super) fn known(thief: Thief, own: &BTreeSet<u32>, names: &BTreeMap<u32, String>) -> Taker {
-        match thief {
-            Thief::Task(tid, _) if u32::try_from(tid).is_ok_and(|it| own.contains(&it)) => {
+    /// `source` by what is known of this host: its threads that are this program's, and the names of its interrupts.
+    pub(super) fn known(
+        source: NoiseSource,
+        own: &BTreeSet<u32>,
+        names: &BTreeMap<u32, String>,
+    ) -> Taker {
+        match source {
+            NoiseSource::Task(tid, _) if u32::try_from(tid).is_ok_and(|it| own.contains(&it)) => {
                 Taker::Own
             }
-            Thief::Kernel(Cause::Device(number)) => match names.get(&number) {
+            NoiseSource::Kernel(Cause::Device(number)) => match names.get(&number) {
                 Some(name) => Taker::Device(number, name.clone()),
-                None => Taker::Thief(thief),
+                None => Taker::Source(source),
             },
-            _ => Taker::Thief(thief),
+            _ => Taker::Source(source),
         }
     }
 
-    /// The kind of thief it is, in one word that stays the same whatever its name and number.
+    /// Its kind, in one word without its name and number.
     pub fn kind(&self) -> &'static str {
         match self {
             Taker::Own => "own",
             Taker::Device(..) => "interrupt",
-            Taker::Thief(Thief::Kernel(cause)) if cause.is_softirq() => "softirq",
-            Taker::Thief(Thief::Kernel(_)) => "interrupt",
-            Taker::Thief(Thief::Nmi) => "nmi",
-            Taker::Thief(Thief::Task(..)) => "task",
-            Taker::Thief(Thief::Nobody) => "nobody",
-            Taker::Thief(Thief::Hypervisor) => "hypervisor",
-            Taker::Thief(Thief::Firmware) => "firmware",
-            Taker::Thief(Thief::Unexplained) => "unexplained",
+            Taker::Source(NoiseSource::Kernel(cause)) if cause.is_softirq() => "softirq",
+            Taker::Source(NoiseSource::Kernel(_)) => "interrupt",
+            Taker::Source(NoiseSource::Nmi) => "nmi",
+            Taker::Source(NoiseSource::Task(..)) => "task",
+            Taker::Source(NoiseSource::Nobody) => "nobody",
+            Taker::Source(NoiseSource::Hypervisor) => "hypervisor",
+            Taker::Source(NoiseSource::Firmware) => "firmware",
+            Taker::Source(NoiseSource::Unexplained) => "unexplained",
         }
     }
 }
 
 /// The parts of one CPU's books, the largest first.
-pub(super) fn parts(books: &GapBooks, known: impl Fn(Thief) -> Taker) -> Vec<Part> {
+pub(super) fn parts(books: &GapBooks, known: impl Fn(NoiseSource) -> Taker) -> Vec<Part> {
     let all: Vec<Part> =
-        books.taken.iter().map(|(&thief, &taken)| Part { taker: known(thief), taken }).collect();
+        books.taken.iter().map(|(&source, &taken)| Part { taker: known(source), taken }).collect();
     merged(&all)
 }
 
@@ -169,7 +173,7 @@ pub(super) fn merged<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<Part>
 impl fmt::Display for Taker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Taker::Thief(thief) => write!(f, "{thief}"),
+            Taker::Source(source) => write!(f, "{source}"),
             Taker::Device(number, name) => write!(f, "irq {number} {name}"),
             Taker::Own => f.write_str("fullclock itself"),
         }

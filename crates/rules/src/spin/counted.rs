@@ -1,14 +1,14 @@
 //! Gaps split by how far counters went, where nothing may be traced.
 //!
 //! An interrupt makes a gap, and so does being put off the CPU; what else makes gaps makes shorter ones. So the
-//! longest gaps are taken for what was counted, as many as were counted, the thief with the longest first: tasks,
+//! longest gaps are taken for what was counted, as many as were counted, the noise source with the longest first: tasks,
 //! system management mode, and interrupts of all kinds, whose time is split evenly by number. Softirqs are in the
 //! interrupts that raised them. Stolen time is in gaps far longer than the other interrupts, then in what is left. All
 //! of this is an estimate: two interrupts in one gap, or a long gap that no counter knows, shift time between the
 //! lines. The sum is exact.
 
 use super::joined::SHORTEST_EXIT_NS;
-use super::{Counts, GapBooks, Method, Thief};
+use super::{Counts, GapBooks, Method, NoiseSource};
 use facts::probe::{Call, EventCost, EventCosts, Gaps};
 use facts::trace::{Cause, Comm};
 use facts::{Fact, Missing};
@@ -25,11 +25,11 @@ pub fn by_counts(gaps: &Gaps, counts: &Counts) -> GapBooks {
     let mut left = Lengths::of(gaps);
     enter_tasks(&mut books, &left.longest(gaps.switches, 0), counts);
     let in_firmware = left.longest(counts.n_smi.clone().unwrap_or_default(), 0);
-    books.enter(Thief::Firmware, sum(&in_firmware), in_firmware.len() as u64);
+    books.enter(NoiseSource::Firmware, sum(&in_firmware), in_firmware.len() as u64);
     let outliers = enter_interrupts(&mut books, &mut left, counts);
     enter_stolen(&mut books, &mut left, outliers, counts);
-    books.enter(Thief::Unexplained, sum(&left.0), left.0.len() as u64);
-    books.enter(Thief::Unexplained, gaps.not_kept.total_ns, gaps.not_kept.count);
+    books.enter(NoiseSource::Unexplained, sum(&left.0), left.0.len() as u64);
+    books.enter(NoiseSource::Unexplained, gaps.not_kept.total_ns, gaps.not_kept.count);
     books
 }
 
@@ -94,10 +94,10 @@ fn enter_tasks(books: &mut GapBooks, away: &[u64], counts: &Counts) {
     for &(tid, comm, run_ns) in tasks {
         let own_ns = run_ns.min(left_ns);
         left_ns -= own_ns;
-        books.enter(Thief::Task(tid, comm), own_ns, u64::from(own_ns > 0));
+        books.enter(NoiseSource::Task(tid, comm), own_ns, u64::from(own_ns > 0));
     }
     let count = if tasks.is_empty() { away.len() as u64 } else { 0 };
-    books.enter(Thief::Task(0, Comm::default()), left_ns, count);
+    books.enter(NoiseSource::Task(0, Comm::default()), left_ns, count);
 }
 
 /// Enters the longest gaps as interrupts. Gaps too long for one are given back: they may be stolen time.
@@ -112,12 +112,12 @@ fn enter_interrupts(books: &mut GapBooks, left: &mut Lengths, counts: &Counts) -
     lengths.0.extend(left.longest(outliers.len() as u64, SHORTEST_INTERRUPT_NS));
     let all_ns = sum(&lengths.0);
     let (mut n_before, mut ns_before) = (0u64, 0u64);
-    for (thief, count) in counted {
+    for (source, count) in counted {
         n_before = n_before.saturating_add(count);
         // Shares of the sum so far, so that rounding never loses a nanosecond.
         let share = u128::from(all_ns) * u128::from(n_before) / u128::from(n_events.max(1));
         let until_ns = u64::try_from(share).unwrap_or(all_ns);
-        books.enter(thief, until_ns.saturating_sub(ns_before), count);
+        books.enter(source, until_ns.saturating_sub(ns_before), count);
         ns_before = until_ns;
     }
     Lengths(outliers)
@@ -129,16 +129,17 @@ fn enter_stolen(books: &mut GapBooks, left: &mut Lengths, mut outliers: Lengths,
     let stolen_ns = counts.stolen_ns.clone().unwrap_or_default();
     let in_outliers_ns = outliers.cut(stolen_ns);
     let in_others_ns = left.cut(stolen_ns.saturating_sub(in_outliers_ns));
-    books.enter(Thief::Hypervisor, in_outliers_ns, 0);
-    books.enter(Thief::Hypervisor, in_others_ns, 0);
-    books.enter(Thief::Unexplained, sum(&outliers.0), outliers.0.len() as u64);
+    books.enter(NoiseSource::Hypervisor, in_outliers_ns, 0);
+    books.enter(NoiseSource::Hypervisor, in_others_ns, 0);
+    books.enter(NoiseSource::Unexplained, sum(&outliers.0), outliers.0.len() as u64);
 }
 
 /// Every kind of interrupt that came, with how often.
-fn interrupts(counts: &Counts) -> Fact<Vec<(Thief, u64)>> {
+fn interrupts(counts: &Counts) -> Fact<Vec<(NoiseSource, u64)>> {
     let causes = counts.interrupts.as_ref()?.iter();
-    let mut all: Vec<(Thief, u64)> = causes.map(|(&it, &n)| (Thief::Kernel(it), n)).collect();
-    all.push((Thief::Nmi, counts.n_nmi.clone().unwrap_or_default()));
+    let mut all: Vec<(NoiseSource, u64)> =
+        causes.map(|(&it, &n)| (NoiseSource::Kernel(it), n)).collect();
+    all.push((NoiseSource::Nmi, counts.n_nmi.clone().unwrap_or_default()));
     all.retain(|(_, count)| *count > 0);
     Ok(all)
 }
@@ -218,8 +219,8 @@ mod tests {
     }
 
     fn shown(books: &GapBooks) -> String {
-        let line = |(thief, it): (&Thief, &super::super::Taken)| {
-            format!("{thief} {} in {}", it.ns, it.count)
+        let line = |(source, it): (&NoiseSource, &super::super::Taken)| {
+            format!("{source} {} in {}", it.ns, it.count)
         };
         books.taken.iter().map(line).collect::<Vec<_>>().join("; ")
     }

@@ -12,7 +12,7 @@
 mod tests;
 
 use super::walk::{Owner, Walk};
-use super::{Counts, GapBooks, Method, Thief};
+use super::{Counts, GapBooks, Method, NoiseSource};
 use facts::Fact;
 use facts::probe::{EventCost, EventCosts, Gaps, NotKept};
 use facts::trace::{Cause, Event, What};
@@ -44,10 +44,11 @@ impl Untraced {
     ///
     /// Where interrupts were not counted, it is unknown what else came: then no gap is attributed to the hypervisor.
     pub fn of(join: &Join, counts: &Counts, is_guest: bool) -> Untraced {
-        let traced: BTreeSet<Thief> =
+        let traced: BTreeSet<NoiseSource> =
             join.walks.iter().flat_map(|walk| walk.begun.iter().copied()).collect();
         let counted = counts.interrupts.as_ref().map(|all| {
-            let untraced = all.iter().filter(|&(&it, _)| !traced.contains(&Thief::Kernel(it)));
+            let untraced =
+                all.iter().filter(|&(&it, _)| !traced.contains(&NoiseSource::Kernel(it)));
             untraced.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
         });
         Untraced {
@@ -114,45 +115,46 @@ impl Join {
     pub fn books(&self, untraced: Untraced) -> GapBooks {
         let mut books = GapBooks::empty(self.cpu, Method::Trace);
         for walk in &self.walks {
-            walk.begun.iter().for_each(|&thief| books.enter(thief, 0, 1));
-            self.charges(walk).for_each(|(thief, ns)| books.enter(thief, ns, 0));
+            walk.begun.iter().for_each(|&source| books.enter(source, 0, 1));
+            self.charges(walk).for_each(|(source, ns)| books.enter(source, ns, 0));
         }
         for (index, &ns) in (0u64..).zip(&self.silent) {
             books.enter(self.thief_of_silence(index, ns, untraced), ns, 1);
         }
-        books.enter(Thief::Unexplained, self.not_kept.total_ns, self.not_kept.count);
+        books.enter(NoiseSource::Unexplained, self.not_kept.total_ns, self.not_kept.count);
         books
     }
 
     /// Whose a gap without an event is that is `ns` long, with `index` longer ones.
-    fn thief_of_silence(&self, index: u64, ns: u64, untraced: Untraced) -> Thief {
+    fn thief_of_silence(&self, index: u64, ns: u64, untraced: Untraced) -> NoiseSource {
         let Untraced { is_guest, n_smi, n_nmi, n_interrupts } = untraced;
         let until_nmi = n_smi.saturating_add(n_nmi);
         if ns < SHORTEST_EXIT_NS {
-            Thief::Unexplained
+            NoiseSource::Unexplained
         } else if index < n_smi {
-            Thief::Firmware
+            NoiseSource::Firmware
         } else if index < until_nmi {
-            Thief::Nmi
+            NoiseSource::Nmi
         } else if is_guest && self.is_complete && index >= until_nmi.saturating_add(n_interrupts) {
-            Thief::Hypervisor
+            NoiseSource::Hypervisor
         } else {
-            Thief::Unexplained
+            NoiseSource::Unexplained
         }
     }
 
     /// Whose the time of one gap is, without what is too long for an edge.
-    fn charges<'a>(&'a self, walk: &'a Walk) -> impl Iterator<Item = (Thief, u64)> + 'a {
+    fn charges<'a>(&'a self, walk: &'a Walk) -> impl Iterator<Item = (NoiseSource, u64)> + 'a {
         walk.pieces.iter().map(|&(owner, ns)| match owner {
-            Owner::Known(thief) => (thief, ns),
-            Owner::Edge(thief) => (thief, ns.min(self.longest_edge_ns)),
+            Owner::Known(source) => (source, ns),
+            Owner::Edge(source) => (source, ns.min(self.longest_edge_ns)),
         })
     }
 
     /// Gaps that one interrupt made, its softirqs included: which, and how long, less what is unexplained of it.
     fn interrupts(&self) -> impl Iterator<Item = (Cause, u64)> + '_ {
         self.walks.iter().filter_map(|walk| {
-            let explained = self.charges(walk).filter(|(thief, _)| *thief != Thief::Unexplained);
+            let explained =
+                self.charges(walk).filter(|(source, _)| *source != NoiseSource::Unexplained);
             let length_ns = explained.fold(0, |sum: u64, (_, ns)| sum.saturating_add(ns));
             Some((the_only_interrupt(walk)?, length_ns))
         })
@@ -220,8 +222,8 @@ fn edges(walks: &[Walk]) -> impl Iterator<Item = u64> + '_ {
 
 /// The interrupt that made a gap, where it was one and nothing else came.
 fn the_only_interrupt(walk: &Walk) -> Option<Cause> {
-    let mut causes = walk.begun.iter().filter_map(|thief| match thief {
-        Thief::Kernel(cause) if !cause.is_softirq() => Some(*cause),
+    let mut causes = walk.begun.iter().filter_map(|source| match source {
+        NoiseSource::Kernel(cause) if !cause.is_softirq() => Some(*cause),
         _ => None,
     });
     let first = causes.next().filter(|_| walk.is_clear)?;
@@ -232,16 +234,16 @@ impl Join {
     /// Who had the time of the gap at `index`, in nanoseconds, the largest share first; empty where there is no
     /// such gap. Together they have all of the gap.
     ///
-    /// Gaps without an event that are equally long have the same thief, however few of them the books let it have.
-    pub fn takers(&self, index: usize, untraced: Untraced) -> Vec<(Thief, u64)> {
-        let mut taken: BTreeMap<Thief, u64> = BTreeMap::new();
-        let mut take = |thief, ns| *taken.entry(thief).or_default() += ns;
+    /// Gaps without an event that are equally long have the same noise source, however few of them the books let it have.
+    pub fn takers(&self, index: usize, untraced: Untraced) -> Vec<(NoiseSource, u64)> {
+        let mut taken: BTreeMap<NoiseSource, u64> = BTreeMap::new();
+        let mut take = |source, ns| *taken.entry(source).or_default() += ns;
         match self.places.get(index) {
             None => {}
             Some(&Place::Silent(ns)) => take(self.thief_of_silence_of(ns, untraced), ns),
             Some(&Place::Walk(at)) => {
                 let Some(walk) = self.walks.get(at) else { return Vec::new() };
-                self.charges(walk).for_each(|(thief, ns)| take(thief, ns));
+                self.charges(walk).for_each(|(source, ns)| take(source, ns));
                 for &(owner, ns) in &walk.pieces {
                     let beyond_ns = ns.saturating_sub(self.longest_edge_ns);
                     if matches!(owner, Owner::Edge(_)) && beyond_ns > 0 {
@@ -250,12 +252,13 @@ impl Join {
                 }
             }
         }
-        let mut takers: Vec<(Thief, u64)> = taken.into_iter().filter(|(_, ns)| *ns > 0).collect();
+        let mut takers: Vec<(NoiseSource, u64)> =
+            taken.into_iter().filter(|(_, ns)| *ns > 0).collect();
         takers.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
         takers
     }
 
-    fn thief_of_silence_of(&self, ns: u64, untraced: Untraced) -> Thief {
+    fn thief_of_silence_of(&self, ns: u64, untraced: Untraced) -> NoiseSource {
         let n_longer = self.silent.partition_point(|&it| it > ns) as u64;
         self.thief_of_silence(n_longer, ns, untraced)
     }

@@ -23,9 +23,9 @@ use facts::trace::{Cause, Comm, Event};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Who had the CPU while the spinner did not.
+/// What took the CPU from the spinner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Thief {
+pub enum NoiseSource {
     /// An interrupt or a softirq.
     Kernel(Cause),
     /// A non-maskable interrupt: a watchdog, a profiler.
@@ -42,7 +42,7 @@ pub enum Thief {
     Unexplained,
 }
 
-/// How much a thief took.
+/// How much a noise source took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// Nanoseconds.
@@ -67,8 +67,8 @@ pub struct GapBooks {
     pub cpu: u32,
     /// How this was found out.
     pub method: Method,
-    /// What each thief took; together, all the time of all gaps.
-    pub taken: BTreeMap<Thief, Taken>,
+    /// What each noise source took; together, all the time of all gaps.
+    pub taken: BTreeMap<NoiseSource, Taken>,
 }
 
 impl GapBooks {
@@ -76,9 +76,9 @@ impl GapBooks {
         GapBooks { cpu, method, taken: BTreeMap::new() }
     }
 
-    /// What one thief took; nothing, where it is not in the books.
-    pub fn of(&self, thief: Thief) -> Taken {
-        self.taken.get(&thief).copied().unwrap_or_default()
+    /// What one noise source took; nothing, where it is not in the books.
+    pub fn of(&self, source: NoiseSource) -> Taken {
+        self.taken.get(&source).copied().unwrap_or_default()
     }
 
     /// All of it, in nanoseconds.
@@ -86,9 +86,9 @@ impl GapBooks {
         self.taken.values().fold(0, |sum, taken| sum.saturating_add(taken.ns))
     }
 
-    fn enter(&mut self, thief: Thief, ns: u64, count: u64) {
+    fn enter(&mut self, source: NoiseSource, ns: u64, count: u64) {
         if ns > 0 || count > 0 {
-            let taken = self.taken.entry(thief).or_default();
+            let taken = self.taken.entry(source).or_default();
             taken.ns = taken.ns.saturating_add(ns);
             taken.count = taken.count.saturating_add(count);
         }
@@ -96,19 +96,19 @@ impl GapBooks {
 }
 
 /// In a few words, as a line of a report names it.
-impl fmt::Display for Thief {
+impl fmt::Display for NoiseSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Thief::Kernel(Cause::LocalTimer) => f.write_str("timer tick"),
-            Thief::Kernel(cause) => write!(f, "{cause}"),
-            Thief::Nmi => f.write_str("NMI"),
-            Thief::Task(0, _) => f.write_str("another task"),
-            Thief::Task(tid, comm) if comm.is_empty() => write!(f, "task {tid}"),
-            Thief::Task(tid, comm) => write!(f, "task {comm} ({tid})"),
-            Thief::Nobody => f.write_str("idle, the spinner was kept from running"),
-            Thief::Hypervisor => f.write_str("hypervisor"),
-            Thief::Firmware => f.write_str("system management mode"),
-            Thief::Unexplained => f.write_str("unexplained"),
+            NoiseSource::Kernel(Cause::LocalTimer) => f.write_str("timer tick"),
+            NoiseSource::Kernel(cause) => write!(f, "{cause}"),
+            NoiseSource::Nmi => f.write_str("NMI"),
+            NoiseSource::Task(0, _) => f.write_str("another task"),
+            NoiseSource::Task(tid, comm) if comm.is_empty() => write!(f, "task {tid}"),
+            NoiseSource::Task(tid, comm) => write!(f, "task {comm} ({tid})"),
+            NoiseSource::Nobody => f.write_str("idle, the spinner was kept from running"),
+            NoiseSource::Hypervisor => f.write_str("hypervisor"),
+            NoiseSource::Firmware => f.write_str("system management mode"),
+            NoiseSource::Unexplained => f.write_str("unexplained"),
         }
     }
 }
@@ -140,7 +140,7 @@ pub fn explain(
 impl Explained {
     /// Whose the time of the gap was that is at `index` among those that were kept, in nanoseconds, who had the most
     /// of it first; `None` where nothing was traced: counts explain gaps only as a whole.
-    pub fn takers(&self, index: usize) -> Option<Vec<(Thief, u64)>> {
+    pub fn takers(&self, index: usize) -> Option<Vec<(NoiseSource, u64)>> {
         let (joined, untraced) = self.trace.as_ref()?;
         Some(joined.takers(index, *untraced))
     }

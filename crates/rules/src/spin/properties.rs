@@ -1,6 +1,6 @@
 //! Conservation: whatever the gaps and whatever was seen or counted, the parts sum to the gaps.
 
-use super::{Counts, Thief, Untraced, by_counts, join};
+use super::{Counts, NoiseSource, Untraced, by_counts, join};
 use facts::Missing;
 use facts::probe::{Gap, Gaps, NotKept};
 use facts::trace::{Cause, Comm, Event, Task, What};
@@ -90,7 +90,7 @@ proptest! {
     ) {
         let books = join(&gaps, &events).books(Untraced { is_guest, n_smi, n_nmi, n_interrupts });
         prop_assert_eq!(books.total_ns(), gaps.total_ns());
-        prop_assert!(books.of(Thief::Unexplained).ns >= gaps.not_kept.total_ns);
+        prop_assert!(books.of(NoiseSource::Unexplained).ns >= gaps.not_kept.total_ns);
     }
 
     #[test]

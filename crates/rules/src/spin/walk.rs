@@ -3,7 +3,7 @@
 //! At the first nanosecond of a gap the spinner ran, for it had just read the counter; so what ran at any later moment
 //! follows from the events in the gap alone.
 
-use super::Thief;
+use super::NoiseSource;
 use facts::probe::Gap;
 use facts::trace::{Cause, Event, Task, What};
 
@@ -14,9 +14,9 @@ const DEEPEST: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// What ran.
-    Known(Thief),
+    Known(NoiseSource),
     /// The way from the spinner to what ran, or back: entry and exit of the kernel, which no event marks.
-    Edge(Thief),
+    Edge(NoiseSource),
 }
 
 /// A gap in which there were events.
@@ -25,7 +25,7 @@ pub(super) struct Walk {
     /// Its pieces in order; they sum to its length.
     pub(super) pieces: Vec<(Owner, u64)>,
     /// What began in it, in order.
-    pub(super) begun: Vec<Thief>,
+    pub(super) begun: Vec<NoiseSource>,
     /// Whether every moment of it is known, and no task but the spinner ran.
     pub(super) is_clear: bool,
 }
@@ -60,7 +60,7 @@ struct Walker {
     running: Option<Task>,
     causes: Vec<Cause>,
     /// The interrupt or task that took the spinner's CPU last: it is whose edges are.
-    outer: Option<Thief>,
+    outer: Option<NoiseSource>,
     walk: Walk,
 }
 
@@ -79,25 +79,25 @@ impl Walker {
         }
     }
 
-    fn charge(&mut self, ns: u64, beside: Option<Thief>) {
+    fn charge(&mut self, ns: u64, beside: Option<NoiseSource>) {
         let owner = match (self.running, self.causes.last()) {
-            (None, _) => Owner::Known(Thief::Unexplained),
-            (Some(_), Some(&cause)) => Owner::Known(Thief::Kernel(cause)),
+            (None, _) => Owner::Known(NoiseSource::Unexplained),
+            (Some(_), Some(&cause)) => Owner::Known(NoiseSource::Kernel(cause)),
             (Some(task), None) if task.tid == self.spinner => Owner::Edge(self.edge_of(beside)),
-            (Some(task), None) => Owner::Known(thief_of_task(task)),
+            (Some(task), None) => Owner::Known(source_of_task(task)),
         };
-        self.walk.is_clear &= owner != Owner::Known(Thief::Unexplained);
+        self.walk.is_clear &= owner != Owner::Known(NoiseSource::Unexplained);
         if ns > 0 {
             self.walk.pieces.push((owner, ns));
         }
     }
 
     /// Softirqs run on the way out of an interrupt: the way is the interrupt's.
-    fn edge_of(&self, beside: Option<Thief>) -> Thief {
+    fn edge_of(&self, beside: Option<NoiseSource>) -> NoiseSource {
         match (beside, self.outer) {
-            (Some(Thief::Kernel(cause)), Some(outer)) if cause.is_softirq() => outer,
+            (Some(NoiseSource::Kernel(cause)), Some(outer)) if cause.is_softirq() => outer,
             (Some(beside), _) => beside,
-            (None, outer) => outer.unwrap_or(Thief::Unexplained),
+            (None, outer) => outer.unwrap_or(NoiseSource::Unexplained),
         }
     }
 
@@ -105,14 +105,14 @@ impl Walker {
         match event.what {
             What::Enter(cause) => {
                 self.run(event.running);
-                let thief = Thief::Kernel(cause);
+                let source = NoiseSource::Kernel(cause);
                 if self.causes.is_empty() && !cause.is_softirq() {
-                    self.outer = Some(thief);
+                    self.outer = Some(source);
                 }
                 if self.causes.len() < DEEPEST {
                     self.causes.push(cause);
                 }
-                self.walk.begun.push(thief);
+                self.walk.begun.push(source);
             }
             What::Exit(cause) => {
                 self.run(event.running);
@@ -125,9 +125,9 @@ impl Walker {
                 self.running = Some(next);
                 self.walk.is_clear = false;
                 if next.tid != self.spinner {
-                    let thief = thief_of_task(next);
-                    self.outer = Some(thief);
-                    self.walk.begun.push(thief);
+                    let source = source_of_task(next);
+                    self.outer = Some(source);
+                    self.walk.begun.push(source);
                 }
             }
             What::Lost(_) => {
@@ -148,16 +148,16 @@ impl Walker {
 }
 
 /// Whom an event speaks of.
-fn thief_of(event: &Event, spinner: i32) -> Option<Thief> {
+fn thief_of(event: &Event, spinner: i32) -> Option<NoiseSource> {
     match event.what {
-        What::Enter(cause) | What::Exit(cause) => Some(Thief::Kernel(cause)),
+        What::Enter(cause) | What::Exit(cause) => Some(NoiseSource::Kernel(cause)),
         What::Switch { prev, next, .. } => {
-            Some(thief_of_task(if next.tid == spinner { prev } else { next }))
+            Some(source_of_task(if next.tid == spinner { prev } else { next }))
         }
         What::TickStop(_) | What::Fork { .. } | What::Lost(_) => None,
     }
 }
 
-fn thief_of_task(task: Task) -> Thief {
-    if task.tid == 0 { Thief::Nobody } else { Thief::Task(task.tid, task.comm) }
+fn source_of_task(task: Task) -> NoiseSource {
+    if task.tid == 0 { NoiseSource::Nobody } else { NoiseSource::Task(task.tid, task.comm) }
 }

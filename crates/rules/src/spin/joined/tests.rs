@@ -53,8 +53,9 @@ fn events(text: &str) -> Vec<Event> {
 }
 
 fn shown(books: &GapBooks) -> String {
-    let line =
-        |(thief, it): (&Thief, &crate::spin::Taken)| format!("{thief} {} in {}", it.ns, it.count);
+    let line = |(source, it): (&NoiseSource, &crate::spin::Taken)| {
+        format!("{source} {} in {}", it.ns, it.count)
+    };
     books.taken.iter().map(line).collect::<Vec<_>>().join("; ")
 }
 
@@ -230,7 +231,7 @@ fn one_gap_is_told_apart_as_the_books_are() {
     let untraced = Untraced { is_guest: true, ..Untraced::default() };
     let shown = |index| {
         let takers = joined.takers(index, untraced);
-        takers.iter().map(|(thief, ns)| format!("{thief} {ns}")).collect::<Vec<_>>().join("; ")
+        takers.iter().map(|(source, ns)| format!("{source} {ns}")).collect::<Vec<_>>().join("; ")
     };
     assert_eq!(shown(0), "timer tick 350; softirq RCU 150");
     assert_eq!(shown(1), "task kworker (7) 700");
