@@ -1,6 +1,6 @@
 //! Two samples of one host, and the differences between them: of counters, and of the run and wait times of tasks.
 
-mod away;
+mod offline;
 mod rows;
 
 pub use rows::{Column, Rows};

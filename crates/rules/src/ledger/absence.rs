@@ -1,7 +1,7 @@
 //! CPUs that no books can be kept of, because they were not there all the time.
 //!
 //! An offline CPU is no capacity, and how long it was offline nobody has written down. So it is left out as a whole,
-//! rather than entered as time that nobody explains. See [`Interval::away`] for how an absence between the samples shows; a
+//! rather than entered as time that nobody explains. See [`Interval::offline`] for how an absence between the samples shows; a
 //! trace that ended shows it too.
 
 use super::evidence::Evidence;
@@ -18,15 +18,15 @@ pub(super) struct Absence {
 impl Absence {
     pub(super) fn of(evidence: &Evidence<'_>) -> Absence {
         let online = evidence.cpus.and(&evidence.interval.cpus());
-        let away: CpuSet = evidence.interval.away().into_iter().map(|(cpu, _)| cpu).collect();
+        let offline: CpuSet = evidence.interval.offline().into_iter().map(|(cpu, _)| cpu).collect();
         let lost_its_trace = |cpu: u32| match evidence.traced.get(cpu) {
             Some(Err(why)) => why.tells_of_offline(cpu),
             _ => false,
         };
-        let is_away = |cpu: &u32| away.contains(*cpu) || lost_its_trace(*cpu);
+        let is_offline = |cpu: &u32| offline.contains(*cpu) || lost_its_trace(*cpu);
         Absence {
             at_an_end: evidence.cpus.minus(&online),
-            between: online.iter().filter(is_away).collect(),
+            between: online.iter().filter(is_offline).collect(),
         }
     }
 

@@ -41,8 +41,8 @@ fn busy(interval: &Interval) -> Fact<Vec<Series>> {
         })
     });
     // What is not counted as idle is not busy where nothing was counted at all.
-    let mut away: BTreeMap<u32, Missing> = interval.away().into_iter().collect();
-    let counted = free.iter().map(|(cpu, free)| match away.remove(&cpu) {
+    let mut offline: BTreeMap<u32, Missing> = interval.offline().into_iter().collect();
+    let counted = free.iter().map(|(cpu, free)| match offline.remove(&cpu) {
         Some(missing) => (cpu, Err(missing)),
         None => (cpu, free.clone()),
     });

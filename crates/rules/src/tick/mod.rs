@@ -99,7 +99,7 @@ pub fn ticks(samples: &Samples, cpus: &CpuSet) -> Fact<Vec<CpuTicks>> {
         Err(missing) => Err(missing.clone()),
     };
     let interrupts = Ok(interrupts);
-    let away: BTreeMap<u32, Missing> = counted.away().into_iter().collect();
+    let offline: BTreeMap<u32, Missing> = counted.offline().into_iter().collect();
     let judge = verdict::Judge::of(samples);
     let online = counted.cpus().and(cpus);
     let ticks = online.iter().map(|cpu| {
@@ -107,9 +107,9 @@ pub fn ticks(samples: &Samples, cpus: &CpuSet) -> Fact<Vec<CpuTicks>> {
             cpu,
             role: role(counted, cpu),
             interrupts: of(&interrupts, cpu),
-            entries: away.get(&cpu).map_or_else(|| of(&entries, cpu), |why| Err(why.clone())),
+            entries: offline.get(&cpu).map_or_else(|| of(&entries, cpu), |why| Err(why.clone())),
             entries_read_ns: entries_read_ns(counted, cpu),
-            busy: match away.get(&cpu) {
+            busy: match offline.get(&cpu) {
                 Some(why) => Err(why.clone()),
                 None => busy.get(cpu).cloned().unwrap_or_else(|| Err(no_count(cpu))),
             },

@@ -1,10 +1,9 @@
-//! CPUs that were offline for a while between two samples, although both show them online.
+//! CPUs that were offline for part of an interval, although both samples show them online.
 //!
-//! Perf events end with their CPU (kernel/events/core.c, perf_event_exit_cpu), and the samples say so of those that they
-//! read. Where nothing of perf may be read, two signs together tell: the kernel's hotplug thread of the CPU, `cpuhp/N`
-//! (kernel/cpu.c), ran; and /proc/stat, which counts nothing for an offline CPU, lacks time or began again. Neither is
-//! enough alone: a module that is loaded has that thread run too, and a guest loses ticks. An absence that is shorter
-//! than the slack below is not seen by them.
+//! The kernel removes perf events with their CPU (kernel/events/core.c, perf_event_exit_cpu), and the samples of such
+//! events say so. Without perf, two signs are needed: the hotplug thread of the CPU, `cpuhp/N` (kernel/cpu.c), ran; and
+//! /proc/stat, which counts nothing for an offline CPU, lacks time or restarted. One sign is not enough: loading a module
+//! also runs that thread, and a guest loses ticks. An absence that is shorter than the slack below is not detected.
 
 use super::{Delta, Interval};
 use facts::counters::{Family, Task, Tasks};
@@ -17,23 +16,25 @@ const OF_PERF: &[Family] = &[Family::ContextSwitches, Family::Clocks, Family::Ti
 /// All time of a CPU in /proc/stat; the other columns are parts of these (proc_stat(5)).
 const OF_STAT: &[&str] = &["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
-/// The part of the time that /proc/stat may lack by lost ticks: the least that would be worth telling of.
+/// The share of the time that /proc/stat may lack because of lost ticks; a shorter absence would not matter.
 const LOST_TICKS: f64 = 0.05;
 
 impl Interval<'_> {
     /// The CPUs that were offline for part of the interval and are online at both ends, ascending, each with the
-    /// reason for which its counts say nothing of the time between.
-    pub fn away(&self) -> Vec<(u32, Missing)> {
+    /// reason why its counts have no difference.
+    pub fn offline(&self) -> Vec<(u32, Missing)> {
         let by_perf: Vec<PerCpu<Delta>> =
             OF_PERF.iter().filter_map(|family| self.rows(*family).ok()?.any_deltas()).collect();
         let plugged = self.plugged();
-        let is_away = |cpu: u32| {
+        let is_offline = |cpu: u32| {
             let is_told = |deltas: &PerCpu<Delta>| matches!(deltas.get(cpu), Some(Err(why)) if why.tells_of_offline(cpu));
             by_perf.iter().any(is_told) || (plugged.contains(&cpu) && self.lacks_time(cpu))
         };
         let cpus = self.cpus();
-        let away = cpus.iter().filter(|cpu| is_away(*cpu));
-        away.map(|cpu| (cpu, Missing::was_offline(format!("counts of CPU {cpu}"), cpu))).collect()
+        let offline = cpus.iter().filter(|cpu| is_offline(*cpu));
+        offline
+            .map(|cpu| (cpu, Missing::was_offline(format!("counts of CPU {cpu}"), cpu)))
+            .collect()
     }
 
     /// The CPUs whose hotplug thread ran.
@@ -54,7 +55,7 @@ impl Interval<'_> {
             .collect()
     }
 
-    /// Whether /proc/stat began again for a CPU, or has less time of it than has passed.
+    /// Whether /proc/stat restarted for a CPU, or shows less time than has passed.
     fn lacks_time(&self, cpu: u32) -> bool {
         let delta = |column: &&str| self.delta(Family::CpuTimes, cpu, column);
         let deltas: Fact<Vec<Delta>> = OF_STAT.iter().map(delta).collect();
@@ -98,10 +99,10 @@ mod tests {
         [counters(&before), counters(&after)]
     }
 
-    fn away([before, after]: &[Counters; 2]) -> String {
+    fn offline([before, after]: &[Counters; 2]) -> String {
         let host = host_of("");
-        let away = Interval { host: &host, before, after }.away();
-        away.iter().map(|(cpu, why)| format!("{cpu}: {why}\n")).collect()
+        let offline = Interval { host: &host, before, after }.offline();
+        offline.iter().map(|(cpu, why)| format!("{cpu}: {why}\n")).collect()
     }
 
     const CPU_1: &str =
@@ -110,11 +111,11 @@ mod tests {
     #[test]
     fn a_perf_event_that_ended_with_its_cpu_tells() {
         let mut samples = samples(100, 150);
-        assert_eq!(away(&samples), "");
+        assert_eq!(offline(&samples), "");
         if let Ok(table) = samples[1].table_mut(Family::ContextSwitches) {
             table.blank_row(1, Missing::was_offline("perf group", 1));
         }
-        assert_eq!(away(&samples), CPU_1);
+        assert_eq!(offline(&samples), CPU_1);
     }
 
     #[test]
@@ -123,18 +124,18 @@ mod tests {
         if let Ok(table) = samples[1].table_mut(Family::ContextSwitches) {
             table.blank_row(1, Missing::denied("perf group"));
         }
-        assert_eq!(away(&samples), "");
+        assert_eq!(offline(&samples), "");
     }
 
     #[test]
     fn a_hotplug_thread_that_ran_tells_where_time_is_lacking_or_began_again() {
-        assert_eq!(away(&samples(200, 90)), CPU_1);
-        assert_eq!(away(&samples(200, 10)), CPU_1);
+        assert_eq!(offline(&samples(200, 90)), CPU_1);
+        assert_eq!(offline(&samples(200, 10)), CPU_1);
     }
 
     #[test]
     fn neither_a_hotplug_thread_nor_lost_ticks_tell_alone() {
-        assert_eq!(away(&samples(200, 145)), "");
-        assert_eq!(away(&samples(100, 90)), "");
+        assert_eq!(offline(&samples(200, 145)), "");
+        assert_eq!(offline(&samples(100, 90)), "");
     }
 }
