@@ -6,7 +6,7 @@ use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::scaling::{self, PolicyFile};
-use crate::settings::{file, lost, value};
+use crate::settings::{file, reset_state, value};
 use facts::cpu::energy_bias::EnergyBias;
 use facts::{Subject, Subjects};
 
@@ -54,13 +54,13 @@ Under the governor `performance`, where it is `performance` by itself and takes 
     power: "leaning to performance draws some watts more a socket under light load",
     after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status", "governor"],
     fixes: &["power-saving-bias", "mixed-frequency-settings"],
-    reads: &[PREFERENCE, AVAILABLE, GOVERNOR, lost::BIAS],
-    looks_at: scaling::LOOKS_AT.and(lost::BIAS_LOOKS_AT),
+    reads: &[PREFERENCE, AVAILABLE, GOVERNOR, reset_state::BIAS],
+    looks_at: scaling::LOOKS_AT.and(reset_state::BIAS_LOOKS_AT),
     plan: energy_performance_preference,
 };
 
 fn energy_performance_preference(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
-    let (mut lost, mut writes) = (Vec::new(), Vec::new());
+    let (mut reset, mut writes) = (Vec::new(), Vec::new());
     for policy in scaling::policies(scene, wanted, PREFERENCE)? {
         let value = value(scene, wanted, &policy)?;
         let Some(write) = policy.write(value) else { continue };
@@ -76,11 +76,11 @@ fn energy_performance_preference(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Plan
             )));
         }
         if let Some(policy) = scaling::of_host(scene, policy.folder()) {
-            lost.extend(lost::bias(scene, &policy.cpus));
+            reset.extend(reset_state::bias(scene, &policy.cpus));
         }
         writes.push(write);
     }
-    Ok(Change::of(lost.into_iter().chain(writes)))
+    Ok(Change::of(reset.into_iter().chain(writes)))
 }
 
 /// The value as the file shows it once it is written.
@@ -146,7 +146,7 @@ On a laptop. Firmware that keeps the bias for itself ignores what is written her
     power: "0 draws some watts more a socket under light load",
     after: &["tuner", "cpu-online", "governor", "energy-performance-preference"],
     fixes: &["power-saving-bias", "mixed-frequency-settings"],
-    reads: &[lost::BIAS],
+    reads: &[reset_state::BIAS],
     looks_at: Subjects::of(&[Subject::Cpuinfo]),
     plan: energy_perf_bias,
 };
@@ -162,7 +162,7 @@ fn energy_perf_bias(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         _ => value::number(&ENERGY_PERF_BIAS, wanted, 0..=15)?,
     };
     let mut writes = Vec::new();
-    let controls = scene.controls.matching(lost::BIAS);
+    let controls = scene.controls.matching(reset_state::BIAS);
     let meant = controls.iter().filter(|it| it.numbers().iter().all(|cpu| wanted.covers(*cpu)));
     let mut n_meant = 0;
     for control in meant {

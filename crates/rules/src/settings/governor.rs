@@ -9,7 +9,7 @@ use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::scaling::{self, PolicyFile};
-use crate::settings::{file, governor_tunable, lost};
+use crate::settings::{file, governor_tunable, reset_state};
 use facts::change::{Target, Write};
 
 const GOVERNOR: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
@@ -45,8 +45,8 @@ Where power matters more than latency. In active mode, where `powersave` is the 
     power: "idle cores draw some watts more a socket",
     after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status"],
     fixes: &["slow-governor", "mixed-frequency-settings", "rival-tuner"],
-    reads: &file::joined::<11>(&[&[GOVERNOR, AVAILABLE, PREFERENCE, SETSPEED, lost::BIAS], &governor_tunable::FILES]),
-    looks_at: scaling::LOOKS_AT.and(lost::BIAS_LOOKS_AT),
+    reads: &file::joined::<11>(&[&[GOVERNOR, AVAILABLE, PREFERENCE, SETSPEED, reset_state::BIAS], &governor_tunable::FILES]),
+    looks_at: scaling::LOOKS_AT.and(reset_state::BIAS_LOOKS_AT),
     plan,
 };
 
@@ -69,7 +69,7 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     let policies: Vec<&PolicyFile<'_>> = changed.iter().map(|(policy, _)| policy).collect();
     let mut writes = biases(scene, &policies);
     writes.extend(preferences(scene, &policies));
-    writes.extend(policies.iter().filter_map(|it| lost::clock_of_user(scene, it.folder())));
+    writes.extend(policies.iter().filter_map(|it| reset_state::clock_of_user(scene, it.folder())));
     writes.extend(lost_tunables(scene, &policies));
     writes.extend(changed.into_iter().map(|(_, write)| write));
     Ok(Change::of(writes))
@@ -79,7 +79,7 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
 fn biases(scene: &Scene<'_>, changed: &[&PolicyFile<'_>]) -> Vec<Write> {
     let policies = changed.iter().filter_map(|it| scaling::of_host(scene, it.folder()));
     let driven = policies.filter(|it| it.drives_itself() == Ok(true));
-    driven.flat_map(|it| lost::bias(scene, &it.cpus)).collect()
+    driven.flat_map(|it| reset_state::bias(scene, &it.cpus)).collect()
 }
 
 /// The energy preferences that the driver sets anew with the governor.
@@ -95,7 +95,7 @@ fn preferences(scene: &Scene<'_>, changed: &[&PolicyFile<'_>]) -> Vec<Write> {
 
 /// The tunables that go: those of each policy, and those that policies share once the last of these goes.
 fn lost_tunables(scene: &Scene<'_>, changed: &[&PolicyFile<'_>]) -> Vec<Write> {
-    let mut lost = Vec::new();
+    let mut reset = Vec::new();
     let mut gone: Vec<&str> = changed.iter().map(|it| it.text).collect();
     gone.sort_unstable();
     gone.dedup();
@@ -104,13 +104,13 @@ fn lost_tunables(scene: &Scene<'_>, changed: &[&PolicyFile<'_>]) -> Vec<Write> {
         let n_changed = changed.iter().filter(with_it).count();
         let all = scene.controls.matching(GOVERNOR);
         if all.iter().filter(|it| it.text == Ok(governor)).count() == n_changed {
-            lost.extend(governor_tunable::forgotten(scene, governor_tunable::FOLDER, governor));
+            reset.extend(governor_tunable::forgotten(scene, governor_tunable::FOLDER, governor));
         }
         for policy in changed.iter().filter(with_it) {
-            lost.extend(governor_tunable::forgotten(scene, policy.folder(), governor));
+            reset.extend(governor_tunable::forgotten(scene, policy.folder(), governor));
         }
     }
-    lost
+    reset
 }
 
 #[cfg(test)]

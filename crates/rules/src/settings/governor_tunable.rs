@@ -154,7 +154,7 @@ pub(super) fn of(governor: &str) -> impl Iterator<Item = &'static Tunable> {
 
 /// What is forgotten when a governor leaves: the tunables in the folder that is named after it in `parent`.
 pub(super) fn forgotten(scene: &Scene<'_>, parent: &str, governor: &str) -> Vec<Write> {
-    let mut lost: Vec<(&str, String, &str)> = of(governor)
+    let mut reset: Vec<(&str, String, &str)> = of(governor)
         .filter_map(|tunable| {
             let path = format!("{parent}/{governor}/{}", tunable.name);
             let text = scene.controls.get(&path).ok()?;
@@ -165,10 +165,10 @@ pub(super) fn forgotten(scene: &Scene<'_>, parent: &str, governor: &str) -> Vec<
     // What is forgotten last is written back first.
     let is_high =
         |(name, _, text): &(&str, String, &str)| *name == "down_threshold" && above_default(text);
-    if !lost.iter().any(is_high) {
-        lost.reverse();
+    if !reset.iter().any(is_high) {
+        reset.reverse();
     }
-    lost.into_iter().map(|(_, path, text)| Write::forgotten(Target::control(path), text)).collect()
+    reset.into_iter().map(|(_, path, text)| Write::forgotten(Target::control(path), text)).collect()
 }
 
 /// Whether the lower threshold of conservative is not below what its upper one starts with

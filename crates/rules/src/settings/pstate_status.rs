@@ -6,7 +6,7 @@
 
 use crate::check::Reference;
 use crate::setting::{Change, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
-use crate::settings::{file, governor_tunable, lost};
+use crate::settings::{file, governor_tunable, reset_state};
 
 const INTEL: &str = "/sys/devices/system/cpu/intel_pstate/status";
 const AMD: &str = "/sys/devices/system/cpu/amd_pstate/status";
@@ -42,8 +42,8 @@ with no driver: use `intel_pstate=disable` on the boot line.
     power: "by who chooses the clock then",
     after: &["tuner"],
     fixes: &[],
-    reads: &file::joined::<18>(&[&[INTEL, NO_TURBO, MAX_PCT, MIN_PCT], &lost::FILES, &governor_tunable::FILES]),
-    looks_at: lost::LOOKS_AT,
+    reads: &file::joined::<18>(&[&[INTEL, NO_TURBO, MAX_PCT, MIN_PCT], &reset_state::FILES, &governor_tunable::FILES]),
+    looks_at: reset_state::LOOKS_AT,
     plan: |scene, wanted| {
         // Undone backwards: turbo, which the percentages depend on, then the upper limit, which bounds the lower one.
         let own = [MIN_PCT, MAX_PCT, NO_TURBO];
@@ -80,8 +80,8 @@ the CPUs with no driver.
     power: "by who chooses the clock then",
     after: &["tuner"],
     fixes: &[],
-    reads: &file::joined::<15>(&[&[AMD], &lost::FILES, &governor_tunable::FILES]),
-    looks_at: lost::LOOKS_AT,
+    reads: &file::joined::<15>(&[&[AMD], &reset_state::FILES, &governor_tunable::FILES]),
+    looks_at: reset_state::LOOKS_AT,
     plan: |scene, wanted| {
         set_mode(&AMD_PSTATE_STATUS, scene, wanted, &["active", "passive", "guided"], &[])
     },
@@ -106,8 +106,8 @@ fn set_mode(
     if change.writes.is_empty() || is_kept {
         return Ok(change);
     }
-    let mut writes = lost::of_policies(scene);
-    writes.extend(own.iter().filter_map(|it| lost::forgotten(scene, it)));
+    let mut writes = reset_state::of_policies(scene);
+    writes.extend(own.iter().filter_map(|it| reset_state::forgotten(scene, it)));
     writes.extend(change.writes);
     Ok(Change::of(writes)
         .note("every cpufreq policy is made anew: governors, limits and preferences start afresh"))

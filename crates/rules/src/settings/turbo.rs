@@ -9,7 +9,7 @@ use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
 use crate::settings::scaling::MAX_PCT;
-use crate::settings::{file, lost, scaling, value};
+use crate::settings::{file, reset_state, scaling, value};
 use facts::Missing;
 use facts::change::{Control, Target, Write};
 use facts::cpu::cpufreq::Policy;
@@ -78,7 +78,7 @@ fn of_intel(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool, no_turbo: &str) ->
     let mut change = file::set(scene, NO_TURBO, if on { "0" } else { "1" })?;
     if !on && !change.writes.is_empty() {
         // Without turbo the lower percentage is cut to that of the nominal clock (`store_no_turbo`).
-        change.writes.splice(0..0, lost::forgotten(scene, MIN_PCT));
+        change.writes.splice(0..0, reset_state::forgotten(scene, MIN_PCT));
     }
     Ok(change)
 }
@@ -144,7 +144,7 @@ fn policies_have_it(scene: &Scene<'_>) -> bool {
 /// (`policy_set_boost` in drivers/cpufreq/cpufreq.c).
 fn limits(scene: &Scene<'_>, is_meant: impl Fn(&Policy) -> bool) -> Vec<Write> {
     let policies = scene.host.cpufreq.policies.as_deref().unwrap_or_default();
-    let lost = policies.iter().filter(|it| is_meant(it)).filter_map(|policy| {
+    let reset = policies.iter().filter(|it| is_meant(it)).filter_map(|policy| {
         let (limit, full) =
             (*policy.scaling_max.as_ref().ok()?, scene.host.highest_request(policy).ok()?);
         let is_lost = policy.asks_for_turbo() && limit < full;
@@ -153,7 +153,7 @@ fn limits(scene: &Scene<'_>, is_meant: impl Fn(&Policy) -> bool) -> Vec<Write> {
         let text = scene.controls.get(&path).ok()?;
         Some(Write::forgotten(Target::control(path), text))
     });
-    lost.collect()
+    reset.collect()
 }
 
 #[cfg(test)]

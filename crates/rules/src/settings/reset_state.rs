@@ -1,7 +1,7 @@
-//! What a driver forgets when it is taken down and put up again, as a change of its mode does.
+//! What a driver resets when it is unregistered and registered again, as a change of its mode does.
 //!
 //! Sources: Documentation/admin-guide/pm/intel_pstate.rst, "status"; drivers/cpufreq/{intel_pstate,amd-pstate}.c:
-//! every policy is made anew, with the limits of the hardware and the kernel's choice of governor.
+//! every policy is created again, with the limits of the hardware and the default governor of the kernel.
 
 use super::{governor_tunable, scaling};
 use crate::setting::Scene;
@@ -33,39 +33,39 @@ pub(super) const BIAS: &str = "/sys/devices/system/cpu/cpu*/power/energy_perf_bi
 
 const BOOST: &str = "/sys/devices/system/cpu/cpufreq/boost";
 
-/// What every policy forgets, so that what has to be written back first stands last: the governor before the rest,
-/// which it decides about, the common switch of boost before those of policies, and those before the limits.
+/// What is reset in every policy. A revert writes it back in reverse order: the governor first, which decides about the
+/// rest, then the common boost switch, the boost switches of policies, and the limits.
 pub(super) fn of_policies(scene: &Scene<'_>) -> Vec<Write> {
     let policies = scene.host.cpufreq.policies.as_deref().unwrap_or_default();
-    let mut lost: Vec<Write> = policies.iter().flat_map(|it| bias(scene, &it.cpus)).collect();
+    let mut reset: Vec<Write> = policies.iter().flat_map(|it| bias(scene, &it.cpus)).collect();
     let file = |policy: &Policy, file: &str| forgotten(scene, &policy.path(file));
-    lost.extend(policies.iter().filter_map(|it| clock_of_user(scene, &it.folder)));
-    lost.extend(policies.iter().filter_map(|it| file(it, "energy_performance_preference")));
-    lost.extend(
+    reset.extend(policies.iter().filter_map(|it| clock_of_user(scene, &it.folder)));
+    reset.extend(policies.iter().filter_map(|it| file(it, "energy_performance_preference")));
+    reset.extend(
         policies.iter().filter(|it| has_own_min(it)).filter_map(|it| file(it, "scaling_min_freq")),
     );
-    lost.extend(
+    reset.extend(
         policies
             .iter()
             .filter(|it| has_own_max(scene, it))
             .filter_map(|it| file(it, "scaling_max_freq")),
     );
-    lost.extend(policies.iter().filter_map(|it| file(it, "boost")));
-    lost.extend(forgotten(scene, BOOST));
+    reset.extend(policies.iter().filter_map(|it| file(it, "boost")));
+    reset.extend(forgotten(scene, BOOST));
     let mut governors: Vec<&str> = Vec::new();
     for policy in policies {
         if let Ok(governor) = scene.controls.get(&policy.path("scaling_governor")) {
-            lost.extend(governor_tunable::forgotten(scene, &policy.folder, governor));
+            reset.extend(governor_tunable::forgotten(scene, &policy.folder, governor));
             governors.push(governor);
         }
     }
     governors.sort_unstable();
     governors.dedup();
     for governor in governors {
-        lost.extend(governor_tunable::forgotten(scene, governor_tunable::FOLDER, governor));
+        reset.extend(governor_tunable::forgotten(scene, governor_tunable::FOLDER, governor));
     }
-    lost.extend(policies.iter().filter_map(|it| file(it, "scaling_governor")));
-    lost
+    reset.extend(policies.iter().filter_map(|it| file(it, "scaling_governor")));
+    reset
 }
 
 /// One file that is forgotten, where it is there.
