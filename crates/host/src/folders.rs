@@ -1,20 +1,18 @@
-//! Folders: opens paths below one, and lists what is in one.
+//! Opens paths below a folder, and lists folders.
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-/// A rename takes microseconds, and so does each attempt.
+/// A rename takes microseconds, as each attempt does.
 const ATTEMPTS: usize = 1000;
 
-/// openat2(2), asked again where the kernel answers that it could not tell.
+/// Opens a path below `folder`, as `how` says, with openat2(2), which is repeated after EAGAIN.
 ///
-/// With RESOLVE_IN_ROOT and RESOLVE_BENEATH it answers EAGAIN for a path with `..` while anybody on the machine renames or
-/// mounts something, because it cannot tell then that `..` leads nowhere else (openat2(2), ERRORS). Links of /sys hold `..`.
+/// With RESOLVE_IN_ROOT and RESOLVE_BENEATH, the kernel returns EAGAIN for a path with `..` if any file was renamed or mounted
+/// meanwhile, because `..` may then lead out of the folder (openat2(2), ERRORS). Links of /sys contain `..`.
 ///
-/// Opens a path below `folder`, as `how` says.
-///
-/// Errors: as of openat2(2); EAGAIN only where a thousand attempts met one.
+/// Errors: as of openat2(2); EAGAIN only after a thousand attempts.
 pub(crate) fn open_below(
     folder: impl AsFd,
     path: &str,
@@ -26,16 +24,14 @@ pub(crate) fn open_below(
     answers.find(|it| !matches!(it, Err(Errno::AGAIN))).unwrap_or(Err(Errno::AGAIN))
 }
 
-/// What a folder holds, and the way from there into the folders in it.
+/// A folder that is open and was listed, from which files in its folders can be opened.
 ///
-/// To open each of a thousand folders only to ask for one file costs more than to read the file.
-///
-/// A folder that was listed.
+/// Opening each of a thousand folders to read one file costs more than reading the file.
 #[derive(Debug)]
 pub(crate) struct Listed {
     path: String,
     pub(crate) folder: OwnedFd,
-    /// What is a folder in it, and no link to one; sorted.
+    /// The names of folders in it (not of links to folders), sorted.
     folders: Vec<String>,
 }
 
@@ -47,7 +43,7 @@ impl Listed {
         Listed { path: path.trim_end_matches('/').to_owned(), folder, folders }
     }
 
-    /// The way from here to `name` in the folder at `path`, where that is one of the folders in this one.
+    /// The path from this folder to `name` in the folder at `path`, if that is a folder in this one.
     pub(crate) fn way(&self, path: &str, name: &str) -> Option<String> {
         let folder = path.strip_prefix(self.path.as_str())?.strip_prefix('/')?;
         self.folders.binary_search_by(|it| it.as_str().cmp(folder)).ok()?;
@@ -55,8 +51,8 @@ impl Listed {
     }
 }
 
-/// The names in an open folder, sorted, each with what it is as far as the file system tells. Of a folder with more than
-/// `most` names it has one more than that.
+/// The names in an open folder, sorted, each with its type as far as the file system knows it. Of a folder with more than
+/// `most` names, one more than `most`.
 pub(crate) fn entries(folder: &mut Dir, most: usize) -> Result<Vec<(String, FileType)>, Errno> {
     let mut found = Vec::new();
     for entry in folder {

@@ -9,8 +9,8 @@ use facts::change::{ChangeState, Overdue, Undone};
 use std::path::Path;
 use std::time::Duration;
 
-/// Everything that a process changes the host with: the machine, its journal, and the guard that changes share which are made and
-/// undone in turn.
+/// Machine, journal and guard, with which a process changes the host. The guard is shared by changes that are made and undone in
+/// turn.
 #[derive(Debug)]
 pub struct Changer {
     /// Of all changes that are guarded until they are over. Before the journal, so that it is told to end before the lock is
@@ -48,7 +48,7 @@ impl Changer {
         Transaction::begin(self, intent)
     }
 
-    /// Does something during which no other process may revert or confirm, as a trial of a study that changes nothing.
+    /// Does `work` while no other process may revert or confirm, such as a trial of a study that changes nothing.
     ///
     /// Error: another process does not release the lock; nothing was done.
     pub fn locked<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, JournalError> {
@@ -78,7 +78,7 @@ impl Changer {
         Ok(())
     }
 
-    /// Gives the shared guard what undoing a change takes, so that it can do that without the journal. One that has ended is
+    /// Gives the shared guard the log of a change, so that it can undo the change without the journal. A guard that has ended is
     /// replaced.
     ///
     /// Error: it does not start.
@@ -140,7 +140,7 @@ impl Changer {
         self.revert_those(force, |_, state| Ok(*state != ChangeState::Reverted))
     }
 
-    /// Undoes what a crash interrupted, and what nobody confirmed in time. Every start that writes begins with it.
+    /// Undoes changes that a crash interrupted, and those that were not confirmed in time. Every process that writes calls it first.
     ///
     /// Errors: as of [`Changer::revert_all`].
     pub fn recover(&mut self, force: Force) -> Result<Vec<Undone>, ChangeError> {
@@ -197,9 +197,9 @@ impl Changer {
         }
     }
 
-    /// Keeps a change that is waiting to be confirmed.
+    /// Confirms a change that awaits confirmation, so that it is kept.
     ///
-    /// Errors: it does not wait for it, or not any more; the journal cannot be written.
+    /// Errors: it does not await confirmation, or no longer; the journal cannot be written.
     pub fn confirm(&mut self, id: &str) -> Result<(), ChangeError> {
         let change = self.journal.change(id)?;
         let id = change.id.clone();

@@ -245,12 +245,10 @@ const ENOUGH_FILES: u64 = 1 << 18;
 /// The limit that this process was started with.
 static ORIGINAL_LIMIT: OnceLock<Rlimit> = OnceLock::new();
 
-/// How many files this process may have open.
+/// Raises the limit of open files as far as this process may, which for root is as far as it needs. Gives the limit.
 ///
-/// A large machine has some ten thousand files to keep open, and the usual soft limit is 1,024 because of
-/// programs that use select(2). This one does not; a command that it starts may.
-///
-/// Raises the limit as far as this process may, which for root is as far as it needs. Gives the limit.
+/// A large machine has about ten thousand files to keep open. The usual soft limit is 1,024 because of programs that
+/// use select(2); this program does not, but a command that it starts may ([`with_original_limit`]).
 pub fn raise_open_files() -> usize {
     let limit = ORIGINAL_LIMIT.get_or_init(|| getrlimit(Resource::Nofile));
     let enough = limit.maximum.map(|it| it.max(ENOUGH_FILES));

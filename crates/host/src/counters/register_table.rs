@@ -103,9 +103,7 @@ impl RegisterTable {
     }
 }
 
-/// Which of the online CPUs is asked for what several of them share.
-///
-/// The online CPUs by core or by package, each group by its lowest; each CPU by itself where that is not known.
+/// The online CPUs by core or by package, sorted by the lowest CPU of each group; one CPU per group if that is unknown.
 pub(super) fn groups(scope: Scope, topology: &Topology, online: &CpuSet) -> Vec<CpuSet> {
     let mut left = online.clone();
     let mut groups = Vec::new();
@@ -121,10 +119,9 @@ pub(super) fn groups(scope: Scope, topology: &Topology, online: &CpuSet) -> Vec<
     groups
 }
 
-/// The same for registers, of which nothing may be read where it is not known who shares them: one would be taken for
-/// many.
+/// The lowest CPU of each group, for a register that the CPUs of the group share.
 ///
-/// Errors: the reason for which that is not known.
+/// Errors: the groups are unknown, so that a shared register would be counted several times.
 pub(super) fn leaders(scope: Scope, topology: &Topology, online: &CpuSet) -> Fact<Vec<u32>> {
     match scope {
         Scope::Thread => Ok(()),
@@ -136,10 +133,10 @@ pub(super) fn leaders(scope: Scope, topology: &Topology, online: &CpuSet) -> Fac
     if leaders.is_empty() { Err(Missing::absent("an online CPU")) } else { Ok(leaders) }
 }
 
-/// Whether what one CPU of a package says is said of all of it: packages of several dies (Cascade Lake-AP) have a copy
-/// of every register in each die (arch/x86/events/rapl.c).
+/// Checks that one CPU of a package can be read for the whole package: packages with several dies (Cascade Lake-AP) have
+/// a copy of every register in each die (arch/x86/events/rapl.c).
 ///
-/// Errors: a package of Intel's has several dies.
+/// Errors: a package of an Intel processor has several dies.
 pub(super) fn of_one_die(source: &dyn Source, host: &HostView, leaders: &[u32]) -> Fact<()> {
     if !host.cpuinfo.as_ref()?.is_intel() {
         return Ok(());

@@ -42,7 +42,7 @@ pub fn context_switches() -> Counter {
     Counter::plain("context-switches", SOFTWARE, CONTEXT_SWITCHES)
 }
 
-/// Nothing: an event that is there and never happens.
+/// An event that never happens (PERF_COUNT_SW_DUMMY).
 pub(super) fn dummy() -> Counter {
     /// PERF_COUNT_SW_DUMMY.
     const DUMMY: u64 = 9;
@@ -124,7 +124,7 @@ pub fn tracepoint_folder(source: &dyn Source) -> Fact<String> {
     }
 }
 
-/// The number of a tracepoint, by which perf_event_open(2) knows it. `events` is [`tracepoint_folder`]' answer.
+/// The number of a tracepoint for perf_event_open(2). `events` is the folder of [`tracepoint_folder`].
 pub fn tracepoint_id(source: &dyn Source, events: &str, system: &str, name: &str) -> Fact<u64> {
     source.parsed(&format!("{events}/{system}/{name}/id"), parse::number)
 }

@@ -73,8 +73,6 @@ fn core_types(source: &dyn Source) -> Fact<Vec<(String, CpuSet)>> {
     if types.is_empty() { Err(Missing::absent("/sys/devices/cpu_core/cpus")) } else { Ok(types) }
 }
 
-/// Reads which CPUs are isolated, what may disturb them, and what each CPU has done since boot.
-///
 /// Which CPUs are isolated.
 pub(super) fn read_isolated(source: &dyn Source, host: &mut HostView) {
     let list = |path: &str| source.parsed(path, CpuSet::parse_list);

@@ -5,17 +5,17 @@ use facts::system::cgroup;
 use facts::system::kernel_config::KernelConfig;
 use std::borrow::Cow;
 
-/// Mounts of other kinds name file servers, users and what is mounted where.
+/// The mounts that are kept. Others name file servers and users.
 const MOUNTS: [&[u8]; 4] = [b"cgroup ", b"cgroup2 ", b"proc ", b"sysfs "];
 
-/// Stands for mounts that are all of other kinds.
+/// Replaces a list without any of these mounts.
 const OTHER_MOUNTS: &[u8] = b"(other mounts)\n";
 
 /// Fields of /proc/PID/stat that are addresses in a process's memory, which root sees and an attacker would
 /// like to (proc_pid_stat(5)): code, stack and wait channel; data, heap, arguments and environment.
 const ADDRESSES: [std::ops::RangeInclusive<usize>; 3] = [26..=30, 35..=35, 45..=51];
 
-/// What an audit needs of the file `name`.
+/// The part of the file `name` that an audit needs.
 pub(super) fn needed<'a>(name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     match name {
         "/proc/self/mountinfo" => mounts(bytes).into(),
@@ -28,7 +28,7 @@ pub(super) fn needed<'a>(name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     }
 }
 
-/// By the places that its reader looks in.
+/// Whether the file is one that the reader of the kernel configuration reads.
 fn is_kernel_config(name: &str) -> bool {
     let of_release = || name.strip_prefix("/lib/modules/")?.strip_suffix("/config");
     name == "/proc/config.gz" || name.starts_with("/boot/config-") || of_release().is_some()
@@ -56,12 +56,10 @@ fn without_addresses(bytes: &[u8]) -> Cow<'_, [u8]> {
     [name, &fields.collect::<Vec<_>>().join(&b' ')].concat().into()
 }
 
-/// Files whose readers look for characters that a value may hold: no value reaches across them.
+/// Splits the content of the file `name` into parts, each of which is redacted by itself.
 ///
-/// An address has colons, and what follows `uuid=` ends at a blank: taken out of the whole text, they would take along
-/// what divides a line, and the capture would no longer be read as the file is.
-///
-/// The parts of what the file `name` holds, of which each is redacted by itself; together they are all of it.
+/// Some lines are divided by characters that a redacted value may contain: an address has colons, and the value after
+/// `uuid=` ends at a blank. If the whole text was redacted, the dividers would be removed with the values.
 pub(super) fn parts<'a>(name: &str, bytes: &'a [u8]) -> Vec<&'a [u8]> {
     match name.strip_prefix("/proc/").and_then(|it| it.rsplit_once('/')) {
         Some((_, "cgroup")) => bytes.split_inclusive(|it| *it == b'\n').flat_map(groups).collect(),

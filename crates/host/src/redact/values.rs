@@ -3,10 +3,10 @@
 use super::{Kind, Match};
 use std::net::Ipv6Addr;
 
-/// Words before `=` or `:` whose value is redacted whatever it looks like, in lower case.
+/// Words before `=` or `:` whose value is always redacted, in lower case.
 ///
-/// `uuid` is there because a FAT volume's is two groups of four; `sequence code` and `identification` are
-/// the serial numbers of /proc/sysinfo and /proc/cpuinfo on s390, `netroot` holds a password at times.
+/// `uuid`: that of a FAT volume has only two groups of four digits; `sequence code` and `identification` are
+/// the serial numbers of /proc/sysinfo and /proc/cpuinfo on s390, `netroot` may contain a password.
 const NAMES: [(&str, Kind); 17] = [
     ("hostname", Kind::Host),
     ("identification", Kind::Serial),
@@ -31,7 +31,7 @@ const NAMES: [(&str, Kind); 17] = [
 const FOLDERS: [(&str, Kind); 3] =
     [("by-id/", Kind::Serial), ("by-partuuid/", Kind::Uuid), ("by-uuid/", Kind::Uuid)];
 
-/// What the answer to a question consists of.
+/// What a file contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// Some text.
@@ -104,14 +104,12 @@ const SHORTEST_ID: usize = 32;
 /// Interfaces named after their address (systemd.net-naming-scheme): Ethernet, WLAN, WWAN.
 const NAMED_AFTER_MAC: [&[u8]; 3] = [b"enx", b"wlx", b"wwx"];
 
-/// Letters and digits: what a value may not touch on either side.
+/// Letters and digits, which must not stand next to a value.
 pub(super) fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
 }
 
-/// Values that are known by their shape alone.
-///
-/// The value that starts at `at`; `is_start` says that a word starts there.
+/// The value that starts at `at`, found by its shape alone; `is_start` says that a word starts there.
 pub(super) fn shape(text: &[u8], at: usize, is_start: bool) -> Option<Match> {
     let rest = &text[at..];
     let found = |kind, length| Some((kind, at..at + length));

@@ -170,15 +170,13 @@ impl Node {
     }
 }
 
-/// Entries up to which a list is as fast as a map.
+/// The number of entries up to which a list is as fast as a map.
 const SMALL: usize = 16;
 
-/// The entries of one folder of an archive, in order of their names.
+/// The entries of one folder, sorted by name.
 ///
-/// A tree of sysfs has a folder for every few files, and a map takes some 500 bytes for the first of them: small folders
-/// are a sorted list.
-///
-/// Nodes by their names.
+/// Most folders of sysfs have few files, and a map takes some 500 bytes for its first entry, so small folders are a
+/// sorted list.
 #[derive(Clone, Debug)]
 pub(super) enum Folder {
     Small(Vec<(Box<str>, Node)>),
