@@ -34,11 +34,11 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
         state_dir: &options.state.state_dir,
         command: command_words(),
     };
-    apply(arguments, task)
+    apply(arguments, &task)
 }
 
 /// Makes a change and prints what became of it.
-pub(crate) fn apply(arguments: &Arguments, task: Task<'_>) -> Result<ExitCode> {
+pub(crate) fn apply(arguments: &Arguments, task: &Task<'_>) -> Result<ExitCode> {
     refuse_other_host(arguments)?;
     let applied = engine::change::apply::apply(task, &mut tell(arguments))?;
     print(arguments, &applied)?;

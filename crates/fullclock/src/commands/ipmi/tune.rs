@@ -189,5 +189,5 @@ fn apply(arguments: &Arguments, options: &TuneArguments, tuning: &Tuning) -> Res
         state_dir: &options.state.state_dir,
         command: command_words(),
     };
-    apply::apply(arguments, task)
+    apply::apply(arguments, &task)
 }

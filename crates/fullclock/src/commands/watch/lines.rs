@@ -56,7 +56,7 @@ pub(super) fn replay(
 ) -> Result<ExitCode> {
     let mut lines = Lines::new(arguments, options, selection, replay.machine(String::new()));
     while !lines.is_enough()
-        && let Some(reading) = replay.next()
+        && let Some(reading) = replay.reading()
     {
         lines.print(&reading)?;
     }
