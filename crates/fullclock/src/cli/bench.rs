@@ -131,7 +131,7 @@ fn place(text: &str) -> Result<Place, String> {
     if text == "any" { Ok(Place::Any) } else { cpu_list(text).map(Place::Cpus) }
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock bench                           what there is to run
   fullclock bench cpu-loop                  the CPU test, on the last CPU

@@ -29,7 +29,7 @@ pub(crate) struct CertificateArguments {
     pub(crate) state: StateArguments,
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock certificate before.json after.json       what differs is the change
   fullclock certificate 20261120T1543 20261121 --change 7 --to CHG-4711.html

@@ -109,7 +109,7 @@ pub(crate) struct DriftArguments {
     pub(crate) state: StateArguments,
 }
 
-pub(super) const PLAN_EXAMPLES: &str = "\
+pub(crate) const PLAN_EXAMPLES: &str = "\
 Examples:
   fullclock plan                        what would mend the findings of an audit
   fullclock plan slow-governor
@@ -117,7 +117,7 @@ Examples:
   fullclock plan --profile database-latency
   fullclock plan --host db7.host        for another host, from its capture";
 
-pub(super) const APPLY_EXAMPLES: &str = "\
+pub(crate) const APPLY_EXAMPLES: &str = "\
 Examples:
   fullclock apply governor=performance
   fullclock apply --confirm-within 5m --profile database-latency
@@ -125,27 +125,27 @@ Examples:
   fullclock apply --prove 'wakeup --cpus 2,3' cpu-dma-latency=20
   fullclock apply --dry-run slow-governor";
 
-pub(super) const REVERT_EXAMPLES: &str = "\
+pub(crate) const REVERT_EXAMPLES: &str = "\
 Examples:
   fullclock revert          the latest change
   fullclock revert --all    as it was before the first";
 
-pub(super) const CONFIRM_EXAMPLES: &str = "\
+pub(crate) const CONFIRM_EXAMPLES: &str = "\
 Examples:
   fullclock apply --confirm-within 5m governor=performance
   fullclock confirm         keeps it";
 
-pub(super) const STATUS_EXAMPLES: &str = "\
+pub(crate) const STATUS_EXAMPLES: &str = "\
 Examples:
   fullclock status          what is applied, and who changed it since
   fullclock status --json";
 
-pub(super) const DRIFT_EXAMPLES: &str = "\
+pub(crate) const DRIFT_EXAMPLES: &str = "\
 Examples:
   fullclock watch-drift             until Ctrl-C
   fullclock watch-drift -d 10m      exit code 1 if something drifted";
 
 /// Of what no user starts.
-pub(super) const HELD_EXAMPLES: &str = "\
+pub(crate) const HELD_EXAMPLES: &str = "\
 Examples:
   fullclock apply --confirm-within 5m cpu-dma-latency=20    starts both";

@@ -14,7 +14,7 @@ pub(crate) struct CompareArguments {
     pub(crate) results: Option<PathBuf>,
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock compare before.json after.json       two moments, or two machines
   fullclock compare db1.json db2.json db3.json   each with the first

@@ -87,7 +87,7 @@ pub(crate) struct ReportArguments {
     pub(crate) to: Option<PathBuf>,
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock experiment governor=performance,powersave
   fullclock experiment turbo=on,off load=idle,all-cores -w 'wakeup --cpus 2,3'
@@ -98,7 +98,7 @@ Examples:
   fullclock experiment nohz-full=none,3        in parts, a reboot before each
   fullclock experiment resume                  the latest that is not whole";
 
-pub(super) const REPORT_EXAMPLES: &str = "\
+pub(crate) const REPORT_EXAMPLES: &str = "\
 Examples:
   fullclock report /var/lib/fullclock/experiments/20261122T101500Z-governor
   fullclock report . --to /tmp/ticket";

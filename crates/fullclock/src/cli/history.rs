@@ -39,7 +39,7 @@ pub(crate) enum HistoryAction {
     },
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock history                           the latest results
   fullclock history --workload cpu-loop -n 5

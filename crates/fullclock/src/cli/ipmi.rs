@@ -145,7 +145,7 @@ pub(crate) struct LatencyArguments {
     pub(crate) timeout: Option<Duration>,
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock ipmi latency                      100 round trips of each kind
   fullclock ipmi latency --load               and again while every CPU is busy

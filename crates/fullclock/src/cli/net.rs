@@ -97,7 +97,7 @@ fn power_of_two(text: &str, least: u64) -> Result<Bytes, String> {
     bytes.map(Bytes).ok_or_else(|| format!("expected a power of two from {least} to {MOST}"))
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock net ceiling                    every adapter of this machine
   fullclock net curve read.txt --device mlx5_0

@@ -22,7 +22,7 @@ pub(crate) struct NoiseArguments {
     pub(crate) csv: bool,
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock noise                             every CPU, 10 seconds
   fullclock noise -d 1m --cpus 2-15           the trace is emptied on CPU 0 or 1

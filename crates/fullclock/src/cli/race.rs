@@ -58,7 +58,7 @@ pub(crate) struct AgentArguments {
     pub(crate) cgroup: Option<PathBuf>,
 }
 
-pub(super) const RACE_EXAMPLES: &str = "\
+pub(crate) const RACE_EXAMPLES: &str = "\
 Examples:
   Q=/sys/fs/cgroup/quarter                       a group with a CPU quota
   fullclock race --node a=embedded --node b=embedded,cgroup=$Q
@@ -68,7 +68,7 @@ Examples:
                  --node new=ssh:db2,dsn=postgresql:///test
   fullclock race --nodes agent:127.0.0.1:7078,ssh:db2   the first by a tunnel";
 
-pub(super) const AGENT_EXAMPLES: &str = "\
+pub(crate) const AGENT_EXAMPLES: &str = "\
 Examples:
   fullclock agent                          on db1; then, where the race is run:
     scp db1:/var/lib/fullclock/agent.token t

@@ -55,7 +55,7 @@ fn host_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock serve                         prints a link; as root it signs you in
   ssh -t -L 7077:127.0.0.1:7077 db1 fullclock serve

@@ -53,7 +53,7 @@ pub(crate) enum Probe {
     Never,
 }
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock watch                             the screen, a sample a second
   fullclock watch -i 5s --record friday.tape  the same, and every sample kept

@@ -146,14 +146,14 @@ fn time(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
-pub(super) const SERVER_EXAMPLES: &str = "\
+pub(crate) const SERVER_EXAMPLES: &str = "\
 Examples:
   fullclock net server                          for clients on this machine
   fullclock net server --listen 0.0.0.0:7079    for others; then, on the client:
     scp db2:/var/lib/fullclock/net.token t
     fullclock net client db2 --token-file t";
 
-pub(super) const CLIENT_EXAMPLES: &str = "\
+pub(crate) const CLIENT_EXAMPLES: &str = "\
 Examples:
   fullclock net client db2                      what arrives at db2, by size
   fullclock net client db2 --test latency --sizes 64,8192 -n 10000

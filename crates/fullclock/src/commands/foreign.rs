@@ -4,7 +4,7 @@
 //! before or behind a command's name. Where one has no meaning it is taken out of the command's help, and refused in
 //! both places.
 
-use super::Arguments;
+use super::Invocation;
 use crate::output;
 use clap::builder::UnknownArgumentValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -122,12 +122,12 @@ const FOREIGN: &[Foreign] = &[
 ];
 
 /// Reads the command line; ends the program where it asks for help or makes no sense.
-pub(crate) fn parse() -> Arguments {
+pub(crate) fn parse() -> Invocation {
     let mut command = command();
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = matches.and_then(|matches| {
         refuse_before_command(&mut command, &matches)?;
-        Arguments::from_arg_matches(&matches)
+        Invocation::from_arg_matches(&matches)
     });
     parsed.unwrap_or_else(|error| exit(&error.format(&mut command)))
 }
@@ -146,7 +146,7 @@ fn exit(error: &Error) -> ! {
 
 /// The command line, with hidden options that refuse themselves.
 fn command() -> Command {
-    let mut command = Arguments::command();
+    let mut command = Invocation::command();
     for foreign in FOREIGN {
         let known = command.get_arguments().find(|it| it.get_id() == foreign.option);
         let Some(known) = known.cloned() else { continue };
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_refused_option_and_its_commands_exist() {
-        let command = Arguments::command();
+        let command = Invocation::command();
         for foreign in FOREIGN {
             assert!(command.get_arguments().any(|it| it.get_id() == foreign.option));
             for name in foreign.commands {
