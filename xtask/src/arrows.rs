@@ -53,7 +53,7 @@ const ARROWS: &[Arrow] = &[
             "oracle",
             "race",
             "summary",
-            "wire",
+            "net",
             "workloads",
         ],
     },

@@ -1,8 +1,8 @@
 //! The other side of a race or of a network test: whatever bytes it sends, they are a message or the connection ends.
 
 use lab::lines::Protocol;
+use lab::net::protocol as wire;
 use lab::race::protocol as race;
-use lab::wire::protocol as wire;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -3,7 +3,7 @@
 use facts::links::infiniband::{Coded, state};
 use facts::{Fact, HostView};
 use host::{Live, Source};
-use lab::wire::perftest::Adapter;
+use lab::net::perftest::Adapter;
 
 /// The port that is called `wanted`, `mlx5_0` or `mlx5_0/1`, or the only one with a link. Errors say what to do.
 pub(super) fn adapter(host: &HostView, wanted: Option<&str>) -> Result<Adapter, String> {

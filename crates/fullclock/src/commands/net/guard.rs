@@ -6,8 +6,8 @@ use engine::advised;
 use engine::measure::costs;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::Live;
-use lab::wire::protocol::{Clocks, Judgement, Slowing};
-use lab::wire::{Accounts, Work};
+use lab::net::protocol::{Clocks, Judgement, Slowing};
+use lab::net::{Accounts, Work};
 use rules::audit::Audit;
 
 /// The checks whose findings lower or stop the clock of a busy CPU.

@@ -4,8 +4,8 @@ use facts::links::network::{Adapter, Network, Served};
 use facts::{CpuSet, Fact, HostView, Missing, Why};
 use host::Live;
 use host::addresses::Addressed;
-use lab::wire::perftest;
-use lab::wire::{Placement, Seat, Taken};
+use lab::net::perftest;
+use lab::net::{NicLocality, Placement, Taken};
 use std::net::{IpAddr, TcpStream};
 
 /// What the data of this end go over.
@@ -72,7 +72,7 @@ pub(super) fn placement(
     };
     Placement {
         device: device.into(),
-        adapter: adapter.map(|it| seat(it, before, after)).into(),
+        adapter: adapter.map(|it| locality(it, before, after)).into(),
         worked: worked.to_string(),
         incoming: incoming(over).to_string(),
     }
@@ -99,7 +99,7 @@ fn behind<'a>(network: &'a Network, pci: &Fact<String>, name: &str) -> Fact<&'a 
     network.adapter(folder).ok_or_else(unread)
 }
 
-fn seat(adapter: &Adapter, before: &HostView, after: &HostView) -> Seat {
+fn locality(adapter: &Adapter, before: &HostView, after: &HostView) -> NicLocality {
     let network = &after.network;
     let number = adapter.numa_node.clone().and_then(|it| {
         let unnamed = || Missing::not_here("NUMA node of the adapter", "firmware names none");
@@ -118,7 +118,7 @@ fn seat(adapter: &Adapter, before: &HostView, after: &HostView) -> Seat {
         .and_then(|it| host::serving(&live, adapter, it));
     let serving = served.clone().and_then(|it| who_serves(&it));
     let interrupted = served.and_then(|it| taken(&it, before, after));
-    Seat {
+    NicLocality {
         address: adapter.address().to_owned(),
         node: number.into(),
         near: near.map(|it| it.to_string()).into(),
@@ -200,10 +200,10 @@ mod tests {
     #[test]
     fn an_adapter_is_known_with_its_node_and_what_it_interrupted_during_the_test() {
         let (before, after) = (host(1000), host(91_000));
-        let seat = seat(of_interface(&after.network, "eth0").unwrap(), &before, &after);
-        assert_eq!((&seat.address[..], seat.n_nodes.value()), ("0000:81:00.0", Some(&2)));
+        let locality = locality(of_interface(&after.network, "eth0").unwrap(), &before, &after);
+        assert_eq!((&locality.address[..], locality.n_nodes.value()), ("0000:81:00.0", Some(&2)));
         assert_eq!(
-            (seat.node.value(), seat.near.value().map(String::as_str)),
+            (locality.node.value(), locality.near.value().map(String::as_str)),
             (Some(&1), Some("2-3"))
         );
         let served = [Served { number: 40, path: String::new(), cpus: Ok(CpuSet::default()) }];

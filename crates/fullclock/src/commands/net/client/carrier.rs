@@ -8,10 +8,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use facts::Bytes;
 use facts::links::perftest::Conflict;
 use lab::failure::Failure;
-use lab::wire::perftest::{self, Adapter};
-use lab::wire::protocol::{Part, Report, Task, Test, Transport};
-use lab::wire::{Accounts, Broken, Crew, Found, Side, Trips};
-use report::net::{Ends, Figure, Point};
+use lab::net::perftest::{self, Adapter};
+use lab::net::protocol::{Part, Report, Task, Test, Transport};
+use lab::net::{Accounts, Broken, Found, Latencies, Side, Streams};
+use lab::net::{Ends, Figure, Point};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -72,12 +72,14 @@ impl Carrier {
         let cpus = options.cpus.as_ref();
         let measured = match self {
             Carrier::Streams(streams) => {
-                let crew = Crew { side: Side::Client, streams, cpus, stop };
-                crew.measure(test, &part).map(|it| {
+                let end = Streams { side: Side::Client, streams, cpus, stop };
+                end.measure(test, &part).map(|it| {
                     accounts.note(&it.clocks);
                     let figure = match it.found {
-                        Found::Moved(moved) => Some(Figure::Moved(moved)),
-                        Found::Trips(halves_ns) => Trips::of(halves_ns).map(Figure::Trips),
+                        Found::Throughput(moved) => Some(Figure::Throughput(moved)),
+                        Found::Latencies(halves_ns) => {
+                            Latencies::of(halves_ns).map(Figure::Latencies)
+                        }
                         Found::Nothing => None,
                     };
                     (figure, it.work, Vec::new())
@@ -90,8 +92,9 @@ impl Carrier {
                 let end = perftest::End { test, streams, adapter, cpus, is_unwanted };
                 end.ask(&part, *server, port).map(|(curve, ran)| {
                     accounts.note_program(&ran);
-                    let moved = perftest::moved(&curve).map(Figure::Moved);
-                    let figure = moved.or_else(|| perftest::trips(&curve).map(Figure::Trips));
+                    let moved = perftest::throughput(&curve).map(Figure::Throughput);
+                    let figure =
+                        moved.or_else(|| perftest::latencies(&curve).map(Figure::Latencies));
                     (figure, vec![ran.work], curve.clocks)
                 })
             }
@@ -111,7 +114,7 @@ impl Carrier {
             }
         };
         let Report { moved, work: server } = link.report()?;
-        let figure = figure.or_else(|| moved.map(Figure::Moved));
+        let figure = figure.or_else(|| moved.map(Figure::Throughput));
         let figure = figure.context(match self {
             Carrier::Streams(_) => "the server did not tell what arrived",
             Carrier::Adapter { .. } => "perftest's table has no figure in it, as those of very old versions where clocks differ",

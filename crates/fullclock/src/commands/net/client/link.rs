@@ -3,8 +3,8 @@
 use crate::commands::net::PORT;
 use anyhow::{Context, Result, anyhow, bail};
 use lab::lines::send;
-use lab::wire::protocol::{Greeting, Judgement, News, Order, PROTOCOL, Part, Report, Task};
-use lab::wire::{LONGEST, SILENCE};
+use lab::net::protocol::{Greeting, Judgement, News, Order, PROTOCOL, Part, Report, Task};
+use lab::net::{LONGEST, SILENCE};
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;

@@ -13,11 +13,11 @@ use engine::secret;
 use facts::links::perftest::Conflict;
 use facts::{Bytes, HostView};
 use lab::known::Known;
-use lab::wire::perftest::{FEWEST_ITERATIONS, ITERATIONS};
-use lab::wire::protocol::{Amount, Clocks, Judgement, Part, Task, Test, Transport};
-use lab::wire::{Accounts, Placement, Work};
+use lab::net::perftest::{FEWEST_ITERATIONS, ITERATIONS};
+use lab::net::protocol::{Amount, Clocks, Judgement, Part, Task, Test, Transport};
+use lab::net::{Accounts, Placement, Work};
+use lab::net::{Ends, Figure, Point, Run};
 use link::Link;
-use report::net::{Ends, Figure, Point, Run};
 use rules::ceiling::{Ceiling, Given};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -197,7 +197,7 @@ impl Client<'_> {
                 let (carrier, test) = (self.carrier, self.task.test);
                 let tried = carrier.measure(link, self.options, test, part, stop, accounts)?;
                 let Some((Point { figure, message, .. }, _)) = tried else { return Ok(None) };
-                if let Figure::Moved(moved) = figure {
+                if let Figure::Throughput(moved) = figure {
                     *rate = moved.bandwidth(message).average.0;
                 }
             }

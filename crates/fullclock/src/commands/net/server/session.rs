@@ -8,9 +8,9 @@ use engine::clock::now;
 use engine::secret;
 use facts::{CpuSet, HostView};
 use lab::lines::{Timed, send};
-use lab::wire::perftest::{self, Adapter};
-use lab::wire::protocol::{Greeting, News, Order, PROTOCOL, Part, Report, Task, Transport};
-use lab::wire::{Accounts, Broken, Crew, Found, Outcome, SILENCE, Side};
+use lab::net::perftest::{self, Adapter};
+use lab::net::protocol::{Greeting, News, Order, PROTOCOL, Part, Report, Task, Transport};
+use lab::net::{Accounts, Broken, Found, Outcome, SILENCE, Side, Streams};
 use std::cell::{Cell, OnceCell};
 use std::io::{self, BufReader};
 use std::net::TcpStream;
@@ -193,10 +193,10 @@ impl Door {
         accounts: &mut Accounts<'_>,
     ) -> Result<Report, Broken> {
         let stop = self.desk.stopped();
-        let crew = Crew { side: Side::Server, streams, cpus: self.cpus.as_ref(), stop };
-        let Outcome { found, work, clocks } = crew.measure(task.test, part)?;
+        let end = Streams { side: Side::Server, streams, cpus: self.cpus.as_ref(), stop };
+        let Outcome { found, work, clocks } = end.measure(task.test, part)?;
         accounts.note(&clocks);
-        let moved = if let Found::Moved(moved) = found { Some(moved) } else { None };
+        let moved = if let Found::Throughput(moved) = found { Some(moved) } else { None };
         Ok(Report { moved, work })
     }
 

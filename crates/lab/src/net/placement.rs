@@ -13,7 +13,7 @@ pub struct Placement {
     /// `eth0`, the interface that has this end's address, or `mlx5_0/1`.
     pub device: Known<String>,
     /// The adapter of that interface.
-    pub adapter: Known<Seat>,
+    pub adapter: Known<NicLocality>,
     /// The CPUs that worked for the test, as the kernel writes lists.
     pub worked: String,
     /// Those on which the kernel handled the latest packets of its streams (SO_INCOMING_CPU of socket(7)); empty where unknown.
@@ -23,7 +23,7 @@ pub struct Placement {
 /// Where an adapter is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Seat {
+pub struct NicLocality {
     /// Its PCI address.
     pub address: String,
     /// Its NUMA node.
@@ -68,11 +68,11 @@ pub enum Nearness {
 impl Placement {
     /// How near to the adapter the CPUs that worked are; `None` where unknown.
     pub fn nearness(&self) -> Option<Nearness> {
-        let seat = self.adapter.value()?;
-        if seat.n_nodes == Known::Value(1) {
+        let locality = self.adapter.value()?;
+        if locality.n_nodes == Known::Value(1) {
             return Some(Nearness::OnlyNode);
         }
-        let near = CpuSet::parse_list(seat.near.value()?).ok()?;
+        let near = CpuSet::parse_list(locality.near.value()?).ok()?;
         let worked = self.worked();
         if worked.is_empty() {
             return None;
@@ -93,8 +93,8 @@ impl Placement {
         let is_many = |it: &&Taken| {
             u128::from(it.count) * u128::from(SECOND) >= u128::from(MANY_A_SECOND) * time
         };
-        let seat = self.adapter.value();
-        let taken = seat.and_then(|it| it.interrupted.value()).into_iter().flatten();
+        let locality = self.adapter.value();
+        let taken = locality.and_then(|it| it.interrupted.value()).into_iter().flatten();
         let many: CpuSet = taken.filter(is_many).map(|it| it.cpu).collect();
         many.and(&self.worked())
     }
@@ -110,7 +110,7 @@ mod tests {
 
     fn on(n_nodes: u32, near: &str, worked: &str, interrupted: &[(u32, u64)]) -> Placement {
         let taken = interrupted.iter().map(|(cpu, count)| Taken { cpu: *cpu, count: *count });
-        let seat = Seat {
+        let locality = NicLocality {
             address: "0000:05:00.0".to_owned(),
             node: Known::Value(0),
             near: Known::Value(near.to_owned()),
@@ -120,7 +120,7 @@ mod tests {
         };
         Placement {
             device: Known::Value("eth0".to_owned()),
-            adapter: Known::Value(seat),
+            adapter: Known::Value(locality),
             worked: worked.to_owned(),
             incoming: String::new(),
         }

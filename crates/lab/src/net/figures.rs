@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// What arrived over all streams together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Moved {
+pub struct Throughput {
     /// How much.
     pub bytes: u64,
     /// In which time, in nanoseconds: from the first stream's beginning to the last one's end.
@@ -25,7 +25,7 @@ pub struct Moved {
 
 /// Half of each round trip of a message size.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trips {
+pub struct Latencies {
     /// How many there were.
     pub count: u64,
     /// The shortest, in nanoseconds.
@@ -60,9 +60,9 @@ pub struct Work {
     pub clock_hz: Known<f64>,
 }
 
-impl Moved {
+impl Throughput {
     /// `None` where there is no stream.
-    pub(super) fn of(received: &[Received]) -> Option<Moved> {
+    pub(super) fn of(received: &[Received]) -> Option<Throughput> {
         let began = received.iter().map(|it| it.began).min()?;
         let ended = received.iter().map(|it| it.ended).max()?;
         let elapsed = ended.saturating_duration_since(began);
@@ -74,7 +74,7 @@ impl Moved {
         let best = (0..n_parts).map(part).max().unwrap_or_default();
         let part_ns = u64::try_from(PART.as_nanos()).unwrap_or(u64::MAX);
         let peak = per_second(best, part_ns).max(per_second(bytes, elapsed_ns));
-        Some(Moved { bytes, elapsed_ns, peak: BytesPerSecond(peak) })
+        Some(Throughput { bytes, elapsed_ns, peak: BytesPerSecond(peak) })
     }
 
     /// As a line of perftest's table.
@@ -90,9 +90,9 @@ impl Moved {
     }
 }
 
-impl Trips {
+impl Latencies {
     /// `None` where there is none.
-    pub fn of(mut halves_ns: Vec<u64>) -> Option<Trips> {
+    pub fn of(mut halves_ns: Vec<u64>) -> Option<Latencies> {
         halves_ns.sort_unstable();
         let (min_ns, max_ns) = (*halves_ns.first()?, *halves_ns.last()?);
         // The shortest that this share of all is no longer than.
@@ -103,7 +103,7 @@ impl Trips {
         let count = halves_ns.len() as f64;
         let mean_ns = halves_ns.iter().map(|it| *it as f64).sum::<f64>() / count;
         let squares = halves_ns.iter().map(|it| (*it as f64 - mean_ns).powi(2));
-        Some(Trips {
+        Some(Latencies {
             count: halves_ns.len() as u64,
             min_ns,
             max_ns,
@@ -167,12 +167,12 @@ mod tests {
         };
         // 230 ms: two whole parts, and the best of both streams together is the second one.
         let both = [received(0, 220, &[100, 300, 900]), received(10, 230, &[200, 50, 0])];
-        let moved = Moved::of(&both).unwrap();
+        let moved = Throughput::of(&both).unwrap();
         assert_eq!((moved.bytes, moved.elapsed_ns), (1550, 230_000_000));
         assert_eq!(moved.peak, BytesPerSecond(6739));
         let steady = [received(0, 250, &[700, 300, 10])];
-        assert_eq!(Moved::of(&steady).unwrap().peak, BytesPerSecond(7000));
-        assert_eq!(Moved::of(&[]), None);
+        assert_eq!(Throughput::of(&steady).unwrap().peak, BytesPerSecond(7000));
+        assert_eq!(Throughput::of(&[]), None);
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
         let began = now();
         let ended = began + Duration::from_millis(2);
         let moved =
-            Moved::of(&[Received { began, ended, bytes: 2001, parts: vec![2001] }]).unwrap();
+            Throughput::of(&[Received { began, ended, bytes: 2001, parts: vec![2001] }]).unwrap();
         let line = moved.bandwidth(Bytes(2));
         assert_eq!((line.average.0, line.peak), (1_000_500, Some(BytesPerSecond(1_000_500))));
         assert_eq!((line.iterations, line.rate), (Some(1000), Some(MessagesPerSecond(500_000))));
@@ -193,17 +193,18 @@ mod tests {
     }
 
     #[test]
-    fn trips_are_told_by_rank_and_one_alone_is_all_of_them() {
-        let trips = Trips::of((1..=2000).rev().collect()).unwrap();
-        let Trips { count, min_ns, max_ns, median_ns, p99_ns, p999_ns, .. } = trips;
+    fn latencies_are_told_by_rank_and_one_alone_is_all_of_them() {
+        let latencies = Latencies::of((1..=2000).rev().collect()).unwrap();
+        let Latencies { count, min_ns, max_ns, median_ns, p99_ns, p999_ns, .. } = latencies;
         assert_eq!((count, min_ns, max_ns), (2000, 1, 2000));
         assert_eq!((median_ns, p99_ns, p999_ns), (1000, 1980, 1998));
         assert!(
-            (trips.mean_ns - 1000.5).abs() < 1e-9 && (trips.deviation_ns - 577.35).abs() < 0.01
+            (latencies.mean_ns - 1000.5).abs() < 1e-9
+                && (latencies.deviation_ns - 577.35).abs() < 0.01
         );
-        let one = Trips::of(vec![7]).unwrap();
+        let one = Latencies::of(vec![7]).unwrap();
         assert_eq!((one.min_ns, one.median_ns, one.p999_ns, one.max_ns), (7, 7, 7, 7));
         assert!(one.deviation_ns.abs() < f64::EPSILON);
-        assert_eq!(Trips::of(Vec::new()), None);
+        assert_eq!(Latencies::of(Vec::new()), None);
     }
 }

@@ -5,10 +5,10 @@
 //!   control connection: protocol              one client at a time
 //!   streams: connections of their own         each is bound to the session by its id
 //!         |                                         |
-//!   Crew: a thread for each stream            Crew
+//!   Streams: a thread for each stream         Streams
 //!         |   flow: sends, receives; asks, answers
 //!         v
-//!   Moved, or round trips, and Work of both ends: time on the CPU, and its clock right after the work
+//!   Throughput, or latencies, and Work of both ends: time on the CPU, and its clock right after the work
 //!   Accounts of both ends, over all sizes: Ledger; Placement
 //! ```
 //!
@@ -23,16 +23,20 @@
 mod channel;
 mod figures;
 mod flow;
+mod guard;
 mod ledger;
 pub mod perftest;
 mod placement;
 pub mod protocol;
+mod run;
 mod streams;
 
-pub use figures::{Moved, Trips, Work};
+pub use figures::{Latencies, Throughput, Work};
+pub use guard::{BUSY, FULL, Guard, LARGE, guards, own_share};
 pub use ledger::{Accounts, Cause, Entry, Ledger};
-pub use placement::{MANY_A_SECOND, Nearness, Placement, Seat, Taken};
-pub use streams::{Crew, Found, Outcome, Side};
+pub use placement::{MANY_A_SECOND, Nearness, NicLocality, Placement, Taken};
+pub use run::{Ends, Figure, Point, Run, busiest, slowest_hz};
+pub use streams::{Found, Outcome, Side, Streams};
 
 use facts::Bytes;
 use std::io;

@@ -17,7 +17,7 @@
 
 mod figures;
 
-pub use figures::{moved, trips};
+pub use figures::{latencies, throughput};
 
 use super::figures::Work;
 use super::protocol::{Amount, Part, Test};

@@ -1,6 +1,6 @@
 //! The figures in perftest's table, as those of a test of the wire.
 
-use crate::wire::{Moved, Trips};
+use crate::net::{Latencies, Throughput};
 use facts::BytesPerSecond;
 use facts::links::perftest::{Bandwidth, Curve, Figures, Latency};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 const AVERAGE_STEP: f64 = 0.01 * 1_048_576.0;
 
 /// The throughput of the one message size of a table; `None` where it has none, or 0.00.
-pub fn moved(curve: &Curve) -> Option<Moved> {
+pub fn throughput(curve: &Curve) -> Option<Throughput> {
     let Figures::Bandwidth(lines) = &curve.figures else { return None };
     let [line] = &lines[..] else { return None };
     let Bandwidth { message, iterations, peak, average, .. } = *line;
@@ -25,11 +25,11 @@ pub fn moved(curve: &Curve) -> Option<Moved> {
     let elapsed_ns = (seconds * 1e9) as u64;
     let whole = BytesPerSecond((bytes as f64 / seconds) as u64);
     let peak = peak.map_or(whole, |it| it.max(whole));
-    (seconds.is_finite() && elapsed_ns > 0).then_some(Moved { bytes, elapsed_ns, peak })
+    (seconds.is_finite() && elapsed_ns > 0).then_some(Throughput { bytes, elapsed_ns, peak })
 }
 
 /// The latency of the one message size of a table; `None` where it has none, or lacks a percentile, as those of old versions do.
-pub fn trips(curve: &Curve) -> Option<Trips> {
+pub fn latencies(curve: &Curve) -> Option<Latencies> {
     let Figures::Latency(lines) = &curve.figures else { return None };
     let [line] = &lines[..] else { return None };
     let ns = |it: Duration| u64::try_from(it.as_nanos()).unwrap_or(u64::MAX);
@@ -44,7 +44,7 @@ pub fn trips(curve: &Curve) -> Option<Trips> {
         deviation,
         ..
     } = *line;
-    Some(Trips {
+    Some(Latencies {
         count: iterations?,
         min_ns: ns(min?),
         max_ns: ns(max?),
@@ -68,7 +68,7 @@ mod tests {
     fn of_small_messages_the_rate_tells_the_time_and_of_large_ones_the_average() {
         let heading =
             " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n";
-        let of = |line: &str| moved(&read(&format!("{heading} {line}\n")));
+        let of = |line: &str| throughput(&read(&format!("{heading} {line}\n")));
         // 6.06 over an adapter that is software.
         let small =
             of("64         100              0.47               0.16   \t\t   0.002637").unwrap();
@@ -94,7 +94,7 @@ mod tests {
                     99% percentile[usec]   99.9% percentile[usec] \n \
                     64      100          2712.84        4623.32      4008.74  \t       3971.85     \t232.55 \t\t4623.32 \
                     \t\t4623.33\n";
-        let found = trips(&read(text)).unwrap();
+        let found = latencies(&read(text)).unwrap();
         assert_eq!((found.count, found.min_ns, found.median_ns), (100, 2_712_840, 4_008_740));
         assert_eq!((found.p99_ns, found.p999_ns, found.max_ns), (4_623_320, 4_623_330, 4_623_320));
         assert!(
@@ -102,6 +102,6 @@ mod tests {
                 && (found.deviation_ns - 232_550.0).abs() < 1.0
         );
         let old = " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]\n 2 1000 1.10 9.00 1.20\n";
-        assert_eq!(trips(&read(old)), None);
+        assert_eq!(latencies(&read(old)), None);
     }
 }

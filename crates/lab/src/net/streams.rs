@@ -2,7 +2,7 @@
 
 use super::Broken;
 use super::channel::Channel;
-use super::figures::{Moved, Work};
+use super::figures::{Throughput, Work};
 use super::flow::{self, Received};
 use super::protocol::{Part, Test};
 use crate::known::Known;
@@ -24,7 +24,7 @@ pub enum Side {
 
 /// The threads of one end of a test.
 #[derive(Clone, Copy, Debug)]
-pub struct Crew<'a> {
+pub struct Streams<'a> {
     /// Which one.
     pub side: Side,
     /// Each has a thread.
@@ -52,9 +52,9 @@ pub enum Found {
     /// It sent, or answered: the other end knows.
     Nothing,
     /// What arrived.
-    Moved(Moved),
+    Throughput(Throughput),
     /// Half of each round trip of all streams, in nanoseconds.
-    Trips(Vec<u64>),
+    Latencies(Vec<u64>),
 }
 
 /// What one thread found, did, and saw of its CPU's clock.
@@ -64,10 +64,10 @@ type Share = (Seen, Work, Option<ClockReading>);
 enum Seen {
     Nothing,
     Received(Received),
-    Trips(Vec<u64>),
+    Latencies(Vec<u64>),
 }
 
-impl Crew<'_> {
+impl Streams<'_> {
     /// Does this end's part of one message size; the other end has to do its own.
     ///
     /// Errors: a stream broke, and all of them are closed; no thread can be had.
@@ -122,7 +122,7 @@ impl Crew<'_> {
             (Test::WriteBw | Test::SendBw, Side::Client) | (Test::ReadBw, Side::Server)
         );
         let timed = match (test, self.side) {
-            (Test::Latency, Side::Client) => as_seen(flow::ask(&channel, part)?, Seen::Trips),
+            (Test::Latency, Side::Client) => as_seen(flow::ask(&channel, part)?, Seen::Latencies),
             (Test::Latency, Side::Server) => {
                 as_seen(flow::answer(&channel, part)?, |()| Seen::Nothing)
             }
@@ -177,13 +177,13 @@ fn together(all: Vec<Seen>) -> Found {
         match one {
             Seen::Nothing => {}
             Seen::Received(it) => received.push(it),
-            Seen::Trips(mut more) => halves.append(&mut more),
+            Seen::Latencies(mut more) => halves.append(&mut more),
         }
     }
-    match Moved::of(&received) {
-        Some(moved) => Found::Moved(moved),
+    match Throughput::of(&received) {
+        Some(moved) => Found::Throughput(moved),
         None if halves.is_empty() => Found::Nothing,
-        None => Found::Trips(halves),
+        None => Found::Latencies(halves),
     }
 }
 
@@ -205,8 +205,8 @@ mod tests {
     fn measured(test: Test, part: Part, count: usize) -> [Outcome; 2] {
         let (ours, theirs) = streams(count);
         let stop = AtomicBool::new(false);
-        let crew = |side, streams| Crew { side, streams, cpus: None, stop: &stop };
-        let (client, server) = (crew(Side::Client, &ours[..]), crew(Side::Server, &theirs[..]));
+        let end = |side, streams| Streams { side, streams, cpus: None, stop: &stop };
+        let (client, server) = (end(Side::Client, &ours[..]), end(Side::Server, &theirs[..]));
         std::thread::scope(|scope| {
             let serving = scope.spawn(|| server.measure(test, &part).unwrap());
             [client.measure(test, &part).unwrap(), serving.join().unwrap()]
@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn bytes(outcome: &Outcome) -> u64 {
-        let Found::Moved(moved) = &outcome.found else { panic!("{outcome:?}") };
+        let Found::Throughput(moved) = &outcome.found else { panic!("{outcome:?}") };
         moved.bytes
     }
 
@@ -252,7 +252,7 @@ mod tests {
     fn a_time_ends_by_itself_and_nothing_beyond_it_counts() {
         let part = Part { bytes: 65536, amount: Amount::Time(50_000_000), zero_copy: false };
         let [_, server] = measured(Test::WriteBw, part, 2);
-        let Found::Moved(moved) = server.found else { panic!("{server:?}") };
+        let Found::Throughput(moved) = server.found else { panic!("{server:?}") };
         assert!(moved.bytes > 0 && moved.peak.0 > 0);
         // Two streams, which begin one after the other.
         assert!(moved.elapsed_ns >= 40_000_000, "{moved:?}");
@@ -262,7 +262,7 @@ mod tests {
     fn each_round_trip_is_told_over_all_streams() {
         let part = Part { bytes: 64, amount: Amount::Iterations(50), zero_copy: false };
         let [client, server] = measured(Test::Latency, part, 2);
-        let Found::Trips(halves) = client.found else { panic!("{client:?}") };
+        let Found::Latencies(halves) = client.found else { panic!("{client:?}") };
         assert_eq!((halves.len(), server.found), (100, Found::Nothing));
         assert!(halves.iter().all(|it| *it > 0));
     }
@@ -271,8 +271,8 @@ mod tests {
     fn a_size_can_follow_another_over_the_same_streams() {
         let (ours, theirs) = streams(1);
         let stop = AtomicBool::new(false);
-        let crew = |side, streams| Crew { side, streams, cpus: None, stop: &stop };
-        let (client, server) = (crew(Side::Client, &ours[..]), crew(Side::Server, &theirs[..]));
+        let end = |side, streams| Streams { side, streams, cpus: None, stop: &stop };
+        let (client, server) = (end(Side::Client, &ours[..]), end(Side::Server, &theirs[..]));
         for (test, size) in [(Test::ReadBw, 2), (Test::Latency, 8), (Test::WriteBw, 1024)] {
             let part = Part { bytes: size, amount: Amount::Iterations(10), zero_copy: false };
             std::thread::scope(|scope| {
@@ -289,12 +289,12 @@ mod tests {
         let (ours, theirs) = streams(2);
         drop(theirs);
         let stop = AtomicBool::new(false);
-        let crew = Crew { side: Side::Client, streams: &ours, cpus: None, stop: &stop };
-        assert!(matches!(crew.measure(Test::WriteBw, &part), Err(Broken::Closed)));
+        let end = Streams { side: Side::Client, streams: &ours, cpus: None, stop: &stop };
+        assert!(matches!(end.measure(Test::WriteBw, &part), Err(Broken::Closed)));
         let (ours, _theirs) = streams(2);
         stop.store(true, Ordering::Relaxed);
-        let crew = Crew { side: Side::Client, streams: &ours, cpus: None, stop: &stop };
-        assert!(matches!(crew.measure(Test::ReadBw, &part), Err(Broken::Stopped)));
+        let end = Streams { side: Side::Client, streams: &ours, cpus: None, stop: &stop };
+        assert!(matches!(end.measure(Test::ReadBw, &part), Err(Broken::Stopped)));
     }
 
     #[test]
@@ -303,9 +303,9 @@ mod tests {
         let (ours, mut theirs) = streams(1);
         theirs[0].write_all(b"HTTP/1.1 400 Bad Request\r\n").unwrap();
         let stop = AtomicBool::new(false);
-        let crew = Crew { side: Side::Client, streams: &ours, cpus: None, stop: &stop };
+        let end = Streams { side: Side::Client, streams: &ours, cpus: None, stop: &stop };
         let part = Part { bytes: 64, amount: Amount::Iterations(1), zero_copy: false };
-        assert!(matches!(crew.measure(Test::ReadBw, &part), Err(Broken::Strange)));
+        assert!(matches!(end.measure(Test::ReadBw, &part), Err(Broken::Strange)));
     }
 
     #[test]
@@ -313,9 +313,9 @@ mod tests {
         let (ours, _theirs) = streams(1);
         let stop = AtomicBool::new(false);
         let absent: CpuSet = [8191].into_iter().collect();
-        let crew = Crew { side: Side::Client, streams: &ours, cpus: Some(&absent), stop: &stop };
+        let end = Streams { side: Side::Client, streams: &ours, cpus: Some(&absent), stop: &stop };
         let part = Part { bytes: 64, amount: Amount::Iterations(1), zero_copy: false };
-        let refused = crew.measure(Test::WriteBw, &part).unwrap_err().to_string();
+        let refused = end.measure(Test::WriteBw, &part).unwrap_err().to_string();
         assert!(refused.contains("CPU 8191"), "{refused}");
     }
 }

@@ -21,7 +21,7 @@
 //! Both kinds of connection come to the same port, so that one hole in a firewall is enough. Where the control connection
 //! ends, the session does. Nothing is encrypted: the token says who may let data flow, and the data mean nothing.
 
-use super::figures::{Moved, Work};
+use super::figures::{Throughput, Work};
 use super::ledger::Ledger;
 use super::placement::Placement;
 use super::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, sizes};
@@ -172,7 +172,7 @@ pub enum Amount {
 #[serde(deny_unknown_fields)]
 pub struct Report {
     /// What arrived, where the server receives.
-    pub moved: Option<Moved>,
+    pub moved: Option<Throughput>,
     /// What each of its threads did.
     pub work: Vec<Work>,
 }
@@ -261,7 +261,7 @@ impl Part {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cause, Entry, Seat, Taken};
+    use super::super::{Cause, Entry, NicLocality, Taken};
     use super::*;
     use crate::lines::send;
     use std::io::Cursor;
@@ -275,7 +275,7 @@ mod tests {
             cpus: "1,3".to_owned(),
             clock_hz: Known::Value(2.5e9),
         };
-        let moved = Moved { bytes: 64, elapsed_ns: 9, peak: facts::BytesPerSecond(7) };
+        let moved = Throughput { bytes: 64, elapsed_ns: 9, peak: facts::BytesPerSecond(7) };
         let slowing = Slowing {
             check: "slow-governor".to_owned(),
             message: "the governor is powersave".to_owned(),
@@ -296,7 +296,7 @@ mod tests {
             unexplained: 0.5,
             notes: vec!["a note".to_owned()],
         };
-        let seat = Seat {
+        let locality = NicLocality {
             address: "0000:05:00.0".to_owned(),
             node: Known::Value(1),
             near: Known::Value("2-3".to_owned()),
@@ -306,7 +306,7 @@ mod tests {
         };
         let place = Placement {
             device: Known::Value("eth0".to_owned()),
-            adapter: Known::Value(seat),
+            adapter: Known::Value(locality),
             worked: "0-1".to_owned(),
             incoming: "2".to_owned(),
         };
