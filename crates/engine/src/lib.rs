@@ -4,11 +4,15 @@
 #![forbid(unsafe_code)]
 
 pub mod advised;
+pub mod agent;
 pub mod change;
 pub mod clock;
-pub mod connections;
 pub mod interrupt;
 pub mod measure;
+pub mod net;
+pub mod passwords;
+mod peer;
+pub mod race;
 pub mod results_folder;
 pub mod sampling;
 pub mod secret;

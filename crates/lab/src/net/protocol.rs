@@ -33,26 +33,6 @@ use std::time::Duration;
 /// The protocol of a test. The longest line is a report of all streams.
 pub const PROTOCOL: Protocol = Protocol { of: "tests of the wire", version: 2, longest: 256 << 10 };
 
-/// The first line of a connection.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Greeting {
-    /// It controls a test.
-    Hello {
-        /// The version of [`PROTOCOL`].
-        protocol: u32,
-        /// The version of fullclock, for the message of the side that refuses.
-        version: String,
-        /// The secret that users of the server know.
-        token: String,
-    },
-    /// It carries data.
-    Join {
-        /// Of this session.
-        session: String,
-    },
-}
-
 /// What a client asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -72,13 +52,6 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum News {
-    /// The client may ask.
-    Hello {
-        /// The version of [`PROTOCOL`].
-        protocol: u32,
-        /// The version of fullclock.
-        version: String,
-    },
     /// The server refuses.
     Refused {
         /// In words.
@@ -91,8 +64,6 @@ pub enum News {
         /// The version of its perftest, where that carries the data.
         perftest: Option<String>,
     },
-    /// This stream is one of the session.
-    Joined,
     /// The server's program of perftest waits for the client's, or is about to.
     Listening {
         /// A TCP port.
@@ -224,6 +195,11 @@ impl Test {
 }
 
 impl Task {
+    /// Whether one end does nothing but send, over connections of our own.
+    pub fn sends_streams(&self) -> bool {
+        self.transport == Transport::Tcp && self.test != Test::Latency
+    }
+
     /// Why a server does not do it; `None` where it does.
     pub fn refusal(&self) -> Option<String> {
         if self.transport == Transport::Tcp && self.test == Test::SendBw {
@@ -311,7 +287,7 @@ mod tests {
             incoming: "2".to_owned(),
         };
         let said = [
-            News::Joined,
+            News::Listening { port: 18_515 },
             News::Measured(Report { moved: Some(moved), work: vec![work] }),
             News::Judged(Box::new(Judgement {
                 clocks: Clocks { nominal_hz: Known::Value(2.5e9), slowing: vec![slowing] },

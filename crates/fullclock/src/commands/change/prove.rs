@@ -1,12 +1,13 @@
 //! `apply --prove`: trials without and with a change, taken in turn, decide whether it is kept.
 
 use crate::cli::{Arguments, ProofArguments};
-use crate::commands::{bench, passwords};
+use crate::commands::bench;
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
 use engine::change::Executor;
 use engine::change::trial::{fixes_fault, with_change, with_no_change};
+use engine::passwords;
 use lab::comparison::Comparison;
 use lab::failure::Failure;
 use rules::plan::Plan;

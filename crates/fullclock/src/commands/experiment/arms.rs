@@ -1,7 +1,8 @@
 //! The arms of a design as trials that can be run: a workload with its options each, named after what it combines.
 
-use crate::commands::{bench, passwords};
+use crate::commands::bench;
 use anyhow::{Context, Result, bail};
+use engine::passwords;
 use facts::CpuSet;
 use lab::bench::PlannedArm;
 use lab::experiment::{Combination, Design, Factor, Kind};

@@ -1,7 +1,6 @@
 //! The nodes that the command line names.
 
-use crate::cli::RaceArguments;
-use crate::commands::passwords;
+use crate::passwords;
 use anyhow::{Context, Result, bail};
 use facts::secrets;
 use lab::commit::ENGINES;
@@ -10,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Where a node is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub enum Place {
     /// A process of this machine, in that control group where one is named.
     Here(Option<String>),
     /// An agent that ssh starts on another one.
@@ -21,31 +20,35 @@ pub(super) enum Place {
 
 /// A node of the race.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
-    pub(super) name: String,
-    pub(super) place: Place,
-    pub(super) settings: Settings,
+pub struct Node {
+    /// What it is called.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// What is asked of its engine.
+    pub settings: Settings,
 }
 
 /// What may stand behind a node's place.
 const OPTIONS: &[&str] = &["cgroup", "cpus", "sessions", "folder", "engine", "dsn"];
 
-/// The nodes, in the order given, those with names first.
-pub(super) fn planned(options: &RaceArguments) -> Result<Vec<Node>> {
-    let named = options.node.iter().map(|text| {
+/// The nodes `NAME=WHERE[,OPTION=VALUE]...`, in the order given, and then those that are named by where they are. What a node does
+/// not say of its own is that of all, `shared`.
+pub fn planned(named: &[String], unnamed: &[String], shared: &Settings) -> Result<Vec<Node>> {
+    let named = named.iter().map(|text| {
         let (name, rest) = text
             .split_once('=')
             .filter(|(name, _)| !name.is_empty())
             .context("--node: expected NAME=WHERE, as in a=embedded")?;
         passwords::refused_in("--node", name)?;
-        node(name, rest, options).with_context(|| format!("--node {name}"))
+        node(name, rest, shared).with_context(|| format!("--node {name}"))
     });
-    let unnamed = options.nodes.iter().map(|text| {
+    let unnamed = unnamed.iter().map(|text| {
         let name = host(text).with_context(|| {
             let shown = secrets::masked_command(text);
             format!("--nodes {shown}: expected ssh:HOST or agent:HOST:PORT; --node names others")
         })?;
-        node(name, text, options).with_context(|| format!("--nodes, {name}"))
+        node(name, text, shared).with_context(|| format!("--nodes, {name}"))
     });
     let nodes: Vec<Node> = named.chain(unnamed).collect::<Result<_>>()?;
     if nodes.len() < 2 {
@@ -67,13 +70,9 @@ fn host(place: &str) -> Option<&str> {
     place.strip_prefix("agent:")
 }
 
-fn node(name: &str, text: &str, options: &RaceArguments) -> Result<Node> {
+fn node(name: &str, text: &str, shared: &Settings) -> Result<Node> {
     let (place, own) = split(text)?;
-    let mut settings = Settings {
-        sessions: options.sessions,
-        folder: options.folder.clone(),
-        ..Settings::default()
-    };
+    let mut settings = shared.clone();
     let mut group = None;
     for (option, value) in own {
         let value = value.clone();
@@ -149,17 +148,19 @@ fn split(text: &str) -> Result<(String, Vec<(&'static str, String)>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        race: RaceArguments,
-    }
-
+    /// Of options and their values.
     fn nodes(words: &[&str]) -> Result<Vec<Node>, String> {
-        let line = Line::parse_from(std::iter::once(&"race").chain(words));
-        planned(&line.race).map_err(|it| format!("{it:#}"))
+        let (mut named, mut unnamed, mut shared) = (Vec::new(), Vec::new(), Settings::default());
+        for option in words.chunks(2) {
+            match option {
+                ["--node", node] => named.push((*node).to_owned()),
+                ["--nodes", nodes] => unnamed.extend(nodes.split(',').map(str::to_owned)),
+                ["--sessions", count] => shared.sessions = Some(count.parse().unwrap()),
+                other => panic!("{other:?}"),
+            }
+        }
+        planned(&named, &unnamed, &shared).map_err(|it| format!("{it:#}"))
     }
 
     #[test]

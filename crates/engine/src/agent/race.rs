@@ -1,13 +1,15 @@
 //! The race that an agent works on, one at a time, whoever is connected.
 
-use engine::clock::now;
-use engine::measure::costs;
-use engine::sampling::Taping;
+use crate::clock::now;
+use crate::measure::costs;
+use crate::peer::Slot;
+use crate::sampling::Taping;
 use facts::HostView;
 use host::tape::Writer;
 use host::{Live, Recording};
 use lab::race::protocol::Ready;
 use lab::race::{Runner, Task};
+use lab::record::Fingerprint;
 use lab::trial::Trial;
 use lab::workload::Scene;
 use std::collections::VecDeque;
@@ -15,11 +17,8 @@ use std::fmt::Display;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
-
-/// How long a race goes on whose end nobody asks for: a race asks for the time every other second.
-pub(super) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How many intervals are remembered that nobody has kept: ten a second for as long as that, with room to spare. Each has some
 /// tens of kilobytes.
@@ -28,10 +27,10 @@ const MOST: usize = 4000;
 /// How often it is looked whether somebody is.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// Where the race is.
-pub(super) struct Desk {
+/// The races of an agent, one at a time.
+pub(super) struct Races {
     patience: Duration,
-    current: Mutex<Option<(Arc<Run>, JoinHandle<()>)>>,
+    slot: Arc<Slot<Arc<Run>>>,
 }
 
 /// One race on this node.
@@ -66,20 +65,16 @@ pub(super) struct Tape {
     pub(super) length: u64,
 }
 
-impl Desk {
-    /// One that ends a race of which nothing is heard for so long.
-    pub(super) fn with(patience: Duration) -> Desk {
-        Desk { patience, current: Mutex::default() }
+impl Races {
+    /// Those of an agent that ends one of which nothing is heard for so long.
+    pub(super) fn with(patience: Duration) -> Races {
+        Races { patience, slot: Slot::new() }
     }
 
     /// Begins another race.
     ///
     /// Errors: there is one.
-    pub(super) fn take(&self, task: Task) -> Result<Arc<Run>, String> {
-        let mut current = lock(&self.current);
-        if let Some((run, _)) = current.as_ref().filter(|(_, thread)| !thread.is_finished()) {
-            return Err(format!("the agent is in another race, {}: wait for its end", run.race));
-        }
+    pub(super) fn begin(&self, task: Task) -> Result<Arc<Run>, String> {
         let run = Arc::new(Run {
             race: task.race.clone(),
             patience: self.patience,
@@ -87,25 +82,30 @@ impl Desk {
             state: Mutex::default(),
             changed: Condvar::new(),
         });
+        let lease = self.slot.take(run.clone()).map_err(|other| {
+            format!("the agent is in another race, {}: wait for its end", other.race)
+        })?;
         run.asked();
         let own = run.clone();
-        let thread = Builder::new().name("race".to_owned()).spawn(move || own.work(&task));
-        let thread = thread.map_err(|it| host::thread::refusal(&it))?;
-        *current = Some((run.clone(), thread));
+        let work = move || {
+            let _lease = lease;
+            own.work(&task);
+        };
+        let thread = Builder::new().name("race".to_owned()).spawn(work);
+        thread.map_err(|it| host::thread::refusal(&it))?;
         Ok(run)
     }
 
-    /// The race of that name, where it is this one.
+    /// The race of that name, where it is this one, or was the latest.
     pub(super) fn find(&self, race: &str) -> Option<Arc<Run>> {
-        lock(&self.current).as_ref().map(|(run, _)| run).filter(|it| it.race == race).cloned()
+        self.slot.latest().filter(|it| it.race == race)
     }
 
     /// Ends the race, if there is one, and waits until nothing is left of it.
-    pub(super) fn clear(&self) {
-        if let Some((run, thread)) = lock(&self.current).take() {
+    pub(super) fn end(&self) {
+        if let Some(run) = self.slot.latest() {
             run.end();
-            // Its panic is on standard error already.
-            thread.join().ok();
+            self.slot.wait_until_free();
         }
     }
 }
@@ -135,11 +135,11 @@ impl Run {
             Scene { host: &host, allowed, temporary: std::env::temp_dir(), stop: &self.stop };
         let mut runner = Runner::prepare(task, &scene, costs).map_err(|it| it.to_string())?;
         if task.is_recorded {
-            engine::advised::ask(&recording, &host);
+            crate::advised::ask(&recording, &host);
         }
         let taping = task.is_recorded.then(|| self.taping(&recording, &host)).transpose()?;
         let cpus = runner.cpus().map(ToString::to_string);
-        let ready = Ready { about: runner.about(), cpus };
+        let ready = Ready { machine: Fingerprint::of(&host), about: runner.about(), cpus };
         self.change(|it| it.ready = Some(ready));
         let Some(begin_ns) = self.wait_for_begin() else { return Ok(()) };
         let mut is_abandoned = false;
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_elsewhere_is_forgotten_and_nothing_else() {
-        let run = run(PATIENCE);
+        let run = run(Duration::from_secs(300));
         for number in 1..=5 {
             let trial = Trial::failed(0, 0, Known::Value(0), &lab::failure::Failure::Stopped);
             run.state().trials.push_back(Trial { number, ..trial });
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_race_whose_thread_panics_is_over() {
-        let run = run(PATIENCE);
+        let run = run(Duration::from_secs(300));
         drop(Ending(&run));
         assert!(run.state().ended.as_ref().is_some_and(Result::is_err));
     }

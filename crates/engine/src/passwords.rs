@@ -5,7 +5,7 @@ use facts::secrets;
 
 /// Refuses the words of a command, given as this option, where they hold a secret. The error shows them without it, and says
 /// where to give it instead.
-pub(super) fn refused(option: &str, words: &[String]) -> Result<()> {
+pub fn refused(option: &str, words: &[String]) -> Result<()> {
     if !secrets::are_in(words) {
         return Ok(());
     }
@@ -19,7 +19,7 @@ pub(super) fn refused(option: &str, words: &[String]) -> Result<()> {
 }
 
 /// Refuses a command line in one text, as [`refused`] does.
-pub(super) fn refused_in(option: &str, text: &str) -> Result<()> {
+pub fn refused_in(option: &str, text: &str) -> Result<()> {
     // A text with an open quote is no command: what runs it says so.
     let words = shlex::split(text).unwrap_or_else(|| vec![text.to_owned()]);
     refused(option, &words)

@@ -1,16 +1,14 @@
 //! The connections of a client: one that controls the test, and streams for the data.
 
-use crate::commands::net::PORT;
+use crate::net::PORT;
+use crate::peer::client::{Unanswered, answer, greet, is_late, reach};
 use anyhow::{Context, Result, anyhow, bail};
-use lab::lines::send;
-use lab::net::protocol::{Greeting, Judgement, News, Order, PROTOCOL, Part, Report, Task};
+use lab::lines::{Greeting, Welcome, send};
+use lab::net::protocol::{Judgement, News, Order, PROTOCOL, Part, Report, Task};
 use lab::net::{LONGEST, SILENCE};
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
-
-/// How long a connection may take to be there, and an answer.
-const ANSWER: Duration = Duration::from_secs(10);
 
 /// How long an answer may take before which the server reads all of its machine: before a test it finds out what an interrupt costs,
 /// too, and behind it it audits and makes a ledger. That is a second, and on machines with hundreds of CPUs or a slow controller many.
@@ -32,26 +30,15 @@ impl Link {
     /// Says hello to the server of that name.
     ///
     /// Errors: nobody is there, or not `fullclock net server`, or it serves somebody else or does not know this client.
-    pub(super) fn connect(host: &str, token: String) -> Result<Link> {
+    pub(super) fn connect(host: &str, token: &str) -> Result<Link> {
         let at = address(host)?;
         let to = reached(at)?;
         let mut link = Link { at, from: BufReader::new(to.try_clone()?), to, is_known: false };
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        let hello = Greeting::Hello { protocol: PROTOCOL.version, version, token };
-        send(&mut link.to, &hello)?;
-        match link.answer()? {
-            News::Hello { protocol, version } => {
-                let who = format!("the server at {at}");
-                match PROTOCOL.misunderstanding(&who, protocol, &version) {
-                    Some(why) => Err(anyhow!(why)),
-                    None => {
-                        link.is_known = true;
-                        Ok(link)
-                    }
-                }
-            }
-            news => Err(link.unexpected(news)),
-        }
+        let who = format!("the server at {at}");
+        let greeted = greet(&PROTOCOL, &who, token, &mut link.from, &mut link.to);
+        greeted.map_err(|why| link.unanswered(why))?;
+        link.is_known = true;
+        Ok(link)
     }
 
     /// Makes the server ready for a task; the session for its data, and the version of the server's perftest.
@@ -71,7 +58,7 @@ impl Link {
             send(&mut stream, &Greeting::Join { session: session.to_owned() })?;
             // Nothing is sent behind the answer before data are asked for, so that nothing is read ahead here.
             match PROTOCOL.receive(&mut BufReader::new(&stream))? {
-                Some(News::Joined) => Ok(stream),
+                Some(Welcome::Joined) => Ok(stream),
                 _ => bail!("stream {} of {n_streams} was not let in", number + 1),
             }
         };
@@ -121,24 +108,35 @@ impl Link {
     }
 
     fn answer(&mut self) -> Result<News> {
-        let at = self.at;
-        match PROTOCOL.receive(&mut self.from) {
-            Ok(Some(news)) => Ok(news),
-            Ok(None) => bail!("the server at {at} closed the connection without a word: it ended"),
-            Err(why) if is_late(&why) => Err(silent(at, self.is_known)),
-            Err(why) if why.kind() == io::ErrorKind::InvalidData => {
-                bail!("what listens at {at} is no `fullclock net server`: {why}")
-            }
-            Err(why) => Err(why).with_context(|| format!("the server at {at} is lost")),
-        }
+        answer(&PROTOCOL, &mut self.from).map_err(|why| self.unanswered(why))
     }
 
     fn unexpected(&self, news: News) -> anyhow::Error {
-        let at = self.at;
         match news {
-            News::Refused { why } => anyhow!("the server at {at} refuses: {why}"),
-            News::Failed { why } => anyhow!("the server at {at} failed: {why}"),
-            _ => anyhow!("the server at {at} answers something else than it was asked"),
+            News::Refused { why } => self.unanswered(Unanswered::Refused(why)),
+            News::Failed { why } => anyhow!("the server at {} failed: {why}", self.at),
+            _ => self.unanswered(Unanswered::Strange),
+        }
+    }
+
+    fn unanswered(&self, why: Unanswered) -> anyhow::Error {
+        let at = self.at;
+        match why {
+            Unanswered::Refused(why) => anyhow!("the server at {at} refuses: {why}"),
+            Unanswered::Differs(why) => anyhow!(why),
+            Unanswered::Strange => {
+                anyhow!("the server at {at} answers something else than it was asked")
+            }
+            Unanswered::Closed => {
+                anyhow!("the server at {at} closed the connection without a word: it ended")
+            }
+            Unanswered::Broken(why) if is_late(&why) => silent(at, self.is_known),
+            Unanswered::Broken(why) if why.kind() == io::ErrorKind::InvalidData => {
+                anyhow!("what listens at {at} is no `fullclock net server`: {why}")
+            }
+            Unanswered::Broken(why) => {
+                anyhow::Error::new(why).context(format!("the server at {at} is lost"))
+            }
         }
     }
 }
@@ -162,11 +160,7 @@ fn address(host: &str) -> Result<SocketAddr> {
 }
 
 fn reached(at: SocketAddr) -> Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&at, ANSWER).map_err(|why| unreached(at, &why))?;
-    stream.set_read_timeout(Some(ANSWER))?;
-    stream.set_write_timeout(Some(ANSWER))?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
+    reach(at).map_err(|why| unreached(at, &why))
 }
 
 fn unreached(at: SocketAddr, why: &io::Error) -> anyhow::Error {
@@ -180,10 +174,6 @@ fn unreached(at: SocketAddr, why: &io::Error) -> anyhow::Error {
         ),
         _ => anyhow!("cannot reach {at}: {why}"),
     }
-}
-
-fn is_late(why: &io::Error) -> bool {
-    matches!(why.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }
 
 #[cfg(test)]

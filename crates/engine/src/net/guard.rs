@@ -2,8 +2,8 @@
 //! that slows them.
 
 use super::placement::{Over, placement};
-use engine::advised;
-use engine::measure::costs;
+use crate::advised;
+use crate::measure::costs;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::Live;
 use lab::net::protocol::{Clocks, Judgement, Slowing};
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_finding_counts_for_the_cpus_that_have_it_alone() {
-        let captured = include_str!("../../../tests/fixtures/two-governors.host");
+        let captured = include_str!("../../../fullclock/tests/fixtures/two-governors.host");
         let source = Captured::parse(captured).unwrap();
         let host = host::view(&source);
         let audit = || advised::audit(&source, &host);

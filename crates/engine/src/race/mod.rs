@@ -1,34 +1,27 @@
-//! `fullclock race`: nodes that commit at the same time, and why one of them is slower.
+//! Nodes that commit at the same time, and why one of them is slower.
+//!
+//! [`run`] connects to every node, lets all of them begin at one moment, and gathers their intervals in a record.
 
+mod connection;
 mod link;
-mod nodes;
-mod notes;
+pub mod nodes;
 mod recordings;
 
-use crate::cli::{Arguments, RaceArguments};
-use crate::commands::{agent, bench};
-use crate::output::{self};
-use anyhow::{Context, Result, anyhow, bail};
-use engine::interrupt::Interrupt;
-use engine::results_folder::kept_in;
-use engine::secret;
+use crate::interrupt::Interrupt;
+use anyhow::{Result, anyhow, bail};
 use facts::HostView;
 use host::probe::anchor;
 use host::{Live, Recording};
 use lab::doubt::Doubt;
-use lab::race::{Blocks, Task, ns};
+use lab::race::{Blocks, Offset, Task, ns};
 use lab::record::{Arm, Fingerprint, Record};
-use lab::store::{Journal, recordings};
+use lab::store::Journal;
 use lab::trial::{Mark, Trial};
 use lab::workload::Settings;
-use link::{Link, Standing, Told};
+use link::{Link, NodeEvent, Standing};
 use nodes::{Node, Place};
-use notes::Notes;
 use recordings::Recordings;
-use report::bench::Report;
-use report::race as words;
-use std::path::Path;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{Builder, JoinHandle};
@@ -49,97 +42,115 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// How long nodes may take to stop their engines and check their logs.
 const FAREWELL: Duration = Duration::from_secs(60);
 
-pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<ExitCode> {
-    let nodes = nodes::planned(options)?;
-    let token = if nodes.iter().any(|it| matches!(it.place, Place::Agent(_))) {
-        secret::read(&secret::path(options.token_file.as_deref(), agent::TOKEN)?)?
-    } else {
-        String::new()
-    };
-    let folder = kept_in(options.no_save, options.results.as_deref())?;
-    bench::clear_up(arguments, &std::env::temp_dir(), folder.as_deref());
-    let (id, began) = bench::moment("race");
-    let interrupt = Interrupt::listen()?;
-    let mut race = Race::of(arguments, &nodes, options, (&id, &token))?;
-    let ready = race.ready(&interrupt)?;
+/// Who races, and for how long.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The race's id, which is its result's.
+    pub id: String,
+    /// When it began, as results have it.
+    pub began: String,
+    /// At least two.
+    pub nodes: Vec<Node>,
+    /// For how long.
+    pub duration: Duration,
+    /// The least time between two results of a node.
+    pub interval: Duration,
+    /// What agents that listen have to hear.
+    pub token: String,
+    /// This program, which nodes of this machine run.
+    pub program: PathBuf,
+    /// Where the result and the recordings are kept; `None` where they are not.
+    pub folder: Option<PathBuf>,
+}
+
+/// What happens during a race.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A node could begin, with how its clock stands to ours.
+    Ready(&'a str, &'a Offset),
+    /// All nodes will begin in a moment.
+    Begun,
+    /// The node of that number has told an interval.
+    Interval(usize, &'a Trial),
+    /// A node's connection was lost, or made again.
+    Note(&'a str, &'a str),
+    /// A node's recording is not kept from here on, and why not.
+    NotRecorded(&'a str, &'a anyhow::Error),
+    /// The recordings are not whole, and why not.
+    NotAllRecorded(&'a anyhow::Error),
+}
+
+/// Whom the race tells what happens. An error ends the race.
+pub type Tell<'a> = &'a mut dyn FnMut(Event<'_>) -> Result<()>;
+
+/// What a race has come to.
+pub struct Raced {
+    /// What nodes told, with doubts where they told any interval.
+    pub record: Record,
+    /// Where it is kept.
+    pub journal: Option<Journal>,
+    /// Why it ended too early, where it did.
+    pub ended: Result<()>,
+}
+
+/// Runs a race to its end, or until the user wants to stop. Lines that come through `notes` mark the interval that is told next.
+///
+/// Errors: not every node could begin.
+pub fn run(
+    plan: &Plan,
+    notes: &Receiver<String>,
+    interrupt: &Interrupt,
+    tell: Tell<'_>,
+) -> Result<Raced> {
+    let mut race = Race::of(plan, notes, tell)?;
+    let ready = race.ready(interrupt)?;
     let live = Live::this_machine();
     let recording = Recording::new(&live);
     let host = host::view(&recording);
-    let mut record = record(&nodes, ready, &host, (id, began));
-    if let Err(failure) = race.keep(folder.as_deref(), &mut record, (&recording, &host)) {
+    let mut record = record(plan, ready, &host);
+    if let Err(failure) = race.keep(plan.folder.as_deref(), &mut record, (&recording, &host)) {
         // What nodes say of their end is not why there is no race.
         race.end(None).ok();
         race.journal.map(Journal::discard).transpose().ok();
         return Err(failure);
     }
-    let raced = race.run(&mut record, options, &interrupt);
+    let raced = race.run(&mut record, interrupt);
     let ended = race.end(Some(&mut record));
     record.is_complete &= ended.is_ok();
-    finish(arguments, race, record, raced.and(ended))
-}
-
-/// Prints what there is, and keeps it.
-fn finish(
-    arguments: &Arguments,
-    race: Race<'_>,
-    mut record: Record,
-    raced: Result<()>,
-) -> Result<ExitCode> {
     if let Err(why) = race.recordings.finish() {
-        output::note(&arguments.output, &format!("a recording lacks something: {why:#}"));
+        (race.tell)(Event::NotAllRecorded(&why))?;
     }
-    if record.trials.is_empty() {
-        race.journal.map_or(Ok(()), Journal::discard)?;
-        raced?;
-        bail!("no node told an interval: give it longer with -d");
+    if !record.trials.is_empty() {
+        record.doubts.extend(lab::doubts::of(&record));
+        if !record.is_complete {
+            record.doubts.push(Doubt::CutShort.into());
+        }
     }
-    record.doubts.extend(lab::doubts::of(&record));
-    if !record.is_complete {
-        record.doubts.push(Doubt::CutShort.into());
-    }
-    let journal = race.journal;
-    let kept = journal.map(|it| bench::kept(it, &arguments.output, &record)).transpose();
-    let file = kept.as_ref().ok().and_then(Option::as_deref);
-    let mut report = Report::of(&record, file);
-    report.recordings = file.map(recordings).unwrap_or_default();
-    let text = if arguments.output.json {
-        report::bench::json(&report)?
-    } else {
-        report::bench::text(&report, output::style(arguments.output.color))
-    };
-    output::print(&text)?;
-    raced?;
-    kept.context("the result is printed, but not kept")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Raced { record, journal: race.journal, ended: raced.and(ended) })
 }
 
 /// A result without intervals.
-fn record(
-    nodes: &[Node],
-    ready: Vec<Standing>,
-    host: &HostView,
-    (id, began): (String, String),
-) -> Record {
+fn record(plan: &Plan, ready: Vec<Standing>, host: &HostView) -> Record {
     let machine = Fingerprint::of(host);
     let arm = |(node, it): (&Node, Standing)| Arm {
         settings: Settings::without_secrets(&node.settings),
         cpus: it.engine.cpus,
-        machine: Some(it.machine).filter(|it| *it != machine),
+        machine: Some(it.engine.machine).filter(|it| *it != machine),
         about: it.engine.about,
         ..Arm::of(&node.name, COMMIT)
     };
-    let arms = nodes.iter().zip(ready).map(arm).collect();
+    let arms = plan.nodes.iter().zip(ready).map(arm).collect();
     let version = env!("CARGO_PKG_VERSION").to_owned();
+    let (id, began) = (plan.id.clone(), plan.began.clone());
     Record { id, version, began, machine: machine.clone(), ..Record::of(arms) }
 }
 
 /// The nodes under way.
 struct Race<'a> {
-    arguments: &'a Arguments,
+    plan: &'a Plan,
     links: Vec<Arc<Link>>,
-    names: Vec<String>,
     threads: Vec<JoinHandle<()>>,
-    events: Receiver<(usize, Told)>,
+    events: Receiver<(usize, NodeEvent)>,
     /// Which of them have ended.
     has_ended: Vec<bool>,
     /// When nodes were asked last whether they are there.
@@ -149,52 +160,46 @@ struct Race<'a> {
     journal: Option<Journal>,
     recordings: Recordings,
     blocks: Blocks,
-    table: words::Table,
     /// What the user types, once it has begun.
-    notes: Notes,
+    notes: &'a Receiver<String>,
+    tell: Tell<'a>,
 }
 
 impl<'a> Race<'a> {
     /// Lets every node get ready.
-    fn of(
-        arguments: &'a Arguments,
-        nodes: &[Node],
-        options: &RaceArguments,
-        (id, token): (&str, &str),
-    ) -> Result<Race<'a>> {
+    fn of(plan: &'a Plan, notes: &'a Receiver<String>, tell: Tell<'a>) -> Result<Race<'a>> {
         let (sender, events) = mpsc::channel();
-        let names: Vec<String> = nodes.iter().map(|it| it.name.clone()).collect();
         let mut race = Race {
-            arguments,
+            plan,
             links: Vec::new(),
-            table: words::Table::new(&names, output::style(arguments.output.color)),
-            names,
             threads: Vec::new(),
             events,
-            has_ended: vec![false; nodes.len()],
+            has_ended: vec![false; plan.nodes.len()],
             asked_ns: 0,
             failure: None,
             journal: None,
             recordings: Recordings::default(),
-            blocks: Blocks::of(options.duration, options.interval),
-            notes: Notes::default(),
+            blocks: Blocks::of(plan.duration, plan.interval),
+            notes,
+            tell,
         };
         let turn = Arc::default();
-        for (number, node) in nodes.iter().enumerate() {
+        for (number, node) in plan.nodes.iter().enumerate() {
             let is_elsewhere = !matches!(node.place, Place::Here(_));
             let task = Task {
-                race: id.to_owned(),
+                race: plan.id.clone(),
                 settings: node.settings.clone(),
-                interval: options.interval,
+                interval: plan.interval,
                 // Whoever runs the race records the machine that it is run on, outside of its nodes' control groups.
-                is_recorded: is_elsewhere && !options.no_save,
+                is_recorded: is_elsewhere && plan.folder.is_some(),
             };
-            let link = Link::new(node.clone(), task, token, Arc::clone(&turn));
-            let link = Arc::new(link);
+            let own = (&*plan.token, &*plan.program);
+            let link = Arc::new(Link::new(node.clone(), task, own, Arc::clone(&turn)));
             race.links.push(link.clone());
             let sender = sender.clone();
-            let thread = Builder::new().name(format!("node {}", node.name));
-            let thread = thread.spawn(move || link.follow(&(number, sender)));
+            // Who does not listen any more has ended.
+            let follow = move || link.follow(&|event| sender.send((number, event)).is_ok());
+            let thread = Builder::new().name(format!("node {}", node.name)).spawn(follow);
             race.threads.push(thread.map_err(|it| anyhow!(host::thread::refusal(&it)))?);
         }
         Ok(race)
@@ -208,9 +213,8 @@ impl<'a> Race<'a> {
         while ready.iter().any(Option::is_none) && self.failure.is_none() {
             self.beat();
             match self.events.recv_timeout(GLANCE) {
-                Ok((node, Told::Ready(standing))) => {
-                    let text = words::ready(&self.names[node], &standing.offset);
-                    output::note(&self.arguments.output, &text);
+                Ok((node, NodeEvent::Ready(standing))) => {
+                    (self.tell)(Event::Ready(&self.plan.nodes[node].name, &standing.offset))?;
                     ready[node] = Some(*standing);
                 }
                 Ok((node, told)) => self.heard(node, told, None)?,
@@ -244,16 +248,11 @@ impl<'a> Race<'a> {
     }
 
     /// Lets them run, for as long as was asked for.
-    fn run(
-        &mut self,
-        record: &mut Record,
-        options: &RaceArguments,
-        interrupt: &Interrupt,
-    ) -> Result<()> {
-        self.notes = Notes::listen(&self.arguments.output);
+    fn run(&mut self, record: &mut Record, interrupt: &Interrupt) -> Result<()> {
+        (self.tell)(Event::Begun)?;
         let begin_ns = anchor().raw_ns.saturating_add(ns(HEAD_START));
         self.links.iter().for_each(|it| it.begin(begin_ns));
-        let end_ns = begin_ns.saturating_add(ns(options.duration)).saturating_add(ns(GLANCE));
+        let end_ns = begin_ns.saturating_add(ns(self.plan.duration)).saturating_add(ns(GLANCE));
         while self.n_running() > 0 && self.failure.is_none() {
             self.beat();
             match self.events.recv_timeout(GLANCE) {
@@ -280,7 +279,7 @@ impl<'a> Race<'a> {
         while self.n_running() > 0 && anchor().raw_ns < until_ns {
             self.beat();
             match self.events.recv_timeout(GLANCE) {
-                Ok((node, Told::Ended(Ok(())))) => self.has_ended[node] = true,
+                Ok((node, NodeEvent::Ended(Ok(())))) => self.has_ended[node] = true,
                 Ok((node, told)) => {
                     ended = ended.and(self.heard(node, told, record.as_deref_mut()));
                 }
@@ -310,8 +309,8 @@ impl<'a> Race<'a> {
 
     /// The nodes that have not ended.
     fn running(&self) -> impl Iterator<Item = &str> {
-        let nodes = self.names.iter().zip(&self.has_ended);
-        nodes.filter(|(_, has_ended)| !**has_ended).map(|(name, _)| &**name)
+        let nodes = self.plan.nodes.iter().zip(&self.has_ended);
+        nodes.filter(|(_, has_ended)| !**has_ended).map(|(node, _)| &*node.name)
     }
 
     fn n_running(&self) -> usize {
@@ -326,31 +325,26 @@ impl<'a> Race<'a> {
         }
     }
 
-    fn heard(&mut self, node: usize, told: Told, record: Option<&mut Record>) -> Result<()> {
-        match (told, record) {
-            (Told::Interval(trial), Some(record)) => self.interval(node, *trial, record),
-            (Told::Ended(ended), _) => {
+    fn heard(&mut self, node: usize, event: NodeEvent, record: Option<&mut Record>) -> Result<()> {
+        let name = &*self.plan.nodes[node].name;
+        match (event, record) {
+            (NodeEvent::Interval(trial), Some(record)) => self.interval(node, *trial, record),
+            (NodeEvent::Ended(ended), _) => {
                 self.has_ended[node] = true;
-                let name = &self.names[node];
                 let early = || anyhow!("it ended before the race did");
                 let failure = ended.err().unwrap_or_else(early).context(format!("node {name}"));
                 self.failure.get_or_insert(failure);
                 Ok(())
             }
-            (Told::Note(text), _) => {
-                output::note(&self.arguments.output, &format!("{}: {text}", self.names[node]));
-                Ok(())
-            }
-            (Told::Recorded(piece), _) => {
-                let (name, journal) = (&self.names[node], self.journal.as_ref());
+            (NodeEvent::Note(text), _) => (self.tell)(Event::Note(name, &text)),
+            (NodeEvent::Recorded(piece), _) => {
                 let add = |it| self.recordings.add(it, (node, name), &piece);
-                if let Some(Err(why)) = journal.map(add) {
-                    let note = format!("{name}: its recording is not kept: {why:#}");
-                    output::note(&self.arguments.output, &note);
+                match self.journal.as_ref().map(add) {
+                    Some(Err(why)) => (self.tell)(Event::NotRecorded(name, &why)),
+                    Some(Ok(())) | None => Ok(()),
                 }
-                Ok(())
             }
-            (Told::Ready(_) | Told::Interval(_), _) => Ok(()),
+            (NodeEvent::Ready(_) | NodeEvent::Interval(_), _) => Ok(()),
         }
     }
 
@@ -359,10 +353,8 @@ impl<'a> Race<'a> {
         trial.arm = node;
         trial.block = self.blocks.at(trial.began_ns.value().copied().unwrap_or_default());
         trial.number = u32::try_from(record.trials.len() + 1).unwrap_or(u32::MAX);
-        trial.marks.extend(self.notes.written().map(|text| Mark::Note { text }));
-        if !self.arguments.output.json && !self.arguments.output.quiet {
-            output::print(&self.table.lines(node, &trial))?;
-        }
+        trial.marks.extend(self.notes.try_iter().map(|text| Mark::Note { text }));
+        (self.tell)(Event::Interval(node, &trial))?;
         record.trials.push(trial);
         if let Some(journal) = &mut self.journal {
             journal.add(record)?;

@@ -1,8 +1,8 @@
 //! What the machines of a race did meanwhile, beside its result.
 
 use super::link::Piece;
+use crate::sampling::Taping;
 use anyhow::{Result, anyhow};
-use engine::sampling::Taping;
 use facts::HostView;
 use host::Recording;
 use host::tape::Writer;

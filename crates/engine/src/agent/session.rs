@@ -1,50 +1,29 @@
 //! One connection: orders come in, news go out.
 
-use super::desk::{Desk, Run, State, Tape};
+use super::race::{Races, Run, State, Tape};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use engine::secret;
-use host::Live;
 use host::probe::anchor;
 use lab::lines::send;
 use lab::race::protocol::{News, Order, PROTOCOL};
-use lab::record::Fingerprint;
 use lab::trial::Trial;
-use std::cell::Cell;
 use std::io::{self, BufRead, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// How long who connects may take to say who it is.
-pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// How much of a recording is told in one line.
 const PIECE: u64 = 256 << 10;
 
-/// What a stranger has to pass.
-pub(super) struct Door<'a> {
-    pub(super) token: &'a str,
-    /// Until when; none once it has passed.
-    pub(super) until: &'a Cell<Option<Instant>>,
-}
-
-/// Serves one connection to its end. Who has a `door` asks for its token.
+/// Serves a race that was let in, to the end of its connection.
 pub(super) fn serve(
     mut from: impl BufRead,
-    to: impl Write + Send,
-    door: Option<&Door<'_>>,
-    desk: &Desk,
+    mut to: impl Write + Send,
+    races: &Races,
 ) -> io::Result<()> {
+    send(&mut to, &PROTOCOL.welcome())?;
     let to = Mutex::new(to);
     let say = |news: &News| send(&mut *to.lock().unwrap_or_else(PoisonError::into_inner), news);
-    if let Some(why) = greet(&mut from, door)? {
-        return say(&News::Refused { why });
-    }
-    let machine = Fingerprint::of(&host::view(&Live::this_machine()));
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    say(&News::Hello { protocol: PROTOCOL.version, version, machine })?;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         // What the race tells goes out on a thread of its own. Where nobody is there to hear it, the orders end, too.
@@ -65,20 +44,19 @@ pub(super) fn serve(
                 match (order, &current) {
                     (Order::Time, _) => say(&News::Time { ns: anchor().raw_ns })?,
                     (Order::Prepare(task), None) => {
-                        current = listen(desk.take(*task), Heard::default())?;
+                        current = listen(races.begin(*task), Heard::default())?;
                     }
                     (Order::Resume { race, after, recorded }, None) => {
                         let unknown = || format!("the agent knows no race {race}");
                         let heard = Heard { is_ready: false, after, recorded };
-                        current = listen(desk.find(&race).ok_or_else(unknown), heard)?;
+                        current = listen(races.find(&race).ok_or_else(unknown), heard)?;
                     }
                     (Order::Begin { at_ns }, Some(it)) => it.begin(at_ns),
                     (Order::Kept { up_to }, Some(it)) => it.forget(up_to),
                     (Order::End, Some(it)) => it.end(),
                     // It has not begun.
                     (Order::Kept { .. } | Order::End, None) => {}
-                    (Order::Hello { .. } | Order::Prepare(_) | Order::Resume { .. }, _)
-                    | (Order::Begin { .. }, None) => {
+                    (Order::Prepare(_) | Order::Resume { .. }, _) | (Order::Begin { .. }, None) => {
                         let why = "this is not the order of the protocol of a race".to_owned();
                         say(&News::Refused { why })?;
                     }
@@ -90,20 +68,6 @@ pub(super) fn serve(
         is_over.store(true, Ordering::Relaxed);
         obeyed
     })
-}
-
-/// Hears who it is; why it is refused, where it is.
-fn greet(from: &mut impl BufRead, door: Option<&Door<'_>>) -> io::Result<Option<String>> {
-    let said = PROTOCOL.receive_greeting(from)?;
-    door.inspect(|it| it.until.set(None));
-    let Some(Order::Hello { protocol, version, token }) = said else {
-        return Ok(Some("a race begins with hello".to_owned()));
-    };
-    if door.is_some_and(|it| !secret::are_same(it.token, &token)) {
-        let why = "the token is not the agent's; --token-file names a copy of the agent's file";
-        return Ok(Some(why.to_owned()));
-    }
-    Ok(PROTOCOL.misunderstanding("the race", protocol, &version))
 }
 
 /// How far the other side has heard of a race.

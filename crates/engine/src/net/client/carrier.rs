@@ -1,15 +1,15 @@
 //! What carries the data of a test on the client's end, and one message size over it.
 
+use super::Plan;
 use super::link::Link;
-use crate::cli::ClientArguments;
-use crate::commands::net::placement::Over;
-use crate::commands::net::{adapter, own_adapters};
+use crate::net::placement::Over;
+use crate::net::{adapter, own_adapters};
 use anyhow::{Context, Result, anyhow, bail};
 use facts::Bytes;
 use facts::links::perftest::Conflict;
 use lab::failure::Failure;
 use lab::net::perftest::{self, Adapter};
-use lab::net::protocol::{Part, Report, Task, Test, Transport};
+use lab::net::protocol::{Part, Report, Task, Transport};
 use lab::net::{Accounts, Broken, Found, Latencies, Side, Streams};
 use lab::net::{Ends, Figure, Point};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
@@ -22,13 +22,14 @@ pub(super) enum Carrier {
 }
 
 /// Errors: something that RDMA needs is missing on this end or on the server's; says which, and what to do.
-pub(super) fn carrier(link: &mut Link, options: &ClientArguments, task: Task) -> Result<Carrier> {
+pub(super) fn carrier(link: &mut Link, plan: &Plan) -> Result<Carrier> {
+    let task = plan.task;
     // What is wrong on this end is told before the server is asked.
     let own = match task.transport {
         Transport::Tcp => None,
         Transport::Rdma => {
             let version = perftest::version(task.test).map_err(|why| anyhow!(why))?;
-            let adapter = adapter::adapter(&own_adapters(), options.device.as_deref());
+            let adapter = adapter::adapter(&own_adapters(), plan.device.as_deref());
             Some((adapter.map_err(|why| anyhow!(why))?, version))
         }
     };
@@ -61,15 +62,15 @@ impl Carrier {
     pub(super) fn measure(
         &self,
         link: &mut Link,
-        options: &ClientArguments,
-        test: Test,
+        plan: &Plan,
         part: Part,
         stop: &AtomicBool,
         accounts: &mut Accounts<'_>,
     ) -> Result<Option<(Point, Vec<Conflict>)>> {
         accounts.begin();
         link.measure(part)?;
-        let cpus = options.cpus.as_ref();
+        let Task { test, streams, .. } = plan.task;
+        let cpus = plan.cpus.as_ref();
         let measured = match self {
             Carrier::Streams(streams) => {
                 let end = Streams { side: Side::Client, streams, cpus, stop };
@@ -88,7 +89,7 @@ impl Carrier {
             Carrier::Adapter { adapter, server } => {
                 let port = link.listening()?;
                 let is_unwanted = || stop.load(Ordering::Relaxed);
-                let (streams, is_unwanted) = (options.streams, &is_unwanted);
+                let is_unwanted = &is_unwanted;
                 let end = perftest::End { test, streams, adapter, cpus, is_unwanted };
                 end.ask(&part, *server, port).map(|(curve, ran)| {
                     accounts.note_program(&ran);

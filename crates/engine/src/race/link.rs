@@ -1,0 +1,353 @@
+//! The connection to one node: made, lost, and made again.
+//!
+//! ```text
+//!   Preparing -> Following -> Ended
+//!                  |   ^
+//!                  v   |        while the race goes on
+//!                  Lost  -> Ended
+//! ```
+//!
+//! A thread of each node goes through these states; meanwhile the race gives its orders over the same connection.
+
+use super::connection::{Input, Way, answer, offset_of};
+use super::nodes::{Node, Place};
+use crate::peer::client::{Patience, Unanswered, greet};
+use anyhow::{Result, anyhow, bail};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lab::lines::send;
+use lab::race::protocol::{News, Order, PROTOCOL, Ready};
+use lab::race::{Offset, Task};
+use lab::trial::{Mark, Trial};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a lost connection is tried again, and how often.
+const PATIENCE: Patience =
+    Patience { total: Duration::from_secs(60), pause: Duration::from_secs(1) };
+
+/// What a node tells the race.
+pub(super) enum NodeEvent {
+    /// It could begin.
+    Ready(Box<Standing>),
+    /// An interval is over.
+    Interval(Box<Trial>),
+    /// The recording of its machine goes on.
+    Recorded(Piece),
+    /// It has ended: as it should, or why not.
+    Ended(Result<()>),
+    /// Something that has to be said.
+    Note(String),
+}
+
+/// A piece of a recording.
+pub(super) struct Piece {
+    /// Whether a tape begins with it: the first one, or one of a node that began anew.
+    pub(super) is_first: bool,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What is known of a node before it begins.
+pub(super) struct Standing {
+    pub(super) engine: Ready,
+    pub(super) offset: Offset,
+}
+
+/// Whom a node's thread tells what happens; whether anybody listens.
+type Tell<'a> = &'a dyn Fn(NodeEvent) -> bool;
+
+/// A node, as the race sees it.
+pub(super) struct Link {
+    node: Node,
+    task: Task,
+    token: String,
+    /// This program, which nodes of this machine run.
+    program: PathBuf,
+    /// Held by the node of this machine that gets ready: what an interrupt costs is measured on a CPU that no other occupies.
+    turn: Arc<Mutex<()>>,
+    orders: Mutex<Orders>,
+}
+
+/// What orders depend on.
+struct Orders {
+    phase: Phase,
+    /// The way to the agent, once its clock is known.
+    way: Option<Way>,
+    /// The intervals that the agent counts begin behind that one of the race: one that was started anew counts from 1.
+    base: u32,
+}
+
+/// How far the race is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// It is not known when it begins.
+    Preparing,
+    /// It begins, or began, at this moment of our CLOCK_MONOTONIC_RAW.
+    Racing { begin_ns: u64 },
+    /// Nodes are to end.
+    Over,
+}
+
+/// What the thread of a node does.
+enum State {
+    /// It makes a first connection, and the engine ready.
+    Preparing,
+    /// It hears what the node tells.
+    Following(Input),
+    /// It makes the connection again that was lost, and for which reason.
+    Lost(String),
+    /// It has ended: as it should, or why not.
+    Ended(Result<()>),
+}
+
+/// How far a node was heard.
+#[derive(Default)]
+struct Progress {
+    /// The last interval, as the race numbers them.
+    latest: u32,
+    /// How many bytes of the recording.
+    recorded: u64,
+    /// The node began anew, and the next interval is to say so.
+    is_restarted: bool,
+}
+
+impl Link {
+    pub(super) fn new(
+        node: Node,
+        task: Task,
+        (token, program): (&str, &Path),
+        turn: Arc<Mutex<()>>,
+    ) -> Link {
+        Link {
+            task,
+            // Nobody else asks for it.
+            token: if let Place::Agent(_) = node.place { token.to_owned() } else { String::new() },
+            program: program.to_owned(),
+            turn,
+            orders: Mutex::new(Orders { phase: Phase::Preparing, way: None, base: 0 }),
+            node,
+        }
+    }
+
+    /// Shows the agent that the race is there, and asks for a sign of its own.
+    pub(super) fn beat(&self) {
+        self.orders().give(|_| Order::Time);
+    }
+
+    /// Begins at that moment of our CLOCK_MONOTONIC_RAW.
+    pub(super) fn begin(&self, begin_ns: u64) {
+        let mut orders = self.orders();
+        orders.phase = Phase::Racing { begin_ns };
+        orders.repeat_phase();
+    }
+
+    /// Intervals up to this one are kept.
+    pub(super) fn keep(&self, up_to: u32) {
+        let mut orders = self.orders();
+        let up_to = up_to.saturating_sub(orders.base);
+        orders.give(|_| Order::Kept { up_to });
+    }
+
+    /// The race is over.
+    pub(super) fn end(&self) {
+        let mut orders = self.orders();
+        orders.phase = Phase::Over;
+        orders.repeat_phase();
+    }
+
+    /// Tells what the node does until it has ended, or is lost for good.
+    pub(super) fn follow(&self, tell: Tell<'_>) {
+        let mut progress = Progress::default();
+        let mut state = State::Preparing;
+        let ended = loop {
+            state = match state {
+                State::Preparing => self.prepare(tell),
+                State::Following(input) => self.hear(input, &mut progress, tell),
+                State::Lost(why) => self.reconnect(&why, &mut progress, tell),
+                State::Ended(ended) => break ended,
+            };
+        };
+        self.hang_up();
+        tell(NodeEvent::Ended(ended));
+    }
+
+    fn prepare(&self, tell: Tell<'_>) -> State {
+        let prepared = self.connect().and_then(|(mut input, offset)| {
+            let engine = self.make_ready(&mut input)?;
+            Ok((input, Standing { engine, offset }))
+        });
+        match prepared {
+            Ok((input, standing)) => {
+                tell(NodeEvent::Ready(Box::new(standing)));
+                State::Following(input)
+            }
+            Err(why) => State::Ended(Err(why)),
+        }
+    }
+
+    /// Hears intervals until the node has ended, or the connection is lost.
+    fn hear(&self, mut input: Input, progress: &mut Progress, tell: Tell<'_>) -> State {
+        if self.orders().phase == Phase::Over {
+            // The order came before there was anybody to give it to.
+            self.end();
+        }
+        loop {
+            match PROTOCOL.receive(&mut input) {
+                Ok(Some(News::Interval(trial))) => {
+                    let base = self.orders().base;
+                    tell(NodeEvent::Interval(progress.numbered(trial, base)));
+                }
+                Ok(Some(News::Recorded { at, bytes })) => match progress.piece(at, &bytes) {
+                    Some(piece) => drop(tell(NodeEvent::Recorded(piece))),
+                    None => {
+                        let next = progress.recorded;
+                        let why = format!("the agent's recording does not go on at byte {next}");
+                        return self.lost(why);
+                    }
+                },
+                Ok(Some(News::Ended)) => return State::Ended(Ok(())),
+                Ok(Some(News::Failed { why } | News::Refused { why })) => {
+                    return State::Ended(Err(anyhow!(why)));
+                }
+                Ok(Some(News::Time { .. } | News::Ready(_))) => {}
+                Ok(None) => return self.lost("the agent is gone".to_owned()),
+                Err(why) => return self.lost(format!("the connection is lost: {why}")),
+            }
+        }
+    }
+
+    /// What to do without a connection: only while it races a node is worth another.
+    fn lost(&self, why: String) -> State {
+        self.hang_up();
+        if self.is_racing() { State::Lost(why) } else { State::Ended(Err(anyhow!(why))) }
+    }
+
+    fn reconnect(&self, lost: &str, progress: &mut Progress, tell: Tell<'_>) -> State {
+        let seconds = PATIENCE.total.as_secs();
+        tell(NodeEvent::Note(format!("{lost}; trying again for {seconds} s")));
+        let resume = || self.resume(progress).inspect_err(|_| self.hang_up());
+        match PATIENCE.retry(|| self.is_racing(), resume) {
+            Ok(input) => {
+                tell(NodeEvent::Note("connected again".to_owned()));
+                State::Following(input)
+            }
+            Err(why) => {
+                let why = why.unwrap_or_else(|| anyhow!("the race is over"));
+                State::Ended(Err(why.context(format!("{lost}, and no other could be made"))))
+            }
+        }
+    }
+
+    /// Connects again, and goes on where the race is known, or begins anew where the agent is another one.
+    fn resume(&self, progress: &mut Progress) -> Result<Input> {
+        let (mut input, _) = self.connect()?;
+        let Progress { latest, recorded, .. } = *progress;
+        let mut orders = self.orders();
+        let after = latest.saturating_sub(orders.base);
+        orders.give(|_| Order::Resume { race: self.task.race.clone(), after, recorded });
+        drop(orders);
+        match answer(&mut input)? {
+            News::Refused { .. } => {
+                self.orders().base = latest;
+                *progress = Progress { latest, recorded: 0, is_restarted: true };
+                self.make_ready(&mut input)?;
+            }
+            News::Ready(_) => {}
+            News::Failed { why } => bail!(why),
+            _ => bail!(NO_AGENT),
+        }
+        // It may not have heard that before. What has begun already goes on.
+        self.orders().repeat_phase();
+        Ok(input)
+    }
+
+    /// A connection over which both have said hello, and whose clocks are known.
+    fn connect(&self) -> Result<(Input, Offset)> {
+        let (mut input, mut output) = self.node.place.connect(&self.program)?;
+        let who = format!("node {}", self.node.name);
+        let greeted = greet(&PROTOCOL, &who, &self.token, &mut input, &mut output);
+        greeted.map_err(unanswered)?;
+        let offset = offset_of(&mut input, &mut output)?;
+        self.orders().way = Some(Way { output, offset });
+        Ok((input, offset))
+    }
+
+    fn make_ready(&self, input: &mut Input) -> Result<Ready> {
+        let is_here = matches!(self.node.place, Place::Here(_));
+        let _turn = is_here.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
+        self.orders().give(|_| Order::Prepare(Box::new(self.task.clone())));
+        match answer(input)? {
+            News::Ready(ready) => Ok(ready),
+            News::Failed { why } | News::Refused { why } => Err(anyhow!(why)),
+            _ => Err(anyhow!(NO_AGENT)),
+        }
+    }
+
+    /// Closes the way to the agent, and waits for its end where we started it.
+    fn hang_up(&self) {
+        let way = self.orders().way.take();
+        // Behind the lock: whoever gives orders does not wait.
+        drop(way);
+    }
+
+    fn is_racing(&self) -> bool {
+        matches!(self.orders().phase, Phase::Racing { .. })
+    }
+
+    fn orders(&self) -> MutexGuard<'_, Orders> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Orders {
+    /// Where the connection is lost, whoever reads notices.
+    fn give(&mut self, order: impl FnOnce(&Offset) -> Order) {
+        if let Some(Way { output, offset }) = &mut self.way {
+            send(output, &order(offset)).ok();
+        }
+    }
+
+    /// Orders what the race has come to.
+    fn repeat_phase(&mut self) {
+        match self.phase {
+            Phase::Preparing => {}
+            Phase::Racing { begin_ns } => {
+                self.give(|offset| Order::Begin { at_ns: offset.there(begin_ns) });
+            }
+            Phase::Over => self.give(|_| Order::End),
+        }
+    }
+}
+
+impl Progress {
+    /// An interval, as the race numbers them.
+    fn numbered(&mut self, mut trial: Box<Trial>, base: u32) -> Box<Trial> {
+        trial.number = trial.number.saturating_add(base);
+        if std::mem::take(&mut self.is_restarted) {
+            trial.marks.push(Mark::Restarted);
+        }
+        self.latest = trial.number;
+        trial
+    }
+
+    /// The next piece of the recording; `None` where it is another one.
+    fn piece(&mut self, at: u64, text: &str) -> Option<Piece> {
+        let bytes = BASE64_STANDARD.decode(text).ok().filter(|_| at == self.recorded)?;
+        self.recorded = self.recorded.saturating_add(bytes.len() as u64);
+        Some(Piece { is_first: at == 0, bytes })
+    }
+}
+
+/// What is said of an answer that no agent gives.
+const NO_AGENT: &str = "what answers is no agent";
+
+fn unanswered(why: Unanswered) -> anyhow::Error {
+    match why {
+        Unanswered::Refused(why) => anyhow!("the agent refuses: {why}"),
+        Unanswered::Differs(why) => anyhow!(why),
+        Unanswered::Strange => anyhow!(NO_AGENT),
+        Unanswered::Closed => anyhow!("the agent ended without a word"),
+        Unanswered::Broken(why) => anyhow!(why),
+    }
+}
