@@ -5,8 +5,11 @@
 
 pub mod advised;
 pub mod agent;
+pub mod bench;
 pub mod change;
 pub mod clock;
+mod event;
+pub mod experiment;
 pub mod interrupt;
 pub mod measure;
 pub mod net;
@@ -16,3 +19,5 @@ pub mod race;
 pub mod results_folder;
 pub mod sampling;
 pub mod secret;
+
+pub use event::{Event, Progress, StudyPlan, Tell};

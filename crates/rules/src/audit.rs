@@ -40,13 +40,31 @@ pub fn audit(host: &HostView) -> Audit {
 
 #[cfg(test)]
 mod tests {
-    use super::{Audit, audit};
+    use super::{Audit, CHECKS, Check, audit};
     use crate::fixture::{XEON, host_of};
     use facts::Elsewhere;
 
     fn unknown<'a>(audit: &'a Audit, remedy: &str) -> Vec<&'a str> {
         let has = |missing: &facts::Missing| missing.remedy() == Some(remedy);
         audit.unknown.iter().filter(|(_, it)| has(it)).map(|(check, _)| check.id).collect()
+    }
+
+    fn ids<T>(list: &[(&'static Check, T)]) -> Vec<&'static str> {
+        list.iter().map(|(check, _)| check.id).collect()
+    }
+
+    #[test]
+    fn where_nothing_was_read_every_check_is_unknown_and_none_is_clean() {
+        let nothing_read = audit(&host_of("fullclock capture 1\n"));
+        assert_eq!(ids(&nothing_read.unknown), CHECKS.iter().map(|it| it.id).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_host_that_has_nothing_has_no_fault() {
+        let empty = audit(&host_of(""));
+        assert_eq!(ids(&empty.findings), [""; 0]);
+        let clean: Vec<_> = empty.clean.iter().map(|it| it.id).collect();
+        assert_eq!(clean, [""; 0]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+pub mod applied;
 pub mod audit;
 pub mod ceiling;
 pub mod check;
@@ -26,18 +27,15 @@ pub mod plan;
 pub mod power_cap;
 pub mod prochot;
 pub mod profile;
+pub mod segment;
 pub mod setting;
 pub mod settings;
 pub mod spin;
-pub mod stretch;
 pub mod tick;
 pub mod watch;
 
 mod amd_limits;
 pub mod boot_edit;
-mod cycles;
 #[cfg(test)]
 mod fixture;
-mod residency;
-mod throttling;
 mod tick_rate;

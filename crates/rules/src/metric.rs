@@ -1,12 +1,8 @@
-//! The shape every metric has: a value made of two counters and the time between them.
-
-mod summary;
-
-pub use summary::Summary;
+//! The shape every metric has: a value made of two counters and the time between them, and values of many CPUs as one.
 
 use crate::interval::{Column, Interval, Rows};
 use facts::counters::Family;
-use facts::{Fact, Missing, PerCpu};
+use facts::{CpuSet, Fact, Missing, PerCpu};
 
 /// One quantity of a host over an interval.
 ///
@@ -47,9 +43,9 @@ pub struct Series {
 pub enum Values {
     /// One for each CPU that was online.
     Cpus(PerCpu<f64>),
-    /// One for each core, by the CPU that was asked for it.
+    /// One for each core, by the CPU on which it was read.
     Cores(PerCpu<f64>),
-    /// One for each package, by the CPU that was asked for it.
+    /// One for each package, by the CPU on which it was read.
     Packages(PerCpu<f64>),
     /// One for the whole host.
     Host(Fact<f64>),
@@ -138,14 +134,14 @@ impl Values {
     }
 }
 
-/// Makes something of each row's answer, and keeps the reason where there is none.
+/// Maps each row's value, and keeps the reason where there is none.
 pub(crate) fn each<T>(rows: &PerCpu<T>, value: impl Fn(&T) -> Fact<f64>) -> PerCpu<f64> {
     let value = |fact: &Fact<T>| fact.as_ref().map_err(Missing::clone).and_then(&value);
     rows.iter().map(|(row, fact)| (row, value(fact))).collect()
 }
 
 impl Unit {
-    /// As written behind a number.
+    /// As written after a number.
     pub fn symbol(self) -> &'static str {
         match self {
             Unit::Percent => "%",
@@ -157,12 +153,116 @@ impl Unit {
         }
     }
 
-    /// As many digits behind the point as its sources can bear.
+    /// The number of decimals that its sources support.
     pub fn decimals(self) -> usize {
         match self {
             Unit::Percent | Unit::Watts => 2,
             Unit::MillisecondsPerSecond => 1,
             Unit::Megahertz | Unit::PerSecond | Unit::Celsius => 0,
         }
+    }
+}
+
+/// What the values of several CPUs come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Of the values that are known.
+    pub value: f64,
+    /// How many those are.
+    pub known: usize,
+    /// How many more there should have been.
+    pub missing: usize,
+}
+
+impl Series {
+    /// The values of the rows in `cpus` as one; of a core or a package, if the CPU on which it was read is among them.
+    ///
+    /// Missing where none of them is known, with the reason that weighs most, and where the value is one of
+    /// the whole host.
+    pub fn over(&self, cpus: &CpuSet, kind: Kind) -> Fact<Summary> {
+        let rows = match &self.values {
+            Values::Cpus(rows) | Values::Cores(rows) | Values::Packages(rows) => rows,
+            Values::Host(_) => {
+                return Err(Missing::not_here("value of some CPUs", "the whole host has one"));
+            }
+        };
+        let (mut known, mut asked, mut sum, mut peak) = (0, 0, 0.0, f64::NEG_INFINITY);
+        let mut reason: Option<&Missing> = None;
+        for fact in cpus.iter().filter_map(|cpu| rows.get(cpu)) {
+            asked += 1;
+            match fact {
+                Ok(value) => {
+                    known += 1;
+                    sum += value;
+                    peak = peak.max(*value);
+                }
+                // "We do not know" outweighs "there is none", as in `PerCpu::missing`.
+                Err(why) if reason.is_none_or(|it| it.is_absence() && !why.is_absence()) => {
+                    reason = Some(why);
+                }
+                Err(_) => {}
+            }
+        }
+        if known == 0 {
+            return Err(reason
+                .cloned()
+                .unwrap_or_else(|| Missing::absent(format!("a value of CPUs {cpus}"))));
+        }
+        let value = match kind {
+            Kind::Sum => sum,
+            Kind::Mean => sum / known as f64,
+            Kind::Peak => peak,
+        };
+        Ok(Summary { value, known, missing: asked - known })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::PerCpu;
+
+    fn over(cpus: &str, kind: Kind) -> String {
+        let rows: PerCpu<f64> = [
+            (0, Ok(10.0)),
+            (1, Ok(30.0)),
+            (2, Err(Missing::not_here("clock", "was not busy"))),
+            (3, Err(Missing::denied("/dev/cpu/3/msr"))),
+        ]
+        .into_iter()
+        .collect();
+        let series = Series::part("", Values::Cpus(rows));
+        match series.over(&CpuSet::parse_list(cpus).unwrap(), kind) {
+            Ok(Summary { value, known, missing }) => {
+                format!("{value} of {known}, {missing} missing")
+            }
+            Err(missing) => missing.to_string(),
+        }
+    }
+
+    #[test]
+    fn values_go_together_as_their_kind_says() {
+        assert_eq!(over("0-1", Kind::Sum), "40 of 2, 0 missing");
+        assert_eq!(over("0-1", Kind::Mean), "20 of 2, 0 missing");
+        assert_eq!(over("0-1", Kind::Peak), "30 of 2, 0 missing");
+    }
+
+    #[test]
+    fn what_is_missing_is_counted_and_not_taken_for_zero() {
+        assert_eq!(over("0-9", Kind::Mean), "20 of 2, 2 missing");
+    }
+
+    #[test]
+    fn with_nothing_known_the_weightiest_reason_remains() {
+        assert_eq!(over("2", Kind::Sum), "no clock here: was not busy");
+        assert_eq!(over("2-3", Kind::Sum), "/dev/cpu/3/msr may not be read");
+        assert_eq!(over("7", Kind::Sum), "a value of CPUs 7 does not exist");
+    }
+
+    #[test]
+    fn a_value_of_the_host_is_not_that_of_some_cpus() {
+        let series = Series::part("", Values::Host(Ok(1.0)));
+        let all = CpuSet::parse_list("0-3").unwrap();
+        assert!(series.over(&all, Kind::Sum).unwrap_err().is_absence());
     }
 }

@@ -10,15 +10,15 @@ use std::fmt;
 /// What is declared here is all that the command line, the reports and the documentation know of it. Its place in every
 /// list is that in `settings::SETTINGS`.
 pub struct Setting {
-    /// A noun, the kernel's word where there is one: `governor`. Also the name of its file.
+    /// A noun, the kernel's word where there is one: `governor`. Also the name of its file, or of its row in one.
     pub id: &'static str,
     /// The same in a few words, for lists.
     pub title: &'static str,
     /// Markdown for `fullclock explain ID`, with the headings of [`HEADINGS`].
     pub doc: &'static str,
-    /// Where the facts behind it are written.
+    /// Where its facts are documented.
     pub references: &'static [Reference],
-    /// What may be asked of it, for help and errors: `the name of a governor that scaling_available_governors lists`.
+    /// The values it takes, for help and errors: `the name of a governor that scaling_available_governors lists`.
     pub takes: &'static str,
     /// What one value of it holds for.
     pub scope: Scope,
@@ -43,7 +43,7 @@ pub struct Setting {
     pub plan: fn(&Scene<'_>, &Wanted<'_>) -> Planned,
 }
 
-/// The writes, or why there are none. No writes: everything is as wanted already.
+/// The writes, or why there are none. No writes: everything is already set.
 pub type Planned = Result<Change, Refusal>;
 
 /// What a setting plans.
@@ -115,12 +115,12 @@ pub struct Scene<'a> {
     pub controls: &'a Controls,
 }
 
-/// What is asked of a setting.
+/// A requested value of a setting.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
     /// The value, without its CPUs.
     pub value: &'a str,
-    /// The CPUs it is asked for; `None` for all.
+    /// The CPUs it is requested for; `None` for all.
     pub cpus: Option<&'a CpuSet>,
     /// Whether the user accepts what [`Risk::High`] means.
     pub i_know: bool,
@@ -129,7 +129,7 @@ pub struct Wanted<'a> {
 /// Why a setting plans nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
-    /// The value is none that it takes here; the text says which it does.
+    /// The value is not one that it takes here; the text says which are.
     Value(String),
     /// The host does not let it be changed, or changing it would harm; the text says why and what to do instead.
     Host(String),
@@ -243,7 +243,7 @@ impl Risk {
 }
 
 impl Wanted<'_> {
-    /// Whether the setting is asked for this CPU.
+    /// Whether the setting is requested for this CPU.
     pub fn covers(&self, cpu: u32) -> bool {
         self.cpus.is_none_or(|cpus| cpus.contains(cpu))
     }

@@ -1,6 +1,7 @@
 //! How an agent is reached: a process that is started here or by ssh, or one that listens.
 
 use super::nodes::Place;
+use crate::change::opened::program;
 use crate::clock::now;
 use crate::peer::ANSWER;
 use crate::peer::client::reach;
@@ -13,7 +14,6 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::ToSocketAddrs;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -67,11 +67,11 @@ impl Write for Output {
 }
 
 impl Place {
-    /// Connects to the agent there; `program` is this program, which nodes of this machine run.
-    pub(super) fn connect(&self, program: &Path) -> Result<(Input, Output)> {
+    /// Connects to the agent there.
+    pub(super) fn connect(&self) -> Result<(Input, Output)> {
         match self {
             Place::Here(group) => {
-                let mut command = command(program.as_os_str());
+                let mut command = command(program()?.as_os_str());
                 command.args(["agent", "--stdio"]);
                 command.args(group.iter().flat_map(|it| ["--cgroup", it]));
                 started(command)

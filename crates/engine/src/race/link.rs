@@ -19,7 +19,6 @@ use lab::lines::send;
 use lab::race::protocol::{News, Order, PROTOCOL, Ready};
 use lab::race::{Offset, Task};
 use lab::trial::{Mark, Trial};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -62,8 +61,6 @@ pub(super) struct Link {
     node: Node,
     task: Task,
     token: String,
-    /// This program, which nodes of this machine run.
-    program: PathBuf,
     /// Held by the node of this machine that gets ready: what an interrupt costs is measured on a CPU that no other occupies.
     turn: Arc<Mutex<()>>,
     orders: Mutex<Orders>,
@@ -113,17 +110,11 @@ struct Progress {
 }
 
 impl Link {
-    pub(super) fn new(
-        node: Node,
-        task: Task,
-        (token, program): (&str, &Path),
-        turn: Arc<Mutex<()>>,
-    ) -> Link {
+    pub(super) fn new(node: Node, task: Task, token: &str, turn: Arc<Mutex<()>>) -> Link {
         Link {
             task,
             // Nobody else asks for it.
             token: if let Place::Agent(_) = node.place { token.to_owned() } else { String::new() },
-            program: program.to_owned(),
             turn,
             orders: Mutex::new(Orders { phase: Phase::Preparing, way: None, base: 0 }),
             node,
@@ -264,7 +255,7 @@ impl Link {
 
     /// A connection over which both have said hello, and whose clocks are known.
     fn connect(&self) -> Result<(Input, Offset)> {
-        let (mut input, mut output) = self.node.place.connect(&self.program)?;
+        let (mut input, mut output) = self.node.place.connect()?;
         let who = format!("node {}", self.node.name);
         let greeted = greet(&PROTOCOL, &who, &self.token, &mut input, &mut output);
         greeted.map_err(unanswered)?;

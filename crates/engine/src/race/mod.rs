@@ -57,8 +57,6 @@ pub struct Plan {
     pub interval: Duration,
     /// What agents that listen have to hear.
     pub token: String,
-    /// This program, which nodes of this machine run.
-    pub program: PathBuf,
     /// Where the result and the recordings are kept; `None` where they are not.
     pub folder: Option<PathBuf>,
 }
@@ -193,8 +191,8 @@ impl<'a> Race<'a> {
                 // Whoever runs the race records the machine that it is run on, outside of its nodes' control groups.
                 is_recorded: is_elsewhere && plan.folder.is_some(),
             };
-            let own = (&*plan.token, &*plan.program);
-            let link = Arc::new(Link::new(node.clone(), task, own, Arc::clone(&turn)));
+            let link = Link::new(node.clone(), task, &plan.token, Arc::clone(&turn));
+            let link = Arc::new(link);
             race.links.push(link.clone());
             let sender = sender.clone();
             // Who does not listen any more has ended.

@@ -2,6 +2,7 @@
 
 use crate::cli::{AgentArguments, Arguments};
 use crate::output;
+use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use engine::agent::{self, Agent, TOKEN};
 use engine::interrupt::Interrupt;
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<ExitCode> {
-    super::bench::clear_up(arguments, &std::env::temp_dir(), None);
+    engine::bench::clear_up(&std::env::temp_dir(), None, &mut tell(arguments))?;
     if options.stdio {
         return on_stdio(options);
     }

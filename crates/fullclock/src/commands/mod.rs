@@ -56,7 +56,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(Command::WatchDrift(options)) => change::drift::run(arguments, options),
         Some(Command::Experiment(options)) => experiment::run(arguments, options),
         Some(Command::Report(options)) => experiment::report(arguments, options),
-        Some(Command::OccupyCpus { cpus }) => experiment::occupy(cpus),
+        Some(Command::OccupyCpus { cpus }) => {
+            engine::experiment::occupy(cpus).map(|()| ExitCode::SUCCESS)
+        }
         Some(Command::HoldLatency { microseconds }) => change::held::latency(*microseconds),
         Some(Command::GuardChange { folder, change }) => {
             change::held::guard(folder, change.as_deref())

@@ -1,12 +1,11 @@
 //! `fullclock race`: nodes that commit at the same time, and why one of them is slower.
 
 use crate::cli::{Arguments, RaceArguments};
-use crate::commands::bench;
-use crate::commands::change::program;
-use crate::output;
-use crate::output::OutputArguments;
+use crate::output::{self, OutputArguments};
+use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use engine::agent::TOKEN;
+use engine::bench;
 use engine::interrupt::Interrupt;
 use engine::race::nodes::{Place, planned};
 use engine::race::{Event, Plan, Raced};
@@ -34,11 +33,10 @@ pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<Exit
         String::new()
     };
     let folder = kept_in(options.no_save, options.results.as_deref())?;
-    bench::clear_up(arguments, &std::env::temp_dir(), folder.as_deref());
+    bench::clear_up(&std::env::temp_dir(), folder.as_deref(), &mut tell(arguments))?;
     let (id, began) = bench::moment("race");
     let (duration, interval) = (options.duration, options.interval);
-    let program = program()?;
-    let plan = Plan { id, began, nodes, duration, interval, token, program, folder };
+    let plan = Plan { id, began, nodes, duration, interval, token, folder };
     let interrupt = Interrupt::listen()?;
     let (typed, notes) = mpsc::channel();
     let mut shown = Shown::of(&arguments.output, &plan, typed);
@@ -54,7 +52,7 @@ fn finish(arguments: &Arguments, raced: Raced) -> Result<ExitCode> {
         ended?;
         bail!("no node told an interval: give it longer with -d");
     }
-    let kept = journal.map(|it| bench::kept(it, &arguments.output, &record)).transpose();
+    let kept = journal.map(|it| bench::kept(it, &record, &mut tell(arguments))).transpose();
     let file = kept.as_ref().ok().and_then(Option::as_deref);
     let mut report = Report::of(&record, file);
     report.recordings = file.map(recordings).unwrap_or_default();

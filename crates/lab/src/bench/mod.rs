@@ -63,6 +63,7 @@ pub struct BootOf {
 }
 
 /// One of the things compared.
+#[derive(Clone)]
 pub struct PlannedArm {
     /// What it is called.
     pub name: String,

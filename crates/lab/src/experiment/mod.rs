@@ -127,6 +127,23 @@ impl Factor {
     /// The level of `load` at which every other CPU is busy.
     pub const ALL_CORES: &str = "all-cores";
 
+    /// A factor with these levels; of one value of a setting, against what is found.
+    pub fn named(name: &str, mut levels: Vec<String>) -> Factor {
+        let lone = Factor { name: name.to_owned(), levels: Vec::new() };
+        if levels.len() == 1 && lone.kind() == Kind::Setting {
+            levels.insert(0, Factor::AS_FOUND.to_owned());
+        }
+        Factor { levels, ..lone }
+    }
+
+    /// The factor that `governor=performance,powersave` names, also with brackets; `None` where there is no `=`.
+    pub fn parse(word: &str) -> Option<Factor> {
+        let (name, levels) = word.split_once('=')?;
+        let levels = levels.trim().trim_start_matches('[').trim_end_matches(']');
+        let levels = levels.split(',').map(|it| it.trim().to_owned());
+        Some(Factor::named(name.trim(), levels.filter(|it| !it.is_empty()).collect()))
+    }
+
     /// What it varies.
     pub fn kind(&self) -> Kind {
         match self.name.as_str() {

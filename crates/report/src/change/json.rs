@@ -1,11 +1,11 @@
 //! Changes as JSON, in the shapes that `schemas/` publishes.
 
-use super::Applied;
 use crate::json::{SCHEMA_VERSION, pretty};
 use facts::change::Written;
 use facts::change::{Aim, Target, Write};
 use facts::change::{ChangeStanding, Guarding, Standing, WrittenPlace};
 use facts::change::{ChangeState, Overdue, RevertOutcome, Undone};
+use rules::applied::Applied;
 use rules::plan::{Plan, Request, Step};
 use rules::setting::{Effect, Refusal, Risk};
 use serde_json::{Result, Value, json};
@@ -19,13 +19,13 @@ pub fn plan_json(plan: &Plan) -> Result<String> {
 }
 
 /// What was written: `schemas/apply-1.json`.
-pub fn applied_json(applied: &Applied<'_>) -> Result<String> {
+pub fn applied_json(applied: &Applied) -> Result<String> {
     let not_taken =
         |(target, why): &(Target, String)| json!({ "target": target.to_string(), "why": why });
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
         "fullclock": env!("CARGO_PKG_VERSION"),
-        "plan": planned(applied.plan),
+        "plan": planned(&applied.plan),
         "change": applied.id,
         "is_in_force": applied.id.is_some() && applied.error.is_none(),
         "error": applied.error,

@@ -1,11 +1,11 @@
 //! What came of a change, and of taking one back, as text.
 
-use super::Applied;
 use super::places::join;
 use super::plan::shown;
 use crate::Style;
 use crate::page::{BOLD, Page};
 use facts::change::{RevertOutcome, Target, Undone};
+use rules::applied::Applied;
 use rules::boot_edit::activation;
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const MARGIN: usize = 2;
 
 /// What came of `fullclock apply`, behind the plan.
-pub fn applied(applied: &Applied<'_>, verbose: bool, style: Style) -> String {
+pub fn applied(applied: &Applied, verbose: bool, style: Style) -> String {
     let mut page = Page::new(style);
     for (target, why) in &applied.not_taken {
         page.paragraph(MARGIN, &format!("not taken: {target}: {why}"));
@@ -42,7 +42,7 @@ fn after_failure(undone: &[Undone]) -> &'static str {
     }
 }
 
-fn kept(applied: &Applied<'_>, id: &str) -> String {
+fn kept(applied: &Applied, id: &str) -> String {
     let n = applied.n_writes;
     let writes = if n == 1 { "1 write".to_owned() } else { format!("{n} writes") };
     let ends = match applied.confirm_within {

@@ -1,14 +1,16 @@
 //! What a finding advises on the host that has it.
 //!
 //! One rule: a command, or a line of `fullclock apply`, is printed only where `plan` on that host accepts the change, and only where every
-//! write of it goes to a place that the finding names. Checks request settings ([`Finding::fix_by`]); their own writes are the commands.
-//! What no setting does comes from one list, [`COMMANDS`](crate::commands::COMMANDS), each with a precondition.
+//! write of it goes to a place that the finding names: one of its evidence, or one that its check adds. Checks request settings
+//! ([`Finding::fix_by`]); their own writes are the commands. What no setting does comes from one list,
+//! [`COMMANDS`](crate::commands::COMMANDS), each with a precondition.
+//!
+//! Evidence shows one example of many. A path of one CPU or cpufreq policy, or a register of one CPU, stands for the same of each CPU that
+//! the finding is on.
 
 pub(crate) mod lasting;
-mod places;
 mod shell;
 
-pub use places::is_named;
 pub(crate) use shell::brace_list;
 
 use crate::check::Check;
@@ -17,8 +19,8 @@ use crate::finding::{ByHand, Finding, Requested};
 use crate::plan::{self, Request, Step};
 use crate::setting::Effect;
 use crate::settings;
-use facts::HostView;
-use facts::change::{Aim, Controls};
+use facts::change::{Aim, Controls, Target, matched};
+use facts::{CpuSet, HostView};
 use std::collections::BTreeSet;
 
 /// Findings, each with its check, as an audit has them.
@@ -102,5 +104,64 @@ fn allow_commands(host: &HostView, finding: &mut Finding) {
             (Err(why), Kind::Changes { .. }) => finding.fix.refused.push(format!("{text}: {why}")),
         }
         finding.fix.commands.push(it);
+    }
+}
+
+/// Whether a finding names this place.
+pub fn is_named(host: &HostView, finding: &Finding, target: &Target) -> bool {
+    let place = target.to_string();
+    let evidence = finding.evidence.iter().map(|it| it.source.as_str());
+    let mut named = evidence.chain(finding.fix.places.iter().map(String::as_str));
+    named.any(|named| {
+        named == place
+            || (named.contains('*') && matched(named, &place).is_some())
+            || is_of_its_cpus(host, finding, named, &place)
+    })
+}
+
+/// Whether a place is that of the example on another CPU of the finding.
+fn is_of_its_cpus(host: &HostView, finding: &Finding, example: &str, place: &str) -> bool {
+    let (Some(scope), Some(example), Some(place)) =
+        (&finding.cpus, PerCpu::of(example), PerCpu::of(place))
+    else {
+        return false;
+    };
+    let is_same = (example.before, example.after) == (place.before, place.after);
+    let cpus = place.cpus(host);
+    is_same && !cpus.is_empty() && cpus.minus(&scope.cpus).is_empty()
+}
+
+/// A path with the number of a CPU or of a policy in it.
+struct PerCpu<'a> {
+    before: &'a str,
+    number: u32,
+    after: &'a str,
+}
+
+impl<'a> PerCpu<'a> {
+    fn of(path: &'a str) -> Option<PerCpu<'a>> {
+        /// What stands before the number; the registers of a CPU are a file of a folder of that name.
+        const BEFORE: &[&str] =
+            &["/sys/devices/system/cpu/cpufreq/policy", "/sys/devices/system/cpu/cpu", "/dev/cpu/"];
+        let rest = BEFORE.iter().find_map(|it| path.strip_prefix(it))?;
+        let (digits, _) = rest.split_once('/')?;
+        let number = digits.parse().ok()?;
+        let (before, after) = (&path[..path.len() - rest.len()], rest.strip_prefix(digits)?);
+        Some(PerCpu { before, number, after })
+    }
+
+    /// The CPUs that the place holds for.
+    fn cpus(&self, host: &HostView) -> CpuSet {
+        if !self.before.ends_with("policy") {
+            return [self.number].into_iter().collect();
+        }
+        let folder = format!("{}{}", self.before, self.number);
+        let policies = host.cpufreq.policies.as_deref().unwrap_or_default();
+        let cpus = policies.iter().find(|it| it.folder == folder).map(|it| it.cpus.clone());
+        match (cpus, &host.topology.online) {
+            // A CPU that is offline has no clock.
+            (Some(cpus), Ok(online)) => cpus.and(online),
+            (cpus, _) => cpus.unwrap_or_default(),
+        }
     }
 }

@@ -1,15 +1,85 @@
-//! Every check, in the order in which they are shown.
-
-mod frequency;
-mod idle;
-mod ipmi;
-mod links;
-mod power;
-mod stopped;
-mod system;
-mod tick;
+//! Every check by family, and the list of all in the order in which they are shown.
 
 use crate::check::Check;
+
+/// Who chooses the clock, and within which limits.
+mod frequency {
+    pub(super) mod capped_frequency;
+    pub(super) mod mixed_frequency_settings;
+    pub(super) mod no_frequency_driver;
+    pub(super) mod power_saving_bias;
+    pub(super) mod rival_tuner;
+    pub(super) mod slow_governor;
+    pub(super) mod turbo_off;
+}
+
+/// How deep CPUs without work may sleep.
+mod idle {
+    pub(super) mod no_idle_driver;
+    pub(super) mod slow_idle_governor;
+    pub(super) mod turbo_headroom_lost;
+}
+
+/// The BMC, and the kernel thread that waits for it.
+mod ipmi {
+    pub(super) mod ipmi_without_interrupt;
+    pub(super) mod kipmid_busy;
+}
+
+/// The links that data comes in over.
+mod links {
+    pub(super) mod ethernet_link_degraded;
+    pub(super) mod infiniband_link_degraded;
+    pub(super) mod nic_far_from_cpu;
+    pub(super) mod pcie_link_degraded;
+}
+
+/// Limits on power and on what is not a core.
+mod power {
+    pub(super) mod bmc_power_cap;
+    pub(super) mod low_power_limit;
+    pub(super) mod uncore_capped;
+}
+
+/// What stops or clips the clock behind the kernel's back: firmware, heat, the board, the management controller.
+mod stopped {
+    pub(super) mod clock_below_minimum;
+    pub(super) mod clock_modulation;
+    pub(super) mod forced_idle;
+    pub(super) mod known_bad_firmware;
+    pub(super) mod prochot_asserted;
+    pub(super) mod smi_storm;
+    pub(super) mod thermal_throttling;
+}
+
+/// The kernel and the machine around the processors.
+mod system {
+    pub(super) mod cgroup_quota_throttling;
+    pub(super) mod lazy_preemption;
+    pub(super) mod offline_cpus;
+    pub(super) mod slow_clocksource;
+    pub(super) mod split_lock_penalty;
+    pub(super) mod stolen_time;
+}
+
+/// Whether the CPUs that were set aside are really left alone: the tick, interrupts, the kernel's own work.
+mod tick {
+    pub(super) mod irqs_on_isolated;
+    pub(super) mod isolated_without_nohz_full;
+    pub(super) mod nmi_watchdog_tick;
+    pub(super) mod nohz_full_ineffective;
+    pub(super) mod nohz_full_unsupported;
+    pub(super) mod nonexistent_cpus_listed;
+    pub(super) mod rcu_callbacks_on_isolated;
+    pub(super) mod vmstat_tick;
+
+    use facts::{CpuSet, HostView};
+
+    /// The CPUs that take the work which the isolated ones are spared; empty where that is not known.
+    fn housekeeping(host: &HostView, isolated: &CpuSet) -> CpuSet {
+        host.topology.online.as_ref().map(|online| online.minus(isolated)).unwrap_or_default()
+    }
+}
 
 /// The list of checks: command line, reports, documentation and tests iterate over it.
 pub const CHECKS: &[&Check] = &[

@@ -1,9 +1,9 @@
-//! One family's table at both ends of an interval, row beside row.
+//! One family's table at both ends of an interval, row by row.
 //!
 //! Rows and columns are matched once for all that is made of them, because a machine of 1,024 CPUs has some
 //! thousand of each.
 
-use super::rise::{Rise, backwards, elapsed};
+use super::{Rise, backwards, elapsed};
 use facts::counters::{Family, Table};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use std::collections::BTreeMap;

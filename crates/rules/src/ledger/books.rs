@@ -4,14 +4,14 @@
 //! came in, stolen time out of the tasks (a guest wants its CPU when it has one) and what is more than those out of
 //! idle, forced idle and a quota out of idle. What a source leaves out by itself is not taken out again.
 
-use super::accounting::Accounting;
-use super::activity::Activity;
 use super::amount::{Amount, part};
 use super::clock::{self, Clock};
 use super::evidence::Evidence;
 use super::idle_time::idle_time;
 use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
+use super::reference::Activity;
 use super::reference::Reference;
+use super::run_time::Accounting;
 use super::run_time::{self, Ended};
 use super::spun;
 use super::tasks::{Owner, TaskIndex, TaskTimes};
@@ -48,20 +48,20 @@ pub struct Books<'a> {
     pub(crate) reference: Option<Reference>,
 }
 
-/// What the books of all CPUs rest on, made once.
-pub(crate) struct Premises<'a> {
+/// What the books of all CPUs share, made once.
+pub(crate) struct Shared<'a> {
     accounting: Accounting,
     counted: Counted<'a>,
     pub(super) tasks: Fact<TaskIndex>,
     ended: Ended,
 }
 
-impl<'a> Premises<'a> {
-    pub(crate) fn of(evidence: &'a Evidence<'a>) -> Premises<'a> {
+impl<'a> Shared<'a> {
+    pub(crate) fn of(evidence: &'a Evidence<'a>) -> Shared<'a> {
         let accounting = Accounting::of(evidence.interval.host);
         let tasks = TaskIndex::new(evidence);
         let ended = tasks.as_ref().map(|it| Ended::of(evidence, &accounting, it));
-        Premises {
+        Shared {
             ended: ended.unwrap_or_default(),
             accounting,
             counted: Counted::new(evidence),
@@ -74,20 +74,20 @@ impl<'a> Books<'a> {
     /// Opens the books of a CPU. Quota and reference depend on all CPUs and are entered afterwards.
     pub(crate) fn open(
         evidence: &'a Evidence<'a>,
-        premises: &Premises<'_>,
+        shared: &Shared<'_>,
         cpu: u32,
         wall_ns: u64,
     ) -> Books<'a> {
         if let Some(spun) = evidence.spun.get(cpu) {
-            return spun::books(evidence, premises, cpu, wall_ns, spun);
+            return spun::books(evidence, shared, cpu, wall_ns, spun);
         }
         let stolen = stolen(evidence, cpu, wall_ns);
         let interruptions =
-            interruptions(evidence, &premises.accounting, &premises.counted, cpu, wall_ns);
+            interruptions(evidence, &shared.accounting, &shared.counted, cpu, wall_ns);
         let gross_idle = idle_time(&evidence.interval, &evidence.traced_on(cpu), cpu, wall_ns);
         let idle_ns = gross_idle.as_ref().map_or(0, |it| it.amount.ns);
         let stolen_ns = stolen.as_ref().map_or(0, |it| it.ns);
-        let gross = gross_tasks(evidence, premises, cpu, wall_ns, stolen_ns);
+        let gross = gross_tasks(evidence, shared, cpu, wall_ns, stolen_ns);
 
         let mut from_idle = 0;
         let tasks = gross.map(|(tasks, is_traced)| {
@@ -95,7 +95,7 @@ impl<'a> Books<'a> {
                 Ok(edge) if is_traced => tasks.without_edges(*edge),
                 _ => tasks,
             };
-            let (net, surplus) = premises.net(tasks, is_traced, &interruptions, stolen_ns, idle_ns);
+            let (net, surplus) = shared.net(tasks, is_traced, &interruptions, stolen_ns, idle_ns);
             from_idle = surplus;
             net
         });
@@ -132,7 +132,7 @@ impl<'a> Books<'a> {
     }
 }
 
-impl Premises<'_> {
+impl Shared<'_> {
     /// Tasks without interrupts and stolen time, and the stolen time that was more than all tasks.
     fn net(
         &self,
@@ -187,16 +187,16 @@ pub(super) fn stolen(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Am
 /// that lost sight of more than they are unsure of.
 fn gross_tasks(
     evidence: &Evidence<'_>,
-    premises: &Premises<'_>,
+    shared: &Shared<'_>,
     cpu: u32,
     wall_ns: u64,
     stolen_ns: u64,
 ) -> Fact<(TaskTimes, bool)> {
-    let index = premises.tasks.as_ref().map_err(Missing::clone)?;
-    let (accounting, stranger) = (&premises.accounting, index.stranger);
+    let index = shared.tasks.as_ref().map_err(Missing::clone)?;
+    let (accounting, stranger) = (&shared.accounting, index.stranger);
     let by_counts = || {
         let seen = index.on(cpu, wall_ns);
-        run_time::settle(seen, evidence, accounting, cpu, stranger, premises.ended)
+        run_time::settle(seen, evidence, accounting, cpu, stranger, shared.ended)
     };
     let traced = evidence.traced_on(cpu);
     let by_trace = traced.clone().and_then(|it| index.traced(it, wall_ns));

@@ -5,15 +5,22 @@
 //! hardware obeys them, and what none explains stays without a cause. Settings and registers are looked at, where
 //! possible at both ends, and counts are those of the interval. What was there at one end only, was counted without
 //! its time, or is a hint, is a perhaps: it may explain any part of the rest, and nothing says which.
+//!
+//! Two sources are the processor's own. A log bit that was clear at the beginning and is set at the end was set in between:
+//! something held the clock down, once or all the time. A bit that was set before says nothing, because nobody clears it.
+//! The time below a power limit is a count: Intel SDM volume 3B, "RAPL Interfaces", MSR_PKG_PERF_STATUS.
 
 use super::books::Books;
-use super::limits;
 use super::reference::turbo_ratio;
+use crate::interval::Interval;
 use crate::loss::Party;
 use facts::counters::Family;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::limit_reasons::{Kind, Layout};
+use facts::msr::thermal_status::{
+    CRITICAL, CROSS_DOMAIN, CURRENT_LIMIT, Cause as ThermalCause, POWER_LIMIT, PROCHOT, TOO_HOT,
+};
 use facts::{Hertz, HostView, Missing};
 
 /// What lowers a clock.
@@ -79,7 +86,7 @@ pub(crate) fn reasons(books: &Books<'_>, running: Hertz) -> Reasons {
     let load_governor = looks().find_map(|it| load_governor(it, books.cpu));
     let preference = looks().find_map(|it| preference(it, books.cpu));
     let causes: Vec<Cause> = causes.into_iter().flatten().collect();
-    let logged = limits::began(&books.evidence.interval, books.cpu).into_iter().map(str::to_owned);
+    let logged = began(&books.evidence.interval, books.cpu).into_iter().map(str::to_owned);
     let seen = [once_requested, load_governor, preference, once_hot, once_limited];
     let mut perhaps: Vec<String> = Vec::new();
     for name in seen.into_iter().flatten().chain(logged) {
@@ -108,7 +115,7 @@ fn policy(host: &HostView, cpu: u32) -> Option<&Policy> {
 /// A clock within this share of another is the same: rounding of ratios.
 const SAME: f64 = 0.98;
 
-/// A governor or a limit that asks for less than there is.
+/// A governor or a limit that requests less than the highest clock.
 fn request(host: &HostView, cpu: u32) -> Option<Cause> {
     let policy = policy(host, cpu)?;
     let governor = policy.governor.as_deref().unwrap_or_default();
@@ -182,7 +189,7 @@ fn heat(books: &Books<'_>, running: Hertz) -> (Option<Cause>, Option<String>) {
 
 /// A power limit, for as long as the processor counted itself below one.
 fn power_limit(books: &Books<'_>, running: Hertz) -> Option<Cause> {
-    let ns = limits::power_limited_ns(&books.evidence.interval, books.cpu)?;
+    let ns = power_limited_ns(&books.evidence.interval, books.cpu)?;
     let (name, party) = ("a power limit".to_owned(), Some(power_party(books)));
     Some(Cause { name, party, down_to: running, at_most_ns: Some(ns.min(books.wall_ns)) })
 }
@@ -244,6 +251,63 @@ fn hypervisor(books: &Books<'_>, running: Hertz) -> Option<Cause> {
 
 /// Readings of the probe within this share of each other are of one clock: so far apart are those of one moment.
 const STILL: f64 = 0.995;
+
+/// The causes in the thermal status of a core and of its package, the surest first.
+const CAUSES: [ThermalCause; 6] =
+    [PROCHOT, TOO_HOT, CRITICAL, POWER_LIMIT, CURRENT_LIMIT, CROSS_DOMAIN];
+
+/// For how long a power limit held the package of `cpu` back, in nanoseconds; `None` where that was not counted, or not
+/// at all.
+pub(super) fn power_limited_ns(interval: &Interval, cpu: u32) -> Option<u64> {
+    let leader = package_reader(interval, Family::PowerLimited, cpu)?;
+    let rise = interval.rise(Family::PowerLimited, leader, "package").ok()?;
+    Some(rise.by.saturating_mul(1000)).filter(|it| *it > 0)
+}
+
+/// What was logged within the interval for the first time, of the core and the package of `cpu`: each once, by name.
+pub(super) fn began(interval: &Interval, cpu: u32) -> Vec<&'static str> {
+    let Ok(info) = &interval.host.cpuinfo else { return Vec::new() };
+    let logs = |family, reader: Option<u32>, column| {
+        let (before, after) = interval.tables(family).ok()?;
+        let reader = reader?;
+        let was = before.cell(before.row(reader).ok()?, before.column(column).ok()?);
+        let is = after.cell(after.row(reader).ok()?, after.column(column).ok()?);
+        Some((was, is))
+    };
+    let core = interval.host.topology.core_of(cpu).first();
+    let package = package_reader(interval, Family::PackageLimits, cpu);
+    let mut names = Vec::new();
+    if let (Some((was, is)), Some(layout)) =
+        (logs(Family::PackageLimits, package, "limit_reasons"), Layout::of(info))
+    {
+        let reasons = layout.rose(was, is).filter(|it| it.kind != Kind::Normal);
+        names.extend(reasons.map(|it| it.name));
+    }
+    let thermal = [
+        logs(Family::CoreLimits, core, "therm_status"),
+        logs(Family::PackageLimits, package, "therm_status"),
+    ];
+    for (was, is) in thermal.into_iter().flatten() {
+        let causes = CAUSES.iter().filter(|it| it.exists(info) && it.rose(was, is));
+        names.extend(causes.map(|it| it.name));
+    }
+    let mut seen = Vec::new();
+    names.retain(|name| {
+        !seen.contains(name) && {
+            seen.push(*name);
+            true
+        }
+    });
+    names
+}
+
+/// The CPU on which the registers of the package of `cpu` were read.
+fn package_reader(interval: &Interval, family: Family, cpu: u32) -> Option<u32> {
+    let package = |host: &HostView| host.topology.package_of(cpu);
+    let package = package(interval.host);
+    let table = interval.after.table(family).ok()?;
+    table.rows().iter().copied().find(|row| package.contains(*row))
+}
 
 #[cfg(test)]
 mod tests {

@@ -4,16 +4,17 @@
 //! unexplained, and so checks everything else. See [`crate::losses`] for the lines.
 
 mod absence;
-mod accounting;
-mod activity;
 pub(crate) mod amount;
+#[cfg(test)]
+mod blindness;
 mod books;
 pub(crate) mod causes;
 pub(crate) mod clock;
+#[cfg(test)]
+mod conservation;
 mod evidence;
 pub(crate) mod idle_time;
 pub(crate) mod interruptions;
-mod limits;
 mod line;
 mod notes;
 mod quota;
@@ -21,8 +22,8 @@ mod reference;
 mod run_time;
 mod spun;
 pub(crate) mod tasks;
-mod throttled;
-mod waiting;
+#[cfg(test)]
+mod tests;
 pub(crate) mod work;
 
 pub use books::Books;
@@ -30,12 +31,12 @@ pub use evidence::Evidence;
 pub use line::{Explanation, Line};
 pub use reference::Reference;
 pub use spun::Spun;
-pub use waiting::Waiting;
 
 use crate::losses::LOSSES;
 use absence::Absence;
-use books::Premises;
+use books::Shared;
 use facts::{CpuSet, Fact, Missing, PerCpu};
+use tasks::is_asked;
 
 /// All lines of an interval.
 #[derive(Debug)]
@@ -87,9 +88,9 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
     if elapsed.is_err() {
         cpus = CpuSet::default();
     }
-    let premises = Premises::of(evidence);
+    let shared = Shared::of(evidence);
     let mut books: Vec<Books<'_>> =
-        cpus.iter().map(|cpu| Books::open(evidence, &premises, cpu, wall_ns)).collect();
+        cpus.iter().map(|cpu| Books::open(evidence, &shared, cpu, wall_ns)).collect();
     quota::enter(evidence, &mut books);
     reference::enter(evidence, &mut books);
 
@@ -115,7 +116,7 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
         lines,
         unexplained_ns,
         unexplained,
-        waiting: waiting::waiting(evidence),
+        waiting: waiting(evidence),
         notes,
         cpus,
     }
@@ -135,9 +136,27 @@ fn no_reference(books: &Books<'_>) -> Missing {
     }
 }
 
-#[cfg(test)]
-mod blindness;
-#[cfg(test)]
-mod conservation;
-#[cfg(test)]
-mod tests;
+/// How long the chosen processes waited for a CPU, all their threads together: demand, not capacity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Runnable, and not running, in nanoseconds.
+    pub ns: u64,
+    /// Stopped by a signal or a debugger, in nanoseconds, where that was traced.
+    pub stopped_ns: Option<u64>,
+}
+
+/// The waits of the chosen processes; `None` where none was chosen.
+fn waiting(evidence: &Evidence<'_>) -> Option<Fact<Waiting>> {
+    if evidence.chosen.is_empty() {
+        return None;
+    }
+    let stopped_ns = evidence.kept_off.map(|it| it.stopped_ns);
+    Some(waited(evidence).map(|ns| Waiting { ns, stopped_ns }))
+}
+
+fn waited(evidence: &Evidence<'_>) -> Fact<u64> {
+    let (rises, _) = evidence.interval.task_rises()?;
+    let asked = rises.iter().filter(|it| is_asked(evidence, it.task)).map(|it| it.wait_ns);
+    let gone = || Missing::absent("a thread of the chosen processes");
+    asked.reduce(u64::saturating_add).ok_or_else(gone)
+}

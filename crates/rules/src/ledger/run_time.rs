@@ -1,16 +1,21 @@
-//! The time of all tasks of one CPU together, which the kernel keeps besides each task's own.
+//! The time of all tasks of one CPU together, which the kernel keeps in addition to each task's own, and what the kernel leaves out
+//! of both.
 //!
 //! A sum over tasks lacks those that ended and puts those that moved on their last CPU; this one has neither fault.
 //! Sources: cpuacct.usage_percpu of the root control group (Documentation/admin-guide/cgroup-v1/cpuacct.rst), which is
 //! on the tasks' clock, and /proc/schedstat (Documentation/scheduler/sched-stats.rst), which is on the run queue's and
 //! so only serves where the two clocks are the same.
+//!
+//! The task clock stands still in interrupts with CONFIG_IRQ_TIME_ACCOUNTING, unless `tsc=noirqtime` is on the boot line or
+//! the TSC is unstable, and while the hypervisor runs something else with CONFIG_PARAVIRT_TIME_ACCOUNTING, unless
+//! `no-steal-acc` is (update_rq_clock_task in kernel/sched/core.c). Traced time is wall time and leaves out neither.
 
-use super::accounting::Accounting;
 use super::amount::part;
 use super::evidence::Evidence;
 use super::idle_time::idle_time;
 use super::tasks::{Owner, Share, TaskIndex, TaskTimes};
 use facts::counters::Family;
+use facts::{Fact, HostView, Missing};
 
 /// Tasks that the samples do not show, as a part of a line.
 const UNSEEN: &str = "tasks that ended or moved";
@@ -32,7 +37,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Of all CPUs together: nobody tells on which of them the tasks ran.
+    /// Of all CPUs together: on which of them the tasks ran is unknown.
     pub(crate) fn of(evidence: &Evidence<'_>, accounting: &Accounting, index: &TaskIndex) -> Ended {
         if evidence.ended_ns == 0 {
             return Ended::default();
@@ -107,7 +112,7 @@ pub(crate) fn settle_traced(
     owner: Owner,
 ) -> TaskTimes {
     let Some(total_ns) = total(evidence, accounting, cpu) else { return times };
-    let is_left_out = |left_out: &facts::Fact<bool>| matches!(left_out, Ok(true));
+    let is_left_out = |left_out: &Fact<bool>| matches!(left_out, Ok(true));
     let stolen_ns = if is_left_out(&accounting.leaves_out_steal) { stolen_ns } else { 0 };
     let interrupted_ns =
         if is_left_out(&accounting.leaves_out_interrupts) { 0 } else { interrupted_ns };
@@ -120,7 +125,7 @@ pub(crate) fn settle_traced(
     times
 }
 
-/// Time of tasks that nobody knows more of.
+/// Time of tasks of which nothing else is known.
 fn unattributed(owner: Owner, name: &str, ns: u64) -> Share {
     Share { owner, name: name.to_owned(), ns, interrupted: None }
 }
@@ -133,7 +138,7 @@ pub(crate) fn is_known(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u3
 fn total(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32) -> Option<u64> {
     let interval = &evidence.interval;
     let table = interval.after.table(Family::RunTime).ok()?;
-    let same = |left_out: &facts::Fact<bool>| matches!(left_out, Ok(false));
+    let same = |left_out: &Fact<bool>| matches!(left_out, Ok(false));
     let same_clock = same(&accounting.leaves_out_interrupts) && same(&accounting.leaves_out_steal);
     if table.source().is_none() && !same_clock {
         return None;
@@ -141,6 +146,40 @@ fn total(evidence: &Evidence<'_>, accounting: &Accounting, cpu: u32) -> Option<u
     let rise = interval.rise(Family::RunTime, cpu, "run").ok()?;
     let wall_ns = interval.elapsed_ns().ok()?;
     Some((rise.by as f64 * wall_ns as f64 / rise.over_ns as f64) as u64)
+}
+
+/// What a task's run time leaves out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Accounting {
+    /// Whether interrupts and softirqs are left out.
+    pub(crate) leaves_out_interrupts: Fact<bool>,
+    /// Whether stolen time is left out.
+    pub(crate) leaves_out_steal: Fact<bool>,
+}
+
+impl Accounting {
+    /// By the configuration of the host's kernel and its boot line.
+    pub(crate) fn of(host: &HostView) -> Accounting {
+        let says = |option, off: fn(&HostView) -> bool| -> Fact<bool> {
+            let config = host.kernel.config.as_ref().map_err(Missing::clone)?;
+            Ok(config.has(option) && !off(host))
+        };
+        Accounting {
+            leaves_out_interrupts: says("IRQ_TIME_ACCOUNTING", |it| {
+                boots_with(it, |line| line.value("tsc") == Some("noirqtime"))
+            }),
+            leaves_out_steal: says("PARAVIRT_TIME_ACCOUNTING", |it| {
+                boots_with(it, |line| line.has("no-steal-acc"))
+            }),
+        }
+    }
+}
+
+fn boots_with(
+    host: &HostView,
+    wanted: impl Fn(&facts::system::boot_line::BootLine) -> bool,
+) -> bool {
+    host.kernel.boot_line.as_ref().is_ok_and(wanted)
 }
 
 #[cfg(test)]

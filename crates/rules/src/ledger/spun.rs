@@ -1,14 +1,14 @@
 //! The books of a CPU that a spinner watched: how much of it could one task get?
 //!
-//! The spinner is the only task that was asked for, its time is what lies between the gaps, and each gap is entered on the
-//! line of whoever had the CPU meanwhile. Gaps that nobody explains are not entered, and so are unexplained.
+//! The spinner is the only chosen task. Its time is the time between the gaps, and each gap is entered on the line of whatever
+//! had the CPU then. Gaps without an explanation are not entered, and so are unexplained.
 //!
-//! The spinner watches for a little less than the interval lasts. What it saw stands for the rest as well, which is as
-//! uncertain as it is long. What a hypervisor took no event marks: it is what no event of this guest explains, and is as
-//! far off as /proc/stat says otherwise.
+//! The spinner watches for a little less than the interval lasts. What it saw is taken for the rest as well, which adds its
+//! length to the uncertainty. No event marks the time that a hypervisor took: it is what no event of this guest explains, and
+//! its uncertainty is how far /proc/stat differs.
 
 use super::amount::{Amount, part};
-use super::books::{self, Books, Premises};
+use super::books::{self, Books, Shared};
 use super::clock;
 use super::evidence::Evidence;
 use super::interruptions::{Interruption, Interruptions, Kind, kind_of};
@@ -29,7 +29,7 @@ pub struct Spun {
 /// The books of a CPU that was watched, or why it was not.
 pub(super) fn books<'a>(
     evidence: &'a Evidence<'a>,
-    premises: &Premises<'_>,
+    shared: &Shared<'_>,
     cpu: u32,
     wall_ns: u64,
     spun: &Fact<Spun>,
@@ -49,7 +49,7 @@ pub(super) fn books<'a>(
             softirqs: interruptions(Kind::Softirq),
             without_cost: None,
         },
-        tasks: spun.as_ref().map(|it| it.tasks(&premises.tasks, wall_ns)).map_err(Missing::clone),
+        tasks: spun.as_ref().map(|it| it.tasks(&shared.tasks, wall_ns)).map_err(Missing::clone),
         idle: known(Thief::Nobody),
         idle_holds_loop: true,
         quota: Err(Missing::not_collected("cpu.stat of control groups")),

@@ -1,6 +1,7 @@
 //! The books close, and what is said beside them.
 
 use crate::fixture::books::{SECOND, all, ledger, loss, replaced, unexplained, untraced, without};
+use crate::losses::LOSSES;
 
 #[test]
 fn a_second_of_which_all_is_known_closes_to_the_nanosecond() {
@@ -46,6 +47,47 @@ unexplained 22.000"
     );
     let note = "ticks and interrupts are part of what they interrupted: no cost of an event here: nothing was traced, and no event was timed";
     assert_eq!(ledger(&untraced()).notes, [note]);
+}
+
+/// Each loss, the sources to take away from counters that are all there, and why it is then unknown.
+const WITHOUT: &[(&str, &[&str], &str)] = &[
+    (
+        "idle",
+        &["IdleTime", "CpuTimes"],
+        "/sys/devices/system/cpu/cpuN/cpuidle is not in this copy of the host",
+    ),
+    ("cgroup-quota", &["group"], "cpu.stat of control groups is not in this copy of the host"),
+    (
+        "idle-exits",
+        &["IdleTime", "IdleUsage"],
+        "/sys/devices/system/cpu/cpuN/cpuidle is not in this copy of the host",
+    ),
+    ("stolen", &["CpuTimes"], "/proc/stat is not in this copy of the host"),
+    ("stopped-clock", &["Clocks"], CLOCKS),
+    ("slow-clock", &["Clocks"], CLOCKS),
+    ("ticks", &[], NO_COST),
+    ("interrupts", &[], NO_COST),
+    ("softirqs", &[], NO_COST),
+    ("kernel-threads", &["task"], TASKS),
+    ("other-tasks", &["task"], TASKS),
+    ("measuring", &["task"], TASKS),
+    ("useful", &["Clocks"], CLOCKS),
+];
+
+const CLOCKS: &str = "APERF, MPERF and TSC is not in this copy of the host";
+const NO_COST: &str = "no cost of an event here: nothing was traced, and no event was timed";
+const TASKS: &str = "/proc/PID/schedstat is not in this copy of the host";
+
+#[test]
+fn without_its_source_a_loss_is_unknown_with_the_reason() {
+    assert_eq!(
+        WITHOUT.iter().map(|it| it.0).collect::<Vec<_>>(),
+        LOSSES.iter().map(|it| it.id).collect::<Vec<_>>()
+    );
+    for (id, sources, reason) in WITHOUT {
+        let text = sources.iter().fold(untraced(), |text, source| without(&text, source));
+        assert_eq!(loss(id, &text), format!("unknown: {reason}"), "{id}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `cgroup-quota`: idle time in which a CPU quota did not let tasks run.
 //!
 //! Source: Documentation/admin-guide/cgroup-v2.rst, "CPU Interface Files". See `ledger::quota` for how a group's time is
-//! shared among CPUs, which the kernel does not tell.
+//! shared among CPUs, which the kernel does not count.
 
 use crate::ledger::Books;
 use crate::loss::{Entry, Kind, Loss, Party};
@@ -38,7 +38,7 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::books::{SECOND, ledger, loss, replaced, unexplained, without};
+    use crate::fixture::books::{SECOND, ledger, loss, replaced, unexplained};
 
     const QUOTA: &[(&str, &str)] = &[
         ("groups\n//- after", "groups\ngroup /db 1000000000\n//- after"),
@@ -88,14 +88,6 @@ mod tests {
         assert_eq!(loss("cgroup-quota", &text), "0.0 ms by counter, operating system");
         let note = "control groups that could be read at one end only: /db: what their quota took is not known, and part of idle";
         assert_eq!(ledger(&text).notes, [note]);
-    }
-
-    #[test]
-    fn without_control_groups_it_is_unknown() {
-        assert_eq!(
-            loss("cgroup-quota", &without(SECOND, "group")),
-            "unknown: cpu.stat of control groups is not in this copy of the host"
-        );
     }
 
     #[test]

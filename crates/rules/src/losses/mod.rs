@@ -1,35 +1,30 @@
-//! The lines of the ledger, one file each, in display order.
+//! The lines of the ledger, a file for each source of evidence, in display order.
 
 mod cgroup_quota;
 mod idle;
-mod idle_exits;
 mod interrupts;
-mod kernel_threads;
-mod measuring;
-mod other_tasks;
 mod slow_clock;
-mod softirqs;
 mod stolen;
 mod stopped_clock;
-mod ticks;
+mod tasks;
 mod useful;
 
 use crate::loss::Loss;
 
 /// Every line. What is left when all are entered is unexplained.
 pub const LOSSES: &[&Loss] = &[
-    &idle::LOSS,
+    &idle::IDLE,
     &cgroup_quota::LOSS,
-    &idle_exits::LOSS,
+    &idle::IDLE_EXITS,
     &stolen::LOSS,
     &stopped_clock::LOSS,
     &slow_clock::LOSS,
-    &ticks::LOSS,
-    &interrupts::LOSS,
-    &softirqs::LOSS,
-    &kernel_threads::LOSS,
-    &other_tasks::LOSS,
-    &measuring::LOSS,
+    &interrupts::TICKS,
+    &interrupts::INTERRUPTS,
+    &interrupts::SOFTIRQS,
+    &tasks::KERNEL_THREADS,
+    &tasks::OTHER_TASKS,
+    &tasks::MEASURING,
     &useful::LOSS,
 ];
 

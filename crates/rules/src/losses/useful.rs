@@ -1,4 +1,4 @@
-//! `useful`: the time of the tasks that were asked for, at the reference clock.
+//! `useful`: the time of the chosen tasks, at the reference clock.
 //!
 //! It is measured like any other line and never what the others leave: so the rest that is unexplained checks them all.
 
@@ -51,11 +51,6 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
 #[cfg(test)]
 mod tests {
     use crate::fixture::books::{SECOND, loss, replaced, unexplained, untraced, without};
-
-    #[test]
-    fn work_is_time_at_the_reference_clock_by_name() {
-        assert_eq!(loss("useful", SECOND), "postgres 448.0 ms ±4.5 by tracepoint");
-    }
 
     #[test]
     fn a_task_that_was_born_between_the_samples_counts_from_its_birth() {

@@ -70,14 +70,6 @@ mod tests {
     }
 
     #[test]
-    fn without_tasks_there_is_a_reason() {
-        assert_eq!(
-            measured(&METRIC, "at 0\n", "at 1000\n"),
-            "/proc/PID/schedstat is not in this copy of the host"
-        );
-    }
-
-    #[test]
     fn a_family_is_a_name_without_its_number() {
         let names = [
             "ksoftirqd/7",

@@ -1,6 +1,4 @@
-//! `ticks`: interrupts of each CPU's own timer.
-//!
-//! Source: /proc/interrupts, `LOC` on x86 (arch/x86/kernel/irq.c) and POWER, the architecture's timer elsewhere.
+//! The tick: interrupts of each CPU's own timer, and what kept it when the kernel tried to stop it.
 
 use crate::interval::{Column, Interval, Rows};
 use crate::metric::{Kind, Metric, Series, Unit, Values, each};
@@ -8,7 +6,10 @@ use facts::Fact;
 use facts::counters::Family;
 use facts::system::interrupts::may_be_tick_timer;
 
-pub(super) const METRIC: Metric = Metric {
+/// Interrupts of the CPU's own timer.
+///
+/// Source: /proc/interrupts, `LOC` on x86 (arch/x86/kernel/irq.c) and POWER, the architecture's timer elsewhere.
+pub(super) const TICKS: Metric = Metric {
     id: "ticks",
     title: "interrupts of the CPU's own timer",
     column: "Tick/s",
@@ -19,10 +20,10 @@ pub(super) const METRIC: Metric = Metric {
     help: "How often the timer of the CPU itself went off: `LOC` in /proc/interrupts. A busy CPU with its tick has \
            CONFIG_HZ a second, 100 to 1000; a busy one of `nohz_full=` none, or one before Linux 4.17. Timers that \
            programs set (sleeps of microseconds, timer_create) count here too, and on an idle CPU little else does.",
-    measure,
+    measure: ticks,
 };
 
-fn measure(interval: &Interval) -> Fact<Vec<Series>> {
+fn ticks(interval: &Interval) -> Fact<Vec<Series>> {
     let rows = interval.rows(Family::Interrupts)?;
     let timer = timer(&rows)?;
     let rates = each(&rows.rises(timer), |rise| Ok(rise.per_second()));
@@ -38,6 +39,30 @@ pub(crate) fn timer(rows: &Rows) -> Fact<Column> {
     }
 }
 
+/// How often the kernel checked whether the tick can stop, by what it found.
+///
+/// Sources: tracepoint timer:tick_stop, include/trace/events/timer.h; check_tick_dependency in kernel/time/tick-sched.c
+/// reports the first dependency that it finds, not all of them.
+pub(super) const TICK_STOPS: Metric = Metric {
+    id: "tick-stops",
+    title: "tick stopped or kept, by reason",
+    column: "TStop",
+    unit: Unit::PerSecond,
+    kind: Kind::Sum,
+    families: &[Family::TickStops],
+    tasks: false,
+    help: "A part for each outcome of the kernel's attempts to stop the tick of a CPU: `none` is a tick that stopped, \
+           also that of a CPU that went idle; the others name what kept it: `posix_timer`, `perf_events`, \
+           `sched`, `clock_unstable`, `rcu`, `rcu_exp`. The kernel names the first that it finds. Counted only \
+           where tracepoints may be opened, and only when asked for: `fullclock tick` says more.",
+    measure: tick_stops,
+};
+
+fn tick_stops(interval: &Interval) -> Fact<Vec<Series>> {
+    let rows = interval.rows(Family::TickStops)?;
+    Ok(Series::rates(&rows, rows.moved_columns()).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,29 +72,30 @@ mod tests {
     fn the_local_timer_ticks() {
         let before = "at 0\nInterrupts 0+timer LOC RES\n0 9 100 5\n1 9 100 5\n";
         let after = "at 2000\nInterrupts 0+timer LOC RES\n0 99 600 5\n1 9 102 5\n";
-        assert_eq!(measured(&METRIC, before, after), "0: 250.00\n1: 1.00");
+        assert_eq!(measured(&TICKS, before, after), "0: 250.00\n1: 1.00");
     }
 
     #[test]
     fn elsewhere_it_is_the_busiest_timer_of_the_architecture() {
         let before = "at 0\nInterrupts 10+arch_timer 11+arch_timer 30+eth0\n0 0 100 0\n";
         let after = "at 1000\nInterrupts 10+arch_timer 11+arch_timer 30+eth0\n0 0 350 900\n";
-        assert_eq!(measured(&METRIC, before, after), "0: 250.00");
-    }
-
-    #[test]
-    fn a_count_that_wrapped_at_32_bits_is_no_rate() {
-        let (before, after) =
-            ("at 0\nInterrupts LOC\n0 4294967290\n", "at 1000\nInterrupts LOC\n0 4\n");
-        assert_eq!(
-            measured(&METRIC, before, after),
-            "0: /proc/interrupts (LOC) holds \"4 after 4294967290\", expected a counter that does not go backwards"
-        );
+        assert_eq!(measured(&TICKS, before, after), "0: 250.00");
     }
 
     #[test]
     fn without_a_timer_there_is_a_reason() {
         let sample = |ms| format!("at {ms}\nInterrupts RES\n0 5\n");
-        assert_eq!(measured(&METRIC, &sample(0), &sample(1000)), "LOC does not exist");
+        assert_eq!(measured(&TICKS, &sample(0), &sample(1000)), "LOC does not exist");
+    }
+
+    const BEFORE: &str = "at 0\nTickStops none sched perf_events\n0 5 5 5\n1 5 5 5\n";
+
+    #[test]
+    fn what_kept_the_tick_is_named() {
+        let after = "at 1000\nTickStops none sched perf_events\n0 30 5 5\n1 5 5 1005\n";
+        assert_eq!(
+            measured(&TICK_STOPS, BEFORE, after),
+            "none 0: 25.00\nnone 1: 0.00\nperf_events 0: 0.00\nperf_events 1: 1000.00"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! What one CPU lost.
 
-use super::part::{self, Part, Taker};
 use super::{Histogram, Percentiles, Seen};
+use super::{Part, Taker, parts};
 use crate::spin::{self, Counts, Explained, Method, Thief};
 use facts::counters::Family;
 use facts::probe::{Gaps, NotKept};
@@ -9,7 +9,7 @@ use facts::{Fact, Missing};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// As many gaps as fit a screen beside everything else.
+/// As many gaps as fit on a screen with everything else.
 pub(super) const N_LONGEST: usize = 10;
 
 /// What one CPU lost while a spinner had it.
@@ -33,7 +33,7 @@ pub struct CpuNoise {
     pub own_ns: u64,
     /// Gaps that are in no histogram, percentile or list, for want of room.
     pub not_kept: NotKept,
-    /// How the gaps were told apart.
+    /// How the gaps were explained.
     pub method: Method,
     /// What each thief took, the largest first; together `lost_ns` and `own_ns`.
     pub parts: Vec<Part>,
@@ -74,7 +74,7 @@ impl CpuNoise {
         let explained = spin::explain(gaps, &counts, seen.events, is_guest);
         let names = names(seen);
         let known = |thief| Taker::known(thief, seen.own, &names);
-        let parts = part::parts(&explained.books, known);
+        let parts = parts(&explained.books, known);
         let is_own = |part: &&Part| part.taker == Taker::Own;
         let own = parts.iter().filter(is_own);
         let own_ns = own.fold(0u64, |sum, it| sum.saturating_add(it.taken.ns));
@@ -121,7 +121,7 @@ fn step_ns(gaps: &Gaps) -> Fact<f64> {
     Ok(gaps.wall_ns().saturating_sub(gaps.total_ns()) as f64 / n_steps as f64)
 }
 
-/// The names that /proc/interrupts has behind the number of a device's interrupt.
+/// The names that /proc/interrupts shows after the number of a device's interrupt.
 fn names(seen: &Seen<'_>) -> BTreeMap<u32, String> {
     let Ok(table) = seen.interval.after.table(Family::Interrupts) else { return BTreeMap::new() };
     let named = table.columns().iter().filter_map(|column| {

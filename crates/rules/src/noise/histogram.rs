@@ -1,4 +1,8 @@
-//! Gaps, and other spans of time, by length, in steps of 1, 2 and 5 of every power of ten: three steps a decade that can be read at a glance.
+//! Lengths of gaps, and of other spans of time: a histogram in steps of 1, 2 and 5 of every power of ten (three steps a
+//! decade, easy to read), and exact percentiles, for which every length must have been kept.
+
+use facts::probe::Gaps;
+use facts::{Fact, Missing};
 
 /// The lower edges in nanoseconds. Nothing is below the first, and the last has no end.
 const EDGES: [u64; 31] = [
@@ -100,9 +104,61 @@ impl Histogram {
     }
 }
 
+/// Lengths of gaps in nanoseconds, each the shortest that at least this share of all gaps does not exceed (nearest rank).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Percentiles {
+    /// Half of the gaps.
+    pub p50: u64,
+    /// 90 % of them.
+    pub p90: u64,
+    /// 99 %.
+    pub p99: u64,
+    /// 99.9 %.
+    pub p99_9: u64,
+    /// All of them.
+    pub longest: u64,
+}
+
+impl Percentiles {
+    /// Of the gaps of one CPU. Missing where there is none, and where some were only counted.
+    pub fn of(gaps: &Gaps) -> Fact<Percentiles> {
+        const WHAT: &str = "percentiles of gaps";
+        if gaps.not_kept.count > 0 {
+            let found = format!("{} gaps, {} of them kept", gaps.count(), gaps.gaps.len());
+            return Err(Missing::malformed(WHAT, &found, "every gap: watch for a shorter time"));
+        }
+        let mut lengths: Vec<u64> = gaps.gaps.iter().map(|gap| gap.length_ns).collect();
+        lengths.sort_unstable();
+        let at = |per_mille| rank(&lengths, per_mille);
+        let all = (at(500), at(900), at(990), at(999), at(1000));
+        let (Some(p50), Some(p90), Some(p99), Some(p99_9), Some(longest)) = all else {
+            return Err(Missing::not_here(WHAT, "there was no gap"));
+        };
+        Ok(Percentiles { p50, p90, p99, p99_9, longest })
+    }
+
+    /// Each with its name, ascending.
+    pub fn named(&self) -> [(&'static str, u64); 5] {
+        [
+            ("p50", self.p50),
+            ("p90", self.p90),
+            ("p99", self.p99),
+            ("p99.9", self.p99_9),
+            ("longest", self.longest),
+        ]
+    }
+}
+
+fn rank(ascending: &[u64], per_mille: usize) -> Option<u64> {
+    let rank = ascending.len().saturating_mul(per_mille).div_ceil(1000);
+    ascending.get(rank.checked_sub(1)?).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::tests::gaps;
+    use facts::probe::NotKept;
 
     fn shown(lengths: &[u64]) -> String {
         let line = |it: &Bucket| {
@@ -140,5 +196,30 @@ mod tests {
     #[test]
     fn edges_ascend() {
         assert!(EDGES.is_sorted_by(|a, b| a < b));
+    }
+
+    fn percentiles(lengths: impl IntoIterator<Item = u64>) -> String {
+        match Percentiles::of(&gaps(lengths)) {
+            Ok(it) => it.named().map(|(name, ns)| format!("{name} {ns}")).join(", "),
+            Err(missing) => missing.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_percentile_is_a_length_that_was_seen() {
+        assert_eq!(
+            percentiles((1..=1000).rev()),
+            "p50 500, p90 900, p99 990, p99.9 999, longest 1000"
+        );
+        assert_eq!(percentiles([7]), "p50 7, p90 7, p99 7, p99.9 7, longest 7");
+        assert_eq!(percentiles([10, 20, 30]), "p50 20, p90 30, p99 30, p99.9 30, longest 30");
+    }
+
+    #[test]
+    fn without_every_gap_there_is_no_percentile() {
+        assert!(percentiles([]).contains("there was no gap"), "{}", percentiles([]));
+        let cut = Gaps { not_kept: NotKept { count: 2, total_ns: 9 }, ..gaps([5]) };
+        let missing = Percentiles::of(&cut).unwrap_err().to_string();
+        assert!(missing.contains("3 gaps, 1 of them kept"), "{missing}");
     }
 }

@@ -1,12 +1,29 @@
 //! Time lines and events as text, and what the CPUs lost as text.
 
-use super::fixture::gaps;
 use super::*;
 use crate::fixture::{counters, host_of};
+use facts::probe::{Gap, NotKept};
 use facts::trace::{Cause, Comm, Task, What};
 
 const BEFORE: &str = "at 0\nInterrupts 24+eth0 LOC\n1 0 100\n2 0 100\n";
 const AFTER: &str = "at 1000\nInterrupts 24+eth0 LOC\n1 1 102\n2 0 100\n";
+
+/// CPU 1, watched for 1 s by thread 9: gaps of these lengths, one every millisecond.
+pub(super) fn gaps(lengths: impl IntoIterator<Item = u64>) -> Gaps {
+    let gap = |(n, length_ns): (u64, u64)| Gap { at_ns: 1_000_000 * n, length_ns };
+    Gaps {
+        cpu: 1,
+        thread: 9,
+        started_ns: 0,
+        ended_ns: 1_000_000_000,
+        reads: 50_000_000,
+        floor_ns: 40,
+        slack_ns: 20,
+        switches: 0,
+        gaps: (1..).zip(lengths).map(gap).collect(),
+        not_kept: NotKept::default(),
+    }
+}
 
 fn noise(all: Vec<Gaps>, events: Result<&[Event], &Missing>) -> Noise {
     let (host, before, after) = (host_of(""), counters(BEFORE), counters(AFTER));

@@ -1,16 +1,17 @@
-//! `governor-tunable`: one number that the governor in force goes by.
+//! `governor-tunable`: one number that the governor in force goes by, in a folder of each policy, or in one for all policies
+//! (`CPUFREQ_HAVE_GOVERNOR_PER_POLICY`).
 //!
-//! Source: Documentation/admin-guide/pm/cpufreq.rst, "Generic Scaling Governors"; drivers/cpufreq/cpufreq_governor.c.
-//! What is written here is gone when the governor is changed.
+//! Sources: Documentation/admin-guide/pm/cpufreq.rst, "Generic Scaling Governors"; drivers/cpufreq/cpufreq_governor.c;
+//! drivers/cpufreq/cpufreq_{ondemand,conservative,schedutil}.c, whose `store_*` functions give the bounds. The folder and
+//! its values go when the last policy leaves the governor.
 
 use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::asked::whole;
-use crate::settings::reads;
+use crate::settings::file;
 use crate::settings::scaling::{self, PolicyFile};
-use crate::settings::tunables::{self, Tunable};
+use crate::settings::value::whole;
 use facts::change::{Target, Write, is_same};
 
 const GOVERNOR: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
@@ -42,7 +43,7 @@ Where the governor `performance` may be chosen: it needs no tuning. A change of 
     power: "more eager governors draw more",
     after: &["tuner", "intel-pstate-status", "amd-pstate-status", "governor"],
     fixes: &[],
-    reads: &reads::joined::<7>(&[&[GOVERNOR], &tunables::FILES]),
+    reads: &file::joined::<7>(&[&[GOVERNOR], &FILES]),
     looks_at: scaling::LOOKS_AT,
     plan,
 };
@@ -66,8 +67,8 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
 /// The tunable of the policy's governor, if it takes the number.
 fn known(policy: &PolicyFile<'_>, name: &str, number: u64) -> Result<&'static Tunable, Refusal> {
     let governor = policy.text;
-    let Some(tunable) = tunables::of(governor).find(|it| it.name == name) else {
-        let names: Vec<&str> = tunables::of(governor).map(|it| it.name).collect();
+    let Some(tunable) = of(governor).find(|it| it.name == name) else {
+        let names: Vec<&str> = of(governor).map(|it| it.name).collect();
         let has = if names.is_empty() { "no tunables".to_owned() } else { names.join(", ") };
         return Err(Refusal::Value(format!("governor {governor} has {has}, and no {name:?}")));
     };
@@ -88,7 +89,7 @@ fn path(
 ) -> Result<String, Refusal> {
     let Tunable { governor, name, .. } = tunable;
     let own = policy.beside(&format!("{governor}/{name}"));
-    let shared = format!("{}/{governor}/{name}", tunables::FOLDER);
+    let shared = format!("{FOLDER}/{governor}/{name}");
     match (scene.controls.get(&own), scene.controls.get(&shared), wanted.cpus) {
         (Ok(_), ..) => Ok(own),
         (Err(_), Ok(_), None) => Ok(shared),
@@ -100,6 +101,80 @@ fn path(
         (Err(_), Err(missing), _) if !missing.is_absence() => Err(Refusal::Unknown(missing)),
         _ => Err(Refusal::Host(format!("neither {own} nor {shared} is there"))),
     }
+}
+
+/// The folder of tunables that all policies of a governor share is in here.
+pub(super) const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
+
+/// Where tunables are.
+pub(super) const FILES: [&str; 6] = [
+    "/sys/devices/system/cpu/cpufreq/policy*/ondemand/*",
+    "/sys/devices/system/cpu/cpufreq/policy*/conservative/*",
+    "/sys/devices/system/cpu/cpufreq/policy*/schedutil/*",
+    "/sys/devices/system/cpu/cpufreq/ondemand/*",
+    "/sys/devices/system/cpu/cpufreq/conservative/*",
+    "/sys/devices/system/cpu/cpufreq/schedutil/*",
+];
+
+/// One number that a governor takes.
+pub(super) struct Tunable {
+    pub(super) governor: &'static str,
+    pub(super) name: &'static str,
+    /// The lowest and the highest number that the kernel accepts.
+    pub(super) accepted: (u64, u64),
+}
+
+const fn tunable(governor: &'static str, name: &'static str, from: u64, to: u64) -> Tunable {
+    Tunable { governor, name, accepted: (from, to) }
+}
+
+const ANY: u64 = u32::MAX as u64;
+
+/// Every tunable that can be written.
+pub(super) const TUNABLES: &[Tunable] = &[
+    tunable("ondemand", "ignore_nice_load", 0, 1),
+    tunable("ondemand", "io_is_busy", 0, 1),
+    tunable("ondemand", "powersave_bias", 0, 1000),
+    tunable("ondemand", "sampling_down_factor", 1, 100_000),
+    tunable("ondemand", "sampling_rate", 1, ANY),
+    tunable("ondemand", "up_threshold", 1, 100),
+    tunable("conservative", "down_threshold", 1, 99),
+    tunable("conservative", "freq_step", 0, 100),
+    tunable("conservative", "ignore_nice_load", 0, 1),
+    tunable("conservative", "sampling_down_factor", 1, 10),
+    tunable("conservative", "sampling_rate", 1, ANY),
+    tunable("conservative", "up_threshold", 1, 100),
+    tunable("schedutil", "rate_limit_us", 0, ANY),
+];
+
+/// The tunables of a governor.
+pub(super) fn of(governor: &str) -> impl Iterator<Item = &'static Tunable> {
+    TUNABLES.iter().filter(move |it| it.governor == governor)
+}
+
+/// What is forgotten when a governor leaves: the tunables in the folder that is named after it in `parent`.
+pub(super) fn forgotten(scene: &Scene<'_>, parent: &str, governor: &str) -> Vec<Write> {
+    let mut lost: Vec<(&str, String, &str)> = of(governor)
+        .filter_map(|tunable| {
+            let path = format!("{parent}/{governor}/{}", tunable.name);
+            let text = scene.controls.get(&path).ok()?;
+            Some((tunable.name, path, text))
+        })
+        .collect();
+    // conservative keeps its thresholds apart: against its own 80 and 20, a high one goes up before the other follows.
+    // What is forgotten last is written back first.
+    let is_high =
+        |(name, _, text): &(&str, String, &str)| *name == "down_threshold" && above_default(text);
+    if !lost.iter().any(is_high) {
+        lost.reverse();
+    }
+    lost.into_iter().map(|(_, path, text)| Write::forgotten(Target::control(path), text)).collect()
+}
+
+/// Whether the lower threshold of conservative is not below what its upper one starts with
+/// (`DEF_FREQUENCY_UP_THRESHOLD` in drivers/cpufreq/cpufreq_conservative.c).
+fn above_default(text: &str) -> bool {
+    text.parse::<u64>().is_ok_and(|it| it >= 80)
 }
 
 #[cfg(test)]
@@ -130,7 +205,6 @@ mod tests {
             planned(&SETTING, "up_threshold:40", &shared),
             "cpufreq/ondemand/up_threshold: 95 -> 40"
         );
-        assert_eq!(planned(&SETTING, "up_threshold:95", &shared), "nothing");
     }
 
     #[test]
@@ -145,9 +219,6 @@ mod tests {
             "value: governor ondemand has ignore_nice_load, io_is_busy, powersave_bias, sampling_down_factor, \
              sampling_rate, up_threshold, and no \"freq_step\""
         );
-        assert!(
-            planned(&SETTING, "up_threshold", &host).starts_with("value: governor-tunable takes")
-        );
         assert!(planned(&SETTING, "up_threshold:40@1", &host).ends_with("leave out @1"));
     }
 
@@ -156,14 +227,5 @@ mod tests {
         let host = host("ondemand", "");
         let plan = planned(&SETTING, "../../boost:1", &host);
         assert!(plan.ends_with("and no \"../../boost\""), "{plan}");
-    }
-
-    #[test]
-    fn a_tunable_that_may_not_be_read_is_unknown() {
-        let host = host("ondemand", "cpufreq/ondemand/up_threshold !denied");
-        assert_eq!(
-            planned(&SETTING, "up_threshold:40", &host),
-            "unknown: /sys/devices/system/cpu/cpufreq/ondemand/up_threshold may not be read"
-        );
     }
 }

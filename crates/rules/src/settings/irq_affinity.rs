@@ -2,11 +2,11 @@
 //!
 //! Sources: Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c, kernel/irq/manage.c. Interrupts that the
 //! kernel places by itself (`affinity managed`, most queues of NVMe and of some network devices) refuse to be moved,
-//! which no file tells beforehand.
+//! which no file shows beforehand.
 
 use crate::check::Reference;
 use crate::setting::{Change, Effect, Planned, Risk, Scene, Scope, Setting, Survives, Wanted};
-use crate::settings::asked;
+use crate::settings::value;
 use facts::change::{Target, Write};
 use facts::{CpuSet, Missing, Subject, Subjects};
 
@@ -42,13 +42,13 @@ that is reported, and the others are moved.
     after: &["tuner", "cpu-online"],
     fixes: &["irqs-on-isolated"],
     reads: &[AFFINITY],
-    looks_at: asked::CPUS_LOOK_AT.and(Subjects::of(&[Subject::Interrupts, Subject::Processes])),
+    looks_at: value::CPUS_LOOK_AT.and(Subjects::of(&[Subject::Interrupts, Subject::Processes])),
     plan,
 };
 
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(SETTING.id)?;
-    let welcome = asked::cpus(&SETTING, scene, wanted.value)?;
+    let welcome = value::cpus(&SETTING, scene, wanted.value)?;
     let online = scene.host.topology.online.as_ref()?;
     let interrupts = scene.host.interrupts.as_ref()?;
     let mut writes = Vec::new();
@@ -140,13 +140,5 @@ mod tests {
         let nothing = host("0-3").replace("isolated\n2-3", "isolated\n");
         let plan = planned(&SETTING, "housekeeping", &nothing);
         assert!(plan.starts_with("refused: no isolated CPU here"), "{plan}");
-    }
-
-    #[test]
-    fn an_affinity_that_may_not_be_read_is_unknown() {
-        assert_eq!(
-            planned(&SETTING, "housekeeping", &host("!denied")),
-            "unknown: /proc/irq/24/smp_affinity_list may not be read"
-        );
     }
 }

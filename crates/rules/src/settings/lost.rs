@@ -3,14 +3,14 @@
 //! Sources: Documentation/admin-guide/pm/intel_pstate.rst, "status"; drivers/cpufreq/{intel_pstate,amd-pstate}.c:
 //! every policy is made anew, with the limits of the hardware and the kernel's choice of governor.
 
-use super::{clocks, tunables};
+use super::{governor_tunable, scaling};
 use crate::setting::Scene;
 use facts::change::{Target, Write};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::{CpuSet, Subject, Subjects};
 
-/// What is read for it.
+/// The files that are read for it.
 pub(super) const FILES: [&str; 8] = [
     "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
     "/sys/devices/system/cpu/cpufreq/policy*/scaling_min_freq",
@@ -22,10 +22,10 @@ pub(super) const FILES: [&str; 8] = [
     BIAS,
 ];
 
-/// What is looked at for it.
-pub(super) const LOOKS_AT: Subjects = clocks::LOOKS_AT.and(BIAS_LOOKS_AT);
+/// The facts that are read for it.
+pub(super) const LOOKS_AT: Subjects = scaling::LIMITS_LOOK_AT.and(BIAS_LOOKS_AT);
 
-/// What is looked at for the older bias alone.
+/// The facts that are read for the older bias alone.
 pub(super) const BIAS_LOOKS_AT: Subjects = Subjects::of(&[Subject::Cpuinfo]);
 
 /// The older bias, by CPU.
@@ -55,14 +55,14 @@ pub(super) fn of_policies(scene: &Scene<'_>) -> Vec<Write> {
     let mut governors: Vec<&str> = Vec::new();
     for policy in policies {
         if let Ok(governor) = scene.controls.get(&policy.path("scaling_governor")) {
-            lost.extend(tunables::forgotten(scene, &policy.folder, governor));
+            lost.extend(governor_tunable::forgotten(scene, &policy.folder, governor));
             governors.push(governor);
         }
     }
     governors.sort_unstable();
     governors.dedup();
     for governor in governors {
-        lost.extend(tunables::forgotten(scene, tunables::FOLDER, governor));
+        lost.extend(governor_tunable::forgotten(scene, governor_tunable::FOLDER, governor));
     }
     lost.extend(policies.iter().filter_map(|it| file(it, "scaling_governor")));
     lost
@@ -74,7 +74,7 @@ pub(super) fn forgotten(scene: &Scene<'_>, path: &str) -> Option<Write> {
     Some(Write::forgotten(Target::control(path), text))
 }
 
-/// The clock that somebody has set under the governor `userspace`, which goes with the governor
+/// The clock that a user has set under the governor `userspace`, which goes with the governor
 /// (drivers/cpufreq/cpufreq_userspace.c).
 pub(super) fn clock_of_user(scene: &Scene<'_>, folder: &str) -> Option<Write> {
     let governor = scene.controls.get(&format!("{folder}/scaling_governor")).ok()?;
@@ -92,15 +92,15 @@ pub(super) fn bias(scene: &Scene<'_>, cpus: &CpuSet) -> Vec<Write> {
     cpus.iter().filter_map(|cpu| forgotten(scene, &BIAS.replace('*', &cpu.to_string()))).collect()
 }
 
-/// Whether somebody asked for another lower limit than the hardware's.
+/// Whether a lower limit other than the hardware's was requested.
 fn has_own_min(policy: &Policy) -> bool {
     matches!((&policy.scaling_min, &policy.cpuinfo_min), (Ok(min), Ok(lowest)) if min != lowest)
 }
 
-/// Whether somebody, and not heat or firmware, asked for another upper limit than the hardware's.
+/// Whether an upper limit other than the hardware's was requested by a user, and not set by heat or firmware.
 fn has_own_max(scene: &Scene<'_>, policy: &Policy) -> bool {
     match (&policy.scaling_max, scene.host.highest_request(policy)) {
-        (Ok(max), Ok(full)) => *max < full && clocks::no_passing_limit(scene, policy).is_ok(),
+        (Ok(max), Ok(full)) => *max < full && scaling::no_passing_limit(scene, policy).is_ok(),
         _ => false,
     }
 }

@@ -1,48 +1,34 @@
 //! Every setting, in the order in which they are shown.
 
-mod amd_pstate_status;
-mod asked;
-mod bd_prochot;
-mod boot;
-mod c1e;
-mod clocks;
+mod boot_cpus;
+mod boot_values;
 pub(crate) mod clocksource;
-mod cpu_dma_latency;
 mod cpu_online;
-mod energy_perf_bias;
-mod energy_performance_preference;
+mod energy_hints;
 mod file;
 mod governor;
 mod governor_tunable;
 mod idle_governor;
 mod idle_state;
-mod intel_pstate_status;
 mod irq_affinity;
-mod kernel_thread_affinity;
 mod kipmid_max_busy;
 mod lost;
-mod max_perf_pct;
-mod min_perf_pct;
-mod nmi_watchdog;
 mod on_demand_modulation;
+mod perf_pct;
+mod pm_qos;
 mod power_ctl;
-mod process_affinity;
-mod reads;
+mod pstate_status;
 mod register;
-mod resume_latency;
 mod scaling;
-mod scaling_max;
-mod scaling_min;
-mod split_lock_mitigate;
-mod stat_interval;
-mod task;
-mod timer_migration;
-mod tunables;
+mod scaling_limits;
+mod sysctls;
+mod task_affinity;
+#[cfg(test)]
+mod tests;
 mod tuner;
 mod turbo;
 mod uncore;
-mod uncore_max;
-mod uncore_min;
+mod value;
 mod workqueue_cpumask;
 
 use crate::setting::Setting;
@@ -51,44 +37,44 @@ use std::collections::BTreeSet;
 /// The list of settings: command line, reports, documentation and tests iterate over it.
 pub const SETTINGS: &[&Setting] = &[
     &tuner::SETTING,
-    &intel_pstate_status::SETTING,
-    &amd_pstate_status::SETTING,
+    &pstate_status::INTEL_PSTATE_STATUS,
+    &pstate_status::AMD_PSTATE_STATUS,
     &governor::SETTING,
     &governor_tunable::SETTING,
     &turbo::SETTING,
-    &scaling_max::SETTING,
-    &scaling_min::SETTING,
-    &max_perf_pct::SETTING,
-    &min_perf_pct::SETTING,
-    &energy_performance_preference::SETTING,
-    &energy_perf_bias::SETTING,
-    &uncore_max::SETTING,
-    &uncore_min::SETTING,
+    &scaling_limits::SCALING_MAX,
+    &scaling_limits::SCALING_MIN,
+    &perf_pct::MAX_PERF_PCT,
+    &perf_pct::MIN_PERF_PCT,
+    &energy_hints::ENERGY_PERFORMANCE_PREFERENCE,
+    &energy_hints::ENERGY_PERF_BIAS,
+    &uncore::UNCORE_MAX,
+    &uncore::UNCORE_MIN,
     &on_demand_modulation::SETTING,
-    &bd_prochot::SETTING,
-    &c1e::SETTING,
+    &power_ctl::BD_PROCHOT,
+    &power_ctl::C1E,
     &idle_governor::SETTING,
     &idle_state::SETTING,
-    &resume_latency::SETTING,
-    &cpu_dma_latency::SETTING,
+    &pm_qos::RESUME_LATENCY,
+    &pm_qos::CPU_DMA_LATENCY,
     &cpu_online::SETTING,
     &irq_affinity::SETTING,
     &workqueue_cpumask::SETTING,
-    &kernel_thread_affinity::SETTING,
-    &process_affinity::SETTING,
-    &stat_interval::SETTING,
-    &nmi_watchdog::SETTING,
-    &timer_migration::SETTING,
-    &split_lock_mitigate::SETTING,
+    &task_affinity::KERNEL_THREAD_AFFINITY,
+    &task_affinity::PROCESS_AFFINITY,
+    &sysctls::STAT_INTERVAL,
+    &sysctls::NMI_WATCHDOG,
+    &sysctls::TIMER_MIGRATION,
+    &sysctls::SPLIT_LOCK_MITIGATE,
     &clocksource::SETTING,
     &kipmid_max_busy::SETTING,
-    &boot::nohz_full::SETTING,
-    &boot::isolcpus::SETTING,
-    &boot::rcu_nocbs::SETTING,
-    &boot::max_cstate::SETTING,
-    &boot::idle::SETTING,
-    &boot::intel_pstate::SETTING,
-    &boot::boot_clocksource::SETTING,
+    &boot_cpus::NOHZ_FULL,
+    &boot_cpus::ISOLCPUS,
+    &boot_cpus::RCU_NOCBS,
+    &boot_values::MAX_CSTATE,
+    &boot_values::IDLE,
+    &boot_values::INTEL_PSTATE,
+    &boot_values::BOOT_CLOCKSOURCE,
 ];
 
 /// The setting with this id.
@@ -105,18 +91,4 @@ pub fn only_mends(id: &str) -> bool {
 pub fn reads() -> Vec<&'static str> {
     let all: BTreeSet<&str> = SETTINGS.iter().flat_map(|it| it.reads.iter().copied()).collect();
     all.into_iter().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::SETTINGS;
-    use crate::setting::Effect;
-
-    #[test]
-    fn whatever_a_tuner_may_take_back_as_it_stops_is_set_after_that() {
-        let too_soon = SETTINGS.iter().filter(|it| {
-            it.effect == Effect::AtOnce && it.id != "tuner" && !it.after.contains(&"tuner")
-        });
-        assert_eq!(too_soon.map(|it| it.id).collect::<Vec<_>>(), [""; 0]);
-    }
 }

@@ -2,14 +2,14 @@
 //!
 //! Sources: Documentation/admin-guide/pm/{intel_pstate,cpufreq,amd-pstate}.rst; drivers/cpufreq/intel_pstate.c
 //! (`store_no_turbo`), drivers/cpufreq/cpufreq.c (`store_boost`, `store_local_boost`). Turbo that firmware has
-//! switched off cannot be told from turbo that a processor never had.
+//! switched off cannot be distinguished from turbo that a processor never had.
 
 use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::clocks::MAX_PCT;
-use crate::settings::{asked, clocks, file, lost, scaling};
+use crate::settings::scaling::MAX_PCT;
+use crate::settings::{file, lost, scaling, value};
 use facts::change::{Target, Write};
 use facts::cpu::cpufreq::Policy;
 
@@ -53,12 +53,12 @@ refused here: switch it on in the firmware's setup.
     after: &["tuner", "intel-pstate-status", "amd-pstate-status"],
     fixes: &["turbo-off"],
     reads: &[NO_TURBO, MIN_PCT, MAX_PCT, BOOST, POLICY_BOOST, MAX],
-    looks_at: scaling::LOOKS_AT.and(clocks::LOOKS_AT),
+    looks_at: scaling::LOOKS_AT.and(scaling::LIMITS_LOOK_AT),
     plan,
 };
 
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
-    let on = asked::switch(&SETTING, wanted)?;
+    let on = value::switch(&SETTING, wanted)?;
     match scene.controls.get(NO_TURBO) {
         Ok(no_turbo) => of_intel(scene, wanted, on, no_turbo),
         Err(missing) if !missing.is_absence() => Err(Refusal::Unknown(missing)),
@@ -133,7 +133,7 @@ fn of_policies(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool) -> Planned {
     Ok(Change::of(writes))
 }
 
-/// Upper limits that somebody has asked for and that a driver which asks for turbo by its clock sets anew
+/// Upper limits that a user has requested and that a driver which requests turbo by its clock sets anew
 /// (`policy_set_boost` in drivers/cpufreq/cpufreq.c).
 fn limits(scene: &Scene<'_>, is_meant: impl Fn(&Policy) -> bool) -> Vec<Write> {
     let policies = scene.host.cpufreq.policies.as_deref().unwrap_or_default();
@@ -141,7 +141,7 @@ fn limits(scene: &Scene<'_>, is_meant: impl Fn(&Policy) -> bool) -> Vec<Write> {
         let (limit, full) =
             (*policy.scaling_max.as_ref().ok()?, scene.host.highest_request(policy).ok()?);
         let is_lost = policy.asks_for_turbo() && limit < full;
-        clocks::no_passing_limit(scene, policy).ok().filter(|()| is_lost)?;
+        scaling::no_passing_limit(scene, policy).ok().filter(|()| is_lost)?;
         let path = policy.path("scaling_max_freq");
         let text = scene.controls.get(&path).ok()?;
         Some(Write::forgotten(Target::control(path), text))
@@ -170,14 +170,6 @@ mod tests {
              cpufreq/policy1/affected_cpus 1
              cpufreq/policy1/boost {second}"
         ))
-    }
-
-    #[test]
-    fn the_switch_of_intel_is_the_other_way_round() {
-        let line = "intel_pstate/no_turbo: ";
-        assert_eq!(planned(&SETTING, "on", &intel("1", "ida")), format!("{line}1 -> 0"));
-        assert_eq!(planned(&SETTING, "off", &intel("0", "ida")), format!("{line}0 -> 1"));
-        assert_eq!(planned(&SETTING, "on", &intel("0", "ida")), "nothing");
     }
 
     #[test]
@@ -244,13 +236,5 @@ mod tests {
             "refused: turbo is off in firmware, or this processor has none: look in the firmware's setup"
         );
         assert!(planned(&SETTING, "on", "").starts_with("refused: this kernel has no "));
-    }
-
-    #[test]
-    fn a_switch_that_may_not_be_read_is_unknown() {
-        assert_eq!(
-            planned(&SETTING, "on", &intel("!failed EAGAIN", "ida")),
-            "unknown: /sys/devices/system/cpu/intel_pstate/no_turbo cannot be read: EAGAIN"
-        );
     }
 }

@@ -1,12 +1,15 @@
 //! Gaps and traced events, joined by time.
 //!
-//! What the trace does not mark is the way into the kernel and out of it. Such an edge belongs to the event beside it,
-//! up to four times the median edge of the same trace; what is longer holds something else besides.
+//! What the trace does not mark is the way into the kernel and out of it. Such an edge belongs to the event next to it,
+//! up to four times the median edge of the same trace; a longer edge holds something else as well.
 //!
 //! That, and a gap without any event, is time in which this kernel did nothing that is traced. System management mode and
 //! non-maskable interrupts come from their counts, the longest gaps first; then as many gaps stay unexplained as there
 //! were interrupts of kinds that have no tracepoint. What is left in a guest is the hypervisor's, unless it is shorter
 //! than leaving the guest and coming back can be; on hardware nothing explains it.
+
+#[cfg(test)]
+mod tests;
 
 use super::walk::{Owner, Walk};
 use super::{Counts, GapBooks, Method, Thief};
@@ -14,8 +17,6 @@ use facts::Fact;
 use facts::probe::{EventCost, EventCosts, Gaps, NotKept};
 use facts::trace::{Cause, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
-
-mod takers;
 
 /// An edge this many times the median is more than an edge.
 const EDGE_MOST: u64 = 4;
@@ -30,9 +31,9 @@ pub(super) const SHORTEST_EXIT_NS: u64 = 300;
 pub struct Untraced {
     /// Whether there is a hypervisor: what nothing else explains in a guest is its doing.
     pub is_guest: bool,
-    /// How often the CPU was in system management mode meanwhile; 0 where that is not counted.
+    /// How often the CPU was in system management mode; 0 where that is not counted.
     pub n_smi: u64,
-    /// How many non-maskable interrupts the CPU took meanwhile; 0 where that is not known.
+    /// How many non-maskable interrupts the CPU took; 0 where that is unknown.
     pub n_nmi: u64,
     /// How many interrupts it took of kinds that are not traced.
     pub n_interrupts: u64,
@@ -41,7 +42,7 @@ pub struct Untraced {
 impl Untraced {
     /// By what was counted while the gaps of `join` were seen.
     ///
-    /// Where interrupts were not counted nobody knows what else came: then nothing is laid at the hypervisor's door.
+    /// Where interrupts were not counted, it is unknown what else came: then no gap is attributed to the hypervisor.
     pub fn of(join: &Join, counts: &Counts, is_guest: bool) -> Untraced {
         let traced: BTreeSet<Thief> =
             join.walks.iter().flat_map(|walk| walk.begun.iter().copied()).collect();
@@ -227,5 +228,35 @@ fn the_only_interrupt(walk: &Walk) -> Option<Cause> {
     causes.next().is_none().then_some(first)
 }
 
-#[cfg(test)]
-mod tests;
+impl Join {
+    /// Who had the time of the gap at `index`, in nanoseconds, the largest share first; empty where there is no
+    /// such gap. Together they have all of the gap.
+    ///
+    /// Gaps without an event that are equally long have the same thief, however few of them the books let it have.
+    pub fn takers(&self, index: usize, untraced: Untraced) -> Vec<(Thief, u64)> {
+        let mut taken: BTreeMap<Thief, u64> = BTreeMap::new();
+        let mut take = |thief, ns| *taken.entry(thief).or_default() += ns;
+        match self.places.get(index) {
+            None => {}
+            Some(&Place::Silent(ns)) => take(self.thief_of_silence_of(ns, untraced), ns),
+            Some(&Place::Walk(at)) => {
+                let Some(walk) = self.walks.get(at) else { return Vec::new() };
+                self.charges(walk).for_each(|(thief, ns)| take(thief, ns));
+                for &(owner, ns) in &walk.pieces {
+                    let beyond_ns = ns.saturating_sub(self.longest_edge_ns);
+                    if matches!(owner, Owner::Edge(_)) && beyond_ns > 0 {
+                        take(self.thief_of_silence_of(beyond_ns, untraced), beyond_ns);
+                    }
+                }
+            }
+        }
+        let mut takers: Vec<(Thief, u64)> = taken.into_iter().filter(|(_, ns)| *ns > 0).collect();
+        takers.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+        takers
+    }
+
+    fn thief_of_silence_of(&self, ns: u64, untraced: Untraced) -> Thief {
+        let n_longer = self.silent.partition_point(|&it| it > ns) as u64;
+        self.thief_of_silence(n_longer, ns, untraced)
+    }
+}

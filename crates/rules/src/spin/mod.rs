@@ -8,7 +8,6 @@
 
 mod counted;
 mod counts;
-mod explained;
 mod joined;
 #[cfg(test)]
 mod properties;
@@ -16,10 +15,11 @@ mod walk;
 
 pub use counted::{by_counts, call_cost, costs_by_counts};
 pub use counts::{Counts, tick};
-pub use explained::{Explained, explain};
 pub use joined::{Join, Untraced, costs, edge, join};
 
-use facts::trace::{Cause, Comm};
+use facts::Missing;
+use facts::probe::Gaps;
+use facts::trace::{Cause, Comm, Event};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub enum Thief {
     Kernel(Cause),
     /// A non-maskable interrupt: a watchdog, a profiler.
     Nmi,
-    /// Another task, by thread id and name; tid 0 where nobody knows which.
+    /// Another task, by thread id and name; tid 0 where it is unknown.
     Task(i32, Comm),
     /// Nobody: the CPU was idle and the spinner kept from running, by a quota or a signal.
     Nobody,
@@ -51,12 +51,12 @@ pub struct Taken {
     pub count: u64,
 }
 
-/// How the gaps were told apart.
+/// How the gaps were explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// By the time of traced events.
     Trace,
-    /// By how far counters went meanwhile.
+    /// By counters over the same time.
     Counts,
 }
 
@@ -110,5 +110,38 @@ impl fmt::Display for Thief {
             Thief::Firmware => f.write_str("system management mode"),
             Thief::Unexplained => f.write_str("unexplained"),
         }
+    }
+}
+
+/// Who had the CPU in the gaps of its spinner.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// Where the time of all gaps went.
+    pub books: GapBooks,
+    trace: Option<(Join, Untraced)>,
+}
+
+/// Explains the gaps of one CPU. `events` are those of any CPUs, or why there are none; `counts` is what was
+/// counted on this one during that time.
+pub fn explain(
+    gaps: &Gaps,
+    counts: &Counts,
+    events: Result<&[Event], &Missing>,
+    is_guest: bool,
+) -> Explained {
+    let Ok(events) = events else {
+        return Explained { books: by_counts(gaps, counts), trace: None };
+    };
+    let joined = join(gaps, events);
+    let untraced = Untraced::of(&joined, counts, is_guest);
+    Explained { books: joined.books(untraced), trace: Some((joined, untraced)) }
+}
+
+impl Explained {
+    /// Whose the time of the gap was that is at `index` among those that were kept, in nanoseconds, who had the most
+    /// of it first; `None` where nothing was traced: counts explain gaps only as a whole.
+    pub fn takers(&self, index: usize) -> Option<Vec<(Thief, u64)>> {
+        let (joined, untraced) = self.trace.as_ref()?;
+        Some(joined.takers(index, *untraced))
     }
 }

@@ -1,13 +1,12 @@
 //! How often each CPU ticks, and why one ticks that should not.
 //!
 //! Sources: kernel/time/tick-sched.c (can_stop_full_tick, check_tick_dependency), include/trace/events/timer.h. Interrupts of
-//! the CPU's own timer are the tick and the timers of programs: no count tells them apart. The tracepoint names
-//! the first reason that the kernel finds for keeping the tick, and is looked at after the counting, because a kernel
+//! the CPU's own timer are the tick and the timers of programs: no count separates them. The tracepoint names
+//! the first reason that the kernel finds for keeping the tick, and is read after the counting, because a kernel
 //! with commit 56534673cea7 and without 82b915051d32 stops the tick only while it is traced. What ends in between
 //! is not seen.
 
 mod dependency;
-mod holders;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -24,7 +23,7 @@ use std::collections::BTreeMap;
 
 /// What was counted of the ticks of a host.
 pub struct Samples<'a> {
-    /// Over the time that was asked for: /proc/interrupts, /proc/stat, tasks, and the tracepoint of the timer's
+    /// Over the requested time: /proc/interrupts, /proc/stat, tasks, and the tracepoint of the timer's
     /// interrupt where it may be opened.
     pub counted: Interval<'a>,
     /// Over a time of its own, after that: the attempts to stop the tick, with /proc/interrupts again. Not collected

@@ -1,7 +1,7 @@
 //! The verdict on the tick of one CPU, in words.
 
 use super::dependency::{self, Dependency};
-use super::{CpuTicks, Role, Samples, holders, timer_interrupts};
+use super::{CpuTicks, Role, Samples, timer_interrupts};
 use crate::interval::{Interval, Rise};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
@@ -35,7 +35,7 @@ pub enum Verdict {
 pub enum Kept {
     /// The kernel named what needed it: each with how often a second, and what points to its holder.
     Needed(Vec<(&'static Dependency, f64, Vec<String>)>),
-    /// Nobody asked for it to stop: the CPU is not in `nohz_full=`.
+    /// It was not requested to stop: the CPU is not in `nohz_full=`.
     NotAsked,
     /// It was gone when the kernel was asked: what needed it had ended, or the kernel stops it only while somebody looks.
     Gone,
@@ -108,7 +108,7 @@ impl<'a> Judge<'a> {
         }
         let known = stops.iter().filter_map(|(dependency, rises)| {
             let rate = rises.get(ticks.cpu)?.as_ref().ok()?.per_second();
-            let seen = || holders::seen(dependency.name, ticks.cpu, &self.samples.counted);
+            let seen = || dependency::seen(dependency.name, ticks.cpu, &self.samples.counted);
             (rate >= SHARE * traced).then(|| (*dependency, rate, seen()))
         });
         let mut needed: Vec<_> = known.collect();

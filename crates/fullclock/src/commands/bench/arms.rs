@@ -13,7 +13,10 @@ use lab::workloads::{WORKLOADS, find};
 const COMMAND: &str = "command";
 
 /// The arms: none where nothing is asked for.
-pub(super) fn planned(options: &BenchArguments, allowed: &CpuSet) -> Result<Vec<PlannedArm>> {
+pub(in crate::commands) fn planned(
+    options: &BenchArguments,
+    allowed: &CpuSet,
+) -> Result<Vec<PlannedArm>> {
     if let [a, b] = &options.vs[..] {
         let side = |name: &str, text: &str| {
             side(name, text, &options.work, allowed)

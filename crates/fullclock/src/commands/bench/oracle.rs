@@ -1,10 +1,11 @@
 //! What a DBA runs inside Oracle: its script, and what that printed, which becomes a result like any other.
 
 use super::file::text_of;
-use super::{keep, moment};
+use super::keep;
 use crate::cli::{Arguments, BenchArguments, Dialect};
 use crate::output;
 use anyhow::{Context, Result, bail};
+use engine::bench::moment;
 use lab::oracle::{commit, cpu_speed, plsql_loop};
 use lab::record::Record;
 use report::bench::Report;

@@ -1,7 +1,7 @@
 //! The change that is certified, from the journal, and how its places stand.
 
-use crate::commands::change::program;
 use anyhow::{Context, Result};
+use engine::change::opened::program;
 use host::change::{Access, Journal, Machine};
 use report::certificate::Change;
 use std::path::Path;

@@ -1,14 +1,17 @@
 //! `fullclock confirm`: keeps a change that waits for it.
 
-use super::opened_to_undo;
+use super::refuse_other_host;
 use crate::cli::{Arguments, ConfirmArguments};
 use crate::output;
+use crate::tell::tell;
 use anyhow::{Result, bail};
+use engine::change::opened::opened_to_undo;
 use facts::change::ChangeState;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, options: &ConfirmArguments) -> Result<ExitCode> {
-    let mut changer = opened_to_undo(arguments, &options.state.state_dir)?;
+    refuse_other_host(arguments)?;
+    let mut changer = opened_to_undo(&options.state.state_dir, &mut tell(arguments))?;
     let changes = changer.journal().changes();
     let mut waiting = changes.iter().filter(|it| matches!(it.state, ChangeState::Awaiting { .. }));
     let id = match (&options.change, waiting.next_back()) {

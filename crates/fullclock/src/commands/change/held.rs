@@ -1,8 +1,8 @@
 //! The processes that stay behind: one holds a latency request, one reverts what is interrupted or not confirmed. No user starts
 //! them.
 
-use super::program;
 use anyhow::Result;
+use engine::change::opened::program;
 use host::change::{Machine, guard, latency};
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,9 +1,10 @@
 //! `fullclock plan`: what a change would write, without writing it.
 
-use super::{asked, code, planned};
+use super::{asked as named, code};
 use crate::cli::{Arguments, PlanArguments};
 use crate::output::{self};
 use anyhow::Result;
+use engine::change::requested::{asked, planned};
 use host::{Answered, Once};
 use rules::plan::Plan;
 use std::process::ExitCode;
@@ -18,8 +19,9 @@ pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Pl
     let (source, name) = crate::commands::open(arguments)?;
     let once = Once::new(&*source);
     let answered = Answered::new(&once);
-    let (requests, host) = asked(&answered, options)?;
-    let plan = planned(&answered, &host, &requests, options);
+    let named = named(options);
+    let (requests, host) = asked(&answered, named)?;
+    let plan = planned(&answered, &host, &requests, named);
     crate::commands::refuse_nothing(&answered, &name)?;
     output::print(&if arguments.output.json {
         report::change::plan_json(&plan)?

@@ -1,9 +1,9 @@
 //! `fullclock status`: what is applied, who has changed it since, and what the next boot will do.
 
-use super::program;
 use crate::cli::{Arguments, StatusArguments};
 use crate::output::{self};
 use anyhow::Result;
+use engine::change::opened::program;
 use facts::change::{Standing, WrittenPlace};
 use host::Live;
 use host::change::{Access, Journal, Machine, standing};

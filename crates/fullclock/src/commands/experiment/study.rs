@@ -1,70 +1,71 @@
-//! A study on disk: a folder with its trials and its report.
-#![expect(clippy::disallowed_methods, reason = "studies are files that the user asked for")]
+//! What a study says when its trials are over: on the terminal, and as a report in its folder.
+#![expect(clippy::disallowed_methods, reason = "reports are files that the user asked for")]
 
-use super::{Place, Tell};
 use crate::cli::Arguments;
-use crate::output::{self};
+use crate::commands::bench;
+use crate::commands::change::code;
+use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
-use engine::results_folder::folder_of;
+use engine::experiment::Ran;
+use engine::passwords;
+use lab::bench::PlannedArm;
+use lab::experiment::Design;
 use lab::experiment::analysis::analyse;
 use lab::failure::Failure;
 use lab::record::Record;
-use lab::store::{JOURNAL, Journal, RESULT};
 use report::experiment::{Study, i_know_of};
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-/// A setting was refused, or is not as it was.
-const REFUSED: u8 = 3;
+/// In what words a study is told.
+pub(in crate::commands) type Words<'a> = dyn Fn(&Study<'_>) -> Result<String> + 'a;
 
-/// Keeps what was run, reports it, and says what ended it early.
-pub(super) fn end(
-    (arguments, tell): (&Arguments, &Tell<'_>),
-    place: Place,
-    record: &Record,
-    outcome: Result<(), Failure>,
+/// The workloads of a design, each with its options.
+///
+/// Errors: one does not exist, or takes no such options; a password is in one.
+pub(in crate::commands) fn workloads(design: &Design) -> Result<Vec<PlannedArm>> {
+    let allowed = host::probe::allowed()?;
+    let of = |text: &String| {
+        passwords::refused_in("--workload", text)?;
+        bench::arms::of_text(text, text, &allowed).with_context(|| format!("--workload {text:?}"))
+    };
+    design.workloads.iter().map(of).collect()
+}
+
+/// Reports what was run, and says what ended it early.
+pub(in crate::commands) fn end(
+    arguments: &Arguments,
+    ran: Ran,
+    words: &Words<'_>,
 ) -> Result<ExitCode> {
-    let Place { folder, journal } = place;
-    let why = stopped(&outcome);
-    // One that waits for a reboot has edits of the boot line.
-    let takes_boots = record.experiment.as_ref().is_some_and(|it| it.design.boots.is_some());
-    if record.trials.is_empty() && !takes_boots {
-        journal.map_or(Ok(()), Journal::discard)?;
-        // Empty, since nothing else is in it.
-        std::fs::remove_dir(&folder).ok();
-        let why = why.unwrap_or_default();
-        if matches!(outcome, Err(Failure::Unchanged(_))) {
-            output::complain(&anyhow!("no trial was run: {why}"));
-            return Ok(ExitCode::from(REFUSED));
+    let is_unchanged = matches!(ran.outcome, Err(Failure::Unchanged(_)));
+    if ran.is_void() {
+        let why = stopped(&ran.outcome).unwrap_or_default();
+        if !is_unchanged {
+            bail!("no trial was run: {why}");
         }
-        bail!("no trial was run: {why}");
+        output::complain(&anyhow!("no trial was run: {why}"));
+        return Ok(code(true));
     }
-    if why.is_none()
-        && let Some(journal) = journal
-    {
-        journal.finish(record)?;
+    let Ran { record, outcome, folder, is_over, notes } = ran;
+    if is_unchanged && let Some(why) = stopped(&outcome) {
+        output::complain(&anyhow!("{why}"));
     }
-    let reported = report((arguments, tell), record, &folder);
+    if is_over {
+        report(arguments, &record, &folder, words)?;
+    }
+    if outcome.is_err() {
+        note_resume(arguments, &record);
+    }
+    notes.iter().for_each(|it| output::note(&arguments.output, it));
     match outcome {
-        Ok(()) => reported.map(|()| ExitCode::SUCCESS),
-        Err(Failure::Stopped) => {
-            reported?;
-            note_resume(arguments, record);
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(Failure::Unchanged(why)) => {
-            output::complain(&anyhow!("{why}"));
-            reported?;
-            note_resume(arguments, record);
-            Ok(ExitCode::from(REFUSED))
-        }
+        Ok(()) | Err(Failure::Stopped) => Ok(ExitCode::SUCCESS),
+        Err(Failure::Unchanged(_)) => Ok(code(true)),
         Err(failure) => {
-            reported?;
-            note_resume(arguments, record);
             let after = format!("ended after {} trials", record.trials.len());
             Err(anyhow::Error::new(failure).context(after))
         }
@@ -98,13 +99,14 @@ pub(super) fn words(arguments: &Arguments, study: &Study<'_>) -> Result<String> 
 
 /// Prints what the trials say, and writes the report into a folder.
 pub(super) fn report(
-    (arguments, tell): (&Arguments, &Tell<'_>),
+    arguments: &Arguments,
     record: &Record,
     folder: &Path,
+    words: &Words<'_>,
 ) -> Result<()> {
     let analysis = analyse(record).map_err(|why| anyhow!("{why}"))?;
     let study = Study::of(record, &analysis).context("it is no study")?;
-    output::print(&tell(&study)?)?;
+    output::print(&words(&study)?)?;
     host::state_folder::create(folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
     let files = report::experiment::files(&study)?;
@@ -125,47 +127,26 @@ fn written(path: &Path, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// The study in a folder, or in a file, and its folder.
-pub(super) fn read(path: &Path) -> Result<(Record, PathBuf)> {
-    let file = if path.is_dir() {
-        result_in(path).or_else(|| journal_in(path)).with_context(|| {
-            format!("{} holds no study: neither a result nor trials", path.display())
-        })?
-    } else {
-        path.to_owned()
-    };
-    let record = lab::store::read(&file)?;
-    if record.experiment.is_none() {
-        bail!("{} is a result of `fullclock bench`; `fullclock compare` shows it", file.display());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(workload: &str) -> Result<Vec<PlannedArm>> {
+        workloads(&Design { workloads: vec![workload.to_owned()], ..Design::default() })
     }
-    Ok((record, folder_of(&file).to_owned()))
-}
 
-/// The journal of the study in a folder.
-pub(super) fn journal_in(folder: &Path) -> Option<PathBuf> {
-    file_in(folder, JOURNAL)
-}
+    #[test]
+    fn a_password_goes_into_no_result_and_no_message() {
+        let error = of("plsql-loop --dsn postgres://me:secret@db1/x").err().unwrap();
+        let error = format!("{error:#}");
+        assert!(error.contains("PGPASSFILE") && !error.contains("secret"), "{error}");
+        assert!(of("plsql-loop --dsn postgres://me@db1:5432/x").is_ok());
+        assert!(of("./query --a=b").is_ok());
+    }
 
-fn result_in(folder: &Path) -> Option<PathBuf> {
-    file_in(folder, RESULT)
-}
-
-/// The file with this ending in a folder, which may have been copied under another name; never empty, and no report.
-fn file_in(folder: &Path, ending: &str) -> Option<PathBuf> {
-    let files = std::fs::read_dir(folder).ok()?.filter_map(|it| Some(it.ok()?.path()));
-    let mut files: Vec<PathBuf> = files
-        .filter(|it| it.extension().is_some_and(|it| it == ending))
-        .filter(|it| it.file_stem().is_some_and(|it| it != "report"))
-        .filter(|it| it.metadata().is_ok_and(|it| it.len() > 0))
-        .collect();
-    files.sort();
-    files.pop()
-}
-
-/// The journals of the studies in a folder, the latest last.
-pub(super) fn journals(place: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(place).into_iter().flatten();
-    let mut found: Vec<PathBuf> = entries.filter_map(|it| journal_in(&it.ok()?.path())).collect();
-    found.sort();
-    found
+    #[test]
+    fn what_is_not_a_workload_is_a_command() {
+        let found = of("./query --fast").unwrap();
+        assert_eq!(found[0].workload.id, "command");
+    }
 }

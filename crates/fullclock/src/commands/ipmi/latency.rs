@@ -1,9 +1,9 @@
 //! `fullclock ipmi latency`: every round trip to the controller, and what waiting for them took of a CPU.
 
 use crate::cli::{Arguments, LatencyArguments};
-use crate::commands::experiment::Busy;
 use crate::output::{self};
 use anyhow::{Result, bail};
+use engine::experiment::Busy;
 use engine::interrupt::Interrupt;
 use facts::HostView;
 use host::Live;

@@ -1,11 +1,14 @@
 //! `fullclock ipmi tune`: which limit of polling suits this controller, by an experiment.
 
 use super::latency::lasting;
-use crate::cli::{Arguments, ExperimentArguments, TuneArguments};
-use crate::commands::change::apply::{self, Task, What};
+use crate::cli::{Arguments, TuneArguments};
+use crate::commands::change::{apply, command_words, refuse_other_host};
 use crate::commands::experiment;
 use crate::output::{self};
+use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
+use engine::change::apply::{Task, What};
+use engine::experiment::{Task as StudyTask, begin, reserve, under};
 use engine::interrupt::Interrupt;
 use facts::HostView;
 use host::Live;
@@ -32,15 +35,16 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
             "--json tells of the sweep alone: leave out --apply and --persist, and apply what it advises"
         );
     }
-    let study = study(options);
+    refuse_other_host(arguments)?;
     let design = design(options, &host)?;
+    let workloads = experiment::workloads(&design)?;
     let model: Model = if options.dry_run {
         Err("nothing was asked".to_owned())
     } else {
         forecast(arguments, &options.state.state_dir, &host, &polling)?
     };
     let found = RefCell::new(None);
-    let tell = |it: &Study<'_>| -> Result<String> {
+    let words = |it: &Study<'_>| -> Result<String> {
         let tuning = Tuning::of(it.record).context("it varies no limit")?;
         let model = model.clone().map(|it| fitted(it, &tuning));
         let text = if arguments.output.json {
@@ -51,36 +55,29 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
         found.replace(it.record.is_complete.then_some(tuning));
         Ok(text)
     };
-    let code = experiment::of_design((arguments, &study), design, &tell)?;
+    let mut tell = tell(arguments);
+    let changer = match options.dry_run {
+        true => None,
+        false => reserve(&options.state.state_dir, &mut tell)?,
+    };
+    let task = StudyTask {
+        i_know: false,
+        dry_run: options.dry_run,
+        seed: options.seed,
+        results: options.results.as_deref(),
+        command: command_words(),
+    };
+    let host = host::view(&Live::this_machine());
+    let ran = begin(design, &workloads, &host, changer, &task, &mut tell)?;
+    drop(tell);
+    let Some(ran) = ran else { return Ok(ExitCode::SUCCESS) };
+    let code = experiment::end(arguments, ran, &words)?;
     if !options.apply && !options.persist {
         return Ok(code);
     }
     match found.into_inner() {
         Some(tuning) => apply(arguments, options, &tuning),
         None => bail!("the sweep is not whole: nothing is applied"),
-    }
-}
-
-/// What the experiment is asked besides its design.
-fn study(options: &TuneArguments) -> ExperimentArguments {
-    ExperimentArguments {
-        what: Vec::new(),
-        workloads: Vec::new(),
-        shape: None,
-        trials: Some(options.trials),
-        until: None,
-        boots: None,
-        warm_up: None,
-        rest: None,
-        budget: options.budget,
-        max_temperature: None,
-        max_stolen: None,
-        max_other_load: None,
-        seed: options.seed,
-        i_know: false,
-        dry_run: options.dry_run,
-        results: options.results.clone(),
-        state: options.state.clone(),
     }
 }
 
@@ -103,7 +100,9 @@ fn design(options: &TuneArguments, host: &HostView) -> Result<Design> {
     }
     let workload = format!("ipmi-roundtrip --cpus {cpu} --iterations {}", options.iterations);
     let name = "how long kipmi0 may poll this controller without a pause".to_owned();
-    Ok(Design { name, factors, workloads: vec![workload], ..Design::default() })
+    let workloads = vec![workload];
+    let (trials, budget) = (options.trials.next_multiple_of(2), options.budget);
+    Ok(Design { name, factors, workloads, trials, budget, ..Design::default() })
 }
 
 /// As many round trips of each kind are listened to.
@@ -137,7 +136,8 @@ fn forecast(
     };
     output::with_progress(&arguments.output, "listening to the interface ...", || {
         let request = format!("{}=0", Tuning::SETTING);
-        experiment::under((arguments, state_dir), &request, &interrupt, &mut listen)
+        let changed = (state_dir, command_words());
+        under(&request, changed, &interrupt, &mut listen, &mut tell(arguments))
     })?;
     Ok(heard.and_then(Forecast::of))
 }
@@ -187,6 +187,7 @@ fn apply(arguments: &Arguments, options: &TuneArguments, tuning: &Tuning) -> Res
         confirm_within: None,
         prove: None,
         state_dir: &options.state.state_dir,
+        command: command_words(),
     };
-    apply::apply(arguments, &task)
+    apply::apply(arguments, task)
 }

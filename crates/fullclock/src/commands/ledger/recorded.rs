@@ -7,7 +7,7 @@ use crate::period::Period;
 use anyhow::{Result, bail};
 use host::tape::Reader;
 use rules::ledger::{Evidence, close};
-use rules::stretch::Longest;
+use rules::segment::Longest;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -35,12 +35,12 @@ pub(super) fn run(
         damages.push(format!("{name}: {}", period.why_empty().unwrap_or_else(nothing)));
         bail!(damages.join("; "));
     };
-    let interval = found.stretch.interval(&host);
+    let interval = found.segment.interval(&host);
     let audit = engine::advised::audit(reader.host(), &host);
     let evidence = Evidence {
         cpus: within(options.cpus.as_ref(), &interval.cpus())?,
-        traced: found.stretch.traced(),
-        clocks: found.stretch.clocks(),
+        traced: found.segment.traced(),
+        clocks: found.segment.clocks(),
         observer: reader.observer().unwrap_or_default(),
         findings: &audit.findings,
         ..Evidence::of(interval)

@@ -4,14 +4,16 @@
 //! know limits that a controller keeps to itself (Node Manager, a chassis, redundancy of power supplies), nor who pulls
 //! PROCHOT#: a limit that is reached and a signal that is pulled go together, which is evidence and no proof.
 
+mod reach;
+
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
-use crate::power_cap::is_at;
+use crate::finding::Finding;
 use crate::prochot::Prochot;
 use facts::HostView;
-use facts::ipmi::{PowerLimit, PowerReading};
+use facts::ipmi::PowerLimit;
 use facts::msr::{intel, ratios};
+use reach::{Reach, does_not_bind, judged, words};
 
 pub(crate) const CHECK: Check = Check {
     id: "bmc-power-cap",
@@ -101,104 +103,6 @@ fn off(limit: &PowerLimit) -> String {
     format!("; it switches the machine off where that is exceeded for {within} s")
 }
 
-/// How near the board comes to the limit.
-enum Reach<'a> {
-    /// It is at it.
-    Now(&'a PowerReading),
-    /// It was on average over the controller's period.
-    OnAverage(&'a PowerReading),
-    /// It was at some time of the period.
-    AtMost(&'a PowerReading),
-    /// It was not.
-    Far(&'a PowerReading),
-    /// Nobody knows.
-    Unknown,
-}
-
-impl<'a> Reach<'a> {
-    fn of(host: &'a HostView, limit: &PowerLimit) -> Reach<'a> {
-        match &host.power_cap.reading {
-            Err(_) => Reach::Unknown,
-            Ok(told) => match &told.holds {
-                it if is_at(it.current, limit.power) => Reach::Now(it),
-                it if is_at(it.average, limit.power) => Reach::OnAverage(it),
-                it if is_at(it.maximum, limit.power) => Reach::AtMost(it),
-                it => Reach::Far(it),
-            },
-        }
-    }
-
-    fn words(&self, prochot: &Prochot) -> String {
-        match self {
-            Reach::Now(it) => format!(", and it draws {}", it.current),
-            Reach::OnAverage(it) => {
-                format!(", and it has drawn {} on average over {}", it.average, period(it))
-            }
-            Reach::AtMost(it) => format!(
-                ", and it has drawn up to {} within {}, {} at this moment",
-                it.maximum,
-                period(it),
-                it.current
-            ),
-            Reach::Far(it) if does_not_bind(self, prochot) => {
-                format!(", which does not bind: it draws {}", it.current)
-            }
-            Reach::Far(it) => {
-                format!(", and it draws {} at this moment, while PROCHOT# is pulled", it.current)
-            }
-            Reach::Unknown => "; what it draws is not known".to_owned(),
-        }
-    }
-}
-
-/// A board that is clipped can draw far less than its limit, which says nothing then.
-fn does_not_bind(reach: &Reach<'_>, prochot: &Prochot) -> bool {
-    matches!(reach, Reach::Far(_)) && !matches!(prochot, Prochot::Active(_))
-}
-
-fn period(reading: &PowerReading) -> String {
-    match reading.period.as_secs_f64() {
-        0.0 => "a period that it does not name".to_owned(),
-        seconds => format!("{seconds:.0} s"),
-    }
-}
-
-fn words(prochot: &Prochot) -> &'static str {
-    match prochot {
-        Prochot::Active(_) => {
-            "; PROCHOT# is pulled at this moment, which is how a controller clips CPUs"
-        }
-        Prochot::Logged(_) => {
-            "; PROCHOT# was pulled at some time since boot, or since the log was cleared"
-        }
-        Prochot::Clear { is_partial: false } => "; PROCHOT# is not pulled at this moment",
-        Prochot::Clear { is_partial: true } => {
-            "; PROCHOT# is not pulled at this moment, as far as registers could be read"
-        }
-        Prochot::Unknown => "; whether PROCHOT# is pulled is not known",
-    }
-}
-
-/// A log has no date, and a peak none within its period: neither weighs as much as what is seen at the moment.
-fn judged(reach: &Reach<'_>, prochot: &Prochot) -> (Severity, Confidence) {
-    match (reach, prochot) {
-        (Reach::Far(_), Prochot::Active(_)) => (Severity::Low, Confidence::Medium),
-        (Reach::Far(_), _) => (Severity::Info, Confidence::High),
-        (Reach::Now(_) | Reach::OnAverage(_), Prochot::Active(_)) => {
-            (Severity::High, Confidence::High)
-        }
-        (Reach::Now(_) | Reach::OnAverage(_), Prochot::Logged(_)) => {
-            (Severity::High, Confidence::Medium)
-        }
-        (Reach::Now(_) | Reach::OnAverage(_), Prochot::Clear { .. } | Prochot::Unknown)
-        | (Reach::AtMost(_) | Reach::Unknown, Prochot::Active(_)) => {
-            (Severity::Medium, Confidence::Medium)
-        }
-        (Reach::AtMost(_), _) => (Severity::Low, Confidence::Medium),
-        (Reach::Unknown, _) => (Severity::Low, Confidence::Low),
-    }
-}
-
 /// What PROCHOT# takes of the clock, in percent: all above the lowest ratio.
 fn lost_share(host: &HostView, prochot: &Prochot) -> Option<f64> {
     let Prochot::Active(_) = prochot else { return None };
@@ -232,7 +136,7 @@ mod tests {
         )
     }
 
-    /// What tells of it beside 0x19C: nothing.
+    /// The other registers that show PROCHOT#, which do not.
     const PACKAGE: &str = "//- /dev/cpu/0/msr 0x1b1\n0x88450000\n//- /dev/cpu/0/msr 0x64f\n0x0\n";
     const READING: &str = "//- /dev/ipmi0 0x2c 0x02";
     const COOL: &str = "0x88450000";

@@ -1,0 +1,142 @@
+//! Trials of a workload, as many as its result needs.
+
+mod pace;
+mod session;
+
+pub use pace::Wanted;
+pub(crate) use session::unshown;
+pub use session::{Around, kept};
+
+use crate::clock::since_1970_ns;
+use crate::interrupt::Interrupt;
+use crate::measure::costs;
+use crate::{Event, Tell};
+use anyhow::{Context, Result};
+use facts::{CpuSet, HostView, utc};
+use host::Live;
+use lab::bench::{Plan, PlannedArm};
+use lab::comparison::Comparison;
+use lab::doubt::Doubt;
+use lab::failure::Failure;
+use lab::record::{Fingerprint, Record};
+use lab::workload::Scene;
+use pace::Pace;
+use session::Session;
+use std::path::{Path, PathBuf};
+
+/// What trials showed.
+pub struct Measured {
+    /// The trials with their doubts.
+    pub record: Record,
+    /// Why they ended before they were to.
+    pub outcome: Result<(), Failure>,
+    /// Where they are kept.
+    pub file: Result<Option<PathBuf>>,
+    /// What the user wanted to know and what it would take, where it did not come out.
+    pub shortfall: Option<String>,
+}
+
+/// Trials of one workload on two machines in one: as it is, and as `around` makes it for the trials of the second arm. The
+/// record is kept as any other.
+///
+/// Errors: a trial failed; the user stopped it.
+pub(crate) fn before_and_after<'a>(
+    arms: &[PlannedArm; 2],
+    wanted: Wanted,
+    folder: Option<&Path>,
+    interrupt: &Interrupt,
+    around: &'a mut Around<'a>,
+    tell: &mut Tell<'_>,
+) -> Result<(Comparison, Record, Option<PathBuf>)> {
+    let [before, after] = arms;
+    let arm = |name: &str, of: &PlannedArm| PlannedArm { name: name.to_owned(), ..of.clone() };
+    let arms = vec![arm("before", before), arm("after", after)];
+    let measured = measure(arms, wanted, folder, interrupt, Some(around), tell)?;
+    measured.outcome?;
+    let file = measured.file?;
+    let comparison = lab::comparison::within(&measured.record).pop();
+    Ok((comparison.context("no trial was run")?, measured.record, file))
+}
+
+/// Runs trials of the arms in turn, and keeps their record in `folder`.
+///
+/// Errors: this machine cannot run them, or no trial was run.
+pub fn measure<'a>(
+    arms: Vec<PlannedArm>,
+    wanted: Wanted,
+    folder: Option<&Path>,
+    interrupt: &Interrupt,
+    around: Option<&'a mut Around<'a>>,
+    tell: &mut Tell<'_>,
+) -> Result<Measured> {
+    let allowed = host::probe::allowed()?;
+    let host = host::view(&Live::this_machine());
+    let temporary = std::env::temp_dir();
+    clear_up(&temporary, folder, tell)?;
+    let plan = Plan { is_whole: around.is_some(), ..plan(&host, &allowed, arms)? };
+    let pace = Pace::of(wanted, plan.arms.len());
+    let mut session = Session::new(folder.map(Path::to_owned), pace, around, tell);
+    let scene = Scene { host: &host, allowed, temporary, stop: interrupt.flag() };
+    let (mut record, outcome) = lab::bench::run(plan, &scene, &mut session)?;
+    if record.trials.is_empty() {
+        session.discard()?;
+        return Err(outcome.err().map_or_else(|| anyhow::anyhow!("no trial was run"), Into::into));
+    }
+    record.doubts.extend(lab::doubts::of(&record));
+    match &outcome {
+        Ok(()) | Err(Failure::Stopped) => {}
+        Err(Failure::Unkept { .. }) => record.doubts.push(Doubt::CutShort.into()),
+        Err(_) => record.doubts.push(Doubt::Failures { trials: 1 }.into()),
+    }
+    let shortfall = session.shortfall(&record);
+    let file = session.finish(&record).context("the result is printed, but not kept");
+    Ok(Measured { record, outcome, file, shortfall })
+}
+
+/// Takes away what killed runs left, and makes results of their trials.
+///
+/// Error: of whoever is told.
+pub fn clear_up(temporary: &Path, folder: Option<&Path>, tell: &mut Tell<'_>) -> Result<()> {
+    let mut note = |text: String| tell(Event::Note(text));
+    for swept in lab::database::sweep(temporary) {
+        note(match swept {
+            Ok(folder) => format!("removed {}, of a run that was killed", folder.display()),
+            Err(failure) => failure.to_string(),
+        })?;
+    }
+    for swept in folder.map(lab::store::sweep).unwrap_or_default() {
+        note(match swept {
+            Ok(result) => format!("{} has the trials of a run that was killed", result.display()),
+            Err(failure) => failure.to_string(),
+        })?;
+    }
+    Ok(())
+}
+
+fn plan(host: &HostView, allowed: &CpuSet, arms: Vec<PlannedArm>) -> Result<Plan> {
+    let (id, began) = moment(arms.first().map_or("", |it| it.workload.id));
+    Ok(Plan {
+        // The pace decides after every block.
+        trials: 1,
+        seed: fastrand::u64(..),
+        id,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: Fingerprint::of(host),
+        costs: costs::costs(host, allowed),
+        began,
+        arms,
+        is_whole: false,
+        warm_up: 0,
+        experiment: None,
+        so_far: Vec::new(),
+        boot: None,
+    })
+}
+
+/// What a result of this workload is called that begins at this moment, and the moment.
+pub fn moment(workload: &str) -> (String, String) {
+    let began = utc::timestamp(since_1970_ns());
+    // 20261120T154305Z-cpu-loop: sorts by time, and is a name for a file.
+    let moment: String = began.chars().filter(|it| !"-:".contains(*it)).take(15).collect();
+    (format!("{moment}Z-{workload}"), began)
+}

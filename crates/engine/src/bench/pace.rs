@@ -1,0 +1,178 @@
+//! When there are enough trials.
+//!
+//! Nothing here looks at which arm is faster, only at how well it is known: whoever stops when the sign pleases claims
+//! too much (Anscombe, "Fixed-Width Sequential Estimation", 1953).
+
+use facts::quantity::roughly;
+use lab::compare::{LEVEL, interleaved};
+use lab::record::Record;
+use lab::stats::trials_needed;
+use lab::summary::summary;
+use std::time::Duration;
+
+/// How many trials of each arm there are by default, and how long more are added.
+const TRIALS: u32 = 20;
+const SHORT: Duration = Duration::from_secs(10);
+/// How long `--until` goes on by default.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How many trials the user wants.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// As many of each arm; otherwise as many as are needed.
+    pub trials: Option<u32>,
+    /// Until the interval is this narrow, as a share.
+    pub until: Option<f64>,
+    /// For this long at most.
+    pub limit: Option<Duration>,
+}
+
+/// How many trials there will be.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    least: u32,
+    is_counted: bool,
+    until: Option<f64>,
+    limit: Option<Duration>,
+    n_arms: usize,
+    seen: Option<Seen>,
+}
+
+/// How well it was known when it was last asked.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    trials: u32,
+    half_width: Option<f64>,
+}
+
+/// How far the trials are.
+pub(super) struct Done {
+    /// Trials of each arm.
+    pub(super) trials: u32,
+    /// How much is over, from 0 to 1.
+    pub(super) share: f64,
+}
+
+impl Pace {
+    pub(super) fn of(wanted: Wanted, n_arms: usize) -> Pace {
+        let patience = wanted.until.map(|_| PATIENCE);
+        Pace {
+            least: wanted.trials.unwrap_or_else(|| TRIALS.max(2 * blocks_to_claim(n_arms))),
+            is_counted: wanted.trials.is_some(),
+            until: wanted.until,
+            limit: wanted.limit.or(patience),
+            n_arms,
+            seen: None,
+        }
+    }
+
+    /// Whether another block is wanted, `elapsed` after the first trial began.
+    pub(super) fn wants_more(&mut self, record: &Record, elapsed: Duration) -> bool {
+        if self.limit.is_some_and(|it| elapsed >= it) {
+            return false;
+        }
+        let trials = self.trials(record);
+        if trials < self.least {
+            return true;
+        }
+        match self.until {
+            Some(wished) => {
+                self.look(record, trials);
+                self.half_width().is_none_or(|it| it > wished)
+            }
+            None => !self.is_counted && elapsed < SHORT,
+        }
+    }
+
+    pub(super) fn progress(&self, record: &Record, elapsed: Duration) -> Done {
+        let trials = self.trials(record);
+        let by_count = f64::from(trials) / f64::from(self.least);
+        let by_time = |it: Duration| elapsed.as_secs_f64() / it.as_secs_f64();
+        let wanted = match (self.until, self.seen) {
+            (Some(wished), Some(seen)) => {
+                let needed =
+                    seen.half_width.and_then(|it| trials_needed(seen.trials as usize, it, wished));
+                needed.map_or(0.0, |it| f64::from(trials) / it.max(1) as f64)
+            }
+            (None, _) if !self.is_counted => by_count.min(by_time(SHORT)),
+            _ => by_count,
+        };
+        Done { trials, share: wanted.max(self.limit.map_or(0.0, by_time)).min(1.0) }
+    }
+
+    /// What `--until` wished and did not get, with what it would take.
+    pub(super) fn shortfall(&self, record: &Record) -> Option<String> {
+        let wished = self.until?;
+        let trials = self.trials(record);
+        let Some(seen) = half_width(record) else {
+            return Some("there are too few trials for an interval".to_owned());
+        };
+        if seen <= wished {
+            return None;
+        }
+        let needed = trials_needed(trials as usize, seen, wished);
+        let needed = needed.map_or_else(
+            || "no number of trials makes it so".to_owned(),
+            |it| format!("that takes about {it} trials of each{}", self.length_of(record, it)),
+        );
+        let (seen, wished) = (seen * 100.0, wished * 100.0);
+        Some(format!(
+            "the interval is +-{seen:.2} %, and +-{wished} % was wished: {needed}, with noise like this (--limit lets it \
+             go on)"
+        ))
+    }
+
+    /// How long so many trials of each would take, as long as those of the record did.
+    fn length_of(&self, record: &Record, trials: u64) -> String {
+        let last = record.trials.last().and_then(|it| it.began_ns.value());
+        let steps = record.trials.len().saturating_sub(1);
+        last.filter(|_| steps > 0).map_or_else(String::new, |last_ns| {
+            let step_s = *last_ns as f64 / 1e9 / steps as f64;
+            format!(", {}", roughly(step_s * trials as f64 * self.n_arms as f64))
+        })
+    }
+
+    fn half_width(&self) -> Option<f64> {
+        self.seen?.half_width
+    }
+
+    fn trials(&self, record: &Record) -> u32 {
+        u32::try_from(record.trials.len() / self.n_arms.max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// Looks at the trials when there are a tenth more than last time: it takes longer the more there are.
+    fn look(&mut self, record: &Record, trials: u32) {
+        if self.seen.is_none_or(|it| trials >= it.trials.saturating_add(it.trials / 10)) {
+            self.seen = Some(Seen { trials, half_width: half_width(record) });
+        }
+    }
+}
+
+/// Half of the 95 % interval, as a share: of the difference to the first arm in the quietest measure, or of the figure
+/// itself where there is one arm.
+fn half_width(record: &Record) -> Option<f64> {
+    if record.arms.len() < 2 {
+        return summary(record, 0)?.figures.first()?.precision();
+    }
+    let of_arm =
+        |arm| Some(interleaved(record, 0, arm).readings.first()?.evidence.interval.half_width());
+    (1..record.arms.len()).map(of_arm).try_fold(0.0, |widest, it| Some(f64::max(widest, it?)))
+}
+
+/// The fewest blocks in which one of so many arms can stand out: all of them say the same with a chance of 2 in 2^n,
+/// which has to be below half of the level by the number of arms (Holm).
+fn blocks_to_claim(n_arms: usize) -> u32 {
+    let wanted = LEVEL / 2.0 / n_arms.max(1) as f64;
+    (1..64).find(|it| 2.0 * 0.5_f64.powi(*it) < wanted).unwrap_or(64).unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_arms_need_more_blocks_for_one_to_stand_out() {
+        let blocks: Vec<u32> = [1, 2, 16, 256].map(blocks_to_claim).to_vec();
+        assert_eq!(blocks, [8, 9, 12, 16]);
+    }
+}

@@ -1,0 +1,150 @@
+//! What is requested: settings, profiles, and what an audit of the host requests for its findings.
+
+use super::profile;
+use anyhow::{Result, anyhow, bail};
+use facts::HostView;
+use host::Source;
+use rules::audit::Audit;
+use rules::plan::{Plan, Request};
+
+/// What a user asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// `SETTING=VALUE`, or the id of a finding.
+    pub what: &'a [String],
+    /// Profiles, by name or path.
+    pub profiles: &'a [String],
+    /// Whether what can do harm is planned, too.
+    pub i_know: bool,
+}
+
+/// What is requested, and the host as far as that looks at it. Where nothing is named, all findings of the host are to be fixed.
+///
+/// Errors: something named is neither a finding nor a setting; two requests contradict each other; a profile cannot be read.
+pub fn asked(source: &dyn Source, options: Asked<'_>) -> Result<(Vec<Request>, HostView)> {
+    let names: Vec<&String> = options.what.iter().filter(|it| !it.contains('=')).collect();
+    if let Some(name) = names.iter().find(|it| rules::checks::find(it).is_none()) {
+        bail!(not_a_check(name));
+    }
+    let is_bare = options.profiles.is_empty() && options.what.is_empty();
+    if is_bare || !names.is_empty() {
+        let host = host::view(source);
+        let requests = requests(options, &Found::on(&host))?;
+        return Ok((requests, host));
+    }
+    let requests = requests(options, &Found::nothing())?;
+    let host = host::view_of(source, rules::plan::looks_at(&requests));
+    Ok((requests, host))
+}
+
+/// What an audit found, and what it requests for that.
+struct Found<'a> {
+    host: Option<(&'a HostView, Audit)>,
+}
+
+impl<'a> Found<'a> {
+    fn nothing() -> Found<'a> {
+        Found { host: None }
+    }
+
+    fn on(host: &'a HostView) -> Found<'a> {
+        Found { host: Some((host, rules::audit::audit(host))) }
+    }
+
+    /// The requests of all findings, or of those of one check.
+    fn requests(&self, check: Option<&str>) -> Vec<Request> {
+        let Some((host, audit)) = &self.host else { return Vec::new() };
+        let found = audit.findings.iter().filter(|(it, _)| check.is_none_or(|id| it.id == id));
+        found.flat_map(|(check, finding)| rules::advice::requests(host, check, finding)).collect()
+    }
+
+    /// The requests that fix a check's findings; none where it has no finding here.
+    ///
+    /// Errors: no setting fixes it, or whether it has a finding is unknown.
+    fn fixing(&self, id: &str) -> Result<Vec<Request>> {
+        let is_found = |audit: &Audit| audit.findings.iter().any(|(check, _)| check.id == id);
+        let is_fixable = rules::settings::SETTINGS.iter().any(|it| it.fixes.contains(&id));
+        let requests = self.requests(Some(id));
+        if let Some((_, audit)) = &self.host {
+            if let Some((_, missing)) = audit.unknown.iter().find(|(check, _)| check.id == id) {
+                bail!("whether {id} is to be fixed is unknown: {missing}");
+            }
+            if !is_fixable || (is_found(audit) && requests.is_empty()) {
+                bail!(
+                    "no setting fixes {id} here; `fullclock audit` and `fullclock explain {id}` say what does"
+                );
+            }
+        }
+        Ok(requests)
+    }
+}
+
+/// What is requested, by name or by what was found.
+fn requests(options: Asked<'_>, found: &Found<'_>) -> Result<Vec<Request>> {
+    if options.profiles.is_empty() && options.what.is_empty() {
+        return without_repetition(found.requests(None));
+    }
+    let mut requests = Vec::new();
+    for name in options.profiles {
+        requests.extend(profile::requests(name)?);
+    }
+    for what in options.what {
+        if what.contains('=') {
+            requests.push(Request::parse(what).map_err(|error| anyhow!(error))?);
+        } else {
+            requests.extend(found.fixing(what)?);
+        }
+    }
+    without_repetition(requests)
+}
+
+fn not_a_check(id: &str) -> String {
+    match rules::settings::find(id) {
+        Some(setting) => {
+            format!("{id} is a setting: say {id}=VALUE, VALUE being {}", setting.takes)
+        }
+        None => {
+            format!("{id:?} is neither a finding nor SETTING=VALUE; `fullclock explain` lists both")
+        }
+    }
+}
+
+/// The requests, each once. Two that want different things of one setting are an error, unless they name different CPUs.
+fn without_repetition(requests: Vec<Request>) -> Result<Vec<Request>> {
+    let mut kept: Vec<Request> = Vec::new();
+    for request in requests {
+        // Of `C6:off` and `C3:off` each is about another thing.
+        let subject =
+            |it: &Request| it.value.split_once(':').map(|(subject, _)| subject.to_owned());
+        let is_same_place = |it: &&Request| {
+            it.setting.id == request.setting.id
+                && it.cpus == request.cpus
+                && subject(it) == subject(&request)
+        };
+        match kept.iter().find(is_same_place) {
+            None => kept.push(request),
+            Some(earlier) if earlier.value == request.value => {}
+            Some(earlier) => bail!(
+                "{id}={} and {id}={} are asked for; give one of them",
+                earlier.value_text(),
+                request.value_text(),
+                id = request.setting.id
+            ),
+        }
+    }
+    Ok(kept)
+}
+
+/// Plans requests on a host that has been looked at.
+pub fn planned(
+    source: &dyn Source,
+    host: &HostView,
+    requests: &[Request],
+    options: Asked<'_>,
+) -> Plan {
+    let controls = host::controls(source, &rules::plan::reads(requests));
+    let mut plan = rules::plan::plan(host, controls, requests, options.i_know);
+    // What was named and is no SETTING=VALUE is a finding.
+    options.what.iter().for_each(|it| plan.must_fix(it));
+    plan
+}

@@ -1,0 +1,80 @@
+//! The limit of one cpufreq policy: what its files say, and the finding of all policies that have it.
+
+use super::{REACHED, severity, with_cost};
+use crate::commands;
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::cooling::Kind;
+use facts::cpu::cpufreq::Policy;
+use facts::{CpuSet, Hertz, HostView, IfPresent, Missing};
+
+/// A limit below the highest clock that can be requested.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cap {
+    /// The file that holds it.
+    file: &'static str,
+    pub(super) limit: Hertz,
+    pub(super) full: Hertz,
+}
+
+/// The limit of a policy. The firmware's comes first: the kernel's then only repeats it.
+pub(super) fn cap<'a>(host: &'a HostView, policy: &'a Policy) -> Result<Option<Cap>, &'a Missing> {
+    let full = host.highest_request(policy)?;
+    let cap = |file, limit| Cap { file, limit, full };
+    if let Some(&limit) = policy.bios_limit.if_present()?
+        && falls_short(host, policy, limit, full)
+    {
+        return Ok(Some(cap("bios_limit", limit)));
+    }
+    let limit = *policy.scaling_max.as_ref()?;
+    Ok(falls_short(host, policy, limit, full).then(|| cap("scaling_max_freq", limit)))
+}
+
+fn falls_short(host: &HostView, policy: &Policy, limit: Hertz, full: Hertz) -> bool {
+    limit.share_of(full) < REACHED || host.leaves_out_turbo(policy, limit, full)
+}
+
+pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Finding {
+    let Cap { file, limit, full } = cap;
+    let cpus: CpuSet = policies.iter().flat_map(|it| it.cpus.iter()).collect();
+    let is_mark = limit.share_of(*full) >= REACHED;
+    let message = if is_mark {
+        format!(
+            "{file} leaves out turbo: {} of {} kHz, and the last 1 MHz stands for turbo",
+            limit.khz(),
+            full.khz()
+        )
+    } else {
+        format!("{file} keeps the clock at {limit} of {full}")
+    };
+    let severity = if is_mark { Severity::Medium } else { severity(limit.share_of(*full)) };
+    let mut finding = Finding::new(severity, Confidence::High, message);
+    if let Some(policy) = policies.first() {
+        let max = policy.cpuinfo_max.as_ref().map_or(0, |it| it.khz());
+        finding = finding
+            .evidence(policy.path(file), limit.khz())
+            .evidence(policy.path("cpuinfo_max_freq"), max);
+    }
+    if !is_mark {
+        finding = with_cost(finding, limit.share_of(*full), format!("{limit} of {full}"));
+    }
+    let finding = if *file == "bios_limit" {
+        finding.command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
+                     which the BMC's log names, or for the power profile of its setup. `processor.ignore_ppc=1` on the boot line makes Linux ignore it, and overrides that protection")
+    } else if let Some((path, level)) = passive_cooling(host) {
+        finding
+            .evidence(path, level)
+            .command(&commands::THERMAL_ZONES, "")
+            .fix_lasting("the kernel lowers it to cool the machine: fix the cooling")
+    } else {
+        finding.fix_by_on("scaling-max", "max", cpus.clone()).fix_lasting("find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent")
+    };
+    finding.on(cpus, host.topology.n_online())
+}
+
+/// ACPI passive cooling that is on: its first three steps lower `scaling_max_freq` by 20 % each
+/// (drivers/acpi/processor_thermal.c).
+fn passive_cooling(host: &HostView) -> Option<(String, u64)> {
+    let devices = host.cooling.as_deref().unwrap_or_default();
+    let on = devices.iter().filter(|it| it.kind == Kind::Processor);
+    on.filter_map(|it| Some((it.state_path(), it.level().ok()?))).find(|(_, level)| *level > 0)
+}

@@ -1,0 +1,203 @@
+//! Pages and figures of this machine for a browser, Prometheus and scripts.
+//!
+//! ```text
+//!   Watched: an interval every second, on its own thread           engine::sampling
+//!         |   Reading
+//!         v
+//!   Now: the latest, and a ring of the last minutes as lines       now, ring
+//!         |                    |
+//!         v                    v
+//!   /metrics              /api/v1/now, as server-sent events       openmetrics, events
+//!
+//!   results on disk: the file is the buffer of all readers         lab::store
+//!         |   Follower
+//!         v
+//!   /api/v1/results/ID/intervals, as server-sent events            intervals, events
+//! ```
+//!
+//! Every connection has a place among the others (peers, limits), every request passes the gate (gate, credentials, client).
+//!
+//! Nothing here prints, and nothing changes the host or a result, not even an index. Asynchronous code is in this crate only: it
+//! waits for browsers, threads do the work.
+#![forbid(unsafe_code)]
+
+mod accept;
+mod audits;
+mod client;
+mod credentials;
+mod events;
+mod gate;
+mod intervals;
+mod json;
+mod limits;
+mod machine;
+mod now;
+mod openmetrics;
+mod pages;
+mod peers;
+mod refusal;
+mod results;
+mod ring;
+mod server;
+mod streams;
+mod work;
+
+use anyhow::{Context, Result, anyhow};
+use audits::Audits;
+use axum::http::HeaderMap;
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use client::Client;
+use engine::interrupt::Interrupt;
+use engine::sampling::{Plan, Watched};
+use gate::Gate;
+use host::Live;
+use lab::record::Fingerprint;
+use limits::Limits;
+use machine::Machine;
+use now::Now;
+use peers::Peers;
+use results::Results;
+use rules::watch::{Probing, View};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
+use std::time::Duration;
+use streams::Streams;
+use tokio::sync::watch;
+use work::Work;
+
+/// Where the server listens, which requests it answers, and what it shows.
+pub struct Options {
+    /// The socket that clients connect to.
+    pub listener: TcpListener,
+    /// Names that requests may call this machine by, in addition to its addresses and `localhost`.
+    pub host_names: Vec<String>,
+    /// The token that every request has to show; without one all requests are answered.
+    pub token: Option<String>,
+    /// The time between two samples.
+    pub interval: Duration,
+    /// The folder of results.
+    pub results: PathBuf,
+}
+
+/// What requests are answered from.
+struct Served {
+    machine: Machine,
+    now: Now,
+    audits: Audits,
+    results: Results,
+    work: Work,
+    readings: Streams,
+    intervals: Streams,
+}
+
+/// How soon a wish to stop is noticed by the thread that samples.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Samples this machine and answers requests until the user interrupts it. `ready` is called with the address once the server
+/// answers; its error stops the server.
+///
+/// Errors: this machine cannot be sampled, the server cannot start or fails, or `ready` fails.
+pub fn serve(
+    options: Options,
+    interrupt: &Interrupt,
+    ready: impl FnOnce(SocketAddr) -> Result<()>,
+) -> Result<()> {
+    let Options { listener, host_names, token, interval, results } = options;
+    let live = Live::this_machine();
+    let host = host::view(&live);
+    let fingerprint = Fingerprint::of(&host);
+    let view = View::everything(std::process::id());
+    let plan = Plan { interval, cpus: None, view, probing: Probing::Busy };
+    let most_files = host::counters::raise_open_files();
+    let watched = Watched::begin(live, host, plan, None)?;
+    let limits = Limits::of_process(most_files, token.is_some());
+    let served = Arc::new(Served {
+        machine: Machine::of(&watched, &fingerprint, interval),
+        now: Now::default(),
+        audits: Audits::default(),
+        results: Results::of(results),
+        work: Work::default(),
+        readings: Streams::new("readings", limits.readings),
+        intervals: Streams::new("intervals", limits.intervals),
+    });
+    let at = listener.local_addr().context("cannot tell where it listens")?;
+    let pages = router(&served, Gate::new(&host_names, token));
+    let peers = Peers::new(limits);
+    let answer = |stopped| server::run(listener, pages, peers, stopped);
+    sample_and_answer(&served.now, watched, answer, interrupt, || ready(at))
+}
+
+/// Samples and answers, each on its own thread, until the user interrupts or one of them ends.
+fn sample_and_answer(
+    now: &Now,
+    mut watched: Watched,
+    answer: impl FnOnce(watch::Receiver<bool>) -> Result<()> + Send,
+    interrupt: &Interrupt,
+    ready: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let stopping = AtomicBool::new(false);
+    let (stop, stopped) = watch::channel(false);
+    std::thread::scope(|scope| {
+        let sample = || {
+            while !stopping.load(Ordering::Relaxed) {
+                let left = watched.left();
+                if left.is_zero() {
+                    now.push(watched.sample());
+                } else {
+                    std::thread::sleep(left.min(GLANCE));
+                }
+            }
+        };
+        let answer = || answer(stopped);
+        let started = Builder::new().name("samples".to_owned()).spawn_scoped(scope, sample);
+        let sampling = started.map_err(|error| anyhow!(host::thread::refusal(&error)))?;
+        let started = Builder::new().name("pages".to_owned()).spawn_scoped(scope, answer);
+        let ended =
+            started.map_err(|error| anyhow!(host::thread::refusal(&error))).and_then(|answering| {
+                let told = ready();
+                while told.is_ok()
+                    && !answering.is_finished()
+                    && !sampling.is_finished()
+                    && !interrupt.wait(GLANCE)
+                {}
+                stop.send(true).ok();
+                let answered = answering.join().map_err(|_| anyhow!("the server panicked"))?;
+                told.and(answered)
+            });
+        stopping.store(true, Ordering::Relaxed);
+        ended
+    })
+}
+
+fn router(served: &Arc<Served>, gate: Gate) -> Router {
+    let gate = Arc::new(gate);
+    let own = Arc::clone(&gate);
+    let session = move |Extension(client): Extension<Arc<Client>>, headers: HeaderMap| async move {
+        pages::session(&own, &headers, &client)
+    };
+    let api = Router::new()
+        .route("/session", post(session))
+        .route("/machine", get(machine::show))
+        .route("/now", get(now::events))
+        .route("/sample", get(now::sample))
+        .route("/audit", get(audits::show))
+        .route("/results", get(results::list))
+        .route("/results/{id}", get(results::show))
+        .route("/results/{id}/intervals", get(intervals::events))
+        .route("/compare", get(results::compare))
+        .route("/studies", get(results::studies))
+        .route("/studies/{id}/report.html", get(results::report))
+        .route("/openapi.json", get(pages::openapi));
+    Router::new()
+        .merge(pages::router())
+        .route("/metrics", get(openmetrics::show))
+        .nest("/api/v1", api)
+        .fallback(refusal::nothing_here)
+        .method_not_allowed_fallback(refusal::only_read)
+        .with_state(Arc::clone(served))
+        .layer(axum::middleware::from_fn_with_state(gate, gate::guard))
+}
