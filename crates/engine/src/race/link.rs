@@ -342,3 +342,6 @@ fn unanswered(why: Unanswered) -> anyhow::Error {
         Unanswered::Broken(why) => anyhow!(why),
     }
 }
+
+#[cfg(test)]
+mod tests;
