@@ -1,13 +1,13 @@
 //! The agent of a node: it works on a race that is run elsewhere, one at a time.
 
-mod race;
+mod races;
 mod session;
 
 use crate::interrupt::Interrupt;
 use crate::peer::Listener;
 use anyhow::{Context, Result, anyhow};
 use lab::race::protocol::PROTOCOL;
-use race::Races;
+use races::Races;
 use std::io::{self, BufReader, ErrorKind, stdin, stdout};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use std::time::Duration;
 /// The name of the file of an agent's token.
 pub const TOKEN: &str = "agent.token";
 
-/// How long a race goes on whose end nobody asks for: a race asks for the time every other second.
+/// How long a race goes on without a message from its client, which asks for the time every other second.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How long an agent that was started for one race goes on without it, where its input stays open.
+/// The same for an agent that was started for one race and whose input stays open.
 const PATIENCE_OF_ONE: Duration = Duration::from_secs(20);
 
-/// How soon the end of a session is noticed.
+/// How often the end of the session is checked.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// An agent that listens.
@@ -50,9 +50,9 @@ impl Agent {
     }
 }
 
-/// Serves whoever started this process, until it closes our input or the user wants to stop.
+/// Serves the process that started this one, until it closes our input or the user wants to stop.
 pub fn serve_starter(interrupt: &Interrupt) -> Result<()> {
-    // Nobody else can go on with it.
+    // No other process can go on with its race.
     let races = Arc::new(Races::with(PATIENCE_OF_ONE));
     let own = races.clone();
     let serve = move || -> io::Result<()> {
@@ -66,12 +66,12 @@ pub fn serve_starter(interrupt: &Interrupt) -> Result<()> {
     while !session.is_finished() && !interrupt.wait(GLANCE) {}
     races.end();
     if !session.is_finished() {
-        // It waits for orders, and nobody wants any.
+        // Its thread waits for orders and ends with this process.
         return Ok(());
     }
     let served = session.join().map_err(|_| anyhow!("the session panicked"))?;
     match served {
-        // The race has gone, and hears nothing.
+        // The other side has exited.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         served => served.context("the connection to the race was lost"),
     }

@@ -1,6 +1,6 @@
-//! One connection: orders come in, news go out.
+//! One connection to an agent: orders come in, news go out.
 
-use super::race::{Races, Run, State, Tape};
+use super::races::{Races, Run, State, Tape};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use host::probe::anchor;
@@ -12,10 +12,10 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How much of a recording is told in one line.
+/// How much of a recording is sent in one line.
 const PIECE: u64 = 256 << 10;
 
-/// Serves a race that was let in, to the end of its connection.
+/// Serves an admitted race until its connection ends.
 pub(super) fn serve(
     mut from: impl BufRead,
     mut to: impl Write + Send,
@@ -26,7 +26,7 @@ pub(super) fn serve(
     let say = |news: &News| send(&mut *to.lock().unwrap_or_else(PoisonError::into_inner), news);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // What the race tells goes out on a thread of its own. Where nobody is there to hear it, the orders end, too.
+        // News are sent by a thread of their own. Where the other side is gone, orders end, too.
         let listen = |taken: Result<Arc<Run>, String>, mut heard: Heard| match taken {
             Ok(run) => {
                 let (own, is_over) = (run.clone(), &is_over);
@@ -70,7 +70,7 @@ pub(super) fn serve(
     })
 }
 
-/// How far the other side has heard of a race.
+/// What the other side has received of a race.
 #[derive(Default)]
 struct Heard {
     is_ready: bool,
@@ -80,7 +80,7 @@ struct Heard {
     recorded: u64,
 }
 
-/// What it has not heard of.
+/// What it has not received.
 enum Coming {
     News(News),
     /// So much of a recording.
@@ -88,7 +88,7 @@ enum Coming {
 }
 
 impl Heard {
-    /// Says what it has not heard of, until the race or the connection is over.
+    /// Sends what it has not received, until the race or the connection is over.
     fn forward(
         &mut self,
         run: &Run,
@@ -126,7 +126,7 @@ impl Heard {
         Ok(())
     }
 
-    /// In the order in which it is to be said.
+    /// In the order in which it is sent.
     fn coming(&self, state: &State) -> Vec<Coming> {
         let ready = state.ready.clone().filter(|_| !self.is_ready).map(News::Ready);
         let tape = state.tape.clone().filter(|it| state.has_begun() && it.length > self.recorded);
@@ -140,7 +140,7 @@ impl Heard {
         before.chain(untold.chain(ended).map(Coming::News)).collect()
     }
 
-    /// Says a recording to its end; why not, where it cannot be read back.
+    /// Sends the rest of a recording; returns why it cannot be read back, where it cannot.
     fn tape(
         &mut self,
         tape: &Tape,

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// How long a client may take between two orders: it judges its own clocks between them.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often it is looked whether the server should end.
+/// How often the interrupt and the timeout are checked.
 const GLANCE: Duration = Duration::from_millis(200);
 
 /// How long a client that is served may take to notice that the server ends.
@@ -48,9 +48,9 @@ pub struct Server {
 /// Why a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// No client was there for long enough.
+    /// No client was served for the timeout.
     Idle,
-    /// The user wanted it.
+    /// The user stopped it.
     Interrupted,
 }
 
@@ -92,7 +92,7 @@ impl Server {
     }
 }
 
-/// What every connection finds behind the listener.
+/// What all connections of a server share.
 struct Sessions {
     options: Options,
     slot: Arc<Slot<Client>>,
@@ -177,13 +177,13 @@ impl Sessions {
         }))
     }
 
-    /// Gives a stream to its session; whether there is one.
+    /// Gives a stream to its session; returns whether there is one.
     fn join(&self, session: &str, stream: TcpStream) -> bool {
         let client = self.slot.latest().filter(|it| secret::are_same(&it.session, session));
         client.is_some_and(|it| it.streams.send(stream).is_ok())
     }
 
-    /// Does what the client orders, until it has no more to say.
+    /// Carries out the orders of a client, until it closes the connection or one fails.
     fn obey(&self, session: &Session, connection: Connection<'_>) -> io::Result<()> {
         let Connection { mut to, mut from, until } = connection;
         let host = OnceCell::new();
@@ -277,7 +277,7 @@ impl Sessions {
         Ok(Report { moved, work })
     }
 
-    /// Its program ends with the control connection, too: a client that is gone starts no program.
+    /// Runs perftest. Its program ends with the control connection, too: a client that is gone starts no program.
     fn over_rdma(
         &self,
         task: &Task,
@@ -318,7 +318,7 @@ fn is_gone(stream: &TcpStream) -> bool {
     stream.set_nonblocking(false).is_err() || is_gone
 }
 
-/// The streams of a task, each told that it is there.
+/// The streams of a task. Each gets an answer.
 ///
 /// Errors: not all of them came in time.
 fn gathered(session: &Session, task: &Task) -> io::Result<Vec<TcpStream>> {

@@ -9,18 +9,18 @@ use std::io::{self, BufRead, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Why a peer does not say what it should.
+/// Why a peer does not answer as expected.
 #[derive(Debug)]
 pub(crate) enum Unanswered {
-    /// It refuses, and said why.
+    /// It refuses, for this reason.
     Refused(String),
     /// It speaks another version; in words for the user.
     Differs(String),
-    /// It said something else than it was asked.
+    /// Its answer does not belong to the question.
     Strange,
-    /// It closed the connection without a word.
+    /// It closed the connection without a message.
     Closed,
-    /// The connection broke, or what came is no line of the protocol.
+    /// The connection broke, or it sent a line that is not of the protocol.
     Broken(io::Error),
 }
 
@@ -30,12 +30,12 @@ impl From<io::Error> for Unanswered {
     }
 }
 
-/// A connection over TCP, which answers in time or fails.
+/// Connects over TCP. Each read and write fails after [`ANSWER`].
 pub(crate) fn reach(at: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&at, ANSWER)?;
     stream.set_read_timeout(Some(ANSWER))?;
     stream.set_write_timeout(Some(ANSWER))?;
-    // Each line is to be there at once: it is waited for, and clocks are compared by some.
+    // Each line is sent at once: its answer is waited for, and some compare clocks.
     stream.set_nodelay(true)?;
     Ok(stream)
 }
@@ -48,7 +48,7 @@ pub(crate) fn answer<T: DeserializeOwned>(
     protocol.receive(from)?.ok_or(Unanswered::Closed)
 }
 
-/// Says hello to `who`, and hears that it lets us in.
+/// Says hello to `who`, and waits until it admits us.
 pub(crate) fn greet(
     protocol: &Protocol,
     who: &str,
@@ -72,7 +72,7 @@ pub(crate) fn is_late(why: &io::Error) -> bool {
     matches!(why.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }
 
-/// For how long, and how often, a lost connection is made again.
+/// For how long, and how often, to connect again.
 #[derive(Clone, Copy)]
 pub(crate) struct Patience {
     pub(crate) total: Duration,
@@ -80,9 +80,9 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// Tries until a connection is there.
+    /// Connects, again and again until it succeeds.
     ///
-    /// Errors: time is over, or nobody wants one any more; the latest failure, where it was tried at all.
+    /// Errors: the time is over, or the connection is not wanted any more; with the latest failure, if there was an attempt.
     pub(crate) fn retry<T>(
         self,
         is_wanted: impl Fn() -> bool,

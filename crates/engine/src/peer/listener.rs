@@ -1,4 +1,4 @@
-//! Connections that others open to this machine, each on a thread of its own, and what lets them in.
+//! Listens for connections, admits clients that know the token, and serves each on a thread of its own.
 
 use super::HANDSHAKE;
 use crate::clock::now;
@@ -13,49 +13,49 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// More than whoever has business here needs. Strangers are gone as soon as they have not said who they are; as many as
-/// this at a time do no harm.
+/// The most connections at a time: more than clients need, and few enough to do no harm. Those without a greeting are closed
+/// after the handshake time.
 const MOST: usize = 256;
 
-/// Where no connection can be had, the next one may.
+/// The wait after a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What everyone who connects has to pass.
+/// Admits clients to a program that listens.
 pub(crate) struct Listener {
     pub(crate) protocol: Protocol,
-    /// What a client has to know; `None` where it has started this process itself.
+    /// The secret of its clients; `None` where the client has started this process itself.
     pub(crate) token: Option<String>,
-    /// What listens: `agent`, `server`.
+    /// The name of this side in messages: `agent`, `server`.
     pub(crate) name: &'static str,
-    /// Who may come: `the race`, `the client`.
+    /// The name of the other side in messages: `the race`, `the client`.
     pub(crate) client: &'static str,
-    /// What those are told whose first line is not hello.
+    /// The answer to a first line that is JSON and no greeting.
     pub(crate) beginning: &'static str,
-    /// Whether a client brings more connections, which name its session instead of the token.
+    /// Whether clients open more connections, which name a session instead of the token.
     pub(crate) has_streams: bool,
-    /// What those are told who do not speak the protocol at all; nothing where it is `None`.
+    /// The answer to a first line that is not JSON; `None`: the connection is closed without one.
     pub(crate) strangers: Option<&'static str>,
 }
 
-/// Whom a listener has let in.
+/// What a listener has admitted.
 pub(crate) enum Admitted {
-    /// A client that knows the token. It waits for [`Welcome`].
+    /// A client that knows the token. It waits for a [`Welcome`].
     Client,
-    /// More of the client with that session, where there is one.
+    /// One more connection of the client with this session, where there is one.
     Stream(String),
 }
 
-/// A connection that was let in.
+/// An admitted connection.
 pub(crate) struct Connection<'a> {
     pub(crate) to: &'a TcpStream,
     pub(crate) from: BufReader<Timed<'a>>,
-    /// Until when something has to come; none where there is no hurry.
+    /// When the next message has to be complete; `None`: there is no limit.
     pub(crate) until: &'a Cell<Option<Instant>>,
 }
 
 impl Listener {
-    /// Listens, on a thread, for as long as the program lives, and serves everyone whom it lets in; the address, its port chosen
-    /// by the kernel where it was 0.
+    /// Listens on a thread for as long as the program runs, and serves every admitted connection; returns the address, with the
+    /// port that the kernel chose where it was 0.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Listener {
         listen(at, move |stream| {
             let until = Cell::new(Some(now() + HANDSHAKE));
             let mut from = BufReader::new(Timed { stream, until: &until });
-            // Whoever is not there any more needs no answer.
+            // Errors are those of a connection that is lost, which needs no answer.
             if let Ok(Some(admitted)) = self.admit(&mut from, &mut &*stream) {
                 until.set(None);
                 serve(admitted, Connection { to: stream, from, until: &until }).ok();
@@ -76,7 +76,7 @@ impl Listener {
         })
     }
 
-    /// Hears who it is; `None` where it has gone, or was refused and told why.
+    /// Reads the greeting. `None`: the other side is gone, or was refused and got the reason.
     pub(crate) fn admit(
         &self,
         from: &mut impl BufRead,
@@ -144,7 +144,7 @@ fn listen(
     Ok(at)
 }
 
-/// A connection whose thread lives.
+/// A connection whose thread runs.
 struct Open {
     n: usize,
     all: Arc<AtomicUsize>,
@@ -199,7 +199,7 @@ mod tests {
         );
         for (said, why) in [
             (hello(3, "guess"), "the token is not the agent's; --token-file names a copy"),
-            // Versions are nothing that strangers are told.
+            // Our version is not told without the token.
             (hello(4, "guess"), "the token is not"),
             (hello(4, "secret"), "the race is fullclock 9.9 and speaks version 4"),
             ("\"time\"\n".to_owned(), "it begins with hello"),

@@ -4,10 +4,10 @@ use crate::clock::now;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long the next client waits for one that is about to leave: what works for it may have to be ended first.
+/// How long the next client waits for one that is about to leave: programs that work for that one may have to end first.
 const LEAVING: Duration = Duration::from_secs(1);
 
-/// What serves one client at a time.
+/// A place for one client at a time.
 pub(crate) struct Slot<T> {
     state: Mutex<State<T>>,
     is_free: Condvar,
@@ -20,7 +20,7 @@ struct State<T> {
     free_since: Option<Instant>,
 }
 
-/// A client's slot, until it is dropped.
+/// The right of a client to the slot, until it is dropped.
 pub(crate) struct Lease<T>(Arc<Slot<T>>);
 
 impl<T: Clone> Slot<T> {
@@ -54,7 +54,7 @@ impl<T: Clone> Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// For how long no client has been served; `None` while one is.
+    /// How long no client has been served; `None` while one is.
     pub(crate) fn idle(&self) -> Option<Duration> {
         self.state().free_since.map(|it| now() - it)
     }

@@ -17,7 +17,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How often the time is asked for.
+/// How often an agent is asked for the time.
 const QUESTIONS: usize = 9;
 
 /// The way from an agent.
@@ -42,7 +42,7 @@ struct Started(Child);
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // Its input is closed by now: it stops its engine, removes its server, and ends.
+        // Its input is closed by now, so it stops its engine, removes its server, and exits.
         let began = now();
         while began.elapsed() < ANSWER {
             match self.0.try_wait() {
@@ -50,7 +50,7 @@ impl Drop for Started {
                 Ok(Some(_)) | Err(_) => return,
             }
         }
-        // What cannot be killed has ended.
+        // A process that cannot be killed has exited.
         self.0.kill().ok();
         self.0.wait().ok();
     }
@@ -78,7 +78,7 @@ impl Place {
             }
             Place::Ssh(host) => {
                 let mut command = command("ssh".as_ref());
-                // In the background, nobody could answer its questions.
+                // It runs in the background, where no user can answer its questions.
                 command.args(["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
                 command.args(["-o", "ServerAliveInterval=5", host]);
                 command.args(["fullclock", "agent", "--stdio"]);
@@ -117,17 +117,6 @@ fn reached(address: &str) -> Result<(Input, Output)> {
     let stream = reach(at)?;
     let from = Box::new(BufReader::new(stream.try_clone()?));
     Ok((from, Output { to: Box::new(stream), _child: None }))
-}
-
-/// The next thing that an agent says that is not the time.
-pub(super) fn answer(input: &mut Input) -> Result<News> {
-    loop {
-        match PROTOCOL.receive(input)? {
-            Some(News::Time { .. }) => {}
-            Some(news) => return Ok(news),
-            None => bail!("the agent ended without a word"),
-        }
-    }
 }
 
 /// How the clock of an agent stands to ours.

@@ -7,11 +7,11 @@
 //!                  Lost  -> Ended
 //! ```
 //!
-//! A thread of each node goes through these states; meanwhile the race gives its orders over the same connection.
+//! Each node has a thread that goes through these states. The race sends its orders over the same connection.
 
-use super::connection::{Input, Way, answer, offset_of};
+use super::connection::{Input, Way, offset_of};
 use super::nodes::{Node, Place};
-use crate::peer::client::{Patience, Unanswered, greet};
+use crate::peer::client::{self, Patience, Unanswered, greet};
 use anyhow::{Result, anyhow, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -26,17 +26,17 @@ use std::time::Duration;
 const PATIENCE: Patience =
     Patience { total: Duration::from_secs(60), pause: Duration::from_secs(1) };
 
-/// What a node tells the race.
+/// What happens on a node.
 pub(super) enum NodeEvent {
-    /// It could begin.
+    /// It is ready to begin.
     Ready(Box<Standing>),
-    /// An interval is over.
+    /// An interval has ended.
     Interval(Box<Trial>),
-    /// The recording of its machine goes on.
+    /// The next piece of its machine's recording.
     Recorded(Piece),
-    /// It has ended: as it should, or why not.
+    /// It has ended, or failed.
     Ended(Result<()>),
-    /// Something that has to be said.
+    /// Something that users should know.
     Note(String),
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Standing {
     pub(super) offset: Offset,
 }
 
-/// Whom a node's thread tells what happens; whether anybody listens.
+/// Takes events of a node; returns whether the race still listens.
 type Tell<'a> = &'a dyn Fn(NodeEvent) -> bool;
 
 /// A node, as the race sees it.
@@ -61,7 +61,7 @@ pub(super) struct Link {
     node: Node,
     task: Task,
     token: String,
-    /// Held by the node of this machine that gets ready: what an interrupt costs is measured on a CPU that no other occupies.
+    /// Held while a node of this machine gets ready: the cost of an interrupt is measured on a CPU that is otherwise idle.
     turn: Arc<Mutex<()>>,
     orders: Mutex<Orders>,
 }
@@ -71,41 +71,41 @@ struct Orders {
     phase: Phase,
     /// The way to the agent, once its clock is known.
     way: Option<Way>,
-    /// The intervals that the agent counts begin behind that one of the race: one that was started anew counts from 1.
+    /// Added to the numbers of the agent's intervals: an agent that was started anew counts from 1.
     base: u32,
 }
 
-/// How far the race is.
+/// The phase of the race.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// It is not known when it begins.
+    /// The time of its beginning is not set.
     Preparing,
     /// It begins, or began, at this moment of our CLOCK_MONOTONIC_RAW.
     Racing { begin_ns: u64 },
-    /// Nodes are to end.
+    /// Nodes have to end.
     Over,
 }
 
-/// What the thread of a node does.
+/// The state of a node's thread.
 enum State {
-    /// It makes a first connection, and the engine ready.
+    /// Connects for the first time, and makes the engine ready.
     Preparing,
-    /// It hears what the node tells.
+    /// Receives what the node sends.
     Following(Input),
-    /// It makes the connection again that was lost, and for which reason.
+    /// The connection was lost for this reason; connects again.
     Lost(String),
-    /// It has ended: as it should, or why not.
+    /// The node has ended, or failed.
     Ended(Result<()>),
 }
 
-/// How far a node was heard.
+/// How much of a node's messages was received.
 #[derive(Default)]
 struct Progress {
     /// The last interval, as the race numbers them.
     latest: u32,
     /// How many bytes of the recording.
     recorded: u64,
-    /// The node began anew, and the next interval is to say so.
+    /// The node was restarted, and the next interval gets a mark of it.
     is_restarted: bool,
 }
 
@@ -113,7 +113,7 @@ impl Link {
     pub(super) fn new(node: Node, task: Task, token: &str, turn: Arc<Mutex<()>>) -> Link {
         Link {
             task,
-            // Nobody else asks for it.
+            // Only agents that listen check it.
             token: if let Place::Agent(_) = node.place { token.to_owned() } else { String::new() },
             turn,
             orders: Mutex::new(Orders { phase: Phase::Preparing, way: None, base: 0 }),
@@ -121,19 +121,19 @@ impl Link {
         }
     }
 
-    /// Shows the agent that the race is there, and asks for a sign of its own.
+    /// Shows the agent that the race is alive, and asks for a sign of life.
     pub(super) fn beat(&self) {
         self.orders().give(|_| Order::Time);
     }
 
-    /// Begins at that moment of our CLOCK_MONOTONIC_RAW.
+    /// Begins at this time of our CLOCK_MONOTONIC_RAW.
     pub(super) fn begin(&self, begin_ns: u64) {
         let mut orders = self.orders();
         orders.phase = Phase::Racing { begin_ns };
         orders.repeat_phase();
     }
 
-    /// Intervals up to this one are kept.
+    /// The agent may forget intervals up to this one.
     pub(super) fn keep(&self, up_to: u32) {
         let mut orders = self.orders();
         let up_to = up_to.saturating_sub(orders.base);
@@ -147,7 +147,7 @@ impl Link {
         orders.repeat_phase();
     }
 
-    /// Tells what the node does until it has ended, or is lost for good.
+    /// Passes on what the node sends, until it has ended or cannot be reached any more.
     pub(super) fn follow(&self, tell: Tell<'_>) {
         let mut progress = Progress::default();
         let mut state = State::Preparing;
@@ -177,10 +177,10 @@ impl Link {
         }
     }
 
-    /// Hears intervals until the node has ended, or the connection is lost.
+    /// Receives intervals until the node has ended, or the connection is lost.
     fn hear(&self, mut input: Input, progress: &mut Progress, tell: Tell<'_>) -> State {
         if self.orders().phase == Phase::Over {
-            // The order came before there was anybody to give it to.
+            // There was no connection when the order was given.
             self.end();
         }
         loop {
@@ -208,7 +208,7 @@ impl Link {
         }
     }
 
-    /// What to do without a connection: only while it races a node is worth another.
+    /// The state after a lost connection: it is made again only during the race.
     fn lost(&self, why: String) -> State {
         self.hang_up();
         if self.is_racing() { State::Lost(why) } else { State::Ended(Err(anyhow!(why))) }
@@ -230,7 +230,7 @@ impl Link {
         }
     }
 
-    /// Connects again, and goes on where the race is known, or begins anew where the agent is another one.
+    /// Connects again. An agent that knows the race goes on; another one begins anew.
     fn resume(&self, progress: &mut Progress) -> Result<Input> {
         let (mut input, _) = self.connect()?;
         let Progress { latest, recorded, .. } = *progress;
@@ -248,12 +248,12 @@ impl Link {
             News::Failed { why } => bail!(why),
             _ => bail!(NO_AGENT),
         }
-        // It may not have heard that before. What has begun already goes on.
+        // The agent may have missed the order. One that has begun already ignores it.
         self.orders().repeat_phase();
         Ok(input)
     }
 
-    /// A connection over which both have said hello, and whose clocks are known.
+    /// Connects, says hello, and measures the offset of the clocks.
     fn connect(&self) -> Result<(Input, Offset)> {
         let (mut input, mut output) = self.node.place.connect()?;
         let who = format!("node {}", self.node.name);
@@ -275,10 +275,10 @@ impl Link {
         }
     }
 
-    /// Closes the way to the agent, and waits for its end where we started it.
+    /// Closes the connection to the agent, and waits for its end where we started it.
     fn hang_up(&self) {
         let way = self.orders().way.take();
-        // Behind the lock: whoever gives orders does not wait.
+        // Dropped after the lock is released, so that orders do not wait.
         drop(way);
     }
 
@@ -292,14 +292,14 @@ impl Link {
 }
 
 impl Orders {
-    /// Where the connection is lost, whoever reads notices.
+    /// Sends an order. A lost connection is noticed by the thread that reads.
     fn give(&mut self, order: impl FnOnce(&Offset) -> Order) {
         if let Some(Way { output, offset }) = &mut self.way {
             send(output, &order(offset)).ok();
         }
     }
 
-    /// Orders what the race has come to.
+    /// Orders what belongs to the phase of the race.
     fn repeat_phase(&mut self) {
         match self.phase {
             Phase::Preparing => {}
@@ -312,7 +312,7 @@ impl Orders {
 }
 
 impl Progress {
-    /// An interval, as the race numbers them.
+    /// The interval with its number in the race.
     fn numbered(&mut self, mut trial: Box<Trial>, base: u32) -> Box<Trial> {
         trial.number = trial.number.saturating_add(base);
         if std::mem::take(&mut self.is_restarted) {
@@ -330,8 +330,18 @@ impl Progress {
     }
 }
 
-/// What is said of an answer that no agent gives.
+/// The error for an answer that no agent gives.
 const NO_AGENT: &str = "what answers is no agent";
+
+/// The next message of an agent, leaving out answers about the time.
+fn answer(input: &mut Input) -> Result<News> {
+    loop {
+        match client::answer(&PROTOCOL, input).map_err(unanswered)? {
+            News::Time { .. } => {}
+            news => return Ok(news),
+        }
+    }
+}
 
 fn unanswered(why: Unanswered) -> anyhow::Error {
     match why {

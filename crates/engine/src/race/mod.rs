@@ -30,13 +30,13 @@ use std::time::Duration;
 /// The workload that races.
 const COMMIT: &str = "commit";
 
-/// From the order to begin to the beginning: an order arrives meanwhile, and engines start in front of it.
+/// Time from the order to the start of a race: orders arrive and engines start within it.
 const HEAD_START: Duration = Duration::from_secs(1);
 
-/// How often nodes are asked whether they are there.
+/// How often nodes are asked for a sign of life.
 const BEAT: Duration = Duration::from_secs(2);
 
-/// How soon a wish to stop, and the end of the race, are noticed.
+/// How often the interrupt and the end of the race are checked.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// How long nodes may take to stop their engines and check their logs.
@@ -64,36 +64,36 @@ pub struct Plan {
 /// What happens during a race.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A node could begin, with how its clock stands to ours.
+    /// A node is ready to begin; the offset of its clock from ours.
     Ready(&'a str, &'a Offset),
-    /// All nodes will begin in a moment.
+    /// All nodes are ready and about to begin.
     Begun,
-    /// The node of that number has told an interval.
+    /// An interval of the node with that number has ended.
     Interval(usize, &'a Trial),
     /// A node's connection was lost, or made again.
     Note(&'a str, &'a str),
-    /// A node's recording is not kept from here on, and why not.
+    /// A node's recording cannot be kept any longer, and why.
     NotRecorded(&'a str, &'a anyhow::Error),
-    /// The recordings are not whole, and why not.
+    /// The recordings are incomplete, and why.
     NotAllRecorded(&'a anyhow::Error),
 }
 
-/// Whom the race tells what happens. An error ends the race.
+/// Takes events. An error ends the race.
 pub type Tell<'a> = &'a mut dyn FnMut(Event<'_>) -> Result<()>;
 
-/// What a race has come to.
+/// The result of a race.
 pub struct Raced {
-    /// What nodes told, with doubts where they told any interval.
+    /// The intervals of all nodes, with doubts about them.
     pub record: Record,
     /// Where it is kept.
     pub journal: Option<Journal>,
-    /// Why it ended too early, where it did.
+    /// The error that ended it early.
     pub ended: Result<()>,
 }
 
-/// Runs a race to its end, or until the user wants to stop. Lines that come through `notes` mark the interval that is told next.
+/// Runs a race to its end, or until the user wants to stop. Each line from `notes` marks the next interval.
 ///
-/// Errors: not every node could begin.
+/// Errors: a node could not begin; the user stopped it before.
 pub fn run(
     plan: &Plan,
     notes: &Receiver<String>,
@@ -107,7 +107,7 @@ pub fn run(
     let host = host::view(&recording);
     let mut record = record(plan, ready, &host);
     if let Err(failure) = race.keep(plan.folder.as_deref(), &mut record, (&recording, &host)) {
-        // What nodes say of their end is not why there is no race.
+        // Errors of nodes as they end are not why there is no race.
         race.end(None).ok();
         race.journal.map(Journal::discard).transpose().ok();
         return Err(failure);
@@ -153,7 +153,7 @@ struct Race<'a> {
     has_ended: Vec<bool>,
     /// When nodes were asked last whether they are there.
     asked_ns: u64,
-    /// The first node that ended before it was told to, and why.
+    /// The error of the first node that ended early.
     failure: Option<anyhow::Error>,
     journal: Option<Journal>,
     recordings: Recordings,
@@ -164,7 +164,7 @@ struct Race<'a> {
 }
 
 impl<'a> Race<'a> {
-    /// Lets every node get ready.
+    /// Connects to every node and makes it ready.
     fn of(plan: &'a Plan, notes: &'a Receiver<String>, tell: Tell<'a>) -> Result<Race<'a>> {
         let (sender, events) = mpsc::channel();
         let mut race = Race {
@@ -188,14 +188,14 @@ impl<'a> Race<'a> {
                 race: plan.id.clone(),
                 settings: node.settings.clone(),
                 interval: plan.interval,
-                // Whoever runs the race records the machine that it is run on, outside of its nodes' control groups.
+                // This process records this machine, outside of the control groups of its nodes.
                 is_recorded: is_elsewhere && plan.folder.is_some(),
             };
             let link = Link::new(node.clone(), task, &plan.token, Arc::clone(&turn));
             let link = Arc::new(link);
             race.links.push(link.clone());
             let sender = sender.clone();
-            // Who does not listen any more has ended.
+            // The receiver is gone only once the race has ended.
             let follow = move || link.follow(&|event| sender.send((number, event)).is_ok());
             let thread = Builder::new().name(format!("node {}", node.name)).spawn(follow);
             race.threads.push(thread.map_err(|it| anyhow!(host::thread::refusal(&it)))?);
@@ -203,7 +203,7 @@ impl<'a> Race<'a> {
         Ok(race)
     }
 
-    /// What every node is, once it could begin.
+    /// Waits until every node is ready to begin.
     ///
     /// Errors: one of them cannot; the user wants to stop.
     fn ready(&mut self, interrupt: &Interrupt) -> Result<Vec<Standing>> {
@@ -225,14 +225,14 @@ impl<'a> Race<'a> {
             }
         }
         if let Some(failure) = self.failure.take() {
-            // What the others say of their end is not why there is no race.
+            // Errors of other nodes as they end are not why there is no race.
             self.end(None).ok();
             return Err(failure);
         }
         Ok(ready.into_iter().flatten().collect())
     }
 
-    /// Begins the result and the recordings beside it, where they are kept; `here` is this machine and the answers about it.
+    /// Begins the journal and the recordings, where they are kept; `here` is this machine and the answers about it.
     fn keep(
         &mut self,
         folder: Option<&Path>,
@@ -245,7 +245,7 @@ impl<'a> Race<'a> {
         Ok(())
     }
 
-    /// Lets them run, for as long as was asked for.
+    /// Runs them for the planned time.
     fn run(&mut self, record: &mut Record, interrupt: &Interrupt) -> Result<()> {
         (self.tell)(Event::Begun)?;
         let begin_ns = anchor().raw_ns.saturating_add(ns(HEAD_START));
@@ -269,7 +269,7 @@ impl<'a> Race<'a> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// Lets every node end, and hears the last that they tell, for the record where there is one.
+    /// Ends every node, and adds their last intervals to the record, where there is one.
     fn end(&mut self, mut record: Option<&mut Record>) -> Result<()> {
         self.links.iter().for_each(|it| it.end());
         let until_ns = anchor().raw_ns.saturating_add(ns(FAREWELL));
@@ -296,7 +296,7 @@ impl<'a> Race<'a> {
         ended.and(failure.map_or(Ok(()), Err))
     }
 
-    /// Asks nodes whether they are there, now and then.
+    /// Asks every node for a sign of life, every [`BEAT`].
     fn beat(&mut self) {
         let now_ns = anchor().raw_ns;
         if now_ns.saturating_sub(self.asked_ns) >= ns(BEAT) {
@@ -315,7 +315,7 @@ impl<'a> Race<'a> {
         self.running().count()
     }
 
-    /// Takes leave of the nodes that have ended. One that does not even hang up is left to itself.
+    /// Joins the threads of nodes that have ended. One that does not hang up is left alone.
     fn join(&mut self) {
         for thread in self.threads.drain(..).filter(JoinHandle::is_finished) {
             // Its panic is on standard error already.

@@ -29,7 +29,7 @@ pub struct Node {
     pub settings: Settings,
 }
 
-/// What may stand behind a node's place.
+/// The options that may follow where a node is.
 const OPTIONS: &[&str] = &["cgroup", "cpus", "sessions", "folder", "engine", "dsn"];
 
 /// The nodes `NAME=WHERE[,OPTION=VALUE]...`, in the order given, and then those that are named by where they are. What a node does
@@ -117,7 +117,7 @@ fn node(name: &str, text: &str, shared: &Settings) -> Result<Node> {
     Ok(Node { name: name.to_owned(), place, settings })
 }
 
-/// A place and the options behind it. A comma in a value is one: `cpus=0,2`, a DSN with two hosts.
+/// A place and the options after it. A comma in a value is one: `cpus=0,2`, a DSN with two hosts.
 fn split(text: &str) -> Result<(String, Vec<(&'static str, String)>)> {
     let mut parts = text.split(',');
     let mut place = parts.next().unwrap_or_default().to_owned();

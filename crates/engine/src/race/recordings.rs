@@ -1,4 +1,4 @@
-//! What the machines of a race did meanwhile, beside its result.
+//! Recordings of the machines of a race, kept with its result.
 
 use super::link::Piece;
 use crate::sampling::Taping;
@@ -15,7 +15,7 @@ use std::io::Write;
 #[derive(Default)]
 pub(super) struct Recordings {
     here: Option<Taping>,
-    /// By the number of the node; none where one could not be written, of which somebody was told.
+    /// By the number of the node; `None` once one could not be written, which was reported.
     there: BTreeMap<usize, Option<File>>,
 }
 
@@ -34,7 +34,7 @@ impl Recordings {
         Ok(Recordings { here: Some(taping), there: BTreeMap::new() })
     }
 
-    /// Keeps a piece of a node's. An error is told once; then its recording is over.
+    /// Writes the next piece of a node's recording. The first error is returned and ends that recording.
     pub(super) fn add(
         &mut self,
         journal: &Journal,
@@ -54,7 +54,7 @@ impl Recordings {
         Ok(written?)
     }
 
-    /// Waits until the disk has all of them.
+    /// Waits until all of them are on the disk.
     pub(super) fn finish(self) -> Result<()> {
         let here = self.here.map_or(Ok(()), Taping::finish);
         let there = self.there.into_values().flatten().try_for_each(|it| it.sync_data());

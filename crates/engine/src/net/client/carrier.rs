@@ -24,7 +24,7 @@ pub(super) enum Carrier {
 /// Errors: something that RDMA needs is missing on this end or on the server's; says which, and what to do.
 pub(super) fn carrier(link: &mut Link, plan: &Plan) -> Result<Carrier> {
     let task = plan.task;
-    // What is wrong on this end is told before the server is asked.
+    // Errors of this end come before the server is asked.
     let own = match task.transport {
         Transport::Tcp => None,
         Transport::Rdma => {

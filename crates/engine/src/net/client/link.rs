@@ -11,25 +11,25 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 /// How long an answer may take before which the server reads all of its machine: before a test it finds out what an interrupt costs,
-/// too, and behind it it audits and makes a ledger. That is a second, and on machines with hundreds of CPUs or a slow controller many.
+/// too, and after it it audits and makes a ledger. That is a second, and on machines with hundreds of CPUs or a slow controller many.
 const READING: Duration = Duration::from_secs(60);
 
-/// How long a server that was lost may take to have said why.
+/// How long to wait for the last message of a server that was lost.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// A server that obeys.
+/// A connection to a server that serves this client.
 pub(super) struct Link {
     pub(super) at: SocketAddr,
     to: TcpStream,
     from: BufReader<TcpStream>,
-    /// Whether it said hello, so that it is known what it is.
+    /// Whether it said hello, so that it is a server of ours.
     is_known: bool,
 }
 
 impl Link {
     /// Says hello to the server of that name.
     ///
-    /// Errors: nobody is there, or not `fullclock net server`, or it serves somebody else or does not know this client.
+    /// Errors: no `fullclock net server` can be reached there, or it serves another client or refuses the token.
     pub(super) fn connect(host: &str, token: &str) -> Result<Link> {
         let at = address(host)?;
         let to = reached(at)?;
@@ -56,7 +56,7 @@ impl Link {
         let joined = |number: u32| -> Result<TcpStream> {
             let mut stream = reached(self.at)?;
             send(&mut stream, &Greeting::Join { session: session.to_owned() })?;
-            // Nothing is sent behind the answer before data are asked for, so that nothing is read ahead here.
+            // Nothing follows the answer before data are requested, so nothing is read ahead here.
             match PROTOCOL.receive(&mut BufReader::new(&stream))? {
                 Some(Welcome::Joined) => Ok(stream),
                 _ => bail!("stream {} of {n_streams} was not let in", number + 1),
@@ -88,7 +88,7 @@ impl Link {
         }
     }
 
-    /// What the server said of its end, where it said something.
+    /// Why the server ended, where it said so.
     pub(super) fn last_words(&mut self) -> Option<String> {
         self.to.set_read_timeout(Some(LAST_WORDS)).ok()?;
         match PROTOCOL.receive(&mut self.from).ok()?? {
@@ -97,7 +97,7 @@ impl Link {
         }
     }
 
-    /// What became of those CPUs of the server.
+    /// Lets the server judge those of its CPUs.
     pub(super) fn judge(&mut self, cpus: String) -> Result<Judgement> {
         self.to.set_read_timeout(Some(READING))?;
         send(&mut self.to, &Order::Judge { cpus })?;

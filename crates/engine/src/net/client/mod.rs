@@ -48,12 +48,12 @@ pub enum ZeroCopy {
 /// What happens during a test.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// A message size begins, after so many others.
+    /// The next message size begins.
     Size {
-        /// How many.
+        /// The number of sizes before it.
         n_before: u32,
     },
-    /// The sizes are over, and both ends find out what became of their CPUs.
+    /// All sizes are measured, and both ends judge their CPUs.
     Judging,
 }
 
@@ -62,7 +62,7 @@ pub enum Event {
 pub enum Over {
     /// An RDMA port: `mlx5_0/1`.
     Port(String),
-    /// Streams over this interface; `None` where nobody knows which.
+    /// Streams over this interface; `None` where it is unknown.
     Interface(Option<String>),
 }
 
@@ -77,15 +77,15 @@ pub struct Client {
 pub struct Measured {
     /// At least one size.
     pub run: Run,
-    /// Why it ended before the last one, where it failed.
+    /// The error that ended it before the last size.
     pub ended: Result<()>,
 }
 
 impl Client {
     /// Connects to the server of that name, which may have a port, and makes both ends ready.
     ///
-    /// Errors: nobody is there, or not `fullclock net server`, or it serves somebody else or does not know this client; something
-    /// that RDMA needs is missing on either end.
+    /// Errors: no `fullclock net server` can be reached there, or it serves another client or refuses the token; something that
+    /// RDMA needs is missing on either end.
     pub fn connect(server: &str, token: &str, plan: Plan) -> Result<Client> {
         let mut link = Link::connect(server, token)?;
         let carrier = carrier::carrier(&mut link, &plan)?;
@@ -105,8 +105,8 @@ impl Client {
         }
     }
 
-    /// Measures one size after the other, until the user wants to stop, and asks both ends what became of their CPUs. `ceiling` is
-    /// what the device that the data go over can carry, with its name.
+    /// Measures one size after the other, until the user wants to stop, and lets both ends judge their CPUs. `ceiling` is what the
+    /// device that the data go over can carry, with its name.
     ///
     /// Errors: no size was measured.
     pub fn measure(
@@ -201,7 +201,7 @@ impl Client {
         Ok(Some(true))
     }
 
-    /// What became of the CPUs of both ends; `host` is this one before the test. A server that was lost meanwhile cannot tell.
+    /// Lets both ends judge their CPUs; `host` is this one before the test. Of a lost server the reason is known.
     fn judged(&mut self, host: &HostView, seen: &mut Seen<'_>) -> Ends<Judgement> {
         let cpus = |work: fn(&Point) -> &[Work]| guard::cpus_of(seen.points.iter().flat_map(work));
         let server = self.link.judge(cpus(|it| &it.work.server).to_string());

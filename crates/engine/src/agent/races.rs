@@ -1,4 +1,4 @@
-//! The race that an agent works on, one at a time, whoever is connected.
+//! The races of an agent, one at a time. A race goes on while its connection is lost.
 
 use crate::clock::now;
 use crate::measure::costs;
@@ -20,11 +20,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// How many intervals are remembered that nobody has kept: ten a second for as long as that, with room to spare. Each has some
-/// tens of kilobytes.
+/// How many intervals are remembered that are not kept elsewhere: ten a second for the patience of an agent, and some more. Each
+/// has some tens of kilobytes.
 const MOST: usize = 4000;
 
-/// How often it is looked whether somebody is.
+/// How often the stop flag and the patience are checked.
 const GLANCE: Duration = Duration::from_millis(200);
 
 /// The races of an agent, one at a time.
@@ -66,7 +66,7 @@ pub(super) struct Tape {
 }
 
 impl Races {
-    /// Those of an agent that ends one of which nothing is heard for so long.
+    /// An agent's, which ends a race after that long without a message from its client.
     pub(super) fn with(patience: Duration) -> Races {
         Races { patience, slot: Slot::new() }
     }
@@ -96,12 +96,12 @@ impl Races {
         Ok(run)
     }
 
-    /// The race of that name, where it is this one, or was the latest.
+    /// The race with this id, where it is the current or the latest one.
     pub(super) fn find(&self, race: &str) -> Option<Arc<Run>> {
         self.slot.latest().filter(|it| it.race == race)
     }
 
-    /// Ends the race, if there is one, and waits until nothing is left of it.
+    /// Ends the current race, and waits for its end.
     pub(super) fn end(&self) {
         if let Some(run) = self.slot.latest() {
             run.end();
@@ -111,7 +111,7 @@ impl Races {
 }
 
 impl State {
-    /// Whether the race was told when to begin.
+    /// Whether the time of its beginning is set.
     pub(super) fn has_begun(&self) -> bool {
         self.begin_ns.is_some()
     }
@@ -213,12 +213,12 @@ impl Run {
         self.change(|it| it.trials.retain(|trial| trial.number > up_to));
     }
 
-    /// An order came: the race is there.
+    /// Notes that the client is alive: an order came.
     pub(super) fn asked(&self) {
         self.state().asked = Some(now());
     }
 
-    /// Whether nothing has been heard of the race for too long.
+    /// Whether its client has been silent for too long.
     fn is_abandoned(&self, state: &State) -> bool {
         state.asked.is_none_or(|it| it.elapsed() > self.patience)
     }
@@ -239,7 +239,7 @@ impl Run {
     }
 }
 
-/// Says of a race whose thread panics that it is over.
+/// Marks a race whose thread panics as ended.
 struct Ending<'a>(&'a Run);
 
 impl Drop for Ending<'_> {
