@@ -7,6 +7,9 @@
 /// The largest of the limits of a file.
 pub const LARGEST_FILE: usize = 64 * MIB;
 
+/// The smallest of the limits of a file.
+pub const SMALLEST_FILE: usize = 4 * KIB;
+
 /// Network interfaces with hardware, RDMA devices or PCI Express links that are looked at one by one: a machine has
 /// some hundreds, with SR-IOV a few thousands.
 pub const MOST_DEVICES: usize = 4096;
@@ -81,6 +84,12 @@ pub fn longest(path: &str) -> usize {
     limit(FILES, path)
 }
 
+/// The limit of the file at an absolute `path`, where `length` is above it.
+pub fn exceeded(path: &str, length: usize) -> Option<usize> {
+    // To look for the limit of a path takes as long as a system call, and most files are short.
+    (length > SMALLEST_FILE).then(|| longest(path)).filter(|limit| length > *limit)
+}
+
 /// How many names the folder at an absolute `path` can have.
 pub fn most_names(path: &str) -> usize {
     limit(FOLDERS, path.trim_end_matches('/'))
@@ -142,6 +151,17 @@ mod tests {
              /sys/devices/system/cpu/online 65536\n/sys/fs/cgroup/a/b/cgroup.procs 16777216\n\
              /boot/config-6.1.0 4194304\n/etc/tuned/active_profile 1048576\nrelative 1048576\n"
         );
+    }
+
+    #[test]
+    fn the_limit_of_a_kind_is_exceeded_by_what_is_longer() {
+        assert_eq!(exceeded("/proc/7/stat", 4096), None);
+        assert_eq!(exceeded("/proc/7/stat", 4097), Some(4096));
+        assert_eq!(exceeded("/proc/cmdline", 36 << 10), None);
+        assert_eq!(exceeded("/proc/cmdline", (36 << 10) + 1), Some(36 << 10));
+        let limits: Vec<usize> = FILES.iter().map(|(_, limit)| *limit).collect();
+        assert_eq!(limits.iter().min(), Some(&SMALLEST_FILE));
+        assert_eq!(limits.iter().max(), Some(&LARGEST_FILE));
     }
 
     #[test]

@@ -88,12 +88,6 @@ pub fn matched<'a>(pattern: &str, path: &'a str) -> Option<Vec<&'a str>> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Controls(BTreeMap<String, Fact<String>>);
 
-impl From<BTreeMap<String, Fact<String>>> for Controls {
-    fn from(answers: BTreeMap<String, Fact<String>>) -> Controls {
-        Controls(answers)
-    }
-}
-
 impl FromIterator<(String, Fact<String>)> for Controls {
     fn from_iter<I: IntoIterator<Item = (String, Fact<String>)>>(answers: I) -> Controls {
         Controls(answers.into_iter().collect())

@@ -27,15 +27,29 @@ pub(super) fn read_limits(source: &dyn Source, host: &mut HostView) {
     *cppc_nominal = self::cppc_nominal(source, policies);
 }
 
-/// Who chooses the clock of every policy, by which preference, and which.
+/// Who chooses the clock of every policy, by which preference, and which. The clock is read where a governor may keep it
+/// low, and where /proc/cpuinfo does not show it.
 pub(super) fn read_governors(source: &dyn Source, host: &mut HostView) {
+    let clocks = host.cpuinfo.as_ref().map(|it| &it.clocks);
+    let is_shown = |cpu| clocks.is_ok_and(|it| matches!(it.get(cpu), Some(Ok(_))));
     for policy in host.cpufreq.policies.iter_mut().flatten() {
         let line = |file: &str| source.parsed(&policy.path(file), parse::line);
         let (governor, preference) =
             (line("scaling_governor"), line("energy_performance_preference"));
-        policy.scaling_cur = source.parsed(&policy.path("scaling_cur_freq"), parse::kilohertz);
         (policy.governor, policy.preference) = (governor, preference);
+        let path = policy.path("scaling_cur_freq");
+        policy.scaling_cur = if may_be_slowed(policy) || !policy.cpus.iter().all(is_shown) {
+            source.parsed(&path, parse::kilohertz)
+        } else {
+            Err(Missing::not_here(path, "no governor slows this policy"))
+        };
     }
+}
+
+/// Whether its governor may choose a lower clock than there is: neither `performance` nor that of a driver which chooses
+/// the clock itself.
+fn may_be_slowed(policy: &Policy) -> bool {
+    policy.drives_itself() != Ok(true) && policy.governor.as_deref() != Ok("performance")
 }
 
 /// Like CPUs have like tables, so the first policy's will do.
@@ -166,6 +180,28 @@ mod tests {
         let host = Captured::excerpt(&format!("{cpuinfo}//- {CPU}/online\n0\n{answers}")).unwrap();
         let nominal = crate::view(&host).nominal_clock();
         nominal.map_or("unknown".into(), |(clock, origin)| format!("{clock}, {origin}"))
+    }
+
+    #[test]
+    fn the_clock_of_a_policy_is_read_where_a_governor_may_keep_it_low_or_nothing_else_shows_it() {
+        let is_read = |driver: &str, governor: &str, cpuinfo: &str| {
+            let policy = format!("//- {CPU}/cpufreq/policy0");
+            let host = Captured::excerpt(&format!(
+                "//- /proc/cpuinfo\nprocessor : 0\n{cpuinfo}//- {CPU}/online\n0\n\
+                 {policy}/scaling_driver\n{driver}\n{policy}/scaling_governor\n{governor}\n\
+                 {policy}/scaling_cur_freq\n1600000\n"
+            ));
+            crate::view(&host.unwrap()).cpufreq.policies.unwrap()[0].scaling_cur.is_ok()
+        };
+        let shown = "cpu MHz : 1600\n";
+        assert!(is_read("acpi-cpufreq", "userspace", shown));
+        assert!(is_read("intel_cpufreq", "schedutil", shown));
+        assert!(is_read("acpi-cpufreq", "!denied", shown));
+        assert!(is_read("!denied", "powersave", shown));
+        assert!(!is_read("acpi-cpufreq", "performance", shown));
+        assert!(!is_read("intel_pstate", "powersave", shown));
+        assert!(is_read("acpi-cpufreq", "performance", ""));
+        assert!(is_read("intel_pstate", "powersave", "cpu MHz : unknown\n"));
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(super) const READERS: &[Reader] = &[
     ),
     reader(Subject::Policies, &[Subject::Cpus], cpufreq::read_policies),
     reader(Subject::Limits, &[Subject::Policies], cpufreq::read_limits),
-    reader(Subject::Governors, &[Subject::Policies], cpufreq::read_governors),
+    reader(Subject::Governors, &[Subject::Cpuinfo, Subject::Policies], cpufreq::read_governors),
     reader(Subject::Pstate, &[], |source, host| host.pstate = pstate::read(source)),
     reader(
         Subject::EnergyBias,

@@ -217,13 +217,16 @@ fn read_all(file: BorrowedFd<'_>, path: &str, size: usize) -> Fact<Vec<u8>> {
     const PAGE: usize = 4096;
     /// Of arm64 and POWER.
     const LARGEST_PAGE: usize = 64 << 10;
-    let limit = limits::longest(path);
-    let too_long = |length| Missing::too_long(path, u64::try_from(length).ok(), limit);
+    let too_long = |length: Option<usize>, limit| {
+        Missing::too_long(path, length.and_then(|it| u64::try_from(it).ok()), limit)
+    };
     // Of a file on a disk the size is its length. sysfs claims a page, which may be more than the limit.
-    if size > limit.max(LARGEST_PAGE) {
-        return Err(too_long(size));
+    if size > LARGEST_PAGE
+        && let Some(limit) = limits::exceeded(path, size)
+    {
+        return Err(too_long(Some(size), limit));
     }
-    let expected = if size == 0 { PAGE } else { size.min(limit) };
+    let expected = if size == 0 { PAGE } else { size };
     let mut bytes = Vec::with_capacity(expected + 1);
     loop {
         if bytes.capacity() == bytes.len() {
@@ -231,12 +234,15 @@ fn read_all(file: BorrowedFd<'_>, path: &str, size: usize) -> Fact<Vec<u8>> {
         }
         match rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) => break,
-            Ok(_) if bytes.len() > limit => {
-                let length = Some(size).filter(|it| *it > limit);
-                return Err(length.map_or_else(|| Missing::too_long(path, None, limit), too_long));
+            Ok(_) => {
+                if let Some(limit) = limits::exceeded(path, bytes.len()) {
+                    return Err(too_long(Some(size).filter(|it| *it > limit), limit));
+                }
+                if bytes.len() == size {
+                    break;
+                }
             }
-            Ok(_) if bytes.len() == size => break,
-            Ok(_) | Err(Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(error) => return Err(missing(path, error)),
         }
     }

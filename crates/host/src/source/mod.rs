@@ -130,11 +130,11 @@ impl dyn Source + '_ {
 /// The content of a file, or a reason where it is longer than files at `path` can be: what is asked for decides, and
 /// not where a link leads.
 fn within_limit<T: AsRef<[u8]>>(path: &str, content: T) -> Fact<T> {
-    let (length, limit) = (content.as_ref().len(), limits::longest(path));
-    if length > limit {
-        return Err(Missing::too_long(path, u64::try_from(length).ok(), limit));
+    let length = content.as_ref().len();
+    match limits::exceeded(path, length) {
+        Some(limit) => Err(Missing::too_long(path, u64::try_from(length).ok(), limit)),
+        None => Ok(content),
     }
-    Ok(content)
 }
 
 /// The names in the folder at `path`, or a reason where they are more than it can hold.

@@ -1,7 +1,7 @@
 //! A source that asks another for each file once.
 //!
 //! What a plan knows of a host and what its settings write are the same files in part. Asked once, they also cannot
-//! disagree.
+//! disagree. Files of processes are not remembered: no setting writes one, and there are thousands.
 
 use super::Source;
 use facts::ipmi::Question;
@@ -29,6 +29,9 @@ impl Source for Once<'_> {
     }
 
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
+        if is_of_process(path) {
+            return self.inner.read(path);
+        }
         if let Some(answer) = self.files.borrow().get(path) {
             return answer.clone();
         }
@@ -70,6 +73,11 @@ impl Source for Once<'_> {
     }
 }
 
+/// Whether a path is below `/proc/PID`.
+fn is_of_process(path: &str) -> bool {
+    path.strip_prefix("/proc/").is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+}
+
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests lay out a copy of a host")]
 mod tests {
@@ -93,5 +101,22 @@ mod tests {
         std::fs::write(sys.join("other"), "3\n").unwrap();
         assert_eq!(asked(&once), first);
         assert_ne!(asked(&copy), first);
+    }
+
+    #[test]
+    fn files_of_processes_are_asked_for_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let proc = folder.path().join("proc");
+        std::fs::create_dir_all(proc.join("7")).unwrap();
+        std::fs::create_dir_all(proc.join("irq/7")).unwrap();
+        let copy = Live::copy(folder.path()).unwrap();
+        let once: &dyn Source = &Once::new(&copy);
+        let read_after = |text: &str| {
+            std::fs::write(proc.join("7/stat"), text).unwrap();
+            std::fs::write(proc.join("irq/7/smp_affinity_list"), text).unwrap();
+            ["/proc/7/stat", "/proc/irq/7/smp_affinity_list"].map(|it| once.text(it).unwrap())
+        };
+        assert_eq!(read_after("1"), ["1", "1"]);
+        assert_eq!(read_after("2"), ["2", "1"]);
     }
 }

@@ -10,7 +10,8 @@ use crate::setting::{
 };
 use crate::settings::scaling::MAX_PCT;
 use crate::settings::{file, lost, scaling, value};
-use facts::change::{Target, Write};
+use facts::Missing;
+use facts::change::{Control, Target, Write};
 use facts::cpu::cpufreq::Policy;
 
 const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
@@ -92,12 +93,12 @@ fn of_all(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool) -> Planned {
     };
     if from == to {
         // While the switch of all is off, those of single policies are, too.
-        let has_own = on && !scene.controls.matching(POLICY_BOOST).is_empty();
+        let has_own = on && policies_have_it(scene);
         return if has_own { of_policies(scene, wanted, on) } else { Ok(Change::default()) };
     }
     // The kernel gives every policy the value of the common switch, and some drivers a limit that fits.
     let mut writes = limits(scene, |_| true);
-    if !scene.controls.matching(POLICY_BOOST).is_empty() {
+    if policies_have_it(scene) {
         let policies = scaling::policies(scene, wanted, POLICY_BOOST)?;
         let differing = policies.iter().filter(|policy| policy.text != from);
         writes.extend(
@@ -114,7 +115,7 @@ fn of_policies(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool) -> Planned {
             format!("{BOOST} is 0, and no policy may boost before it is 1: leave out the CPUs");
         return Err(Refusal::Host(text));
     }
-    if scene.controls.matching(POLICY_BOOST).is_empty() {
+    if !policies_have_it(scene) {
         return Err(match scene.controls.get(BOOST) {
             Ok(_) => Refusal::Value(format!("{BOOST} is of the whole host: leave out the CPUs")),
             Err(missing) if !missing.is_absence() => Refusal::Unknown(missing),
@@ -131,6 +132,12 @@ fn of_policies(scene: &Scene<'_>, wanted: &Wanted<'_>, on: bool) -> Planned {
     let mut writes = limits(scene, |it| changed.iter().any(|(folder, _)| *folder == it.folder));
     writes.extend(changed.into_iter().map(|(_, write)| write));
     Ok(Change::of(writes))
+}
+
+/// Whether policies have a switch of their own; the answers also name policies that have none, as absent.
+fn policies_have_it(scene: &Scene<'_>) -> bool {
+    let is_absent = |it: &Control<'_>| it.text.as_ref().is_err_and(Missing::is_absence);
+    !scene.controls.matching(POLICY_BOOST).iter().all(is_absent)
 }
 
 /// Upper limits that a user has requested and that a driver which requests turbo by its clock sets anew
@@ -214,6 +221,17 @@ mod tests {
             "cpufreq/policy1/boost: 0 -> 1"
         );
         assert_eq!(planned(&SETTING, "off", &policies("0", ["0", "0"])), "nothing");
+    }
+
+    #[test]
+    fn the_common_switch_is_set_where_policies_have_none() {
+        let none = files("cpufreq/policy0/affected_cpus 0\ncpufreq/policy1/affected_cpus 1");
+        let host = |boost: u32| files(&format!("cpufreq/boost {boost}")) + &none;
+        assert_eq!(planned(&SETTING, "on", &host(0)), "cpufreq/boost: 0 -> 1");
+        assert_eq!(planned(&SETTING, "off", &host(1)), "cpufreq/boost: 1 -> 0");
+        assert_eq!(planned(&SETTING, "on", &host(1)), "nothing");
+        assert!(planned(&SETTING, "off@1", &host(1)).contains("boost is of the whole host"));
+        assert!(planned(&SETTING, "on", &none).starts_with("refused: this kernel has no switch"));
     }
 
     #[test]
