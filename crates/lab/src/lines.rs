@@ -11,7 +11,7 @@ use std::time::Instant;
 /// The longest greeting, in bytes.
 const LONGEST_GREETING: u64 = 1024;
 
-/// What is spoken.
+/// A protocol and its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
     /// What it serves, as in `the protocol of a race`.
@@ -22,7 +22,7 @@ pub struct Protocol {
     pub longest: u64,
 }
 
-/// The first line of whoever connects, in every protocol and every version of it.
+/// The first line of a client, the same in every protocol and every version of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Greeting {
@@ -71,13 +71,13 @@ enum First {
 }
 
 impl Protocol {
-    /// What a client says first.
+    /// The greeting of a client.
     pub fn hello(&self, token: &str) -> Greeting {
         let (protocol, version) = (self.version, env!("CARGO_PKG_VERSION").to_owned());
         Greeting::Hello { protocol, version, token: token.to_owned() }
     }
 
-    /// What a client is answered that may give orders.
+    /// The answer to a client that is admitted.
     pub fn welcome(&self) -> Welcome {
         let (protocol, version) = (self.version, env!("CARGO_PKG_VERSION").to_owned());
         Welcome::Hello { protocol, version }
@@ -136,7 +136,7 @@ impl Protocol {
     }
 }
 
-/// Says it.
+/// Sends a message.
 pub fn send(to: &mut impl Write, said: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(said)?;
     line.push(b'\n');
@@ -144,17 +144,20 @@ pub fn send(to: &mut impl Write, said: &impl Serialize) -> io::Result<()> {
     to.flush()
 }
 
-/// What comes over a connection, until there is no more time.
+/// Reads a connection, until a time limit.
 #[derive(Debug)]
 pub struct Timed<'a> {
-    /// Where it comes from.
+    /// The connection.
     pub stream: &'a TcpStream,
-    /// Until when; none where there is no hurry.
+    /// The limit; `None`: there is none.
     pub until: &'a Cell<Option<Instant>>,
 }
 
 impl Read for Timed<'_> {
-    #[expect(clippy::disallowed_methods, reason = "a stranger's time is limited")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the time of a client without a token is limited"
+    )]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = self.until.get().map(|it| it.saturating_duration_since(Instant::now()));
         if left.is_some_and(|it| it.is_zero()) {

@@ -51,7 +51,7 @@ impl Agent {
 }
 
 /// Serves the process that started this one, until it closes our input or the user wants to stop.
-pub fn serve_starter(interrupt: &Interrupt) -> Result<()> {
+pub fn serve_stdio(interrupt: &Interrupt) -> Result<()> {
     // No other process can go on with its race.
     let races = Arc::new(Races::with(PATIENCE_OF_ONE));
     let own = races.clone();

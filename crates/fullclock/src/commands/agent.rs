@@ -38,6 +38,6 @@ fn on_stdio(options: &AgentArguments) -> Result<ExitCode> {
         host::control_group::enter(folder)
             .with_context(|| format!("cannot enter the control group {}", folder.display()))?;
     }
-    agent::serve_starter(&Interrupt::listen()?)?;
+    agent::serve_stdio(&Interrupt::listen()?)?;
     Ok(ExitCode::SUCCESS)
 }

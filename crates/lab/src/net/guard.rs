@@ -17,7 +17,7 @@ pub const BUSY: f64 = 0.95;
 /// A clock that is nearer than that to the nominal one is that: the probe is wrong by tenths of a percent.
 const REACHED: f64 = 0.97;
 
-/// From this size on, the cost of a message is little beside that of its data.
+/// From this size on, the cost of a message is little compared with that of its data.
 pub const LARGE: Bytes = Bytes(65_536);
 
 /// Over RDMA, a message size that moves less than that share of the best one is limited by the cost of each message.
@@ -28,7 +28,7 @@ pub const FULL: f64 = 0.9;
 pub struct Guard<'a> {
     /// `client` or `server`.
     pub end: &'static str,
-    /// The sizes that a CPU limits, as far as can be told.
+    /// The sizes that a CPU limits, as far as that is known.
     pub bound: Vec<&'a Point>,
     /// The lowest clock of those sizes, or of any where there is none of them, in hertz.
     pub slowest_hz: Option<f64>,
@@ -37,7 +37,7 @@ pub struct Guard<'a> {
 }
 
 impl Guard<'_> {
-    /// How much faster its CPUs would be at their nominal clock, as a share; `None` where they have it, or nobody knows.
+    /// How much faster its CPUs would be at their nominal clock, as a share; `None` where they run at it, or it is unknown.
     pub fn lacking(&self) -> Option<f64> {
         let (slowest, nominal) = (self.slowest_hz?, *self.clocks.nominal_hz.value()?);
         (slowest < REACHED * nominal).then(|| nominal / slowest - 1.0)

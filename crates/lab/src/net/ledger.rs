@@ -62,7 +62,7 @@ pub struct Entry {
 pub struct Cause {
     /// The check's id.
     pub check: String,
-    /// The first command that mends it until the next boot.
+    /// The first command that fixes it until the next boot.
     pub fix: Option<String>,
 }
 
@@ -169,7 +169,7 @@ impl<'a> Accounts<'a> {
         self.clocks.extend(ran.clock.iter());
     }
 
-    /// Asks the clocks of those of `cpus` that no message size ended on, and that have no reading for that: right behind the last
+    /// Asks the clocks of those of `cpus` that no message size ended on, and that have no reading for that: right after the last
     /// size, before they have time to fall.
     pub fn look_at_clocks(&mut self, cpus: &CpuSet) {
         for cpu in cpus.iter() {
@@ -181,7 +181,7 @@ impl<'a> Accounts<'a> {
         }
     }
 
-    /// Reads them behind the last message size, and makes the ledger of the CPUs that worked. `after` is the host as it is then,
+    /// Reads them after the last message size, and makes the ledger of the CPUs that worked. `after` is the host as it is then,
     /// with what an audit found there.
     pub fn close(
         &mut self,

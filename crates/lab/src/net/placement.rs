@@ -84,7 +84,7 @@ impl Placement {
         })
     }
 
-    /// The CPUs that worked for the test and served many of the adapter's interrupts meanwhile, `measured_ns` being how long it was.
+    /// The CPUs that worked for the test and served many of the adapter's interrupts; `measured_ns` is the time of the test.
     pub fn competing(&self, measured_ns: u64) -> CpuSet {
         const SECOND: u64 = 1_000_000_000;
         // Interrupts are counted from before the host is first read to when it is read again: that alone is about a second, and the

@@ -41,7 +41,7 @@ pub enum Order {
     Prepare(Task),
     /// Measure one message size.
     Measure(Part),
-    /// Say what became of the CPUs that worked.
+    /// Judge the CPUs that worked.
     Judge {
         /// A list, as the kernel writes it.
         cpus: String,
@@ -76,7 +76,7 @@ pub enum News {
         /// In words.
         why: String,
     },
-    /// What became of the server's CPUs.
+    /// The judgement of the server's CPUs.
     Judged(Box<Judgement>),
 }
 
@@ -132,9 +132,9 @@ pub struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Amount {
-    /// So many messages over each stream.
+    /// This number of messages over each stream.
     Iterations(u64),
-    /// For so long, in nanoseconds.
+    /// A time, in nanoseconds.
     Time(u64),
 }
 
@@ -148,7 +148,7 @@ pub struct Report {
     pub work: Vec<Work>,
 }
 
-/// What one end finds out about itself.
+/// The judgement of one end about its own CPUs and adapter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judgement {
@@ -156,7 +156,7 @@ pub struct Judgement {
     pub clocks: Clocks,
     /// Where their time went.
     pub ledger: Known<Ledger>,
-    /// Where its adapter is, against them.
+    /// Where its adapter is, compared with them.
     pub place: Placement,
 }
 
@@ -178,7 +178,7 @@ pub struct Slowing {
     pub check: String,
     /// What was found.
     pub message: String,
-    /// Commands that mend it until the next boot.
+    /// Commands that fix it until the next boot.
     pub fix: Vec<String>,
 }
 

@@ -57,9 +57,9 @@ pub enum Event {
     Judging,
 }
 
-/// What the data of a client go over.
+/// The device that the data of a client go over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum Device {
     /// An RDMA port: `mlx5_0/1`.
     Port(String),
     /// Streams over this interface; `None` where it is unknown.
@@ -92,15 +92,15 @@ impl Client {
         Ok(Client { plan, link, carrier })
     }
 
-    /// What its data go over.
-    pub fn over(&self) -> Over {
+    /// The device that its data go over.
+    pub fn device(&self) -> Device {
         match &self.carrier {
             Carrier::Adapter { adapter, .. } => {
-                Over::Port(format!("{}/{}", adapter.device, adapter.port))
+                Device::Port(format!("{}/{}", adapter.device, adapter.port))
             }
             Carrier::Streams(streams) => {
                 let stream = streams.first();
-                Over::Interface(stream.and_then(|it| placement::interface(it).ok()))
+                Device::Interface(stream.and_then(|it| placement::interface(it).ok()))
             }
         }
     }

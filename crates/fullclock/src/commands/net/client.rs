@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use engine::interrupt::Interrupt;
 use engine::net::TOKEN;
 use engine::net::ceiling::Face;
-use engine::net::client::{Client, Event, Measured, Over, Plan, ZeroCopy};
+use engine::net::client::{Client, Device, Event, Measured, Plan, ZeroCopy};
 use engine::secret;
 use lab::net::perftest::{FEWEST_ITERATIONS, ITERATIONS};
 use lab::net::protocol::{Amount, Task, Test, Transport};
@@ -103,11 +103,11 @@ fn over(
 ) -> Result<Option<(String, Ceiling)>> {
     let given = Given::default();
     let ceiling = |device: &str, face| super::ceiling_of(arguments, device, given, face);
-    match (client.over(), &options.device) {
-        (Over::Port(port), _) => Ok(ceiling(&port, Face::Rdma).ok()),
-        (Over::Interface(_), Some(device)) => ceiling(device, Face::Interface).map(Some),
+    match (client.device(), &options.device) {
+        (Device::Port(port), _) => Ok(ceiling(&port, Face::Rdma).ok()),
+        (Device::Interface(_), Some(device)) => ceiling(device, Face::Interface).map(Some),
         // One that the kernel makes up has no ceiling.
-        (Over::Interface(found), None) => {
+        (Device::Interface(found), None) => {
             Ok(found.and_then(|it| ceiling(&it, Face::Interface).ok()))
         }
     }

@@ -37,7 +37,7 @@ use std::ops::RangeInclusive;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// So many messages of a size are exchanged unless told otherwise: perftest's own number.
+/// The messages of a size that are exchanged by default, as in perftest.
 pub const ITERATIONS: u64 = 1000;
 
 /// Fewer it does not take.
@@ -71,7 +71,7 @@ pub struct End<'a> {
     pub adapter: &'a Adapter,
     /// Where the program runs; without them, where the scheduler puts it.
     pub cpus: Option<&'a CpuSet>,
-    /// Whether nobody wants the end of the test any more.
+    /// Whether the test has been stopped.
     pub is_unwanted: &'a dyn Fn() -> bool,
 }
 
@@ -217,7 +217,7 @@ fn run(
     let reading =
         cpu.clone().and_then(|cpu| pinned(cpu, || clock(Windows::SHORT)).and_then(|it| it));
     let printed = run.printed()?;
-    // Where it was before, nobody has seen.
+    // Where it was before is unknown.
     let cpus = cpu.as_ref().map(ToString::to_string).unwrap_or_default();
     let clock = reading.as_ref().ok().copied();
     let work = Work {
