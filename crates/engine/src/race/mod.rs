@@ -21,7 +21,7 @@ use lab::workload::Settings;
 use link::{Link, NodeEvent, Standing};
 use nodes::{Node, Place};
 use recordings::Recordings;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{Builder, JoinHandle};
@@ -106,7 +106,7 @@ pub fn run(
     let recording = Recording::new(&live);
     let host = host::view(&recording);
     let mut record = record(plan, ready, &host);
-    if let Err(failure) = race.keep(plan.folder.as_deref(), &mut record, (&recording, &host)) {
+    if let Err(failure) = race.keep(&mut record, &recording, &host) {
         // Errors of nodes as they end are not why there is no race.
         race.end(None).ok();
         race.journal.map(Journal::discard).transpose().ok();
@@ -115,16 +115,15 @@ pub fn run(
     let raced = race.run(&mut record, interrupt);
     let ended = race.end(Some(&mut record));
     record.is_complete &= ended.is_ok();
-    if let Err(why) = race.recordings.finish() {
-        (race.tell)(Event::NotAllRecorded(&why))?;
-    }
+    let recorded = race.recordings.finish();
+    let told = recorded.or_else(|why| (race.tell)(Event::NotAllRecorded(&why)));
     if !record.trials.is_empty() {
         record.doubts.extend(lab::doubts::of(&record));
         if !record.is_complete {
             record.doubts.push(Doubt::CutShort.into());
         }
     }
-    Ok(Raced { record, journal: race.journal, ended: raced.and(ended) })
+    Ok(Raced { record, journal: race.journal, ended: raced.and(ended).and(told) })
 }
 
 /// A result without intervals.
@@ -209,15 +208,13 @@ impl<'a> Race<'a> {
     fn ready(&mut self, interrupt: &Interrupt) -> Result<Vec<Standing>> {
         let mut ready: Vec<Option<Standing>> = self.links.iter().map(|_| None).collect();
         while ready.iter().any(Option::is_none) && self.failure.is_none() {
-            self.beat();
-            match self.events.recv_timeout(GLANCE) {
-                Ok((node, NodeEvent::Ready(standing))) => {
+            match self.next()? {
+                Some((node, NodeEvent::Ready(standing))) => {
                     (self.tell)(Event::Ready(&self.plan.nodes[node].name, &standing.offset))?;
                     ready[node] = Some(*standing);
                 }
-                Ok((node, told)) => self.heard(node, told, None)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => bail!("no node is left"),
+                Some((node, event)) => self.heard(node, event, None)?,
+                None => {}
             }
             if interrupt.wait(Duration::ZERO) {
                 self.end(None).ok();
@@ -232,16 +229,16 @@ impl<'a> Race<'a> {
         Ok(ready.into_iter().flatten().collect())
     }
 
-    /// Begins the journal and the recordings, where they are kept; `here` is this machine and the answers about it.
+    /// Begins the journal and the recordings, where they are kept; `host` is this machine by the answers in `recording`.
     fn keep(
         &mut self,
-        folder: Option<&Path>,
         record: &mut Record,
-        here: (&Recording<'_>, &HostView),
+        recording: &Recording<'_>,
+        host: &HostView,
     ) -> Result<()> {
-        let Some(folder) = folder else { return Ok(()) };
+        let Some(folder) = &self.plan.folder else { return Ok(()) };
         let journal = self.journal.insert(Journal::begin(folder, record)?);
-        self.recordings = Recordings::begin(journal, here)?;
+        self.recordings = Recordings::begin(journal, recording, host)?;
         Ok(())
     }
 
@@ -252,11 +249,8 @@ impl<'a> Race<'a> {
         self.links.iter().for_each(|it| it.begin(begin_ns));
         let end_ns = begin_ns.saturating_add(ns(self.plan.duration)).saturating_add(ns(GLANCE));
         while self.n_running() > 0 && self.failure.is_none() {
-            self.beat();
-            match self.events.recv_timeout(GLANCE) {
-                Ok((node, told)) => self.heard(node, told, Some(record))?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+            if let Some((node, event)) = self.next()? {
+                self.heard(node, event, Some(record))?;
             }
             if interrupt.wait(Duration::ZERO) {
                 return Ok(());
@@ -275,13 +269,13 @@ impl<'a> Race<'a> {
         let until_ns = anchor().raw_ns.saturating_add(ns(FAREWELL));
         let mut ended = Ok(());
         while self.n_running() > 0 && anchor().raw_ns < until_ns {
-            self.beat();
-            match self.events.recv_timeout(GLANCE) {
-                Ok((node, NodeEvent::Ended(Ok(())))) => self.has_ended[node] = true,
-                Ok((node, told)) => {
-                    ended = ended.and(self.heard(node, told, record.as_deref_mut()));
+            match self.next() {
+                Ok(Some((node, NodeEvent::Ended(Ok(()))))) => self.has_ended[node] = true,
+                Ok(Some((node, event))) => {
+                    ended = ended.and(self.heard(node, event, record.as_deref_mut()));
                 }
-                Err(_) => {}
+                Ok(None) => {}
+                Err(_) => break,
             }
         }
         let silent: Vec<&str> = self.running().collect();
@@ -294,6 +288,18 @@ impl<'a> Race<'a> {
         self.join();
         let failure = self.failure.take();
         ended.and(failure.map_or(Ok(()), Err))
+    }
+
+    /// The next event of a node, if there is one soon. Nodes are kept alive while it waits.
+    ///
+    /// Errors: the threads of all nodes have ended.
+    fn next(&mut self) -> Result<Option<(usize, NodeEvent)>> {
+        self.beat();
+        match self.events.recv_timeout(GLANCE) {
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => bail!("no node is left"),
+        }
     }
 
     /// Asks every node for a sign of life, every [`BEAT`].
@@ -336,7 +342,7 @@ impl<'a> Race<'a> {
             }
             (NodeEvent::Note(text), _) => (self.tell)(Event::Note(name, &text)),
             (NodeEvent::Recorded(piece), _) => {
-                let add = |it| self.recordings.add(it, (node, name), &piece);
+                let add = |it| self.recordings.add(it, node, name, &piece);
                 match self.journal.as_ref().map(add) {
                     Some(Err(why)) => (self.tell)(Event::NotRecorded(name, &why)),
                     Some(Ok(())) | None => Ok(()),

@@ -25,7 +25,8 @@ impl Recordings {
     /// Errors: there is no room for it, or no thread.
     pub(super) fn begin(
         journal: &Journal,
-        (recording, host): (&Recording<'_>, &HostView),
+        recording: &Recording<'_>,
+        host: &HostView,
     ) -> Result<Recordings> {
         let (file, path) = journal.recording(None)?;
         let tape = Writer::on(file, path.display().to_string(), recording)?;
@@ -38,7 +39,8 @@ impl Recordings {
     pub(super) fn add(
         &mut self,
         journal: &Journal,
-        (node, name): (usize, &str),
+        node: usize,
+        name: &str,
         piece: &Piece,
     ) -> Result<()> {
         if piece.is_first {
