@@ -32,6 +32,10 @@ const ARROWS: &[Arrow] = &[
         from: &["output", "page_file", "period"],
         never: &["tui"],
     },
+    // How programs of ours find each other knows no protocol, and a race and a network test do not know each other.
+    Arrow { root: "crates/engine/src", from: &["peer"], never: &["agent", "net", "race"] },
+    Arrow { root: "crates/engine/src", from: &["net"], never: &["agent", "race"] },
+    Arrow { root: "crates/engine/src", from: &["agent", "race"], never: &["net"] },
     // What every result is made of knows no feature that makes results.
     Arrow {
         root: "crates/lab/src",
@@ -53,7 +57,7 @@ const ARROWS: &[Arrow] = &[
             "oracle",
             "race",
             "summary",
-            "wire",
+            "net",
             "workloads",
         ],
     },

@@ -15,7 +15,6 @@ mod ipmi;
 pub(crate) mod ledger;
 mod net;
 mod noise;
-mod passwords;
 mod race;
 mod serve;
 mod tick;

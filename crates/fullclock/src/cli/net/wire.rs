@@ -3,7 +3,7 @@
 use crate::cli::cpu_list;
 use clap::{Args, ValueEnum};
 use facts::{Bytes, CpuSet, quantity};
-use lab::wire::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, protocol, sizes};
+use lab::net::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, protocol, sizes};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::{asked, code, command_words, refuse_other_host};
 use crate::cli::{ApplyArguments, Arguments, ProofArguments};
-use crate::commands::{bench, passwords};
+use crate::commands::bench;
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
@@ -10,6 +10,7 @@ use clap::Parser;
 use engine::change::apply::{Task, What};
 use engine::change::persist::{self, Lasting};
 use engine::change::prove::Proof;
+use engine::passwords;
 use engine::results_folder::kept_in;
 use rules::applied::Applied;
 use std::process::ExitCode;
