@@ -11,6 +11,7 @@ pub mod connections;
 mod event;
 pub mod experiment;
 pub mod interrupt;
+pub mod ipmi;
 pub mod measure;
 pub mod results_folder;
 pub mod sampling;
