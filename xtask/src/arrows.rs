@@ -23,15 +23,11 @@ const ARROWS: &[Arrow] = &[
     // What shows results and what serves them knows neither commands nor their arguments.
     Arrow {
         root: "crates/fullclock/src",
-        from: &["web", "tui", "output", "page_file", "compared", "period"],
+        from: &["web", "tui", "output", "page_file", "compared"],
         never: &["commands", "cli"],
     },
     // What is shown does not know who shows it.
-    Arrow {
-        root: "crates/fullclock/src",
-        from: &["output", "page_file", "period"],
-        never: &["tui", "web"],
-    },
+    Arrow { root: "crates/fullclock/src", from: &["output", "page_file"], never: &["tui", "web"] },
     // What every result is made of knows no feature that makes results.
     Arrow {
         root: "crates/lab/src",

@@ -12,9 +12,12 @@ mod event;
 pub mod experiment;
 pub mod interrupt;
 pub mod ipmi;
+pub mod ledger;
 pub mod measure;
+pub mod noise;
 pub mod results_folder;
 pub mod sampling;
 pub mod secret;
+pub mod tick;
 
 pub use event::{Event, Progress, StudyPlan, Tell};

@@ -37,9 +37,9 @@ pub(crate) use serve::ServeArguments;
 pub(crate) use watch::{Probe, WatchArguments};
 
 use crate::output::OutputArguments;
-use crate::period::{Point, point};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use engine::ledger::{Point, point};
 use engine::measure::choice::Trace;
 use facts::{CpuSet, quantity};
 use rules::finding::Severity;

@@ -8,7 +8,6 @@ mod commands;
 mod compared;
 mod output;
 mod page_file;
-mod period;
 mod private_file;
 mod progress_bar;
 mod tell;
