@@ -23,5 +23,5 @@ pub(crate) const PACKAGES: &[Package] = &[
 /// Opens them and looks at them.
 pub(crate) fn open_pages(suites: &[Suite]) -> Result<Tally> {
     let in_suite = |name| suites::run_named(suites, name, &["--ignored", "browser"], &[]);
-    Ok(in_suite("fullclock fullclock")? + in_suite("fullclock program")?)
+    Ok(in_suite("report report")? + in_suite("fullclock program")?)
 }

@@ -5,14 +5,12 @@
 
 mod cli;
 mod commands;
-mod compared;
 mod output;
 mod page_file;
 mod private_file;
 mod progress_bar;
 mod tell;
 mod tui;
-mod web;
 
 use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;

@@ -21,7 +21,7 @@ pub mod state_folder;
 pub mod tape;
 pub mod thread;
 pub mod trusted_file;
-pub mod witness;
+pub mod writers;
 
 pub use readers::{controls, processes, serving, view, view_of};
 pub use source::Source;

@@ -9,6 +9,7 @@ use crate::known::Known;
 use crate::record::Record;
 use crate::stats::{Claim, Sample, cliffs_delta, holm, median};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Two arms and what can be said of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,72 @@ pub struct Ranked {
     pub corrected_p: f64,
     /// Whether it may be said to differ from the others.
     pub is_claimed: bool,
+}
+
+/// Why results are not compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Incomparable {
+    /// None was given.
+    #[error("there is no result")]
+    None,
+    /// One with a single arm was given.
+    #[error("{0} has one arm; give a second result to compare it with")]
+    OneArm(String),
+    /// They have different figures.
+    #[error("{a} and {b}: {why}")]
+    Different {
+        /// What the first one is called.
+        a: String,
+        /// What the other one is called.
+        b: String,
+        /// How their figures differ.
+        why: String,
+    },
+}
+
+/// The arms that are compared: those of one record, or the first arm of each of several. `given` is what the user calls each
+/// record.
+///
+/// Two records are called A and B, more by their ids; by `given` where ids are not unique, as those of machines that began in
+/// the same second.
+pub fn sides<'a>(records: &'a [Record], given: &'a [String]) -> Vec<Side<'a>> {
+    let first_arm = |name, record| Side { name, record, arm: 0 };
+    match records {
+        [one] => {
+            let arms = one.arms.iter().enumerate();
+            arms.map(|(arm, it)| Side { name: &it.name, record: one, arm }).collect()
+        }
+        [a, b] => vec![first_arm("A", a), first_arm("B", b)],
+        several => {
+            let ids: BTreeSet<&str> = several.iter().map(|it| it.id.as_str()).collect();
+            let are_unique = ids.len() == several.len();
+            let each = several.iter().zip(given);
+            each.map(|(it, given)| first_arm(if are_unique { &it.id } else { given }, it)).collect()
+        }
+    }
+}
+
+/// Compares the first of these sides with each other one, as [`within`] and [`between`] do. `given` is what the user calls each
+/// record.
+///
+/// Errors: there is nothing to compare, or two records have different figures.
+pub fn compared(
+    records: &[Record],
+    sides: &[Side<'_>],
+    given: &[String],
+) -> Result<Vec<Comparison>, Incomparable> {
+    let (first, others) = sides.split_first().ok_or(Incomparable::None)?;
+    if let [one] = records {
+        if others.is_empty() {
+            return Err(Incomparable::OneArm(given[0].clone()));
+        }
+        return Ok(within(one));
+    }
+    let pair = |(other, name): (&Side<'_>, &String)| {
+        let (a, b) = (given[0].clone(), name.clone());
+        between(*first, *other).map_err(|why| Incomparable::Different { a, b, why })
+    };
+    others.iter().zip(&given[1..]).map(pair).collect()
 }
 
 /// Compares every arm of one record with its first one.
@@ -193,6 +260,48 @@ mod tests {
         assert!(compared(&a, &b).is_ok());
         b.trials[0].outcome.figures[0].name = "tps".to_owned();
         assert!(compared(&a, &b).unwrap_err().contains("tps"));
+    }
+
+    #[test]
+    fn arms_of_one_record_are_sides_or_the_first_arms_of_several() {
+        let given = ["1.json", "2.json", "3.json"].map(str::to_owned);
+        let names = |records: &[Record]| -> Vec<String> {
+            sides(records, &given).iter().map(|it| it.name.to_owned()).collect()
+        };
+        let two_arms = record(blocks((1.0, 2e9), (1.01, 2e9), 0.001));
+        assert_eq!(names(std::slice::from_ref(&two_arms)), ["arm 0", "arm 1"]);
+        let moments: Vec<Record> = ["x", "y", "z"]
+            .map(|id| Record { id: id.to_owned(), ..moment(1.0, 2e9, 0.001) })
+            .into();
+        assert_eq!(names(&moments[..2]), ["A", "B"]);
+        assert_eq!(names(&moments), ["x", "y", "z"]);
+        let same: Vec<Record> =
+            moments.iter().map(|it| Record { id: "x".to_owned(), ..it.clone() }).collect();
+        assert_eq!(names(&same), given);
+        assert!(sides(&[two_arms.clone(), two_arms], &given).iter().all(|it| it.arm == 0));
+    }
+
+    #[test]
+    fn the_first_side_is_compared_with_each_other_one_and_an_error_names_the_two_records() {
+        let given = ["1.json", "2.json", "3.json"].map(str::to_owned);
+        let compared = |records: &[Record]| {
+            let found = compared(records, &sides(records, &given), &given);
+            found.map(|it| it.len()).map_err(|it| it.to_string())
+        };
+        let one = moment(1.0, 2e9, 0.001);
+        let mut other = one.clone();
+        other.trials[0].outcome.figures[0].name = "tps".to_owned();
+        assert_eq!(compared(&[record(blocks((1.0, 2e9), (1.01, 2e9), 0.001))]), Ok(1));
+        assert_eq!(compared(&[one.clone(), one.clone()]), Ok(1));
+        assert_eq!(compared(&[one.clone(), one.clone(), one.clone()]), Ok(2));
+        let only_arm = "1.json has one arm; give a second result to compare it with";
+        assert_eq!(compared(std::slice::from_ref(&one)).unwrap_err(), only_arm);
+        assert_eq!(compared(&[]).unwrap_err(), "there is no result");
+        let different = compared(&[one.clone(), one, other]).unwrap_err();
+        assert!(
+            different.starts_with("1.json and 3.json: they measure different things: "),
+            "{different}"
+        );
     }
 
     #[test]

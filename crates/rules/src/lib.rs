@@ -27,10 +27,10 @@ pub mod plan;
 pub mod power_cap;
 pub mod prochot;
 pub mod profile;
+pub mod segment;
 pub mod setting;
 pub mod settings;
 pub mod spin;
-pub mod stretch;
 pub mod tick;
 pub mod watch;
 

@@ -1,6 +1,6 @@
 //! Watches what is applied: when something undoes a setting, and who.
 //!
-//! The values are compared at intervals; the kernel tells who wrote as it happens (`host::witness`). What the kernel or the
+//! The values are compared at intervals; the kernel tells who wrote as it happens (`host::writers`). What the kernel or the
 //! firmware changes by itself has no writer.
 
 use super::opened::program;
@@ -9,7 +9,7 @@ use crate::{Event, Tell};
 use anyhow::{Result, bail};
 use facts::change::{ChangeState, Standing, Target, Written, WrittenPlace};
 use host::change::{Access, Journal, Machine, standing};
-use host::witness::Witness;
+use host::writers::WriteWatch;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -95,29 +95,29 @@ impl Drifts {
 
 /// Who wrote last to each file that is watched.
 struct Writers {
-    witness: Option<Witness>,
+    watch: Option<WriteWatch>,
     watched: BTreeSet<String>,
     last: BTreeMap<String, Written>,
 }
 
 impl Writers {
     fn begin(tell: &mut Tell<'_>) -> Result<Writers> {
-        let witness = match Witness::begin() {
-            Ok(witness) => Some(witness),
+        let watch = match WriteWatch::begin() {
+            Ok(watch) => Some(watch),
             Err(missing) => {
                 let note = format!("who changes a setting cannot be told: {}", missing.advice());
                 tell(Event::Note(note))?;
                 None
             }
         };
-        Ok(Writers { witness, watched: BTreeSet::new(), last: BTreeMap::new() })
+        Ok(Writers { watch, watched: BTreeSet::new(), last: BTreeMap::new() })
     }
 
     fn watch(&mut self, target: &Target) {
         let (Target::Control { path } | Target::File { path }) = target else { return };
-        if let Some(witness) = &self.witness
+        if let Some(watch) = &self.watch
             && !self.watched.contains(path)
-            && witness.watch(path).is_ok()
+            && watch.watch(path).is_ok()
         {
             self.watched.insert(path.clone());
         }
@@ -126,15 +126,15 @@ impl Writers {
     /// Waits that long, or until the user wants to stop; whether that is so. Writers are named while they are still there.
     fn wait(&mut self, interrupt: &Interrupt, time: Duration) -> bool {
         const STEP: Duration = Duration::from_millis(100);
-        let Some(witness) = &self.witness else { return interrupt.wait(time) };
+        let Some(watch) = &self.watch else { return interrupt.wait(time) };
         let until = since_boot() + time;
         while !interrupt.flag().load(Ordering::Relaxed) {
             let left = until.saturating_sub(since_boot());
             if left.is_zero() {
                 return false;
             }
-            witness.wait(left.min(STEP));
-            self.last.extend(witness.written().into_iter().map(|it| (it.path.clone(), it)));
+            watch.wait(left.min(STEP));
+            self.last.extend(watch.written().into_iter().map(|it| (it.path.clone(), it)));
         }
         true
     }

@@ -7,18 +7,18 @@ use anyhow::{Result, bail};
 use facts::{CpuSet, HostView};
 use host::tape::Reader;
 use rules::ledger::{Evidence, Ledger, close};
-use rules::stretch::Longest;
+use rules::segment::Longest;
 use std::path::Path;
 
 /// A ledger, and the host that was recorded.
 pub struct Recorded {
     /// The host, as it was.
     pub host: HostView,
-    /// The ledger of the longest stretch.
+    /// The ledger of the longest segment.
     pub ledger: Ledger,
 }
 
-/// Closes the ledger of the longest stretch of samples that lies in `period`, of these CPUs or of all.
+/// Closes the ledger of the longest segment of samples that lies in `period`, of these CPUs or of all.
 ///
 /// Errors: it is no recording, or holds no interval; a CPU was not online.
 pub fn recorded(
@@ -45,12 +45,12 @@ pub fn recorded(
         damages.push(format!("{name}: {}", period.why_empty().unwrap_or_else(nothing)));
         bail!(damages.join("; "));
     };
-    let interval = found.stretch.interval(&host);
+    let interval = found.segment.interval(&host);
     let audit = crate::advised::audit(reader.host(), &host);
     let evidence = Evidence {
         cpus: within(cpus, &interval.cpus())?,
-        traced: found.stretch.traced(),
-        clocks: found.stretch.clocks(),
+        traced: found.segment.traced(),
+        clocks: found.segment.clocks(),
         observer: reader.observer().unwrap_or_default(),
         findings: &audit.findings,
         ..Evidence::of(interval)

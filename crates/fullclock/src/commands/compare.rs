@@ -1,10 +1,10 @@
 //! `fullclock compare`: what can be said of the difference between results.
 
 use crate::cli::{Arguments, CompareArguments};
-use crate::compared::{compared, sides};
 use crate::output::{self};
 use anyhow::{Context, Result};
 use engine::results_folder::results_folder;
+use lab::comparison::{compared, sides};
 use lab::record::Record;
 use lab::store::{self, History};
 use std::path::{Path, PathBuf};

@@ -2,15 +2,10 @@
 
 use crate::cli::{Arguments, ServeArguments};
 use crate::output;
-use crate::web::{Gate, Limits, Plan, serve};
 use anyhow::{Context, Result, bail};
 use engine::interrupt::Interrupt;
 use engine::results_folder::results_folder;
-use engine::sampling::Watched;
-use engine::{sampling, secret};
-use host::Live;
-use lab::record::Fingerprint;
-use rules::watch::{Probing, View};
+use engine::secret;
 use std::io::{IsTerminal, stderr, stdout};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -26,23 +21,14 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
     })?;
     let token = token_file.as_deref().map(secret::read_or_make).transpose()?;
     let interrupt = Interrupt::listen()?;
-    let live = Live::this_machine();
-    let host = host::view(&live);
-    let fingerprint = Fingerprint::of(&host);
-    let (interval, view) = (options.interval, View::everything(std::process::id()));
-    let plan = sampling::Plan { interval, cpus: None, view, probing: Probing::Busy };
-    let most_files = host::counters::raise_open_files();
-    let watched = Watched::begin(live, host, plan, None)?;
-    let plan = Plan {
+    let served = web::Options {
         listener,
-        gate: Gate::new(&options.host_names, token.clone()),
-        limits: Limits::of(most_files.saturating_sub(n_open_files()), token.is_some()),
-        watched,
-        fingerprint,
-        interval,
+        host_names: options.host_names.clone(),
+        token: token.clone(),
+        interval: options.interval,
         results: results_folder(options.results.as_deref())?,
     };
-    serve(plan, &interrupt, |at| {
+    web::serve(served, &interrupt, |at| {
         output::print(&format!("serving http://{at}/\n"))?;
         match (token, &token_file) {
             (Some(token), Some(file)) => say_token(arguments, options, at, &token, file),
@@ -117,12 +103,6 @@ fn link(at: SocketAddr, name: Option<&str>, token: &str) -> String {
         |it: u8| if is_plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") };
     let token: String = token.bytes().map(shown).collect();
     format!("http://{place}/#token={token}")
-}
-
-/// How many files this process has open; 0 where /proc is not mounted.
-#[expect(clippy::disallowed_methods, reason = "looks at this process, not at the host")]
-fn n_open_files() -> usize {
-    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
 #[cfg(test)]

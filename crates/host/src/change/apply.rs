@@ -1,7 +1,7 @@
 //! Making the writes of one group: journaled, compared, written, read back.
 
-use super::journal::{Fates, Packed, Step, runs};
-use super::machine::{Companion, same};
+use super::journal::{Compact, Fates, Step, runs};
+use super::machine::{Helper, same};
 use super::{Cause, Outcome, Transaction, Trouble, canary, fault};
 use facts::change::{Aim, ChangeState, Group, Recorded, Target, Write, WriteOutcome};
 use std::collections::HashSet;
@@ -15,7 +15,10 @@ impl Transaction<'_> {
         self.look_first(group)?;
         let number = self.n_groups;
         let step = Step::Intended { change: self.id.clone(), group: number };
-        self.changer.journal.append(step, &Packed::of(group), true).map_err(Cause::NotJournaled)?;
+        self.changer
+            .journal
+            .append(step, &Compact::of(group), true)
+            .map_err(Cause::NotJournaled)?;
         self.n_groups += 1;
         self.tell_guard()?;
         let mut fates = vec![WriteOutcome::NotMade; group.writes.len()];
@@ -146,7 +149,7 @@ impl Transaction<'_> {
     /// Starts the process that keeps a request. It asks for nothing before the journal knows of it; the request ends with it,
     /// so the disk need not know.
     fn request(&mut self, microseconds: &str) -> Result<(), Cause> {
-        let start = Companion::start(&self.changer.machine, &["hold-latency", microseconds])?;
+        let start = Helper::start(&self.changer.machine, &["hold-latency", microseconds])?;
         self.notes.extend(start.note.clone());
         let step = Step::Held { change: self.id.clone(), pid: start.pid(), started: start.started };
         self.changer.journal.append(step, &(), false).map_err(Cause::NotJournaled)?;

@@ -1,7 +1,7 @@
 //! Undoing a change from what the journal recorded: backwards, to what was recorded, and nothing that somebody else has changed since.
 
 use super::failure::shown;
-use super::journal::{Fates, Journal, Packed, Step, runs, unrolled};
+use super::journal::{Compact, Fates, Journal, Step, runs, unrolled};
 use super::machine::{brings_fault_back, same};
 use super::process::{Process, end_process, is_running};
 use super::{JournalError, Machine, fault};
@@ -42,26 +42,26 @@ struct Line {
     when: Duration,
     boot: String,
     brings_faults_back: bool,
-    groups: Vec<(Packed, Vec<(u32, WriteOutcome)>)>,
+    groups: Vec<(Compact, Vec<(u32, WriteOutcome)>)>,
     holders: Vec<(u32, u64)>,
 }
 
 impl UndoLog {
     pub(super) fn to_line(&self) -> serde_json::Result<String> {
-        let packed = |it: &RecordedGroup| (Packed::of(&it.group), runs(&it.fates));
+        let compact = |it: &RecordedGroup| (Compact::of(&it.group), runs(&it.fates));
         serde_json::to_string(&Line {
             id: self.id.clone(),
             when: self.when,
             boot: self.boot.clone(),
             brings_faults_back: self.brings_faults_back,
-            groups: self.groups.iter().map(packed).collect(),
+            groups: self.groups.iter().map(compact).collect(),
             holders: self.holders.iter().map(|it| (it.pid, it.started)).collect(),
         })
     }
 
     pub(super) fn of_line(line: &str) -> serde_json::Result<UndoLog> {
         let line: Line = serde_json::from_str(line)?;
-        let recorded = |(group, fates): (Packed, Vec<(u32, WriteOutcome)>)| {
+        let recorded = |(group, fates): (Compact, Vec<(u32, WriteOutcome)>)| {
             let group = group.unpack();
             RecordedGroup { fates: unrolled(fates, group.writes.len()), group }
         };

@@ -6,7 +6,7 @@
 //! whose CPU went offline, has none.
 
 use super::refusal::{self, PARANOID_COUNTING};
-use super::{attr, attr::Attributes, witness};
+use super::{attr, attr::Attributes, hotplug};
 use facts::pmu::Counter;
 use facts::{Fact, Missing, Why};
 use rustix::fd::OwnedFd;
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 /// The most counters of one group. The kernel limits the size of a reading, to 16 KiB.
 const MOST_COUNTERS: usize = 32;
 
-/// With a witness, there may be one more.
+/// With a dummy event, there may be one more.
 const MOST_EVENTS: usize = MOST_COUNTERS + 1;
 
 /// What a reading begins with: the number of counters, time enabled, time running.
@@ -62,8 +62,8 @@ impl Group {
             events.push(event);
         }
         if let ([leader], [counter]) = (events.as_slice(), counters) {
-            let witness = witness::join(cpu, counter, leader)?;
-            events.extend(witness);
+            let dummy = hotplug::join(cpu, counter, leader)?;
+            events.extend(dummy);
         }
         let n_counters = counters.len();
         let names: Vec<&str> = counters.iter().map(|it| it.name.as_str()).collect();

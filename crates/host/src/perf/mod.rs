@@ -9,13 +9,13 @@ mod attr;
 pub mod counters;
 mod grid;
 mod group;
+mod hotplug;
 mod pmu;
 mod refusal;
 mod returns;
 mod ring;
 pub mod tracefs;
 mod tracer;
-mod witness;
 
 pub use grid::Grid;
 pub use group::Group;

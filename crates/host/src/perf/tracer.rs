@@ -7,7 +7,7 @@
 
 use super::attr::{self, Attributes};
 use super::ring::{self, Ring};
-use super::{counters, refusal, tracefs, witness};
+use super::{counters, hotplug, refusal, tracefs};
 use crate::Source;
 use facts::pmu::Counter;
 use facts::trace::format::Format;
@@ -148,8 +148,8 @@ impl Traced {
             events.push(event);
         }
         if let ([owner], [tracepoint]) = (events.as_slice(), tracepoints) {
-            let witness = witness::join(cpu, tracepoint, owner)?;
-            events.extend(witness);
+            let dummy = hotplug::join(cpu, tracepoint, owner)?;
+            events.extend(dummy);
         }
         let nothing = || Missing::absent("a tracepoint that is wanted");
         let ring = ring.ok_or_else(nothing)?;
@@ -162,7 +162,7 @@ impl Traced {
     /// Why its events happen no more, where they do not.
     fn lost(&self) -> Option<Missing> {
         let what = || format!("a trace of CPU {}", self.cpu);
-        match witness::is_together(self.events.first()?, self.events.len()) {
+        match hotplug::is_together(self.events.first()?, self.events.len()) {
             Ok(true) => None,
             Ok(false) => Some(Missing::was_offline(what(), self.cpu)),
             Err(error) => Some(refusal::missing(&what(), self.cpu, PARANOID_TRACING, error)),

@@ -16,7 +16,7 @@ mod process;
 
 pub use process::run;
 
-use super::machine::Companion;
+use super::machine::Helper;
 use super::undo::UndoLog;
 use super::{Machine, Trouble};
 use std::path::Path;
@@ -37,7 +37,7 @@ const FORGETS: &str = "forgotten";
 /// A guard that is running. It begins its work when this is dropped.
 #[derive(Debug)]
 pub(super) struct Guard {
-    process: Companion,
+    process: Helper,
 }
 
 impl Guard {
@@ -53,7 +53,7 @@ impl Guard {
         let folder = folder.to_string_lossy();
         let mut words = vec![COMMAND, &folder];
         words.extend(id);
-        let process = Companion::start(machine, &words)?;
+        let process = Helper::start(machine, &words)?;
         match &process.note {
             None => Ok(Guard { process }),
             // Dropped, it finds no change to guard, and ends.

@@ -31,7 +31,7 @@ pub(in crate::change) enum Step {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         brings_faults_back: bool,
     },
-    /// A group is about to be written; the body is [`super::Packed`].
+    /// A group is about to be written; the body is [`super::Compact`].
     Intended { change: String, group: u32 },
     /// A process is about to be told to keep a request.
     Held { change: String, pid: u32, started: u64 },

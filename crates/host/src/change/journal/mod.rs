@@ -3,27 +3,27 @@
 //! A crash cuts at most what follows the last write that was seen on disk: a last line without its end, or with zeros where a
 //! file system had not written yet. That is dropped, and said. A line that is damaged otherwise is an error, never skipped.
 
+mod compact;
 mod entry;
 mod folder;
 mod history;
 mod lock;
+mod log_file;
 mod open;
-mod packed;
 mod parse;
-mod scroll;
 
+pub(super) use compact::Compact;
 pub(super) use entry::{Fates, Step, runs, unrolled};
 pub(super) use folder::Folder;
 pub(super) use lock::{Lock, mark_guard, override_holder, while_unlocked};
 pub use open::Access;
-pub(super) use packed::Packed;
 
 use super::JournalError;
 use super::process::Process;
 use entry::VERSION;
 use facts::change::{ChangeLines, Recorded, RecordedGroup};
 use history::History;
-use scroll::Scroll;
+use log_file::LogFile;
 use serde::de::DeserializeOwned;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Journal {
     history: History,
     notes: Vec<String>,
     /// `None` where it is only read.
-    scroll: Option<Scroll>,
+    log_file: Option<LogFile>,
     lock: Option<Lock>,
     /// Held by a study, which holds the lock during its changes only.
     reservation: Option<Lock>,
@@ -57,7 +57,7 @@ impl Journal {
             sequence: 0,
             history: History::default(),
             notes: Vec::new(),
-            scroll: None,
+            log_file: None,
             lock: None,
             reservation: None,
             opened: None,
@@ -89,7 +89,7 @@ impl Journal {
             fates.extend(self.body::<Fates>(body)?);
         }
         let recorded = parts.groups.iter().map(|(number, body)| {
-            let group = self.body::<Packed>(body)?.unpack();
+            let group = self.body::<Compact>(body)?.unpack();
             let fates = unrolled(fates.remove(number).unwrap_or_default(), group.writes.len());
             Ok(RecordedGroup { group, fates })
         });
@@ -134,7 +134,7 @@ impl Journal {
 
     /// How often it was written through to the disk since it was opened.
     pub fn n_syncs(&self) -> u64 {
-        self.scroll.as_ref().map_or(0, Scroll::n_syncs)
+        self.log_file.as_ref().map_or(0, LogFile::n_syncs)
     }
 
     /// Whether the guard of a change that awaits confirmation runs.
@@ -162,7 +162,7 @@ impl Journal {
         };
         match &self.lock {
             Some(lock) => lock.is_current()?,
-            None if self.scroll.is_some() => return Err(self.not_locked()),
+            None if self.log_file.is_some() => return Err(self.not_locked()),
             // It says below why it cannot be written.
             None => {}
         }
@@ -181,7 +181,7 @@ impl Journal {
         lines += &line(sequence, &step, &body)?;
         let end = self.text.len() + lines.len() - "}\n".len();
         debug_assert!(at < end);
-        let scroll = self.scroll.as_mut().ok_or_else(|| JournalError::Io {
+        let log_file = self.log_file.as_mut().ok_or_else(|| JournalError::Io {
             path: self.path.clone(),
             doing: "written",
             why: match self.opened.as_ref().is_some_and(Folder::is_read_only) {
@@ -189,7 +189,7 @@ impl Journal {
                 false => "it is open for reading only".to_owned(),
             },
         })?;
-        scroll.append(self.text.len(), lines.as_bytes(), is_durable)?;
+        log_file.append(self.text.len(), lines.as_bytes(), is_durable)?;
         self.text.extend_from_slice(lines.as_bytes());
         self.sequence = sequence;
         if let (Step::Kept { change } | Step::Reverted { change, .. }, Some(folder)) =

@@ -2,7 +2,7 @@
 
 use super::folder::{self, Folder, io};
 use super::lock::{self, LOOK, Lock, PATIENCE, Wait};
-use super::scroll::{self, Scroll};
+use super::log_file::{self, LogFile};
 use super::{Journal, NAME};
 use crate::change::JournalError;
 use rustix::fd::OwnedFd;
@@ -87,14 +87,14 @@ impl Journal {
             return Ok(Journal::empty(&folder.path));
         };
         let path = folder.path.join(NAME);
-        let text = scroll::read_all(&file).map_err(|error| io(&path, "read", error))?;
+        let text = log_file::read_all(&file).map_err(|error| io(&path, "read", error))?;
         let length = text.len();
         let mut journal = Journal::parse(&folder.path, text)?;
         if access == Access::Read {
             // Without the lock, a line that was cut and one that is being written look the same.
             journal.notes.clear();
         }
-        journal.scroll = is_written.then(|| Scroll::new(file, path, length));
+        journal.log_file = is_written.then(|| LogFile::new(file, path, length));
         Ok(journal)
     }
 
@@ -121,12 +121,12 @@ impl Journal {
         let locked = lock::writer(folder, Wait::For(STUDY_WAITS));
         self.lock = if self.reservation.is_some() { locked.map_err(not_in_trial) } else { locked }?;
         folder.is_still_ours()?;
-        if self.scroll.as_ref().is_some_and(|it| it.is_still(folder, NAME, self.text.len())) {
+        if self.log_file.as_ref().is_some_and(|it| it.is_still(folder, NAME, self.text.len())) {
             return Ok(());
         }
         let fresh = Journal::read(folder, Access::Study)?;
         (self.text, self.sequence, self.history) = (fresh.text, fresh.sequence, fresh.history);
-        self.scroll = fresh.scroll;
+        self.log_file = fresh.log_file;
         Ok(())
     }
 

@@ -148,7 +148,7 @@ fn what_the_disk_does_not_take_is_not_written_to_the_host() {
         let tree = Tree::new();
         let before = tree.all();
         let mut changer = tree.changer();
-        changer.journal.scroll.as_mut().unwrap().refusal = Some(refusal);
+        changer.journal.log_file.as_mut().unwrap().refusal = Some(refusal);
         let mut change = changer.begin(Intent::default()).unwrap();
         let failure = change.apply(&governors()).unwrap_err();
         assert!(matches!(&failure.cause, Cause::NotJournaled(_)), "{failure}");
@@ -167,8 +167,8 @@ fn a_disk_that_fails_after_the_writing_has_everything_undone() {
     let tree = Tree::new();
     let before = tree.all();
     let mut changer = tree.changer();
-    let scroll = changer.journal.scroll.as_mut().unwrap();
-    (scroll.refusal, scroll.syncs_until_refusal) = (Some(Errno::IO), 3);
+    let log_file = changer.journal.log_file.as_mut().unwrap();
+    (log_file.refusal, log_file.syncs_until_refusal) = (Some(Errno::IO), 3);
     let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&governors()).unwrap();
     let failure = change.apply(&stat_interval()).unwrap_err();
@@ -187,7 +187,7 @@ fn a_full_device_takes_no_change() {
     let before = tree.all();
     let mut changer = tree.changer();
     let full = rustix::fs::open("/dev/full", OFlags::RDWR, rustix::fs::Mode::empty()).unwrap();
-    changer.journal.scroll = Some(Scroll::new(full, "/dev/full".into(), 0));
+    changer.journal.log_file = Some(LogFile::new(full, "/dev/full".into(), 0));
     let error = changer.begin(Intent::default()).unwrap_err().to_string();
     assert_eq!(
         error,
@@ -283,8 +283,8 @@ fn a_change_that_cannot_be_kept_tells_what_it_undid() {
     let tree = Tree::new();
     let before = tree.all();
     let mut changer = tree.changer();
-    let scroll = changer.journal.scroll.as_mut().unwrap();
-    (scroll.refusal, scroll.syncs_until_refusal) = (Some(Errno::IO), 2);
+    let log_file = changer.journal.log_file.as_mut().unwrap();
+    (log_file.refusal, log_file.syncs_until_refusal) = (Some(Errno::IO), 2);
     let mut change = changer.begin(Intent::default()).unwrap();
     change.apply(&stat_interval()).unwrap();
     match change.keep().unwrap_err() {

@@ -1,16 +1,16 @@
 //! The machine that is changed: this one, or a folder that stands in for it in tests.
 
 mod affinity;
-mod companion;
 mod control;
 mod file;
+mod helper;
 mod permits;
 mod register;
 mod service;
 mod words;
 
-pub(super) use companion::Companion;
 pub use file::FILES;
+pub(super) use helper::Helper;
 
 use super::Trouble;
 use facts::CpuSet;

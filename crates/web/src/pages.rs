@@ -161,7 +161,7 @@ pub(super) fn session(
 
 /// `/api/v1/openapi.json`: what there is under `/api/v1`.
 pub(super) async fn openapi() -> Response {
-    let text = include_str!("../../../../schemas/openapi-1.json");
+    let text = include_str!("../../../schemas/openapi-1.json");
     ([(CONTENT_TYPE, "application/json")], text).into_response()
 }
 

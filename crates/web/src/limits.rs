@@ -30,6 +30,11 @@ const FEWEST: usize = 16;
 const FIRST_HEAD: Duration = Duration::from_secs(5);
 
 impl Limits {
+    /// Those of this process, which may have at most so many open files.
+    pub(crate) fn of_process(most_files: usize, needs_token: bool) -> Limits {
+        Limits::of(most_files.saturating_sub(n_open_files()), needs_token)
+    }
+
     /// Those of a server that may open so many more files, of which it leaves half to what else it does.
     pub(crate) fn of(n_open_files: usize, needs_token: bool) -> Limits {
         let total = (n_open_files / 2).clamp(FEWEST, MOST);
@@ -48,6 +53,12 @@ impl Limits {
             intervals: Share { total: 32, per_peer: 16 }.at_most(carrying / 4, streams_per_peer),
         }
     }
+}
+
+/// How many files this process has open; 0 where /proc is not mounted.
+#[expect(clippy::disallowed_methods, reason = "looks at this process, not at the host")]
+fn n_open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
 #[cfg(test)]

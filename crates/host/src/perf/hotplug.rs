@@ -1,4 +1,4 @@
-//! Whether the events of a group still happen, which no count of theirs tells.
+//! Detects that a CPU of a group went offline, which the counts of the group do not show.
 //!
 //! Source: kernel/events/core.c. A CPU that goes offline takes its events out of their context and every group apart
 //! (perf_event_exit_cpu_context, DETACH_GROUP). Their descriptors stay and read what was counted until then, and

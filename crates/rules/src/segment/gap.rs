@@ -9,9 +9,9 @@
 use facts::counters::{Counters, Family, Table};
 use std::fmt;
 
-/// The end of one stretch and the beginning of the next.
+/// The end of one segment and the beginning of the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seam {
+pub struct Gap {
     /// When, in nanoseconds since the recording began.
     after_ns: u64,
     why: String,
@@ -23,18 +23,18 @@ const TIMES: &[Family] =
 /// Each part of a sum is rounded to a tick.
 const ROUNDING: u64 = 2;
 
-impl Seam {
+impl Gap {
     /// What parts two samples of a recording that began at `begins_ns`; `None` where nothing does.
-    pub(super) fn between(before: &Counters, after: &Counters, begins_ns: u64) -> Option<Seam> {
+    pub(super) fn between(before: &Counters, after: &Counters, begins_ns: u64) -> Option<Gap> {
         let why = clock(before, after)
             .or_else(|| cpus(before, after))
             .or_else(|| idle(before, after))
             .or_else(|| TIMES.iter().find_map(|family| counter(before, after, *family)))?;
-        Some(Seam { after_ns: after.at.raw_ns.saturating_sub(begins_ns), why })
+        Some(Gap { after_ns: after.at.raw_ns.saturating_sub(begins_ns), why })
     }
 }
 
-impl fmt::Display for Seam {
+impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} after its beginning {}", length(self.after_ns), self.why)
     }
@@ -103,31 +103,31 @@ mod tests {
     use super::*;
     use crate::fixture::counters;
 
-    fn seam(before: &str, after: &str) -> Option<String> {
-        Seam::between(&counters(before), &counters(after), 0).map(|it| it.why)
+    fn gap(before: &str, after: &str) -> Option<String> {
+        Gap::between(&counters(before), &counters(after), 0).map(|it| it.why)
     }
 
     #[test]
     fn time_that_went_back_parts_two_samples() {
         assert_eq!(
-            seam("at 0\nIdleTime C1\n0 5\n1 100\n", "at 9\nIdleTime C1\n0 6\n1 3\n").unwrap(),
+            gap("at 0\nIdleTime C1\n0 5\n1 100\n", "at 9\nIdleTime C1\n0 6\n1 3\n").unwrap(),
             "/sys/devices/system/cpu/cpuN/cpuidle (C1) of CPU 1 went back from 100 to 3"
         );
-        assert!(seam("at 9\n", "at 9\n").unwrap().ends_with("another boot?"));
+        assert!(gap("at 9\n", "at 9\n").unwrap().ends_with("another boot?"));
     }
 
     #[test]
     fn what_goes_back_by_itself_or_wraps_parts_nothing() {
         let before = "at 0\nCpuTimes user idle iowait\n0 5 900 100\nInterrupts LOC\n0 4294967295\n";
         let after = "at 9\nCpuTimes user idle iowait\n0 5 850 149\nInterrupts LOC\n0 3\n";
-        assert_eq!(seam(before, after), None);
+        assert_eq!(gap(before, after), None);
     }
 
     #[test]
     fn idle_time_that_began_again_parts_two_samples() {
         let before = "at 0\nCpuTimes user idle iowait\n0 5 900 100\n";
         assert_eq!(
-            seam(before, "at 9\nCpuTimes user idle iowait\n0 6 3 0\n").unwrap(),
+            gap(before, "at 9\nCpuTimes user idle iowait\n0 6 3 0\n").unwrap(),
             "/proc/stat (idle and iowait) of CPU 0 went back from 1000 to 3"
         );
     }

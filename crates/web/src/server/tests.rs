@@ -2,10 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "waits, though not for ever")]
 
 use super::*;
-use crate::web::gate::{Gate, guard};
-use crate::web::refusal::Refusal;
-use crate::web::streams::{Share, Streams};
-use crate::web::{Limits, events};
+use crate::gate::{Gate, guard};
+use crate::refusal::Refusal;
+use crate::streams::{Share, Streams};
+use crate::{Limits, events};
 use axum::Extension;
 use axum::response::Response;
 use axum::routing::get;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// A file that is opened for appending.
 #[derive(Debug)]
-pub(super) struct Scroll {
+pub(super) struct LogFile {
     file: OwnedFd,
     path: PathBuf,
     /// How long the file is, a line that a crash cut included.
@@ -25,9 +25,9 @@ pub(super) struct Scroll {
     pub(super) syncs_until_refusal: u64,
 }
 
-impl Scroll {
-    pub(super) fn new(file: OwnedFd, path: PathBuf, length: usize) -> Scroll {
-        Scroll {
+impl LogFile {
+    pub(super) fn new(file: OwnedFd, path: PathBuf, length: usize) -> LogFile {
+        LogFile {
             file,
             path,
             length,

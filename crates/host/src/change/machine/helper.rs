@@ -18,7 +18,7 @@ const READY_WITHIN: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
 /// A process that has been started and waits for its word.
 #[derive(Debug)]
-pub(in crate::change) struct Companion {
+pub(in crate::change) struct Helper {
     child: Child,
     /// When it started, in ticks since boot.
     pub(in crate::change) started: u64,
@@ -26,22 +26,22 @@ pub(in crate::change) struct Companion {
     pub(in crate::change) note: Option<String>,
 }
 
-impl Companion {
+impl Helper {
     /// Starts the program with these arguments; it is ready for its word.
     pub(in crate::change) fn start(
         machine: &Machine,
         arguments: &[&str],
-    ) -> Result<Companion, Trouble> {
+    ) -> Result<Helper, Trouble> {
         let alone = machine.program().as_os_str();
         if !machine.is_copy && rustix::fs::stat("/run/systemd/system").is_ok() {
             let mut words = vec!["--scope", "--quiet", "--collect", "--"];
             let program = machine.program().to_string_lossy();
             words.push(&program);
             words.extend(arguments);
-            match Companion::try_start("/usr/bin/systemd-run".as_ref(), &words) {
+            match Helper::try_start("/usr/bin/systemd-run".as_ref(), &words) {
                 Ok(started) => return Ok(started),
                 Err(error) => {
-                    let mut started = Companion::try_start(alone, arguments)?;
+                    let mut started = Helper::try_start(alone, arguments)?;
                     started.note = Some(format!(
                         "{error}; without a unit of its own it ends with the service that this runs in, and with this \
                          session where logind.conf has KillUserProcesses=yes"
@@ -50,11 +50,11 @@ impl Companion {
                 }
             }
         }
-        Companion::try_start(alone, arguments)
+        Helper::try_start(alone, arguments)
     }
 
     #[expect(clippy::disallowed_methods, reason = "starts our own program")]
-    fn try_start(program: &std::ffi::OsStr, arguments: &[&str]) -> Result<Companion, Trouble> {
+    fn try_start(program: &std::ffi::OsStr, arguments: &[&str]) -> Result<Helper, Trouble> {
         let place = || format!("{} {}", program.display(), arguments.join(" "));
         let refused = |why: String| Trouble::new(place(), why);
         let mut command = Command::new(program);
@@ -65,7 +65,7 @@ impl Companion {
         command.env_remove("FULLCLOCK_FAULT");
         let child =
             command.spawn().map_err(|error| refused(format!("cannot be started: {error}")))?;
-        let mut start = Companion { child, started: 0, note: None };
+        let mut start = Helper { child, started: 0, note: None };
         start.said("ready").map_err(refused)?;
         let started = started(start.pid());
         start.started = started.ok_or_else(|| refused("it ended at once".to_owned()))?;

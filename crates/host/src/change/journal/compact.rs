@@ -4,9 +4,9 @@
 use facts::change::{Aim, Group, Target, Write};
 use serde::{Deserialize, Serialize};
 
-/// A group, packed.
+/// A group, compact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::change) struct Packed {
+pub(in crate::change) struct Compact {
     setting: String,
     value: String,
     canary: bool,
@@ -30,9 +30,9 @@ enum Run {
     },
 }
 
-impl Packed {
-    /// The group; [`Packed::unpack`] gives back the same.
-    pub(in crate::change) fn of(group: &Group) -> Packed {
+impl Compact {
+    /// The group; [`Compact::unpack`] gives back the same.
+    pub(in crate::change) fn of(group: &Group) -> Compact {
         let mut writes = Vec::new();
         let mut rest = group.writes.as_slice();
         while let Some((first, others)) = rest.split_first() {
@@ -44,10 +44,10 @@ impl Packed {
             rest = rest.get(n..).unwrap_or_default();
         }
         let Group { setting, value, canary, .. } = group.clone();
-        Packed { setting, value, canary, writes }
+        Compact { setting, value, canary, writes }
     }
 
-    /// The group that was packed.
+    /// The group that was compact.
     pub(in crate::change) fn unpack(self) -> Group {
         let writes = self.writes.into_iter().flat_map(Run::unpack).collect();
         Group { setting: self.setting, value: self.value, canary: self.canary, writes }
@@ -120,9 +120,9 @@ mod tests {
     fn the_same_write_of_many_policies_is_kept_once() {
         let path = |it| format!("/sys/devices/system/cpu/cpufreq/policy{it}/scaling_governor");
         let write = |it| Write::of(Target::control(path(it)), "powersave", "performance");
-        let packed = Packed::of(&group((0..128).map(write).collect()));
-        assert_eq!(packed.writes.len(), 1);
-        assert!(serde_json::to_string(&packed).unwrap().len() < 1000);
+        let compact = Compact::of(&group((0..128).map(write).collect()));
+        assert_eq!(compact.writes.len(), 1);
+        assert!(serde_json::to_string(&compact).unwrap().len() < 1000);
     }
 
     fn writes() -> impl Strategy<Value = Vec<Write>> {
@@ -144,9 +144,9 @@ mod tests {
         #[test]
         fn any_group_is_unpacked_as_it_was(writes in writes()) {
             let group = group(writes);
-            let text = serde_json::to_string(&Packed::of(&group)).unwrap();
-            let packed: Packed = serde_json::from_str(&text).unwrap();
-            prop_assert_eq!(packed.unpack(), group);
+            let text = serde_json::to_string(&Compact::of(&group)).unwrap();
+            let compact: Compact = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(compact.unpack(), group);
         }
     }
 }

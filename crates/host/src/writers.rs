@@ -18,16 +18,16 @@ use std::time::Duration;
 
 /// Watches files for writers.
 #[derive(Debug)]
-pub struct Witness {
+pub struct WriteWatch {
     group: OwnedFd,
 }
 
 /// Events that are read at a time.
 const BATCH: usize = 64;
 
-impl Witness {
+impl WriteWatch {
     /// Begins to watch.
-    pub fn begin() -> Fact<Witness> {
+    pub fn begin() -> Fact<WriteWatch> {
         let flags = libc::FAN_CLASS_NOTIF
             | libc::FAN_CLOEXEC
             | libc::FAN_NONBLOCK
@@ -40,7 +40,7 @@ impl Witness {
             return Err(missing("fanotify", last_error()));
         }
         // SAFETY: the descriptor was just made, and nobody else has it.
-        Ok(Witness { group: unsafe { OwnedFd::from_raw_fd(group) } })
+        Ok(WriteWatch { group: unsafe { OwnedFd::from_raw_fd(group) } })
     }
 
     /// Watches one more file; one that is watched already stays so.
@@ -144,8 +144,8 @@ mod tests {
     fn whoever_writes_to_a_watched_file_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let path = file.path().to_str().unwrap();
-        let witness = match Witness::begin().and_then(|it| it.watch(path).map(|()| it)) {
-            Ok(witness) => witness,
+        let watch = match WriteWatch::begin().and_then(|it| it.watch(path).map(|()| it)) {
+            Ok(watch) => watch,
             // Who may not, is told so.
             Err(missing) => return assert_eq!(missing.reason(), "denied"),
         };
@@ -156,8 +156,8 @@ mod tests {
             .unwrap();
         let pid = other.id();
         other.wait().unwrap();
-        witness.wait(Duration::from_secs(10));
-        let written = witness.written();
+        watch.wait(Duration::from_secs(10));
+        let written = watch.written();
         assert!(written.iter().any(|it| it.path == path && it.pid == pid), "{written:?}");
     }
 }

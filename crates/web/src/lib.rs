@@ -1,7 +1,7 @@
-//! `fullclock serve`: pages and figures of this machine for a browser, Prometheus and scripts.
+//! Pages and figures of this machine for a browser, Prometheus and scripts.
 //!
 //! ```text
-//!   Watched: an interval every second, on a thread of its own      watch
+//!   Watched: an interval every second, on its own thread           engine::sampling
 //!         |   Reading
 //!         v
 //!   Now: the latest, and a ring of the last minutes as lines       now, ring
@@ -9,7 +9,7 @@
 //!         v                    v
 //!   /metrics              /api/v1/now, as server-sent events       openmetrics, events
 //!
-//!   results on disk: the file is the buffer of whoever reads       lab/store
+//!   results on disk: the file is the buffer of all readers         lab::store
 //!         |   Follower
 //!         v
 //!   /api/v1/results/ID/intervals, as server-sent events            intervals, events
@@ -17,8 +17,9 @@
 //!
 //! Every connection has a place among the others (peers, limits), every request passes the gate (gate, credentials, client).
 //!
-//! Nothing here changes anything, not even an index. Asynchronous code is in this module only: it waits for browsers, threads do
-//! the work.
+//! Nothing here prints, and nothing changes the host or a result, not even an index. Asynchronous code is in this crate only: it
+//! waits for browsers, threads do the work.
+#![forbid(unsafe_code)]
 
 mod accept;
 mod audits;
@@ -48,14 +49,16 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use client::Client;
 use engine::interrupt::Interrupt;
-use engine::sampling::Watched;
-pub(crate) use gate::Gate;
+use engine::sampling::{Plan, Watched};
+use gate::Gate;
+use host::Live;
 use lab::record::Fingerprint;
-pub(crate) use limits::Limits;
+use limits::Limits;
 use machine::Machine;
 use now::Now;
 use peers::Peers;
 use results::Results;
+use rules::watch::{Probing, View};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -66,22 +69,18 @@ use streams::Streams;
 use tokio::sync::watch;
 use work::Work;
 
-/// Who is served, and with what.
-pub(crate) struct Plan {
-    /// Where browsers come to.
-    pub(crate) listener: TcpListener,
-    /// Which requests it answers.
-    pub(crate) gate: Gate,
-    /// How many connections and streams it has.
-    pub(crate) limits: Limits,
-    /// What samples this machine.
-    pub(crate) watched: Watched,
-    /// What this machine is.
-    pub(crate) fingerprint: Fingerprint,
+/// Where the server listens, which requests it answers, and what it shows.
+pub struct Options {
+    /// The socket that clients connect to.
+    pub listener: TcpListener,
+    /// Names that requests may call this machine by, in addition to its addresses and `localhost`.
+    pub host_names: Vec<String>,
+    /// The token that every request has to show; without one all requests are answered.
+    pub token: Option<String>,
     /// The time between two samples.
-    pub(crate) interval: Duration,
+    pub interval: Duration,
     /// The folder of results.
-    pub(crate) results: PathBuf,
+    pub results: PathBuf,
 }
 
 /// What requests are answered from.
@@ -98,13 +97,24 @@ struct Served {
 /// How soon a wish to stop is noticed by the thread that samples.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Serves until the user wants it to stop. `ready` is called once it answers.
-pub(crate) fn serve(
-    plan: Plan,
+/// Samples this machine and answers requests until the user interrupts it. `ready` is called with the address once the server
+/// answers; its error stops the server.
+///
+/// Errors: this machine cannot be sampled, the server cannot start or fails, or `ready` fails.
+pub fn serve(
+    options: Options,
     interrupt: &Interrupt,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
-    let Plan { listener, gate, limits, mut watched, fingerprint, interval, results } = plan;
+    let Options { listener, host_names, token, interval, results } = options;
+    let live = Live::this_machine();
+    let host = host::view(&live);
+    let fingerprint = Fingerprint::of(&host);
+    let view = View::everything(std::process::id());
+    let plan = Plan { interval, cpus: None, view, probing: Probing::Busy };
+    let most_files = host::counters::raise_open_files();
+    let watched = Watched::begin(live, host, plan, None)?;
+    let limits = Limits::of_process(most_files, token.is_some());
     let served = Arc::new(Served {
         machine: Machine::of(&watched, &fingerprint, interval),
         now: Now::default(),
@@ -114,8 +124,21 @@ pub(crate) fn serve(
         readings: Streams::new("readings", limits.readings),
         intervals: Streams::new("intervals", limits.intervals),
     });
-    let peers = Peers::new(limits);
     let at = listener.local_addr().context("cannot tell where it listens")?;
+    let pages = router(&served, Gate::new(&host_names, token));
+    let peers = Peers::new(limits);
+    let answer = |stopped| server::run(listener, pages, peers, stopped);
+    sample_and_answer(&served.now, watched, answer, interrupt, || ready(at))
+}
+
+/// Samples and answers, each on its own thread, until the user interrupts or one of them ends.
+fn sample_and_answer(
+    now: &Now,
+    mut watched: Watched,
+    answer: impl FnOnce(watch::Receiver<bool>) -> Result<()> + Send,
+    interrupt: &Interrupt,
+    ready: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let stopping = AtomicBool::new(false);
     let (stop, stopped) = watch::channel(false);
     std::thread::scope(|scope| {
@@ -123,20 +146,19 @@ pub(crate) fn serve(
             while !stopping.load(Ordering::Relaxed) {
                 let left = watched.left();
                 if left.is_zero() {
-                    served.now.push(watched.sample());
+                    now.push(watched.sample());
                 } else {
                     std::thread::sleep(left.min(GLANCE));
                 }
             }
         };
-        let pages = router(&served, gate);
-        let answer = || server::run(listener, pages, peers, stopped);
+        let answer = || answer(stopped);
         let started = Builder::new().name("samples".to_owned()).spawn_scoped(scope, sample);
         let sampling = started.map_err(|error| anyhow!(host::thread::refusal(&error)))?;
         let started = Builder::new().name("pages".to_owned()).spawn_scoped(scope, answer);
         let ended =
             started.map_err(|error| anyhow!(host::thread::refusal(&error))).and_then(|answering| {
-                let told = ready(at);
+                let told = ready();
                 while told.is_ok()
                     && !answering.is_finished()
                     && !sampling.is_finished()

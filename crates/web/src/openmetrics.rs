@@ -250,9 +250,9 @@ mod tests {
         let families: Vec<&str> =
             text.lines().filter_map(|it| it.strip_prefix("# TYPE ")?.split(' ').next()).collect();
         for file in [
-            include_str!("../../../../contrib/grafana/fullclock.json"),
-            include_str!("../../../../contrib/prometheus/alerts.yml"),
-            include_str!("../../../../contrib/prometheus/alerts_test.yml"),
+            include_str!("../../../contrib/grafana/fullclock.json"),
+            include_str!("../../../contrib/prometheus/alerts.yml"),
+            include_str!("../../../contrib/prometheus/alerts_test.yml"),
         ] {
             let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
             let named = file.split(|it| !is_name(it)).filter(|it| it.starts_with("fullclock_"));

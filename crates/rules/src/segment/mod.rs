@@ -4,10 +4,10 @@
 //! boot. A recording is therefore cut where something did, and the longest piece is what a ledger is made of; adding
 //! up pieces would account for time in which some CPUs were not there.
 
-mod seam;
+mod gap;
 mod thinned;
 
-pub use seam::Seam;
+pub use gap::Gap;
 
 use crate::interval::Interval;
 use facts::counters::Counters;
@@ -18,9 +18,9 @@ use facts::{HostView, Missing, PerCpu};
 use std::collections::BTreeMap;
 use thinned::Thinned;
 
-/// Samples in a row without a seam.
+/// Samples in a row without a gap.
 #[derive(Clone, Debug)]
-pub struct Stretch {
+pub struct Segment {
     /// The counters at the beginning.
     pub before: Counters,
     /// The counters at the end.
@@ -32,9 +32,9 @@ pub struct Stretch {
     traced: BTreeMap<u32, (usize, CpuTotals)>,
 }
 
-impl Stretch {
-    fn begin(sample: Sample) -> Stretch {
-        Stretch {
+impl Segment {
+    fn begin(sample: Sample) -> Segment {
+        Segment {
             before: sample.counters.clone(),
             after: sample.counters,
             samples: 1,
@@ -85,13 +85,13 @@ impl Stretch {
     }
 }
 
-/// The longest stretch of a recording whose samples are pushed one by one; it holds two stretches at most.
+/// The longest segment of a recording whose samples are pushed one by one; it holds two segments at most.
 #[derive(Clone, Debug, Default)]
 pub struct Longest {
     begins_ns: u64,
-    current: Option<Stretch>,
-    best: Option<Stretch>,
-    seams: Vec<Seam>,
+    current: Option<Segment>,
+    best: Option<Segment>,
+    gaps: Vec<Gap>,
     n_seams: usize,
     measured_ns: u64,
 }
@@ -109,28 +109,28 @@ impl Longest {
     pub fn push(&mut self, sample: Sample) {
         let Some(current) = &mut self.current else {
             self.begins_ns = sample.counters.at.raw_ns;
-            self.current = Some(Stretch::begin(sample));
+            self.current = Some(Segment::begin(sample));
             return;
         };
-        match Seam::between(&current.after, &sample.counters, self.begins_ns) {
+        match Gap::between(&current.after, &sample.counters, self.begins_ns) {
             None => current.extend(sample),
-            Some(seam) => {
+            Some(gap) => {
                 self.n_seams += 1;
-                if self.seams.len() < MOST_SEAMS {
-                    self.seams.push(seam);
+                if self.gaps.len() < MOST_SEAMS {
+                    self.gaps.push(gap);
                 }
                 self.end_stretch();
-                self.current = Some(Stretch::begin(sample));
+                self.current = Some(Segment::begin(sample));
             }
         }
     }
 
-    /// The longest stretch; `None` where there are no two samples in a row.
+    /// The longest segment; `None` where there are no two samples in a row.
     pub fn finish(mut self) -> Option<Found> {
         self.end_stretch();
-        let stretch = self.best.filter(|it| it.samples > 1)?;
-        let notes = notes(&stretch, self.measured_ns, &self.seams, self.n_seams);
-        Some(Found { stretch, notes })
+        let segment = self.best.filter(|it| it.samples > 1)?;
+        let notes = notes(&segment, self.measured_ns, &self.gaps, self.n_seams);
+        Some(Found { segment, notes })
     }
 
     fn end_stretch(&mut self) {
@@ -145,24 +145,24 @@ impl Longest {
 /// What was chosen of a recording, and what has to be said of it.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The longest stretch.
-    pub stretch: Stretch,
+    /// The longest segment.
+    pub segment: Segment,
     /// Sentences: which part it is, and what ended the others. None where it is all of the recording.
     pub notes: Vec<String>,
 }
 
-fn notes(stretch: &Stretch, measured_ns: u64, seams: &[Seam], n_seams: usize) -> Vec<String> {
+fn notes(segment: &Segment, measured_ns: u64, gaps: &[Gap], n_seams: usize) -> Vec<String> {
     if n_seams == 0 {
         return Vec::new();
     }
     let mut notes = vec![format!(
         "the recording has {} stretches; this is the longest, {} of {}",
         n_seams + 1,
-        seam::length(stretch.length_ns()),
-        seam::length(measured_ns),
+        gap::length(segment.length_ns()),
+        gap::length(measured_ns),
     )];
-    notes.extend(seams.iter().map(ToString::to_string));
-    let n_more = n_seams.saturating_sub(seams.len());
+    notes.extend(gaps.iter().map(ToString::to_string));
+    let n_more = n_seams.saturating_sub(gaps.len());
     notes.extend((n_more > 0).then(|| format!("and it was interrupted {n_more} times more")));
     notes
 }
@@ -180,7 +180,7 @@ mod tests {
 
     fn ends(found: &Found) -> (u64, u64) {
         let ms = |counters: &Counters| counters.at.raw_ns / 1_000_000;
-        (ms(&found.stretch.before), ms(&found.stretch.after))
+        (ms(&found.segment.before), ms(&found.segment.after))
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
             "at 2000\nCpuTimes user\n0 3\n1 6\n",
         ]);
         let found = found.unwrap();
-        assert_eq!((ends(&found), found.stretch.samples), ((0, 2000), 3));
+        assert_eq!((ends(&found), found.segment.samples), ((0, 2000), 3));
         assert!(found.notes.is_empty());
     }
 
@@ -235,7 +235,7 @@ mod tests {
         longest.push(of("at 0\n", &[0, 1]));
         longest.push(of("at 10\n", &[0, 1]));
         longest.push(of("at 20\n", &[0]));
-        let traced = longest.finish().unwrap().stretch.traced();
+        let traced = longest.finish().unwrap().segment.traced();
         assert_eq!(traced.get(0).unwrap().as_ref().map(|it| it.wall_ns), Ok(10));
         assert!(traced.get(1).unwrap().is_err());
     }
