@@ -11,13 +11,17 @@ pub mod clock;
 mod event;
 pub mod experiment;
 pub mod interrupt;
+pub mod ipmi;
+pub mod ledger;
 pub mod measure;
 pub mod net;
+pub mod noise;
 pub mod passwords;
 mod peer;
 pub mod race;
 pub mod results_folder;
 pub mod sampling;
 pub mod secret;
+pub mod tick;
 
 pub use event::{Event, Progress, StudyPlan, Tell};

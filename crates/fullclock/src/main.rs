@@ -7,7 +7,6 @@ mod cli;
 mod commands;
 mod output;
 mod page_file;
-mod period;
 mod private_file;
 mod progress_bar;
 mod tell;

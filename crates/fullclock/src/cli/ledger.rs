@@ -1,8 +1,8 @@
 //! The options of `fullclock ledger`.
 
 use super::{cpu_list, trace};
-use crate::period::{Point, point};
 use clap::Args;
+use engine::ledger::{Point, point};
 use engine::measure::choice::Trace;
 use facts::{CpuSet, quantity};
 use std::ffi::OsString;

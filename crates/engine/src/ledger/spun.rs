@@ -1,33 +1,26 @@
-//! `fullclock ledger --spin`: how much of each CPU one task could get.
+//! How much of each CPU one task could get: the ledger of CPUs that are occupied.
 
-use super::{DEFAULT, print, untraced, wait};
-use crate::cli::{Arguments, LedgerArguments};
-use anyhow::Result;
-use engine::interrupt::Interrupt;
-use engine::measure::{choice, spin};
+use super::{Closed, DEFAULT, Task, untraced};
+use crate::interrupt::Interrupt;
+use crate::measure::{self, Gauge, choice, spin};
 use facts::probe::Gaps;
 use facts::trace::Event;
-use facts::{CpuSet, Fact, HostView, Missing};
+use facts::{Fact, HostView, Missing};
 use host::Live;
 use host::counters::{Sampler, Wanted};
 use rules::interval::Interval;
 use rules::ledger::{Evidence, Spun, close};
 use rules::spin::{Counts, GapBooks, explain};
-use std::process::ExitCode;
 
-pub(super) fn run(
-    arguments: &Arguments,
-    options: &LedgerArguments,
-    host: &HostView,
-    cpus: CpuSet,
-) -> Result<ExitCode> {
-    let interrupt = Interrupt::listen()?;
+/// Occupies the CPUs of `task`, and closes the ledger of that. Of processes and commands it takes no notice.
+pub fn spun(host: &HostView, task: &Task, interrupt: &Interrupt, gauge: &Gauge<'_>) -> Closed {
+    let cpus = &task.cpus;
     let source = Live::this_machine();
-    let tracer = choice::tracer(&source, host, options.trace, &cpus, &interrupt);
+    let tracer = choice::tracer(&source, host, task.trace, cpus, interrupt);
     let mut sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
-    let length = options.duration.unwrap_or(DEFAULT);
-    let seen = spin::spin(&cpus, tracer, &mut sampler, length, || {
-        wait(arguments, &interrupt, length);
+    let length = task.duration.unwrap_or(DEFAULT);
+    let seen = spin::spin(cpus, tracer, &mut sampler, length, || {
+        measure::wait(interrupt, length, gauge);
     });
     let interval = Interval { host, before: &seen.before, after: &seen.after };
     let events = seen.events.as_ref();
@@ -36,10 +29,10 @@ pub(super) fn run(
             |gaps: &Gaps| Spun { wall_ns: gaps.wall_ns(), gaps: books(&interval, gaps, events) };
         (cpu, gaps.as_ref().map(of).map_err(Missing::clone))
     };
-    let audit = engine::advised::audit(&source, host);
+    let audit = crate::advised::audit(&source, host);
     let host_after = host::view(&source);
     let evidence = Evidence {
-        cpus,
+        cpus: cpus.clone(),
         clocks: seen.clocks.clone(),
         observer: std::process::id(),
         spun: seen.gaps.iter().map(spun).collect(),
@@ -48,10 +41,8 @@ pub(super) fn run(
         ..Evidence::of(interval)
     };
     let mut ledger = close(&evidence);
-    ledger.notes.extend(untraced(options, events.err()));
-    print(arguments, "this machine", host, &ledger)?;
-    drop(seen.tracer);
-    Ok(ExitCode::SUCCESS)
+    ledger.notes.extend(untraced(task.trace, events.err()));
+    Closed { ledger, status: None, _tracer: seen.tracer }
 }
 
 /// Who had the CPU in the gaps of its spinner: by what was traced, or else by what was counted.

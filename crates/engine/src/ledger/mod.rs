@@ -1,29 +1,33 @@
-//! `fullclock ledger`: where the cycles of this machine went.
-#![expect(clippy::disallowed_methods, reason = "waits for as long as the user asked for")]
+//! Where the cycles of this machine went: an interval is measured and its ledger closed.
 
+mod period;
 mod recorded;
 mod spun;
 
-use crate::cli::{Arguments, LedgerArguments};
-use crate::output::{self, Progress};
-use anyhow::{Context, Result, bail};
-use engine::interrupt::Interrupt;
-use engine::measure;
-use engine::measure::choice::Trace;
-use engine::measure::command::{Workload, exit_code};
-use engine::measure::kin::{Fork, kin};
-use engine::measure::{Measured, Plan, choice, costs};
+pub use period::{Period, Point, point};
+pub use recorded::{Recorded, recorded};
+pub use spun::spun;
+
+use crate::clock::now;
+use crate::interrupt::Interrupt;
+use crate::measure::choice::Trace;
+use crate::measure::command::Workload;
+use crate::measure::kin::{Fork, kin, threads};
+use crate::measure::{self, Gauge, Measured, Plan, choice, costs};
+use anyhow::{Result, bail};
 use facts::counters::Family;
 use facts::probe::{EventCost, EventCosts};
 use facts::system::process::Process;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::counters::{Sampler, Wanted};
+use host::perf::Tracer;
 use host::{Live, Source};
 use rules::interval::Interval;
 use rules::ledger::{Evidence, Ledger, close};
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::{ExitCode, ExitStatus};
-use std::time::{Duration, Instant};
+use std::ffi::OsString;
+use std::process::ExitStatus;
+use std::time::Duration;
 
 /// Long enough for sources that count in steps of 10 ms to be within half a percent.
 const DEFAULT: Duration = Duration::from_secs(5);
@@ -32,38 +36,61 @@ const DEFAULT: Duration = Duration::from_secs(5);
 const UNSEEN_CHILDREN: &str = "nothing was traced: of the command's children only those that ran on at its end count as \
                                its own; others are among other tasks, or unexplained";
 
-pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<ExitCode> {
-    if let Some(file) = &options.from {
-        return recorded::run(arguments, options, file);
-    }
+/// What is measured, and for how long.
+pub struct Task {
+    /// The CPUs to account for.
+    pub cpus: CpuSet,
+    /// Whether the scheduler and interrupts are traced.
+    pub trace: Trace,
+    /// Processes whose cycles are asked for.
+    pub pids: Vec<u32>,
+    /// A command to run, whose cycles are asked for too; none where it is empty.
+    pub command: Vec<OsString>,
+    /// Whether the command's output is kept out of ours.
+    pub beside_results: bool,
+    /// For how long; otherwise until the command ends, or for five seconds.
+    pub duration: Option<Duration>,
+}
+
+/// The ledger of an interval of this machine.
+pub struct Closed {
+    /// The ledger.
+    pub ledger: Ledger,
+    /// How the command ended, where it ended by itself.
+    pub status: Option<ExitStatus>,
+    /// The tracepoints, still open: closing them takes time, and a result comes first.
+    _tracer: Option<Tracer>,
+}
+
+/// Measures this machine, which is `host`, and closes its ledger.
+///
+/// Errors: one of the processes is none of a user; the command could not be run.
+pub fn measure(
+    host: &HostView,
+    task: &Task,
+    interrupt: &Interrupt,
+    gauge: &Gauge<'_>,
+) -> Result<Closed> {
     let source = Live::this_machine();
-    let host = host::view(&source);
-    let online = host.topology.online.as_ref().map_err(Clone::clone)?;
-    let cpus = within(options.cpus.as_ref(), online)?;
-    if options.spin {
-        return spun::run(arguments, options, &host, cpus);
-    }
-    options.pids.iter().try_for_each(|&pid| is_process(&source, pid))?;
-    let interrupt = Interrupt::listen()?;
-    let chosen = options.pids.clone();
+    task.pids.iter().try_for_each(|&pid| is_process(&source, pid))?;
     let mut session = Session {
-        arguments,
-        options,
+        task,
         source: &source,
-        host: &host,
+        host,
         interrupt,
-        chosen,
+        gauge,
+        chosen: task.pids.clone(),
         command: None,
         family: Vec::new(),
         costs: Err(Missing::not_here("cost of an event", "interrupts were traced")),
         edge: Err(Missing::not_here("edge of an interrupt", "nothing was traced")),
     };
-    let (measured, status) = session.measure(&cpus)?;
-    let audit = engine::advised::audit(&source, &host);
+    let (measured, status) = session.measure()?;
+    let audit = crate::advised::audit(&source, host);
     let host_after = host::view(&source);
     let traced = measured.traced;
     let evidence = Evidence {
-        cpus,
+        cpus: task.cpus.clone(),
         traced: traced.totals,
         clocks: measured.clocks,
         costs: session.costs,
@@ -74,30 +101,21 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         kept_off: traced.kept_off,
         host_after: Some(&host_after),
         findings: &audit.findings,
-        ..Evidence::of(Interval { host: &host, before: &measured.before, after: &measured.after })
+        ..Evidence::of(Interval { host, before: &measured.before, after: &measured.after })
     };
     let mut ledger = close(&evidence);
-    let mut traces = ledger.cpus.iter().filter_map(|cpu| evidence.traced.get(cpu));
-    ledger.notes.extend(untraced(options, traces.find_map(|it| it.as_ref().err())));
+    let why = ledger.cpus.iter().find_map(|cpu| evidence.traced.get(cpu)?.as_ref().err());
+    ledger.notes.extend(untraced(task.trace, why));
     if session.command.is_some() && traced.tracer.is_none() {
         ledger.notes.push(UNSEEN_CHILDREN.to_owned());
     }
-    print(arguments, "this machine", &host, &ledger)?;
-    drop(traced.tracer);
-    Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+    Ok(Closed { ledger, status, _tracer: traced.tracer })
 }
 
 /// What has to be said where something that was to be traced was counted instead.
-fn untraced(options: &LedgerArguments, why: Option<&Missing>) -> Option<String> {
-    let why = why.filter(|_| options.trace != Trace::Never)?;
+fn untraced(trace: Trace, why: Option<&Missing>) -> Option<String> {
+    let why = why.filter(|_| trace != Trace::Never)?;
     Some(format!("tasks and interrupts were counted, not traced: {}", why.advice()))
-}
-
-/// The threads that a process has.
-pub(super) fn threads(source: &Live, pid: u32) -> Vec<u32> {
-    let folder = format!("/proc/{pid}/task");
-    let names = source.list(&folder).unwrap_or_default();
-    names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 /// Tasks that descend from the command that was run, each with it; and the threads of this program.
@@ -121,16 +139,6 @@ fn family(source: &Live, command: u32) -> Vec<Fork> {
     forks
 }
 
-/// The CPUs to account for: those that were asked for, all of which have to be online.
-pub(super) fn within(asked: Option<&CpuSet>, online: &CpuSet) -> Result<CpuSet> {
-    let Some(asked) = asked else { return Ok(online.clone()) };
-    let offline = asked.minus(online);
-    if !offline.is_empty() {
-        bail!("--cpus names {offline}, and only {online} are online");
-    }
-    Ok(asked.clone())
-}
-
 /// Refuses what is no process of a user: its cycles would be nobody's.
 fn is_process(source: &Live, pid: u32) -> Result<()> {
     let source: &dyn Source = source;
@@ -151,11 +159,11 @@ fn is_process(source: &Live, pid: u32) -> Result<()> {
 }
 
 struct Session<'a> {
-    arguments: &'a Arguments,
-    options: &'a LedgerArguments,
+    task: &'a Task,
     source: &'a Live,
     host: &'a HostView,
-    interrupt: Interrupt,
+    interrupt: &'a Interrupt,
+    gauge: &'a Gauge<'a>,
     chosen: Vec<u32>,
     /// The command that was run.
     command: Option<u32>,
@@ -168,9 +176,10 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn measure(&mut self, cpus: &CpuSet) -> Result<(Measured, Option<ExitStatus>)> {
+    fn measure(&mut self) -> Result<(Measured, Option<ExitStatus>)> {
+        let cpus = &self.task.cpus;
         let mut tracer =
-            choice::tracer(self.source, self.host, self.options.trace, cpus, &self.interrupt);
+            choice::tracer(self.source, self.host, self.task.trace, cpus, self.interrupt);
         match &mut tracer {
             Ok(tracer) => self.edge = costs::edge(self.host, tracer),
             Err(_) => self.costs = costs::costs(self.host, cpus),
@@ -185,16 +194,16 @@ impl Session<'_> {
             followed: self.chosen.iter().flat_map(|pid| threads(self.source, *pid)).collect(),
         };
         let mut workload = None;
-        let Session { source, arguments, options, interrupt, chosen, command, family, .. } = self;
+        let Session { source, task, interrupt, gauge, chosen, command, family, .. } = self;
         let measured = measure::observe(plan, &mut sampler, || {
-            if options.command.is_empty() {
-                wait(arguments, interrupt, options.duration.unwrap_or(DEFAULT));
+            if task.command.is_empty() {
+                measure::wait(interrupt, task.duration.unwrap_or(DEFAULT), gauge);
             } else {
-                let started = Workload::start(&options.command, arguments.output.json)?;
+                let started = Workload::start(&task.command, task.beside_results)?;
                 let pid = started.pid();
                 *command = Some(pid);
                 chosen.push(pid);
-                watch(workload.insert(started), arguments, options, interrupt)?;
+                watch(workload.insert(started), task.duration, interrupt, gauge)?;
                 if !is_traced {
                     *family = self::family(source, pid);
                 }
@@ -217,47 +226,25 @@ fn counts_cycles(sampler: &mut Sampler) -> bool {
     counters.table(Family::Clocks).is_ok_and(|it| it.column("aperf").is_ok())
 }
 
-/// Waits that long, or until Ctrl-C.
-pub(super) fn wait(arguments: &Arguments, interrupt: &Interrupt, length: Duration) {
-    let mut progress = Progress::new(&arguments.output, arguments.audit.verbose, Some(length));
-    let started = Instant::now();
-    while let Some(left) = length.checked_sub(started.elapsed()).filter(|it| !it.is_zero()) {
-        progress.show(started.elapsed());
-        if interrupt.wait(left.min(Progress::STEP)) {
-            break;
-        }
-    }
-}
-
-/// Waits until the command ends, the time is over or Ctrl-C.
+/// Waits until the command ends, the time is over or the user wants to stop.
 fn watch(
     command: &Workload,
-    arguments: &Arguments,
-    options: &LedgerArguments,
+    duration: Option<Duration>,
     interrupt: &Interrupt,
+    gauge: &Gauge<'_>,
 ) -> Result<()> {
-    let mut progress = Progress::new(&arguments.output, arguments.audit.verbose, options.duration);
-    let (started, mut shown) = (Instant::now(), Duration::ZERO);
+    let mut show = gauge(duration);
+    let (started, mut shown) = (now(), Duration::ZERO);
     while !command.has_ended()? {
         let elapsed = started.elapsed();
-        if elapsed.saturating_sub(shown) >= Progress::STEP {
-            progress.show(elapsed);
+        if elapsed.saturating_sub(shown) >= measure::STEP {
+            show(elapsed);
             shown = elapsed;
         }
-        let is_over = options.duration.is_some_and(|length| elapsed >= length);
+        let is_over = duration.is_some_and(|length| elapsed >= length);
         if interrupt.wait(Duration::from_millis(10)) || is_over {
             break;
         }
     }
     Ok(())
-}
-
-fn print(arguments: &Arguments, name: &str, host: &HostView, ledger: &Ledger) -> Result<()> {
-    let text = if arguments.output.json {
-        report::ledger::json::ledger(host, ledger).context("cannot write JSON")?
-    } else {
-        let style = output::style(arguments.output.color);
-        report::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
-    };
-    output::print(&text)
 }

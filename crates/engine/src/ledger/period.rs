@@ -8,7 +8,7 @@ use std::fmt;
 
 /// A point in time as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Point {
+pub struct Point {
     text: String,
     when: When,
 }
@@ -25,7 +25,7 @@ enum When {
 
 /// The point that `text` names: a time from the start (`90s`, `5m`), a time of day as the screen shows it
 /// (`12:14:05`) or a timestamp (`2026-11-20T12:14:05Z`), both in UTC.
-pub(crate) fn point(text: &str) -> Result<Point, String> {
+pub fn point(text: &str) -> Result<Point, String> {
     let text = text.trim();
     let when = if text.contains('T') {
         utc::parse_timestamp(text).map(When::Real)
@@ -47,7 +47,7 @@ pub(crate) fn point(text: &str) -> Result<Point, String> {
 }
 
 /// Chooses samples by their time, and remembers what there was to choose from.
-pub(super) struct Period<'a> {
+pub struct Period<'a> {
     since: Option<&'a Point>,
     until: Option<&'a Point>,
     first: Option<Moment>,
@@ -57,12 +57,13 @@ pub(super) struct Period<'a> {
 }
 
 impl<'a> Period<'a> {
-    pub(super) fn new(since: Option<&'a Point>, until: Option<&'a Point>) -> Period<'a> {
+    /// From `since` to `until`, where there are such.
+    pub fn new(since: Option<&'a Point>, until: Option<&'a Point>) -> Period<'a> {
         Period { since, until, first: None, last: None, n_samples: 0, n_chosen: 0 }
     }
 
     /// Whether the next sample, which was taken at `at`, is asked for. Fails where none can be.
-    pub(super) fn has(&mut self, at: Moment) -> Result<bool> {
+    pub fn has(&mut self, at: Moment) -> Result<bool> {
         let first = *self.first.get_or_insert(at);
         if self.n_samples == 0
             && let (Some(since), Some(until)) = (self.since, self.until)
@@ -79,14 +80,14 @@ impl<'a> Period<'a> {
     }
 
     /// What to tell beside the ledger of a part; `None` where all was asked for.
-    pub(super) fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<String> {
         self.is_part().then(|| {
             format!("{} of the {} samples were asked for: {self}", self.n_chosen, self.n_samples)
         })
     }
 
     /// Why there is no interval; `None` where that is not because of what was asked for.
-    pub(super) fn why_empty(&self) -> Option<String> {
+    pub fn why_empty(&self) -> Option<String> {
         let (first, last) = (self.first?, self.last?);
         let is_why = self.is_part() && self.n_chosen < 2 && self.n_samples > 1;
         is_why.then(|| {

@@ -1,14 +1,20 @@
-//! A controller that is asked for the board's power, sample by sample.
+//! What the board draws against the controller's limit, and PROCHOT# at the same moments, sample by sample.
 
-use super::registers::Registers;
+mod registers;
+
+use crate::clock::now;
+use crate::interrupt::Interrupt;
 use anyhow::{Result, anyhow, bail};
+use facts::HostView;
 use facts::ipmi::{Completion, DcmiCapabilities, DeviceId, PowerLimit, PowerReading, Unanswered};
+use host::Source;
 use host::ipmi::{Controller, Failure, Patience};
-use report::ipmi::power::{Power, Sample};
+use lab::ipmi::power::{Power, Sample};
+use registers::Registers;
 use std::time::Duration;
 
-/// What there is so far, and who is asked for more.
-pub(super) struct Session<'a> {
+/// The samples so far, and who is asked for more.
+pub struct Session<'a> {
     controller: Controller,
     patience: Patience<'a>,
     registers: Registers<'a>,
@@ -16,10 +22,22 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Asks who the controller is and which limit it holds.
+    /// Opens this machine's controller and asks which limit it holds. `host` was read from `source`, whose registers are read
+    /// with each sample.
     ///
-    /// Errors: it knows nothing of power, or does not answer; what to do then.
-    pub(super) fn begin(
+    /// Errors: there is no controller, it knows nothing of power, or does not answer; what to do then.
+    pub fn begin(
+        host: &'a HostView,
+        source: &'a dyn Source,
+        (interval, timeout): (Duration, Duration),
+        interrupt: &'a Interrupt,
+    ) -> Result<Session<'a>> {
+        let controller = lab::ipmi::open(host)?;
+        let patience = Patience::begin(timeout, interrupt.flag());
+        Session::of(controller, patience, Registers::of(host, source), interval)
+    }
+
+    fn of(
         mut controller: Controller,
         patience: Patience<'a>,
         registers: Registers<'a>,
@@ -40,10 +58,29 @@ impl<'a> Session<'a> {
         Ok(Session { controller, patience, registers, power })
     }
 
+    /// Samples for `duration`, until the user wants to stop, or the controller does not answer any more.
+    ///
+    /// Errors: what the controller failed at; the samples before it are kept.
+    pub fn run(&mut self, duration: Duration, interrupt: &Interrupt) -> Result<()> {
+        let (began, interval) = (now(), self.power.interval);
+        let n_samples = duration.as_nanos() / interval.as_nanos();
+        for n in 1..=n_samples.max(1) {
+            if !self.sample(now().saturating_duration_since(began))? {
+                return Ok(());
+            }
+            let due = interval.saturating_mul(u32::try_from(n).unwrap_or(u32::MAX));
+            let left = due.saturating_sub(now().saturating_duration_since(began));
+            if n < n_samples && interrupt.wait(left) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
     /// Takes a sample; whether another one makes sense.
     ///
     /// Errors: the controller does not answer any more, or never told a power.
-    pub(super) fn sample(&mut self, at: Duration) -> Result<bool> {
+    fn sample(&mut self, at: Duration) -> Result<bool> {
         let reading = self.controller.ask(&PowerReading::question(), self.patience.anew());
         // Right behind the answer: what the controller has just measured is what the registers are held against.
         let signals = self.registers.sample();
@@ -59,7 +96,8 @@ impl<'a> Session<'a> {
         Ok(true)
     }
 
-    pub(super) fn finish(self) -> Power {
+    /// What was sampled.
+    pub fn finish(self) -> Power {
         self.power
     }
 }
@@ -99,7 +137,6 @@ fn advised(failure: Failure) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use facts::HostView;
     use host::Captured;
     use host::ipmi::{Arrived, Asked, Carrier};
     use rustix::io::Errno;
@@ -154,7 +191,7 @@ mod tests {
         let patience = Patience::begin(Duration::from_millis(60), &NEVER);
         let (source, host) = empty();
         let registers = Registers::of(&host, &source);
-        let mut session = Session::begin(controller, patience, registers, Duration::from_secs(1))?;
+        let mut session = Session::of(controller, patience, registers, Duration::from_secs(1))?;
         for n in 0..n_samples {
             session.sample(Duration::from_secs(n as u64))?;
         }

@@ -1,26 +1,36 @@
-//! `fullclock ledger --from`: the books of a recording.
+//! The ledger of a recording.
 
-use super::{print, within};
-use crate::cli::{Arguments, LedgerArguments};
-use crate::output;
-use crate::period::Period;
+use super::Period;
+use crate::measure::choice::within;
+use crate::{Event, Tell};
 use anyhow::{Result, bail};
+use facts::{CpuSet, HostView};
 use host::tape::Reader;
-use rules::ledger::{Evidence, close};
+use rules::ledger::{Evidence, Ledger, close};
 use rules::segment::Longest;
 use std::path::Path;
-use std::process::ExitCode;
 
-pub(super) fn run(
-    arguments: &Arguments,
-    options: &LedgerArguments,
+/// A ledger, and the host that was recorded.
+pub struct Recorded {
+    /// The host, as it was.
+    pub host: HostView,
+    /// The ledger of the longest segment.
+    pub ledger: Ledger,
+}
+
+/// Closes the ledger of the longest segment of samples that lies in `period`, of these CPUs or of all.
+///
+/// Errors: it is no recording, or holds no interval; a CPU was not online.
+pub fn recorded(
     file: &Path,
-) -> Result<ExitCode> {
+    cpus: Option<&CpuSet>,
+    mut period: Period<'_>,
+    tell: &mut Tell<'_>,
+) -> Result<Recorded> {
     let name = file.display().to_string();
     let mut reader = Reader::open(file)?;
     let host = host::view(reader.host());
     let mut longest = Longest::new();
-    let mut period = Period::new(options.since.as_ref(), options.until.as_ref());
     let mut damages = Vec::new();
     for sample in &mut reader {
         match sample {
@@ -36,9 +46,9 @@ pub(super) fn run(
         bail!(damages.join("; "));
     };
     let interval = found.segment.interval(&host);
-    let audit = engine::advised::audit(reader.host(), &host);
+    let audit = crate::advised::audit(reader.host(), &host);
     let evidence = Evidence {
-        cpus: within(options.cpus.as_ref(), &interval.cpus())?,
+        cpus: within(cpus, &interval.cpus())?,
         traced: found.segment.traced(),
         clocks: found.segment.clocks(),
         observer: reader.observer().unwrap_or_default(),
@@ -46,10 +56,11 @@ pub(super) fn run(
         ..Evidence::of(interval)
     };
     let mut ledger = close(&evidence);
-    damages.iter().for_each(|damage| output::note(&arguments.output, damage));
+    for damage in &damages {
+        tell(Event::Note(damage.clone()))?;
+    }
     ledger.notes.extend(period.note());
     ledger.notes.extend(damages);
     ledger.notes.extend(found.notes);
-    print(arguments, &name, &host, &ledger)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Recorded { host, ledger })
 }

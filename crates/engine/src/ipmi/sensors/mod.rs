@@ -1,35 +1,45 @@
-//! A controller that is asked again and again, lost, and found again.
+//! What the sensors of a controller read, and what happens to them: the controller is asked again and again, lost, and found
+//! again.
 
-use super::events::Events;
+mod events;
+mod rounds;
+
+pub use rounds::{Heard, Rounds};
+
+use crate::clock::since_1970_ns;
 use anyhow::Result;
-use engine::clock::since_1970_ns;
+use events::Events;
 use facts::HostView;
 use facts::ipmi::{DeviceId, EventLogEntry, Threshold};
 use host::ipmi::{Controller, EventLog, Failure, Patience, Sensors};
-use report::ipmi::sensors::{Board, Event, Line, Round};
+use lab::ipmi::sensors::{Board, Event, Line, Round};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is wanted of it.
-pub(super) struct Wanted<'a> {
+/// What is asked of a controller.
+pub struct Wanted<'a> {
     /// Where the sensor records are kept.
-    pub(super) folder: Option<PathBuf>,
-    pub(super) thresholds: bool,
+    pub folder: Option<PathBuf>,
+    /// The thresholds of each sensor, too.
+    pub thresholds: bool,
     /// The whole log, not only what is new in it.
-    pub(super) log: bool,
+    pub log: bool,
     /// To be asked more than once, and to send events.
-    pub(super) is_watch: bool,
-    pub(super) patience: Patience<'a>,
+    pub is_watch: bool,
+    /// How long it may take over an answer.
+    pub patience: Patience<'a>,
 }
 
 /// What came by itself.
-pub(super) struct News {
+pub struct News {
     /// When, in nanoseconds since 1970.
-    pub(super) at_ns: u64,
-    pub(super) event: Event,
+    pub at_ns: u64,
+    /// What it is.
+    pub event: Event,
 }
 
-pub(super) struct Session<'a> {
+/// A controller whose sensors are known.
+pub struct Session<'a> {
     open: Opening<'a>,
     wanted: Wanted<'a>,
     /// None while it is lost.
@@ -47,7 +57,10 @@ pub(super) struct Session<'a> {
 type Opening<'a> = Box<dyn Fn() -> Result<Controller, lab::failure::Failure> + 'a>;
 
 impl<'a> Session<'a> {
-    pub(super) fn begin(host: &'a HostView, wanted: Wanted<'a>) -> Result<Session<'a>> {
+    /// Opens this machine's controller and learns which sensors there are.
+    ///
+    /// Errors: there is none, or it does not answer.
+    pub fn begin(host: &'a HostView, wanted: Wanted<'a>) -> Result<Session<'a>> {
         Session::of(Box::new(move || lab::ipmi::open(host)), wanted)
     }
 
@@ -81,12 +94,13 @@ impl<'a> Session<'a> {
         })
     }
 
-    pub(super) fn board(&self) -> Board<'_> {
+    /// Who is asked.
+    fn board(&self) -> Board<'_> {
         Board { name: &self.name, origin: &self.sensors.origin }
     }
 
     /// Reads all sensors, and what is new in the log. A controller that does not answer is opened anew by the next round.
-    pub(super) fn round(&mut self) -> Round {
+    fn round(&mut self) -> Round {
         let at_ns = since_1970_ns();
         let found = self.asked();
         let took = Duration::from_nanos(since_1970_ns().saturating_sub(at_ns));
@@ -131,7 +145,7 @@ impl<'a> Session<'a> {
     }
 
     /// Waits for an event, at most that long.
-    pub(super) fn wait(&mut self, time: Duration) -> Option<News> {
+    fn wait(&mut self, time: Duration) -> Option<News> {
         let Some(controller) = &mut self.controller else {
             std::thread::sleep(time);
             return None;

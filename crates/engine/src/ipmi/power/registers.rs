@@ -3,7 +3,7 @@
 use facts::HostView;
 use facts::cpu::cpuinfo::CpuInfo;
 use host::Source;
-use report::ipmi::power::Signals;
+use lab::ipmi::power::Signals;
 use rules::prochot::{Place, Signal, places};
 
 /// Those that this machine has, and what they held last.

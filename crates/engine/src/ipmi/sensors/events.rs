@@ -1,7 +1,7 @@
 //! What happens to sensors: sent by the controller as it happens, logged by it, or both.
 
 use facts::ipmi::{Logged, Sensor, Timestamp};
-use report::ipmi::sensors::Event;
+use lab::ipmi::sensors::Event;
 use std::collections::VecDeque;
 
 /// What has happened since the last round, each of it once.
