@@ -20,11 +20,11 @@ struct Arrow {
 }
 
 const ARROWS: &[Arrow] = &[
-    // What shows results knows neither commands nor their arguments.
+    // What shows results knows no command, and what commands share of the command line none either.
     Arrow {
         root: "crates/fullclock/src",
-        from: &["tui", "output", "page_file"],
-        never: &["commands", "cli"],
+        from: &["tui", "output", "page_file", "tell", "cli"],
+        never: &["commands"],
     },
     // What is shown does not know who shows it.
     Arrow { root: "crates/fullclock/src", from: &["output", "page_file"], never: &["tui"] },

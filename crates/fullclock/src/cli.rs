@@ -1,43 +1,5 @@
 //! What all commands share of the command line: options that may stand before and after a command's name, and values.
 
-pub(crate) mod bench;
-pub(crate) mod certificate;
-pub(crate) mod change;
-pub(crate) mod compare;
-pub(crate) mod experiment;
-pub(crate) mod history;
-pub(crate) mod ipmi;
-pub(crate) mod ledger;
-pub(crate) mod net;
-pub(crate) mod noise;
-pub(crate) mod race;
-pub(crate) mod serve;
-pub(crate) mod tick;
-pub(crate) mod watch;
-
-pub(crate) use bench::{ArmArguments, BenchArguments, Dialect, Place, WorkArguments};
-pub(crate) use certificate::CertificateArguments;
-pub(crate) use change::{
-    ApplyArguments, ConfirmArguments, DriftArguments, PlanArguments, ProofArguments,
-    RevertArguments, StatusArguments,
-};
-pub(crate) use compare::CompareArguments;
-pub(crate) use experiment::{ExperimentArguments, ReportArguments, ShapeName};
-pub(crate) use history::{HistoryAction, HistoryArguments};
-pub(crate) use ipmi::{
-    IpmiAction, IpmiArguments, LatencyArguments, PowerArguments, SensorsArguments, TuneArguments,
-};
-pub(crate) use ledger::LedgerArguments;
-pub(crate) use net::{
-    ClientArguments, CurveArguments, GivenArguments, NetAction, NetArguments, ServerArguments,
-    ZeroCopy,
-};
-pub(crate) use noise::NoiseArguments;
-pub(crate) use race::{AgentArguments, RaceArguments};
-pub(crate) use serve::ServeArguments;
-pub(crate) use tick::TickArguments;
-pub(crate) use watch::{Probe, WatchArguments};
-
 use crate::output::OutputArguments;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};

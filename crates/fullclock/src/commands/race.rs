@@ -1,24 +1,61 @@
 //! `fullclock race`: nodes that commit at the same time, and why one of them is slower.
 
-use crate::cli::{Arguments, RaceArguments};
+use crate::cli::Arguments;
 use crate::output::{self, OutputArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use engine::agent::TOKEN;
-use engine::bench;
 use engine::interrupt::Interrupt;
 use engine::race::nodes::{Place, planned};
 use engine::race::{Event, Plan, Raced};
 use engine::results_folder::kept_in;
-use engine::secret;
+use engine::{bench, secret};
+use facts::quantity;
 use lab::store::{Journal, recordings};
 use lab::workload::Settings;
 use report::bench::Report;
 use report::race as words;
 use std::io::{BufRead, IsTerminal, stdin};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
+use std::time::Duration;
+
+/// Who races, and for how long.
+#[derive(Args, Debug)]
+pub(crate) struct RaceArguments {
+    /// A node by its name: NAME=embedded, NAME=postgresql, NAME=mariadb or NAME=DSN on this machine, NAME=ssh:HOST or
+    /// NAME=agent:HOST:PORT on another; behind it what is its own alone: ,cgroup=FOLDER ,cpus=LIST ,sessions=COUNT
+    /// ,folder=FOLDER ,engine=NAME ,dsn=DSN
+    #[arg(long = "node", value_name = "NAME=WHERE[,OPTION=VALUE]...")]
+    pub(crate) node: Vec<String>,
+    /// Nodes by where they are, ssh:HOST or agent:HOST:PORT, each called by that
+    #[arg(long, value_name = "WHERE", value_delimiter = ',')]
+    pub(crate) nodes: Vec<String>,
+    /// How many sessions commit at once on each node [default: 8]
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) sessions: Option<u64>,
+    /// The folder whose disk counts, on each node: the log, or the temporary server, is made in it [default: the temporary folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<String>,
+    /// For how long
+    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = quantity::duration)]
+    pub(crate) duration: Duration,
+    /// The time between two figures of a node, longer where nothing is committed meanwhile: 100ms, 1s
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
+    pub(crate) interval: Duration,
+    /// The file that holds the token of agents
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The folder to keep the result in [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) results: Option<PathBuf>,
+    /// Keep no result
+    #[arg(long, conflicts_with = "results")]
+    pub(crate) no_save: bool,
+}
 
 pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<ExitCode> {
     let shared = Settings {
@@ -116,3 +153,13 @@ fn listen(output: &OutputArguments, typed: Option<Sender<String>>) {
         output::note(output, "type a note and Enter to mark a moment; Ctrl-C ends the race");
     }
 }
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  Q=/sys/fs/cgroup/quarter                       a group with a CPU quota
+  fullclock race --node a=embedded --node b=embedded,cgroup=$Q
+  fullclock race --node a=postgresql --node b=postgresql,cgroup=$Q -d 1m
+  fullclock race --nodes ssh:db1,ssh:db2 --sessions 64 --folder /var/lib/pgsql
+  fullclock race --node old=ssh:db1,dsn=postgresql:///test \\
+                 --node new=ssh:db2,dsn=postgresql:///test
+  fullclock race --nodes agent:127.0.0.1:7078,ssh:db2   the first by a tunnel";

@@ -1,14 +1,33 @@
 //! `fullclock tick`: how often each CPU ticks, and why one ticks that should not.
 
-use crate::cli::{Arguments, TickArguments};
-use crate::output::{self};
+use crate::cli::{Arguments, cpu_list};
+use crate::output;
 use anyhow::{Result, bail};
+use clap::Args;
 use engine::interrupt::Interrupt;
 use engine::tick::{count, trace};
-use facts::{CpuSet, HostView, Missing};
+use facts::{CpuSet, HostView, Missing, quantity};
 use host::Live;
 use report::tick::{Report, json, text};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// What to count ticks of.
+#[derive(Args, Debug)]
+pub(crate) struct TickArguments {
+    /// For how long to count: 500ms, 5s, 2m
+    #[arg(short, long, value_name = "TIME", default_value = "5s", value_parser = quantity::duration)]
+    pub(crate) duration: Duration,
+    /// The CPUs to count on, a list like 0-3,8 [default: all that are online]
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub(crate) cpus: Option<CpuSet>,
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock tick                      every CPU, for 5 seconds
+  fullclock tick --cpus 2-15 -d 1m
+  perf stat -aA -e irq_vectors:local_timer_entry fullclock tick   beside perf";
 
 pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<ExitCode> {
     let (output, time) = (&arguments.output, options.duration);

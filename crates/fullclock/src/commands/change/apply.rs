@@ -1,8 +1,9 @@
 //! `fullclock apply`: makes a change, all of it or nothing.
 
 use super::{asked, code, command_words, refuse_other_host};
-use crate::cli::{ApplyArguments, Arguments, ProofArguments};
+use crate::cli::Arguments;
 use crate::commands::bench;
+use crate::commands::change::options::{ApplyArguments, ProofArguments};
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};

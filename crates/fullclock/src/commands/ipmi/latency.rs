@@ -1,6 +1,7 @@
 //! `fullclock ipmi latency`: every round trip to the controller, and what waiting for them took of a CPU.
 
-use crate::cli::{Arguments, LatencyArguments};
+use crate::cli::Arguments;
+use crate::commands::ipmi::options::LatencyArguments;
 use crate::output::{self};
 use anyhow::{Result, bail};
 use engine::interrupt::Interrupt;

@@ -1,6 +1,7 @@
 //! `fullclock ipmi power`: what the board draws against the controller's limit, and PROCHOT# at the same moments.
 
-use crate::cli::{Arguments, PowerArguments};
+use crate::cli::Arguments;
+use crate::commands::ipmi::options::PowerArguments;
 use crate::output::{self};
 use anyhow::{Result, ensure};
 use engine::interrupt::Interrupt;

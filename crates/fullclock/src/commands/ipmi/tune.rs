@@ -1,8 +1,9 @@
 //! `fullclock ipmi tune`: which limit of polling suits this controller, by an experiment.
 
-use crate::cli::{Arguments, TuneArguments};
+use crate::cli::Arguments;
 use crate::commands::change::{apply, command_words, refuse_other_host};
 use crate::commands::experiment;
+use crate::commands::ipmi::options::TuneArguments;
 use crate::output::{self};
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};

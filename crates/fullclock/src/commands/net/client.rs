@@ -1,7 +1,8 @@
 //! `fullclock net client`: measures the wire to a server, one message size after the other.
 
+use super::options::{self, ClientArguments};
 use super::page;
-use crate::cli::{self, Arguments, ClientArguments};
+use crate::cli::Arguments;
 use crate::output::{self, Progress};
 use anyhow::{Context, Result, bail};
 use engine::interrupt::Interrupt;
@@ -61,9 +62,9 @@ fn plan(options: &ClientArguments) -> Result<Plan> {
     }
     let amount = amount(options, task)?;
     let zero_copy = match options.zero_copy {
-        cli::ZeroCopy::Auto => ZeroCopy::Auto,
-        cli::ZeroCopy::On => ZeroCopy::On,
-        cli::ZeroCopy::Off => ZeroCopy::Off,
+        options::ZeroCopy::Auto => ZeroCopy::Auto,
+        options::ZeroCopy::On => ZeroCopy::On,
+        options::ZeroCopy::Off => ZeroCopy::Off,
     };
     if zero_copy == ZeroCopy::On && !task.sends_streams() {
         bail!(

@@ -1,8 +1,9 @@
 //! `fullclock net curve`: what a test by message size says.
 
 use super::page;
-use crate::cli::{Arguments, CurveArguments};
+use crate::cli::Arguments;
 use crate::commands::bytes_of;
+use crate::commands::net::options::CurveArguments;
 use crate::output::{self};
 use anyhow::{Context, Result, bail};
 use engine::net::ceiling::Face;

@@ -3,10 +3,12 @@
 mod ceiling;
 mod client;
 mod curve;
+pub(super) mod options;
 mod page;
 mod server;
 
-use crate::cli::{Arguments, GivenArguments, NetAction, NetArguments};
+use crate::cli::Arguments;
+use crate::commands::net::options::{GivenArguments, NetAction, NetArguments};
 use crate::output;
 use anyhow::{Result, bail};
 use engine::net::ceiling::Face;

@@ -1,6 +1,7 @@
 //! `fullclock net server`: the other end of a client's test.
 
-use crate::cli::{Arguments, ServerArguments};
+use crate::cli::Arguments;
+use crate::commands::net::options::ServerArguments;
 use crate::output;
 use anyhow::Result;
 use engine::interrupt::Interrupt;

@@ -1,6 +1,7 @@
 //! Readings as lines on standard output.
 
-use crate::cli::{Arguments, WatchArguments};
+use crate::cli::Arguments;
+use crate::commands::watch::options::WatchArguments;
 use crate::output;
 use anyhow::{Context, Result};
 use engine::interrupt::Interrupt;

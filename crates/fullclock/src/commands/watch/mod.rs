@@ -4,9 +4,11 @@
 
 mod feed;
 mod lines;
+pub(super) mod options;
 mod screen;
 
-use crate::cli::{Arguments, Probe, WatchArguments};
+use crate::cli::Arguments;
+use crate::commands::watch::options::{Probe, WatchArguments};
 use anyhow::{Result, bail};
 use engine::interrupt::Interrupt;
 use engine::measure::choice::within;

@@ -3,7 +3,8 @@
 mod exposed;
 mod shown;
 
-use crate::cli::{Arguments, SensorsArguments};
+use crate::cli::Arguments;
+use crate::commands::ipmi::options::SensorsArguments;
 use crate::output;
 use anyhow::Result;
 use engine::interrupt::Interrupt;

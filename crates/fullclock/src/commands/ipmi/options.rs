@@ -1,7 +1,7 @@
 //! The options of `fullclock ipmi`.
 
-use super::change::StateArguments;
-use super::cpu_list;
+use crate::cli::cpu_list;
+use crate::commands::change::options::StateArguments;
 use clap::{Args, Subcommand};
 use facts::{CpuSet, quantity};
 use lab::experiment::Experiment;

@@ -1,6 +1,6 @@
 //! The options of `fullclock bench`.
 
-use super::cpu_list;
+use crate::cli::cpu_list;
 use clap::{Args, Parser, ValueEnum};
 use facts::quantity::percent;
 use facts::{CpuSet, quantity};

@@ -1,6 +1,6 @@
 //! The options of `fullclock experiment` and `fullclock report`.
 
-use super::change::StateArguments;
+use crate::commands::change::options::StateArguments;
 use clap::{Args, ValueEnum};
 use facts::quantity;
 use facts::quantity::percent;

@@ -1,6 +1,6 @@
 //! The options of `fullclock certificate`.
 
-use super::change::StateArguments;
+use crate::commands::change::options::StateArguments;
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! The options of the commands that change a host: plan, apply, revert, confirm, status, watch-drift.
 
-use super::BenchArguments;
+use crate::commands::bench::options::BenchArguments;
 use clap::{Args, Parser};
 use facts::quantity;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! The options of `fullclock watch`.
 
-use super::cpu_list;
+use crate::cli::cpu_list;
 use clap::{Args, ValueEnum};
 use facts::{CpuSet, quantity};
 use std::ffi::OsString;
