@@ -4,16 +4,24 @@
 #![forbid(unsafe_code)]
 
 pub mod advised;
+pub mod agent;
 pub mod bench;
 pub mod change;
 pub mod clock;
-pub mod connections;
 mod event;
 pub mod experiment;
 pub mod interrupt;
+pub mod ipmi;
+pub mod ledger;
 pub mod measure;
+pub mod net;
+pub mod noise;
+pub mod passwords;
+mod peer;
+pub mod race;
 pub mod results_folder;
 pub mod sampling;
 pub mod secret;
+pub mod tick;
 
 pub use event::{Event, Progress, StudyPlan, Tell};

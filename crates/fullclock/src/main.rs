@@ -7,7 +7,6 @@ mod cli;
 mod commands;
 mod output;
 mod page_file;
-mod period;
 mod private_file;
 mod progress_bar;
 mod tell;
@@ -21,9 +20,9 @@ use std::sync::atomic::AtomicBool;
 /// Exit codes: 0 clean, 1 findings at or above `--fail-on`, 2 could not run, 3 a change was refused or
 /// did not stick; that of the command, where one was measured.
 fn main() -> ExitCode {
-    let arguments = cli::parse();
+    let invocation = commands::parse();
     outlive_file_size_limit();
-    match commands::run(&arguments) {
+    match commands::run(&invocation) {
         Ok(code) => code,
         // No failure of ours.
         Err(error) if error.is::<output::NobodyReads>() => ExitCode::SUCCESS,

@@ -160,6 +160,17 @@ pub(crate) fn with_progress<T>(
     })
 }
 
+/// Shows how far measurements are, each from its beginning to its end.
+pub(crate) fn gauge(
+    arguments: &OutputArguments,
+    verbose: bool,
+) -> impl Fn(Option<Duration>) -> Box<dyn FnMut(Duration)> {
+    move |length| {
+        let mut progress = Progress::new(arguments, verbose, length);
+        Box::new(move |elapsed| progress.show(elapsed))
+    }
+}
+
 /// A line on standard error that says how far a measurement is, for whoever watches.
 pub(crate) struct Progress {
     /// How long it takes; `None` where that is not known.
@@ -169,9 +180,6 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// The time between two updates that an eye can follow.
-    pub(crate) const STEP: Duration = Duration::from_millis(200);
-
     /// Of something that begins now and takes `length`, or nobody knows how long; nothing is shown of what is over in a
     /// second. Who does not watch a terminal is told once, where `verbose` asks for it.
     pub(crate) fn new(

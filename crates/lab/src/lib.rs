@@ -21,6 +21,7 @@ mod fingerprint;
 pub mod ipmi;
 pub mod known;
 pub mod lines;
+pub mod net;
 pub mod oracle;
 pub mod peers;
 pub mod race;
@@ -29,7 +30,6 @@ pub mod stats;
 pub mod store;
 pub mod summary;
 pub mod trial;
-pub mod wire;
 pub mod workload;
 pub mod workloads;
 

@@ -1,7 +1,8 @@
-//! Protocols of one JSON object a line: how lines are read from the other side, and written.
+//! Protocols of one JSON object a line: how two programs of ours greet each other, and how lines are read and written.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::cell::Cell;
 use std::io::{self, BufRead, Read, Write};
 use std::net::TcpStream;
@@ -10,7 +11,7 @@ use std::time::Instant;
 /// The longest greeting, in bytes.
 const LONGEST_GREETING: u64 = 1024;
 
-/// What is spoken.
+/// A protocol and its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
     /// What it serves, as in `the protocol of a race`.
@@ -21,7 +22,67 @@ pub struct Protocol {
     pub longest: u64,
 }
 
+/// The first line of a client, the same in every protocol and every version of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Greeting {
+    /// It gives orders.
+    Hello {
+        /// The version of its protocol.
+        protocol: u32,
+        /// The version of fullclock, for the message of the side that refuses.
+        version: String,
+        /// The secret that clients know.
+        token: String,
+    },
+    /// It carries data of a client that is served.
+    Join {
+        /// The client's session.
+        session: String,
+    },
+}
+
+/// The answer to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Welcome {
+    /// The client may give orders.
+    Hello {
+        /// The version of the protocol.
+        protocol: u32,
+        /// The version of fullclock.
+        version: String,
+    },
+    /// This connection is one of the session.
+    Joined,
+    /// The client is refused.
+    Refused {
+        /// In words.
+        why: String,
+    },
+}
+
+/// A first line.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum First {
+    Greeting(Greeting),
+    Other(Value),
+}
+
 impl Protocol {
+    /// The greeting of a client.
+    pub fn hello(&self, token: &str) -> Greeting {
+        let (protocol, version) = (self.version, env!("CARGO_PKG_VERSION").to_owned());
+        Greeting::Hello { protocol, version, token: token.to_owned() }
+    }
+
+    /// The answer to a client that is admitted.
+    pub fn welcome(&self) -> Welcome {
+        let (protocol, version) = (self.version, env!("CARGO_PKG_VERSION").to_owned());
+        Welcome::Hello { protocol, version }
+    }
+
     /// The next message; `None` at the end.
     ///
     /// Errors: the connection is lost; what came is no line of this protocol.
@@ -29,12 +90,16 @@ impl Protocol {
         self.receive_up_to(self.longest, from)
     }
 
-    /// The same from a side that has not authenticated yet: only a short message is read.
-    pub fn receive_greeting<T: DeserializeOwned>(
+    /// The first line of a side that has not authenticated yet, which is short; `Err` within is JSON of another kind.
+    pub fn receive_greeting(
         &self,
         from: &mut impl BufRead,
-    ) -> io::Result<Option<T>> {
-        self.receive_up_to(LONGEST_GREETING, from)
+    ) -> io::Result<Option<Result<Greeting, Value>>> {
+        let first = self.receive_up_to(LONGEST_GREETING, from)?;
+        Ok(first.map(|it| match it {
+            First::Greeting(greeting) => Ok(greeting),
+            First::Other(value) => Err(value),
+        }))
     }
 
     fn receive_up_to<T: DeserializeOwned>(
@@ -71,7 +136,7 @@ impl Protocol {
     }
 }
 
-/// Says it.
+/// Sends a message.
 pub fn send(to: &mut impl Write, said: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(said)?;
     line.push(b'\n');
@@ -79,17 +144,20 @@ pub fn send(to: &mut impl Write, said: &impl Serialize) -> io::Result<()> {
     to.flush()
 }
 
-/// What comes over a connection, until there is no more time.
+/// Reads a connection, until a time limit.
 #[derive(Debug)]
 pub struct Timed<'a> {
-    /// Where it comes from.
+    /// The connection.
     pub stream: &'a TcpStream,
-    /// Until when; none where there is no hurry.
+    /// The limit; `None`: there is none.
     pub until: &'a Cell<Option<Instant>>,
 }
 
 impl Read for Timed<'_> {
-    #[expect(clippy::disallowed_methods, reason = "a stranger's time is limited")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the time of a client without a token is limited"
+    )]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = self.until.get().map(|it| it.saturating_duration_since(Instant::now()));
         if left.is_some_and(|it| it.is_zero()) {
@@ -128,8 +196,20 @@ mod tests {
         }
         let endless = vec![b'['; 5000];
         assert!(received(&endless).unwrap_err().contains("too long"));
-        let greeting: io::Result<Option<u32>> = OURS.receive_greeting(&mut Cursor::new(&endless));
+        let greeting = OURS.receive_greeting(&mut Cursor::new(&endless));
         assert!(greeting.unwrap_err().to_string().contains("too long"));
+    }
+
+    #[test]
+    fn a_greeting_is_told_from_other_lines() {
+        let greeted = |text: &str| OURS.receive_greeting(&mut text.as_bytes());
+        let mut line = Vec::new();
+        send(&mut line, &OURS.hello("secret")).unwrap();
+        let hello = OURS.receive_greeting(&mut &*line).unwrap();
+        assert_eq!(hello, Some(Ok(OURS.hello("secret"))));
+        assert_eq!(greeted("\"time\"\n").unwrap(), Some(Err(Value::from("time"))));
+        assert_eq!(greeted("").unwrap(), None);
+        assert!(greeted("GET / HTTP/1.1\r\n").is_err());
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! How text is laid out.
+
 /// How to print for whoever reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {

@@ -1,17 +1,18 @@
 //! The other side of a race or of a network test: whatever bytes it sends, they are a message or the connection ends.
 
-use lab::lines::Protocol;
+use lab::lines::{Greeting, Protocol, Welcome};
+use lab::net::protocol as net;
 use lab::race::protocol as race;
-use lab::wire::protocol as wire;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) fn run(bytes: &[u8]) {
     received::<race::Order>(&race::PROTOCOL, bytes);
     received::<race::News>(&race::PROTOCOL, bytes);
-    received::<wire::Greeting>(&wire::PROTOCOL, bytes);
-    received::<wire::Order>(&wire::PROTOCOL, bytes);
-    received::<wire::News>(&wire::PROTOCOL, bytes);
+    received::<Greeting>(&net::PROTOCOL, bytes);
+    received::<Welcome>(&net::PROTOCOL, bytes);
+    received::<net::Order>(&net::PROTOCOL, bytes);
+    received::<net::News>(&net::PROTOCOL, bytes);
 }
 
 /// Reads every line; what is a message is the same message after it was sent on.

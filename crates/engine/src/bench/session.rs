@@ -53,7 +53,7 @@ impl<'a, 't> Session<'a, 't> {
 }
 
 /// Ends trials whose progress cannot be shown.
-pub(crate) fn unshown(error: anyhow::Error) -> Failure {
+pub(crate) fn unshown(error: &anyhow::Error) -> Failure {
     Failure::Unready(format!("{error:#}"))
 }
 
@@ -91,7 +91,7 @@ impl Watcher for Session<'_, '_> {
         let progress = self.pace.progress(record, elapsed);
         let done = format!("{} trials of each", progress.trials);
         let progress = Progress { done, share: progress.share, elapsed };
-        (self.tell)(Event::Progress(progress)).map_err(unshown)?;
+        (self.tell)(Event::Progress(progress)).map_err(|it| unshown(&it))?;
         self.journal.as_mut().map_or(Ok(()), |it| it.add(record))
     }
 

@@ -51,7 +51,7 @@ pub enum What<'a> {
 ///
 /// Errors: not root; the plan cannot be made; an earlier change is in the way; the journal cannot be written. What a write fails at
 /// is no error: the change is undone, and the answer says so.
-pub fn apply(task: Task<'_>, tell: &mut Tell<'_>) -> Result<Applied> {
+pub fn apply(task: &Task<'_>, tell: &mut Tell<'_>) -> Result<Applied> {
     let interrupt = Interrupt::listen()?;
     let access = match (&task.what, &task.prove) {
         // Units of several changes start at once, and wait for each other.
@@ -61,9 +61,9 @@ pub fn apply(task: Task<'_>, tell: &mut Tell<'_>) -> Result<Applied> {
     };
     let mut changer = changer(task.state_dir, access, tell)?;
     let source = Live::this_machine();
-    let mut plan = first_plan(&source, &task)?;
+    let mut plan = first_plan(&source, task)?;
     leave_held(&mut plan, &changer)?;
-    fits(&task, &plan, changer.journal())?;
+    fits(task, &plan, changer.journal())?;
     tell(Event::Planned(&plan))?;
     if !plan.refused.is_empty() || (plan.is_idle() && !task.persist) {
         return Ok(Applied::nothing(plan));
@@ -83,7 +83,7 @@ pub fn apply(task: Task<'_>, tell: &mut Tell<'_>) -> Result<Applied> {
     {
         return Ok(Applied { error: Some(why), ..Applied::nothing(plan) });
     }
-    carried_out(&mut executor, plan, &task, tell)
+    carried_out(&mut executor, plan, task, tell)
 }
 
 /// The plan for the machine as it is before anything is changed.

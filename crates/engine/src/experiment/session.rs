@@ -82,7 +82,7 @@ impl<'a, 't> Session<'a, 't> {
         let latest =
             if self.latest.is_empty() { String::new() } else { format!(", {}", self.latest) };
         let done = format!("trial {done} of {of} ({arm}){latest}");
-        (self.tell)(Event::Progress(Progress { done, share, elapsed })).map_err(unshown)
+        (self.tell)(Event::Progress(Progress { done, share, elapsed })).map_err(|it| unshown(&it))
     }
 }
 

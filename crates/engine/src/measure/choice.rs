@@ -1,6 +1,7 @@
-//! Whether to trace: it shows every nanosecond, and costs one event's time for each.
+//! Which CPUs to measure, and whether to trace: it shows every nanosecond, and costs one event's time for each.
 
 use crate::interrupt::Interrupt;
+use anyhow::{Result, bail};
 use facts::counters::{Counters, Family};
 use facts::trace::tracepoint;
 use facts::{CpuSet, Fact, HostView, Missing};
@@ -24,6 +25,16 @@ pub enum Trace {
     Always,
     /// Not at all.
     Never,
+}
+
+/// The CPUs to measure: those that were asked for, all of which have to be online; else all that are.
+pub fn within(asked: Option<&CpuSet>, online: &CpuSet) -> Result<CpuSet> {
+    let Some(asked) = asked else { return Ok(online.clone()) };
+    let offline = asked.minus(online);
+    if !offline.is_empty() {
+        bail!("--cpus names {offline}, and only {online} are online");
+    }
+    Ok(asked.clone())
 }
 
 /// Opens the tracepoints that a ledger needs, where they are wanted and allowed and cost little.

@@ -1,5 +1,6 @@
 //! Whose a task is that came and went within an interval: the process's that made it, directly or not.
 
+use host::{Live, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One task made another, by thread id.
@@ -25,6 +26,13 @@ pub fn kin(forks: &[Fork], ancestor: u32, without: &[u32]) -> BTreeSet<u32> {
         }
     }
     kin
+}
+
+/// The threads that a process has.
+pub(crate) fn threads(source: &Live, pid: u32) -> Vec<u32> {
+    let folder = format!("/proc/{pid}/task");
+    let names = source.list(&folder).unwrap_or_default();
+    names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod costs;
 pub mod kin;
 pub mod spin;
 mod tracing;
+mod waiting;
 
 use anyhow::Result;
 use clocks::Clocks;
@@ -23,6 +24,9 @@ use host::perf::Tracer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use tracing::{Outcome, Tracing};
+
+pub use waiting::Gauge;
+pub(crate) use waiting::{STEP, wait};
 
 /// What is to be measured, and with what.
 pub struct Plan {

@@ -1,7 +1,7 @@
 //! This machine, sampled again and again.
 
 use super::probe;
-use super::sampling::Sampling;
+use super::schedule::Sampling;
 use facts::counters::{Counters, Family};
 use facts::probe::ClockReading;
 use facts::tape::Sample;

@@ -4,7 +4,7 @@ mod live;
 mod pace;
 mod probe;
 mod replay;
-mod sampling;
+mod schedule;
 mod taping;
 
 pub use live::{Plan, Watched};

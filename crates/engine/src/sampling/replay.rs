@@ -44,7 +44,7 @@ impl Replay {
     }
 
     /// What the next interval showed; nothing at the end. Damage between its samples is told in its notes.
-    pub fn next(&mut self) -> Option<Reading> {
+    pub fn reading(&mut self) -> Option<Reading> {
         let after = self.sample()?;
         let before = self.before.as_ref()?;
         let cpus = self.cpus.as_ref();

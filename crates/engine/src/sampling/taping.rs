@@ -1,6 +1,6 @@
 //! A recording of this machine that is made while something else is at work.
 
-use super::sampling::Sampling;
+use super::schedule::Sampling;
 use facts::HostView;
 use facts::counters::Counters;
 use facts::tape::Sample;

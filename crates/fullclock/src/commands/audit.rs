@@ -40,3 +40,10 @@ fn fails(audit: &Audit, levels: &[Level]) -> bool {
         None => !audit.unknown.is_empty(),
     })
 }
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  fullclock audit                           this machine
+  fullclock audit --root sosreport.tar.xz   a bundle that holds proc/ and sys/
+  fullclock audit --host db7.host           made by `fullclock capture`
+  fullclock audit --json --fail-on medium,unknown   for a pipeline";

@@ -37,3 +37,9 @@ pub(super) fn run(arguments: &Arguments, file: Option<&Path>, force: bool) -> Re
     }
     Ok(ExitCode::SUCCESS)
 }
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  fullclock capture -o db7.host    on the host, as root for the registers too
+  fullclock capture -o db7.host --force   replaces an earlier one
+  ssh db7 fullclock capture | fullclock audit --host /dev/stdin";

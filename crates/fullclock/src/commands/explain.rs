@@ -64,3 +64,11 @@ fn nobody_knows(subject: &str) -> String {
         ),
     }
 }
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  fullclock explain                   every id there is
+  fullclock explain clock-modulation
+  fullclock explain cpu-loop
+  fullclock explain \"Conflicting CPU frequency values detected: 1600 != 2534\"
+  dmesg | grep throttled | fullclock explain -";

@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands, one module each: options become arguments of the engine, what it answers is worded and printed.
 
 mod agent;
 mod audit;
@@ -9,28 +9,236 @@ pub(crate) mod change;
 pub(crate) mod compare;
 mod experiment;
 mod explain;
+mod foreign;
 mod history;
 mod ipmi;
 pub(crate) mod ledger;
 mod net;
 mod noise;
-mod passwords;
 mod race;
 mod serve;
 mod tick;
 mod watch;
 
-use crate::cli::{Arguments, Command};
+pub(crate) use foreign::parse;
+
+use crate::cli::{Arguments, cpu_list};
 use crate::output;
 use anyhow::{Context, Result, bail};
+use clap::{Parser, Subcommand};
+use facts::CpuSet;
 use host::{Answered, Captured, Live, Source, WithController};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// Finds what keeps a server's CPUs below the clock they were bought for, and says what each thief costs.
+///
+/// Without a command, audits this machine. Reading changes nothing on the host; some facts need root, and
+/// the report says which.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, args_conflicts_with_subcommands = false, after_help = EXAMPLES)]
+pub(crate) struct Invocation {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    arguments: Arguments,
+}
+
+/// Every command, in the order of the help.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Judge a host: what is set wrong, what it costs, what mends it
+    ///
+    /// Exit codes: 0 nothing that --fail-on names, 1 something that it names, 2 could not run; a copy of a host in which
+    /// nothing could be read is 2.
+    #[command(after_help = audit::EXAMPLES)]
+    Audit,
+    /// Write down everything an audit asks of this host, as text to review and send
+    ///
+    /// It contains: the names, states and control groups of all processes and of their threads; the kernel's boot line,
+    /// version and configuration; mount points; the names of network interfaces, PCI devices, interrupts and sensors; models
+    /// and versions of the machine, its firmware and processors; the settings and counters of the CPUs, with MSRs and CPUID
+    /// as root; answers of the management controller (BMC); and which devices in /dev processes have open. It contains no command
+    /// lines or environments of processes, names of open files, logs, or files of /etc but tuned's profile.
+    ///
+    /// Replaced by marks like <mac1>: serial numbers, UUIDs, MAC and IP addresses, and the host's own name. Other names
+    /// stay: of users in mount points and control groups, of other hosts in the boot line. Read it before you send it.
+    ///
+    /// A file is written with mode 0600, and only as a whole. Audit it elsewhere with `fullclock audit --host FILE`.
+    #[command(after_help = capture::EXAMPLES)]
+    Capture {
+        /// File to write; standard output without it. A file that exists is not overwritten
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Replace FILE if it exists
+        #[arg(long, requires = "output")]
+        force: bool,
+    },
+    /// Say what a check, a metric, a line of the ledger, a workload or a setting is about, or what a line of another tool means
+    ///
+    /// Knows the ids of checks, metrics, lines of the ledger, workloads and settings, perftest's "Conflicting CPU frequency values",
+    /// the kernel's "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
+    #[command(after_help = explain::EXAMPLES)]
+    Explain {
+        /// An id, or pasted text; `-` reads it from standard input
+        #[arg(value_name = "ID|TEXT")]
+        subject: Vec<String>,
+    },
+    /// Say where the cycles of this machine went: what each thief took, in lines that sum to 100 %
+    ///
+    /// Counts what happened while the CPUs did their own work, which is safe in production. With COMMAND,
+    /// runs it and measures until it ends; with --pid, that process's cycles are the useful ones. Ctrl-C
+    /// prints what there is. `fullclock explain LINE` says what a line is made of and what mends it.
+    #[command(after_help = ledger::EXAMPLES)]
+    Ledger(ledger::LedgerArguments),
+    /// Show what the CPUs do, live: a screen on a terminal, lines elsewhere
+    ///
+    /// One row for each CPU, package and the machine; a column for each metric (`fullclock explain ID` says what
+    /// one is); where the time of all CPUs went; and the selected value over time. `?` on the screen lists the keys.
+    /// With COMMAND, runs it, watches until it ends and exits with its exit code; what it prints goes to standard
+    /// error, or is printed when the screen is left.
+    #[command(after_help = watch::options::EXAMPLES)]
+    Watch(watch::options::WatchArguments),
+    /// Count the ticks of each CPU, and say why one ticks that should not
+    ///
+    /// Counts the interrupts of the CPUs' own timers, and asks the kernel of each nohz_full CPU that ticked although
+    /// it was busy what needed its tick. perf's count and the reasons need root.
+    #[command(after_help = tick::EXAMPLES)]
+    Tick(tick::TickArguments),
+    /// Occupy CPUs and say how often, for how long and by whom each is taken away; only out of production
+    ///
+    /// A loop on each CPU, all of them at once, reads the time and notes every gap: how long, when, and who had the CPU.
+    /// Ranks the CPUs from the noisiest. Causes of single gaps need root, to trace. The thread that empties the trace runs
+    /// on a CPU that is not occupied, where one is left. Ctrl-C prints what there is.
+    #[command(after_help = noise::EXAMPLES)]
+    Noise(noise::NoiseArguments),
+    /// Say what network links can carry, measure them, and read what a test measured
+    ///
+    /// `ceiling` and `curve` look at adapters, their slots, and tables of perftest that were saved, and send nothing; `server` and
+    /// `client` are the two ends of a test.
+    #[command(after_help = net::options::EXAMPLES)]
+    Net(net::options::NetArguments),
+    /// Run a workload with a known answer, or a command, until its figure can be trusted; or compare two
+    ///
+    /// Every trial is kept with the clock and the ledger of its CPUs, so that what disturbed it can be told. Two things
+    /// are compared by trials in random order, with the clock taken out. Without a workload, lists them; `fullclock explain
+    /// WORKLOAD` says what one does. It occupies CPUs: only out of production. Ctrl-C prints what there is.
+    #[command(after_help = bench::options::EXAMPLES)]
+    Bench(Box<bench::options::BenchArguments>),
+    /// Compare results of `fullclock bench`: what differs, by how much, and how much of it the clock explains
+    ///
+    /// Of two files, what each measured first is compared; of more, each with the first file; of one, the two things that
+    /// `--vs` measured. What cannot be told is not claimed, and the doubts that forbid a claim are named.
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(compare::CompareArguments),
+    /// Write a page that shows what a change of this machine did: before and after, with the hashes of the data
+    ///
+    /// One HTML file for a change request or a vendor's ticket: the verdict of `compare`, every trial, the clock, the ledger, the
+    /// change from the journal or what differs between the machines, firmware and microcode, doubts, how to repeat it, and the
+    /// SHA-256 of each result. Never claims more than `compare` does.
+    #[command(after_help = certificate::options::EXAMPLES)]
+    Certificate(certificate::options::CertificateArguments),
+    /// Let nodes commit at the same time, and say why one of them is slower
+    ///
+    /// Each node runs the sessions and the log writer of `bench commit`, on this machine or another, for as long as the race
+    /// lasts, and tells commits, log writes and their time, in the call and waiting for a CPU, for each interval. What changes
+    /// meanwhile is marked: settings, quotas, findings of an audit, and lines that you type. The result is kept and compared
+    /// like any other. It occupies CPUs and disks: only out of production. Ctrl-C ends it and says what there is.
+    #[command(after_help = race::EXAMPLES)]
+    Race(Box<race::RaceArguments>),
+    /// Run a node of a race, for `fullclock race` elsewhere
+    ///
+    /// Listens to this machine only; ssh brings it elsewhere, encrypted. Runs one race at a time, remembers what a lost
+    /// connection has not taken, and ends a race that nobody has asked for during five minutes.
+    #[command(after_help = agent::EXAMPLES)]
+    Agent(agent::AgentArguments),
+    /// Show this machine in a browser, live, and its figures to Prometheus
+    ///
+    /// Pages for what the CPUs do now, for races, for findings and for results; `/metrics` for Prometheus; `/api/v1` for scripts.
+    /// Reads only, changes nothing, and fetches nothing from anywhere. Others than this machine are let in with --listen, and have
+    /// to know a token.
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(serve::ServeArguments),
+    /// Ask the management controller (BMC) of this machine: how long its answers take, its sensors, its power limit
+    ///
+    /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). To ask costs CPU time where the kernel polls for answers.
+    #[command(after_help = ipmi::options::EXAMPLES)]
+    Ipmi(ipmi::options::IpmiArguments),
+    /// List the results of `fullclock bench` that were kept, and show or remove one
+    ///
+    /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed
+    /// is among them, with the trials that it had: it was cut short.
+    #[command(after_help = history::EXAMPLES)]
+    History(history::HistoryArguments),
+    /// Say what would be written to mend findings or to change settings; writes nothing
+    ///
+    /// Without an argument, what would mend the findings of an audit. `fullclock explain SETTING` says what a setting changes,
+    /// what it costs and when to leave it alone; `fullclock explain` lists them. Exit codes: 0, or 3 where something is
+    /// refused.
+    #[command(after_help = change::options::PLAN_EXAMPLES)]
+    Plan(change::options::PlanArguments),
+    /// Change this machine, all of a plan or nothing, and remember how it was
+    ///
+    /// Prints the plan, then writes it: each old value is on disk before its write, each write is read back, and what does not
+    /// stick undoes the whole. Stays until `fullclock revert`, or until reboot. Needs root. Exit codes: 0 in force, 2 could not
+    /// run, 3 refused or did not stick.
+    #[command(after_help = change::options::APPLY_EXAMPLES)]
+    Apply(Box<change::options::ApplyArguments>),
+    /// Keep a change that `apply --confirm-within` made
+    #[command(after_help = change::options::CONFIRM_EXAMPLES)]
+    Confirm(change::options::ConfirmArguments),
+    /// Take a change back: every place gets the value that it had before
+    ///
+    /// What somebody else has changed since is left alone, and said. Exit codes: 0 as before, 2 could not run, 3 something
+    /// could not be brought back.
+    #[command(after_help = change::options::REVERT_EXAMPLES)]
+    Revert(change::options::RevertArguments),
+    /// Show what is applied, what somebody has changed since, and what the next boot will do
+    #[command(after_help = change::options::STATUS_EXAMPLES)]
+    Status(change::options::StatusArguments),
+    /// Watch what is applied, and say when something undoes it, and who
+    ///
+    /// Exit codes: 0 nothing drifted, 1 something did, 2 could not run.
+    #[command(after_help = change::options::DRIFT_EXAMPLES)]
+    WatchDrift(change::options::DriftArguments),
+    /// Settle which settings matter for a workload: trials of every combination in random order, and a report
+    ///
+    /// Changes the settings through the journal of `apply` around each trial, and takes them back after it, also when this
+    /// program is killed. Says what each setting does to each workload and how much of it the clock explains, and recommends
+    /// a change or none. Needs root where settings are varied. Occupies CPUs: only out of production. Ctrl-C reports what
+    /// there is; `resume` goes on. Exit codes: 0 reported, 2 could not run, 3 a setting was refused or did not stick.
+    #[command(after_help = experiment::options::EXAMPLES)]
+    Experiment(Box<experiment::options::ExperimentArguments>),
+    /// Write the report of an experiment once more: report.html, report.md, report.json, trials.csv
+    #[command(after_help = experiment::options::REPORT_EXAMPLES)]
+    Report(experiment::options::ReportArguments),
+    /// Keep CPUs busy until standard input ends; `experiment load=...` starts it
+    #[command(hide = true, after_help = change::options::HELD_EXAMPLES)]
+    OccupyCpus {
+        #[arg(value_name = "LIST", value_parser = cpu_list)]
+        cpus: CpuSet,
+    },
+    /// Keep /dev/cpu_dma_latency open; `apply cpu-dma-latency=...` starts it
+    #[command(hide = true, after_help = change::options::HELD_EXAMPLES)]
+    HoldLatency {
+        #[arg(value_name = "MICROSECONDS")]
+        microseconds: i32,
+    },
+    /// Revert what is interrupted or not confirmed; `apply --confirm-within` and `experiment` start it
+    #[command(hide = true, after_help = change::options::HELD_EXAMPLES)]
+    GuardChange {
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        #[arg(value_name = "CHANGE")]
+        change: Option<String>,
+    },
+}
+
 /// Runs what the command line asks for.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    match &arguments.command {
+pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
+    let arguments = &invocation.arguments;
+    match &invocation.command {
         None | Some(Command::Audit) => audit::run(arguments),
         Some(Command::Capture { output, force }) => {
             capture::run(arguments, output.as_deref(), *force)
@@ -135,4 +343,38 @@ pub(crate) fn bytes_of(path: &Path, largest: u64) -> Result<Option<Vec<u8>>> {
         .with_context(|| format!("cannot read {}", path.display()))?;
     let is_whole = (bytes.len() as u64) < largest;
     Ok(is_whole.then_some(bytes))
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fullclock                      judge this machine
+  fullclock explain ID           what a finding, a metric or a workload is about
+  fullclock ledger -- COMMAND    where the cycles went while a command ran
+  fullclock watch                every CPU, live
+  fullclock bench cpu-loop       a figure with a known answer; occupies a CPU";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn examples_fit_into_80_columns() {
+        for command in Invocation::command().get_subcommands() {
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(examples.starts_with("Examples:"), "{}", command.get_name());
+            for line in examples.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+        }
+    }
+
+    #[test]
+    fn the_list_of_commands_has_one_short_phrase_for_each() {
+        for command in Invocation::command().get_subcommands() {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!((1..=120).contains(&about.chars().count()), "{about}");
+            assert!(!about.contains(". "), "{about}");
+        }
+    }
 }

@@ -1,60 +1,62 @@
 //! `fullclock noise`: how often and for how long each CPU is taken from a task that never gives it up.
-//!
-//! All CPUs are watched at once: one after another, a large machine would take an hour, and what strikes all of them
-//! in the same moment would look like chance. Whoever empties the trace needs a CPU meanwhile: one that is not watched
-//! where there is one, and else time of the spinners, which is told apart from the noise.
 
-use super::ledger::{threads, wait, within};
-use crate::cli::{Arguments, NoiseArguments};
-use crate::output::{self};
+use crate::cli::{Arguments, cpu_list, trace};
+use crate::output;
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use engine::interrupt::Interrupt;
-use engine::measure::choice::Trace;
-use engine::measure::{choice, spin};
-use facts::{CpuSet, Missing};
+use engine::measure::choice::{Trace, within};
+use engine::noise::{Task, measure};
+use facts::{CpuSet, Missing, quantity};
 use host::Live;
-use host::counters::{Sampler, Wanted};
 use report::noise::{Report, csv, json, text};
-use rules::interval::Interval;
-use rules::noise::{Noise, Seen};
-use std::collections::BTreeSet;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// Which CPUs are watched, and for how long.
+#[derive(Args, Debug)]
+pub(crate) struct NoiseArguments {
+    /// How long to occupy the CPUs: 500ms, 10s, 2m
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = quantity::duration)]
+    pub(crate) duration: Duration,
+    /// The CPUs to occupy, all at once, a list like 0-3,8 [default: all that are online]
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// Whether to trace who interrupts: auto does so where it is allowed and costs little
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = trace())]
+    pub(crate) trace: Trace,
+    /// Print CSV
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock noise                             every CPU, 10 seconds
+  fullclock noise -d 1m --cpus 2-15           the trace is emptied on CPU 0 or 1
+  fullclock noise --verbose                   causes and histogram of each CPU
+  fullclock noise --csv --cpus 4 > noise.csv  a line for each value";
 
 pub(super) fn run(arguments: &Arguments, options: &NoiseArguments) -> Result<ExitCode> {
     if options.csv && arguments.output.json {
         bail!("--csv and --json are two formats; give one of them");
     }
-    let source = Live::this_machine();
-    let host = host::view(&source);
+    let host = host::view(&Live::this_machine());
     let online = host.topology.online.as_ref().map_err(Missing::clone)?;
     let cpus = within(options.cpus.as_ref(), online)?;
     let interrupt = Interrupt::listen()?;
-    let tracer = choice::tracer(&source, &host, options.trace, &cpus, &interrupt);
-    let mut sampler = Sampler::open(Live::this_machine(), &host, Wanted::ledger());
-    // Threads inherit it, and spinners go to their CPUs all the same.
-    let is_apart = host::probe::keep_off(&cpus);
     announce(arguments, options, &cpus);
-    let mut own = BTreeSet::new();
-    let seen = spin::spin(&cpus, tracer, &mut sampler, options.duration, || {
-        wait(arguments, &interrupt, options.duration);
-        own.extend(threads(&source, std::process::id()));
-    });
-    let interval = Interval { host: &host, before: &seen.before, after: &seen.after };
-    let noise = Noise::of(&Seen {
-        interval,
-        gaps: &seen.gaps,
-        events: seen.events.as_ref().map(Vec::as_slice),
-        own: &own,
-    });
-    if noise.cpus.is_empty()
-        && let Some((_, missing)) = noise.unwatched.first()
-    {
-        return Err(missing.clone().into());
-    }
-    let untraced = seen.events.as_ref().err().filter(|_| options.trace != Trace::Never);
-    let report = Report { host: &host, noise: &noise, at: seen.before.at, untraced, is_apart };
+    let task = Task { cpus: &cpus, trace: options.trace, duration: options.duration };
+    let gauge = output::gauge(&arguments.output, arguments.audit.verbose);
+    let measured = measure(&host, &task, &interrupt, &gauge)?;
+    let report = Report {
+        host: &host,
+        noise: &measured.noise,
+        at: measured.at,
+        untraced: measured.untraced.as_ref(),
+        is_apart: measured.is_apart,
+    };
     print(arguments, options, &report)?;
-    drop(seen.tracer);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,5 +1,6 @@
 //! The whole screen: which part of it gets which lines.
 
+use super::layout::{Lines, table_lines};
 use super::message::{Feed, Page};
 use super::state::State;
 use super::theme::{ASIDE, HEADING};
@@ -17,14 +18,6 @@ const SMALLEST: (u16, u16) = (30, 6);
 /// More lines than this say no more.
 const HIGHEST_CHART: usize = 8;
 
-/// How many lines each part gets.
-struct Lines {
-    status: u16,
-    bar: u16,
-    legend: u16,
-    detail: u16,
-}
-
 /// Draws what `state` says.
 pub(crate) fn draw(state: &State, frame: &mut Frame) {
     let area = frame.area();
@@ -41,27 +34,18 @@ pub(crate) fn draw(state: &State, frame: &mut Frame) {
     line(&title_of(state, title.width.into()), title, frame);
     line(&keys_of(state, keys.width.into()), keys, frame);
     match (&state.reading, state.page) {
-        (_, Page::Help | Page::Ledger | Page::Missing) => pages::draw(state, body, frame),
+        (_, Page::Help | Page::Ledger | Page::Missing) => draw_page(state, body, frame),
         (None, Page::Table) => paragraph(&waiting(state), body, frame),
         (Some(reading), Page::Table) => draw_table(state, reading, body, frame),
     }
 }
 
-/// How many rows of the table fit on a screen of this size.
-pub(super) fn table_lines((columns, height): (u16, u16)) -> usize {
-    let Lines { status, bar, legend, detail } = Lines::of(columns, height);
-    usize::from(height.saturating_sub(2 + 2 + status + bar + legend + detail))
-}
-
-impl Lines {
-    fn of(columns: u16, height: u16) -> Lines {
-        let legend = if columns < 120 { 2 } else { 1 };
-        match height {
-            0..=11 => Lines { status: 0, bar: 0, legend: 0, detail: 0 },
-            12..=15 => Lines { status: 0, bar: 1, legend: 1, detail: 2 },
-            16..=31 => Lines { status: 1, bar: 1, legend, detail: 3 },
-            _ => Lines { status: 1, bar: 1, legend: 2, detail: 6 },
-        }
+/// The lines of the page that is open, from where it is scrolled to.
+fn draw_page(state: &State, area: Rect, frame: &mut Frame) {
+    let lines = pages::lines(state.page, state.reading.as_deref(), usize::from(area.width));
+    let shown = lines.iter().skip(state.scrolled);
+    for (text, y) in shown.zip(area.y..area.bottom()) {
+        line(&Line::raw(text.as_str()), Rect { y, height: 1, ..area }, frame);
     }
 }
 

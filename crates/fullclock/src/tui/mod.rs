@@ -8,6 +8,7 @@ mod detail;
 mod draw;
 mod history;
 mod keys;
+mod layout;
 mod message;
 mod order;
 mod pages;

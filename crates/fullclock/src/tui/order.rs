@@ -1,8 +1,7 @@
 //! Which rows there are, in which order, and what a filter leaves of them.
 
-use super::state::State;
 use facts::CpuSet;
-use rules::watch::{Part, Reading, Row, Shown};
+use rules::watch::{Machine, Part, Reading, Row, Shown};
 
 /// How fine the rows are. The machine and its packages are always there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,31 +111,45 @@ impl Filter {
     }
 }
 
-/// The rows: the machine, its packages, and the finer ones in the order that is wanted.
-pub(super) fn rows(state: &State, reading: &Reading, columns: &[Shown]) -> Vec<Row> {
-    let cpus = state.filter.cpus(reading);
-    let mut rows = vec![Row::Host];
-    rows.extend(state.machine.packages(&cpus));
-    let mut finer: Vec<Row> = match state.level {
-        Level::Packages => Vec::new(),
-        Level::Cores => state.machine.cores(&cpus),
-        Level::Cpus => cpus.iter().map(Row::Cpu).collect(),
-    };
-    let by = state.order.as_ref().and_then(|order| {
+/// Which rows are wanted, and in which order.
+pub(super) struct Choice<'a> {
+    /// The machine that they are of.
+    pub(super) machine: &'a Machine,
+    /// How fine they are.
+    pub(super) level: Level,
+    /// What they are sorted by, besides their numbers.
+    pub(super) order: Option<&'a Order>,
+    /// Which of them are shown.
+    pub(super) filter: &'a Filter,
+}
+
+impl Choice<'_> {
+    /// The rows: the machine, its packages, and the finer ones in the order that is wanted.
+    pub(super) fn rows(&self, reading: &Reading, columns: &[Shown]) -> Vec<Row> {
+        let cpus = self.filter.cpus(reading);
+        let mut rows = vec![Row::Host];
+        rows.extend(self.machine.packages(&cpus));
+        let finer = match self.level {
+            Level::Packages => Vec::new(),
+            Level::Cores => self.machine.cores(&cpus),
+            Level::Cpus => cpus.iter().map(Row::Cpu).collect(),
+        };
+        rows.extend(self.sorted(finer, reading, columns));
+        rows
+    }
+
+    fn sorted(&self, rows: Vec<Row>, reading: &Reading, columns: &[Shown]) -> Vec<Row> {
+        let Some(order) = self.order else { return rows };
         let is_it = |it: &&Shown| (it.metric.id, &it.part) == (order.column.0, &order.column.1);
-        Some((columns.iter().find(is_it)?, order.descending))
-    });
-    if let Some((column, descending)) = by {
-        let value = |row: &Row| column.cell(*row, &state.machine, reading).value();
-        let mut keyed: Vec<(Option<f64>, Row)> = finer.iter().map(|it| (value(it), *it)).collect();
+        let Some(column) = columns.iter().find(is_it) else { return rows };
+        let value = |row: &Row| column.cell(*row, self.machine, reading).value();
+        let mut keyed: Vec<(Option<f64>, Row)> = rows.iter().map(|it| (value(it), *it)).collect();
         keyed.sort_by(|(a, _), (b, _)| match (a, b) {
-            (Some(a), Some(b)) if descending => b.total_cmp(a),
+            (Some(a), Some(b)) if order.descending => b.total_cmp(a),
             (Some(a), Some(b)) => a.total_cmp(b),
             // What has no value comes last, whichever way.
             (a, b) => b.is_some().cmp(&a.is_some()),
         });
-        finer = keyed.into_iter().map(|(_, row)| row).collect();
+        keyed.into_iter().map(|(_, row)| row).collect()
     }
-    rows.extend(finer);
-    rows
 }

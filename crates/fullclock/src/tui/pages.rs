@@ -1,38 +1,20 @@
 //! Pages of text instead of the table: every line of the ledger, what is not known here, the keys.
 
 use super::message::Page;
-use super::state::State;
 use super::width::{left, right};
 use facts::Missing;
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
 use rules::watch::{Column, Reading, Share, reason};
 
-/// Draws the page that is open.
-pub(super) fn draw(state: &State, area: Rect, frame: &mut Frame) {
-    let lines = wrapped(state, usize::from(area.width));
-    let visible = lines.iter().skip(state.scrolled);
-    for (line, y) in visible.zip(area.y..area.bottom()) {
-        frame.buffer_mut().set_line(area.x, y, &Line::raw(line.as_str()), area.width);
-    }
-}
-
-/// The lines that the open page has.
-pub(super) fn n_lines(state: &State) -> usize {
-    wrapped(state, usize::from(state.size.0)).len()
-}
-
-fn wrapped(state: &State, columns: usize) -> Vec<String> {
-    let reading = state.reading.as_deref();
-    let lines = match state.page {
+/// The lines of a page, no longer than `columns`.
+pub(super) fn lines(page: Page, reading: Option<&Reading>, columns: usize) -> Vec<String> {
+    let lines = match page {
         Page::Table => Vec::new(),
         Page::Help => HELP.lines().map(str::to_owned).collect(),
         Page::Missing => reading.map(missing).unwrap_or_default(),
         Page::Ledger => reading.map(ledger).unwrap_or_default(),
     };
     // A line of the books is a row of its own, which what is left of it must not look like.
-    let hanging = if state.page == Page::Ledger { 4 } else { 0 };
+    let hanging = if page == Page::Ledger { 4 } else { 0 };
     let wrap = |line: &String| -> Vec<String> {
         let indent = line.len() - line.trim_start().len() + hanging;
         let indent = " ".repeat(indent.min(columns / 2));

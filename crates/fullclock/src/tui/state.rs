@@ -1,8 +1,10 @@
 //! What the screen shows, and how keys and readings change it.
 
 use super::history::History;
+use super::layout::{page_lines, table_lines};
 use super::message::{Effect, Feed, Message, Page};
-use super::order::{Filter, Level, Order};
+use super::order::{Choice, Filter, Level, Order};
+use super::pages;
 use super::theme::Theme;
 use rules::watch::{
     Expanded, Machine, Part, Probing, Reading, Row, Shown, see_parts, shown_columns,
@@ -135,7 +137,8 @@ impl State {
 
     /// The rows on screen, in order.
     pub(super) fn rows(&self, reading: &Reading, columns: &[Shown]) -> Vec<Row> {
-        super::order::rows(self, reading, columns)
+        let State { machine, level, order, filter, .. } = self;
+        Choice { machine, level: *level, order: order.as_ref(), filter }.rows(reading, columns)
     }
 
     /// The place of the row under the cursor.
@@ -274,10 +277,12 @@ impl State {
 
     /// The lines that a table or a page has.
     fn n_lines(&self) -> isize {
-        isize::try_from(super::draw::table_lines(self.size)).unwrap_or(1).max(1)
+        isize::try_from(table_lines(self.size)).unwrap_or(1).max(1)
     }
 
     fn last_line(&self) -> usize {
-        super::pages::n_lines(self).saturating_sub(usize::from(self.size.1).saturating_sub(2))
+        let columns = usize::from(self.size.0);
+        let n_lines = pages::lines(self.page, self.reading.as_deref(), columns).len();
+        n_lines.saturating_sub(page_lines(self.size))
     }
 }

@@ -1,6 +1,7 @@
 //! `fullclock race` and `fullclock agent`: nodes of this machine, agents that listen, and what is lost and found again.
 
 use crate::support::{fullclock, is_of, printed, refusal};
+use lab::race::protocol::PROTOCOL;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -240,8 +241,13 @@ fn an_agent_tells_strangers_nothing_and_outlives_them() {
     assert_eq!(agent.answer("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), "");
     assert!(agent.answer("\"time\"\n").contains("begins with hello"));
     assert!(agent.answer(&hello(1, "guess")).contains("the token is not"));
-    assert!(agent.answer(&hello(2, &token)).contains("speaks version 2"));
-    assert!(!agent.answer(&hello(2, "guess")).contains("machine"));
+    let (own, next) = (PROTOCOL.version, PROTOCOL.version + 1);
+    assert!(agent.answer(&hello(next, &token)).contains(&format!("speaks version {next}")));
+    // One that tells its machine with hello.
+    assert!(agent.answer(&hello(1, &token)).contains("use one version of fullclock"));
+    let answer = agent.answer(&hello(own, "guess"));
+    assert!(!answer.contains("machine") && !answer.contains("protocol"), "{answer}");
+    assert!(agent.answer("{\"join\":{\"session\":\"0\"}}\n").contains("begins with hello"));
     // Who says nothing, or half a line, holds a connection for a while and nobody else.
     let silent: Vec<TcpStream> = (0..100).map(|_| agent.connect()).collect();
     for mut stream in &silent[..50] {

@@ -423,7 +423,7 @@ fn a_server_without_perftest_says_so() {
     let server = Server::of(fullclock(&[]).env("PATH", nothing.path()), &[]);
     let token = std::fs::read_to_string(&server.token).unwrap();
     let hello = json!({ "hello": {
-        "protocol": lab::wire::protocol::PROTOCOL.version,
+        "protocol": lab::net::protocol::PROTOCOL.version,
         "version": env!("CARGO_PKG_VERSION"),
         "token": token.trim(),
     }});

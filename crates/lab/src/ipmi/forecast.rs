@@ -32,6 +32,9 @@ pub struct Forecast {
     rest_us: f64,
 }
 
+/// What the driver would make of the waits that were seen, or why nobody can say.
+pub type Model = Result<Forecast, String>;
+
 /// One device id and one record under a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foretold {

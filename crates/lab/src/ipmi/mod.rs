@@ -5,13 +5,17 @@
 
 mod asker;
 mod forecast;
+mod latency;
 mod listener;
 mod polling;
 mod polling_loop;
+pub mod power;
+pub mod sensors;
 mod waits;
 
 pub use asker::Asker;
-pub use forecast::{Forecast, Foretold, Heard};
+pub use forecast::{Forecast, Foretold, Heard, Model};
+pub use latency::{Condition, Latency};
 pub use listener::Listener;
 pub use polling::{Polling, tick};
 pub use polling_loop::{Limit, PollingLoop, Taken};

@@ -3,11 +3,11 @@
 //! ```text
 //!   race                                agent
 //!   hello: protocol, token      ->
-//!                               <-      hello: machine      or refused: why
+//!                               <-      hello               or refused: why
 //!   time                        ->
 //!                               <-      time                some times
 //!   prepare: task               ->
-//!                               <-      ready               or failed: why
+//!                               <-      ready: machine      or failed: why
 //!   begin: moment               ->
 //!                               <-      interval, recorded, one after the other
 //!   kept: up to which           ->
@@ -26,21 +26,12 @@ use crate::trial::Trial;
 use serde::{Deserialize, Serialize};
 
 /// The protocol of a race. A trial's ledger and metrics take some tens of kilobytes.
-pub const PROTOCOL: Protocol = Protocol { of: "a race", version: 1, longest: 4 << 20 };
+pub const PROTOCOL: Protocol = Protocol { of: "a race", version: 2, longest: 4 << 20 };
 
 /// A message from a race to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Order {
-    /// The first message.
-    Hello {
-        /// The version of [`PROTOCOL`].
-        protocol: u32,
-        /// The version of fullclock, for the message of the side that refuses.
-        version: String,
-        /// The secret that users of the agent know.
-        token: String,
-    },
     /// What does your clock say?
     Time,
     /// Make ready.
@@ -72,15 +63,6 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum News {
-    /// The first message.
-    Hello {
-        /// The version of [`PROTOCOL`].
-        protocol: u32,
-        /// The version of fullclock.
-        version: String,
-        /// The node's host.
-        machine: Fingerprint,
-    },
     /// The agent refuses.
     Refused {
         /// In words.
@@ -115,6 +97,8 @@ pub enum News {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ready {
+    /// The node's host.
+    pub machine: Fingerprint,
     /// What it says of itself.
     pub about: Vec<(String, String)>,
     /// The CPUs that it is kept on, as the kernel writes lists.

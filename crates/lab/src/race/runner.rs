@@ -131,7 +131,7 @@ impl<'a> Runner<'a> {
                     return Ok(());
                 }
                 let after = self.end()?;
-                // A server may have told nothing since, or a disk stands still. An interval without a commit has no figures:
+                // A server may have reported nothing since, or a disk stands still. An interval without a commit has no figures:
                 // the node would be compared without what held it up. So it goes on until there is one.
                 if after.sample.commits != before.sample.commits {
                     break after;

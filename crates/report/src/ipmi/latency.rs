@@ -4,32 +4,9 @@ use crate::Style;
 use crate::json::{SCHEMA_VERSION, pretty};
 use crate::lengths::{bar, range, span};
 use crate::page::{BOLD, Page};
-use lab::ipmi::{Times, Waits};
+use lab::ipmi::{Condition, Latency, Times, Waits};
 use rules::noise::Histogram;
 use serde_json::{Result, Value, json};
-use std::time::Duration;
-
-/// What was asked, and under which conditions.
-pub struct Latency {
-    /// What the figures depend on: names and words.
-    pub about: Vec<(String, String)>,
-    /// In the order in which they came about; each has a round trip at least.
-    pub conditions: Vec<Condition>,
-}
-
-/// Round trips under one load.
-pub struct Condition {
-    /// Whether every CPU was kept busy meanwhile.
-    pub is_loaded: bool,
-    /// How long the round trips took.
-    pub times: Times,
-    /// What the thread that polls was accounted; `None` where there is none, or nobody knows.
-    pub polled: Option<Duration>,
-    /// How long all of them took.
-    pub elapsed: Duration,
-    /// How long the interface let the thread wait, byte by byte; or why nobody could see.
-    pub waits: std::result::Result<Waits, String>,
-}
 
 /// The shares of round trips that are no longer than a figure, and what the figure is called.
 const SHARES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (1.0, "longest")];
@@ -199,6 +176,7 @@ fn trips(times_ns: &[u64]) -> Value {
 mod tests {
     use super::*;
     use lab::ipmi::Question;
+    use std::time::Duration;
 
     fn latency() -> Latency {
         let ms = |it: u64| it * 1_000_000;

@@ -5,5 +5,5 @@ pub mod power;
 pub mod sensors;
 mod tune;
 
-pub use latency::{Condition, Latency, json as latency_json, text as latency_text};
-pub use tune::{Model, json as tune_json, text as tune_text};
+pub use latency::{json as latency_json, text as latency_text};
+pub use tune::{json as tune_json, text as tune_text};

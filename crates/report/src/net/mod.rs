@@ -11,7 +11,7 @@ pub use ceiling::ceilings;
 pub use curve::curve;
 pub use json::{ceilings as ceilings_json, curve as curve_json};
 pub use page::{Origin, command_line, curve_page, is_report};
-pub use wire::{Ends, Figure, Point, Run, run_csv, run_json, run_page, run_text};
+pub use wire::{run_csv, run_json, run_page, run_text};
 
 use facts::links::perftest::Curve;
 use rules::ceiling::{Ceiling, Direction, Part};

@@ -1,9 +1,9 @@
 //! What the command line asks to be run, as arms of a plan.
 
-use crate::cli::{ArmArguments, BenchArguments, Place, WorkArguments};
-use crate::commands::passwords;
+use crate::commands::bench::options::{ArmArguments, BenchArguments, Place, WorkArguments};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
+use engine::passwords;
 use facts::{CpuSet, secrets};
 use lab::bench::PlannedArm;
 use lab::workload::{Placement, Settings, Workload};

@@ -2,10 +2,12 @@
 
 pub(super) mod arms;
 mod file;
+pub(super) mod options;
 mod oracle;
 mod peers;
 
-use crate::cli::{Arguments, BenchArguments};
+use crate::cli::Arguments;
+use crate::commands::bench::options::BenchArguments;
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};

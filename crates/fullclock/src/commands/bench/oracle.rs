@@ -2,7 +2,8 @@
 
 use super::file::text_of;
 use super::keep;
-use crate::cli::{Arguments, BenchArguments, Dialect};
+use crate::cli::Arguments;
+use crate::commands::bench::options::{BenchArguments, Dialect};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use engine::bench::moment;

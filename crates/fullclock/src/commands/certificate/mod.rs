@@ -5,8 +5,10 @@
 
 mod change;
 mod data;
+pub(super) mod options;
 
-use crate::cli::{Arguments, CertificateArguments};
+use crate::cli::Arguments;
+use crate::commands::certificate::options::CertificateArguments;
 use crate::commands::compare;
 use crate::output::{self};
 use crate::page_file::{self, Kind};

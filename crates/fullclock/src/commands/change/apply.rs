@@ -1,8 +1,9 @@
 //! `fullclock apply`: makes a change, all of it or nothing.
 
 use super::{asked, code, command_words, refuse_other_host};
-use crate::cli::{ApplyArguments, Arguments, ProofArguments};
-use crate::commands::{bench, passwords};
+use crate::cli::Arguments;
+use crate::commands::bench;
+use crate::commands::change::options::{ApplyArguments, ProofArguments};
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
@@ -10,6 +11,7 @@ use clap::Parser;
 use engine::change::apply::{Task, What};
 use engine::change::persist::{self, Lasting};
 use engine::change::prove::Proof;
+use engine::passwords;
 use engine::results_folder::kept_in;
 use rules::applied::Applied;
 use std::process::ExitCode;
@@ -34,11 +36,11 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
         state_dir: &options.state.state_dir,
         command: command_words(),
     };
-    apply(arguments, task)
+    apply(arguments, &task)
 }
 
 /// Makes a change and prints what became of it.
-pub(crate) fn apply(arguments: &Arguments, task: Task<'_>) -> Result<ExitCode> {
+pub(crate) fn apply(arguments: &Arguments, task: &Task<'_>) -> Result<ExitCode> {
     refuse_other_host(arguments)?;
     let applied = engine::change::apply::apply(task, &mut tell(arguments))?;
     print(arguments, &applied)?;

@@ -1,7 +1,8 @@
 //! `fullclock confirm`: keeps a change that waits for it.
 
 use super::refuse_other_host;
-use crate::cli::{Arguments, ConfirmArguments};
+use crate::cli::Arguments;
+use crate::commands::change::options::ConfirmArguments;
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Result, bail};

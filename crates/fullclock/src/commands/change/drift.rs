@@ -1,6 +1,7 @@
 //! `fullclock watch-drift`: says when something undoes a setting, and who.
 
-use crate::cli::{Arguments, DriftArguments};
+use crate::cli::Arguments;
+use crate::commands::change::options::DriftArguments;
 use crate::tell::tell;
 use anyhow::Result;
 use engine::change::drift;

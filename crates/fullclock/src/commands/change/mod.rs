@@ -4,11 +4,13 @@ pub(super) mod apply;
 pub(super) mod confirm;
 pub(super) mod drift;
 pub(super) mod held;
+pub(super) mod options;
 pub(super) mod plan;
 pub(super) mod revert;
 pub(super) mod status;
 
-use crate::cli::{Arguments, PlanArguments};
+use crate::cli::Arguments;
+use crate::commands::change::options::PlanArguments;
 use crate::output;
 use anyhow::{Result, bail};
 use engine::change::requested::Asked;

@@ -1,7 +1,8 @@
 //! `fullclock plan`: what a change would write, without writing it.
 
 use super::{asked as named, code};
-use crate::cli::{Arguments, PlanArguments};
+use crate::cli::Arguments;
+use crate::commands::change::options::PlanArguments;
 use crate::output::{self};
 use anyhow::Result;
 use engine::change::requested::{asked, planned};

@@ -1,7 +1,8 @@
 //! `fullclock revert`: takes changes back.
 
 use super::{code, refuse_other_host};
-use crate::cli::{Arguments, RevertArguments};
+use crate::cli::Arguments;
+use crate::commands::change::options::RevertArguments;
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Error, Result, anyhow};

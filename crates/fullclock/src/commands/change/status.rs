@@ -1,6 +1,7 @@
 //! `fullclock status`: what is applied, who has changed it since, and what the next boot will do.
 
-use crate::cli::{Arguments, StatusArguments};
+use crate::cli::Arguments;
+use crate::commands::change::options::StatusArguments;
 use crate::output::{self};
 use anyhow::Result;
 use engine::change::opened::program;

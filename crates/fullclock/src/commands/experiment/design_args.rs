@@ -1,6 +1,6 @@
 //! What is asked for, as a design: a plan file or a case, and the words and options of the command line over it.
 
-use crate::cli::{ExperimentArguments, ShapeName};
+use crate::commands::experiment::options::{ExperimentArguments, ShapeName};
 use anyhow::{Context, Result, bail};
 use engine::experiment::{cases, plan_boots};
 use facts::HostView;
@@ -176,7 +176,7 @@ fn is_the_same(one: &Factor, other: &Factor) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Arguments, Command};
+    use crate::commands::{Command, Invocation};
     use clap::Parser as _;
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_plan_with_more_trials_than_there_are_numbers_is_refused() {
         let mut design = Design { trials: u32::MAX, ..Design::default() };
-        let parsed = Arguments::try_parse_from(["fullclock", "experiment", "turbo=on,off"]);
+        let parsed = Invocation::try_parse_from(["fullclock", "experiment", "turbo=on,off"]);
         let Some(Command::Experiment(options)) = parsed.unwrap().command else {
             panic!("it is an experiment");
         };

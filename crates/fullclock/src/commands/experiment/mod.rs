@@ -1,12 +1,14 @@
 //! `fullclock experiment`: settings by workloads, run in random order and settled by analysis, with a report.
 
 mod design_args;
+pub(super) mod options;
 mod study;
 
 pub(super) use study::{end, workloads};
 
 use super::change::{command_words, refuse_other_host};
-use crate::cli::{Arguments, ExperimentArguments, ReportArguments};
+use crate::cli::Arguments;
+use crate::commands::experiment::options::{ExperimentArguments, ReportArguments};
 use crate::tell::tell;
 use anyhow::{Result, bail};
 use engine::experiment::{Task, begin, earlier, reserve, resume};

@@ -2,11 +2,12 @@
 #![expect(clippy::disallowed_methods, reason = "reports are files that the user asked for")]
 
 use crate::cli::Arguments;
+use crate::commands::bench;
 use crate::commands::change::code;
-use crate::commands::{bench, passwords};
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use engine::experiment::Ran;
+use engine::passwords;
 use lab::bench::PlannedArm;
 use lab::experiment::Design;
 use lab::experiment::analysis::analyse;

@@ -1,11 +1,13 @@
 //! `fullclock ipmi`: the management controller (BMC) of this machine, asked by hand.
 
 mod latency;
+pub(super) mod options;
 mod power;
 mod sensors;
 mod tune;
 
-use crate::cli::{Arguments, IpmiAction, IpmiArguments};
+use crate::cli::Arguments;
+use crate::commands::ipmi::options::{IpmiAction, IpmiArguments};
 use anyhow::Result;
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 use crate::cli::Arguments;
 use crate::output::{self};
 use anyhow::Result;
+use engine::net::ceiling::only;
 use rules::ceiling::{Given, ceilings};
 use std::process::ExitCode;
 
@@ -10,7 +11,7 @@ pub(super) fn run(arguments: &Arguments, device: Option<&str>, given: Given) -> 
     let (host, name) = super::host(arguments)?;
     let mut found = ceilings(&host, given);
     if let Some(device) = device {
-        super::only(&mut found, device, &name)?;
+        only(&mut found, device, &name)?;
     }
     let text = if arguments.output.json {
         report::net::ceilings_json(&found)?

@@ -1,10 +1,12 @@
 //! `fullclock net curve`: what a test by message size says.
 
-use super::{Face, page};
-use crate::cli::{Arguments, CurveArguments};
+use super::page;
+use crate::cli::Arguments;
 use crate::commands::bytes_of;
+use crate::commands::net::options::CurveArguments;
 use crate::output::{self};
 use anyhow::{Context, Result, bail};
+use engine::net::ceiling::Face;
 use facts::links::perftest::{Curve, LARGEST_TEXT};
 use facts::{Fact, Missing};
 use report::net::Measured;

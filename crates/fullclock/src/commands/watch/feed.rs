@@ -101,7 +101,7 @@ impl<T: FnMut(News) -> bool> Player<T> {
 
     /// Shows the next interval, and says how long it stays.
     fn step(&mut self, pause: &mut Duration) -> bool {
-        let Some(reading) = self.replay.next() else {
+        let Some(reading) = self.replay.reading() else {
             self.ended = true;
             let damage = self.replay.damage().join("; ");
             return self.say() && (damage.is_empty() || (self.tell)(News::Notice(damage)));

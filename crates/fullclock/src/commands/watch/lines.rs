@@ -1,6 +1,7 @@
 //! Readings as lines on standard output.
 
-use crate::cli::{Arguments, WatchArguments};
+use crate::cli::Arguments;
+use crate::commands::watch::options::WatchArguments;
 use crate::output;
 use anyhow::{Context, Result};
 use engine::interrupt::Interrupt;
@@ -56,7 +57,7 @@ pub(super) fn replay(
 ) -> Result<ExitCode> {
     let mut lines = Lines::new(arguments, options, selection, replay.machine(String::new()));
     while !lines.is_enough()
-        && let Some(reading) = replay.next()
+        && let Some(reading) = replay.reading()
     {
         lines.print(&reading)?;
     }

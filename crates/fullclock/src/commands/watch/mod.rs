@@ -4,11 +4,14 @@
 
 mod feed;
 mod lines;
+pub(super) mod options;
 mod screen;
 
-use crate::cli::{Arguments, Probe, WatchArguments};
+use crate::cli::Arguments;
+use crate::commands::watch::options::{Probe, WatchArguments};
 use anyhow::{Result, bail};
 use engine::interrupt::Interrupt;
+use engine::measure::choice::within;
 use engine::measure::command::exit_code;
 use engine::sampling::{Plan, Replay, Watched};
 use host::tape::{Existing, Writer};
@@ -62,10 +65,7 @@ fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
     let host = host::view(&recording);
     if let Some(cpus) = &options.cpus {
         let online = host.topology.online.as_ref().map_err(Clone::clone)?;
-        let offline = cpus.minus(online);
-        if !offline.is_empty() {
-            bail!("--cpus names {offline}, and only {online} are online");
-        }
+        within(Some(cpus), online)?;
     }
     if options.record.is_some() {
         engine::advised::ask(&recording, &host);

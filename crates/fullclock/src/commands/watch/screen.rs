@@ -1,7 +1,8 @@
 //! The screen: one thread draws, and is told by the others what has happened.
 
 use super::feed::{self, News, Player};
-use crate::cli::{Arguments, WatchArguments};
+use crate::cli::Arguments;
+use crate::commands::watch::options::WatchArguments;
 use crate::output::{self};
 use crate::tui::{Effect, Feed, Message, Screen, State, Theme, message};
 use anyhow::{Context, Result, anyhow};

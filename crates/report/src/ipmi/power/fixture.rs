@@ -1,8 +1,8 @@
 //! Samples for tests.
 
-use super::{Power, Sample, Signals};
 use facts::Microwatts;
 use facts::ipmi::{ExceptionAction, PowerLimit, PowerReading};
+use lab::ipmi::power::{Power, Sample, Signals};
 use rules::prochot::Since;
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! The same as data: `schemas/ipmi-power-1.json`.
 
 use super::words::conclusion;
-use super::{Power, Sample};
 use crate::json::{SCHEMA_VERSION, pretty};
 use facts::Microwatts;
 use facts::ipmi::PowerLimit;
+use lab::ipmi::power::{Power, Sample};
 use rules::power_cap::Relation;
 use rules::prochot::Since;
 use serde_json::{Result, Value, json};

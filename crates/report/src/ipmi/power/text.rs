@@ -1,10 +1,10 @@
 //! The same for a terminal, with a line of marks for each sample.
 
 use super::words::{conclusion, limit, of_samples};
-use super::{Power, Sample, Signals};
 use crate::Style;
 use crate::page::{BOLD, Page};
 use facts::Microwatts;
+use lab::ipmi::power::{Power, Sample, Signals};
 use rules::prochot::Since;
 
 /// Columns of a label.

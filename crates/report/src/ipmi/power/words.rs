@@ -1,7 +1,7 @@
 //! What the samples say, in sentences.
 
-use super::Power;
 use facts::ipmi::PowerLimit;
+use lab::ipmi::power::Power;
 use rules::power_cap::{Counts, Relation};
 
 /// The limit and what follows where it is not kept.

@@ -1,9 +1,10 @@
 //! One round of sensors: `schemas/ipmi-sensors-1.json`.
 
-use super::{Board, Event, Level, Line, Round};
+use super::silence;
 use crate::json::SCHEMA_VERSION;
 use facts::ipmi::{Threshold, Timestamp};
 use facts::utc::timestamp;
+use lab::ipmi::sensors::{Board, Event, Level, Line, Round};
 use serde_json::{Map, Value, json};
 
 /// A round as JSON: `schemas/ipmi-sensors-1.json`.
@@ -54,7 +55,7 @@ fn line(line: &Line) -> Value {
         "value": line.value(),
         "level": level,
         "states": line.states(),
-        "why_none": line.silence(),
+        "why_none": silence(line),
         "thresholds": thresholds,
     })
 }

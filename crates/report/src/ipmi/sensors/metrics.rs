@@ -2,9 +2,9 @@
 //!
 //! Names and units are stable. A sensor is told apart by its owner and number: names are not unique.
 
-use super::{Line, Round};
 use crate::openmetrics::Exposition;
 use facts::ipmi::{Unit, UnitModifier};
+use lab::ipmi::sensors::{Line, Round};
 
 /// The families of values: the unit's number, name, how it ends, and what it is.
 const VALUES: [(u8, &str, &str, &str); 5] = [

@@ -8,112 +8,26 @@ pub use json::json;
 pub use metrics::metrics;
 pub use text::{changed, event, heading, table, untold};
 
-use facts::ipmi::{RecordsOrigin, Sensor, SensorValue, Threshold, Timestamp, Unanswered};
-use std::time::Duration;
+use lab::ipmi::sensors::Line;
 
-/// What was asked.
-#[derive(Clone, Copy)]
-pub struct Board<'a> {
-    /// The device, and what the controller says of itself.
-    pub name: &'a str,
-    /// Where its sensor records come from.
-    pub origin: &'a RecordsOrigin,
-}
-
-/// All sensors, read once.
-pub struct Round {
-    /// When it began, in nanoseconds since 1970.
-    pub at_ns: u64,
-    /// How long it took.
-    pub took: Duration,
-    /// In the order of their records; or why the controller did not answer.
-    pub found: Result<Vec<Line>, String>,
-    /// What has happened since the round before.
-    pub events: Vec<Event>,
-    /// How many events the controller sent besides, too many to tell.
-    pub n_untold: u64,
-}
-
-/// One sensor, as it was read.
-#[derive(Clone, PartialEq)]
-pub struct Line {
-    /// The sensor.
-    pub sensor: Sensor,
-    /// What it read, or what the controller answered instead.
-    pub measured: Result<SensorValue, Unanswered>,
-    /// In the sensor's unit; empty where nobody asked.
-    pub thresholds: Vec<(Threshold, f64)>,
-}
-
-/// Something that the controller reports.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Event {
-    /// When, by the controller's clock.
-    pub at: Option<Timestamp>,
-    /// What it is about: a sensor's name, or its type and number.
-    pub of: String,
-    /// What happened.
-    pub what: String,
-    /// Whether the controller sent it by itself; else the log has it.
-    pub is_sent: bool,
-}
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    Ok,
-    NonCritical,
-    Critical,
-    NonRecoverable,
-}
-
-impl Level {
-    fn of(threshold: Threshold) -> Level {
-        match threshold {
-            Threshold::LowerNonCritical | Threshold::UpperNonCritical => Level::NonCritical,
-            Threshold::LowerCritical | Threshold::UpperCritical => Level::Critical,
-            Threshold::LowerNonRecoverable | Threshold::UpperNonRecoverable => {
-                Level::NonRecoverable
-            }
-        }
+/// Why there is no reading; none where there is one.
+fn silence(line: &Line) -> Option<String> {
+    match &line.measured {
+        Err(why) => Some(why.to_string()),
+        Ok(it) if !it.reading.is_scanned => Some("not scanned".to_owned()),
+        Ok(it) if !it.reading.is_available => Some("no reading".to_owned()),
+        Ok(_) => None,
     }
 }
 
-impl Line {
-    fn value(&self) -> Option<f64> {
-        self.measured.as_ref().ok()?.value
-    }
-
-    /// The specification's words for what it says besides a value; none where it says nothing.
-    fn states(&self) -> Option<Vec<String>> {
-        self.sensor.states(&self.measured.as_ref().ok()?.reading)
-    }
-
-    /// The worst threshold that is passed; none for a sensor without thresholds, or without a reading.
-    fn level(&self) -> Option<Level> {
-        let passed = self.sensor.passed(&self.measured.as_ref().ok()?.reading)?;
-        Some(passed.iter().map(Level::of).max().unwrap_or(Level::Ok))
-    }
-
-    /// Why there is no reading; none where there is one.
-    fn silence(&self) -> Option<String> {
-        match &self.measured {
-            Err(why) => Some(why.to_string()),
-            Ok(it) if !it.reading.is_scanned => Some("not scanned".to_owned()),
-            Ok(it) if !it.reading.is_available => Some("no reading".to_owned()),
-            Ok(_) => None,
-        }
-    }
-
-    /// What stands behind its value.
-    fn state(&self) -> String {
-        match (self.silence(), self.states()) {
-            (Some(silence), _) => silence,
-            (None, None) => "no states".to_owned(),
-            (None, Some(states)) if !states.is_empty() => states.join(", "),
-            (None, Some(_)) if self.level().is_some() => "ok".to_owned(),
-            (None, Some(_)) => "-".to_owned(),
-        }
+/// The text of the column State.
+fn state(line: &Line) -> String {
+    match (silence(line), line.states()) {
+        (Some(silence), _) => silence,
+        (None, None) => "no states".to_owned(),
+        (None, Some(states)) if !states.is_empty() => states.join(", "),
+        (None, Some(_)) if line.level().is_some() => "ok".to_owned(),
+        (None, Some(_)) => "-".to_owned(),
     }
 }
 
@@ -124,8 +38,12 @@ fn figure(value: f64) -> String {
 
 #[cfg(test)]
 mod sample {
-    use super::*;
-    use facts::ipmi::{Question, Reading, SensorRecord};
+    use facts::ipmi::{
+        Question, Reading, RecordsOrigin, SensorRecord, SensorValue, Threshold, Timestamp,
+        Unanswered,
+    };
+    use lab::ipmi::sensors::{Board, Event, Line, Round};
+    use std::time::Duration;
 
     /// What the controller answers a question with, behind the completion code.
     fn answered<T>(question: &Question<T>, data: &[u8]) -> T {

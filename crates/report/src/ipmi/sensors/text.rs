@@ -1,11 +1,12 @@
 //! Sensors as text.
 
-use super::{Board, Event, Level, Line, Round, figure};
+use super::{figure, state};
 use crate::Style;
 use crate::harmless::harmless;
 use crate::page::{BOLD, Page, color_of};
 use facts::ipmi::{Threshold, Timestamp};
 use facts::utc::{clock_time, timestamp};
+use lab::ipmi::sensors::{Board, Event, Level, Line, Round};
 use rules::finding::Severity;
 
 /// Columns of a value.
@@ -107,7 +108,7 @@ pub fn untold(round: &Round, style: Style) -> String {
 
 /// What is shown of a sensor: nothing else is a change.
 fn shown(line: &Line) -> (Option<String>, String) {
-    (line.value().map(figure), line.state())
+    (line.value().map(figure), state(line))
 }
 
 struct Widths {
@@ -123,7 +124,7 @@ impl Widths {
         Widths {
             name: widest(|it| it.sensor.name.chars().count()).max(NAME),
             unit: widest(|it| it.value().map_or(0, |_| it.sensor.unit.to_string().len())),
-            state: if has_thresholds { widest(|it| it.state().len()).min(32) } else { 0 },
+            state: if has_thresholds { widest(|it| state(it).len()).min(32) } else { 0 },
         }
     }
 

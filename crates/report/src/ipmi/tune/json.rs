@@ -1,9 +1,10 @@
 //! The same for programs: `schemas/ipmi-tune-1.json`.
 
-use super::{Model, verdict};
+use super::verdict;
 use crate::experiment::Study;
 use crate::json::{SCHEMA_VERSION, pretty};
 use lab::experiment::{Change, Tuned, Tuning};
+use lab::ipmi::Model;
 use lab::known::Known;
 use serde_json::{Value, json};
 

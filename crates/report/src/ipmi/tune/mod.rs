@@ -10,10 +10,7 @@ use crate::bench::doubt_lines;
 use crate::experiment::Study;
 use crate::page::{BOLD, Page};
 use lab::experiment::{Change, Condition, Factor, Tuned, Tuning};
-use lab::ipmi::{Forecast, Foretold};
-
-/// What the driver would make of the waits that were seen, or why nobody can say.
-pub type Model = Result<Forecast, String>;
+use lab::ipmi::{Forecast, Foretold, Model};
 
 const LABEL: usize = 12;
 

@@ -1,11 +1,13 @@
 //! Tests of the wire to show.
 
-use super::{Ends, Figure, Point, Run};
 use facts::links::perftest::Conflict;
 use facts::{Bytes, BytesPerSecond, Hertz};
 use lab::known::Known;
-use lab::wire::protocol::{Clocks, Judgement, Slowing, Task, Test, Transport};
-use lab::wire::{Cause, Entry, Ledger, Moved, Placement, Seat, Taken, Trips, Work};
+use lab::net::protocol::{Clocks, Judgement, Slowing, Task, Test, Transport};
+use lab::net::{
+    Cause, Ends, Entry, Figure, Latencies, Ledger, NicLocality, Placement, Point, Run, Taken,
+    Throughput, Work,
+};
 
 fn work(share: f64, clock_hz: Known<f64>) -> Vec<Work> {
     let cpu_ns = (share * 1e9) as u64;
@@ -47,7 +49,7 @@ fn ledger(slow: f64, is_clock_known: bool) -> Known<Ledger> {
 
 /// The adapter is on another node than CPUs 0 and 1, or on theirs.
 fn place(near: &str) -> Placement {
-    let seat = Seat {
+    let locality = NicLocality {
         address: "0000:81:00.0".to_owned(),
         node: Known::Value(1),
         near: Known::Value(near.to_owned()),
@@ -60,7 +62,7 @@ fn place(near: &str) -> Placement {
     };
     Placement {
         device: Known::Value("eth0".to_owned()),
-        adapter: Known::Value(seat),
+        adapter: Known::Value(locality),
         worked: "0-1".to_owned(),
         incoming: "1".to_owned(),
     }
@@ -101,7 +103,7 @@ pub(super) fn bandwidth() -> Run {
         Point {
             message: Bytes(size),
             zero_copy: size >= 65_536,
-            figure: Figure::Moved(Moved { bytes, elapsed_ns: 1_000_000_000, peak }),
+            figure: Figure::Throughput(Throughput { bytes, elapsed_ns: 1_000_000_000, peak }),
             work: Ends {
                 client: work(client, Known::Value(clock_hz)),
                 server: work(0.4, Known::Value(2.534e9)),
@@ -123,7 +125,7 @@ pub(super) fn latency() -> Run {
     let point = Point {
         message: Bytes(64),
         zero_copy: false,
-        figure: Figure::Trips(Trips::of(halves.collect()).unwrap()),
+        figure: Figure::Latencies(Latencies::of(halves.collect()).unwrap()),
         work: Ends { client: work(0.35, Known::Value(2.534e9)), server: work(0.25, missing) },
     };
     run(Test::Latency, vec![point])
@@ -139,7 +141,7 @@ pub(super) fn rdma() -> Run {
             server: work(1.0, Known::Value(2.534e9)),
         };
     }
-    run.points[1].figure = Figure::Moved(Moved {
+    run.points[1].figure = Figure::Throughput(Throughput {
         bytes: 1_000_000_000,
         elapsed_ns: 1_000_000_000,
         peak: BytesPerSecond(1_100_000_000),

@@ -1,12 +1,14 @@
 //! A test of the wire as JSON: `schemas/net-test-1.json`.
 
-use super::guard::{BUSY, Guard, guards, own_share};
-use super::{Figure, Point, Run, ledger};
+use super::ledger;
 use crate::json::{SCHEMA_VERSION, pretty};
 use facts::links::perftest::Conflict;
 use lab::known::Known;
-use lab::wire::protocol::{Judgement, Slowing, Test};
-use lab::wire::{Cause, Entry, Ledger, Moved, Nearness, Trips, Work};
+use lab::net::protocol::{Judgement, Slowing, Test};
+use lab::net::{
+    BUSY, Cause, Entry, Figure, Guard, Latencies, Ledger, Nearness, Point, Run, Throughput, Work,
+    guards, own_share,
+};
 use rules::ceiling::Direction;
 use serde_json::{Result, Value, json};
 
@@ -93,22 +95,22 @@ fn ceiling(run: &Run) -> Option<u64> {
 }
 
 fn point(point: &Point) -> Value {
-    let (moved, trips) = match &point.figure {
-        Figure::Moved(it) => (Some(moved(point, it)), None),
-        Figure::Trips(it) => (None, Some(latency(it))),
+    let (moved, latencies) = match &point.figure {
+        Figure::Throughput(it) => (Some(moved(point, it)), None),
+        Figure::Latencies(it) => (None, Some(latency(it))),
     };
     json!({
         "bytes": point.message.0,
         "iterations": point.figure.messages(point.message),
         "zero_copy": point.zero_copy,
         "bandwidth": moved,
-        "latency": trips,
+        "latency": latencies,
         "client": point.work.client.iter().map(work).collect::<Vec<_>>(),
         "server": point.work.server.iter().map(work).collect::<Vec<_>>(),
     })
 }
 
-fn moved(point: &Point, moved: &Moved) -> Value {
+fn moved(point: &Point, moved: &Throughput) -> Value {
     let line = moved.bandwidth(point.message);
     json!({
         "received_bytes": moved.bytes,
@@ -119,15 +121,15 @@ fn moved(point: &Point, moved: &Moved) -> Value {
     })
 }
 
-fn latency(trips: &Trips) -> Value {
+fn latency(latencies: &Latencies) -> Value {
     json!({
-        "min_ns": trips.min_ns,
-        "median_ns": trips.median_ns,
-        "mean_ns": trips.mean_ns,
-        "deviation_ns": trips.deviation_ns,
-        "p99_ns": trips.p99_ns,
-        "p999_ns": trips.p999_ns,
-        "max_ns": trips.max_ns,
+        "min_ns": latencies.min_ns,
+        "median_ns": latencies.median_ns,
+        "mean_ns": latencies.mean_ns,
+        "deviation_ns": latencies.deviation_ns,
+        "p99_ns": latencies.p99_ns,
+        "p999_ns": latencies.p999_ns,
+        "max_ns": latencies.max_ns,
     })
 }
 
@@ -164,14 +166,14 @@ mod tests {
         let schema: Value = serde_json::from_str(schema).unwrap();
         let validator = jsonschema::validator_for(&schema).unwrap();
         let of = |run: &Run| -> Value { serde_json::from_str(&json(run).unwrap()).unwrap() };
-        let (moved, trips) = (of(&fixture::bandwidth()), of(&fixture::latency()));
+        let (moved, latencies) = (of(&fixture::bandwidth()), of(&fixture::latency()));
         validator.validate(&moved).unwrap();
-        validator.validate(&trips).unwrap();
+        validator.validate(&latencies).unwrap();
         assert_eq!(moved["clock_guard"][0]["bound_bytes"], json!([2, 4096]));
         assert_eq!(moved["clock_guard"][0]["slowing"][0]["check"], "slow-governor");
         assert_eq!(moved["points"][1]["bandwidth"]["average_bytes_per_second"], 1_u64 << 30);
-        assert_eq!(trips["points"][0]["latency"]["p99_ns"], 9990);
-        assert!(trips["points"][0]["server"][0]["clock_hz"]["missing"].is_string());
+        assert_eq!(latencies["points"][0]["latency"]["p99_ns"], 9990);
+        assert!(latencies["points"][0]["server"][0]["clock_hz"]["missing"].is_string());
         assert_eq!(moved["perftest_conflicts"], json!([]));
         let rdma = of(&fixture::rdma());
         validator.validate(&rdma).unwrap();

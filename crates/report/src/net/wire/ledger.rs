@@ -1,12 +1,11 @@
 //! Where the time of the CPUs of both ends went during a test, side by side.
 
-use super::{Ends, Run};
 use crate::harmless::harmless;
 use crate::net::said::Said;
 use crate::page::{BOLD, Page};
 use facts::CpuSet;
 use lab::known::Known;
-use lab::wire::{Entry, Ledger};
+use lab::net::{Ends, Entry, Ledger, Run};
 use rules::loss::{Kind, Loss};
 use rules::losses::LOSSES;
 

@@ -2,7 +2,7 @@
 //! and where the time went.
 
 use super::ledger::{of_both, share};
-use super::{Ends, Figure, Point, Run, busiest, cpu_us_each, slowest_hz, text};
+use super::{cpu_us_each, text, with_ceiling};
 use crate::html::curve::{Curves, Level, Line, Reach, chart, size_words};
 use crate::html::losses::{self, Bar};
 use crate::html::markup::Markup;
@@ -11,13 +11,13 @@ use crate::lengths::span;
 use crate::net::page::{self as pages, Origin};
 use facts::{BytesPerSecond, Hertz};
 use lab::known::Known;
-use lab::wire::{Entry, Ledger, Work};
+use lab::net::{Ends, Entry, Figure, Ledger, Point, Run, Work, busiest, slowest_hz};
 use rules::losses::LOSSES;
 
 /// The whole page; `n_asked` is how many sizes were to be measured.
 pub fn page(run: &Run, n_asked: usize, origin: &Origin) -> String {
     let curve = run.curve();
-    let measured = run.measured(&curve);
+    let measured = with_ceiling(run, &curve);
     let subject = format!("{} with {}", run.title(), run.server);
     let n_left = n_asked.saturating_sub(run.points.len());
     let below: Vec<String> = (n_left > 0)
@@ -41,15 +41,15 @@ type Parts = Vec<(String, String, f64)>;
 /// The best of it in a sentence.
 fn title(run: &Run) -> String {
     let rate = |it: &Point| match &it.figure {
-        Figure::Moved(moved) => moved.bandwidth(it.message).average.0,
-        Figure::Trips(_) => 0,
+        Figure::Throughput(moved) => moved.bandwidth(it.message).average.0,
+        Figure::Latencies(_) => 0,
     };
-    let trips = |it: &Point| match &it.figure {
-        Figure::Trips(trips) => Some((it.message.0, trips.median_ns)),
-        Figure::Moved(_) => None,
+    let latencies = |it: &Point| match &it.figure {
+        Figure::Latencies(latencies) => Some((it.message.0, latencies.median_ns)),
+        Figure::Throughput(_) => None,
     };
     let (name, server) = (run.title(), run.server.ip());
-    if let Some((size, ns)) = run.points.iter().find_map(trips) {
+    if let Some((size, ns)) = run.points.iter().find_map(latencies) {
         return format!("{name} with {server}: {} one way with {}", span(ns), size_words(size));
     }
     let best = run.points.iter().max_by_key(|it| rate(it));
@@ -90,7 +90,7 @@ fn busy(run: &Run) -> Markup {
 
 fn clocks(run: &Run) -> Markup {
     let nominal = run.judged.named().into_iter().zip(["series-0", "series-1"]);
-    let level = |((end, it), class): ((&str, &lab::wire::protocol::Judgement), &'static str)| {
+    let level = |((end, it), class): ((&str, &lab::net::protocol::Judgement), &'static str)| {
         let value = *it.clocks.nominal_hz.value()?;
         Some(Level { class, name: format!("nominal, {end}"), value })
     };
@@ -162,7 +162,7 @@ fn every(ledger: &Ledger) -> Markup {
 }
 
 fn numbers(run: &Run) -> Markup {
-    let is_latency = run.points.iter().all(|it| matches!(it.figure, Figure::Trips(_)));
+    let is_latency = run.points.iter().all(|it| matches!(it.figure, Figure::Latencies(_)));
     let figures: &[&str] = if is_latency {
         &["median", "99 %", "99.9 %", "longest"]
     } else {
@@ -180,12 +180,12 @@ fn numbers(run: &Run) -> Markup {
 fn cells(run: &Run, point: &Point) -> Vec<String> {
     let mut cells = vec![point.figure.messages(point.message).to_string()];
     match &point.figure {
-        Figure::Moved(moved) => {
+        Figure::Throughput(moved) => {
             let average = moved.bandwidth(point.message).average.to_string();
             let zero_copy = if point.zero_copy { "yes" } else { "no" };
             cells.extend([average, moved.peak.to_string(), zero_copy.to_owned()]);
         }
-        Figure::Trips(it) => {
+        Figure::Latencies(it) => {
             cells.extend([it.median_ns, it.p99_ns, it.p999_ns, it.max_ns].map(span));
         }
     }

@@ -1,10 +1,9 @@
 //! Where the adapters of both ends are plugged in and who served them, against the CPUs that worked.
 
-use super::Run;
 use crate::net::said::Said;
 use lab::known::Known;
-use lab::wire::protocol::Judgement;
-use lab::wire::{MANY_A_SECOND, Nearness, Placement, Seat, Taken};
+use lab::net::protocol::Judgement;
+use lab::net::{MANY_A_SECOND, Nearness, NicLocality, Placement, Run, Taken};
 
 /// CPUs with interrupts that are named.
 const SHOWN: usize = 4;
@@ -27,7 +26,7 @@ pub(super) fn told(run: &Run) -> Vec<(&'static str, String)> {
 
 fn words(judgement: &Judgement) -> String {
     let place = &judgement.place;
-    let seat = match (&place.device, &place.adapter) {
+    let locality = match (&place.device, &place.adapter) {
         (Known::Value(device), Known::Missing { missing }) => {
             // An interface is known by its address, except for the loopback; a port of RDMA is named to perftest.
             let is_sure = device == "lo" || device.contains('/');
@@ -35,15 +34,15 @@ fn words(judgement: &Judgement) -> String {
             return format!("{over} {device}; {missing}");
         }
         (Known::Missing { missing }, _) => return format!("not known: {missing}"),
-        (_, Known::Value(seat)) => seat,
+        (_, Known::Value(locality)) => locality,
     };
     let device = place.device.value().map_or("", |it| it);
-    let address = &seat.address;
-    format!("{device} ({address}) {}; {}", near(place, seat), interrupts(judgement, seat))
+    let address = &locality.address;
+    format!("{device} ({address}) {}; {}", near(place, locality), interrupts(judgement, locality))
 }
 
-fn near(place: &Placement, seat: &Seat) -> String {
-    let node = match (&seat.node, &seat.near) {
+fn near(place: &Placement, locality: &NicLocality) -> String {
+    let node = match (&locality.node, &locality.near) {
         (Known::Value(node), Known::Value(cpus)) => format!("is on NUMA node {node} (CPUs {cpus})"),
         (Known::Value(node), Known::Missing { missing }) => {
             format!("is on NUMA node {node}, whose CPUs are not known: {missing}")
@@ -67,8 +66,8 @@ fn near(place: &Placement, seat: &Seat) -> String {
     }
 }
 
-fn interrupts(judgement: &Judgement, seat: &Seat) -> String {
-    let taken = match &seat.interrupted {
+fn interrupts(judgement: &Judgement, locality: &NicLocality) -> String {
+    let taken = match &locality.interrupted {
         Known::Value(taken) => taken,
         Known::Missing { missing } => return format!("its interrupts are not known: {missing}"),
     };

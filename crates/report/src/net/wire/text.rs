@@ -5,15 +5,15 @@
 
 use super::bars::{Bars, significant};
 use super::guard::spans;
-use super::{Ends, Figure, Point, Run, busiest, cpu_us_each, guard, ledger, placement, slowest_hz};
+use super::{cpu_us_each, guard, ledger, placement, with_ceiling};
 use crate::Style;
 use crate::net::curve;
 use crate::net::said::Said;
 use crate::page::{BOLD, Page};
 use facts::BytesPerSecond;
 use facts::links::perftest::Bandwidth;
-use lab::wire::protocol::Test;
-use lab::wire::{Moved, Trips, Work};
+use lab::net::protocol::Test;
+use lab::net::{Ends, Figure, Latencies, Point, Run, Throughput, Work, busiest, slowest_hz};
 
 /// As wide as perftest's.
 const RULE: &str =
@@ -39,7 +39,7 @@ pub fn text(run: &Run, style: Style) -> String {
 
 /// What the figures say, and the clocks.
 pub(super) fn measured(run: &Run) -> Said {
-    let mut said = curve::said(&run.measured(&run.curve()));
+    let mut said = curve::said(&with_ceiling(run, &run.curve()));
     guard::put(&mut said, run);
     said
 }
@@ -76,8 +76,8 @@ fn table(page: &mut Page, run: &Run) {
     });
     for point in &run.points {
         page.line(&match &point.figure {
-            Figure::Moved(moved) => bandwidth(&moved.bandwidth(point.message)),
-            Figure::Trips(trips) => latency(point, trips),
+            Figure::Throughput(moved) => bandwidth(&moved.bandwidth(point.message)),
+            Figure::Latencies(latencies) => latency(point, latencies),
         });
     }
 }
@@ -93,19 +93,19 @@ fn bandwidth(line: &Bandwidth) -> String {
     )
 }
 
-fn latency(point: &Point, trips: &Trips) -> String {
+fn latency(point: &Point, latencies: &Latencies) -> String {
     let us = |ns: u64| ns as f64 / 1e3;
     format!(
         " {:<10} {:<14} {:<14.2} {:<12.2} {:<18.2} {:<14.2} {:<15.2} {:<22.2} {:.2}",
         point.message.0,
-        trips.count,
-        us(trips.min_ns),
-        us(trips.max_ns),
-        us(trips.median_ns),
-        trips.mean_ns / 1e3,
-        trips.deviation_ns / 1e3,
-        us(trips.p99_ns),
-        us(trips.p999_ns)
+        latencies.count,
+        us(latencies.min_ns),
+        us(latencies.max_ns),
+        us(latencies.median_ns),
+        latencies.mean_ns / 1e3,
+        latencies.deviation_ns / 1e3,
+        us(latencies.p99_ns),
+        us(latencies.p999_ns)
     )
 }
 
@@ -131,12 +131,12 @@ fn did(run: &Run, point: &Point, work: &[Work]) -> String {
 fn chart(page: &mut Page, run: &Run) {
     let (name, what): (&str, fn(&Point) -> u64) = match run.task.test {
         Test::WriteBw | Test::ReadBw | Test::SendBw => ("MiB/sec", |it| match &it.figure {
-            Figure::Moved(moved) => moved.bandwidth(it.message).average.0,
-            Figure::Trips(_) => 0,
+            Figure::Throughput(moved) => moved.bandwidth(it.message).average.0,
+            Figure::Latencies(_) => 0,
         }),
         Test::Latency => ("usec", |it| match &it.figure {
-            Figure::Trips(trips) => trips.median_ns,
-            Figure::Moved(_) => 0,
+            Figure::Latencies(latencies) => latencies.median_ns,
+            Figure::Throughput(_) => 0,
         }),
     };
     let values: Vec<u64> = run.points.iter().map(what).collect();
@@ -149,8 +149,8 @@ fn chart(page: &mut Page, run: &Run) {
     for point in &run.points {
         let value = what(point);
         let shown = match &point.figure {
-            Figure::Moved(_) => BytesPerSecond(value).mebibytes(),
-            Figure::Trips(_) => value as f64 / 1e3,
+            Figure::Throughput(_) => BytesPerSecond(value).mebibytes(),
+            Figure::Latencies(_) => value as f64 / 1e3,
         };
         page.line(&format!("{:<10}{shown:>10.2}  {}", point.message.0, scale.bar(value)));
     }
@@ -169,8 +169,8 @@ pub fn csv(run: &Run) -> String {
         vec![format!("bytes,iterations,{figures},{},{}", ends("client"), ends("server"))];
     for point in &run.points {
         let figures = match &point.figure {
-            Figure::Moved(moved) => moved_cells(point, moved),
-            Figure::Trips(trips) => trips_cells(trips),
+            Figure::Throughput(moved) => moved_cells(point, moved),
+            Figure::Latencies(latencies) => latency_cells(latencies),
         };
         let [client, server] = point.work.named().map(|(_, work)| {
             let clock = slowest_hz(work).map_or(String::new(), |it| format!("{:.0}", it / 1e6));
@@ -183,14 +183,15 @@ pub fn csv(run: &Run) -> String {
     lines.join("\n") + "\n"
 }
 
-fn moved_cells(point: &Point, moved: &Moved) -> String {
+fn moved_cells(point: &Point, moved: &Throughput) -> String {
     let line = moved.bandwidth(point.message);
     let (peak, average) = (moved.peak.mebibytes(), line.average.mebibytes());
     format!("{peak:.2},{average:.2},{:.6}", line.messages().0 as f64 / 1e6)
 }
 
-fn trips_cells(trips: &Trips) -> String {
-    let Trips { min_ns, max_ns, median_ns, p99_ns, p999_ns, mean_ns, deviation_ns, .. } = trips;
+fn latency_cells(latencies: &Latencies) -> String {
+    let Latencies { min_ns, max_ns, median_ns, p99_ns, p999_ns, mean_ns, deviation_ns, .. } =
+        latencies;
     let whole = |ns: &u64| *ns as f64;
     let cells = [
         whole(min_ns),

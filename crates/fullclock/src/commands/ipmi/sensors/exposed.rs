@@ -75,13 +75,13 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "a test looks at its own files")]
 
     use super::*;
-    use crate::cli::Arguments;
+    use crate::commands::Invocation;
     use clap::Parser as _;
 
     fn begun(words: &[&str], path: &Path) -> Result<Exposed> {
         let words = [&["fullclock"], words, &["ipmi", "sensors"]].concat();
-        let arguments = Arguments::try_parse_from(words).unwrap();
-        Exposed::begin(Some(path), &arguments.output)
+        let invocation = Invocation::try_parse_from(words).unwrap();
+        Exposed::begin(Some(path), &invocation.arguments.output)
     }
 
     fn why(words: &[&str], path: &Path) -> String {

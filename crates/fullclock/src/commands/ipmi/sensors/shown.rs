@@ -1,11 +1,12 @@
 //! What is printed of rounds and events.
 
 use super::exposed::Exposed;
-use super::session::News;
 use crate::output::{self, OutputArguments};
 use anyhow::Result;
+use engine::ipmi::sensors::News;
+use lab::ipmi::sensors::{Board, Round};
 use report::Style;
-use report::ipmi::sensors::{Board, Round, changed, event, heading, json, metrics, table, untold};
+use report::ipmi::sensors::{changed, event, heading, json, metrics, table, untold};
 
 /// Prints what is found, each time what has changed.
 pub(super) struct Shown {

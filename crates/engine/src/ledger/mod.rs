@@ -1,0 +1,250 @@
+//! Where the cycles of this machine went: an interval is measured and its ledger closed.
+
+mod period;
+mod recorded;
+mod spun;
+
+pub use period::{Period, Point, point};
+pub use recorded::{Recorded, recorded};
+pub use spun::spun;
+
+use crate::clock::now;
+use crate::interrupt::Interrupt;
+use crate::measure::choice::Trace;
+use crate::measure::command::Workload;
+use crate::measure::kin::{Fork, kin, threads};
+use crate::measure::{self, Gauge, Measured, Plan, choice, costs};
+use anyhow::{Result, bail};
+use facts::counters::Family;
+use facts::probe::{EventCost, EventCosts};
+use facts::system::process::Process;
+use facts::{CpuSet, Fact, HostView, Missing};
+use host::counters::{Sampler, Wanted};
+use host::perf::Tracer;
+use host::{Live, Source};
+use rules::interval::Interval;
+use rules::ledger::{Evidence, Ledger, close};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// Long enough for sources that count in steps of 10 ms to be within half a percent.
+const DEFAULT: Duration = Duration::from_secs(5);
+
+/// What a ledger of a command says where nobody saw whom it made.
+const UNSEEN_CHILDREN: &str = "nothing was traced: of the command's children only those that ran on at its end count as \
+                               its own; others are among other tasks, or unexplained";
+
+/// What is measured, and for how long.
+pub struct Task {
+    /// The CPUs to account for.
+    pub cpus: CpuSet,
+    /// Whether the scheduler and interrupts are traced.
+    pub trace: Trace,
+    /// Processes whose cycles are asked for.
+    pub pids: Vec<u32>,
+    /// A command to run, whose cycles are asked for too; none where it is empty.
+    pub command: Vec<OsString>,
+    /// Whether the command's output is kept out of ours.
+    pub beside_results: bool,
+    /// For how long; otherwise until the command ends, or for five seconds.
+    pub duration: Option<Duration>,
+}
+
+/// The ledger of an interval of this machine.
+pub struct Closed {
+    /// The ledger.
+    pub ledger: Ledger,
+    /// How the command ended, where it ended by itself.
+    pub status: Option<ExitStatus>,
+    /// The tracepoints, still open: closing them takes time, and a result comes first.
+    _tracer: Option<Tracer>,
+}
+
+/// Measures this machine, which is `host`, and closes its ledger.
+///
+/// Errors: one of the processes is none of a user; the command could not be run.
+pub fn measure(
+    host: &HostView,
+    task: &Task,
+    interrupt: &Interrupt,
+    gauge: &Gauge<'_>,
+) -> Result<Closed> {
+    let source = Live::this_machine();
+    task.pids.iter().try_for_each(|&pid| is_process(&source, pid))?;
+    let mut session = Session {
+        task,
+        source: &source,
+        host,
+        interrupt,
+        gauge,
+        chosen: task.pids.clone(),
+        command: None,
+        family: Vec::new(),
+        costs: Err(Missing::not_here("cost of an event", "interrupts were traced")),
+        edge: Err(Missing::not_here("edge of an interrupt", "nothing was traced")),
+    };
+    let (measured, status) = session.measure()?;
+    let audit = crate::advised::audit(&source, host);
+    let host_after = host::view(&source);
+    let traced = measured.traced;
+    let evidence = Evidence {
+        cpus: task.cpus.clone(),
+        traced: traced.totals,
+        clocks: measured.clocks,
+        costs: session.costs,
+        edge: session.edge,
+        chosen: session.chosen,
+        kin: descendants(&[traced.forks, session.family].concat(), session.command),
+        observer: std::process::id(),
+        kept_off: traced.kept_off,
+        host_after: Some(&host_after),
+        findings: &audit.findings,
+        ..Evidence::of(Interval { host, before: &measured.before, after: &measured.after })
+    };
+    let mut ledger = close(&evidence);
+    let why = ledger.cpus.iter().find_map(|cpu| evidence.traced.get(cpu)?.as_ref().err());
+    ledger.notes.extend(untraced(task.trace, why));
+    if session.command.is_some() && traced.tracer.is_none() {
+        ledger.notes.push(UNSEEN_CHILDREN.to_owned());
+    }
+    Ok(Closed { ledger, status, _tracer: traced.tracer })
+}
+
+/// What has to be said where something that was to be traced was counted instead.
+fn untraced(trace: Trace, why: Option<&Missing>) -> Option<String> {
+    let why = why.filter(|_| trace != Trace::Never)?;
+    Some(format!("tasks and interrupts were counted, not traced: {}", why.advice()))
+}
+
+/// Tasks that descend from the command that was run, each with it; and the threads of this program.
+fn descendants(forks: &[Fork], command: Option<u32>) -> BTreeMap<u32, u32> {
+    let observer = std::process::id();
+    let of_command = command.map(|pid| (kin(forks, pid, &[]), pid));
+    let own = (kin(forks, observer, command.as_slice()), observer);
+    let belong = |(tasks, pid): (BTreeSet<u32>, u32)| tasks.into_iter().map(move |tid| (tid, pid));
+    of_command.into_iter().chain([own]).flat_map(belong).collect()
+}
+
+/// Who descends from the command by the processes and threads that there are, as if each had been seen to come.
+fn family(source: &Live, command: u32) -> Vec<Fork> {
+    let processes = host::view(source).processes.unwrap_or_default();
+    let mut forks: Vec<Fork> =
+        processes.iter().map(|it| Fork { parent: it.parent, child: it.pid }).collect();
+    for pid in kin(&forks, command, &[]) {
+        let of_process = threads(source, pid).into_iter().filter(|tid| *tid != pid);
+        forks.extend(of_process.map(|tid| Fork { parent: pid, child: tid }));
+    }
+    forks
+}
+
+/// Refuses what is no process of a user: its cycles would be nobody's.
+fn is_process(source: &Live, pid: u32) -> Result<()> {
+    let source: &dyn Source = source;
+    let Ok(process) = source.parsed(&format!("/proc/{pid}/stat"), Process::parse) else {
+        bail!("there is no process {pid}");
+    };
+    if process.is_kernel_thread {
+        bail!("{pid} is the kernel thread {}, which has a line of its own", process.name);
+    }
+    let status = source.text(&format!("/proc/{pid}/status")).unwrap_or_default();
+    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    match group.map(str::trim) {
+        Some(group) if group != pid.to_string() => {
+            bail!("{pid} is a thread of process {group}: name that")
+        }
+        _ => Ok(()),
+    }
+}
+
+struct Session<'a> {
+    task: &'a Task,
+    source: &'a Live,
+    host: &'a HostView,
+    interrupt: &'a Interrupt,
+    gauge: &'a Gauge<'a>,
+    chosen: Vec<u32>,
+    /// The command that was run.
+    command: Option<u32>,
+    /// Who descended from whom when the command was over, where forks could not be traced.
+    family: Vec<Fork>,
+    /// What an interrupt costs, where they cannot be traced.
+    costs: Fact<EventCosts>,
+    /// What of an interrupt a trace does not show.
+    edge: Fact<EventCost>,
+}
+
+impl Session<'_> {
+    fn measure(&mut self) -> Result<(Measured, Option<ExitStatus>)> {
+        let cpus = &self.task.cpus;
+        let mut tracer =
+            choice::tracer(self.source, self.host, self.task.trace, cpus, self.interrupt);
+        match &mut tracer {
+            Ok(tracer) => self.edge = costs::edge(self.host, tracer),
+            Err(_) => self.costs = costs::costs(self.host, cpus),
+        }
+        let wanted = Wanted { groups_of: self.chosen.clone(), ..Wanted::ledger() };
+        let mut sampler = Sampler::open(Live::this_machine(), self.host, wanted);
+        let is_traced = tracer.is_ok();
+        let plan = Plan {
+            cpus: cpus.clone(),
+            tracer,
+            probes_clocks: !counts_cycles(&mut sampler),
+            followed: self.chosen.iter().flat_map(|pid| threads(self.source, *pid)).collect(),
+        };
+        let mut workload = None;
+        let Session { source, task, interrupt, gauge, chosen, command, family, .. } = self;
+        let measured = measure::observe(plan, &mut sampler, || {
+            if task.command.is_empty() {
+                measure::wait(interrupt, task.duration.unwrap_or(DEFAULT), gauge);
+            } else {
+                let started = Workload::start(&task.command, task.beside_results)?;
+                let pid = started.pid();
+                *command = Some(pid);
+                chosen.push(pid);
+                watch(workload.insert(started), task.duration, interrupt, gauge)?;
+                if !is_traced {
+                    *family = self::family(source, pid);
+                }
+            }
+            Ok(())
+        })?;
+        let Some(mut command) = workload else { return Ok((measured, None)) };
+        // What it does to end is no part of the interval.
+        let ended_by_itself = command.has_ended()?;
+        command.stop(interrupt)?;
+        let status = command.outcome()?;
+        Ok((measured, ended_by_itself.then_some(status)))
+    }
+}
+
+/// Whether a counter shows the clock of the CPUs.
+fn counts_cycles(sampler: &mut Sampler) -> bool {
+    let mut counters = facts::counters::Counters::unread();
+    sampler.sample(&mut counters);
+    counters.table(Family::Clocks).is_ok_and(|it| it.column("aperf").is_ok())
+}
+
+/// Waits until the command ends, the time is over or the user wants to stop.
+fn watch(
+    command: &Workload,
+    duration: Option<Duration>,
+    interrupt: &Interrupt,
+    gauge: &Gauge<'_>,
+) -> Result<()> {
+    let mut show = gauge(duration);
+    let (started, mut shown) = (now(), Duration::ZERO);
+    while !command.has_ended()? {
+        let elapsed = started.elapsed();
+        if elapsed.saturating_sub(shown) >= measure::STEP {
+            show(elapsed);
+            shown = elapsed;
+        }
+        let is_over = duration.is_some_and(|length| elapsed >= length);
+        if interrupt.wait(Duration::from_millis(10)) || is_over {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! The nodes that the command line names.
+
+use crate::passwords;
+use anyhow::{Context, Result, bail};
+use facts::secrets;
+use lab::commit::ENGINES;
+use lab::workload::Settings;
+use std::collections::BTreeSet;
+
+/// Where a node is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A process of this machine, in that control group where one is named.
+    Here(Option<String>),
+    /// An agent that ssh starts on another one.
+    Ssh(String),
+    /// An agent that listens, HOST:PORT.
+    Agent(String),
+}
+
+/// A node of the race.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What it is called.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// What is asked of its engine.
+    pub settings: Settings,
+}
+
+/// The options that may follow where a node is.
+const OPTIONS: &[&str] = &["cgroup", "cpus", "sessions", "folder", "engine", "dsn"];
+
+/// The nodes `NAME=WHERE[,OPTION=VALUE]...`, in the order given, and then those that are named by where they are. What a node does
+/// not say of its own is that of all, `shared`.
+pub fn planned(named: &[String], unnamed: &[String], shared: &Settings) -> Result<Vec<Node>> {
+    let named = named.iter().map(|text| {
+        let (name, rest) = text
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
+            .context("--node: expected NAME=WHERE, as in a=embedded")?;
+        passwords::refused_in("--node", name)?;
+        node(name, rest, shared).with_context(|| format!("--node {name}"))
+    });
+    let unnamed = unnamed.iter().map(|text| {
+        let name = host(text).with_context(|| {
+            let shown = secrets::masked_command(text);
+            format!("--nodes {shown}: expected ssh:HOST or agent:HOST:PORT; --node names others")
+        })?;
+        node(name, text, shared).with_context(|| format!("--nodes, {name}"))
+    });
+    let nodes: Vec<Node> = named.chain(unnamed).collect::<Result<_>>()?;
+    if nodes.len() < 2 {
+        bail!("a race takes two nodes, as in --node a=embedded --node b=embedded,cgroup=FOLDER");
+    }
+    let mut names = BTreeSet::new();
+    if let Some(twice) = nodes.iter().find(|it| !names.insert(&it.name)) {
+        bail!("two nodes are called {}: --node NAME=WHERE gives each a name", twice.name);
+    }
+    Ok(nodes)
+}
+
+/// The host of a place elsewhere.
+fn host(place: &str) -> Option<&str> {
+    if let Some(host) = place.strip_prefix("ssh:") {
+        return Some(host.rsplit('@').next().unwrap_or(host));
+    }
+    // Two tunnels of one machine differ by their ports.
+    place.strip_prefix("agent:")
+}
+
+fn node(name: &str, text: &str, shared: &Settings) -> Result<Node> {
+    let (place, own) = split(text)?;
+    let mut settings = shared.clone();
+    let mut group = None;
+    for (option, value) in own {
+        let value = value.clone();
+        match option {
+            "cgroup" => group = Some(value),
+            "cpus" => settings.cpus = Some(value),
+            "sessions" => {
+                let count = value.parse().ok().filter(|it| *it > 0);
+                settings.sessions =
+                    Some(count.with_context(|| format!("sessions={value}: expected a number"))?);
+            }
+            "folder" => settings.folder = Some(value),
+            "engine" => settings.engine = Some(value),
+            _ => settings.dsn = Some(value),
+        }
+    }
+    let place = if let Some(host) = place.strip_prefix("ssh:") {
+        // A host that begins with a dash would be an option of ssh.
+        if host.is_empty() || host.starts_with('-') {
+            bail!("{host:?} is no host for ssh");
+        }
+        Place::Ssh(host.to_owned())
+    } else if let Some(address) = place.strip_prefix("agent:") {
+        let port = address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+        if port.is_none() {
+            bail!("expected agent:HOST:PORT, as in agent:127.0.0.1:7078");
+        }
+        Place::Agent(address.to_owned())
+    } else {
+        let given =
+            if ENGINES.contains(&&*place) { &mut settings.engine } else { &mut settings.dsn };
+        if given.replace(place).is_some() {
+            bail!("it says already what commits; leave out engine= or dsn=");
+        }
+        Place::Here(group.take())
+    };
+    if let Some(group) = group {
+        bail!(
+            "cgroup={group} is for nodes of this machine; start the agent of another one in its group"
+        );
+    }
+    Ok(Node { name: name.to_owned(), place, settings })
+}
+
+/// A place and the options after it. A comma in a value is one: `cpus=0,2`, a DSN with two hosts.
+fn split(text: &str) -> Result<(String, Vec<(&'static str, String)>)> {
+    let mut parts = text.split(',');
+    let mut place = parts.next().unwrap_or_default().to_owned();
+    let mut own: Vec<(&'static str, String)> = Vec::new();
+    for part in parts {
+        let option = part.split_once('=');
+        let known =
+            option.and_then(|(key, value)| Some((*OPTIONS.iter().find(|it| **it == key)?, value)));
+        match (known, own.last_mut()) {
+            (Some((key, value)), _) => own.push((key, value.to_owned())),
+            (None, Some((_, value))) => value.extend([",", part]),
+            (None, None) => place.extend([",", part]),
+        }
+    }
+    let is_dsn = !ENGINES.iter().any(|it| place.starts_with(&format!("{it},")))
+        && !["ssh:", "agent:"].iter().any(|it| place.starts_with(it));
+    if !is_dsn && place.contains(',') {
+        let known = OPTIONS.join(", ");
+        let unknown = place.split_once(',').map_or("", |it| it.1);
+        bail!("{unknown}: no option of a node; there are {known}");
+    }
+    if place.is_empty() {
+        bail!("it does not say where the node is");
+    }
+    Ok((place, own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of options and their values.
+    fn nodes(words: &[&str]) -> Result<Vec<Node>, String> {
+        let (mut named, mut unnamed, mut shared) = (Vec::new(), Vec::new(), Settings::default());
+        for option in words.chunks(2) {
+            match option {
+                ["--node", node] => named.push((*node).to_owned()),
+                ["--nodes", nodes] => unnamed.extend(nodes.split(',').map(str::to_owned)),
+                ["--sessions", count] => shared.sessions = Some(count.parse().unwrap()),
+                other => panic!("{other:?}"),
+            }
+        }
+        planned(&named, &unnamed, &shared).map_err(|it| format!("{it:#}"))
+    }
+
+    #[test]
+    fn a_node_is_an_engine_or_a_server_here_or_an_agent_elsewhere() {
+        let words = [
+            "--node",
+            "a=embedded,cgroup=/sys/fs/cgroup/b,cpus=0,2-3",
+            "--node",
+            "b=host=/tmp,/var/run port=5433,sessions=4",
+            "--node",
+            "c=ssh:root@db1,dsn=postgresql:///t,engine=postgresql",
+            "--nodes",
+            "agent:127.0.0.1:7078,ssh:root@db2",
+            "--sessions",
+            "64",
+        ];
+        let found = nodes(&words).unwrap();
+        let names: Vec<&str> = found.iter().map(|it| &*it.name).collect();
+        assert_eq!(names, ["a", "b", "c", "127.0.0.1:7078", "db2"]);
+        assert_eq!(found[0].place, Place::Here(Some("/sys/fs/cgroup/b".to_owned())));
+        let Settings { engine, cpus, sessions, .. } = &found[0].settings;
+        assert_eq!(
+            (engine.as_deref(), cpus.as_deref(), *sessions),
+            (Some("embedded"), Some("0,2-3"), Some(64))
+        );
+        let Settings { engine, dsn, sessions, .. } = &found[1].settings;
+        assert_eq!(
+            (engine, dsn.as_deref(), *sessions),
+            (&None, Some("host=/tmp,/var/run port=5433"), Some(4))
+        );
+        assert_eq!(found[2].place, Place::Ssh("root@db1".to_owned()));
+        assert_eq!(found[2].settings.dsn.as_deref(), Some("postgresql:///t"));
+        assert_eq!(found[3].place, Place::Agent("127.0.0.1:7078".to_owned()));
+    }
+
+    #[test]
+    fn what_names_no_node_is_refused_and_says_what_would() {
+        for (words, why) in [
+            (&["--node", "a=embedded"][..], "two nodes"),
+            (&["--node", "embedded", "--node", "b=embedded"], "NAME=WHERE"),
+            (&["--node", "a=embedded", "--node", "a=embedded"], "two nodes are called a"),
+            (&["--node", "a=", "--node", "b=embedded"], "where the node is"),
+            (&["--node", "a=ssh:db1,colour=red", "--node", "b=embedded"], "colour=red: no option"),
+            (&["--node", "a=embedded,colour=red", "--node", "b=embedded"], "colour=red: no option"),
+            (&["--node", "a=embedded,sessions=many", "--node", "b=embedded"], "expected a number"),
+            (&["--node", "a=embedded,dsn=x,engine=mariadb", "--node", "b=embedded"], "leave out"),
+            (&["--nodes", "db1,db2"], "ssh:HOST"),
+            (&["--nodes", "agent:db1,ssh:db2"], "agent:HOST:PORT"),
+            (&["--nodes", "ssh:-oProxyCommand=x,ssh:db2"], "no host"),
+            (
+                &["--node", "a=ssh:db1,cgroup=/sys/fs/cgroup/b", "--nodes", "ssh:db2"],
+                "this machine",
+            ),
+        ] {
+            let refused = nodes(words).unwrap_err();
+            assert!(refused.contains(why), "{words:?}: {refused}");
+        }
+    }
+}

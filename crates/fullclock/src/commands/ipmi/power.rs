@@ -1,0 +1,42 @@
+//! `fullclock ipmi power`: what the board draws against the controller's limit, and PROCHOT# at the same moments.
+
+use crate::cli::Arguments;
+use crate::commands::ipmi::options::PowerArguments;
+use crate::output::{self};
+use anyhow::{Result, ensure};
+use engine::interrupt::Interrupt;
+use engine::ipmi::power::Session;
+use host::Live;
+use report::ipmi::power::{json, text};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// No controller measures more often.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+pub(super) fn run(arguments: &Arguments, options: &PowerArguments) -> Result<ExitCode> {
+    ensure!(
+        options.interval >= SHORTEST,
+        "--interval {:?} is too short: no controller measures more often than every 100ms",
+        options.interval
+    );
+    let live = Live::this_machine();
+    let host = host::view(&live);
+    let interrupt = Interrupt::listen()?;
+    let times = (options.interval, options.timeout);
+    let mut session = Session::begin(&host, &live, times, &interrupt)?;
+    let told = format!("asking for {:?}; Ctrl-C ends it earlier ...", options.duration);
+    let ended = output::with_progress(&arguments.output, &told, || {
+        session.run(options.duration, &interrupt)
+    });
+    let power = session.finish();
+    if !power.samples.is_empty() {
+        output::print(&if arguments.output.json {
+            json(&power)?
+        } else {
+            text(&power, output::style(arguments.output.color))
+        })?;
+    }
+    // What there is was shown; that it is not all is no success.
+    ended.map(|()| ExitCode::SUCCESS)
+}

@@ -1,0 +1,102 @@
+//! `fullclock ledger`: where the cycles of this machine went.
+
+use crate::cli::{Arguments, cpu_list, trace};
+use crate::output;
+use crate::tell::tell;
+use anyhow::{Context, Result};
+use clap::Args;
+use engine::interrupt::Interrupt;
+use engine::ledger::{self, Period, Point, Task, point};
+use engine::measure::choice::{Trace, within};
+use engine::measure::command::exit_code;
+use facts::{CpuSet, HostView, quantity};
+use host::Live;
+use rules::ledger::Ledger;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// What is accounted for, and how.
+#[derive(Args, Debug)]
+pub(crate) struct LedgerArguments {
+    /// How long to measure: 500ms, 5s, 2m; asks a COMMAND that still runs then to end [default: 5s, or until it ends]
+    #[arg(short, long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) duration: Option<Duration>,
+    /// The CPUs to account for, a list like 0-3,8 [default: all that are online]
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// A process whose cycles are asked for; may be given several times
+    #[arg(short, long = "pid", value_name = "PID", conflicts_with = "spin")]
+    pub(crate) pids: Vec<u32>,
+    /// Occupy the CPUs and ask how much of each one task could get; only out of production
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) spin: bool,
+    /// Whether to trace the scheduler and interrupts: auto does so where it is allowed and costs little
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = trace())]
+    pub(crate) trace: Trace,
+    /// A recording made by `fullclock watch --record`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pids", "spin", "duration", "command"])]
+    pub(crate) from: Option<PathBuf>,
+    /// Of a recording, the samples from then on: 90s or 5m after its start, 12:14:05 or 2026-11-20T12:14:05Z in UTC
+    #[arg(long, value_name = "WHEN", requires = "from", value_parser = point)]
+    pub(crate) since: Option<Point>,
+    /// Of a recording, the samples up to then
+    #[arg(long, value_name = "WHEN", requires = "from", value_parser = point)]
+    pub(crate) until: Option<Point>,
+    /// A command to run and measure
+    #[arg(value_name = "COMMAND", last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock ledger                        five seconds of the whole machine
+  fullclock ledger -d 30s --pid 4711      one process; its children are others
+  fullclock ledger -- pgbench -T 60       until the command ends
+  fullclock ledger --cpus 4-7 --verbose   every part, source and uncertainty
+  fullclock ledger --cpus 4-7 --spin      what one task could get; occupies them
+  fullclock ledger --from friday.tape     of a recording
+  fullclock ledger --from friday.tape --since 12:14 --until 12:20";
+
+pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<ExitCode> {
+    if let Some(file) = &options.from {
+        return recorded(arguments, options, file);
+    }
+    let host = host::view(&Live::this_machine());
+    let online = host.topology.online.as_ref().map_err(Clone::clone)?;
+    let task = Task {
+        cpus: within(options.cpus.as_ref(), online)?,
+        trace: options.trace,
+        pids: options.pids.clone(),
+        command: options.command.clone(),
+        beside_results: arguments.output.json,
+        duration: options.duration,
+    };
+    let interrupt = Interrupt::listen()?;
+    let gauge = output::gauge(&arguments.output, arguments.audit.verbose);
+    let closed = if options.spin {
+        ledger::spun(&host, &task, &interrupt, &gauge)
+    } else {
+        ledger::measure(&host, &task, &interrupt, &gauge)?
+    };
+    print(arguments, "this machine", &host, &closed.ledger)?;
+    Ok(closed.status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+fn recorded(arguments: &Arguments, options: &LedgerArguments, file: &Path) -> Result<ExitCode> {
+    let period = Period::new(options.since.as_ref(), options.until.as_ref());
+    let found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
+    print(arguments, &file.display().to_string(), &found.host, &found.ledger)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(arguments: &Arguments, name: &str, host: &HostView, ledger: &Ledger) -> Result<()> {
+    let text = if arguments.output.json {
+        report::ledger::json::ledger(host, ledger).context("cannot write JSON")?
+    } else {
+        let style = output::style(arguments.output.color);
+        report::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
+    };
+    output::print(&text)
+}
