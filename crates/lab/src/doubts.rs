@@ -7,7 +7,7 @@ use crate::doubt::{Doubt, Raised};
 use crate::experiment::analysis::LEAST_BLOCKS;
 use crate::record::{Arm, Record};
 use crate::stats::{Sample, change_point, outliers, warm_up};
-use crate::trial::{Surroundings, Trial};
+use crate::trial::{Trial, TrialContext};
 use std::collections::BTreeSet;
 
 /// Throttling in any part of a trial is a doubt: a millisecond a second of it is 0.1 %, less than what is compared.
@@ -81,7 +81,7 @@ fn throttled(side: &Side<'_>) -> Option<Doubt> {
 }
 
 /// The highest value of a metric's parts.
-fn most(surroundings: &Surroundings, id: &str) -> f64 {
+fn most(surroundings: &TrialContext, id: &str) -> f64 {
     let readings = surroundings.metrics.iter().filter(|it| it.metric == id);
     readings.filter_map(|it| it.value.value().copied()).fold(0.0, f64::max)
 }
@@ -213,7 +213,7 @@ mod tests {
         };
         let throttled = after(|it| {
             let metrics = vec![metric("throttle-events", 0.5), metric("steal", 9.0)];
-            let around = Surroundings { metrics, ..Surroundings::default() };
+            let around = TrialContext { metrics, ..TrialContext::default() };
             it.trials[2].surroundings = Known::Value(around);
         });
         assert_eq!(throttled, r#"[{"doubt":"throttled","trials":1}]"#);
@@ -224,10 +224,10 @@ mod tests {
         };
         let taken = after(|it| {
             for trial in &mut it.trials {
-                trial.surroundings = Known::Value(Surroundings {
+                trial.surroundings = Known::Value(TrialContext {
                     window_ns: 1_000_000_000,
                     ledger: vec![line("stolen"), line("kernel-threads"), line("useful")],
-                    ..Surroundings::default()
+                    ..TrialContext::default()
                 });
             }
         });

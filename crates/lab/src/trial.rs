@@ -103,7 +103,7 @@ pub struct Trial {
     /// before and after all of them.
     pub clock: Known<TrialClock>,
     /// From about one second before it to its end; of trials whose pieces took turns, to the end of all of them.
-    pub surroundings: Known<Surroundings>,
+    pub surroundings: Known<TrialContext>,
 }
 
 impl Trial {
@@ -161,7 +161,7 @@ impl TrialClock {
 
 /// What the CPUs did from about one second before a trial to its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Surroundings {
+pub struct TrialContext {
     /// The CPUs, as the kernel writes lists.
     pub cpus: String,
     /// How long, in nanoseconds.
@@ -174,7 +174,7 @@ pub struct Surroundings {
     pub metrics: Vec<Reading>,
 }
 
-impl Surroundings {
+impl TrialContext {
     /// The metric of the clock of busy CPUs, where counters show it.
     pub(crate) const CLOCK: &str = "busy-mhz";
 

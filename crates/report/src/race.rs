@@ -126,7 +126,7 @@ pub fn ready(name: &str, offset: &Offset) -> String {
 mod tests {
     use super::*;
     use lab::known::Known;
-    use lab::trial::{Better, Reading, Surroundings, TrialClock};
+    use lab::trial::{Better, Reading, TrialClock, TrialContext};
 
     fn trial(failed: Option<&str>, marks: Vec<Mark>) -> Trial {
         let figure = |name: &str, value| Figure {
@@ -166,7 +166,7 @@ mod tests {
             part: String::new(),
             value: Known::Value(2750.0),
         }];
-        let around = Surroundings { metrics, ..Surroundings::default() };
+        let around = TrialContext { metrics, ..TrialContext::default() };
         let counted = Trial { surroundings: Known::Value(around), ..probed };
         assert!(table.lines(0, &counted).ends_with("2.75 GHz\n"));
         assert!(lines[2].ends_with("! /sys/fs/cgroup/b: 0.25 CPUs -> no quota"), "{first}");

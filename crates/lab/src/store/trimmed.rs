@@ -6,7 +6,7 @@ use crate::doubt::Raised;
 use crate::experiment::Experiment;
 use crate::known::Known;
 use crate::record::{Arm, Fingerprint, Record};
-use crate::trial::{Surroundings, Trial};
+use crate::trial::{Trial, TrialContext};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
@@ -80,7 +80,7 @@ fn one_by_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Trial>, 
             while let Some(mut trial) = list.next_element::<Trial>()? {
                 if let Known::Value(surroundings) = &mut trial.surroundings {
                     surroundings.ledger = Vec::new();
-                    surroundings.metrics.retain(|it| it.metric == Surroundings::CLOCK);
+                    surroundings.metrics.retain(|it| it.metric == TrialContext::CLOCK);
                     surroundings.metrics.shrink_to_fit();
                 }
                 trials.push(trial);
@@ -109,7 +109,7 @@ mod tests {
             if let Some(it) = trial.surroundings.value() {
                 assert!(
                     it.ledger.is_empty()
-                        && it.metrics.iter().all(|it| it.metric == Surroundings::CLOCK)
+                        && it.metrics.iter().all(|it| it.metric == TrialContext::CLOCK)
                 );
             }
             trial.surroundings = written.surroundings.clone();

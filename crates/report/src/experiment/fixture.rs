@@ -5,7 +5,7 @@ use lab::experiment::{Design, Experiment, Factor, arms};
 use lab::known::Known;
 use lab::record::{Arm, Record};
 use lab::stats::Interval;
-use lab::trial::{Better, Figure, FigureShape, Reading, Share, Surroundings, Trial, TrialClock};
+use lab::trial::{Better, Figure, FigureShape, Reading, Share, Trial, TrialClock, TrialContext};
 use std::time::Duration;
 
 /// Twelve blocks of eight combinations for each of two workloads; one trial failed.
@@ -104,7 +104,7 @@ fn surroundings(
     hertz: f64,
     seconds: f64,
     mut noise: impl FnMut(f64) -> f64,
-) -> Surroundings {
+) -> TrialContext {
     let is_c6 = levels.get(1) != Some(&1);
     let reading = |metric: &str, part: &str, value: f64| Reading {
         metric: metric.to_owned(),
@@ -117,7 +117,7 @@ fn surroundings(
         reading("core-residency", "C6", if is_c6 { 54.0 * noise(0.2) } else { 0.0 }),
         reading("temperature", "", 40.0 + hertz / 1.5e8 * noise(0.1)),
     ];
-    Surroundings {
+    TrialContext {
         cpus: "3".to_owned(),
         window_ns: ((seconds + 1.0) * 1e9) as u64,
         ledger: ledger(hertz),

@@ -6,7 +6,7 @@
 use crate::compare::Measure;
 use crate::experiment::Parts;
 use crate::record::Record;
-use crate::trial::{Surroundings, Trial};
+use crate::trial::{Trial, TrialContext};
 use std::collections::BTreeMap;
 
 /// One quantity, by arm and block.
@@ -100,7 +100,7 @@ pub(super) fn is_good(trial: &Trial) -> bool {
 }
 
 /// Power of all packages; a domain with a slash in its name is a part of one.
-pub(super) fn watts(around: &Surroundings) -> Option<f64> {
+pub(super) fn watts(around: &TrialContext) -> Option<f64> {
     let is_package = |part: &str| part.starts_with("package-") && !part.contains('/');
     let of_package =
         around.metrics.iter().filter(|it| it.metric == "watts" && is_package(&it.part));
@@ -173,7 +173,7 @@ mod tests {
             value: Known::Value(value),
         };
         let mut of = trial(0, 1, 1.0, 1e9);
-        of.surroundings = Known::Value(Surroundings {
+        of.surroundings = Known::Value(TrialContext {
             ledger: vec![
                 line("ticks", "", Known::Value(0.25)),
                 line("slow-clock", "limit", Known::Value(0.25)),
@@ -185,7 +185,7 @@ mod tests {
                 watts("package-0/core", 3.0),
                 watts("package-1", 2.0),
             ],
-            ..Surroundings::default()
+            ..TrialContext::default()
         });
         assert_eq!(shares(&of), [("ticks", 0.75)]);
         assert_eq!(Measured::of(&record(vec![of])).watts.of_arm(0), [(0, 6.0)]);

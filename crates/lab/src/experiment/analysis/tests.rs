@@ -7,7 +7,7 @@ use super::*;
 use crate::compare::fixture::{record, trial};
 use crate::experiment::{Design, Experiment, Factor, Shape, arms};
 use crate::record::Record;
-use crate::trial::{Reading, Share, Surroundings};
+use crate::trial::{Reading, Share, TrialContext};
 use std::f64::consts::LN_2;
 
 /// Ten blocks of a study; each trial takes 2^`slowness` seconds of its workload and levels, in cycles of `hertz`.
@@ -168,7 +168,7 @@ fn the_ledger_and_the_power_move_with_the_factor_that_moves_them() {
             share: Known::Value(share + 1e-4 * f64::from(trial.block % 3)),
         };
         let (metric, part) = ("watts".to_owned(), "package-0".to_owned());
-        trial.surroundings = Known::Value(Surroundings {
+        trial.surroundings = Known::Value(TrialContext {
             ledger: vec![
                 share("ticks", 0.1 * at),
                 share("idle", 0.5 - 0.2 * at),
@@ -179,7 +179,7 @@ fn the_ledger_and_the_power_move_with_the_factor_that_moves_them() {
                 part,
                 value: Known::Value(50.0 + 20.0 * at + 0.1 * f64::from(trial.block)),
             }],
-            ..Surroundings::default()
+            ..TrialContext::default()
         });
     }
     let found = analyse(&record).unwrap();
@@ -210,7 +210,7 @@ fn a_loss_that_chance_may_have_moved_among_many_is_not_told() {
             share: Known::Value(if it == 0 { 0.1 + 0.01 * at * sign } else { 0.02 }),
         });
         let ledger = lines.collect();
-        trial.surroundings = Known::Value(Surroundings { ledger, ..Surroundings::default() });
+        trial.surroundings = Known::Value(TrialContext { ledger, ..TrialContext::default() });
     }
     let found = analyse(&record).unwrap();
     assert!(found.workloads[0].effects[0].ledger.is_empty(), "{found:?}");
