@@ -103,7 +103,9 @@ fn trial(arm: usize, block: u32, seconds: f64) -> Trial {
         clock: Known::Value(TrialClock { before_hz: 3e9 / seconds, after_hz: 3e9 / seconds }),
         surroundings: Known::Value(TrialContext {
             ledger: LOSSES.iter().map(|it| share(it.id)).collect(),
-            metrics: vec![watts("package-0"), watts("package-0/core"), watts("package-1")],
+            metrics: [watts("package-0"), watts("package-0/core"), watts("package-1")]
+                .into_iter()
+                .collect(),
             ..TrialContext::default()
         }),
         ..Trial::of_one_task(arm, block, seconds)

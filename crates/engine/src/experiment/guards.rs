@@ -76,18 +76,22 @@ fn kept(number: u32, it: &Watched) -> Result<(), Failure> {
 fn hottest(around: &TrialContext) -> Known<f64> {
     let sensors = || around.metrics.iter().filter(|it| it.metric == "temperature");
     let readings = sensors().filter_map(|it| it.value.value().copied());
-    let why = sensors().find_map(|it| it.value.reason()).unwrap_or("no sensor was read");
-    let missing = || Known::Missing { missing: why.to_owned() };
+    let missing = || {
+        let why = sensors().find_map(|it| it.value.reason().map(str::to_owned));
+        Known::missing(why.unwrap_or_else(|| "no sensor was read".to_owned()))
+    };
     readings.reduce(f64::max).map_or_else(missing, Known::Value)
 }
 
 /// All parts of a line of the ledger; missing where there is none, or one of them is.
 fn share(around: &TrialContext, id: &str) -> Known<f64> {
     let lines = || around.ledger.iter().filter(|it| it.loss == id);
-    let why = lines().find_map(|it| it.share.reason());
-    match why.or_else(|| lines().next().is_none().then_some("the ledger has no such line")) {
-        Some(why) => Known::Missing { missing: why.to_owned() },
-        None => Known::Value(lines().filter_map(|it| it.share.value()).sum()),
+    if lines().next().is_none() {
+        return Known::missing("the ledger has no such line");
+    }
+    match lines().find_map(|it| it.share.reason().map(str::to_owned)) {
+        Some(why) => Known::missing(why),
+        None => Known::Value(lines().filter_map(|it| it.share.value().copied()).sum()),
     }
 }
 
@@ -121,7 +125,7 @@ mod tests {
             value: value.clone(),
         };
         good(Known::Value(TrialContext {
-            ledger: vec![share("stolen", stolen), share("other-tasks", Known::Value(0.0))],
+            ledger: vec![share("stolen", stolen), share("other-tasks", Known::Value(0.0))].into(),
             metrics: degrees.iter().map(reading).collect(),
             ..TrialContext::default()
         }))

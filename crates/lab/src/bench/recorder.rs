@@ -8,7 +8,7 @@
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::threads::on_each;
-use crate::trial::{Reading, Share, TrialClock, TrialContext};
+use crate::trial::{PackedList, Reading, Share, TrialClock, TrialContext};
 use facts::counters::Counters;
 use facts::probe::{ClockReading, EventCosts};
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu, Why};
@@ -208,7 +208,7 @@ fn surroundings(
         window_ns: ledger.wall_ns,
         unexplained: ledger.unexplained_ns as f64 / capacity,
         ledger: shares(&ledger, capacity),
-        metrics: readings(&interval, cpus),
+        metrics: readings(&interval, cpus).into(),
     }
 }
 
@@ -245,7 +245,7 @@ fn evidence<'a>(
     }
 }
 
-fn shares(ledger: &Ledger, capacity: f64) -> Vec<Share> {
+fn shares(ledger: &Ledger, capacity: f64) -> PackedList<Share> {
     let share = |line: &rules::ledger::Line| Share {
         loss: line.loss.id.to_owned(),
         part: line.part.clone(),

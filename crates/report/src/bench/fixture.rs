@@ -82,7 +82,7 @@ fn trial(arm: usize, block: u32, at: usize, pattern: Pattern) -> Trial {
         surroundings: Known::Value(TrialContext {
             cpus: "2".to_owned(),
             window_ns: (seconds * 1e9) as u64 + 1_000_000_000,
-            ledger: vec![lost("ticks", 0.0073), lost("interrupts", 0.0002)],
+            ledger: vec![lost("ticks", 0.0073), lost("interrupts", 0.0002)].into(),
             ..TrialContext::default()
         }),
         ..Trial::of_one_task(arm, block, seconds)

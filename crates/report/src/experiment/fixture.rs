@@ -67,7 +67,7 @@ pub(crate) fn record(design: &Design, n_blocks: u32) -> Record {
     }
     if let Some(trial) = record.trials.get_mut(4) {
         trial.failed = Some("it ended with exit code 3".to_owned());
-        trial.outcome.figures.clear();
+        trial.outcome.figures = Vec::new().into();
     }
     let settings = [("cpu model", "Made Up 9000"), ("kernel", "6.12.0"), ("turbo", "on")];
     record.machine.0 = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
@@ -91,7 +91,7 @@ fn trial(workload: usize, levels: &[usize], random: &mut fastrand::Rng) -> Trial
     let mut trial = Trial::of_one_task(0, 0, seconds);
     if workload != 0 {
         let shape = FigureShape { name: "speed", unit: "M/s", better: Better::Higher };
-        trial.outcome.figures = vec![Figure::of(shape, hertz / 9e6 * noise(0.008))];
+        trial.outcome.figures = vec![Figure::of(shape, hertz / 9e6 * noise(0.008))].into();
     }
     let after_hz = hertz * noise(0.001);
     trial.clock = Known::Value(TrialClock { before_hz: hertz, after_hz });
@@ -120,9 +120,9 @@ fn surroundings(
     TrialContext {
         cpus: "3".to_owned(),
         window_ns: ((seconds + 1.0) * 1e9) as u64,
-        ledger: ledger(hertz),
+        ledger: ledger(hertz).into(),
         unexplained: 0.002,
-        metrics,
+        metrics: metrics.into(),
     }
 }
 
