@@ -6,7 +6,7 @@ mod notes;
 mod recordings;
 
 use crate::cli::{Arguments, RaceArguments};
-use crate::commands::agent;
+use crate::commands::{agent, bench};
 use crate::output::{self};
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
@@ -103,12 +103,7 @@ fn finish(
     let file = kept.as_ref().ok().and_then(Option::as_deref);
     let mut report = Report::of(&record, file);
     report.recordings = file.map(recordings).unwrap_or_default();
-    let text = if arguments.output.json {
-        report::bench::json(&report)?
-    } else {
-        report::bench::text(&report, output::style(arguments.output.color))
-    };
-    output::print(&text)?;
+    bench::print(arguments, &report)?;
     raced?;
     kept.context("the result is printed, but not kept")?;
     Ok(ExitCode::SUCCESS)
