@@ -9,7 +9,7 @@ use lab::experiment::analysis::analyse;
 use lab::experiment::{Design, Experiment, Factor, arms};
 use lab::known::Known;
 use lab::record::{Arm, Record};
-use lab::trial::{Reading, Share, Surroundings, Trial, TrialClock};
+use lab::trial::{Reading, Share, Trial, TrialClock, TrialContext};
 use rules::losses::LOSSES;
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
@@ -101,10 +101,12 @@ fn trial(arm: usize, block: u32, seconds: f64) -> Trial {
     Trial {
         number: 1,
         clock: Known::Value(TrialClock { before_hz: 3e9 / seconds, after_hz: 3e9 / seconds }),
-        surroundings: Known::Value(Surroundings {
+        surroundings: Known::Value(TrialContext {
             ledger: LOSSES.iter().map(|it| share(it.id)).collect(),
-            metrics: vec![watts("package-0"), watts("package-0/core"), watts("package-1")],
-            ..Surroundings::default()
+            metrics: [watts("package-0"), watts("package-0/core"), watts("package-1")]
+                .into_iter()
+                .collect(),
+            ..TrialContext::default()
         }),
         ..Trial::of_one_task(arm, block, seconds)
     }

@@ -1,13 +1,14 @@
 //! Which arms of which records are compared, and the result for each pair.
 
 use crate::compare::{
-    Evidence, LEVEL, Measure, Side, Verdict, block_differences, doubts_of_either, interleaved,
-    judge_differences, separate,
+    Evidence, LEVEL, Measure, Side, Verdict, block_differences, block_differences_by,
+    doubts_of_either, interleaved, judge_differences, separate,
 };
 use crate::doubt::Raised;
 use crate::known::Known;
 use crate::record::Record;
 use crate::stats::{Claim, Sample, cliffs_delta, holm, median};
+use crate::trial::Trial;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -136,7 +137,7 @@ pub fn within(record: &Record) -> Vec<Comparison> {
 pub fn between(a: Side<'_>, b: Side<'_>) -> Result<Comparison, String> {
     let shape = |it: &Record| {
         let figure = it.trials.first()?.outcome.figures.first()?;
-        Some((figure.name.clone(), figure.unit.clone(), figure.better))
+        Some((figure.name.to_owned(), figure.unit.to_owned(), figure.better))
     };
     let (of_a, of_b) = (shape(a.record), shape(b.record));
     if let (Some((name_a, unit_a, _)), Some((name_b, unit_b, _))) = (&of_a, &of_b)
@@ -176,11 +177,8 @@ pub fn ranking(record: &Record) -> Vec<Ranked> {
 fn ranked(record: &Record, arm: usize) -> Option<Ranked> {
     let figures = record.trials.iter().filter(|it| it.arm == arm);
     let figures = figures.filter_map(|it| Some(it.outcome.figures.first()?.value)).collect();
-    let others = evidence(&block_differences(
-        &one_against_others(record, arm).trials,
-        Measure::Figure,
-        (0, 1),
-    ));
+    let side = |it: &Trial| Some(usize::from(it.arm == arm));
+    let others = evidence(&block_differences_by(&record.trials, Measure::Figure, side));
     Some(Ranked {
         arm: record.arms[arm].name.clone(),
         median: median(&Sample::new(figures).ok()?),
@@ -188,17 +186,6 @@ fn ranked(record: &Record, arm: usize) -> Option<Ranked> {
         against_others: known(others),
         is_claimed: false,
     })
-}
-
-/// The same trials, with every other arm as arm 0 and this one as arm 1.
-fn one_against_others(record: &Record, arm: usize) -> Record {
-    let mut record = record.clone();
-    for trial in &mut record.trials {
-        trial.arm = usize::from(trial.arm == arm);
-        // Neither is looked at, and both are most of it.
-        trial.surroundings = Known::missing(String::new());
-    }
-    record
 }
 
 fn effect_size(a: (&Record, usize), b: (&Record, usize)) -> Known<f64> {
@@ -233,7 +220,7 @@ fn known(evidence: Option<Evidence>) -> Known<Evidence> {
 
 fn figure(record: &Record) -> String {
     let first = record.trials.first().and_then(|it| it.outcome.figures.first());
-    first.map_or_else(String::new, |it| it.name.clone())
+    first.map_or_else(String::new, |it| it.name.to_owned())
 }
 
 #[cfg(test)]
@@ -258,7 +245,7 @@ mod tests {
             between(Side { name: "A", record: a, arm: 0 }, Side { name: "B", record: b, arm: 0 })
         };
         assert!(compared(&a, &b).is_ok());
-        b.trials[0].outcome.figures[0].name = "tps".to_owned();
+        b.trials[0].outcome.figures.edit(|it| it[0].name = "tps".to_owned());
         assert!(compared(&a, &b).unwrap_err().contains("tps"));
     }
 
@@ -290,7 +277,7 @@ mod tests {
         };
         let one = moment(1.0, 2e9, 0.001);
         let mut other = one.clone();
-        other.trials[0].outcome.figures[0].name = "tps".to_owned();
+        other.trials[0].outcome.figures.edit(|it| it[0].name = "tps".to_owned());
         assert_eq!(compared(&[record(blocks((1.0, 2e9), (1.01, 2e9), 0.001))]), Ok(1));
         assert_eq!(compared(&[one.clone(), one.clone()]), Ok(1));
         assert_eq!(compared(&[one.clone(), one.clone(), one.clone()]), Ok(2));

@@ -7,7 +7,7 @@ use crate::doubt::{Doubt, Raised};
 use crate::experiment::analysis::LEAST_BLOCKS;
 use crate::record::{Arm, Record};
 use crate::stats::{Sample, change_point, outliers, warm_up};
-use crate::trial::{Surroundings, Trial};
+use crate::trial::{Trial, TrialContext};
 use std::collections::BTreeSet;
 
 /// Throttling in any part of a trial is a doubt: a millisecond a second of it is 0.1 %, less than what is compared.
@@ -81,7 +81,7 @@ fn throttled(side: &Side<'_>) -> Option<Doubt> {
 }
 
 /// The highest value of a metric's parts.
-fn most(surroundings: &Surroundings, id: &str) -> f64 {
+fn most(surroundings: &TrialContext, id: &str) -> f64 {
     let readings = surroundings.metrics.iter().filter(|it| it.metric == id);
     readings.filter_map(|it| it.value.value().copied()).fold(0.0, f64::max)
 }
@@ -119,8 +119,8 @@ fn other_load(side: &Side<'_>) -> Option<Doubt> {
 fn taken(side: &Side<'_>, losses: &[&str]) -> f64 {
     let (mut taken, mut windows) = (0.0, 0.0);
     for around in side.trials.iter().filter_map(|it| it.surroundings.value()) {
-        let lines = around.ledger.iter().filter(|it| losses.contains(&&*it.loss));
-        let share: f64 = lines.filter_map(|it| it.share.value()).sum();
+        let lines = around.ledger.iter().filter(|it| losses.contains(&it.loss));
+        let share: f64 = lines.filter_map(|it| it.share.value().copied()).sum();
         taken += share * around.window_ns as f64;
         windows += around.window_ns as f64;
     }
@@ -212,8 +212,8 @@ mod tests {
             value: Known::Value(value),
         };
         let throttled = after(|it| {
-            let metrics = vec![metric("throttle-events", 0.5), metric("steal", 9.0)];
-            let around = Surroundings { metrics, ..Surroundings::default() };
+            let metrics = vec![metric("throttle-events", 0.5), metric("steal", 9.0)].into();
+            let around = TrialContext { metrics, ..TrialContext::default() };
             it.trials[2].surroundings = Known::Value(around);
         });
         assert_eq!(throttled, r#"[{"doubt":"throttled","trials":1}]"#);
@@ -224,10 +224,10 @@ mod tests {
         };
         let taken = after(|it| {
             for trial in &mut it.trials {
-                trial.surroundings = Known::Value(Surroundings {
+                trial.surroundings = Known::Value(TrialContext {
                     window_ns: 1_000_000_000,
-                    ledger: vec![line("stolen"), line("kernel-threads"), line("useful")],
-                    ..Surroundings::default()
+                    ledger: vec![line("stolen"), line("kernel-threads"), line("useful")].into(),
+                    ..TrialContext::default()
                 });
             }
         });
@@ -261,7 +261,7 @@ mod tests {
         let mut record = record(blocks((1.0, 2.5e9), (1.0, 2.5e9), 0.003));
         record.arms[0].cpus = None;
         let slow = record.trials.iter_mut().filter(|it| it.arm == 1).nth(9).unwrap();
-        slow.outcome.figures[0].value *= 1.5;
+        slow.outcome.figures.edit(|it| it[0].value *= 1.5);
         let found = serde_json::to_string(&of(&record)).unwrap();
         assert_eq!(
             found,
@@ -288,7 +288,7 @@ mod tests {
         record.experiment = Some(Experiment::of(design, arms, 1));
         assert_eq!(few(&record), []);
         // A trial without a figure takes its block with it.
-        record.trials[0].outcome.figures.clear();
+        record.trials[0].outcome.figures = Vec::new().into();
         assert_eq!(few(&record), [Doubt::TooFewTrials { trials: 2, needed: 3 }]);
     }
 
@@ -296,7 +296,7 @@ mod tests {
     fn figures_that_moved_are_told_with_the_trial_and_the_share() {
         let moved = after(|it| {
             for at in 12..20 {
-                it.trials[at].outcome.figures[0].value *= 1.1;
+                it.trials[at].outcome.figures.edit(|it| it[0].value *= 1.1);
             }
         });
         // The trial before is slow by its noise, and taken in.

@@ -158,7 +158,7 @@ mod tests {
             let mut record = record(trials.into());
             record.machine.0.insert("cpu model".to_owned(), "A  B ".to_owned());
             for trial in &mut record.trials {
-                "speed".clone_into(&mut trial.outcome.figures[0].name);
+                trial.outcome.figures.edit(|it| "speed".clone_into(&mut it[0].name));
             }
             record
         };

@@ -83,6 +83,24 @@ impl Record {
         }
     }
 
+    /// Everything but its trials.
+    #[must_use]
+    pub fn without_trials(&self) -> Record {
+        Record {
+            format: self.format,
+            id: self.id.clone(),
+            version: self.version.clone(),
+            began: self.began.clone(),
+            arms: self.arms.clone(),
+            machine: self.machine.clone(),
+            pieces: self.pieces,
+            experiment: self.experiment.clone(),
+            trials: Vec::new(),
+            doubts: self.doubts.clone(),
+            is_complete: self.is_complete,
+        }
+    }
+
     /// The doubts that bear on these arms, by their places in [`Record::arms`].
     pub fn doubts_about(&self, arms: &[usize]) -> Vec<Raised> {
         let is_one =

@@ -76,7 +76,7 @@ pub fn summary(record: &Record, arm: usize) -> Option<Summary> {
     let trials: Vec<&Trial> = record.trials.iter().filter(|it| it.arm == arm).collect();
     let first = trials.first()?;
     let main = first.outcome.figures.first()?;
-    let of_figure = |place: usize, shape: &Figure| {
+    let of_figure = |place: usize, shape: Figure<&str>| {
         let values =
             trials.iter().filter_map(|it| it.outcome.figures.get(place)).map(|it| it.value);
         spread(shape, values.collect())
@@ -98,13 +98,13 @@ pub fn summary(record: &Record, arm: usize) -> Option<Summary> {
 const SEED: u64 = 1;
 const DRAWS: u32 = 2000;
 
-fn spread(shape: &Figure, values: Vec<f64>) -> Option<Spread> {
+fn spread(shape: Figure<&str>, values: Vec<f64>) -> Option<Spread> {
     let sample = Sample::new(values).ok()?;
     let wanted = Bootstrap { draws: DRAWS, confidence: CONFIDENCE };
     let interval = bootstrap(&sample, wanted, &mut Rng::with_seed(SEED));
     Some(Spread {
-        name: shape.name.clone(),
-        unit: shape.unit.clone(),
+        name: shape.name.to_owned(),
+        unit: shape.unit.to_owned(),
         better: shape.better,
         mean: trimmed_mean(&sample),
         interval: match interval {
@@ -121,21 +121,21 @@ fn of_clock(trials: &[&Trial]) -> Known<Spread> {
     let clocks: Vec<f64> =
         trials.iter().filter_map(|it| Some(it.clock.value()?.mean_hz())).collect();
     let why = trials.iter().find_map(|it| it.clock.reason());
-    known(spread(&shape("clock", "Hz", Better::Higher), clocks), why)
+    known(spread(shape("clock", "Hz", Better::Higher), clocks), why)
 }
 
-fn of_cycles(trials: &[&Trial], main: &Figure) -> Known<Spread> {
+fn of_cycles(trials: &[&Trial], main: Figure<&str>) -> Known<Spread> {
     if main.unit != "s" {
         return Known::missing(format!("{} is no time", main.name));
     }
     let cycles =
         trials.iter().filter_map(|it| Measure::FigureCycles.of(it)).map(f64::exp).collect();
     let why = trials.iter().find_map(|it| it.clock.reason());
-    known(spread(&shape("cycles", "cycles", Better::Lower), cycles), why)
+    known(spread(shape("cycles", "cycles", Better::Lower), cycles), why)
 }
 
-fn shape(name: &str, unit: &str, better: Better) -> Figure {
-    Figure { name: name.to_owned(), unit: unit.to_owned(), value: 0.0, better }
+fn shape<'a>(name: &'a str, unit: &'a str, better: Better) -> Figure<&'a str> {
+    Figure { name, unit, value: 0.0, better }
 }
 
 fn known(spread: Option<Spread>, why: Option<&str>) -> Known<Spread> {
@@ -149,9 +149,9 @@ fn lost(trials: &[&Trial]) -> Vec<Lost> {
     for around in trials.iter().filter_map(|it| it.surroundings.value()) {
         windows += around.window_ns as f64;
         for line in &around.ledger {
-            let is_lost = losses::find(&line.loss).is_some_and(|it| it.kind == Kind::Lost);
+            let is_lost = losses::find(line.loss).is_some_and(|it| it.kind == Kind::Lost);
             if let Some(share) = line.share.value().filter(|_| is_lost) {
-                *sums.entry(&line.loss).or_default() += share * around.window_ns as f64;
+                *sums.entry(line.loss).or_default() += share * around.window_ns as f64;
             }
         }
     }

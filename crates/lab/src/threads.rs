@@ -107,7 +107,7 @@ pub(crate) fn outcome<T>(runs: &[Timed<T>], figures: Vec<Figure>) -> Outcome {
         elapsed_ns: Known::Value(slowest_ns(runs)),
         cpu_ns: Known::Value(runs.iter().map(|it| it.cpu_ns).sum()),
         tasks: u32::try_from(runs.len()).unwrap_or(u32::MAX),
-        figures,
+        figures: figures.into(),
     }
 }
 

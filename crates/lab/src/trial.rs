@@ -1,7 +1,14 @@
 //! One run of a workload, the state of the machine it was taken on, and what happened during it.
 
+mod labels;
+mod packed;
+
+pub use packed::{Entries, PackedList};
+
 use crate::failure::Failure;
 use crate::known::Known;
+use labels::{Kind, Label};
+use packed::Entry;
 use serde::{Deserialize, Serialize};
 
 /// The result of one run of a workload.
@@ -15,16 +22,16 @@ pub struct Outcome {
     /// How many of its tasks ran at a time; 0 where unknown.
     pub tasks: u32,
     /// The main figure first.
-    pub figures: Vec<Figure>,
+    pub figures: PackedList<Figure>,
 }
 
 /// A number that a workload yields.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure<S = String> {
     /// What it is: `elapsed`, `index build`.
-    pub name: String,
+    pub name: S,
     /// What it is counted in.
-    pub unit: String,
+    pub unit: S,
     /// The number; finite.
     pub value: f64,
     /// Which way is faster.
@@ -57,7 +64,7 @@ impl FigureShape {
 }
 
 /// Which way is faster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Times.
@@ -103,14 +110,14 @@ pub struct Trial {
     /// before and after all of them.
     pub clock: Known<TrialClock>,
     /// From about one second before it to its end; of trials whose pieces took turns, to the end of all of them.
-    pub surroundings: Known<Surroundings>,
+    pub surroundings: Known<TrialContext>,
 }
 
 impl Trial {
     /// One task that took `seconds` and never slept, of which nothing else is known: a start for made-up trials.
     pub fn of_one_task(arm: usize, block: u32, seconds: f64) -> Trial {
         let elapsed_ns = Known::Value((seconds * 1e9) as u64);
-        let figures = vec![Figure::of(FigureShape::ELAPSED, seconds)];
+        let figures = PackedList::from_iter([Figure::of(FigureShape::ELAPSED, seconds)]);
         Trial {
             number: 0,
             arm,
@@ -134,8 +141,8 @@ impl Trial {
     pub fn failed(arm: usize, block: u32, began_ns: Known<u64>, why: &Failure) -> Trial {
         let why = why.to_string();
         let missing = || Known::missing(format!("the trial failed: {why}"));
-        let outcome =
-            Outcome { elapsed_ns: missing(), cpu_ns: missing(), tasks: 0, figures: vec![] };
+        let figures = PackedList::default();
+        let outcome = Outcome { elapsed_ns: missing(), cpu_ns: missing(), tasks: 0, figures };
         let (clock, surroundings) = (Known::missing(why.clone()), Known::missing(why.clone()));
         let (boot, failed) = (None, Some(why));
         let marks = Vec::new();
@@ -161,20 +168,20 @@ impl TrialClock {
 
 /// What the CPUs did from about one second before a trial to its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Surroundings {
+pub struct TrialContext {
     /// The CPUs, as the kernel writes lists.
     pub cpus: String,
     /// How long, in nanoseconds.
     pub window_ns: u64,
     /// The ledger's lines.
-    pub ledger: Vec<Share>,
+    pub ledger: PackedList<Share>,
     /// What no line of the ledger accounts for, as a share of the CPUs' time.
     pub unexplained: f64,
     /// The metrics of `fullclock watch`.
-    pub metrics: Vec<Reading>,
+    pub metrics: PackedList<Reading>,
 }
 
-impl Surroundings {
+impl TrialContext {
     /// The metric of the clock of busy CPUs, where counters show it.
     pub(crate) const CLOCK: &str = "busy-mhz";
 
@@ -186,26 +193,103 @@ impl Surroundings {
 
 /// A line of the ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Share {
+#[serde(bound(serialize = "S: AsRef<str> + Serialize"))]
+pub struct Share<S = String> {
     /// The loss's id.
-    pub loss: String,
+    pub loss: S,
     /// Which part of it; empty where it is one thing.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub part: String,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub part: S,
     /// Its share of the CPUs' time, 1 being all of it.
     pub share: Known<f64>,
 }
 
 /// A metric's value for all those CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
+#[serde(bound(serialize = "S: AsRef<str> + Serialize"))]
+pub struct Reading<S = String> {
     /// The metric's id.
-    pub metric: String,
+    pub metric: S,
     /// Which part of it; empty where it is one thing.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub part: String,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub part: S,
     /// In the metric's unit.
     pub value: Known<f64>,
+}
+
+fn is_empty(text: &impl AsRef<str>) -> bool {
+    text.as_ref().is_empty()
+}
+
+impl Entry for Figure {
+    type View<'a> = Figure<&'a str>;
+
+    fn packed(self) -> (Label, f64) {
+        let Figure { name, unit, value, better } = self;
+        (Label { name: name.into(), detail: unit.into(), kind: Kind::Figure(better) }, value)
+    }
+
+    fn view(label: &Label, value: f64) -> Figure<&str> {
+        let better = match label.kind {
+            Kind::Figure(better) => better,
+            Kind::Number | Kind::Missing(_) => Better::Lower,
+        };
+        Figure { name: &label.name, unit: &label.detail, value, better }
+    }
+
+    fn unpacked(label: &Label, value: f64) -> Figure {
+        let Figure { name, unit, value, better } = Figure::view(label, value);
+        Figure { name: name.to_owned(), unit: unit.to_owned(), value, better }
+    }
+}
+
+impl Entry for Share {
+    type View<'a> = Share<&'a str>;
+
+    fn packed(self) -> (Label, f64) {
+        packed(self.loss, self.part, self.share)
+    }
+
+    fn view(label: &Label, share: f64) -> Share<&str> {
+        Share { loss: &label.name, part: &label.detail, share: known(label, share) }
+    }
+
+    fn unpacked(label: &Label, share: f64) -> Share {
+        let Share { loss, part, share } = Share::view(label, share);
+        Share { loss: loss.to_owned(), part: part.to_owned(), share }
+    }
+}
+
+impl Entry for Reading {
+    type View<'a> = Reading<&'a str>;
+
+    fn packed(self) -> (Label, f64) {
+        packed(self.metric, self.part, self.value)
+    }
+
+    fn view(label: &Label, value: f64) -> Reading<&str> {
+        Reading { metric: &label.name, part: &label.detail, value: known(label, value) }
+    }
+
+    fn unpacked(label: &Label, value: f64) -> Reading {
+        let Reading { metric, part, value } = Reading::view(label, value);
+        Reading { metric: metric.to_owned(), part: part.to_owned(), value }
+    }
+}
+
+fn packed(name: String, part: String, number: Known<f64>) -> (Label, f64) {
+    let (kind, number) = match number {
+        Known::Value(number) => (Kind::Number, number),
+        Known::Missing { missing } => (Kind::Missing(missing.into()), 0.0),
+    };
+    (Label { name: name.into(), detail: part.into(), kind }, number)
+}
+
+fn known(label: &Label, number: f64) -> Known<f64> {
+    match &label.kind {
+        Kind::Missing(why) => Known::missing(&**why),
+        Kind::Number | Kind::Figure(_) => Known::Value(number),
+    }
 }
 
 /// Something that happened on a node, or a note of the user's.

@@ -4,7 +4,7 @@ use crate::Style;
 use crate::harmless::harmless;
 use crate::page::{BOLD, DIM, Page};
 use lab::race::Offset;
-use lab::trial::{Figure, Mark, Trial};
+use lab::trial::{Figure, Mark, PackedList, Trial};
 
 /// A figure of a trial in a column: its name there, the head of the column, and what it is counted in.
 const COLUMNS: &[(&str, &str, Unit)] = &[
@@ -81,7 +81,7 @@ impl Table {
     }
 }
 
-fn value(figures: &[Figure], name: &str, unit: Unit) -> String {
+fn value(figures: &PackedList<Figure>, name: &str, unit: Unit) -> String {
     let found = figures.iter().find(|it| it.name == name);
     found.map_or_else(
         || "-".to_owned(),
@@ -126,7 +126,7 @@ pub fn ready(name: &str, offset: &Offset) -> String {
 mod tests {
     use super::*;
     use lab::known::Known;
-    use lab::trial::{Better, Reading, Surroundings, TrialClock};
+    use lab::trial::{Better, Reading, TrialClock, TrialContext};
 
     fn trial(failed: Option<&str>, marks: Vec<Mark>) -> Trial {
         let figure = |name: &str, value| Figure {
@@ -137,7 +137,7 @@ mod tests {
         };
         let mut trial = Trial::of_one_task(0, 1, 1.0);
         trial.outcome.figures =
-            vec![figure("commits", 1234.4), figure("log write, in the call", 812.0)];
+            vec![figure("commits", 1234.4), figure("log write, in the call", 812.0)].into();
         Trial {
             began_ns: Known::Value(2_000_000_000),
             failed: failed.map(str::to_owned),
@@ -165,8 +165,9 @@ mod tests {
             metric: "busy-mhz".to_owned(),
             part: String::new(),
             value: Known::Value(2750.0),
-        }];
-        let around = Surroundings { metrics, ..Surroundings::default() };
+        }]
+        .into();
+        let around = TrialContext { metrics, ..TrialContext::default() };
         let counted = Trial { surroundings: Known::Value(around), ..probed };
         assert!(table.lines(0, &counted).ends_with("2.75 GHz\n"));
         assert!(lines[2].ends_with("! /sys/fs/cgroup/b: 0.25 CPUs -> no quota"), "{first}");

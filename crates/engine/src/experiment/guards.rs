@@ -6,7 +6,7 @@
 use lab::experiment::Guards;
 use lab::failure::Failure;
 use lab::known::Known;
-use lab::trial::{Surroundings, Trial};
+use lab::trial::{Trial, TrialContext};
 
 /// A limit, and what was found.
 struct Watched {
@@ -24,7 +24,7 @@ pub(super) fn guarded(trial: &Trial, guards: Guards) -> Result<(), Failure> {
         return Ok(());
     }
     let percent = ("% of the CPUs", 100.0);
-    let of = |find: &dyn Fn(&Surroundings) -> Known<f64>| match &trial.surroundings {
+    let of = |find: &dyn Fn(&TrialContext) -> Known<f64>| match &trial.surroundings {
         Known::Value(around) => find(around),
         Known::Missing { missing } => Known::Missing { missing: missing.clone() },
     };
@@ -73,21 +73,25 @@ fn kept(number: u32, it: &Watched) -> Result<(), Failure> {
 }
 
 /// The hottest of all sensors; missing where none has a reading.
-fn hottest(around: &Surroundings) -> Known<f64> {
+fn hottest(around: &TrialContext) -> Known<f64> {
     let sensors = || around.metrics.iter().filter(|it| it.metric == "temperature");
     let readings = sensors().filter_map(|it| it.value.value().copied());
-    let why = sensors().find_map(|it| it.value.reason()).unwrap_or("no sensor was read");
-    let missing = || Known::Missing { missing: why.to_owned() };
+    let missing = || {
+        let why = sensors().find_map(|it| it.value.reason().map(str::to_owned));
+        Known::missing(why.unwrap_or_else(|| "no sensor was read".to_owned()))
+    };
     readings.reduce(f64::max).map_or_else(missing, Known::Value)
 }
 
 /// All parts of a line of the ledger; missing where there is none, or one of them is.
-fn share(around: &Surroundings, id: &str) -> Known<f64> {
+fn share(around: &TrialContext, id: &str) -> Known<f64> {
     let lines = || around.ledger.iter().filter(|it| it.loss == id);
-    let why = lines().find_map(|it| it.share.reason());
-    match why.or_else(|| lines().next().is_none().then_some("the ledger has no such line")) {
-        Some(why) => Known::Missing { missing: why.to_owned() },
-        None => Known::Value(lines().filter_map(|it| it.share.value()).sum()),
+    if lines().next().is_none() {
+        return Known::missing("the ledger has no such line");
+    }
+    match lines().find_map(|it| it.share.reason().map(str::to_owned)) {
+        Some(why) => Known::missing(why),
+        None => Known::Value(lines().filter_map(|it| it.share.value().copied()).sum()),
     }
 }
 
@@ -103,7 +107,7 @@ mod tests {
         Known::Missing { missing: "nobody can tell".to_owned() }
     }
 
-    fn good(surroundings: Known<Surroundings>) -> Trial {
+    fn good(surroundings: Known<TrialContext>) -> Trial {
         let none = Failure::NoFigure("none".to_owned());
         let trial = Trial::failed(0, 1, Known::Value(0), &none);
         Trial { number: 7, failed: None, surroundings, ..trial }
@@ -120,10 +124,10 @@ mod tests {
             part: String::new(),
             value: value.clone(),
         };
-        good(Known::Value(Surroundings {
-            ledger: vec![share("stolen", stolen), share("other-tasks", Known::Value(0.0))],
+        good(Known::Value(TrialContext {
+            ledger: vec![share("stolen", stolen), share("other-tasks", Known::Value(0.0))].into(),
             metrics: degrees.iter().map(reading).collect(),
-            ..Surroundings::default()
+            ..TrialContext::default()
         }))
     }
 

@@ -93,12 +93,7 @@ fn finish(arguments: &Arguments, raced: Raced) -> Result<ExitCode> {
     let file = kept.as_ref().ok().and_then(Option::as_deref);
     let mut report = Report::of(&record, file);
     report.recordings = file.map(recordings).unwrap_or_default();
-    let text = if arguments.output.json {
-        report::bench::json(&report)?
-    } else {
-        report::bench::text(&report, output::style(arguments.output.color))
-    };
-    output::print(&text)?;
+    super::bench::print(arguments, &report)?;
     ended?;
     kept.context("the result is printed, but not kept")?;
     Ok(ExitCode::SUCCESS)

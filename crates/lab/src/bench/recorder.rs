@@ -8,7 +8,7 @@
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::threads::on_each;
-use crate::trial::{Reading, Share, Surroundings, TrialClock};
+use crate::trial::{PackedList, Reading, Share, TrialClock, TrialContext};
 use facts::counters::Counters;
 use facts::probe::{ClockReading, EventCosts};
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu, Why};
@@ -91,7 +91,7 @@ impl<'a> Recorder<'a> {
 
     /// Takes a sample after a trial that began at `began_ns` of CLOCK_MONOTONIC_RAW, and says what happened from about
     /// [`LEAD`] before that.
-    pub(crate) fn end(&mut self, began_ns: u64, work: Work<'_>) -> Known<Surroundings> {
+    pub(crate) fn end(&mut self, began_ns: u64, work: Work<'_>) -> Known<TrialContext> {
         self.sample();
         self.forget(first_of_window(self.samples.iter().map(Sample::raw_ns), began_ns));
         match (self.samples.front(), self.samples.back()) {
@@ -199,16 +199,16 @@ fn surroundings(
     costs: &Fact<EventCosts>,
     work: Work<'_>,
     ended_ns: u64,
-) -> Surroundings {
+) -> TrialContext {
     let cpus = work.cpus;
     let ledger = close(&evidence(interval, costs, work, ended_ns));
     let capacity = ledger.capacity_ns().max(1) as f64;
-    Surroundings {
+    TrialContext {
         cpus: cpus.to_string(),
         window_ns: ledger.wall_ns,
         unexplained: ledger.unexplained_ns as f64 / capacity,
         ledger: shares(&ledger, capacity),
-        metrics: readings(&interval, cpus),
+        metrics: readings(&interval, cpus).into(),
     }
 }
 
@@ -245,7 +245,7 @@ fn evidence<'a>(
     }
 }
 
-fn shares(ledger: &Ledger, capacity: f64) -> Vec<Share> {
+fn shares(ledger: &Ledger, capacity: f64) -> PackedList<Share> {
     let share = |line: &rules::ledger::Line| Share {
         loss: line.loss.id.to_owned(),
         part: line.part.clone(),

@@ -7,7 +7,7 @@ use super::{Watcher, blocks, recorder, turns};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::record::Record;
-use crate::trial::{Surroundings, Trial, TrialClock};
+use crate::trial::{Trial, TrialClock, TrialContext};
 use crate::workload::Scene;
 use facts::Fact;
 use facts::probe::ClockReading;
@@ -210,7 +210,7 @@ impl<'a> TrialRunner<'a> {
         began_ns: u64,
         clocks: &Clocks,
         cpu_ns: Option<u64>,
-    ) -> Result<Known<Surroundings>, Failure> {
+    ) -> Result<Known<TrialContext>, Failure> {
         let ready = &mut self.arms.arm(number).ready;
         let readings = [&clocks.before, &clocks.after].into_iter().flatten().flatten();
         let work = Work {

@@ -127,7 +127,7 @@ mod tests {
         let trial = |arm: usize| {
             let failed = Trial::failed(arm, 1, missing(), &crate::failure::Failure::Stopped);
             let figures = figures(&split(texts[arm]));
-            let outcome = Outcome { figures, ..failed.outcome };
+            let outcome = Outcome { figures: figures.into(), ..failed.outcome };
             Trial { failed: None, outcome, ..failed }
         };
         let arms = ["A", "B"].map(|it| Arm::of(it, crate::commit::WORKLOAD)).into();

@@ -42,9 +42,18 @@ pub fn block_differences(
     measure: Measure,
     (a, b): (usize, usize),
 ) -> Vec<(f64, usize)> {
+    block_differences_by(trials, measure, |it| [a, b].iter().position(|arm| *arm == it.arm))
+}
+
+/// The same of two sides: `side` is 0 for a trial of A, 1 for one of B, and `None` for one of neither.
+pub(crate) fn block_differences_by(
+    trials: &[Trial],
+    measure: Measure,
+    side: impl Fn(&Trial) -> Option<usize>,
+) -> Vec<(f64, usize)> {
     let mut blocks: BTreeMap<u32, [Vec<Option<f64>>; 2]> = BTreeMap::new();
     for trial in trials {
-        let Some(side) = [a, b].iter().position(|it| *it == trial.arm) else { continue };
+        let Some(side) = side(trial) else { continue };
         blocks.entry(trial.block).or_default()[side].push(measure.of(trial));
     }
     let mean = |values: &[Option<f64>]| {
@@ -193,7 +202,12 @@ mod tests {
         // The clock that was probed moves with the trials: as whole ones they are steady in cycles.
         let slowed = |(at, it): (usize, Trial)| {
             let slower = 1.0 + (at * 3 % 5) as f64 / 100.0;
-            trial(it.arm, it.block, it.outcome.figures[0].value * slower, 2e9 / slower)
+            trial(
+                it.arm,
+                it.block,
+                it.outcome.figures.first().unwrap().value * slower,
+                2e9 / slower,
+            )
         };
         let steady = blocks((1.0, 2e9), (1.01, 2e9), 0.001);
         let trials: Vec<Trial> = steady.into_iter().enumerate().map(slowed).collect();

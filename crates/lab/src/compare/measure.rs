@@ -43,7 +43,7 @@ impl Measure {
     }
 }
 
-fn slowness(figure: &Figure) -> Option<f64> {
+fn slowness(figure: Figure<&str>) -> Option<f64> {
     let logarithm = logarithm(figure.value)?;
     Some(match figure.better {
         Better::Lower => logarithm,
@@ -80,8 +80,10 @@ mod tests {
     fn a_rate_and_a_time_that_say_the_same_are_the_same() {
         let mut rate = trial(0, 1, 0.5, 2e9);
         let time = Measure::Figure.of(&rate).unwrap();
-        rate.outcome.figures[0].value = 2.0;
-        rate.outcome.figures[0].better = Better::Higher;
+        rate.outcome.figures.edit(|it| {
+            it[0].value = 2.0;
+            it[0].better = Better::Higher;
+        });
         assert!((Measure::Figure.of(&rate).unwrap() - time).abs() < 1e-12);
     }
 
@@ -98,7 +100,7 @@ mod tests {
     fn a_figure_that_is_no_positive_number_is_no_measure() {
         for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut of = trial(0, 1, 0.5, 2e9);
-            of.outcome.figures[0].value = value;
+            of.outcome.figures.edit(|it| it[0].value = value);
             assert_eq!(Measure::Figure.of(&of), None, "{value}");
         }
     }

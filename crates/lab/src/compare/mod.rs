@@ -13,6 +13,7 @@ mod measure;
 mod tests;
 
 pub use crate::record::SettingDifference;
+pub(crate) use designs::block_differences_by;
 pub use designs::{Side, block_differences, doubts_of_either, interleaved, separate};
 pub use judgement::{CONSTANT, ClockShare, Evidence, Reading, judge_differences, judge_moments};
 pub use measure::{Measure, quieter};

@@ -42,7 +42,10 @@ fn the_clock_explains_the_published_differences_of_turbo_within_3_percent() {
 fn a_published_pair_of_database_speeds_gives_the_duty_of_the_clock() {
     let rates = |rate: f64| {
         let mut record = moment(rate, 2.5e9, 0.003);
-        record.trials.iter_mut().for_each(|it| it.outcome.figures[0].better = Better::Higher);
+        record
+            .trials
+            .iter_mut()
+            .for_each(|it| it.outcome.figures.edit(|it| it[0].better = Better::Higher));
         record
     };
     let verdict = of_records(&rates(2713.0), &rates(673.0));

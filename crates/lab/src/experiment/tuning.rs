@@ -275,7 +275,8 @@ mod tests {
             let mut trial = Trial::of_one_task(arm, block, 1.0);
             trial.outcome.figures = [(BOTH, both), (POLLED, polled)]
                 .map(|(shape, value)| Figure::of(shape, value * noise))
-                .to_vec();
+                .into_iter()
+                .collect();
             record.trials.push(trial);
         }
         record
@@ -306,7 +307,7 @@ mod tests {
     fn what_a_limit_does_is_doubted_where_blocks_differ_more() {
         let mut record = record(&[("0", 10.0, 5.0), ("500", 10.0, 5.0)]);
         for (trial, by) in record.trials.iter_mut().filter(|it| it.arm > 1).zip([0.5, 2.0, 1.0]) {
-            trial.outcome.figures.iter_mut().for_each(|it| it.value *= by);
+            trial.outcome.figures.edit(|it| it.iter_mut().for_each(|it| it.value *= by));
         }
         let tuning = Tuning::of(&record).unwrap();
         assert!(!tuning.limits[1].polled.value().unwrap().is_there());
@@ -326,7 +327,7 @@ mod tests {
     #[test]
     fn trials_without_cpu_time_have_no_front() {
         let mut record = record(&[("0", 10.0, 5.0), ("500", 11.0, 1.0), ("100", 40.0, 0.9)]);
-        record.trials.iter_mut().for_each(|it| it.outcome.figures.truncate(1));
+        record.trials.iter_mut().for_each(|it| it.outcome.figures.edit(|it| it.truncate(1)));
         let tuning = Tuning::of(&record).unwrap();
         assert_eq!(
             (&tuning.front[..], tuning.knee, tuning.incomplete()),

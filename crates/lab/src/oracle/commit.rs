@@ -187,6 +187,6 @@ mod tests {
         let line = PRINTED.lines().next().unwrap();
         let idle = format!("{line}\n{}\n", line.replace("1700000000", "1700000001"));
         let record = result(&parse(&idle).unwrap());
-        assert_eq!(record.trials[0].outcome.figures[3].value, 0.0);
+        assert_eq!(record.trials[0].outcome.figures.get(3).unwrap().value, 0.0);
     }
 }

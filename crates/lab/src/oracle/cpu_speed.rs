@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn its_figure_has_a_name_that_no_figure_of_ours_has() {
         let record = result(673.0);
-        let figure = &record.trials[0].outcome.figures[0];
-        assert_eq!((&*figure.name, &*figure.unit, figure.value), ("CPUSPEEDNW", "M/s", 673.0));
+        let figure = record.trials[0].outcome.figures.first().unwrap();
+        assert_eq!((figure.name, figure.unit, figure.value), ("CPUSPEEDNW", "M/s", 673.0));
         assert_ne!(figure.name, CPU_SPEED.figure.name);
     }
 

@@ -73,7 +73,7 @@ fn trial(number: u32, told: OracleOutput) -> Trial {
             elapsed_ns: told.elapsed_ns,
             cpu_ns: untold(),
             tasks: 0,
-            figures: told.figures,
+            figures: told.figures.into(),
         },
         clock: untold(),
         surroundings: untold(),

@@ -245,7 +245,7 @@ mod tests {
         let output = parse("Res = 873729.72\nElapsed: 00:00:08.01\n".repeat(5).as_str()).unwrap();
         let record = output.record();
         let figures: Vec<f64> =
-            record.trials.iter().map(|it| it.outcome.figures[0].value).collect();
+            record.trials.iter().map(|it| it.outcome.figures.first().unwrap().value).collect();
         assert_eq!(figures, [8.01; 5]);
         assert_eq!(record.arms[0].settings.iterations, Some(10_000_000));
         let doubts = serde_json::to_string(&record.doubts).unwrap();

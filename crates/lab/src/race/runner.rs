@@ -7,7 +7,7 @@ use crate::commit::{Engine, Sample, Split, open};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::Mark;
-use crate::trial::{Outcome, Surroundings, Trial};
+use crate::trial::{Outcome, Trial, TrialContext};
 use crate::workload::{Scene, Settings};
 use crate::workloads::{COMMIT, outcome_of_commits};
 use facts::probe::{ClockReading, EventCosts};
@@ -176,7 +176,7 @@ impl<'a> Runner<'a> {
         Trial { clock, surroundings, ..trial }
     }
 
-    fn surroundings(&mut self, before: &End, after: &End) -> Known<Surroundings> {
+    fn surroundings(&mut self, before: &End, after: &End) -> Known<TrialContext> {
         let readings = [&before.clocks, &after.clocks].into_iter().flatten().flatten();
         let work = Work {
             cpus: self.engine.cpus().unwrap_or(&self.scene.allowed),

@@ -87,8 +87,8 @@ fn summary(record: &Record, number: usize) -> ArmSummary {
     let main: Vec<_> = trials.iter().filter_map(|it| it.outcome.figures.first()).collect();
     let sample = Sample::new(main.iter().map(|it| it.value).collect()).ok();
     let figure = sample.zip(main.first()).map(|(sample, first)| FigureSummary {
-        name: first.name.clone(),
-        unit: first.unit.clone(),
+        name: first.name.to_owned(),
+        unit: first.unit.to_owned(),
         median: median(&sample),
         trimmed_mean: trimmed_mean(&sample),
         interval: interval(&sample),

@@ -2,7 +2,7 @@
 
 use crate::known::Known;
 use crate::record::{Arm, Record};
-use crate::trial::{Surroundings, Trial};
+use crate::trial::{Trial, TrialContext};
 use crate::workload::Settings;
 
 /// A result that is not complete, of one arm on CPU 3, with trials of a third of a second, two thirds, ...
@@ -24,6 +24,6 @@ pub(super) fn record(n_trials: u32) -> Record {
 
 /// The trial of that number.
 pub(super) fn trial(number: u32) -> Trial {
-    let surroundings = Known::Value(Surroundings::default());
+    let surroundings = Known::Value(TrialContext::default());
     Trial { number, surroundings, ..Trial::of_one_task(0, number, f64::from(number) / 3.0) }
 }

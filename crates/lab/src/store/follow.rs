@@ -2,8 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "reads results where the user keeps them")]
 
 use super::folder::files;
-use super::read::{Unreadable, head, trials};
-use super::trimmed::read_trimmed;
+use super::read::{Unreadable, head, read, trials};
 use super::{Entry, JOURNAL, RESULT};
 use crate::record::Record;
 use crate::trial::Trial;
@@ -49,7 +48,7 @@ pub struct News {
 
 /// How a result ended.
 pub enum End {
-    /// The whole of it, but for what its trials say of their surroundings.
+    /// The whole of it.
     Written(Box<Record>),
     /// Its run died.
     Dead,
@@ -76,10 +75,8 @@ impl Follower {
                 (Source::Journal { file, length, first }, record)
             }
             Err(_) => {
-                let mut whole = read_trimmed(&journal.with_extension(RESULT))?;
-                let trials = std::mem::take(&mut whole.trials);
-                let record = whole.clone();
-                whole.trials = trials;
+                let whole = read(&journal.with_extension(RESULT))?;
+                let record = whole.without_trials();
                 (Source::Whole(Box::new(whole)), record)
             }
         };
@@ -106,7 +103,7 @@ impl Follower {
             return Ok(News { trials: self.unseen(new), ended: None });
         }
         if is_over {
-            self.source = Source::Whole(Box::new(read_trimmed(&result)?));
+            self.source = Source::Whole(Box::new(read(&result)?));
             return Ok(self.end());
         }
         if self.grew.elapsed() >= SILENCE {

@@ -7,8 +7,7 @@
 mod table;
 
 use super::entry::Entry;
-use super::trimmed::read_trimmed;
-use super::{RESULT, Unreadable, folder};
+use super::{RESULT, Unreadable, folder, read};
 use crate::record::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -183,7 +182,7 @@ impl History {
             if name.is_some_and(|it| indexed.contains_key(it)) {
                 continue;
             }
-            match read_trimmed(path) {
+            match read(path) {
                 Ok(record) => added.push(Entry::of(&record, path.clone())),
                 Err(why) => self.unreadable.push(why),
             }

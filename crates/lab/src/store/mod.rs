@@ -11,7 +11,6 @@ mod follow;
 mod history;
 mod journal;
 mod read;
-mod trimmed;
 
 pub use entry::{ArmSummary, Entry, FigureSummary};
 pub use folder::{recordings, sweep};

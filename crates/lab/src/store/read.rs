@@ -6,9 +6,10 @@ use crate::record::{FORMAT, Record};
 use crate::trial::Trial;
 use facts::secrets;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::error::Category;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Why a file is no result.
@@ -54,23 +55,21 @@ enum Why {
 /// The result in a file. One that was cut short, or is still being written, has the trials that are whole and the doubts
 /// that they raise, and is not complete.
 pub fn read(path: &Path) -> Result<Record, Unreadable> {
-    let bytes = bytes(path).map_err(|why| Unreadable { path: path.to_owned(), why })?;
-    read_from(path, &bytes)
+    let parsed = File::open(path).map_err(Why::Io).and_then(|file| parse_file(&file));
+    parsed.map(without_secrets).map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
 /// The same from bytes that were read already: a pipe can be read only once.
 pub fn read_from(path: &Path, bytes: &[u8]) -> Result<Record, Unreadable> {
-    let parsed = parse(bytes).map(without_secrets);
+    let parsed = parse(|| Ok(bytes)).map(without_secrets);
     parsed.map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
 /// The result in the lines of an opened journal that have an end, and how long those are together, in bytes. It is as it was
 /// written, to be resumed: a plan that holds a password is refused then, and one with a mark in its place would be run.
 pub(super) fn whole_lines(path: &Path, file: &File) -> Result<(Record, u64), Unreadable> {
-    let read = bytes_of(file).and_then(|bytes| {
-        let length = bytes.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
-        Ok((parse(&bytes[..length])?, length as u64))
-    });
+    let read = end_of_lines(file).map_err(Why::Io);
+    let read = read.and_then(|length| Ok((parse(|| beginning(file, length))?, length)));
     read.map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
@@ -78,7 +77,7 @@ pub(super) fn whole_lines(path: &Path, file: &File) -> Result<(Record, u64), Unr
 pub(super) fn head(path: &Path, file: &mut File) -> Result<(Record, u64), Unreadable> {
     let mut line = Vec::new();
     let read = BufReader::new(file).take(LARGEST).read_until(b'\n', &mut line);
-    let parsed = read.map_err(Why::Io).and_then(|_| parse(&line));
+    let parsed = read.map_err(Why::Io).and_then(|_| parse(|| Ok(&*line)));
     let record = parsed.map_err(|why| Unreadable { path: path.to_owned(), why })?;
     let record = without_secrets(Record { doubts: Vec::new(), ..record });
     Ok((record, line.len() as u64))
@@ -94,14 +93,43 @@ pub(super) fn trials(path: &Path, lines: &[u8]) -> Result<Vec<Trial>, Unreadable
 /// A trial takes some kilobytes.
 const LARGEST: u64 = 1 << 30;
 
-fn bytes(path: &Path) -> Result<Vec<u8>, Why> {
-    bytes_of(&File::open(path).map_err(Why::Io)?)
+/// A result of hours is larger than what it is in memory: it is read piece by piece.
+fn parse_file(file: &File) -> Result<Record, Why> {
+    let about = file.metadata().map_err(Why::Io)?;
+    if about.is_file() {
+        return parse(|| beginning(file, about.len()));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(Why::Io)?;
+    if bytes.len() as u64 > LARGEST { Err(Why::Large) } else { parse(|| Ok(&*bytes)) }
 }
 
-fn bytes_of(file: &File) -> Result<Vec<u8>, Why> {
-    let mut bytes = Vec::new();
-    let length = file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(Why::Io)? as u64;
-    if length > LARGEST { Err(Why::Large) } else { Ok(bytes) }
+/// The first `length` bytes of a file.
+fn beginning(mut file: &File, length: u64) -> Result<impl BufRead, Why> {
+    if length > LARGEST {
+        return Err(Why::Large);
+    }
+    file.rewind().map_err(Why::Io)?;
+    Ok(BufReader::new(file.take(length)))
+}
+
+/// How long the lines of a file are together that have an end.
+fn end_of_lines(mut file: &File) -> io::Result<u64> {
+    file.rewind()?;
+    let mut input = BufReader::new(file);
+    let (mut n_read, mut end) = (0, 0);
+    loop {
+        let piece = input.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(end);
+        }
+        if let Some(at) = piece.iter().rposition(|it| *it == b'\n') {
+            end = n_read + at as u64 + 1;
+        }
+        let length = piece.len();
+        n_read += length as u64;
+        input.consume(length);
+    }
 }
 
 /// Only the version: everything else may differ in a later one.
@@ -110,26 +138,20 @@ struct Version {
     format: u32,
 }
 
-fn parse(bytes: &[u8]) -> Result<Record, Why> {
-    // Of a journal each line is a value; a result is one, over many lines where another program has laid it out.
-    let is_one_value = serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
-    let line_end = bytes.iter().position(|it| *it == b'\n').filter(|_| !is_one_value);
-    let (first, trials) = bytes.split_at(line_end.map_or(bytes.len(), |it| it + 1));
-    let Version { format } = serde_json::from_slice(first).map_err(cut)?;
+/// What `open` gives is read once, and once more where it is no result of this version.
+fn parse<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<Record, Why> {
+    let mut input = open()?;
+    let first = first_value::<Record>(&mut input);
+    let format = match &first {
+        Ok(record) => record.format,
+        Err(_) => first_value::<Version>(&mut open()?)?.format,
+    };
     if format > FORMAT {
         return Err(Why::Later(format));
     }
-    let mut record: Record = serde_json::from_slice(first).map_err(cut)?;
+    let mut record = first?;
     let is_journal = record.trials.is_empty();
-    let mut lines = trials.split_inclusive(|it| *it == b'\n').peekable();
-    while let Some(line) = lines.next() {
-        match serde_json::from_slice::<Trial>(line) {
-            Ok(trial) => record.trials.push(trial),
-            // The line that was being written when the program ended; a machine that lost its power may leave zeros for it.
-            Err(_) if lines.peek().is_none() && !line.ends_with(b"\n") => break,
-            Err(error) => return Err(Why::Syntax(error)),
-        }
-    }
+    add_lines(&mut record.trials, &mut input)?;
     let mut record = checked(record)?;
     if is_journal {
         record.doubts.extend(crate::doubts::of(&record));
@@ -139,16 +161,40 @@ fn parse(bytes: &[u8]) -> Result<Record, Why> {
     Ok(record)
 }
 
-fn cut(error: serde_json::Error) -> Why {
-    if error.is_eof() { Why::Cut } else { Why::Syntax(error) }
+/// A result, over many lines where another program has laid it out, or the head of a journal.
+fn first_value<T: DeserializeOwned>(input: &mut impl BufRead) -> Result<T, Why> {
+    T::deserialize(&mut serde_json::Deserializer::from_reader(input)).map_err(cut)
 }
 
-/// A result that was read in another way, where it is one.
-pub(super) fn check(path: &Path, record: Record) -> Result<Record, Unreadable> {
-    let is_later = record.format > FORMAT;
-    let checked = if is_later { Err(Why::Later(record.format)) } else { checked(record) };
-    let checked = checked.map(without_secrets);
-    checked.map_err(|why| Unreadable { path: path.to_owned(), why })
+/// The trials of a journal, of which each line is one.
+fn add_lines(trials: &mut Vec<Trial>, input: &mut impl BufRead) -> Result<(), Why> {
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line).map_err(Why::Io)?;
+    if !line.trim_ascii().is_empty() {
+        return Err(Why::Syntax(serde_json::Error::custom("trailing characters")));
+    }
+    loop {
+        line.clear();
+        input.read_until(b'\n', &mut line).map_err(Why::Io)?;
+        if line.is_empty() {
+            return Ok(());
+        }
+        match serde_json::from_slice::<Trial>(&line) {
+            Ok(trial) => trials.push(trial),
+            // The line that was being written when the program ended; a machine that lost its power may leave zeros for it.
+            Err(_) if !line.ends_with(b"\n") => return Ok(()),
+            Err(_) if line.trim_ascii().is_empty() => {}
+            Err(error) => return Err(Why::Syntax(error)),
+        }
+    }
+}
+
+fn cut(error: serde_json::Error) -> Why {
+    match error.classify() {
+        Category::Eof => Why::Cut,
+        Category::Io => Why::Io(error.into()),
+        Category::Syntax | Category::Data => Why::Syntax(error),
+    }
 }
 
 /// Earlier versions kept passwords that this one knows by their spelling.
@@ -182,11 +228,14 @@ fn checked(record: Record) -> Result<Record, Why> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{record, trial};
-    use super::super::trimmed::read_trimmed;
     use super::super::{JOURNAL, Journal};
     use super::*;
     use crate::experiment::{Design, Experiment};
     use crate::workload::Settings;
+
+    fn parsed(bytes: &[u8]) -> Result<Record, Why> {
+        parse(|| Ok(bytes))
+    }
 
     #[test]
     fn a_result_is_read_as_it_was_written_trial_by_trial() {
@@ -232,7 +281,7 @@ mod tests {
                 });
                 ends.by_ref().take_while(|end| *end <= rest).count()
             };
-            match parse(&whole.as_bytes()[..end]) {
+            match parsed(&whole.as_bytes()[..end]) {
                 Ok(read) => {
                     assert_eq!(read.trials.len(), n_whole(end - header.len().min(end)), "at {end}");
                 }
@@ -258,7 +307,7 @@ mod tests {
             let path = folder.path().join("x.json");
             std::fs::write(&path, &line).unwrap();
             let head = head(&path, &mut File::open(&path).unwrap()).unwrap().0;
-            for read in [read(&path).unwrap(), read_trimmed(&path).unwrap(), head] {
+            for read in [read(&path).unwrap(), head] {
                 let text = serde_json::to_string(&read).unwrap();
                 assert!(!text.contains("s3kr1t"), "{text}");
                 let settings = &read.arms[0].settings;
@@ -277,20 +326,20 @@ mod tests {
     fn a_result_that_another_program_has_laid_out_is_that_result() {
         let written = record(2);
         let text = serde_json::to_string_pretty(&written).unwrap();
-        assert_eq!(parse(text.as_bytes()).unwrap(), written);
+        assert_eq!(parsed(text.as_bytes()).unwrap(), written);
     }
 
     #[test]
     fn a_result_that_says_nothing_of_pieces_ran_its_trials_as_a_whole() {
         let cut = serde_json::to_string(&Record { pieces: 20, ..record(1) }).unwrap();
         let silent = cut.replace(r#""pieces":20,"#, "");
-        assert_eq!(parse(cut.as_bytes()).unwrap().pieces, 20);
-        assert!(silent != cut && parse(silent.as_bytes()).unwrap().pieces == 1);
+        assert_eq!(parsed(cut.as_bytes()).unwrap().pieces, 20);
+        assert!(silent != cut && parsed(silent.as_bytes()).unwrap().pieces == 1);
     }
 
     #[test]
     fn a_later_version_is_refused_by_name_and_nonsense_by_reason() {
-        let error = |text: &str| parse(text.as_bytes()).unwrap_err().to_string();
+        let error = |text: &str| parsed(text.as_bytes()).unwrap_err().to_string();
         assert_eq!(
             error(r#"{"format": 9, "strange": []}"#),
             "was written by a later version of fullclock (format 9; this one reads up to 1)"

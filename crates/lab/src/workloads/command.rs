@@ -95,7 +95,7 @@ impl Ready for Command {
             elapsed_ns: Known::Value(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)),
             cpu_ns,
             tasks: 0,
-            figures: vec![figure],
+            figures: vec![figure].into(),
         })
     }
 
@@ -190,7 +190,7 @@ mod tests {
     fn without_a_metric_the_time_from_start_to_end_is_the_figure() {
         let outcome = outcome("sleep 0.05", |_| ()).unwrap();
         let elapsed_ns = *outcome.elapsed_ns.value().unwrap();
-        assert!(outcome.figures[0].value >= 0.05 && elapsed_ns >= 50_000_000);
+        assert!(outcome.figures.first().unwrap().value >= 0.05 && elapsed_ns >= 50_000_000);
         assert!(*outcome.cpu_ns.value().unwrap() < elapsed_ns);
     }
 
@@ -198,7 +198,7 @@ mod tests {
     fn a_metric_is_taken_from_either_output() {
         let metric = |it: &mut Settings| it.metric = Some("tps = ([0-9.]+)".to_owned());
         for script in ["echo 'tps = 812.5 (x)'", "echo 'tps = 812.5' >&2"] {
-            assert_eq!(outcome(script, metric).unwrap().figures[0].value, 812.5);
+            assert_eq!(outcome(script, metric).unwrap().figures.first().unwrap().value, 812.5);
         }
         assert!(failure("echo tps: none", metric).contains("tps: none"));
     }
@@ -239,7 +239,7 @@ mod tests {
             it.metric = Some("Cpus_allowed_list:\\s+(\\S+)".to_owned());
         };
         let found = outcome("grep Cpus_allowed_list /proc/self/status", pinned).unwrap();
-        assert_eq!(found.figures[0].value.to_string(), cpu);
+        assert_eq!(found.figures.first().unwrap().value.to_string(), cpu);
     }
 
     fn found(regex: &str, text: &str) -> String {

@@ -146,6 +146,6 @@ pub(crate) fn outcome(split: &Split, n_sessions: u32) -> Outcome {
         elapsed_ns: Known::Value(u64::try_from(split.elapsed.as_nanos()).unwrap_or(u64::MAX)),
         cpu_ns,
         tasks: n_sessions,
-        figures: figures(split),
+        figures: figures(split).into(),
     }
 }

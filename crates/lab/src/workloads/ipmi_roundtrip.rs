@@ -116,7 +116,7 @@ impl Ready for RoundTrips {
             elapsed_ns: Known::Value(run.elapsed_ns),
             cpu_ns: Known::Value(run.cpu_ns),
             tasks: 1,
-            figures: figures(&run.answer?, polled, Duration::from_nanos(run.elapsed_ns))?,
+            figures: figures(&run.answer?, polled, Duration::from_nanos(run.elapsed_ns))?.into(),
         })
     }
 

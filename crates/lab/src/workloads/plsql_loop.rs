@@ -99,7 +99,8 @@ impl Ready for Loop {
             figures: vec![
                 figure("elapsed", decimal.elapsed_ns),
                 figure("double precision", double.elapsed_ns),
-            ],
+            ]
+            .into(),
         })
     }
 

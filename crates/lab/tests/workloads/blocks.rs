@@ -36,7 +36,7 @@ impl Ready for Counting {
         if self.0 == 13 {
             return Err(Failure::NoFigure("thirteen".to_owned()));
         }
-        let figures = vec![Figure::of(COUNTING.figure, self.0 as f64)];
+        let figures = vec![Figure::of(COUNTING.figure, self.0 as f64)].into();
         Ok(Outcome { elapsed_ns: Known::Value(1), cpu_ns: Known::Value(1), tasks: 1, figures })
     }
 

@@ -2,7 +2,7 @@
 
 use lab::known::Known;
 use lab::record::{Arm, Record};
-use lab::trial::{Share, Surroundings, Trial, TrialClock};
+use lab::trial::{Share, Trial, TrialClock, TrialContext};
 use lab::workload::Settings;
 
 /// What an arm's trials take: seconds, the clock in hertz, and by which share they go up and down.
@@ -79,11 +79,11 @@ fn trial(arm: usize, block: u32, at: usize, pattern: Pattern) -> Trial {
     };
     Trial {
         clock: Known::Value(TrialClock { before_hz, after_hz: pattern.hertz }),
-        surroundings: Known::Value(Surroundings {
+        surroundings: Known::Value(TrialContext {
             cpus: "2".to_owned(),
             window_ns: (seconds * 1e9) as u64 + 1_000_000_000,
-            ledger: vec![lost("ticks", 0.0073), lost("interrupts", 0.0002)],
-            ..Surroundings::default()
+            ledger: vec![lost("ticks", 0.0073), lost("interrupts", 0.0002)].into(),
+            ..TrialContext::default()
         }),
         ..Trial::of_one_task(arm, block, seconds)
     }

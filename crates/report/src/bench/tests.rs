@@ -225,3 +225,24 @@ fn doubts_that_forbid_a_claim_are_named_first() {
                   (--cpus)
     ");
 }
+
+#[test]
+fn pieces_of_json_are_one_line_with_every_field_of_the_result_in_the_order_of_keys() {
+    for n_trials in [0, 1, 20] {
+        let mut record = kept();
+        record.trials.truncate(n_trials);
+        let report = Report::of(&record, None);
+        let line: String = super::json(&report).unwrap().map(Result::unwrap).collect();
+        assert!(line.starts_with(r#"{"arms":["#) && line.ends_with("\"}\n"), "{line}");
+        assert_eq!(line.lines().count(), 1);
+        let whole = serde_json::to_value(&record).unwrap();
+        let mut rest = &*line;
+        for (key, value) in whole.as_object().unwrap() {
+            let field = format!("{}:{value}", serde_json::Value::from(&**key));
+            rest = rest.split_once(&field).unwrap_or_else(|| panic!("{field} in {line}")).1;
+        }
+        let read: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(read.as_object().unwrap().len(), whole.as_object().unwrap().len() + 8);
+        assert_eq!(read["trials"].as_array().unwrap().len(), n_trials);
+    }
+}

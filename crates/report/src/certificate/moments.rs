@@ -44,8 +44,10 @@ impl<'a> Moment<'a> {
         }
         let trials = self.side.record.trials.iter().filter(|it| it.arm == self.side.arm);
         let lines = trials.filter_map(|it| it.surroundings.value()).flat_map(|it| &it.ledger);
-        let reason = lines.filter(|it| it.loss == loss).find_map(|it| it.share.reason());
-        reason.map(|it| format!("unknown: {it}"))
+        let reason = lines
+            .filter(|it| it.loss == loss)
+            .find_map(|it| Some(format!("unknown: {}", it.share.reason()?)));
+        reason
     }
 
     fn share_of(&self, loss: &str) -> Option<f64> {

@@ -56,7 +56,7 @@ fn a_line_of_the_ledger_that_nobody_could_measure_says_why() {
     let mut records = records();
     for trial in &mut records[1].trials {
         let Known::Value(around) = &mut trial.surroundings else { continue };
-        around.ledger[0].share = Known::Missing { missing: "no counter of ticks".to_owned() };
+        around.ledger.edit(|it| it[0].share = Known::missing("no counter of ticks"));
     }
     let page = with(&records, None, page);
     assert!(page.contains("<td>0.73\u{a0}%</td><td>unknown: no counter of ticks</td>"), "{page}");

@@ -28,9 +28,9 @@ fn put(text: &mut String, study: &Study<'_>, trial: &Trial) {
         trial.block.to_string(),
         trial.arm.to_string(),
         field(study.workload_of(trial.arm)).into_owned(),
-        levels + &field(figure.map_or("", |it| &it.name)),
+        levels + &field(figure.map_or("", |it| it.name)),
         number(figure.map(|it| it.value)),
-        field(figure.map_or("", |it| &it.unit)).into_owned(),
+        field(figure.map_or("", |it| it.unit)).into_owned(),
         elapsed,
         number(trial.clock.value().map(TrialClock::mean_hz)),
         field(trial.failed.as_deref().unwrap_or("")).into_owned(),
@@ -51,7 +51,7 @@ mod tests {
         let mut failed = record.trials[0].clone();
         failed.number = 2;
         failed.failed = Some("it said \"no\", twice".to_owned());
-        failed.outcome.figures.clear();
+        failed.outcome.figures = Vec::new().into();
         record.trials.push(failed);
         insta::assert_snapshot!(trials(&Study::of(&record, &analysis).unwrap()));
     }

@@ -5,7 +5,7 @@ use lab::experiment::{Design, Experiment, Factor, arms};
 use lab::known::Known;
 use lab::record::{Arm, Record};
 use lab::stats::Interval;
-use lab::trial::{Better, Figure, FigureShape, Reading, Share, Surroundings, Trial, TrialClock};
+use lab::trial::{Better, Figure, FigureShape, Reading, Share, Trial, TrialClock, TrialContext};
 use std::time::Duration;
 
 /// Twelve blocks of eight combinations for each of two workloads; one trial failed.
@@ -67,7 +67,7 @@ pub(crate) fn record(design: &Design, n_blocks: u32) -> Record {
     }
     if let Some(trial) = record.trials.get_mut(4) {
         trial.failed = Some("it ended with exit code 3".to_owned());
-        trial.outcome.figures.clear();
+        trial.outcome.figures = Vec::new().into();
     }
     let settings = [("cpu model", "Made Up 9000"), ("kernel", "6.12.0"), ("turbo", "on")];
     record.machine.0 = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
@@ -91,7 +91,7 @@ fn trial(workload: usize, levels: &[usize], random: &mut fastrand::Rng) -> Trial
     let mut trial = Trial::of_one_task(0, 0, seconds);
     if workload != 0 {
         let shape = FigureShape { name: "speed", unit: "M/s", better: Better::Higher };
-        trial.outcome.figures = vec![Figure::of(shape, hertz / 9e6 * noise(0.008))];
+        trial.outcome.figures = vec![Figure::of(shape, hertz / 9e6 * noise(0.008))].into();
     }
     let after_hz = hertz * noise(0.001);
     trial.clock = Known::Value(TrialClock { before_hz: hertz, after_hz });
@@ -104,7 +104,7 @@ fn surroundings(
     hertz: f64,
     seconds: f64,
     mut noise: impl FnMut(f64) -> f64,
-) -> Surroundings {
+) -> TrialContext {
     let is_c6 = levels.get(1) != Some(&1);
     let reading = |metric: &str, part: &str, value: f64| Reading {
         metric: metric.to_owned(),
@@ -117,12 +117,12 @@ fn surroundings(
         reading("core-residency", "C6", if is_c6 { 54.0 * noise(0.2) } else { 0.0 }),
         reading("temperature", "", 40.0 + hertz / 1.5e8 * noise(0.1)),
     ];
-    Surroundings {
+    TrialContext {
         cpus: "3".to_owned(),
         window_ns: ((seconds + 1.0) * 1e9) as u64,
-        ledger: ledger(hertz),
+        ledger: ledger(hertz).into(),
         unexplained: 0.002,
-        metrics,
+        metrics: metrics.into(),
     }
 }
 

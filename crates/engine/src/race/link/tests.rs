@@ -1,3 +1,5 @@
+//! A node by a fake agent that loses its connection, sends a wrong piece, and begins anew.
+
 use super::*;
 use lab::failure::Failure;
 use lab::known::Known;

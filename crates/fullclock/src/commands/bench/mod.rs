@@ -81,13 +81,12 @@ fn keep(
     path.map(Some).context("the result is printed, but not kept")
 }
 
-fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {
-    let text = if arguments.output.json {
-        report::bench::json(report)?
-    } else {
-        report::bench::text(report, output::style(arguments.output.color))
-    };
-    output::print(&text)
+/// Prints a result as text or as JSON.
+pub(super) fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {
+    if arguments.output.json {
+        return report::bench::json(report)?.try_for_each(|piece| output::print(&piece?));
+    }
+    output::print(&report::bench::text(report, output::style(arguments.output.color)))
 }
 
 fn after(record: &Record, failure: &Failure) -> String {

@@ -65,7 +65,7 @@ pub fn ledger(trials: &[&Trial]) -> Vec<(String, String, f64)> {
             // Ledgers mostly have the same lines in the same places.
             let at = lines.get(place).filter(|it| is_it(it)).map(|_| place);
             let at = at.or_else(|| lines.iter().position(is_it)).unwrap_or_else(|| {
-                let (loss, part) = (&*share.loss, &*share.part);
+                let (loss, part) = (share.loss, share.part);
                 lines.push(Line { loss, part, sum: 0.0, missing: 0 });
                 lines.len() - 1
             });

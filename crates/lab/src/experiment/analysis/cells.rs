@@ -6,7 +6,7 @@
 use crate::compare::Measure;
 use crate::experiment::Parts;
 use crate::record::Record;
-use crate::trial::{Surroundings, Trial};
+use crate::trial::{Trial, TrialContext};
 use std::collections::BTreeMap;
 
 /// One quantity, by arm and block.
@@ -100,10 +100,9 @@ pub(super) fn is_good(trial: &Trial) -> bool {
 }
 
 /// Power of all packages; a domain with a slash in its name is a part of one.
-pub(super) fn watts(around: &Surroundings) -> Option<f64> {
+pub(super) fn watts(around: &TrialContext) -> Option<f64> {
     let is_package = |part: &str| part.starts_with("package-") && !part.contains('/');
-    let of_package =
-        around.metrics.iter().filter(|it| it.metric == "watts" && is_package(&it.part));
+    let of_package = around.metrics.iter().filter(|it| it.metric == "watts" && is_package(it.part));
     let values: Option<Vec<f64>> = of_package.map(|it| it.value.value().copied()).collect();
     values.filter(|it| !it.is_empty()).map(|it| it.iter().sum())
 }
@@ -128,11 +127,11 @@ fn places(blocks: impl Iterator<Item = u32>) -> Vec<u32> {
 /// What each loss took, all parts of it together; one with a part that is missing is left out.
 fn shares(trial: &Trial) -> Vec<(&str, f64)> {
     let mut sums: Vec<(&str, Option<f64>)> = Vec::new();
-    for line in trial.surroundings.value().map_or(&[][..], |it| &it.ledger) {
+    for line in trial.surroundings.value().iter().flat_map(|it| &it.ledger) {
         let share = line.share.value().copied().filter(|it| it.is_finite());
         match sums.iter_mut().find(|it| it.0 == line.loss) {
             Some((_, sum)) => *sum = sum.zip(share).map(|(sum, share)| sum + share),
-            None => sums.push((&line.loss, share)),
+            None => sums.push((line.loss, share)),
         }
     }
     sums.into_iter().filter_map(|(loss, sum)| Some((loss, sum?))).collect()
@@ -173,19 +172,21 @@ mod tests {
             value: Known::Value(value),
         };
         let mut of = trial(0, 1, 1.0, 1e9);
-        of.surroundings = Known::Value(Surroundings {
+        of.surroundings = Known::Value(TrialContext {
             ledger: vec![
                 line("ticks", "", Known::Value(0.25)),
                 line("slow-clock", "limit", Known::Value(0.25)),
                 line("ticks", "b", Known::Value(0.5)),
                 line("slow-clock", "heat", why),
-            ],
+            ]
+            .into(),
             metrics: vec![
                 watts("package-0", 4.0),
                 watts("package-0/core", 3.0),
                 watts("package-1", 2.0),
-            ],
-            ..Surroundings::default()
+            ]
+            .into(),
+            ..TrialContext::default()
         });
         assert_eq!(shares(&of), [("ticks", 0.75)]);
         assert_eq!(Measured::of(&record(vec![of])).watts.of_arm(0), [(0, 6.0)]);

@@ -106,7 +106,7 @@ impl Study<'_> {
     fn figure(&self, arms: &[usize], trials: &[Vec<&Trial>]) -> (String, String, Better) {
         let mut of_arms = arms.iter().flat_map(|it| &trials[*it]);
         if let Some(it) = of_arms.find_map(|it| it.outcome.figures.first()) {
-            return (it.name.clone(), it.unit.clone(), it.better);
+            return (it.name.to_owned(), it.unit.to_owned(), it.better);
         }
         let id = arms.first().and_then(|it| self.record.arms.get(*it)).map(|it| &*it.workload);
         let declared = id.and_then(workloads::find).map(|it| it.figure);
@@ -149,8 +149,8 @@ fn watts_missing(trials: &[Trial]) -> Option<String> {
         return None;
     }
     let mut readings = around().flat_map(|it| &it.metrics).filter(|it| it.metric == "watts");
-    let reason = readings.find_map(|it| it.value.reason());
-    Some(reason.unwrap_or("no trial has the power of a package").to_owned())
+    let reason = readings.find_map(|it| it.value.reason().map(str::to_owned));
+    Some(reason.unwrap_or_else(|| "no trial has the power of a package".to_owned()))
 }
 
 /// The share of throttled trials that is no longer noise.

@@ -7,7 +7,7 @@ use super::*;
 use crate::compare::fixture::{record, trial};
 use crate::experiment::{Design, Experiment, Factor, Shape, arms};
 use crate::record::Record;
-use crate::trial::{Reading, Share, Surroundings};
+use crate::trial::{Reading, Share, TrialContext};
 use std::f64::consts::LN_2;
 
 /// Ten blocks of a study; each trial takes 2^`slowness` seconds of its workload and levels, in cycles of `hertz`.
@@ -168,18 +168,20 @@ fn the_ledger_and_the_power_move_with_the_factor_that_moves_them() {
             share: Known::Value(share + 1e-4 * f64::from(trial.block % 3)),
         };
         let (metric, part) = ("watts".to_owned(), "package-0".to_owned());
-        trial.surroundings = Known::Value(Surroundings {
+        trial.surroundings = Known::Value(TrialContext {
             ledger: vec![
                 share("ticks", 0.1 * at),
                 share("idle", 0.5 - 0.2 * at),
                 share("softirqs", 0.1),
-            ],
+            ]
+            .into(),
             metrics: vec![Reading {
                 metric,
                 part,
                 value: Known::Value(50.0 + 20.0 * at + 0.1 * f64::from(trial.block)),
-            }],
-            ..Surroundings::default()
+            }]
+            .into(),
+            ..TrialContext::default()
         });
     }
     let found = analyse(&record).unwrap();
@@ -210,7 +212,7 @@ fn a_loss_that_chance_may_have_moved_among_many_is_not_told() {
             share: Known::Value(if it == 0 { 0.1 + 0.01 * at * sign } else { 0.02 }),
         });
         let ledger = lines.collect();
-        trial.surroundings = Known::Value(Surroundings { ledger, ..Surroundings::default() });
+        trial.surroundings = Known::Value(TrialContext { ledger, ..TrialContext::default() });
     }
     let found = analyse(&record).unwrap();
     assert!(found.workloads[0].effects[0].ledger.is_empty(), "{found:?}");
@@ -222,7 +224,7 @@ fn an_arm_that_fails_is_shown_and_not_advised_and_hides_no_effect_of_the_others(
     let mut record = study(Shape::Full, &[("turbo", 2), ("governor", 2)], slowness, steady);
     for trial in record.trials.iter_mut().filter(|it| it.arm == 3) {
         trial.failed = Some("the server ended".to_owned());
-        trial.outcome.figures.clear();
+        trial.outcome.figures = Vec::new().into();
     }
     let found = analyse(&record).unwrap();
     let first = &found.workloads[0];
@@ -240,8 +242,10 @@ fn an_arm_that_fails_is_shown_and_not_advised_and_hides_no_effect_of_the_others(
 fn a_rate_and_a_time_have_the_same_signs() {
     let mut record = study(Shape::Full, &[("turbo", 2)], |_, it| -(it[0] as f64), steady);
     for trial in &mut record.trials {
-        trial.outcome.figures[0].value = 1.0 / trial.outcome.figures[0].value;
-        trial.outcome.figures[0].better = Better::Higher;
+        trial.outcome.figures.edit(|it| {
+            it[0].value = 1.0 / it[0].value;
+            it[0].better = Better::Higher;
+        });
     }
     let found = analyse(&record).unwrap();
     assert!((change(&found.workloads[0].effects[0].estimate) + 0.5).abs() < 0.002);

@@ -165,7 +165,7 @@ mod tests {
         let scene = Scene { host: &host, allowed: allowed.clone(), temporary, stop: &stop };
         for cpus in [None, Some(allowed)] {
             let outcome = small(cpus).trial(&scene).unwrap();
-            let names: Vec<&str> = outcome.figures.iter().map(|it| &*it.name).collect();
+            let names: Vec<&str> = outcome.figures.iter().map(|it| it.name).collect();
             assert_eq!(names, ["latency", "bandwidth"]);
             assert!(outcome.figures.iter().all(|it| it.value.is_finite()), "{outcome:?}");
         }

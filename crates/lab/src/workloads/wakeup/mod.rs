@@ -95,7 +95,7 @@ impl Ready for Wakeup {
             elapsed_ns: Known::sum([sleeping.elapsed_ns, playing.elapsed_ns]),
             cpu_ns: Known::sum([sleeping.cpu_ns, playing.cpu_ns]),
             tasks: sleeping.tasks,
-            figures: figures(&late_ns, &ping.answer)?,
+            figures: figures(&late_ns, &ping.answer)?.into(),
         })
     }
 

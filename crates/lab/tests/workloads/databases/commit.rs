@@ -12,7 +12,7 @@ fn sessions(engine: Option<&str>) -> Settings {
 }
 
 fn names(outcome: &Outcome) -> Vec<&str> {
-    outcome.figures.iter().map(|it| &*it.name).collect()
+    outcome.figures.iter().map(|it| it.name).collect()
 }
 
 #[test]

@@ -89,11 +89,11 @@ fn panels(trials: &[&Trial]) -> Vec<Panel> {
     };
     let mut parts: Vec<(&'static str, &str)> = Vec::new();
     for trial in trials {
-        for reading in trial.surroundings.value().map_or(&[][..], |it| &it.metrics) {
+        for reading in trial.surroundings.value().iter().flat_map(|it| &it.metrics) {
             let metric = METRICS.into_iter().find(|it| *it == reading.metric);
             let Some(metric) = metric.filter(|_| reading.value.value().is_some()) else { continue };
-            if !parts.contains(&(metric, &reading.part)) {
-                parts.push((metric, &reading.part));
+            if !parts.contains(&(metric, reading.part)) {
+                parts.push((metric, reading.part));
             }
         }
     }

@@ -10,7 +10,7 @@ pub(super) fn advised(record: &Record) -> Recommendation {
 pub(super) fn fail(record: &mut Record, is_it: impl Fn(usize, u32) -> bool) {
     for trial in record.trials.iter_mut().filter(|it| is_it(it.arm, it.block)) {
         trial.failed = Some("the server ended".to_owned());
-        trial.outcome.figures.clear();
+        trial.outcome.figures = Vec::new().into();
     }
 }
 
