@@ -67,7 +67,7 @@ fn main() -> Result<()> {
 }
 
 fn compile(program: &Path) -> Result<()> {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/cpu_loop.c");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/cpu_loop.c");
     let status = Command::new("cc").args(["-O2", source, "-o"]).arg(program).arg("-lm").status();
     ensure!(status.context("cc")?.success(), "cc cannot compile {source}");
     Ok(())

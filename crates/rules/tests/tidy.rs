@@ -219,7 +219,7 @@ fn every_setting_tests_what_it_plans_refuses_and_does_not_know() {
 fn every_source_file_says_what_it_is_about() {
     let mut files = Vec::new();
     visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);
-    visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/src"), &mut files);
+    visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools"), &mut files);
     assert!(files.len() > 20, "the tree was not found");
     for file in files {
         assert!(read(&file).starts_with("//!"), "{} does not start with //!", file.display());

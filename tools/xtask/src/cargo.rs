@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 
 /// The folder that the workspace's manifest is in.
 pub(crate) fn workspace() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// The program under test and the one that steals from it, optimised, where [`build_binaries`] puts them.
@@ -20,7 +20,16 @@ pub(crate) fn binaries() -> [PathBuf; 2] {
 
 /// Builds [`binaries`].
 pub(crate) fn build_binaries() -> Result<()> {
-    run(cargo(&["build", "--quiet", "--release", "--package", "fullclock", "--package", "thief"]))
+    run(cargo(&[
+        "build",
+        "--quiet",
+        "--release",
+        "--package",
+        "fullclock",
+        "--package",
+        "testbench",
+        "--bins",
+    ]))
 }
 
 /// The programs that guests run in tests: those that the tests were built with, which can be killed at any point of a change.

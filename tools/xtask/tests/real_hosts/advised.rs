@@ -80,7 +80,7 @@ fn look_at(name: &str, source: &dyn Source, printed: &mut Printed) {
 
 /// Captures and archives from the field, where they are there.
 fn field() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/field");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/field");
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_host = |it: &PathBuf| {
         let name = it.to_string_lossy();

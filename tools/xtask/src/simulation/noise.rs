@@ -48,8 +48,8 @@ pub(super) const NOISES: &[Noise] = &[
 ];
 
 /// By `benches/record_noise.rs`; the files say when and how.
-const BUSY: &str = include_str!("../../../crates/lab/fixtures/noise-busy.csv");
-const QUIETER: &str = include_str!("../../../crates/lab/fixtures/noise-quieter.csv");
+const BUSY: &str = include_str!("../../../../crates/lab/fixtures/noise-busy.csv");
+const QUIETER: &str = include_str!("../../../../crates/lab/fixtures/noise-quieter.csv");
 
 fn made_up(
     n: usize,

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder with the data, or `None` after saying that it is absent.
 fn hosts() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/hosts");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/hosts");
     if folder.is_dir() {
         return Some(folder);
     }
