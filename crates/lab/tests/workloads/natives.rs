@@ -77,7 +77,7 @@ fn every_native_workload_gives_its_figure_first_and_all_of_them_are_numbers() {
                 outcome => outcome.unwrap(),
             };
             let first = outcome.figures.first().unwrap();
-            assert_eq!((&*first.name, &*first.unit), (workload.figure.name, workload.figure.unit));
+            assert_eq!((first.name, first.unit), (workload.figure.name, workload.figure.unit));
             assert!(outcome.figures.iter().all(|it| it.value.is_finite()), "{id}: {outcome:?}");
             let elapsed_ns = *outcome.elapsed_ns.value().unwrap();
             assert!(elapsed_ns > 0 && outcome.tasks > 0, "{id}: {outcome:?}");
