@@ -1,6 +1,5 @@
-//! A page of text under construction: wrapped, indented, coloured where colour is wanted.
+//! A page of terminal text: wrapped, indented, and coloured if colour is enabled.
 
-use crate::Style;
 use crate::harmless::{harmless, harmless_line};
 use anstyle::{AnsiColor, Style as Paint};
 use rules::finding::Severity;
@@ -80,4 +79,13 @@ pub(super) fn color_of(severity: Severity) -> Paint {
         Severity::Info => AnsiColor::Blue,
     };
     Paint::new().fg_color(Some(color.into())).bold()
+}
+
+/// How to print for whoever reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Whether to use colour.
+    pub color: bool,
+    /// Columns to fill.
+    pub width: usize,
 }

@@ -1,14 +1,13 @@
-//! Results of `fullclock bench` and what `fullclock compare` says, as text and as JSON.
+//! Results of `fullclock bench` and `fullclock compare`, as text and as JSON.
+//!
+//! Schemas: `schemas/result-1.json`, `schemas/comparison-1.json`.
 
 mod arms;
 mod commits;
 mod comparison;
-mod doubt_list;
 mod doubts;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod json;
-mod list;
 mod peers;
 mod quantity;
 #[cfg(test)]
@@ -17,19 +16,18 @@ mod text;
 
 pub(super) use arms::{command_line, described, quoted};
 pub(super) use comparison::{clock as clock_words, verdict};
-pub(super) use doubt_list::lines as doubt_lines;
+pub(super) use doubts::lines as doubt_lines;
 pub(super) use doubts::name as doubt_name;
 pub(super) use quantity::{percent, percents, quantity, range, signed_percents};
+pub use text::{comparisons, list, result as text};
 
-pub use json::{comparisons as comparisons_json, result as json};
-pub use list::list;
-pub use text::{comparisons, result as text};
-
+use crate::json::{SCHEMA_VERSION, pretty};
 use lab::comparison::{Comparison, Ranked, ranking, within};
 use lab::known::Known;
 use lab::peers::Standing;
 use lab::record::Record;
 use lab::summary::{Summary, summary};
+use serde_json::{Result, Value, json};
 use std::path::{Path, PathBuf};
 
 /// A result with everything that is said of it.
@@ -70,4 +68,31 @@ impl<'a> Report<'a> {
             shortfall: None,
         }
     }
+}
+
+/// One result, with what is said of it. In one line, as a result file is, so that it can be compared like one.
+pub fn json(report: &Report<'_>) -> Result<String> {
+    let mut value = serde_json::to_value(report.record)?;
+    if let Some(fields) = value.as_object_mut() {
+        let mut insert = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        insert("schema_version", SCHEMA_VERSION.into());
+        insert("summaries", serde_json::to_value(&report.summaries)?);
+        insert("comparisons", serde_json::to_value(&report.comparisons)?);
+        insert("ranking", serde_json::to_value(&report.ranking)?);
+        insert("file", json!(report.file.map(|it| it.display().to_string())));
+        let recordings = report.recordings.iter().map(|it| it.display().to_string());
+        insert("recordings", recordings.collect());
+        insert("peers", report.peers.as_ref().map_or(Value::Null, peers::value));
+        insert("shortfall", json!(report.shortfall));
+    }
+    Ok(value.to_string() + "\n")
+}
+
+/// What `fullclock compare` says.
+pub fn comparisons_json(found: &[Comparison]) -> Result<String> {
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "fullclock": env!("CARGO_PKG_VERSION"),
+        "comparisons": found,
+    }))
 }

@@ -1,7 +1,7 @@
 //! A curve by message size, as text.
 
+use super::Statements;
 use super::ceiling::assumptions;
-use super::said::Said;
 use super::{Measured, more, word};
 use crate::Style;
 use crate::page::{BOLD, Page};
@@ -20,8 +20,8 @@ pub fn curve(measured: &Measured<'_>, style: Style) -> String {
 }
 
 /// What there is to say below a heading.
-pub(super) fn said(measured: &Measured<'_>) -> Said {
-    let mut said = Said::default();
+pub(super) fn said(measured: &Measured<'_>) -> Statements {
+    let mut said = Statements::default();
     match &measured.curve.figures {
         Figures::Bandwidth(points) => match bandwidths(points) {
             Some(reading) => bandwidth(&mut said, measured, &reading),
@@ -55,7 +55,7 @@ pub(super) fn heading(measured: &Measured<'_>) -> String {
     format!("fullclock net curve of {}: {test}{range}", measured.name)
 }
 
-fn bandwidth(said: &mut Said, measured: &Measured<'_>, reading: &Reading) {
+fn bandwidth(said: &mut Statements, measured: &Measured<'_>, reading: &Reading) {
     let rate = match &reading.plateau {
         Some(plateau) => {
             let words = format!(
@@ -133,7 +133,7 @@ fn ceiling(measured: &Measured<'_>, rate: BytesPerSecond) -> String {
     )
 }
 
-fn dips(said: &mut Said, reading: &Reading) {
+fn dips(said: &mut Statements, reading: &Reading) {
     let why = format!(
         "A larger message has fewer headers and fewer requests for the same data, so it should move no less than a smaller \
          one; {:.0} % less counts as a dip.",
@@ -172,7 +172,7 @@ fn figure(is_only: bool, lowest: &Bandwidth) -> String {
     if is_only { rate } else { format!("{rate} at {}", lowest.message) }
 }
 
-fn latency(said: &mut Said, read: &Latencies) {
+fn latency(said: &mut Statements, read: &Latencies) {
     let shown = |it: &Latency| {
         let us = |time: std::time::Duration| format!("{:.2} us", time.as_secs_f64() * 1e6);
         let worst = it.percentile_99.map_or(String::new(), |it| format!(", 99 % below {}", us(it)));
@@ -196,7 +196,7 @@ fn latency(said: &mut Said, read: &Latencies) {
     }
 }
 
-fn clocks(said: &mut Said, measured: &Measured<'_>) {
+fn clocks(said: &mut Statements, measured: &Measured<'_>) {
     for clocks in &measured.curve.clocks {
         let words = format!(
             "perftest found {} on CPU 0 and {} on another; `fullclock audit` says what keeps them apart, and \

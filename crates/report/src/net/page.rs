@@ -1,13 +1,13 @@
 //! The page of a test by message size, for whoever was not there: one file, which asks nobody for anything.
 
+use super::Statements;
 use super::curve::{heading, said};
-use super::said::Said;
 use super::{Measured, word};
 use crate::bench::quoted;
 use crate::html::curve::{Curves, Level, Line, Reach, chart, size_words};
 use crate::html::markup::Markup;
-use crate::html::prose::{code, paragraph, quiet, section, table};
 use crate::html::{GENERATOR, document, is_marked};
+use crate::html::{code, paragraph, quiet, section, table};
 use crate::lengths::span;
 use facts::BytesPerSecond;
 use facts::links::perftest::{Bandwidth, Figures, Latency};
@@ -69,7 +69,7 @@ pub(super) fn page(
 }
 
 /// Sentences with their labels.
-pub(super) fn sayings(title: &str, said: &Said) -> Markup {
+pub(super) fn sayings(title: &str, said: &Statements) -> Markup {
     section(title, [table("machine", &[], said.rows())])
 }
 

@@ -1,6 +1,6 @@
 //! The same for a terminal, with a line of marks for each sample.
 
-use super::words::{conclusion, limit, of_samples};
+use super::{conclusion, limit, of_samples};
 use crate::Style;
 use crate::page::{BOLD, Page};
 use facts::Microwatts;
