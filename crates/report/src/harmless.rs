@@ -14,7 +14,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// The same of several lines of our own making, which stay lines.
+/// The same for text whose line ends are ours and stay.
 pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |it| it == '\n')
 }
@@ -98,7 +98,7 @@ fn with_colors<'a>(text: &'a str, escape: impl Fn(&'a str) -> Cow<'a, str>) -> C
     safe
 }
 
-/// A text as one field of one line.
+/// A text as one field of CSV.
 ///
 /// A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula (OWASP, CSV
 /// Injection). Such a cell gets an apostrophe before it, unless it is a number.

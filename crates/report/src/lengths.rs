@@ -2,7 +2,7 @@
 
 use rules::noise::Bucket;
 
-/// A length with three digits, in the largest unit that it has a whole one of.
+/// A duration with three digits, in the largest unit that fits at least once.
 pub(crate) fn span(ns: u64) -> String {
     match ns {
         0..1_000 => format!("{ns} ns"),
@@ -21,7 +21,7 @@ fn digits(value: f64) -> String {
     text
 }
 
-/// The lengths that belong to a bucket.
+/// The range of durations in a bucket.
 pub(crate) fn range(bucket: &Bucket) -> String {
     match bucket.below_ns {
         Some(below_ns) => format!("{} to {}", span(bucket.from_ns), span(below_ns)),
@@ -29,7 +29,7 @@ pub(crate) fn range(bucket: &Bucket) -> String {
     }
 }
 
-/// As long as its part of the largest; what is there at all has a mark.
+/// A bar in proportion to the largest value; any value above zero has at least one mark.
 pub(crate) fn bar(value: u64, most: u64) -> String {
     const LONGEST: f64 = 34.0;
     let length = (value as f64 / most.max(1) as f64 * LONGEST).round() as usize;
@@ -39,31 +39,31 @@ pub(crate) fn bar(value: u64, most: u64) -> String {
 /// The longest bar.
 const LONGEST: f64 = 34.0;
 
-/// From this ratio of the largest to the smallest on; what lies closer is compared by its length.
+/// Above this ratio of the largest to the smallest value, bars are logarithmic.
 const WIDE: f64 = 8.0;
 
-/// What a bar begins and ends with.
+/// A scale of bars. It is logarithmic for values from 2 bytes to 8 MiB, whose rates differ by a factor of ten thousand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bars {
-    /// Where bars begin: a value below all, or zero.
+    /// The value at the left end: below the smallest, or zero.
     from: f64,
     /// The largest value.
     to: f64,
 }
 
 impl Bars {
-    /// For these values: from half of the smallest, or from zero where they lie close.
+    /// A scale for these values: from half of the smallest, or from zero if they are close together.
     pub(crate) fn of(values: &[u64]) -> Bars {
         let known = values.iter().filter(|it| **it > 0).map(|it| *it as f64);
         let (least, most) =
             known.fold((f64::INFINITY, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
         let is_wide = most > WIDE * least;
-        // Not from the smallest itself, so that this has a bar, too.
+        // Half, so that the smallest value has a bar too.
         let from = if is_wide { least / 2.0 } else { 0.0 };
         Bars { from, to: most }
     }
 
-    /// The bar of a value; what is there at all has a mark.
+    /// The bar of a value; any value above zero has at least one mark.
     pub(crate) fn bar(&self, value: u64) -> String {
         if value == 0 || self.to <= 0.0 {
             return String::new();
@@ -77,7 +77,7 @@ impl Bars {
         "#".repeat(((share.clamp(0.0, 1.0) * LONGEST).round() as usize).max(1))
     }
 
-    /// What stands above the bars: where they begin and where they end, and that each mark is a factor where it is one.
+    /// The heading of the bars: both ends and, if logarithmic, the factor per mark.
     pub(crate) fn ends(&self, shown: impl Fn(f64) -> String) -> String {
         if self.to <= 0.0 {
             return String::new();
@@ -95,7 +95,7 @@ impl Bars {
     }
 }
 
-/// A number with three digits that mean something.
+/// A number with three significant digits.
 pub(crate) fn significant(value: f64) -> String {
     let places = match value {
         ..10.0 => 2,

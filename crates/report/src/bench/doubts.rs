@@ -5,7 +5,7 @@ use crate::page::Page;
 use lab::doubt::{Doubt, Raised};
 use std::mem::discriminant;
 
-/// What is doubtful, as a clause: what was seen, and what it means for the figures.
+/// A doubt as a clause: what was observed, and what it means for the results.
 pub(super) fn words(doubt: &Doubt) -> String {
     match doubt {
         Doubt::Throttled { trials } => {
@@ -52,7 +52,7 @@ pub(super) fn words(doubt: &Doubt) -> String {
     }
 }
 
-/// How grave it is among those of its kind: more is worse.
+/// The severity among doubts of one kind: higher is worse.
 pub(super) fn degree(doubt: &Doubt) -> f64 {
     match doubt {
         Doubt::Throttled { trials } | Doubt::Warming { trials } | Doubt::Failures { trials } => {
@@ -70,7 +70,7 @@ pub(super) fn degree(doubt: &Doubt) -> f64 {
     }
 }
 
-/// What a doubt is called where there is no room for more.
+/// A short name for a doubt.
 pub(crate) fn name(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::Throttled { .. } => "throttled",
@@ -95,10 +95,10 @@ fn counted(trials: u32) -> String {
 
 const LABEL: usize = 14;
 
-/// A sweep of a large machine has hundreds of arms: of as many as this each doubt still has a line of its own.
+/// Doubts of one kind that more arms than this share are summarised in one line: a sweep can have hundreds of arms.
 const FEW: usize = 2;
 
-/// Those that forbid a claim first.
+/// Adds the doubts to the page, those that forbid a claim first.
 pub(super) fn doubts(page: &mut Page, doubts: &[Raised], forbidding: &[Raised]) {
     let mut listed = |label: &str, doubts: Vec<&Raised>| {
         for line in lines(&doubts) {
@@ -109,7 +109,7 @@ pub(super) fn doubts(page: &mut Page, doubts: &[Raised], forbidding: &[Raised]) 
     listed("  doubt", doubts.iter().filter(|it| !forbidding.contains(it)).collect());
 }
 
-/// A line for each doubt or, where more than a few arms raise one of a kind, for the kind.
+/// One line per doubt, or one per kind if more than [`FEW`] arms raise it.
 pub(crate) fn lines(doubts: &[&Raised]) -> Vec<String> {
     let mut left = doubts.to_vec();
     let mut lines = Vec::new();
@@ -127,7 +127,7 @@ pub(crate) fn lines(doubts: &[&Raised]) -> Vec<String> {
     lines
 }
 
-/// Each doubt once, with the names of the arms that raise it; without any where all do.
+/// Each doubt once, with the names of the arms that raise it; without names if it is about all of them.
 fn by_doubt(doubts: &[&Raised]) -> Vec<String> {
     let mut found: Vec<(Vec<&str>, &Doubt)> = Vec::new();
     for Raised { arm, doubt } in doubts {
@@ -143,9 +143,9 @@ fn by_doubt(doubts: &[&Raised]) -> Vec<String> {
     found.into_iter().map(line).collect()
 }
 
-/// The worst of doubts of one kind, with the arms that have most of it.
+/// The worst of the doubts of one kind, with the arms most affected.
 fn of_many(mut alike: Vec<&Raised>) -> Option<String> {
-    // In the order of the arms where they are equal.
+    // The sort is stable: equal doubts keep the order of their arms.
     alike.sort_by(|a, b| degree(&b.doubt).total_cmp(&degree(&a.doubt)));
     let worst = &alike.first()?.doubt;
     let arms: Vec<&str> = alike.iter().filter_map(|it| it.arm.as_deref()).collect();

@@ -30,30 +30,30 @@ use lab::summary::{Summary, summary};
 use serde_json::{Result, Value, json};
 use std::path::{Path, PathBuf};
 
-/// A result with everything that is said of it.
+/// A result with everything derived from it.
 pub struct Report<'a> {
     /// The result.
     pub record: &'a Record,
-    /// One for each arm that has trials.
+    /// One per arm that has trials.
     pub summaries: Vec<Summary>,
-    /// Of two arms.
+    /// The comparison of two arms; empty for more.
     pub comparisons: Vec<Comparison>,
-    /// Of more.
+    /// The ranking of three or more arms.
     pub ranking: Vec<Ranked>,
-    /// Where it is kept.
+    /// The file of the result.
     pub file: Option<&'a Path>,
-    /// What its machines did meanwhile, beside it.
+    /// Recordings of the machine taken during the trials.
     pub recordings: Vec<PathBuf>,
-    /// How the machine stands to its peers, where there are some.
+    /// How the machine compares with its peers, if it has any.
     pub peers: Option<Known<Standing>>,
-    /// What a difference in commits comes from.
+    /// The cause of a difference in commits.
     pub commits: Option<lab::commit::Verdict>,
-    /// What the user wanted to know and what it would take, where it did not come out.
+    /// If the requested precision was not reached: what was requested and what it would take.
     pub shortfall: Option<String>,
 }
 
 impl<'a> Report<'a> {
-    /// What can be said of a result that is kept in `file`.
+    /// The report of a result stored in `file`.
     pub fn of(record: &'a Record, file: Option<&'a Path>) -> Report<'a> {
         let is_ranked = record.arms.len() > 2;
         Report {
@@ -70,7 +70,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// One result, with what is said of it. In one line, as a result file is, so that it can be compared like one.
+/// A result with its report, on one line like a result file, so that `fullclock compare` reads it.
 pub fn json(report: &Report<'_>) -> Result<String> {
     let mut value = serde_json::to_value(report.record)?;
     if let Some(fields) = value.as_object_mut() {
@@ -88,7 +88,7 @@ pub fn json(report: &Report<'_>) -> Result<String> {
     Ok(value.to_string() + "\n")
 }
 
-/// What `fullclock compare` says.
+/// The output of `fullclock compare` as JSON.
 pub fn comparisons_json(found: &[Comparison]) -> Result<String> {
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,

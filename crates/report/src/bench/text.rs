@@ -48,7 +48,7 @@ pub fn result(report: &Report<'_>, style: Style) -> String {
     page.finish()
 }
 
-/// What `fullclock compare` says of sides that are arms of one result, or each of a result that was `given`.
+/// The output of `fullclock compare`. The sides are arms of one result, or of the results named in `given`.
 pub fn comparisons(
     found: &[Comparison],
     sides: &[Side<'_>],
@@ -70,13 +70,13 @@ pub fn comparisons(
             page.line("");
         }
         comparison(&mut page, it);
-        // Which doubts forbid a claim is in its sentence, also those that no record holds.
+        // The verdict also names forbidding doubts that are in neither record.
         doubts(&mut page, &it.doubts, &it.verdict.forbidding);
     }
     page.finish()
 }
 
-/// The name of an arm, and beside it what that is.
+/// The name of an arm and its description on one line.
 fn named(page: &mut Page, name: &str, what: &str) {
     let name = page.paint(BOLD, &format!("{name:<7}"));
     page.line(&format!("{name} {}", harmless(what)));
@@ -112,7 +112,7 @@ fn ranking(page: &mut Page, report: &Report<'_>) {
     }
 }
 
-/// Every workload with its title and what it takes.
+/// Every workload with its title and the options it accepts.
 pub fn list(style: Style) -> String {
     const COLUMN: usize = 16;
     let mut page = Page::new(style);

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// A file of a result.
 pub struct Data {
-    /// Its path, as it was found.
+    /// Its path as given.
     pub name: String,
     /// In bytes.
     pub size: usize,
@@ -26,8 +26,8 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|it| format!("{it:02x}")).collect()
 }
 
-/// The names of the files without their folders, so that they are found wherever they are sent together; whole where two
-/// are of one name.
+/// File names without their directories, so that the check works wherever the files are copied to. Full paths if two files
+/// have the same name.
 pub(super) fn names(data: &[Data]) -> Vec<String> {
     let base = |it: &Data| {
         let name = Path::new(&it.name).file_name();
@@ -35,7 +35,7 @@ pub(super) fn names(data: &[Data]) -> Vec<String> {
     };
     let bases: Vec<String> = data.iter().map(base).collect();
     let distinct: BTreeSet<&String> = bases.iter().collect();
-    // The same file twice is one line too many, and right.
+    // The same file given twice gets two lines; the check still passes.
     if distinct.len() == bases.len() {
         bases
     } else {
@@ -43,7 +43,7 @@ pub(super) fn names(data: &[Data]) -> Vec<String> {
     }
 }
 
-/// The command that checks the files, for the folder they are in.
+/// The command that checks the files, to be run in their directory.
 pub(super) fn check(data: &[Data]) -> String {
     let lines = names(data).into_iter().zip(data).map(|(name, it)| line(&it.sha256, &name));
     format!("sha256sum -c <<'END'\n{}END", lines.collect::<String>())
@@ -56,7 +56,7 @@ pub(super) fn check_lines(lines: &ChangeLines) -> String {
     format!("head -n {n_before} {path} | grep -F '{pattern}' | sha256sum")
 }
 
-/// A name with a backslash or a line's end has them escaped, and the line begins with a backslash to say so.
+/// A line of `sha256sum`. Backslashes and line ends in a name are escaped, and the line then starts with a backslash.
 fn line(hash: &str, name: &str) -> String {
     let escaped = name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
     let mark = if escaped == name { "" } else { "\\" };
@@ -64,7 +64,7 @@ fn line(hash: &str, name: &str) -> String {
 }
 
 impl Certificate<'_> {
-    /// A row for each file and for the journal's lines: what it is, its size, its hash.
+    /// One row per file and one for the journal's lines: name, size, hash.
     pub(super) fn hashes(&self) -> Vec<(String, Vec<String>)> {
         let files = names(self.data).into_iter().zip(self.data);
         let files = files.map(|(name, it)| (name, vec![bytes(it.size), it.sha256.clone()]));
@@ -81,7 +81,7 @@ fn bytes(size: usize) -> String {
 }
 
 impl Certificate<'_> {
-    /// A row for each thing that is known of the trials: before and after, or of both.
+    /// Facts about the trials, one row each, with the values before and after.
     pub(super) fn measured(&self) -> Vec<(String, Vec<String>)> {
         let row = |name: &str, of: &dyn Fn(&Moment<'_>) -> String| {
             (name.to_owned(), self.moments.iter().map(of).collect())
@@ -128,7 +128,7 @@ impl Certificate<'_> {
         }
     }
 
-    /// The commands, a line each.
+    /// The commands that repeat the trials and the certificate, one per line.
     pub(super) fn commands(&self) -> String {
         let [before, after] = &self.moments;
         let line = |it: &Moment<'_>| command_line(it.arm, it.summary.trials);
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(names(&[of("a/x.json", ""), of("b/x.json", "")]), ["a/x.json", "b/x.json"]);
     }
 
-    /// The real program is asked, as names that need care are where mistakes are made.
+    /// Runs the real sha256sum: escaping of file names is easy to get wrong.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "runs sha256sum on files")]
     fn sha256sum_agrees_whatever_a_file_is_called() {

@@ -29,21 +29,21 @@ use placed::Placed;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What a certificate is made of.
+/// The contents of a certificate.
 pub struct Certificate<'a> {
     /// Before and after.
     moments: [Moment<'a>; 2],
     comparison: &'a Comparison,
-    /// The files of the results: one of both moments, or one of each.
+    /// The result files: one for both moments, or one for each.
     data: &'a [Data],
-    /// The change, where it was named.
+    /// The change, if one was named.
     change: Option<&'a Change>,
-    /// When it is written, as RFC 3339 writes it.
+    /// The time of writing (RFC 3339).
     written: String,
 }
 
 impl<'a> Certificate<'a> {
-    /// Of two sides and what can be said of them. Error: the name of a side that has no figure.
+    /// Makes a certificate from two sides and their comparison. Error: the name of a side without a result.
     pub fn of(
         [before, after]: [Side<'a>; 2],
         comparison: &'a Comparison,
@@ -73,7 +73,7 @@ impl<'a> Certificate<'a> {
         format!("The clock: {}.", crate::bench::clock_words(self.comparison))
     }
 
-    /// Those that forbid a claim, and the others.
+    /// Doubts that forbid a claim, and the others.
     fn doubts(&self) -> [Vec<String>; 2] {
         let forbidding = &self.comparison.verdict.forbidding;
         let others = self.comparison.doubts.iter().filter(|it| !forbidding.contains(it));
@@ -82,10 +82,10 @@ impl<'a> Certificate<'a> {
     }
 }
 
-/// Columns of a label.
+/// Columns for a label.
 const LABEL: usize = 14;
 
-/// The verdict first, the file last.
+/// A certificate as text, with the path of its page.
 pub fn text(certificate: &Certificate<'_>, file: &Path, style: Style) -> String {
     let mut page = Page::new(style);
     page.painted_paragraph(BOLD, &certificate.verdict());
@@ -104,7 +104,7 @@ pub fn text(certificate: &Certificate<'_>, file: &Path, style: Style) -> String 
     page.finish()
 }
 
-/// Everything that the page at `file` says, but for the trials, which are in the results.
+/// The contents of the page at `file` as JSON, without the trials: the result files have those.
 pub fn json(certificate: &Certificate<'_>, file: &Path) -> serde_json::Result<String> {
     let [before, after] = certificate.moments.each_ref().map(moment_json);
     let data = certificate.data.iter();

@@ -20,10 +20,10 @@ use rules::applied::Applied;
 use rules::boot_edit::activation;
 use std::collections::BTreeSet;
 
-/// Columns before what is said of a place.
+/// Indentation of lines about a place.
 const MARGIN: usize = 2;
 
-/// What came of `fullclock apply`, behind the plan.
+/// The result of `fullclock apply`, shown after the plan.
 pub fn applied(applied: &Applied, verbose: bool, style: Style) -> String {
     let mut page = Page::new(style);
     for (target, why) in &applied.not_taken {
@@ -72,7 +72,7 @@ fn kept(applied: &Applied, id: &str) -> String {
     text
 }
 
-/// What taking back did, place by place.
+/// The result of a revert, by place.
 pub fn undone(undone: &[Undone], verbose: bool, style: Style) -> String {
     let mut page = Page::new(style);
     let common = |it: &Undone| (it.setting.clone(), words(it));
@@ -93,7 +93,7 @@ pub fn undone(undone: &[Undone], verbose: bool, style: Style) -> String {
     page.finish()
 }
 
-/// What is left to do or to wait for, before the next boot is as it was.
+/// Steps that are left until the next boot uses the original settings.
 fn afterwards(undone: &[Undone]) -> Vec<String> {
     let written = |it: &&Undone| it.fate == RevertOutcome::WrittenBack;
     let files: Vec<&str> = undone.iter().filter(written).filter_map(file).collect();

@@ -39,9 +39,9 @@ fn of_workload(text: &mut String, study: &Study<'_>, workload: &WorkloadAnalysis
     heading(text, &workload.workload);
     paragraph(text, &prose::figure(study, workload));
     let mut sentences = Vec::new();
-    for told in prose::effects(study, workload) {
-        let beside = told.beside.map_or_else(String::new, |it| format!(" ({it})"));
-        sentences.push(told.sentence + &beside);
+    for effect in prose::effects(study, workload) {
+        let beside = effect.beside.map_or_else(String::new, |it| format!(" ({it})"));
+        sentences.push(effect.sentence + &beside);
     }
     sentences.extend(prose::interactions(study, workload));
     list(text, &sentences);

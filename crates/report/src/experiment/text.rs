@@ -37,9 +37,9 @@ pub fn study(study: &Study<'_>, style: Style) -> String {
 fn of_workload(page: &mut Page, study: &Study<'_>, workload: &WorkloadAnalysis) {
     let heading = page.paint(BOLD, &workload.workload);
     page.line(&format!("{heading}: {}", prose::figure(study, workload)));
-    for told in prose::effects(study, workload) {
-        page.labelled(LABEL, "  effect", &told.sentence);
-        if let Some(beside) = &told.beside {
+    for effect in prose::effects(study, workload) {
+        page.labelled(LABEL, "  effect", &effect.sentence);
+        if let Some(beside) = &effect.beside {
             page.paragraph(LABEL, beside);
         }
     }

@@ -11,14 +11,14 @@ pub(crate) mod scale;
 
 use markup::Markup;
 
-/// Whatever somebody's name for something may hold: a browser that reads this page asks nobody for anything.
+/// Keeps the browser from loading anything, whatever markup a user-supplied name contains.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// Who wrote a page, in its head.
+/// The `generator` in the head of a page.
 pub(crate) const GENERATOR: &str = concat!("fullclock ", env!("CARGO_PKG_VERSION"));
 
-/// Whether the beginning of a file is that of a page of this program whose first line begins with `mark`.
+/// Whether `beginning` starts a page that this program wrote and whose first line begins with `mark`.
 pub(crate) fn is_marked(beginning: &str, mark: &str) -> bool {
     let written_by = GENERATOR.split(' ').next().unwrap_or_default();
     let parts = [
@@ -49,13 +49,13 @@ pub(crate) fn document(title: &str, body: impl IntoIterator<Item = Markup>) -> S
     format!("<!DOCTYPE html>\n{}\n", html.into_string())
 }
 
-/// A heading with what is below it.
+/// A section with a heading.
 pub(crate) fn section(title: &str, content: impl IntoIterator<Item = Markup>) -> Markup {
     let heading = Markup::element("h2", &[], [Markup::text(title)]);
     Markup::element("section", &[], std::iter::once(heading).chain(content))
 }
 
-/// A heading and lines below it; nothing where there are none.
+/// A section with a list; empty if there are no lines.
 pub(crate) fn list(title: &str, lines: &[String]) -> Markup {
     if lines.is_empty() {
         return Markup::default();
@@ -64,29 +64,29 @@ pub(crate) fn list(title: &str, lines: &[String]) -> Markup {
     section(title, [Markup::element("ul", &[], items)])
 }
 
-/// Words over several lines.
+/// A paragraph.
 pub(crate) fn paragraph(words: &str) -> Markup {
     Markup::element("p", &[], [Markup::text(words)])
 }
 
-/// Words beside something more important.
+/// A paragraph in a less prominent colour.
 pub(crate) fn quiet(words: &str) -> Markup {
     Markup::element("p", &[("class", "quiet")], [Markup::text(words)])
 }
 
-/// What somebody may copy.
+/// Preformatted text to copy, such as commands.
 pub(crate) fn code(words: &str) -> Markup {
     let code = Markup::element("code", &[], [Markup::verbatim(words.trim_end())]);
     Markup::element("pre", &[("tabindex", "0")], [code])
 }
 
-/// What is folded away on a screen, and on paper is not.
+/// Content that is folded on screen and shown in print.
 pub(crate) fn folded(summary: &str, content: impl IntoIterator<Item = Markup>) -> Markup {
     let summary = Markup::element("summary", &[], [Markup::text(summary)]);
     Markup::element("details", &[], std::iter::once(summary).chain(content))
 }
 
-/// Names in the first column, and one or more values beside each; without column heads where `head` is empty.
+/// A table with names in the first column and one or more values per row; no header if `head` is empty.
 pub(crate) fn table<'a>(
     class: &str,
     head: &[&str],
@@ -109,6 +109,6 @@ pub(crate) fn table<'a>(
     };
     let body = Markup::element("tbody", &[], rows.into_iter().map(row));
     let table = Markup::element("table", &[("class", class)], [head, body]);
-    // A keyboard can scroll it, too.
+    // `tabindex` makes it scrollable by keyboard.
     Markup::element("div", &[("class", "scroll"), ("tabindex", "0")], [table])
 }

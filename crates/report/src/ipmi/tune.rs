@@ -89,7 +89,7 @@ fn table(page: &mut Page, tuning: &Tuning, place: usize, model: &Model) {
     let load = tuning.limits.first().and_then(|it| it.conditions.get(place)).map(|it| &*it.load);
     let is_idle = load != Some(Factor::ALL_CORES);
     let heading = if is_idle { "Other CPUs idle" } else { "Other CPUs busy" };
-    // The model knows nothing of a load.
+    // The model does not include a load.
     let model = model.as_ref().ok().filter(|_| is_idle);
     let unit = if model.is_some() { "    model CPU time" } else { "" };
     page.line(&page.paint(
@@ -129,7 +129,7 @@ fn named(tuned: &Tuned) -> &str {
     if tuned.limit == "0" { "no limit" } else { tuned.limit.as_str() }
 }
 
-/// Three digits.
+/// Milliseconds with three digits.
 fn milliseconds(ms: f64) -> String {
     let decimals = if ms < 10.0 { 2 } else { usize::from(ms < 100.0) };
     format!("{ms:.decimals$} ms")

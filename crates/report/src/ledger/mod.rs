@@ -7,19 +7,19 @@ use rules::ledger::{Ledger, Line};
 
 /// The lines of one loss: itself, or its parts.
 struct Group<'a> {
-    /// What it is called.
+    /// The title of the loss.
     title: &'static str,
-    /// Each part, the largest first; one line without a part where the loss is one thing.
+    /// Its parts, the largest first; a single line without a part if the loss has none.
     lines: Vec<&'a Line>,
 }
 
 impl Group<'_> {
-    /// What is known of it, in nanoseconds of all CPUs.
+    /// The known part of it, in nanoseconds of all CPUs.
     fn ns(&self) -> i64 {
         self.lines.iter().filter_map(|line| line.ns.as_ref().ok()).sum()
     }
 
-    /// Whether nothing is known of it.
+    /// Whether all of it is unknown.
     fn is_unknown(&self) -> bool {
         self.lines.iter().all(|line| line.ns.is_err())
     }
@@ -46,9 +46,10 @@ fn capacity_ns(ledger: &Ledger) -> i64 {
     i64::try_from(ledger.wall_ns).unwrap_or(i64::MAX).saturating_mul(n_cpus)
 }
 
-/// A bar of `width` columns for the part of the whole from `start` to `end`, 0 to 1.
+/// A bar of a waterfall, where each bar begins at the end of the one above: `start` to `end` of the whole (0 to 1) in `width`
+/// columns.
 ///
-/// What is there at all shows: a sliver has a thin mark of its own, so that an empty bar means nothing.
+/// A value too small for a column gets a thin mark, so that only zero has an empty bar.
 fn bar(start: f64, end: f64, width: usize) -> String {
     let (start, end) = (start.clamp(0.0, 1.0), end.clamp(0.0, 1.0));
     let column = |at: f64| ((at * width as f64).round() as usize).min(width);

@@ -16,13 +16,13 @@ use crate::page::Page;
 use facts::links::perftest::Curve;
 use rules::ceiling::{Ceiling, Direction, Part};
 
-/// A curve, and over what it was measured.
+/// A curve and the device it was measured over.
 pub struct Measured<'a> {
-    /// What to call it.
+    /// Its name in the output.
     pub name: &'a str,
-    /// What was measured.
+    /// The curve.
     pub curve: &'a Curve,
-    /// A device and what it can carry.
+    /// The device and its ceiling.
     pub over: Option<&'a (String, Ceiling)>,
 }
 
@@ -32,7 +32,7 @@ impl Measured<'_> {
     }
 }
 
-/// Columns of a label.
+/// Columns for a label.
 const MARGIN: usize = 10;
 
 /// The word for a part of a ceiling.
@@ -45,16 +45,16 @@ fn more(wide: &Part, narrow: &Part, direction: Direction) -> f64 {
     100.0 * (wide.carries(direction).share_of(narrow.carries(direction)) - 1.0)
 }
 
-/// Sentences in their order.
+/// Labelled sentences in order, shared by text and pages.
 #[derive(Default)]
 struct Statements(Vec<(&'static str, String)>);
 
 impl Statements {
-    fn say(&mut self, label: &'static str, words: &str) {
+    fn add(&mut self, label: &'static str, words: &str) {
         self.0.push((label, words.to_owned()));
     }
 
-    /// Onto a page of text.
+    /// Adds them to a page of text.
     fn put(&self, page: &mut Page) {
         for (label, words) in &self.0 {
             page.labelled(MARGIN, label, words);

@@ -59,7 +59,7 @@ impl Table {
         text
     }
 
-    /// What is missing of the first reading, and so has no column: the ids, by reason.
+    /// Metrics without a column because the first reading lacks them: ids by reason.
     pub fn left_out(&self, first: &Reading) -> Vec<String> {
         let mut reasons: Vec<(&Missing, Vec<&str>)> = Vec::new();
         let is_shown = |id: &str| {
@@ -82,7 +82,7 @@ impl Table {
 
 impl Printed {
     fn of(key: Key) -> Printed {
-        /// As turbostat's columns are.
+        /// The width of turbostat's columns.
         const NARROWEST: usize = 7;
         let heading = heading(&key);
         Printed { width: heading.chars().count().max(NARROWEST), heading, key }
@@ -107,7 +107,7 @@ fn push(line: &mut String, cell: &str, width: usize) {
     line.push_str(cell);
 }
 
-/// Of a part, no more than a table has room for; it holds no blank, so that awk and cut count columns right.
+/// A part's name, cut to fit and without blanks, so that awk and cut count columns correctly.
 fn heading((metric, part): &Key) -> String {
     let heading = match part {
         Part::Whole => metric.heading(""),
@@ -116,7 +116,7 @@ fn heading((metric, part): &Key) -> String {
     harmless(&heading).replace(char::is_whitespace, "_")
 }
 
-/// What the user asked for.
+/// The requested columns.
 #[derive(Debug)]
 pub struct Selection(Vec<Chosen>);
 
@@ -136,9 +136,9 @@ impl std::fmt::Debug for Chosen {
 pub(super) type Key = (&'static Metric, Part);
 
 impl Selection {
-    /// Ids of metrics, in the order of columns; `interrupts:LOC` is one part of one. None are all that are known.
+    /// Parses ids of metrics in the order of columns; `interrupts:LOC` is one part of a metric. Without ids, all known metrics.
     ///
-    /// Fails on an id that no metric has, and names those that are near.
+    /// Fails on an unknown id and suggests similar ones.
     pub fn parse(ids: &[String]) -> Result<Selection> {
         let chosen = |text: &String| {
             let (id, part) = match text.split_once(':') {
@@ -153,7 +153,7 @@ impl Selection {
         ids.iter().map(chosen).collect::<Result<Vec<_>>>().map(Selection)
     }
 
-    /// The columns of a table whose first reading this is.
+    /// The columns of a table that starts with this reading.
     pub(super) fn columns(&self, first: &Reading) -> Vec<Key> {
         let of = |it: &Shown| (it.metric, it.part.clone());
         let all = shown_columns(first, &Default::default());
@@ -167,14 +167,14 @@ impl Selection {
         self.0.iter().flat_map(chosen).collect()
     }
 
-    /// What has to be made of each interval for it; with a ledger where an observer is given ([`View::ledger`]).
+    /// The view of each interval that it needs; with a ledger if an observer is given ([`View::ledger`]).
     pub fn view(&self, ledger: Option<u32>) -> View {
         let is_chosen = |metric: &Metric| self.0.iter().any(|it| it.metric.id == metric.id);
         let view = View::of_metrics(|it| self.0.is_empty() || is_chosen(it));
         View { ledger, ..view }
     }
 
-    /// Whether a column is one of them.
+    /// Whether a column is selected.
     pub fn has(&self, column: &Column) -> bool {
         let is_it = |it: &Chosen| {
             it.metric.id == column.metric.id
@@ -189,7 +189,7 @@ impl Selection {
     }
 }
 
-/// What to say of an id that no metric has.
+/// The error for an unknown id.
 fn nobody_knows(id: &str) -> String {
     let shown: String = id.chars().take(60).collect();
     let id = id.to_lowercase().replace('_', "-");

@@ -9,7 +9,7 @@ use crate::html::scale::Scale;
 use lab::experiment::analysis::{ArmAnalysis, Effect, Estimate, WorkloadAnalysis};
 use std::collections::BTreeMap;
 
-/// Nothing where no level could be compared.
+/// Effects with their intervals and a line at zero; empty if no level could be compared.
 pub(super) fn effects(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
     let drawn: Vec<(&Effect, &Estimate)> = workload
         .effects
@@ -84,7 +84,7 @@ fn by_clock(effect: &Effect, scale: &Scale) -> Markup {
 /// The numbers of an arm's trials and their figures.
 type Points = BTreeMap<usize, Vec<(u32, f64)>>;
 
-/// Nothing where every trial failed.
+/// Every trial of every arm; empty if all trials failed.
 pub(super) fn trials(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
     let points = points_by_arm(study);
     let row = |it: &ArmAnalysis| ArmTrials {
@@ -102,7 +102,7 @@ pub(super) fn trials(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
     chart::trials(&about, &workload.unit, &rows)
 }
 
-/// Of all arms, in one walk over the trials.
+/// The points of all arms, in one pass over the trials.
 fn points_by_arm(study: &Study<'_>) -> Points {
     let mut points = Points::new();
     for trial in study.record.trials.iter().filter(|it| it.failed.is_none()) {
@@ -113,7 +113,7 @@ fn points_by_arm(study: &Study<'_>) -> Points {
     points
 }
 
-/// Nothing where no ledger was kept.
+/// The losses of each arm; empty if no trial has a ledger.
 pub(super) fn ledgers(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
     let bars = workload.arms.iter();
     let bars: Vec<Bar<'_>> =

@@ -6,7 +6,7 @@ use crate::html::{code, folded, paragraph, quiet, section, table};
 use lab::experiment::analysis::{Recommendation, WorkloadAnalysis};
 use lab::experiment::plan_file;
 
-/// The verdict and what to do.
+/// The verdict and the recommended command.
 pub(super) fn header(study: &Study<'_>) -> Markup {
     let advice = prose::advice(study);
     let eyebrow = format!("fullclock experiment: {}", study.name());
@@ -27,18 +27,18 @@ pub(super) fn header(study: &Study<'_>) -> Markup {
     Markup::element("header", &[], content)
 }
 
-/// What was found of a workload, in sentences.
+/// The effects and interactions of a workload, in sentences.
 pub(super) fn findings(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
     let mut items: Vec<Markup> = Vec::new();
-    for told in prose::effects(study, workload) {
-        let beside = told.beside.map_or_else(Markup::default, |it| {
+    for effect in prose::effects(study, workload) {
+        let beside = effect.beside.map_or_else(Markup::default, |it| {
             Markup::element("span", &[("class", "quiet beside")], [Markup::text(&it)])
         });
-        let class = if told.is_claimed { "" } else { "pale" };
+        let class = if effect.is_claimed { "" } else { "pale" };
         items.push(Markup::element(
             "li",
             &[("class", class)],
-            [Markup::text(&told.sentence), beside],
+            [Markup::text(&effect.sentence), beside],
         ));
     }
     let together = prose::interactions(study, workload);
@@ -46,7 +46,7 @@ pub(super) fn findings(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup
     Markup::element("ul", &[("class", "findings")], items)
 }
 
-/// What decides how fast the machine is.
+/// The settings of the machine.
 pub(super) fn machine(study: &Study<'_>) -> Markup {
     let settings = &study.record.machine.0;
     if settings.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn repeat(study: &Study<'_>) -> Markup {
     section("How to repeat it", [code(&prose::command_line(study)), details])
 }
 
-/// Who wrote it and of what.
+/// The study and the versions that ran it and wrote the page.
 pub(super) fn footer(study: &Study<'_>) -> Markup {
     let record = study.record;
     let words = format!(
@@ -77,7 +77,7 @@ pub(super) fn footer(study: &Study<'_>) -> Markup {
 
 const NUMBERS: [&str; 6] = ["median", "change", "95 % interval", "clock", "power", "trials"];
 
-/// In the order of the record.
+/// The arms of a workload, in the order of the record.
 pub(super) fn arms(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
     let rows = prose::rows(study, workload);
     let has_watts = rows.iter().any(|it| !it.watts.is_empty());
@@ -111,7 +111,7 @@ pub(super) fn arms(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
                 .iter()
                 .map(|it| Markup::element("p", &[("class", "quiet")], [Markup::text(it)])),
         ),
-        // A keyboard can scroll it, too.
+        // `tabindex` makes it scrollable by keyboard.
         Markup::element("div", &[("class", "scroll"), ("tabindex", "0")], [table]),
     ])
 }

@@ -4,7 +4,7 @@ use crate::experiment::Study;
 use lab::experiment::Experiment;
 use rules::setting::Risk;
 
-/// ` --i-know` where one of these requests, `c1e=off`, is refused without it: on any machine, or on that of the study.
+/// ` --i-know` if any request (`c1e=off`) is refused without it, on any machine or on that of the study.
 pub(super) fn i_know<'a>(
     requests: impl IntoIterator<Item = &'a String>,
     experiment: &Experiment,
@@ -17,7 +17,7 @@ pub(super) fn i_know<'a>(
     if requests.into_iter().any(is_refused) { " --i-know" } else { "" }
 }
 
-/// The same for everything that a study varies, and where trials bring back what a setting mends.
+/// ` --i-know` if the study varies a setting that needs it, or its trials bring back a fault that a setting fixes.
 pub fn i_know_of(experiment: &Experiment) -> &'static str {
     let factors = &experiment.design.factors;
     let requests = factors
@@ -65,7 +65,7 @@ mod tests {
         let mut study = experiment(Design { factors: vec![factor], ..Design::default() });
         assert_eq!(i_know_of(&study), " --i-know");
         assert_eq!(i_know(std::slice::from_ref(&request), &study), "");
-        // A model whose register is not known to do what its manual says.
+        // On this model the register is not known to work as documented.
         study.with_consent = vec!["on-demand-modulation".to_owned()];
         assert_eq!(i_know(&[request], &study), " --i-know");
     }

@@ -7,28 +7,35 @@ use lab::experiment::analysis::{Effect, Estimate, WorkloadAnalysis};
 use lab::known::Known;
 use rules::losses;
 
-/// One sentence about one effect, and what stands beside it.
-pub(in crate::experiment) struct Told {
+/// A sentence about one effect, with details.
+pub(in crate::experiment) struct EffectSentence {
     /// `governor=powersave makes cpu-loop 125 % slower than performance, ...`.
     pub(in crate::experiment) sentence: String,
-    /// Where the time and the power went, where that was measured.
+    /// The losses and the power that changed, if measured.
     pub(in crate::experiment) beside: Option<String>,
-    /// Whether it may be said to be there.
+    /// Whether the effect is significant.
     pub(in crate::experiment) is_claimed: bool,
 }
 
-/// Of every level of every factor: those that are claimed in front, the largest first.
-pub(in crate::experiment) fn effects(study: &Study<'_>, workload: &WorkloadAnalysis) -> Vec<Told> {
+/// The effects of all levels of all factors: significant ones first, the largest first.
+pub(in crate::experiment) fn effects(
+    study: &Study<'_>,
+    workload: &WorkloadAnalysis,
+) -> Vec<EffectSentence> {
     let size = |it: &Effect| {
         let claimed = it.estimate.value().filter(|it| it.is_claimed);
         claimed.map_or(-1.0, |it| it.change.abs())
     };
     let mut effects: Vec<&Effect> = workload.effects.iter().collect();
     effects.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    effects.into_iter().map(|it| told(study, workload, it)).collect()
+    effects.into_iter().map(|it| effect_sentence(study, workload, it)).collect()
 }
 
-fn told(study: &Study<'_>, workload: &WorkloadAnalysis, effect: &Effect) -> Told {
+fn effect_sentence(
+    study: &Study<'_>,
+    workload: &WorkloadAnalysis,
+    effect: &Effect,
+) -> EffectSentence {
     let level = study.setting(effect.factor, effect.level);
     let first = study.level(effect.factor, 0);
     let workload = study.workload_name(&workload.workload);
@@ -53,10 +60,10 @@ fn told(study: &Study<'_>, workload: &WorkloadAnalysis, effect: &Effect) -> Told
             )
         }
     };
-    Told { sentence, beside: beside(effect).filter(|_| claimed), is_claimed: claimed }
+    EffectSentence { sentence, beside: beside(effect).filter(|_| claimed), is_claimed: claimed }
 }
 
-/// The change and both ends of its interval without their sign, the smaller end first.
+/// The change and both ends of its interval without signs, the smaller end first.
 fn claim(estimate: &Estimate) -> [String; 3] {
     let Estimate { change, interval, .. } = estimate;
     let ends = [interval.low.abs(), interval.high.abs()];
@@ -64,9 +71,9 @@ fn claim(estimate: &Estimate) -> [String; 3] {
     percents(shares, interval.half_width())
 }
 
-/// How much of a change the clock explains, as a clause.
+/// The part of a change that the clock explains, as a clause.
 fn clock(effect: &Effect) -> String {
-    /// The probe and the noise of the figures leave no more than this certain.
+    /// The precision that the probe and the noise of the results allow.
     const CLOSE: f64 = 0.05;
     let part = match &effect.clock_part {
         Known::Value(part) => *part,
@@ -90,13 +97,13 @@ fn clock(effect: &Effect) -> String {
     }
 }
 
-/// Losses that moved, and power.
+/// The losses and the power that changed.
 fn beside(effect: &Effect) -> Option<String> {
     const MOST: usize = 3;
     let moved: Vec<String> = effect
         .ledger
         .iter()
-        // Work is what the losses leave.
+        // Useful time is the remainder after the losses.
         .filter(|(loss, _)| loss != "useful")
         .take(MOST)
         .map(|(loss, share)| {
@@ -115,7 +122,7 @@ fn beside(effect: &Effect) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// What a line of the ledger is called.
+/// The title of a line of the ledger.
 fn title(loss: &str) -> &str {
     losses::find(loss).map_or(loss, |it| it.title)
 }
@@ -127,10 +134,10 @@ mod tests {
     use lab::stats::Interval;
 
     fn sentence(change: impl FnOnce(&mut Effect)) -> String {
-        told(change).sentence
+        changed(change).sentence
     }
 
-    fn told(change: impl FnOnce(&mut Effect)) -> Told {
+    fn changed(change: impl FnOnce(&mut Effect)) -> EffectSentence {
         let (record, mut analysis) = fixture::study();
         let mut effect = fixture::effect(0, 1, -0.55, 0.006);
         change(&mut effect);
@@ -161,7 +168,7 @@ mod tests {
                 it.watts = Known::Value(f64::midpoint(low, high));
                 it.watts_interval = Some(Interval { low, high });
             };
-            told(power).beside
+            changed(power).beside
         };
         assert_eq!(beside(4.0, 6.0).unwrap(), "5.0 W more power");
         assert_eq!(beside(-1.0, 6.0), None);
@@ -169,14 +176,14 @@ mod tests {
 
     #[test]
     fn what_is_not_claimed_is_not_told_apart() {
-        let told = sentence(|it| {
+        let unclaimed = sentence(|it| {
             let interval = Interval { low: -0.002, high: 0.004 };
             let estimate =
                 Estimate { change: 0.001, interval, p: 0.4, corrected_p: 1.0, is_claimed: false };
             it.estimate = Known::Value(estimate);
         });
         assert_eq!(
-            told,
+            unclaimed,
             "governor=performance is not told apart from powersave in cpu-loop: +0.10 % time, \
              95 % interval -0.20 to +0.40 %"
         );

@@ -5,7 +5,7 @@ use lab::experiment::analysis::{ArmAnalysis, WorkloadAnalysis};
 use lab::known::Known;
 use std::collections::BTreeMap;
 
-/// A sentence for each arm with trials that failed, with the reason that was most frequent.
+/// One sentence per arm with failed trials, with the most frequent reason.
 pub(in crate::experiment) fn failures(study: &Study<'_>) -> Vec<String> {
     let mut arms: BTreeMap<usize, Failed<'_>> = BTreeMap::new();
     for trial in &study.record.trials {
@@ -45,7 +45,7 @@ fn sentence(study: &Study<'_>, arm: usize, failed: &Failed<'_>) -> String {
     )
 }
 
-/// A sentence for each.
+/// One sentence per value that no arm of the workload has.
 pub(in crate::experiment) fn gaps(study: &Study<'_>, workload: &WorkloadAnalysis) -> Vec<String> {
     let reason = |of: fn(&ArmAnalysis) -> &Known<f64>| {
         let mut reasons = workload.arms.iter().map(|it| of(it).reason());

@@ -24,8 +24,7 @@ use lab::known::Known;
 use lab::record::Record;
 use lab::trial::Better;
 
-/// What the figure of a workload is: `elapsed in s, lower is faster; 20 blocks`. Where a study takes reboots, a block is a round
-/// of boots.
+/// The measure of a workload: `elapsed in s, lower is faster; 20 blocks`. In a study with reboots, a block is a round of boots.
 pub(super) fn figure(study: &Study<'_>, workload: &WorkloadAnalysis) -> String {
     let WorkloadAnalysis { figure, unit, better, blocks, .. } = workload;
     let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
@@ -39,7 +38,7 @@ pub(super) fn figure(study: &Study<'_>, workload: &WorkloadAnalysis) -> String {
     format!("{figure}{unit}, {way} is faster; {blocks}{boots}")
 }
 
-/// Doubts, a line each.
+/// Doubts, one line each.
 pub(super) fn doubts(record: &Record) -> Vec<String> {
     crate::bench::doubt_lines(&record.doubts.iter().collect::<Vec<_>>())
 }
@@ -62,17 +61,17 @@ fn way_word(change: f64) -> &'static str {
     if change < 0.0 { "faster" } else { "slower" }
 }
 
-/// One arm. What is not known is empty.
+/// One arm. Unknown values are empty.
 pub(in crate::experiment) struct ArmRow<'a> {
     /// The levels in the order of the factors.
     pub(in crate::experiment) levels: Vec<&'a str>,
-    /// The middle of its figures.
+    /// The median.
     pub(in crate::experiment) median: String,
     /// Against the first arm: `+13.0 %`.
     pub(in crate::experiment) change: String,
     /// `+12.1 to +13.9 %`.
     pub(in crate::experiment) interval: String,
-    /// Whether that change may be said to be there.
+    /// Whether the change is significant.
     pub(in crate::experiment) is_claimed: bool,
     /// `2.700 GHz`.
     pub(in crate::experiment) clock: String,
@@ -84,7 +83,7 @@ pub(in crate::experiment) struct ArmRow<'a> {
     pub(in crate::experiment) is_unbeaten: bool,
 }
 
-/// In the order of the record.
+/// The arms of a workload, in the order of the record.
 pub(in crate::experiment) fn rows<'a>(
     study: &Study<'a>,
     workload: &'a WorkloadAnalysis,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Up to this many combinations are listed one by one.
 const FEW: usize = 3;
 
-/// A sentence for each level of a setting that makes a workload faster; those that `left_out` tells of are not told twice.
+/// One sentence per level of a setting that makes a workload faster, without those that `left_out` already names.
 pub(super) fn given_up(study: &Study<'_>, left_out: &[Vec<usize>]) -> Vec<String> {
     let factors = study.factors().filter(|(at, _)| study.is_setting(*at));
     let levels = factors.flat_map(|(at, it)| (1..it.levels.len()).map(move |level| (at, level)));
@@ -40,7 +40,7 @@ fn sentence(
     ))
 }
 
-/// What a level was shown to do, by workload.
+/// The claimed effects of a level, by workload.
 fn claimed(study: &Study<'_>, factor: usize, level: usize) -> Vec<(f64, String)> {
     let workloads = study.analysis.workloads.iter();
     let effects = workloads.flat_map(|of| of.effects.iter().map(move |it| (&*of.workload, it)));
@@ -54,7 +54,7 @@ fn claimed(study: &Study<'_>, factor: usize, level: usize) -> Vec<(f64, String)>
         .collect()
 }
 
-/// The combinations that trials failed with, and that are expected to be faster.
+/// Combinations that are expected to be faster and whose trials failed.
 pub(super) fn left_out(study: &Study<'_>, combinations: &[Vec<usize>]) -> Option<String> {
     let name = |levels: &Vec<usize>| super::advice::moved(study, levels).join(" with ");
     let mut names: Vec<String> = combinations.iter().take(FEW).map(name).collect();
@@ -73,7 +73,7 @@ pub(super) fn left_out(study: &Study<'_>, combinations: &[Vec<usize>]) -> Option
     ))
 }
 
-/// A sentence where there are several and not all of them: what they have in common, and of few what they differ in.
+/// The unbeaten combinations: what they have in common and, if few, how they differ. `None` if one or all are unbeaten.
 pub(in crate::experiment) fn pareto(study: &Study<'_>) -> Option<String> {
     let arms = &study.analysis.workloads.first()?.arms;
     let all: BTreeSet<Vec<usize>> = arms.iter().map(|it| study.setting_levels(it.arm)).collect();

@@ -58,10 +58,10 @@ fn depends(study: &Study<'_>) -> String {
 /// What conditions were shown to do, the largest first: nobody can apply one, so no recommendation says it. `None` where that is
 /// nothing.
 fn found(study: &Study<'_>) -> Option<String> {
-    let of_workload = |it| super::effects(study, it).into_iter().filter(|told| told.is_claimed);
+    let of_workload = |it| super::effects(study, it).into_iter().filter(|it| it.is_claimed);
     let claimed = study.analysis.workloads.iter().flat_map(of_workload).map(|it| it.sentence);
-    let told: Vec<String> = claimed.chain(interactions(study)).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    let sentences: Vec<String> = claimed.chain(interactions(study)).collect();
+    (!sentences.is_empty()).then(|| sentences.join("; "))
 }
 
 fn interactions(study: &Study<'_>) -> Vec<String> {

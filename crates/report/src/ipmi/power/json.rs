@@ -1,4 +1,4 @@
-//! The same as data: `schemas/ipmi-power-1.json`.
+//! Power as JSON: `schemas/ipmi-power-1.json`.
 
 use super::conclusion;
 use crate::json::{SCHEMA_VERSION, pretty};

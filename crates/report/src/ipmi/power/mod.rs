@@ -12,14 +12,14 @@ use facts::ipmi::PowerLimit;
 use lab::ipmi::power::Power;
 use rules::power_cap::{Counts, Relation};
 
-/// The limit and what follows where it is not kept.
+/// The limit, and the action if it is exceeded.
 fn limit(limit: Option<&PowerLimit>) -> String {
     let Some(limit) = limit else { return "none is in force".to_owned() };
     let within = limit.correction.as_secs_f64();
     format!("{}; where it cannot be kept within {within} s, {}", limit.power, limit.action)
 }
 
-/// In how many samples something was seen.
+/// The number of samples in which something was seen.
 fn of_samples((n_seen, n_told): (usize, usize)) -> String {
     match n_seen {
         0 => format!("in none of {n_told} samples"),
@@ -27,7 +27,7 @@ fn of_samples((n_seen, n_told): (usize, usize)) -> String {
     }
 }
 
-/// What PROCHOT# and the limit have to do with each other.
+/// How PROCHOT# and the limit are related.
 fn conclusion(power: &Power) -> String {
     if let Err(why) = &power.registers {
         return format!("whether the CPUs are clipped is not known: {why}");
@@ -84,28 +84,30 @@ mod tests {
     use super::fixture::power;
     use super::*;
 
-    fn said(samples: &[(u64, &str)]) -> String {
+    fn conclude(samples: &[(u64, &str)]) -> String {
         conclusion(&power(samples))
     }
 
     #[test]
     fn what_goes_together_is_told_with_its_numbers() {
-        let together = said(&[(300, ""), (490, "P"), (495, "P"), (310, "")]);
+        let together = conclude(&[(300, ""), (490, "P"), (495, "P"), (310, "")]);
         let begins = "they go together: PROCHOT# is pulled in 2 of the 2 samples at the limit and in none of the 2 below it";
         assert!(together.starts_with(begins), "{together}");
         assert!(
-            said(&[(300, "L"), (490, "P"), (495, "P"), (310, ""), (310, "")])
+            conclude(&[(300, "L"), (490, "P"), (495, "P"), (310, ""), (310, "")])
                 .starts_with("they mostly")
         );
     }
 
     #[test]
     fn what_does_not_go_together_is_not_blamed_on_the_limit() {
-        assert!(said(&[(300, "P"), (310, "P"), (490, "")]).starts_with("they do not go together"));
-        assert!(said(&[(490, "P"), (490, "P")]).contains("nothing to compare with"));
-        assert!(said(&[(490, ""), (300, "")]).contains("is not pulled: what keeps it there"));
-        assert!(said(&[(300, "")]).contains("the limit costs nothing now"));
-        assert!(said(&[(0, "P"), (300, "?")]).starts_with("there was no sample with both"));
+        assert!(
+            conclude(&[(300, "P"), (310, "P"), (490, "")]).starts_with("they do not go together")
+        );
+        assert!(conclude(&[(490, "P"), (490, "P")]).contains("nothing to compare with"));
+        assert!(conclude(&[(490, ""), (300, "")]).contains("is not pulled: what keeps it there"));
+        assert!(conclude(&[(300, "")]).contains("the limit costs nothing now"));
+        assert!(conclude(&[(0, "P"), (300, "?")]).starts_with("there was no sample with both"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Tests of the wire to show.
+//! Network tests as test data.
 
 use facts::links::perftest::Conflict;
 use facts::{Bytes, BytesPerSecond, Hertz};

@@ -4,33 +4,33 @@ use crate::net::Statements;
 use lab::net::protocol::Test;
 use lab::net::{BUSY, Ends, FULL, Guard, LARGE, Point, Run, Work, guards, own_share};
 
-pub(super) fn put(said: &mut Statements, run: &Run) {
+pub(super) fn put(statements: &mut Statements, run: &Run) {
     let guards = guards(run);
     if run.polls() {
-        said.say("CPU", &polled(run, &guards[0]));
+        statements.add("CPU", &polled(run, &guards[0]));
     } else if run.task.test == Test::Latency {
         let words = format!(
             "{:.0} % of a round trip is time of the two threads on their CPUs and follows their clock; the rest is the wire, \
              interrupts and waking up",
             100.0 * own_share(run)
         );
-        said.say("CPU", &words);
+        statements.add("CPU", &words);
     } else if guards.iter().all(|it| it.bound.is_empty()) {
         let percent = 100.0 * BUSY;
         let words = format!(
             "no thread was on a CPU for {percent:.0} % of its time; whether it waited for the wire, for the other end or for a CPU \
              that others had is not told apart"
         );
-        said.say("CPU", &words);
+        statements.add("CPU", &words);
     } else {
-        guards.iter().filter(|it| !it.bound.is_empty()).for_each(|it| bound(said, run, it));
+        guards.iter().filter(|it| !it.bound.is_empty()).for_each(|it| bound(statements, run, it));
     }
     for guard in &guards {
-        clock(said, run, guard);
+        clock(statements, run, guard);
     }
 }
 
-/// What can be said of programs that poll; both ends have the same sizes.
+/// A sentence for programs that poll; both ends have the same sizes.
 fn polled(run: &Run, guard: &Guard<'_>) -> String {
     let polls = "perftest polls, so that its CPUs are busy whatever it waits for";
     if run.task.test == Test::Latency {
@@ -55,7 +55,7 @@ fn polled(run: &Run, guard: &Guard<'_>) -> String {
     }
 }
 
-fn bound(said: &mut Statements, run: &Run, guard: &Guard<'_>) {
+fn bound(statements: &mut Statements, run: &Run, guard: &Guard<'_>) {
     let which = if guard.bound.len() == run.points.len() {
         "every size".to_owned()
     } else {
@@ -67,30 +67,30 @@ fn bound(said: &mut Statements, run: &Run, guard: &Guard<'_>) {
         guard.end,
         100.0 * BUSY
     );
-    said.say("CPU", &words);
+    statements.add("CPU", &words);
 }
 
-/// Those sizes, with neighbours among the measured ones told together: `2 to 1024, 65536`.
-pub(super) fn spans(measured: &[Point], told: &[&Point]) -> String {
-    let is_told = |point: &Point| told.iter().any(|it| it.message == point.message);
-    let runs = measured.chunk_by(|a, b| is_told(a) == is_told(b));
+/// The listed sizes, with neighbours among the measured ones joined to ranges: `2 to 1024, 65536`.
+pub(super) fn spans(measured: &[Point], listed: &[&Point]) -> String {
+    let is_listed = |point: &Point| listed.iter().any(|it| it.message == point.message);
+    let runs = measured.chunk_by(|a, b| is_listed(a) == is_listed(b));
     let words: Vec<String> = runs
         .filter_map(|run| match run {
-            [first, .., last] if is_told(first) => {
+            [first, .., last] if is_listed(first) => {
                 Some(format!("{} to {}", first.message.0, last.message.0))
             }
-            [one] if is_told(one) => Some(one.message.0.to_string()),
+            [one] if is_listed(one) => Some(one.message.0.to_string()),
             _ => None,
         })
         .collect();
     words.join(", ")
 }
 
-fn clock(said: &mut Statements, run: &Run, guard: &Guard<'_>) {
+fn clock(statements: &mut Statements, run: &Run, guard: &Guard<'_>) {
     let end = guard.end;
     let Some(slowest) = guard.slowest_hz else {
         let why = unread(run, end);
-        said.say("clock", &format!("not known of the {end}: {why}"));
+        statements.add("clock", &format!("not known of the {end}: {why}"));
         return;
     };
     let on_what = if guard.bound.is_empty() { "" } else { " on them" };
@@ -113,20 +113,20 @@ fn clock(said: &mut Statements, run: &Run, guard: &Guard<'_>) {
             format!("{measured}; nominal are {nominal:.0}, {percent:.0} % more: {would}")
         }
     };
-    said.say("clock", &words);
-    // What an audit finds matters where the clock was measured to be low, or perftest found some to differ.
+    statements.add("clock", &words);
+    // The findings of an audit matter if the clock was low, or if perftest found clocks that differ.
     if guard.lacking().is_some() || !run.conflicts.is_empty() {
         for it in &guard.clocks.slowing {
             let fix = it.fix.first().map_or(String::new(), |it| format!("; `{it}` mends it"));
-            said.say("", &format!("{}: {}{fix}", it.check, it.message));
+            statements.add("", &format!("{}: {}{fix}", it.check, it.message));
         }
         if guard.lacking().is_some() && guard.clocks.slowing.is_empty() {
-            said.say("", &format!("an audit of the {end} finds nothing that slows it"));
+            statements.add("", &format!("an audit of the {end} finds nothing that slows it"));
         }
     }
 }
 
-/// Why no clock of an end could be read.
+/// The reason why the clock of an end is unknown.
 fn unread<'a>(run: &'a Run, end: &str) -> &'a str {
     let of = |ends: &'a Ends<Vec<Work>>| -> &'a [Work] {
         if end == "client" { &ends.client } else { &ends.server }

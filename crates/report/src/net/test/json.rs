@@ -1,4 +1,4 @@
-//! A test of the wire as JSON: `schemas/net-test-1.json`.
+//! A network test as JSON: `schemas/net-test-1.json`.
 
 use super::ledger;
 use crate::json::{SCHEMA_VERSION, pretty};
@@ -88,7 +88,7 @@ fn conflict(conflict: &Conflict) -> Value {
     json!({ "first_hz": conflict.first.0, "other_hz": conflict.other.0 })
 }
 
-/// What the narrowest part of the client's device carries; null where it is not known.
+/// The ceiling of the client's device by its narrowest part; null if unknown.
 fn ceiling(run: &Run) -> Option<u64> {
     let (_, ceiling) = run.over.as_ref()?;
     Some(ceiling.narrowest(Direction::One)?.carries(Direction::One).0)

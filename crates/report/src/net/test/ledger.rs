@@ -1,4 +1,4 @@
-//! Where the time of the CPUs of both ends went during a test, side by side.
+//! The ledgers of both ends of a test, side by side.
 
 use crate::harmless::harmless;
 use crate::net::Statements;
@@ -9,10 +9,10 @@ use lab::net::{Ends, Entry, Ledger, Run};
 use rules::loss::{Kind, Loss};
 use rules::losses::LOSSES;
 
-/// Losses below half a percent at both ends are not shown: ticks alone take as much of some machines.
+/// Losses below half a percent at both ends are hidden: ticks alone cost that much on some machines.
 const LEAST: f64 = 0.005;
 
-/// The largest of each loss, and what is not explained; nothing where neither end has a ledger.
+/// The table of losses and the unexplained remainder; empty if neither end has a ledger.
 pub(super) fn put(page: &mut Page, run: &Run) {
     let ledgers = of_both(run);
     if ledgers.named().iter().any(|(_, it)| it.value().is_some()) {
@@ -20,14 +20,14 @@ pub(super) fn put(page: &mut Page, run: &Run) {
     }
 }
 
-/// What an audit finds responsible, and what is not known.
-pub(super) fn say(said: &mut Statements, run: &Run) {
+/// The causes that an audit found, and unknown values with their reasons.
+pub(super) fn add_to(statements: &mut Statements, run: &Run) {
     let ledgers = of_both(run);
-    for (words, ends) in told(&ledgers, causes) {
-        said.say("cause", &format!("{ends}: {words}"));
+    for (words, ends) in by_end(&ledgers, causes) {
+        statements.add("cause", &format!("{ends}: {words}"));
     }
-    for (words, ends) in told(&ledgers, unknown) {
-        said.say("not known", &format!("{ends}: {words}"));
+    for (words, ends) in by_end(&ledgers, unknown) {
+        statements.add("not known", &format!("{ends}: {words}"));
     }
 }
 
@@ -37,7 +37,7 @@ pub(super) fn of_both(run: &Run) -> Ends<&Known<Ledger>> {
     Ends { client: &client.ledger, server: &server.ledger }
 }
 
-/// All parts of a loss together; `None` where nothing of it is known.
+/// The sum of all parts of a loss; `None` if all are unknown.
 pub(super) fn share(ledger: &Ledger, loss: &str) -> Option<f64> {
     let mut known = ledger.lines.iter().filter(|it| it.loss == loss).peekable();
     known.peek()?;
@@ -45,7 +45,7 @@ pub(super) fn share(ledger: &Ledger, loss: &str) -> Option<f64> {
     (!known.is_empty()).then(|| known.iter().sum())
 }
 
-/// The losses that are worth a row.
+/// The losses that get a row.
 fn rows<'a>(ledgers: &Ends<&'a Known<Ledger>>) -> impl Iterator<Item = &'static Loss> + use<'a> {
     let known: Vec<&Ledger> = ledgers.named().iter().filter_map(|(_, it)| it.value()).collect();
     let most = move |loss: &Loss| {
@@ -75,7 +75,7 @@ fn table(page: &mut Page, ledgers: &Ends<&Known<Ledger>>) {
     page.line("");
 }
 
-/// A list that is too long for a column is a number.
+/// A list of CPUs, or their number if the list is too long for a column.
 fn cpus(list: &str) -> String {
     const LONGEST: usize = 14;
     if list.len() <= LONGEST {
@@ -85,7 +85,7 @@ fn cpus(list: &str) -> String {
     format!("{count} of them")
 }
 
-/// The largest part of a loss at each end, where it has parts.
+/// The largest part of a loss at each end, if it has parts.
 fn largest_parts(ledgers: &Ends<&Known<Ledger>>, loss: &str) -> String {
     let largest = |(_, it): (&str, &&Known<Ledger>)| -> Option<String> {
         let lines = it.value()?.lines.iter().filter(|it| it.loss == loss && !it.part.is_empty());
@@ -98,32 +98,32 @@ fn largest_parts(ledgers: &Ends<&Known<Ledger>>, loss: &str) -> String {
     if parts.is_empty() { String::new() } else { format!("most: {}", parts.join(", ")) }
 }
 
-/// What is told of each end; what both tell alike is told once, of both.
-fn told(
+/// Sentences about each end; those that hold for both are listed once, for `both ends`.
+fn by_end(
     ledgers: &Ends<&Known<Ledger>>,
     of: impl Fn(&Known<Ledger>) -> Vec<String>,
 ) -> Vec<(String, &'static str)> {
     let (client, server) = (of(ledgers.client), of(ledgers.server));
     let end = |it: &String| if server.contains(it) { "both ends" } else { "client" };
-    let mut told: Vec<(String, &str)> = client.iter().map(|it| (it.clone(), end(it))).collect();
+    let mut listed: Vec<(String, &str)> = client.iter().map(|it| (it.clone(), end(it))).collect();
     let of_server = server.iter().filter(|it| !client.contains(it));
-    told.extend(of_server.map(|it| (it.clone(), "server")));
-    told
+    listed.extend(of_server.map(|it| (it.clone(), "server")));
+    listed
 }
 
 fn causes(ledger: &Known<Ledger>) -> Vec<String> {
     let Some(ledger) = ledger.value() else { return Vec::new() };
-    let mut told = Vec::new();
+    let mut listed = Vec::new();
     for line in &ledger.lines {
         for cause in &line.causes {
             let fix = cause.fix.as_ref().map_or(String::new(), |it| format!("; `{it}` mends it"));
             let words = format!("{} <- {}{fix}", title(line), cause.check);
-            if !told.contains(&words) {
-                told.push(words);
+            if !listed.contains(&words) {
+                listed.push(words);
             }
         }
     }
-    told
+    listed
 }
 
 fn unknown(ledger: &Known<Ledger>) -> Vec<String> {
@@ -131,7 +131,7 @@ fn unknown(ledger: &Known<Ledger>) -> Vec<String> {
         Known::Missing { missing } => return vec![format!("where the time went: {missing}")],
         Known::Value(ledger) => &ledger.lines,
     };
-    // What is missing is often missing to several lines.
+    // Several lines often lack the same value.
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in lines {
         let Some(why) = line.share.reason() else { continue };
@@ -156,9 +156,9 @@ mod tests {
     fn shown(run: &Run) -> String {
         let mut page = Page::new(Style { color: false, width: 100 });
         put(&mut page, run);
-        let mut said = Statements::default();
-        say(&mut said, run);
-        said.put(&mut page);
+        let mut statements = Statements::default();
+        add_to(&mut statements, run);
+        statements.put(&mut page);
         page.finish()
     }
 

@@ -20,8 +20,8 @@ fn with_ceiling<'a>(run: &'a Run, curve: &'a Curve) -> Measured<'a> {
     Measured { name: "this test", curve, over: run.over.as_ref() }
 }
 
-/// CPU time of all threads of an end for each message, in microseconds. Of a program that polls, and has its start and end in
-/// its time, that says nothing.
+/// CPU time of all threads of an end per message, in microseconds. `None` for a program that polls: its CPU time includes
+/// waiting, start and end.
 fn cpu_us_each(run: &Run, point: &Point, work: &[Work]) -> Option<f64> {
     let sum: u64 = work.iter().map(|it| it.cpu_ns).sum();
     let each = sum as f64 / 1e3 / point.figure.messages(point.message).max(1) as f64;

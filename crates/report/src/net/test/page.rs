@@ -1,5 +1,5 @@
-//! A test of the wire as a page: the figures with the clocks and the work of both ends by message size, what is said of them,
-//! and where the time went.
+//! A network test as an HTML page: results, clocks and CPU load of both ends by message size, statements, and the ledgers of
+//! both ends.
 
 use super::ledger::{of_both, share};
 use super::{cpu_us_each, text, with_ceiling};
@@ -14,7 +14,7 @@ use lab::known::Known;
 use lab::net::{Ends, Entry, Figure, Ledger, Point, Run, Work, busiest, slowest_hz};
 use rules::losses::LOSSES;
 
-/// The whole page; `n_asked` is how many sizes were to be measured.
+/// The page; `n_asked` is the number of requested message sizes.
 pub fn page(run: &Run, n_asked: usize, origin: &Origin) -> String {
     let curve = run.curve();
     let measured = with_ceiling(run, &curve);
@@ -28,17 +28,17 @@ pub fn page(run: &Run, n_asked: usize, origin: &Origin) -> String {
         pages::figures(&measured),
         busy(run),
         clocks(run),
-        pages::sayings("What it says", &text::measured(run)),
+        pages::statement_table("What it says", &text::measured(run)),
         ledgers(run),
         numbers(run),
     ];
     pages::page(&subject, &title(run), &below, sections, origin)
 }
 
-/// The id of each line's loss, its part, and its share.
+/// Loss id, part and share of each line of a ledger.
 type Parts = Vec<(String, String, f64)>;
 
-/// The best of it in a sentence.
+/// The best result in a sentence.
 fn title(run: &Run) -> String {
     let rate = |it: &Point| match &it.figure {
         Figure::Throughput(moved) => moved.bandwidth(it.message).average.0,
@@ -59,7 +59,7 @@ fn title(run: &Run) -> String {
     format!("{name} with {server}{most}")
 }
 
-/// A line for each end.
+/// A chart line for each end.
 fn lines(run: &Run, of: impl Fn(&[Work]) -> Option<f64>) -> Vec<Line<'static>> {
     let line = |class, name, work: fn(&Point) -> &Vec<Work>| Line {
         class,
@@ -130,8 +130,8 @@ fn ledgers(run: &Run) -> Markup {
         known.iter().map(|(end, it)| folded(&format!("Every line of the {end}"), [every(it)]));
     let content: Vec<Markup> =
         [losses::drawn(about, &bars), table].into_iter().chain(all).collect();
-    let said = pages::sayings("Causes, gaps and adapters", &text::accounted(run));
-    Markup::all([section("Ledger", content), said])
+    let statements = pages::statement_table("Causes, gaps and adapters", &text::accounted(run));
+    Markup::all([section("Ledger", content), statements])
 }
 
 fn known_part(entry: &Entry) -> Option<(String, String, f64)> {

@@ -1,22 +1,22 @@
-//! Where the adapters of both ends are plugged in and who served them, against the CPUs that worked.
+//! Whether the adapters of both ends, and the CPUs that serve their interrupts, are near the CPUs that did the work.
 
 use crate::net::Statements;
 use lab::known::Known;
 use lab::net::protocol::Judgement;
 use lab::net::{MANY_A_SECOND, Nearness, NicLocality, Placement, Run, Taken};
 
-/// CPUs with interrupts that are named.
+/// The number of CPUs with interrupts that are listed.
 const SHOWN: usize = 4;
 
-/// A paragraph for each end; one where both say the same.
-pub(super) fn say(said: &mut Statements, run: &Run) {
-    for (ends, words) in told(run) {
-        said.say("adapter", &format!("{ends}: {words}"));
+/// Adds a statement for each end, or one if both are the same.
+pub(super) fn add_to(statements: &mut Statements, run: &Run) {
+    for (ends, words) in by_end(run) {
+        statements.add("adapter", &format!("{ends}: {words}"));
     }
 }
 
-/// What is said of each end, or of both.
-pub(super) fn told(run: &Run) -> Vec<(&'static str, String)> {
+/// The sentence for each end, or one for both.
+pub(super) fn by_end(run: &Run) -> Vec<(&'static str, String)> {
     let [(_, client), (_, server)] = run.judged.named().map(|(end, it)| (end, words(it)));
     if client == server {
         return vec![("both ends", client)];
@@ -28,7 +28,7 @@ fn words(judgement: &Judgement) -> String {
     let place = &judgement.place;
     let locality = match (&place.device, &place.adapter) {
         (Known::Value(device), Known::Missing { missing }) => {
-            // An interface is known by its address, except for the loopback; a port of RDMA is named to perftest.
+            // An interface is identified by its address, except the loopback; perftest is given the name of an RDMA port.
             let is_sure = device == "lo" || device.contains('/');
             let over = if is_sure { "the data went over" } else { "its address is that of" };
             return format!("{over} {device}; {missing}");
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_far_adapter_whose_interrupts_come_where_the_test_works_is_told_of() {
         let run = fixture::bandwidth();
-        let [(_, client), (_, server)] = &told(&run)[..] else { panic!("alike") };
+        let [(_, client), (_, server)] = &by_end(&run)[..] else { panic!("alike") };
         assert_eq!(
             client,
             "eth0 (0000:81:00.0) is on NUMA node 1 (CPUs 2-3), and the CPUs that worked, 0-1, are all of another node: what comes \
@@ -123,11 +123,11 @@ mod tests {
         let mut run = fixture::bandwidth();
         let Known::Value(ledger) = &mut run.judged.client.ledger else { panic!("no ledger") };
         ledger.wall_ns = 82_000_000_000;
-        let [(_, client), _] = &told(&run)[..] else { panic!("alike") };
+        let [(_, client), _] = &by_end(&run)[..] else { panic!("alike") };
         let words = "CPU 3 (12): on no CPU that worked for the test 1000 a second or more";
         assert!(client.ends_with(words), "{client}");
         run.judged.client.ledger = Known::Missing { missing: "why".to_owned() };
-        let [(_, client), _] = &told(&run)[..] else { panic!("alike") };
+        let [(_, client), _] = &by_end(&run)[..] else { panic!("alike") };
         assert!(client.ends_with("; how many a second is not known: why"), "{client}");
     }
 
@@ -136,7 +136,7 @@ mod tests {
         let mut run = fixture::bandwidth();
         run.judged.client.place.device = Known::Value("veth0".to_owned());
         run.judged.client.place.adapter = Known::Missing { missing: "none".to_owned() };
-        let [(_, client), _] = &told(&run)[..] else { panic!("alike") };
+        let [(_, client), _] = &by_end(&run)[..] else { panic!("alike") };
         assert_eq!(client, "its address is that of veth0; none");
     }
 
@@ -149,6 +149,6 @@ mod tests {
                 Known::Missing { missing: "no adapter behind lo here".to_owned() };
         }
         let words = "the data went over lo; no adapter behind lo here";
-        assert_eq!(told(&run), [("both ends", words.to_owned())]);
+        assert_eq!(by_end(&run), [("both ends", words.to_owned())]);
     }
 }

@@ -1,7 +1,7 @@
-//! A test of the wire as text that `fullclock net curve` reads, and as CSV.
+//! A network test as text that `fullclock net curve` reads, and as CSV.
 //!
-//! The columns are perftest's (src/perftest_parameters.h: RESULT_FMT, RESULT_FMT_LAT). Its second table has a heading that no
-//! reader of perftest's takes for one.
+//! The columns are perftest's (src/perftest_parameters.h: RESULT_FMT, RESULT_FMT_LAT). The heading of the second table differs
+//! from perftest's, so that parsers of perftest's output skip it.
 
 use super::guard::spans;
 use super::{cpu_us_each, guard, ledger, placement, with_ceiling};
@@ -15,7 +15,7 @@ use facts::links::perftest::Bandwidth;
 use lab::net::protocol::Test;
 use lab::net::{Ends, Figure, Latencies, Point, Run, Throughput, Work, busiest, slowest_hz};
 
-/// As wide as perftest's.
+/// A rule as wide as perftest's.
 const RULE: &str =
     "---------------------------------------------------------------------------------------";
 
@@ -37,19 +37,19 @@ pub fn text(run: &Run, style: Style) -> String {
     page.finish()
 }
 
-/// What the figures say, and the clocks.
+/// Statements about the results and the clocks.
 pub(super) fn measured(run: &Run) -> Statements {
-    let mut said = curve::said(&with_ceiling(run, &run.curve()));
-    guard::put(&mut said, run);
-    said
+    let mut statements = curve::statements(&with_ceiling(run, &run.curve()));
+    guard::put(&mut statements, run);
+    statements
 }
 
-/// What the ledgers say, and the places of the adapters.
+/// Statements about the ledgers and the placement of the adapters.
 pub(super) fn accounted(run: &Run) -> Statements {
-    let mut said = Statements::default();
-    ledger::say(&mut said, run);
-    placement::say(&mut said, run);
-    said
+    let mut statements = Statements::default();
+    ledger::add_to(&mut statements, run);
+    placement::add_to(&mut statements, run);
+    statements
 }
 
 fn banner(page: &mut Page, run: &Run) {
@@ -109,7 +109,7 @@ fn latency(point: &Point, latencies: &Latencies) -> String {
     )
 }
 
-/// What each end's CPUs did for it.
+/// CPU load, CPU time per message and clock at each end.
 fn work(page: &mut Page, run: &Run) {
     let columns = |end: &str| format!("{end:>12} busy   us/message   MHz");
     let heading = format!("bytes     {}{}", columns("client"), columns("server"));
@@ -127,7 +127,7 @@ fn did(run: &Run, point: &Point, work: &[Work]) -> String {
     format!("{:>15.0} %{each:>13}{clock:>6}", 100.0 * busiest(work))
 }
 
-/// The figure that a reader looks for first, by size.
+/// Bars of throughput or latency by message size.
 fn chart(page: &mut Page, run: &Run) {
     let (name, what): (&str, fn(&Point) -> u64) = match run.task.test {
         Test::WriteBw | Test::ReadBw | Test::SendBw => ("MiB/sec", |it| match &it.figure {
@@ -156,7 +156,7 @@ fn chart(page: &mut Page, run: &Run) {
     }
 }
 
-/// One line for each size, behind one of names. `fullclock net curve` reads those of throughput.
+/// A heading and one line per message size. `fullclock net curve` reads those of throughput.
 pub fn csv(run: &Run) -> String {
     let ends = |end: &str| format!("{end}_busy,{end}_cpu_us_per_message,{end}_mhz");
     let figures = match run.task.test {
