@@ -3,6 +3,8 @@
 //! Any user can name a process, and the maker of a bundle its files; none of them may move the cursor, reverse the
 //! direction of a line or begin a line of its own. Every output goes through one of the functions here. The escapes are those
 //! of JSON (RFC 8259, section 7), so that they are right in a JSON string as well.
+//!
+//! [`csv_field`] makes a text a field of CSV (RFC 4180) that a spreadsheet does not run as a formula.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,7 +14,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// The same of several lines of our own making, which stay lines.
+/// The same for text whose line ends are ours and stay.
 pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |it| it == '\n')
 }
@@ -96,6 +98,23 @@ fn with_colors<'a>(text: &'a str, escape: impl Fn(&'a str) -> Cow<'a, str>) -> C
     safe
 }
 
+/// A text as one field of CSV.
+///
+/// A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula (OWASP, CSV
+/// Injection). Such a cell gets an apostrophe before it, unless it is a number.
+pub(crate) fn csv_field(text: &str) -> Cow<'_, str> {
+    let is_formula =
+        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    let safe = harmless(text);
+    if is_formula {
+        return format!("\"'{}\"", safe.replace('"', "\"\"")).into();
+    }
+    if safe.contains([',', '"']) {
+        return format!("\"{}\"", safe.replace('"', "\"\"")).into();
+    }
+    safe
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,5 +154,20 @@ mod tests {
         assert_eq!(without_unseen("ä"), None);
         assert_eq!(without_unseen("a\u{202e}").as_deref(), Some("a"));
         assert_eq!(without_unseen("\u{200b}").as_deref(), Some("\u{fffd}"));
+    }
+
+    #[test]
+    fn a_cell_that_would_be_a_formula_begins_with_an_apostrophe_and_a_number_does_not() {
+        let cells = ["=1+1", "+x", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-5", "+1.5e3", "a=b", "-"];
+        assert_eq!(
+            cells.map(csv_field).join("|"),
+            "\"'=1+1\"|\"'+x\"|\"'-2+3\"|\"'@SUM(A1)\"|\"' =1\"|\"'\\r=1\"|-5|+1.5e3|a=b|\"'-\""
+        );
+    }
+
+    #[test]
+    fn a_text_stays_in_its_field_and_its_line() {
+        assert_eq!(csv_field("a,\"b\"\nc\u{202e}"), "\"a,\"\"b\"\"\\nc\\u202e\"");
+        assert_eq!(csv_field("=HYPERLINK(\"http://x\")"), "\"'=HYPERLINK(\"\"http://x\"\")\"");
     }
 }

@@ -1,9 +1,9 @@
-//! Lengths of time, and how many things there were of each.
+//! Durations, and bars of text: linear, or logarithmic where values span several orders of magnitude.
 
 use rules::noise::Bucket;
 
-/// A length with three digits, in the largest unit that it has a whole one of.
-pub(super) fn span(ns: u64) -> String {
+/// A duration with three digits, in the largest unit that fits at least once.
+pub(crate) fn span(ns: u64) -> String {
     match ns {
         0..1_000 => format!("{ns} ns"),
         1_000..1_000_000 => format!("{} us", digits(ns as f64 / 1e3)),
@@ -21,19 +21,88 @@ fn digits(value: f64) -> String {
     text
 }
 
-/// The lengths that belong to a bucket.
-pub(super) fn range(bucket: &Bucket) -> String {
+/// The range of durations in a bucket.
+pub(crate) fn range(bucket: &Bucket) -> String {
     match bucket.below_ns {
         Some(below_ns) => format!("{} to {}", span(bucket.from_ns), span(below_ns)),
         None => format!("{} and more", span(bucket.from_ns)),
     }
 }
 
-/// As long as its part of the largest; what is there at all has a mark.
-pub(super) fn bar(value: u64, most: u64) -> String {
+/// A bar in proportion to the largest value; any value above zero has at least one mark.
+pub(crate) fn bar(value: u64, most: u64) -> String {
     const LONGEST: f64 = 34.0;
     let length = (value as f64 / most.max(1) as f64 * LONGEST).round() as usize;
     "#".repeat(if value > 0 { length.max(1) } else { 0 })
+}
+
+/// The longest bar.
+const LONGEST: f64 = 34.0;
+
+/// Above this ratio of the largest to the smallest value, bars are logarithmic.
+const WIDE: f64 = 8.0;
+
+/// A scale of bars. It is logarithmic for values from 2 bytes to 8 MiB, whose rates differ by a factor of ten thousand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bars {
+    /// The value at the left end: below the smallest, or zero.
+    from: f64,
+    /// The largest value.
+    to: f64,
+}
+
+impl Bars {
+    /// A scale for these values: from half of the smallest, or from zero if they are close together.
+    pub(crate) fn of(values: &[u64]) -> Bars {
+        let known = values.iter().filter(|it| **it > 0).map(|it| *it as f64);
+        let (least, most) =
+            known.fold((f64::INFINITY, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
+        let is_wide = most > WIDE * least;
+        // Half, so that the smallest value has a bar too.
+        let from = if is_wide { least / 2.0 } else { 0.0 };
+        Bars { from, to: most }
+    }
+
+    /// The bar of a value; any value above zero has at least one mark.
+    pub(crate) fn bar(&self, value: u64) -> String {
+        if value == 0 || self.to <= 0.0 {
+            return String::new();
+        }
+        let value = value as f64;
+        let share = if self.from > 0.0 {
+            (value / self.from).ln() / (self.to / self.from).ln()
+        } else {
+            value / self.to
+        };
+        "#".repeat(((share.clamp(0.0, 1.0) * LONGEST).round() as usize).max(1))
+    }
+
+    /// The heading of the bars: both ends and, if logarithmic, the factor per mark.
+    pub(crate) fn ends(&self, shown: impl Fn(f64) -> String) -> String {
+        if self.to <= 0.0 {
+            return String::new();
+        }
+        let (from, to) =
+            (if self.from > 0.0 { shown(self.from) } else { "0".to_owned() }, shown(self.to));
+        let room = (LONGEST as usize).saturating_sub(from.chars().count() + 2);
+        let each = if self.from > 0.0 {
+            let factor = (self.to / self.from).powf(1.0 / LONGEST);
+            format!("  (each # is {factor:.2} times as much)")
+        } else {
+            String::new()
+        };
+        format!("|{from}{to:>room$}|{each}")
+    }
+}
+
+/// A number with three significant digits.
+pub(crate) fn significant(value: f64) -> String {
+    let places = match value {
+        ..10.0 => 2,
+        10.0..100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.places$}")
 }
 
 #[cfg(test)]
@@ -54,5 +123,25 @@ mod tests {
         assert_eq!([bar(0, 100), bar(1, 1000), bar(5, 10)].map(|it| it.len()), [0, 1, 17]);
         let open = Bucket { from_ns: 1_000, below_ns: None, count: 1, ns: 1_000 };
         assert_eq!(range(&open), "1 us and more");
+    }
+
+    #[test]
+    fn the_smallest_of_a_wide_range_is_seen_and_each_doubling_is_as_long() {
+        let bars = Bars::of(&[1, 2, 4, 1 << 20]);
+        let lengths = [1, 2, 4, 1 << 20].map(|it| bars.bar(it).len());
+        assert_eq!(lengths, [2, 3, 5, 34]);
+        let head = bars.ends(|it| format!("{it} B"));
+        assert!(
+            head.starts_with("|0.5 B") && head.contains("1048576 B|  (each # is 1.53"),
+            "{head}"
+        );
+    }
+
+    #[test]
+    fn what_lies_close_is_as_long_as_it_is_and_begins_at_zero() {
+        let bars = Bars::of(&[50, 100]);
+        assert_eq!([bars.bar(50).len(), bars.bar(100).len(), bars.bar(0).len()], [17, 34, 0]);
+        assert!(bars.ends(|it| it.to_string()).starts_with("|0 "));
+        assert_eq!(Bars::of(&[0]).bar(0), "");
     }
 }

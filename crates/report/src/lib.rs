@@ -6,7 +6,6 @@
 pub mod bench;
 pub mod certificate;
 pub mod change;
-mod csv;
 pub mod documentation;
 pub mod experiment;
 pub mod harmless;
@@ -22,9 +21,8 @@ pub mod openmetrics;
 mod page;
 pub mod race;
 pub mod samples;
-mod style;
 pub mod text;
 pub mod tick;
 mod unknowns;
 
-pub use style::Style;
+pub use page::Style;

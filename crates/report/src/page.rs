@@ -1,6 +1,5 @@
-//! A page of text under construction: wrapped, indented, coloured where colour is wanted.
+//! A page of terminal text: wrapped, indented, and coloured if colour is enabled.
 
-use crate::Style;
 use crate::harmless::{harmless, harmless_line};
 use anstyle::{AnsiColor, Style as Paint};
 use rules::finding::Severity;
@@ -13,7 +12,7 @@ pub(super) struct Page {
 
 /// Headings and names.
 pub(super) const BOLD: Paint = Paint::new().bold();
-/// What explains something more important beside it.
+/// Labels and explanations.
 pub(super) const DIM: Paint = Paint::new().dimmed();
 
 impl Page {
@@ -25,31 +24,31 @@ impl Page {
         self.text
     }
 
-    /// `words` in `paint`, or as they are where there is no colour.
+    /// `words` in `paint`, or unchanged if colour is off.
     pub(super) fn paint(&self, paint: Paint, words: &str) -> String {
         let words = harmless(words);
         if self.style.color { format!("{paint}{words}{paint:#}") } else { words.into_owned() }
     }
 
-    /// One line: what is in it may be painted.
+    /// One line, which may contain painted text.
     pub(super) fn line(&mut self, line: &str) {
         self.text.push_str(&harmless_line(line.trim_end()));
         self.text.push('\n');
     }
 
-    /// A paragraph below `indent` columns.
+    /// A paragraph indented by `indent` columns.
     pub(super) fn paragraph(&mut self, indent: usize, words: &str) {
         self.labelled(indent, "", words);
     }
 
-    /// A paragraph in `paint`, over the whole width.
+    /// A paragraph in `paint`, over the full width.
     pub(super) fn painted_paragraph(&mut self, paint: Paint, words: &str) {
         for line in wrapped(words, self.style.width) {
             self.line(&self.paint(paint, &line));
         }
     }
 
-    /// A label, and beside it a paragraph that starts at column `indent`.
+    /// A label, followed by a paragraph that starts at column `indent`.
     pub(super) fn labelled(&mut self, indent: usize, label: &str, words: &str) {
         let width = self.style.width.saturating_sub(indent).max(20);
         let mut margin = self.paint(DIM, &format!("{label:indent$}"));
@@ -62,7 +61,7 @@ impl Page {
 
 /// Lines of `width` columns.
 fn wrapped(words: &str, width: usize) -> Vec<String> {
-    // A path or a command that does not fit is worth more in one piece than a straight margin.
+    // Paths and commands that do not fit stay in one piece, past the margin.
     let options = textwrap::Options::new(width)
         .break_words(false)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
@@ -80,4 +79,13 @@ pub(super) fn color_of(severity: Severity) -> Paint {
         Severity::Info => AnsiColor::Blue,
     };
     Paint::new().fg_color(Some(color.into())).bold()
+}
+
+/// How to lay out text.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Whether to use colour.
+    pub color: bool,
+    /// Columns to fill.
+    pub width: usize,
 }

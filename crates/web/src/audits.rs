@@ -2,8 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "an audit grows old")]
 
 use super::Served;
-use super::json::Json;
-use super::refusal::Refusal;
+use super::answer::{Json, Refusal};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use facts::Obstacle;

@@ -1,11 +1,11 @@
 //! Which requests are answered, and what a browser may do with a page of ours.
 
 use super::accept::{Offer, preferred};
+use super::answer::Refusal;
 use super::client::Client;
 use super::credentials::Credentials;
 use super::pages;
 use super::peers::Place;
-use super::refusal::Refusal;
 use anyhow::Result;
 use axum::extract::{Request, State};
 use axum::http::header::{

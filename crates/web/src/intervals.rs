@@ -2,11 +2,11 @@
 #![expect(clippy::disallowed_methods, reason = "browsers that take nothing are left to themselves")]
 
 use super::Served;
+use super::answer::Refusal;
 use super::events::{self, SILENCE, event, sign_of_life};
+use super::limits::StreamPermit;
 use super::peers::Place;
-use super::refusal::Refusal;
 use super::results::id_of;
-use super::streams::StreamPermit;
 use axum::Extension;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};

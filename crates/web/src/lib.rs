@@ -22,24 +22,22 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod answer;
 mod audits;
 mod client;
 mod credentials;
 mod events;
 mod gate;
 mod intervals;
-mod json;
 mod limits;
 mod machine;
 mod now;
 mod openmetrics;
 mod pages;
 mod peers;
-mod refusal;
 mod results;
 mod ring;
 mod server;
-mod streams;
 mod work;
 
 use anyhow::{Context, Result, anyhow};
@@ -53,7 +51,7 @@ use engine::sampling::{Plan, Watched};
 use gate::Gate;
 use host::Live;
 use lab::record::Fingerprint;
-use limits::Limits;
+use limits::{Limits, Streams};
 use machine::Machine;
 use now::Now;
 use peers::Peers;
@@ -65,7 +63,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::Duration;
-use streams::Streams;
 use tokio::sync::watch;
 use work::Work;
 
@@ -196,8 +193,8 @@ fn router(served: &Arc<Served>, gate: Gate) -> Router {
         .merge(pages::router())
         .route("/metrics", get(openmetrics::show))
         .nest("/api/v1", api)
-        .fallback(refusal::nothing_here)
-        .method_not_allowed_fallback(refusal::only_read)
+        .fallback(answer::nothing_here)
+        .method_not_allowed_fallback(answer::only_read)
         .with_state(Arc::clone(served))
         .layer(axum::middleware::from_fn_with_state(gate, gate::guard))
 }

@@ -1,12 +1,15 @@
-//! How many connections and streams a server has, and how long they may take.
+//! Limits of a server: connections, streams of events in total and per address, and the time to send a request.
 
-use super::streams::Share;
+use super::answer::Refusal;
+use super::peers::Peer;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What a server allows.
+/// The limits of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
-    /// Connections that have not shown the token, where there is one; otherwise all of them.
+    /// Connections that have not shown the token; all connections if there is none.
     pub(crate) unproven: usize,
     /// Connections that have shown the token.
     pub(crate) proven: usize,
@@ -14,28 +17,28 @@ pub(crate) struct Limits {
     pub(crate) per_peer: usize,
     /// How long a new connection may take to send the head of its first request.
     pub(crate) first_head: Duration,
-    /// Streams of the present.
+    /// Streams of current readings.
     pub(crate) readings: Share,
     /// Streams of results and races, each of which has a thread.
     pub(crate) intervals: Share,
 }
 
-/// Connections where the limit of open files allows it. One that has been answered takes about 30 KiB (debug build, x86_64).
+/// Maximum of connections if the limit of open files allows it. An answered one takes about 30 KiB (debug build, x86_64).
 const MOST: usize = 1000;
 
-/// So few there are in any case: a browser has six to a server.
+/// Minimum of connections: a browser opens six to a server.
 const FEWEST: usize = 16;
 
-/// As `Limits::first_head`.
+/// The value of `Limits::first_head`.
 const FIRST_HEAD: Duration = Duration::from_secs(5);
 
 impl Limits {
-    /// Those of this process, which may have at most so many open files.
+    /// Limits of this process, which may have at most `most_files` open files.
     pub(crate) fn of_process(most_files: usize, needs_token: bool) -> Limits {
         Limits::of(most_files.saturating_sub(n_open_files()), needs_token)
     }
 
-    /// Those of a server that may open so many more files, of which it leaves half to what else it does.
+    /// Limits of a server that may open `n_open_files` more files and uses half of them for connections.
     pub(crate) fn of(n_open_files: usize, needs_token: bool) -> Limits {
         let total = (n_open_files / 2).clamp(FEWEST, MOST);
         let unproven = if needs_token { total / 2 } else { total };
@@ -61,9 +64,75 @@ fn n_open_files() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
+/// Maximum number at the same time, in total and per address.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Share {
+    pub(crate) total: usize,
+    pub(crate) per_peer: usize,
+}
+
+impl Share {
+    /// The smaller of both limits, at least 1.
+    pub(super) fn at_most(self, total: usize, per_peer: usize) -> Share {
+        Share { total: self.total.min(total).max(1), per_peer: self.per_peer.min(per_peer).max(1) }
+    }
+}
+
+/// Streams of one kind, counted by address.
+pub(super) struct Streams {
+    what: &'static str,
+    share: Share,
+    open: Arc<Mutex<HashMap<Peer, usize>>>,
+}
+
+impl Streams {
+    /// No streams yet. `what` names them in a refusal.
+    pub(super) fn new(what: &'static str, share: Share) -> Streams {
+        Streams { what, share, open: Arc::default() }
+    }
+
+    /// Counts one more stream until the permit is dropped.
+    ///
+    /// Errors: the maximum in total or for this address is reached.
+    pub(super) fn open(&self, peer: Peer) -> Result<StreamPermit, Refusal> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let (n_all, n_own) = (open.values().sum::<usize>(), open.get(&peer).copied().unwrap_or(0));
+        let Share { total, per_peer } = self.share;
+        if n_own >= per_peer {
+            let why = format!("{n_own} streams of {} to this address, the most", self.what);
+            return Err(Refusal::busy(why));
+        }
+        if n_all >= total {
+            return Err(Refusal::busy(format!("{n_all} streams of {}, the most", self.what)));
+        }
+        open.insert(peer, n_own + 1);
+        Ok(StreamPermit { open: Arc::clone(&self.open), peer })
+    }
+}
+
+/// The right to one stream.
+pub(super) struct StreamPermit {
+    open: Arc<Mutex<HashMap<Peer, usize>>>,
+    peer: Peer,
+}
+
+impl Drop for StreamPermit {
+    fn drop(&mut self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = open.get(&self.peer).map_or(0, |it| it - 1);
+        if left == 0 {
+            open.remove(&self.peer);
+        } else {
+            open.insert(self.peer, left);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::header::RETRY_AFTER;
+    use axum::response::IntoResponse;
 
     #[test]
     fn slots_are_kept_for_the_token_and_streams_leave_some_to_other_requests() {
@@ -85,5 +154,27 @@ mod tests {
         assert_eq!((limits.unproven, limits.proven, limits.per_peer), (500, 500, 250));
         let limits = Limits::of(1 << 18, false);
         assert_eq!((limits.unproven, limits.proven, limits.per_peer), (1000, 0, 250));
+    }
+
+    fn peer(address: &str) -> Peer {
+        Peer::of(address.parse().unwrap())
+    }
+
+    #[test]
+    fn streams_are_limited_in_all_and_for_each_address_and_a_closed_one_makes_room() {
+        let streams = Streams::new("intervals", Share { total: 3, per_peer: 2 });
+        let (one, other) = (peer("10.0.0.1"), peer("10.0.0.2"));
+        let first = streams.open(one).ok().unwrap();
+        let _second = streams.open(one).ok().unwrap();
+        let refused = streams.open(one).err().unwrap().into_response();
+        assert_eq!(refused.status(), 503);
+        assert!(refused.headers().contains_key(RETRY_AFTER));
+        let third = streams.open(other).ok().unwrap();
+        assert!(streams.open(other).is_err(), "a fourth of three");
+        drop(first);
+        let _fourth = streams.open(one).ok().unwrap();
+        assert!(streams.open(other).is_err());
+        drop(third);
+        assert!(streams.open(other).is_ok());
     }
 }

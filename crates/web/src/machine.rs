@@ -1,7 +1,7 @@
 //! What a page has to know of this machine before anything happens on it.
 
 use super::Served;
-use super::json::Json;
+use super::answer::Json;
 use axum::extract::State;
 use engine::sampling::Watched;
 use lab::record::Fingerprint;

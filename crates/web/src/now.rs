@@ -1,11 +1,11 @@
 //! What this machine does now.
 
 use super::Served;
+use super::answer::Refusal;
 use super::events::{self, SILENCE, event, sign_of_life};
+use super::limits::StreamPermit;
 use super::peers::{Place, Streaming};
-use super::refusal::Refusal;
 use super::ring::Ring;
-use super::streams::StreamPermit;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -69,7 +69,7 @@ pub(super) async fn sample(State(served): State<Arc<Served>>) -> Result<Response
     let reading =
         served.now.latest().ok_or_else(|| Refusal::busy("the first interval is not over"))?;
     let line = json::line(&reading, |_| true).map_err(Refusal::failed)?;
-    Ok(super::json::written(&line))
+    Ok(super::answer::written(&line))
 }
 
 /// Where a browser is in the intervals.

@@ -4,8 +4,8 @@
 
 use super::Served;
 use super::accept::{Offer, preferred};
+use super::answer::Refusal;
 use super::audits::Audited;
-use super::refusal::Refusal;
 use super::work::apart;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;

@@ -1,9 +1,9 @@
 //! The pages and what they are made of: files of this program, nothing is fetched from elsewhere.
 
 use super::Served;
+use super::answer::Refusal;
 use super::client::Client;
 use super::gate::Gate;
-use super::refusal::Refusal;
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, SET_COOKIE};

@@ -2,8 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "reads results where the user keeps them")]
 
 use super::Served;
-use super::json::{Json, written};
-use super::refusal::Refusal;
+use super::answer::{Json, Refusal, written};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::header::CONTENT_SECURITY_POLICY;

@@ -1,6 +1,6 @@
 //! Work that may wait for a disk, or take long: on threads of its own, and not much of it at once.
 
-use super::refusal::Refusal;
+use super::answer::Refusal;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 

@@ -71,7 +71,7 @@ fn ms(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn said(rate: f64, cause: Cause) -> String {
+    fn reason(rate: f64, cause: Cause) -> String {
         words(&Verdict { a: "node 1".to_owned(), b: "node 2".to_owned(), rate, cause })
     }
 
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_log_writer_without_a_cpu_is_no_slow_disk() {
         assert_eq!(
-            said(0.2, Cause::WriterWaits(Known::Value(write(800, 50)), write(800, 4100))),
+            reason(0.2, Cause::WriterWaits(Known::Value(write(800, 50)), write(800, 4100))),
             "node 2 commits 20 % of what node 1 does: the disk is as fast as on node 1 (0.80 ms in the write call, and \
              0.80 ms there); the log writer waits 4.10 ms of 4.90 ms for a CPU"
         );
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_log_writer_that_waits_before_it_writes_is_one_without_a_cpu_too() {
         assert_eq!(
-            said(0.2, Cause::WriterComesLate([micros(60), micros(4300)], alike())),
+            reason(0.2, Cause::WriterComesLate([micros(60), micros(4300)], alike())),
             "node 2 commits 20 % of what node 1 does: the disk is as fast as on node 1 (0.80 ms in the write call, and \
              0.80 ms there); the log writer waits 4.30 ms for a CPU at each log write, and 0.06 ms on node 1"
         );
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_slow_disk_is_one() {
         assert_eq!(
-            said(0.19, Cause::Disk(write(800, 50), write(4800, 50))),
+            reason(0.19, Cause::Disk(write(800, 50), write(4800, 50))),
             "node 2 commits 19 % of what node 1 does: the disk is slower: 4.80 ms in the write call, and 0.80 ms on node 1; \
              the log writer waits 0.05 ms of 4.85 ms for a CPU"
         );
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn slow_sessions_are_told_from_both() {
         assert_eq!(
-            said(0.71, Cause::SessionCpu([micros(200), micros(800)], alike())),
+            reason(0.71, Cause::SessionCpu([micros(200), micros(800)], alike())),
             "node 2 commits 71 % of what node 1 does: the disk is as fast as on node 1 (0.80 ms in the write call, and \
              0.80 ms there); a session takes 0.80 ms of CPU time for a commit, and 0.20 ms on node 1"
         );
@@ -129,7 +129,7 @@ mod tests {
     fn a_slower_disk_that_is_the_smaller_part_is_told() {
         let writes = [Known::Value(write(800, 50)), Known::Value(write(1200, 50))];
         assert_eq!(
-            said(0.5, Cause::SessionsWait([micros(100), micros(2100)], writes)),
+            reason(0.5, Cause::SessionsWait([micros(100), micros(2100)], writes)),
             "node 2 commits 50 % of what node 1 does: the write call takes 1.20 ms, and 0.80 ms on node 1; that is the \
              smaller part: a session waits 2.10 ms for a CPU at each commit, and 0.10 ms on node 1"
         );
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn nodes_that_commit_alike_have_nothing_to_explain() {
         assert_eq!(
-            said(1.0, Cause::None),
+            reason(1.0, Cause::None),
             "node 2 commits 100 % of what node 1 does: nothing to explain"
         );
     }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_node_that_tells_nothing_but_its_rate_is_unexplained() {
         assert_eq!(
-            said(0.2, Cause::Unexplained([micros(2000), micros(10_000)])),
+            reason(0.2, Cause::Unexplained([micros(2000), micros(10_000)])),
             "node 2 commits 20 % of what node 1 does: a commit takes 10.00 ms, and 2.00 ms on node 1, and nothing that was \
              counted says why"
         );

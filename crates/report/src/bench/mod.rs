@@ -1,14 +1,13 @@
-//! Results of `fullclock bench` and what `fullclock compare` says, as text and as JSON.
+//! Results of `fullclock bench` and `fullclock compare`, as text and as JSON.
+//!
+//! Schemas: `schemas/result-1.json`, `schemas/comparison-1.json`.
 
 mod arms;
 mod commits;
 mod comparison;
-mod doubt_list;
 mod doubts;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod json;
-mod list;
 mod peers;
 mod quantity;
 #[cfg(test)]
@@ -17,45 +16,46 @@ mod text;
 
 pub(super) use arms::{command_line, described, quoted};
 pub(super) use comparison::{clock as clock_words, verdict};
-pub(super) use doubt_list::lines as doubt_lines;
+pub(super) use doubts::lines as doubt_lines;
 pub(super) use doubts::name as doubt_name;
 pub(super) use quantity::{percent, percents, quantity, range, signed_percents};
+pub use text::{comparisons, list, result as text};
 
-pub use json::{comparisons as comparisons_json, result as json};
-pub use list::list;
-pub use text::{comparisons, result as text};
-
+use crate::json::{SCHEMA_VERSION, pretty};
 use lab::comparison::{Comparison, Ranked, ranking, within};
 use lab::known::Known;
 use lab::peers::Standing;
 use lab::record::Record;
 use lab::summary::{Summary, summary};
+use lab::trial::Trial;
+use serde_json::{Result, Value, json};
+use std::iter::once;
 use std::path::{Path, PathBuf};
 
-/// A result with everything that is said of it.
+/// A result with everything derived from it.
 pub struct Report<'a> {
     /// The result.
     pub record: &'a Record,
-    /// One for each arm that has trials.
+    /// One per arm that has trials.
     pub summaries: Vec<Summary>,
-    /// Of two arms.
+    /// The comparison of two arms; empty for more.
     pub comparisons: Vec<Comparison>,
-    /// Of more.
+    /// The ranking of three or more arms.
     pub ranking: Vec<Ranked>,
-    /// Where it is kept.
+    /// The file of the result.
     pub file: Option<&'a Path>,
-    /// What its machines did meanwhile, beside it.
+    /// Recordings of the machine taken during the trials.
     pub recordings: Vec<PathBuf>,
-    /// How the machine stands to its peers, where there are some.
+    /// How the machine compares with its peers, if it has any.
     pub peers: Option<Known<Standing>>,
-    /// What a difference in commits comes from.
+    /// The cause of a difference in commits.
     pub commits: Option<lab::commit::Verdict>,
-    /// What the user wanted to know and what it would take, where it did not come out.
+    /// If the requested precision was not reached: what was requested and what it would take.
     pub shortfall: Option<String>,
 }
 
 impl<'a> Report<'a> {
-    /// What can be said of a result that is kept in `file`.
+    /// The report of a result stored in `file`.
     pub fn of(record: &'a Record, file: Option<&'a Path>) -> Report<'a> {
         let is_ranked = record.arms.len() > 2;
         Report {
@@ -70,4 +70,51 @@ impl<'a> Report<'a> {
             shortfall: None,
         }
     }
+}
+
+/// A result with its report, on one line like a result file, so that `fullclock compare` reads it. In pieces: the text of all
+/// trials takes many times the memory of the result.
+pub fn json(report: &Report<'_>) -> Result<impl Iterator<Item = Result<String>>> {
+    let mut head = serde_json::to_value(report.record.without_trials())?;
+    let (mut before, mut after) = ("{".to_owned(), "]".to_owned());
+    if let Some(fields) = head.as_object_mut() {
+        fields.remove(TRIALS);
+        let mut insert = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        insert("schema_version", SCHEMA_VERSION.into());
+        insert("summaries", serde_json::to_value(&report.summaries)?);
+        insert("comparisons", serde_json::to_value(&report.comparisons)?);
+        insert("ranking", serde_json::to_value(&report.ranking)?);
+        insert("file", json!(report.file.map(|it| it.display().to_string())));
+        let recordings = report.recordings.iter().map(|it| it.display().to_string());
+        insert("recordings", recordings.collect());
+        insert("peers", report.peers.as_ref().map_or(Value::Null, peers::value));
+        insert("shortfall", json!(report.shortfall));
+        // Keys are sorted, as everywhere.
+        for (key, value) in fields.iter() {
+            let field = format!("{}:{value}", Value::from(&**key));
+            if **key < *TRIALS {
+                before = before + &field + ",";
+            } else {
+                after = after + "," + &field;
+            }
+        }
+    }
+    let before = format!("{before}\"{TRIALS}\":[");
+    let trial = |(place, it): (usize, &Trial)| {
+        let separator = if place == 0 { "" } else { "," };
+        Ok(format!("{separator}{}", serde_json::to_value(it)?))
+    };
+    let trials = report.record.trials.iter().enumerate().map(trial);
+    Ok(once(Ok(before)).chain(trials).chain(once(Ok(after + "}\n"))))
+}
+
+const TRIALS: &str = "trials";
+
+/// The output of `fullclock compare` as JSON.
+pub fn comparisons_json(found: &[Comparison]) -> Result<String> {
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "fullclock": env!("CARGO_PKG_VERSION"),
+        "comparisons": found,
+    }))
 }

@@ -1,7 +1,7 @@
-//! A result and its comparisons as text.
+//! A result and its comparisons as text, and the list of workloads.
 
 use super::comparison::comparison;
-use super::doubt_list::doubts;
+use super::doubts::doubts;
 use super::quantity::{percents, quantity};
 use super::{Report, arms, commits, peers};
 use crate::Style;
@@ -10,6 +10,7 @@ use crate::page::{BOLD, Page};
 use lab::compare::Side;
 use lab::comparison::{Comparison, Ranked};
 use lab::summary::summary;
+use lab::workloads::WORKLOADS;
 
 /// A result as text.
 pub fn result(report: &Report<'_>, style: Style) -> String {
@@ -47,7 +48,7 @@ pub fn result(report: &Report<'_>, style: Style) -> String {
     page.finish()
 }
 
-/// What `fullclock compare` says of sides that are arms of one result, or each of a result that was `given`.
+/// The output of `fullclock compare`. The sides are arms of one result, or of the results named in `given`.
 pub fn comparisons(
     found: &[Comparison],
     sides: &[Side<'_>],
@@ -69,13 +70,13 @@ pub fn comparisons(
             page.line("");
         }
         comparison(&mut page, it);
-        // Which doubts forbid a claim is in its sentence, also those that no record holds.
+        // The verdict also names forbidding doubts that are in neither record.
         doubts(&mut page, &it.doubts, &it.verdict.forbidding);
     }
     page.finish()
 }
 
-/// The name of an arm, and beside it what that is.
+/// The name of an arm and its description on one line.
 fn named(page: &mut Page, name: &str, what: &str) {
     let name = page.paint(BOLD, &format!("{name:<7}"));
     page.line(&format!("{name} {}", harmless(what)));
@@ -109,4 +110,22 @@ fn ranking(page: &mut Page, report: &Report<'_>) {
         });
         page.line(&format!("{name}{:>10}   {against}", quantity(*median, unit, None)));
     }
+}
+
+/// Every workload with its title and the options it accepts.
+pub fn list(style: Style) -> String {
+    const COLUMN: usize = 16;
+    let mut page = Page::new(style);
+    for workload in WORKLOADS {
+        let id = page.paint(BOLD, &format!("{:COLUMN$}", workload.id));
+        let takes: Vec<&str> = workload.takes.iter().map(|it| it.option()).collect();
+        page.line(&format!("{id}{}", workload.title));
+        page.labelled(COLUMN, "", &format!("takes {}", takes.join(", ")));
+    }
+    page.line("");
+    page.paragraph(
+        0,
+        "`fullclock explain WORKLOAD` says what it does, what moves its figures and what it cannot know.",
+    );
+    page.finish()
 }

@@ -1,17 +1,19 @@
-//! The data of a certificate and how anybody can check that they are the same.
+//! How to verify and repeat a certificate: hashes of its files, how the trials were run, and the commands to run them again.
 //!
 //! Source: FIPS 180-4 for SHA-256; the manual of GNU coreutils, "md5sum invocation", for the lines that `sha256sum -c` reads.
 
 use super::Certificate;
-use crate::bench::quoted;
+use super::moments::Moment;
+use crate::bench::{command_line, described, quoted};
 use facts::change::ChangeLines;
+use lab::compare::Design;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A file of a result.
 pub struct Data {
-    /// Its path, as it was found.
+    /// Its path as given.
     pub name: String,
     /// In bytes.
     pub size: usize,
@@ -24,8 +26,8 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|it| format!("{it:02x}")).collect()
 }
 
-/// The names of the files without their folders, so that they are found wherever they are sent together; whole where two
-/// are of one name.
+/// File names without their directories, so that the check works wherever the files are copied to. Full paths if two files
+/// have the same name.
 pub(super) fn names(data: &[Data]) -> Vec<String> {
     let base = |it: &Data| {
         let name = Path::new(&it.name).file_name();
@@ -33,7 +35,7 @@ pub(super) fn names(data: &[Data]) -> Vec<String> {
     };
     let bases: Vec<String> = data.iter().map(base).collect();
     let distinct: BTreeSet<&String> = bases.iter().collect();
-    // The same file twice is one line too many, and right.
+    // The same file given twice gets two lines; the check still passes.
     if distinct.len() == bases.len() {
         bases
     } else {
@@ -41,7 +43,7 @@ pub(super) fn names(data: &[Data]) -> Vec<String> {
     }
 }
 
-/// The command that checks the files, for the folder they are in.
+/// The command that checks the files, to be run in their directory.
 pub(super) fn check(data: &[Data]) -> String {
     let lines = names(data).into_iter().zip(data).map(|(name, it)| line(&it.sha256, &name));
     format!("sha256sum -c <<'END'\n{}END", lines.collect::<String>())
@@ -54,7 +56,7 @@ pub(super) fn check_lines(lines: &ChangeLines) -> String {
     format!("head -n {n_before} {path} | grep -F '{pattern}' | sha256sum")
 }
 
-/// A name with a backslash or a line's end has them escaped, and the line begins with a backslash to say so.
+/// A line of `sha256sum`. Backslashes and line ends in a name are escaped, and the line then starts with a backslash.
 fn line(hash: &str, name: &str) -> String {
     let escaped = name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
     let mark = if escaped == name { "" } else { "\\" };
@@ -62,7 +64,7 @@ fn line(hash: &str, name: &str) -> String {
 }
 
 impl Certificate<'_> {
-    /// A row for each file and for the journal's lines: what it is, its size, its hash.
+    /// One row per file and one for the journal's lines: name, size, hash.
     pub(super) fn hashes(&self) -> Vec<(String, Vec<String>)> {
         let files = names(self.data).into_iter().zip(self.data);
         let files = files.map(|(name, it)| (name, vec![bytes(it.size), it.sha256.clone()]));
@@ -76,6 +78,89 @@ impl Certificate<'_> {
 
 fn bytes(size: usize) -> String {
     format!("{size} bytes")
+}
+
+impl Certificate<'_> {
+    /// Facts about the trials, one row each, with the values before and after.
+    pub(super) fn measured(&self) -> Vec<(String, Vec<String>)> {
+        let row = |name: &str, of: &dyn Fn(&Moment<'_>) -> String| {
+            (name.to_owned(), self.moments.iter().map(of).collect())
+        };
+        let mut rows = vec![
+            row("result", &|it| it.side.record.id.clone()),
+            row("began", &|it| it.side.record.began.clone()),
+            row("by", &|it| format!("fullclock {}", it.side.record.version)),
+            row("workload", &|it| described(it.arm)),
+            row("trials", &|it| it.summary.trials.to_string()),
+        ];
+        let abouts = self.moments.iter().flat_map(|it| &it.arm.about);
+        let mut named: Vec<&str> = Vec::new();
+        for (name, _) in abouts {
+            if !named.contains(&name.as_str()) {
+                named.push(name);
+            }
+        }
+        rows.extend(named.into_iter().map(|name| {
+            row(name, &|it| {
+                let about = it.arm.about.iter().find(|(about, _)| about == name);
+                about.map_or("not recorded".to_owned(), |(_, value)| value.clone())
+            })
+        }));
+        rows
+    }
+
+    pub(super) fn order(&self) -> String {
+        match self.comparison.verdict.design {
+            Design::Separate => {
+                "Each of the two in a moment of its own; the clock was probed around each trial."
+                    .to_owned()
+            }
+            Design::Interleaved => {
+                let pieces = self.moments[0].side.record.pieces;
+                let pieces = match pieces {
+                    1 => String::new(),
+                    n => format!(", each trial cut into {n} pieces that took turns"),
+                };
+                format!(
+                    "In blocks, each with both in random order{pieces}; the clock was probed around each trial."
+                )
+            }
+        }
+    }
+
+    /// The commands that repeat the trials and the certificate, one per line.
+    pub(super) fn commands(&self) -> String {
+        let [before, after] = &self.moments;
+        let line = |it: &Moment<'_>| command_line(it.arm, it.summary.trials);
+        let (a, b) = (line(before), line(after));
+        let trials = match (self.is_one_result(), self.change) {
+            _ if before.arm.is_foreign || after.arm.is_foreign => {
+                "# another program ran the trials; `fullclock bench --parse FILE` reads what it prints"
+                    .to_owned()
+            }
+            (true, Some(change)) => {
+                format!("fullclock {}", shell_words(&change.shown.recorded.command))
+            }
+            (true, None) if a == b => {
+                format!("fullclock apply --prove {} SETTING=VALUE", quoted(&a))
+            }
+            (true, None) => format!("fullclock bench --vs {} {}", quoted(&a), quoted(&b)),
+            (false, None) => format!("fullclock bench {a}\n# the change\nfullclock bench {b}"),
+            (false, Some(change)) => {
+                let change = shell_words(&change.shown.recorded.command);
+                format!("fullclock bench {a}\nfullclock {change}\nfullclock bench {b}")
+            }
+        };
+        let files: Vec<String> = names(self.data).iter().map(|it| quoted(it)).collect();
+        let change = self
+            .change
+            .map_or_else(String::new, |it| format!(" --change {}", it.shown.recorded.id));
+        format!("{trials}\nfullclock certificate {}{change}", files.join(" "))
+    }
+}
+
+fn shell_words(command: &[String]) -> String {
+    command.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -102,7 +187,7 @@ mod tests {
         assert_eq!(names(&[of("a/x.json", ""), of("b/x.json", "")]), ["a/x.json", "b/x.json"]);
     }
 
-    /// The real program is asked, as names that need care are where mistakes are made.
+    /// Runs the real sha256sum: escaping of file names is easy to get wrong.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "runs sha256sum on files")]
     fn sha256sum_agrees_whatever_a_file_is_called() {

@@ -4,11 +4,11 @@ use super::cautions::cautions;
 use super::data::{check, check_lines};
 use super::moments::{figures, ledgers};
 use super::{Certificate, Change};
+use crate::html::chart::{self, ArmTrials};
 use crate::html::losses::{self, Bar};
 use crate::html::markup::Markup;
-use crate::html::points::{self, Row};
-use crate::html::prose::{code, folded, list, paragraph, quiet, section, table};
 use crate::html::{GENERATOR, document, is_marked};
+use crate::html::{code, folded, list, paragraph, quiet, section, table};
 use lab::record::Fingerprint;
 
 /// What the first line of every certificate begins with.
@@ -79,7 +79,7 @@ fn rows(rows: &[(String, Vec<String>)]) -> impl Iterator<Item = (&str, Vec<Strin
 
 fn numbers(certificate: &Certificate<'_>) -> Markup {
     let figures = figures(&certificate.moments);
-    let points = certificate.moments.each_ref().map(|it| Row {
+    let points = certificate.moments.each_ref().map(|it| ArmTrials {
         label: it.side.name.to_owned(),
         median: it.summary.figures.first().map(|it| it.median),
         failed: 0,
@@ -93,7 +93,7 @@ fn numbers(certificate: &Certificate<'_>) -> Markup {
         certificate.comparison.figure
     );
     let table = table("", &names(certificate, ""), rows(&figures));
-    section("Before and after", [table, points::chart(&about, unit, &points)])
+    section("Before and after", [table, chart::trials(&about, unit, &points)])
 }
 
 fn change(change: &Change) -> Markup {

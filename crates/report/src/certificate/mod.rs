@@ -1,46 +1,49 @@
-//! A certificate: what one change did, before and after, as a page for a browser, as text and as JSON.
+//! A certificate: what one change did, before and after, as HTML, text and JSON (`schemas/certificate-1.json`).
 //!
-//! The verdict is that of `fullclock compare`, word for word. Whether the change made the difference is another question:
-//! [`cautions`] says what speaks against it.
+//! The verdict is that of `fullclock compare`. Whether the change caused the difference is a separate question: [`cautions`]
+//! lists the reasons to doubt it.
 
 mod cautions;
 mod data;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod html;
-mod json;
 mod moments;
 mod placed;
-mod repeat;
 #[cfg(test)]
 mod tests;
-mod text;
 
 pub use data::{Data, sha256};
 pub use html::{is_certificate, page};
-pub use json::certificate as json;
 pub use placed::Change;
-pub use text::certificate as text;
 
+use crate::Style;
+use crate::change::{state_word, write_json};
+use crate::json::{SCHEMA_VERSION, pretty};
+use crate::page::{BOLD, Page};
+use cautions::cautions;
 use lab::compare::Side;
 use lab::comparison::Comparison;
 use moments::Moment;
+use placed::Placed;
+use serde_json::{Value, json};
+use std::path::Path;
 
-/// What a certificate is made of.
+/// The contents of a certificate.
 pub struct Certificate<'a> {
     /// Before and after.
     moments: [Moment<'a>; 2],
     comparison: &'a Comparison,
-    /// The files of the results: one of both moments, or one of each.
+    /// The result files: one for both moments, or one for each.
     data: &'a [Data],
-    /// The change, where it was named.
+    /// The change, if one was named.
     change: Option<&'a Change>,
-    /// When it is written, as RFC 3339 writes it.
+    /// The time of writing (RFC 3339).
     written: String,
 }
 
 impl<'a> Certificate<'a> {
-    /// Of two sides and what can be said of them. Error: the name of a side that has no figure.
+    /// Makes a certificate from two sides and their comparison. Error: the name of a side without a result.
     pub fn of(
         [before, after]: [Side<'a>; 2],
         comparison: &'a Comparison,
@@ -70,11 +73,93 @@ impl<'a> Certificate<'a> {
         format!("The clock: {}.", crate::bench::clock_words(self.comparison))
     }
 
-    /// Those that forbid a claim, and the others.
+    /// Doubts that forbid a claim, and the others.
     fn doubts(&self) -> [Vec<String>; 2] {
         let forbidding = &self.comparison.verdict.forbidding;
         let others = self.comparison.doubts.iter().filter(|it| !forbidding.contains(it));
         let lines = crate::bench::doubt_lines;
         [lines(&forbidding.iter().collect::<Vec<_>>()), lines(&others.collect::<Vec<_>>())]
     }
+}
+
+/// Columns for a label.
+const LABEL: usize = 14;
+
+/// A certificate as text, with the path of its page.
+pub fn text(certificate: &Certificate<'_>, file: &Path, style: Style) -> String {
+    let mut page = Page::new(style);
+    page.painted_paragraph(BOLD, &certificate.verdict());
+    page.labelled(LABEL, "  clock", &crate::bench::clock_words(certificate.comparison));
+    let [forbidding, doubts] = certificate.doubts();
+    let mut listed = |label: &str, lines: &[String]| {
+        lines.iter().for_each(|it| page.labelled(LABEL, label, it));
+    };
+    listed("  forbids", &forbidding);
+    listed("  doubt", &doubts);
+    listed("  mind", &cautions(certificate));
+    if let Some(change) = certificate.change {
+        listed("  change", &[change.about()]);
+    }
+    listed("  page", &[file.display().to_string()]);
+    page.finish()
+}
+
+/// The contents of the page at `file` as JSON, without the trials: the result files have those.
+pub fn json(certificate: &Certificate<'_>, file: &Path) -> serde_json::Result<String> {
+    let [before, after] = certificate.moments.each_ref().map(moment_json);
+    let data = certificate.data.iter();
+    let data = data.map(|it| json!({ "file": it.name, "size": it.size, "sha256": it.sha256 }));
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "fullclock": env!("CARGO_PKG_VERSION"),
+        "written": certificate.written,
+        "file": file.display().to_string(),
+        "verdict": certificate.verdict(),
+        "cautions": cautions(certificate),
+        "comparison": certificate.comparison,
+        "before": before,
+        "after": after,
+        "change": certificate.change.map(change_json),
+        "data": data.collect::<Vec<_>>(),
+    }))
+}
+
+fn moment_json(moment: &Moment<'_>) -> Value {
+    let line = |(loss, part, share): &(String, String, f64)| json!({ "loss": loss, "part": part, "share": share });
+    json!({
+        "result": moment.side.record.id,
+        "arm": moment.side.name,
+        "began": moment.side.record.began,
+        "fullclock": moment.side.record.version,
+        "summary": moment.summary,
+        "ledger": moment.ledger.iter().map(line).collect::<Vec<_>>(),
+        "machine": moment.side.record.machine,
+    })
+}
+
+fn change_json(change: &Change) -> Value {
+    let written = |it: &Placed<'_>| {
+        let mut value = write_json(it.write);
+        value["setting"] = it.setting.into();
+        value["value"] = it.value.into();
+        value["standing"] = it.standing.as_str().into();
+        value
+    };
+    let recorded = &change.shown.recorded;
+    json!({
+        "id": recorded.id,
+        "began_s": recorded.when.as_secs_f64(),
+        "command": recorded.command,
+        "state": state_word(&recorded.state),
+        "is_of_this_boot": change.shown.is_of_this_boot,
+        "lasts": change.lasts(),
+        "writes": change.placed().iter().map(written).collect::<Vec<_>>(),
+        "journal": {
+            "file": change.lines.path.display().to_string(),
+            "lines": change.lines.n_lines,
+            "of_first": change.lines.n_before,
+            "size": change.lines.text.len(),
+            "sha256": sha256(&change.lines.text),
+        },
+    })
 }

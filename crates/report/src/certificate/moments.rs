@@ -16,12 +16,12 @@ pub(super) struct Moment<'a> {
     pub(super) summary: Summary,
     /// The ledger's lines around its trials, by id of the loss and its part.
     pub(super) ledger: Vec<(String, String, f64)>,
-    /// The numbers of its trials and their figures.
+    /// The numbers of its trials and their results.
     pub(super) points: Vec<(u32, f64)>,
 }
 
 impl<'a> Moment<'a> {
-    /// `None` where there is no trial with a figure.
+    /// `None` if no trial has a result.
     pub(super) fn of(side: Side<'a>) -> Option<Moment<'a>> {
         let trials: Vec<&Trial> =
             side.record.trials.iter().filter(|it| it.arm == side.arm).collect();
@@ -37,8 +37,8 @@ impl<'a> Moment<'a> {
         })
     }
 
-    /// The share of the CPUs' time that a line took with all its parts, or why nobody knows; `None` where no ledger names it.
-    fn told(&self, loss: &str) -> Option<String> {
+    /// The share of CPU time of a loss with all its parts, or why it is unknown; `None` if no ledger has it.
+    fn share_text(&self, loss: &str) -> Option<String> {
         if let Some(share) = self.share_of(loss) {
             return Some(format!("{} %", percent(share)));
         }
@@ -56,7 +56,7 @@ impl<'a> Moment<'a> {
         Some(parts.sum())
     }
 
-    /// What no line accounts for; `None` where there is no ledger of what was useful.
+    /// The unexplained share; `None` if no ledger has the useful share.
     fn unexplained(&self) -> Option<String> {
         self.share_of("useful")?;
         let share = 1.0 - self.ledger.iter().map(|it| it.2).sum::<f64>();
@@ -64,7 +64,7 @@ impl<'a> Moment<'a> {
     }
 }
 
-/// The figure and the clock, a row each: what it is, before, after.
+/// Rows for the result and the clock: name, before, after.
 pub(super) fn figures([before, after]: &[Moment<'_>; 2]) -> Vec<(String, Vec<String>)> {
     let both = |of: &dyn Fn(&Moment<'_>) -> String| vec![of(before), of(after)];
     let Some(main) = before.summary.figures.first() else { return Vec::new() };
@@ -87,16 +87,16 @@ pub(super) fn figures([before, after]: &[Moment<'_>; 2]) -> Vec<(String, Vec<Str
     ]
 }
 
-/// The lines of the ledger in their order, a row each; nothing where no ledger was kept.
+/// The lines of the ledger in order, one row each; empty if there is no ledger.
 pub(super) fn ledgers(moments: &[Moment<'_>; 2]) -> Vec<(String, Vec<String>)> {
-    type Told<'a> = &'a dyn Fn(&Moment<'_>) -> Option<String>;
-    let row = |title: &str, of: Told<'_>| {
-        let told: Vec<Option<String>> = moments.iter().map(of).collect();
-        let is_any = told.iter().any(Option::is_some);
+    type Cell<'a> = &'a dyn Fn(&Moment<'_>) -> Option<String>;
+    let row = |title: &str, of: Cell<'_>| {
+        let cells: Vec<Option<String>> = moments.iter().map(of).collect();
+        let is_any = cells.iter().any(Option::is_some);
         let cell = |it: Option<String>| it.unwrap_or_else(|| "not in its ledger".to_owned());
-        is_any.then(|| (title.to_owned(), told.into_iter().map(cell).collect()))
+        is_any.then(|| (title.to_owned(), cells.into_iter().map(cell).collect()))
     };
-    let lines = LOSSES.iter().filter_map(|loss| row(loss.title, &|it| it.told(loss.id)));
+    let lines = LOSSES.iter().filter_map(|loss| row(loss.title, &|it| it.share_text(loss.id)));
     lines.chain(row("unexplained", &|it| it.unexplained())).collect()
 }
 

@@ -12,14 +12,14 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-fn told(records: &[Record; 2]) -> String {
+fn shown(records: &[Record; 2]) -> String {
     let style = Style { color: false, width: 80 };
     with(records, Some(&change()), |it| text(it, Path::new("certificate.html"), style))
 }
 
 #[test]
 fn the_text_is_the_verdict_of_compare_and_where_the_page_is() {
-    insta::assert_snapshot!(told(&records()));
+    insta::assert_snapshot!(shown(&records()));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn where_doubts_forbid_a_claim_neither_page_nor_text_makes_one() {
     assert!(page.contains(&format!("<h1>{sentence}</h1>")), "{page}");
     assert!(page.contains("Doubts that forbid a claim"));
     assert!(!page.contains("faster than"));
-    assert!(told(&records).starts_with(sentence));
+    assert!(shown(&records).starts_with(sentence));
 }
 
 #[test]
@@ -82,13 +82,13 @@ fn a_difference_that_is_none_is_not_claimed() {
     let [before, after] = records();
     let same = crate::bench::fixture::moment(QUIET);
     let of = |record: Record| Record { trials: same.trials.clone(), doubts: vec![], ..record };
-    let text = told(&[of(before), of(after)]);
+    let text = shown(&[of(before), of(after)]);
     assert!(text.starts_with("No difference above "), "{text}");
 }
 
 #[test]
 fn a_change_that_does_not_lie_between_the_results_is_not_given_the_difference() {
-    let said = |when: Duration, state: ChangeState| {
+    let shown_with = |when: Duration, state: ChangeState| {
         let mut change = change();
         change.shown.recorded.when = when;
         change.shown.recorded.state = state;
@@ -96,12 +96,12 @@ fn a_change_that_does_not_lie_between_the_results_is_not_given_the_difference() 
     };
     let hour = Duration::from_secs(3600);
     let moments = "The trials were taken at two moments";
-    assert!(said(MADE, ChangeState::Kept).starts_with(moments));
-    let early = said(MADE - hour, ChangeState::Kept);
+    assert!(shown_with(MADE, ChangeState::Kept).starts_with(moments));
+    let early = shown_with(MADE - hour, ChangeState::Kept);
     assert!(early.contains("before the trials of before had ended"), "{early}");
-    let late = said(MADE + hour, ChangeState::Kept);
+    let late = shown_with(MADE + hour, ChangeState::Kept);
     assert!(late.contains("when the trials of after had begun"), "{late}");
-    let reverted = said(MADE, ChangeState::Reverted);
+    let reverted = shown_with(MADE, ChangeState::Reverted);
     assert!(reverted.starts_with("It was reverted, and the journal does not tell when"));
 }
 

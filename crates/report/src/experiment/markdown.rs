@@ -1,30 +1,30 @@
 //! A study as Markdown, to be pasted into a ticket: CommonMark with the tables of GitHub's dialect.
 
-use super::{Study, words};
+use super::{Study, prose};
 use crate::harmless::{harmless, harmless_lines};
 use lab::experiment::analysis::WorkloadAnalysis;
 use lab::experiment::plan_file;
 
 pub(super) fn study(study: &Study<'_>) -> String {
-    let advice = words::advice(study);
-    let mut text = format!("# {}\n\n**{}**\n", plain(study.name()), plain(&words::verdict(study)));
+    let advice = prose::advice(study);
+    let mut text = format!("# {}\n\n**{}**\n", plain(study.name()), plain(&prose::verdict(study)));
     paragraph(&mut text, &advice.reason);
     if let Some(command) = &advice.command {
         code(&mut text, "sh", command);
     }
-    if let Some(best) = words::pareto(study) {
+    if let Some(best) = prose::pareto(study) {
         paragraph(&mut text, &best);
     }
     for workload in &study.analysis.workloads {
         of_workload(&mut text, study, workload);
     }
-    section(&mut text, "Trials that failed", &words::failures(study));
-    section(&mut text, "Doubts", &words::doubts(study.record));
+    section(&mut text, "Trials that failed", &prose::failures(study));
+    section(&mut text, "Doubts", &prose::doubts(study.record));
     let settings = study.record.machine.0.iter();
     let settings: Vec<String> = settings.map(|(name, value)| format!("{name}: {value}")).collect();
     section(&mut text, "Machine", &settings);
     heading(&mut text, "How to repeat it");
-    code(&mut text, "sh", &words::command_line(study));
+    code(&mut text, "sh", &prose::command_line(study));
     paragraph(&mut text, "with this as plan.toml:");
     code(&mut text, "toml", plan_file::text(study.design()).trim_end());
     let record = study.record;
@@ -37,16 +37,16 @@ pub(super) fn study(study: &Study<'_>) -> String {
 
 fn of_workload(text: &mut String, study: &Study<'_>, workload: &WorkloadAnalysis) {
     heading(text, &workload.workload);
-    paragraph(text, &words::figure(study, workload));
+    paragraph(text, &prose::figure(study, workload));
     let mut sentences = Vec::new();
-    for told in words::effects(study, workload) {
-        let beside = told.beside.map_or_else(String::new, |it| format!(" ({it})"));
-        sentences.push(told.sentence + &beside);
+    for effect in prose::effects(study, workload) {
+        let beside = effect.beside.map_or_else(String::new, |it| format!(" ({it})"));
+        sentences.push(effect.sentence + &beside);
     }
-    sentences.extend(words::interactions(study, workload));
+    sentences.extend(prose::interactions(study, workload));
     list(text, &sentences);
     arms(text, study, workload);
-    let gaps = words::gaps(study, workload);
+    let gaps = prose::gaps(study, workload);
     if !gaps.is_empty() {
         list(text, &gaps);
     }
@@ -61,7 +61,7 @@ fn arms(text: &mut String, study: &Study<'_>, workload: &WorkloadAnalysis) {
         .map(|it| if it < names.len() - NUMBERS.len() { "---" } else { "--:" })
         .collect();
     text.extend(["|", &alignment.join("|"), "|\n"]);
-    for it in words::rows(study, workload) {
+    for it in prose::rows(study, workload) {
         let numbers = [&it.median, &it.change, &it.interval, &it.clock, &it.watts, &it.trials];
         let cells: Vec<&str> =
             it.levels.iter().copied().chain(numbers.map(String::as_str)).collect();

@@ -4,22 +4,21 @@
 
 #[cfg(test)]
 mod browser;
-mod csv;
+mod data;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod html;
-mod json;
 mod markdown;
 mod planned;
+mod prose;
 mod study;
 mod text;
-mod words;
 
-pub use json::study as json;
+pub use data::json;
 pub use planned::{Planned, planned, planned_json};
+pub use prose::i_know_of;
 pub use study::Study;
 pub use text::study as text;
-pub use words::i_know_of;
 
 use serde_json::Result;
 
@@ -28,8 +27,8 @@ pub fn files(study: &Study<'_>) -> Result<Vec<(&'static str, String)>> {
     Ok(vec![
         ("report.html", html::page(study)),
         ("report.md", markdown::study(study)),
-        ("report.json", json::study(study)?),
-        ("trials.csv", csv::trials(study)),
+        ("report.json", json(study)?),
+        ("trials.csv", data::trials(study)),
     ])
 }
 

@@ -1,6 +1,6 @@
 //! What an experiment is going to run, before it begins: as text, and as JSON (`schemas/experiment-plan-1.json`).
 
-use super::words;
+use super::prose;
 use crate::Style;
 use crate::json::{SCHEMA_VERSION, pretty};
 use crate::page::Page;
@@ -63,7 +63,7 @@ pub fn planned(plan: &Planned<'_>, style: Style) -> String {
                 "In parts, each in a boot of its own: {} boots with each level of {}, in an order that chance decides. Between \
                  parts you reboot, and `fullclock experiment resume` goes on.",
                 boots.rounds,
-                words::listed(&names)
+                prose::listed(&names)
             ),
         );
     }

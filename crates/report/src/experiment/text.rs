@@ -1,6 +1,6 @@
 //! A study as text for a terminal.
 
-use super::{Study, words};
+use super::{Study, prose};
 use crate::Style;
 use crate::page::{BOLD, Page};
 use lab::experiment::analysis::WorkloadAnalysis;
@@ -10,13 +10,13 @@ const LABEL: usize = 14;
 /// The verdict first, then what to do, then each workload, then why to trust it less.
 pub fn study(study: &Study<'_>, style: Style) -> String {
     let mut page = Page::new(style);
-    page.painted_paragraph(BOLD, &words::verdict(study));
-    let advice = words::advice(study);
+    page.painted_paragraph(BOLD, &prose::verdict(study));
+    let advice = prose::advice(study);
     page.labelled(LABEL, "  why", &advice.reason);
     if let Some(command) = &advice.command {
         page.labelled(LABEL, "  to do it", command);
     }
-    if let Some(best) = words::pareto(study) {
+    if let Some(best) = prose::pareto(study) {
         page.labelled(LABEL, "  unbeaten", &best);
     }
     for workload in &study.analysis.workloads {
@@ -24,10 +24,10 @@ pub fn study(study: &Study<'_>, style: Style) -> String {
         of_workload(&mut page, study, workload);
     }
     page.line("");
-    for line in words::failures(study) {
+    for line in prose::failures(study) {
         page.labelled(LABEL, "  failed", &line);
     }
-    for line in words::doubts(study.record) {
+    for line in prose::doubts(study.record) {
         page.labelled(LABEL, "  doubt", &line);
     }
     page.labelled(LABEL, "  study", &format!("{}, began {}", study.record.id, study.record.began));
@@ -36,25 +36,25 @@ pub fn study(study: &Study<'_>, style: Style) -> String {
 
 fn of_workload(page: &mut Page, study: &Study<'_>, workload: &WorkloadAnalysis) {
     let heading = page.paint(BOLD, &workload.workload);
-    page.line(&format!("{heading}: {}", words::figure(study, workload)));
-    for told in words::effects(study, workload) {
-        page.labelled(LABEL, "  effect", &told.sentence);
-        if let Some(beside) = &told.beside {
+    page.line(&format!("{heading}: {}", prose::figure(study, workload)));
+    for effect in prose::effects(study, workload) {
+        page.labelled(LABEL, "  effect", &effect.sentence);
+        if let Some(beside) = &effect.beside {
             page.paragraph(LABEL, beside);
         }
     }
-    for sentence in words::interactions(study, workload) {
+    for sentence in prose::interactions(study, workload) {
         page.labelled(LABEL, "  together", &sentence);
     }
     arms(page, study, workload);
-    for gap in words::gaps(study, workload) {
+    for gap in prose::gaps(study, workload) {
         page.labelled(LABEL, "  missing", &gap);
     }
 }
 
 /// Numbers in front, because levels may be long.
 fn arms(page: &mut Page, study: &Study<'_>, workload: &WorkloadAnalysis) {
-    let rows = words::rows(study, workload);
+    let rows = prose::rows(study, workload);
     let has_watts = rows.iter().any(|it| !it.watts.is_empty());
     let line = |[median, change, clock, watts, trials]: [&str; 5]| {
         let watts = if has_watts { format!("{watts:>9}") } else { String::new() };

@@ -1,12 +1,13 @@
-//! What charts are made of: rows of a label and a drawing, an axis below them, and a legend.
+//! Parts of charts: rows with a label and a drawing, an axis, a legend; and the chart of every trial by arm.
 
 use super::markup::{Attribute, Markup};
 use super::scale::{self, Scale};
+use crate::bench::quantity;
 
-/// Where labels of an axis would run into each other on a phone.
+/// With more ticks, axis labels overlap on a phone.
 const MOST_TICKS: usize = 5;
 
-/// A chart with its heading; what it shows in a sentence below that.
+/// A chart with a heading and a one-sentence caption.
 pub(crate) fn figure(
     heading: &str,
     about: &str,
@@ -23,7 +24,7 @@ pub(crate) fn figure(
     Markup::element("figure", &[], std::iter::once(caption).chain(content))
 }
 
-/// A row: a label, a value beside it, and the drawing, which is described for those who do not see it.
+/// A row: a label, a value and a drawing with a description for screen readers.
 pub(crate) fn row(
     label: &str,
     value: &str,
@@ -33,12 +34,12 @@ pub(crate) fn row(
     labelled(label, value, drawing("marks", description, marks))
 }
 
-/// What points are drawn as: where they are too many to lie apart, smaller.
+/// The class of points: smaller ones if too many to be drawn apart.
 pub(crate) fn density(n_points: usize, most_apart: usize) -> &'static str {
     if n_points > most_apart { "dense" } else { "sparse" }
 }
 
-/// A row with room for a scale upwards.
+/// A row with room for a vertical scale.
 pub(crate) fn panel(
     label: &str,
     value: &str,
@@ -48,7 +49,7 @@ pub(crate) fn panel(
     labelled(label, value, drawing("panel", description, marks))
 }
 
-/// The same with the room of a chart that stands for itself.
+/// A row as tall as a chart of its own.
 pub(crate) fn tall_panel(
     label: &str,
     value: &str,
@@ -73,7 +74,7 @@ fn labelled(label: &str, value: &str, plot: Markup) -> Markup {
 fn drawing(class: &str, description: &str, marks: impl IntoIterator<Item = Markup>) -> Markup {
     let attributes = [("class", class), ("role", "img"), ("aria-label", description)];
     let drawing = Markup::element("svg", &attributes, marks);
-    // Marks and letters at the edge need some room beside it.
+    // The enclosing element leaves room for marks and text at the edge.
     Markup::element("div", &[("class", "plot")], [drawing])
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn grid(scale: &Scale) -> Markup {
     Markup::all(scale.ticks(MOST_TICKS).iter().map(|it| upright("grid", scale, *it)))
 }
 
-/// A line over the whole height.
+/// A vertical line over the full height.
 pub(crate) fn upright(class: &str, scale: &Scale, value: f64) -> Markup {
     let x = scale.percent(value);
     line(&[("class", class), ("x1", &x), ("x2", &x), ("y1", "0"), ("y2", "100%")])
@@ -112,7 +113,7 @@ pub(crate) fn legend(entries: &[(&str, &str)]) -> Markup {
     Markup::element("ul", &[("class", "legend")], entries.iter().map(entry))
 }
 
-/// Words that show when one points at a mark.
+/// The tooltip of a mark.
 pub(crate) fn hint(words: &str) -> Markup {
     Markup::element("title", &[], [Markup::text(words)])
 }
@@ -121,11 +122,64 @@ pub(crate) fn line(attributes: &[Attribute<'_>]) -> Markup {
     Markup::empty("line", attributes)
 }
 
-/// Shares as percentages, with their signs where some are below zero.
+/// Shares as percentages, with signs if any is negative.
 pub(crate) fn share_labels(ticks: &[f64]) -> Vec<String> {
     let is_signed = ticks.iter().any(|it| *it < 0.0);
     let hundredfold: Vec<f64> = ticks.iter().map(|it| it * 100.0).collect();
     let sign = |it: &f64| if is_signed && *it > 0.0 { "+" } else { "" };
     let labels = scale::labels(&hundredfold, "%");
     ticks.iter().zip(labels).map(|(tick, label)| [sign(tick), &label].concat()).collect()
+}
+
+/// Above this number, points of full size overlap.
+const MOST_APART: usize = 60;
+
+/// The trials of an arm.
+pub(crate) struct ArmTrials<'a> {
+    /// The name of the arm.
+    pub label: String,
+    /// The median result; `None` if all trials failed.
+    pub median: Option<f64>,
+    /// The number of trials without a result.
+    pub failed: u32,
+    /// The numbers of the trials and their results.
+    pub points: &'a [(u32, f64)],
+}
+
+/// Every trial as a point, one row per arm, with the median of the arm; empty if all trials failed.
+pub(crate) fn trials(about: &str, unit: &str, rows: &[ArmTrials<'_>]) -> Markup {
+    let values = rows.iter().flat_map(|it| it.points.iter().map(|(_, value)| *value));
+    let Some(scale) = Scale::around(values) else { return Markup::default() };
+    let axis = axis(&scale, |ticks| scale::labels(ticks, unit));
+    let rows = rows.iter().map(|it| arm_row(it, unit, &scale));
+    figure("Every trial", about, rows.chain([axis]))
+}
+
+fn arm_row(arm: &ArmTrials<'_>, unit: &str, scale: &Scale) -> Markup {
+    let ArmTrials { label, median, failed, points } = arm;
+    let shown = |value: f64| quantity(value, unit, None);
+    let middle = median.map_or_else(|| "no figure".to_owned(), shown);
+    let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
+    let description = format!("{label}: {} trials{failed}, median {middle}", points.len());
+    let class = match density(points.len(), MOST_APART) {
+        "dense" => "trial dense",
+        _ => "trial",
+    };
+    let circles = points.iter().map(|(number, value)| {
+        let words = format!("trial {number}: {}", shown(*value));
+        let (x, y) = (scale.percent(*value), height(*number));
+        let attributes = [("class", class), ("cx", &*x), ("cy", &y)];
+        Markup::element("circle", &attributes, [hint(&words)])
+    });
+    let mark = median.map(|it| upright("median", scale, it));
+    let marks = [grid(scale)].into_iter().chain(circles).chain(mark);
+    row(label, &format!("{middle}{failed}"), &description, marks)
+}
+
+/// The height of a trial's point: varied so that points do not hide each other, and the same on every page.
+fn height(number: u32) -> String {
+    // Fractional parts of multiples of the golden ratio are evenly spread for any run of numbers.
+    const GOLDEN: f64 = 0.618_033_988_749_895;
+    let step = (f64::from(number) * GOLDEN).fract();
+    format!("{:.0}%", 20.0 + 60.0 * step)
 }

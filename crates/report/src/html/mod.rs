@@ -1,27 +1,24 @@
-//! What pages for a browser are made of: nothing is fetched, no script runs, and they read on a phone, in the dark and on
-//! paper.
+//! HTML pages and their text blocks. A page loads nothing, runs no script, and works on phones, in dark mode and on paper.
 //!
-//! Charts are SVG whose horizontal places are percentages, so that they fill any width while letters and points keep their
-//! size. Colours are classes of the style sheet.
+//! Charts are SVG with horizontal positions in percent, so that they fill any width while text and points keep their size.
+//! Colours are classes of the style sheet.
 
 pub(crate) mod chart;
 pub(crate) mod curve;
 pub(crate) mod losses;
 pub(crate) mod markup;
-pub(crate) mod points;
-pub(crate) mod prose;
 pub(crate) mod scale;
 
 use markup::Markup;
 
-/// Whatever somebody's name for something may hold: a browser that reads this page asks nobody for anything.
+/// Keeps the browser from loading anything, whatever markup a user-supplied name contains.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// Who wrote a page, in its head.
+/// The `generator` in the head of a page.
 pub(crate) const GENERATOR: &str = concat!("fullclock ", env!("CARGO_PKG_VERSION"));
 
-/// Whether the beginning of a file is that of a page of this program whose first line begins with `mark`.
+/// Whether `beginning` starts a page that this program wrote and whose first line begins with `mark`.
 pub(crate) fn is_marked(beginning: &str, mark: &str) -> bool {
     let written_by = GENERATOR.split(' ').next().unwrap_or_default();
     let parts = [
@@ -50,4 +47,68 @@ pub(crate) fn document(title: &str, body: impl IntoIterator<Item = Markup>) -> S
         [Markup::element("head", &[], head), Markup::element("body", &[], body)],
     );
     format!("<!DOCTYPE html>\n{}\n", html.into_string())
+}
+
+/// A section with a heading.
+pub(crate) fn section(title: &str, content: impl IntoIterator<Item = Markup>) -> Markup {
+    let heading = Markup::element("h2", &[], [Markup::text(title)]);
+    Markup::element("section", &[], std::iter::once(heading).chain(content))
+}
+
+/// A section with a list; empty if there are no lines.
+pub(crate) fn list(title: &str, lines: &[String]) -> Markup {
+    if lines.is_empty() {
+        return Markup::default();
+    }
+    let items = lines.iter().map(|it| Markup::element("li", &[], [Markup::text(it)]));
+    section(title, [Markup::element("ul", &[], items)])
+}
+
+/// A paragraph.
+pub(crate) fn paragraph(words: &str) -> Markup {
+    Markup::element("p", &[], [Markup::text(words)])
+}
+
+/// A paragraph in a less prominent colour.
+pub(crate) fn quiet(words: &str) -> Markup {
+    Markup::element("p", &[("class", "quiet")], [Markup::text(words)])
+}
+
+/// Preformatted text to copy, such as commands.
+pub(crate) fn code(words: &str) -> Markup {
+    let code = Markup::element("code", &[], [Markup::verbatim(words.trim_end())]);
+    Markup::element("pre", &[("tabindex", "0")], [code])
+}
+
+/// Content that is folded on screen and shown in print.
+pub(crate) fn folded(summary: &str, content: impl IntoIterator<Item = Markup>) -> Markup {
+    let summary = Markup::element("summary", &[], [Markup::text(summary)]);
+    Markup::element("details", &[], std::iter::once(summary).chain(content))
+}
+
+/// A table with names in the first column and one or more values per row; no header if `head` is empty.
+pub(crate) fn table<'a>(
+    class: &str,
+    head: &[&str],
+    rows: impl IntoIterator<Item = (&'a str, Vec<String>)>,
+) -> Markup {
+    let heading = |scope: &str, words: &str| {
+        Markup::element("th", &[("scope", scope)], [Markup::text(words)])
+    };
+    let row = |(name, values): (&str, Vec<String>)| {
+        let cell = |it: &String| Markup::element("td", &[], [Markup::text(it)]);
+        let cells = std::iter::once(heading("row", name)).chain(values.iter().map(cell));
+        Markup::element("tr", &[], cells)
+    };
+    let head = match head {
+        [] => Markup::default(),
+        names => {
+            let names = names.iter().map(|it| heading("col", it));
+            Markup::element("thead", &[], [Markup::element("tr", &[], names)])
+        }
+    };
+    let body = Markup::element("tbody", &[], rows.into_iter().map(row));
+    let table = Markup::element("table", &[("class", class)], [head, body]);
+    // `tabindex` makes it scrollable by keyboard.
+    Markup::element("div", &[("class", "scroll"), ("tabindex", "0")], [table])
 }

@@ -1,6 +1,6 @@
 //! A ledger as a waterfall: the capacity on top, what each thief takes, and what is left for work.
 
-use super::bar::bar;
+use super::bar;
 use super::{Group, capacity_ns, groups};
 use crate::Style;
 use crate::page::{BOLD, DIM, Page};

@@ -1,7 +1,7 @@
 //! A curve by message size, as text.
 
+use super::Statements;
 use super::ceiling::assumptions;
-use super::said::Said;
 use super::{Measured, more, word};
 use crate::Style;
 use crate::page::{BOLD, Page};
@@ -10,22 +10,22 @@ use facts::{Bytes, BytesPerSecond, Missing};
 use rules::ceiling::Direction;
 use rules::curve::{Dip, Latencies, Reading, bandwidths, latencies};
 
-/// Where a curve settles, how close that is to what can be carried, and where it dips.
+/// The plateau of a curve, its share of the ceiling, and its dips.
 pub fn curve(measured: &Measured<'_>, style: Style) -> String {
     let mut page = Page::new(style);
     page.painted_paragraph(BOLD, &heading(measured));
     page.line("");
-    said(measured).put(&mut page);
+    statements(measured).put(&mut page);
     page.finish()
 }
 
-/// What there is to say below a heading.
-pub(super) fn said(measured: &Measured<'_>) -> Said {
-    let mut said = Said::default();
+/// The statements below the heading.
+pub(super) fn statements(measured: &Measured<'_>) -> Statements {
+    let mut statements = Statements::default();
     match &measured.curve.figures {
         Figures::Bandwidth(points) => match bandwidths(points) {
-            Some(reading) => bandwidth(&mut said, measured, &reading),
-            None => said.say(
+            Some(reading) => bandwidth(&mut statements, measured, &reading),
+            None => statements.add(
                 "0.00",
                 "Every figure is 0.00, which is what very old versions of perftest print where the CPUs' clocks \
                  differ: `fullclock audit` says what keeps them apart.",
@@ -33,12 +33,12 @@ pub(super) fn said(measured: &Measured<'_>) -> Said {
         },
         Figures::Latency(points) => {
             if let Some(read) = latencies(points) {
-                latency(&mut said, &read);
+                latency(&mut statements, &read);
             }
         }
     }
-    clocks(&mut said, measured);
-    said
+    clocks(&mut statements, measured);
+    statements
 }
 
 pub(super) fn heading(measured: &Measured<'_>) -> String {
@@ -55,7 +55,7 @@ pub(super) fn heading(measured: &Measured<'_>) -> String {
     format!("fullclock net curve of {}: {test}{range}", measured.name)
 }
 
-fn bandwidth(said: &mut Said, measured: &Measured<'_>, reading: &Reading) {
+fn bandwidth(statements: &mut Statements, measured: &Measured<'_>, reading: &Reading) {
     let rate = match &reading.plateau {
         Some(plateau) => {
             let words = format!(
@@ -66,7 +66,7 @@ fn bandwidth(said: &mut Said, measured: &Measured<'_>, reading: &Reading) {
                 plateau.to,
                 100.0 * plateau.spread
             );
-            said.say("plateau", &words);
+            statements.add("plateau", &words);
             plateau.rate
         }
         None => {
@@ -77,22 +77,22 @@ fn bandwidth(said: &mut Said, measured: &Measured<'_>, reading: &Reading) {
                 mebibytes(best.average),
                 best.message
             );
-            said.say("plateau", &words);
+            statements.add("plateau", &words);
             best.average
         }
     };
-    said.say("ceiling", &ceiling(measured, rate));
+    statements.add("ceiling", &ceiling(measured, rate));
     if let Some((_, ceiling)) = measured.over {
         for it in assumptions(ceiling) {
-            said.say("assumed", &it);
+            statements.add("assumed", &it);
         }
     }
-    dips(said, reading);
+    dips(statements, reading);
     let (size, rate) = reading.busiest;
-    said.say("messages", &format!("at most {} a second, at {size}", millions(rate)));
+    statements.add("messages", &format!("at most {} a second, at {size}", millions(rate)));
     if !reading.without.is_empty() {
         let sizes: Vec<String> = reading.without.iter().map(|it| it.0.to_string()).collect();
-        said.say("0.00", &format!("no figure for messages of {} bytes", sizes.join(", ")));
+        statements.add("0.00", &format!("no figure for messages of {} bytes", sizes.join(", ")));
     }
 }
 
@@ -133,20 +133,20 @@ fn ceiling(measured: &Measured<'_>, rate: BytesPerSecond) -> String {
     )
 }
 
-fn dips(said: &mut Said, reading: &Reading) {
+fn dips(statements: &mut Statements, reading: &Reading) {
     let why = format!(
         "A larger message has fewer headers and fewer requests for the same data, so it should move no less than a smaller \
          one; {:.0} % less counts as a dip.",
         100.0 * reading.threshold
     );
     if reading.dips.is_empty() {
-        said.say("dip", &format!("none. {why}"));
+        statements.add("dip", &format!("none. {why}"));
         return;
     }
     for it in &reading.dips {
-        said.say("dip", &dip(it));
+        statements.add("dip", &dip(it));
     }
-    said.say("", &why);
+    statements.add("", &why);
 }
 
 fn dip(dip: &Dip) -> String {
@@ -172,14 +172,14 @@ fn figure(is_only: bool, lowest: &Bandwidth) -> String {
     if is_only { rate } else { format!("{rate} at {}", lowest.message) }
 }
 
-fn latency(said: &mut Said, read: &Latencies) {
+fn latency(statements: &mut Statements, read: &Latencies) {
     let shown = |it: &Latency| {
         let us = |time: std::time::Duration| format!("{:.2} us", time.as_secs_f64() * 1e6);
         let worst = it.percentile_99.map_or(String::new(), |it| format!(", 99 % below {}", us(it)));
         format!("{} for {}{worst}", us(it.typical), it.message)
     };
-    said.say("smallest", &shown(&read.smallest));
-    said.say("largest", &shown(&read.largest));
+    statements.add("smallest", &shown(&read.smallest));
+    statements.add("largest", &shown(&read.largest));
     for bump in &read.bumps {
         let words = format!(
             "{}, which is {:.0} % longer than {}",
@@ -187,16 +187,16 @@ fn latency(said: &mut Said, read: &Latencies) {
             100.0 * bump.longer,
             shown(&bump.larger)
         );
-        said.say("bump", &words);
+        statements.add("bump", &words);
     }
     if read.bumps.is_empty() {
         let percent = 100.0 * read.threshold;
         let words = format!("none: no size takes {percent:.0} % longer than a larger one");
-        said.say("bump", &words);
+        statements.add("bump", &words);
     }
 }
 
-fn clocks(said: &mut Said, measured: &Measured<'_>) {
+fn clocks(statements: &mut Statements, measured: &Measured<'_>) {
     for clocks in &measured.curve.clocks {
         let words = format!(
             "perftest found {} on CPU 0 and {} on another; `fullclock audit` says what keeps them apart, and \
@@ -206,11 +206,11 @@ fn clocks(said: &mut Said, measured: &Measured<'_>) {
             clocks.first.mhz(),
             clocks.other.mhz()
         );
-        said.say("clocks", &words);
+        statements.add("clocks", &words);
     }
 }
 
-/// As perftest prints them.
+/// The unit that perftest prints.
 fn mebibytes(rate: BytesPerSecond) -> String {
     format!("{:.1} MiB/s", rate.mebibytes())
 }

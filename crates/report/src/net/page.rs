@@ -1,49 +1,49 @@
-//! The page of a test by message size, for whoever was not there: one file, which asks nobody for anything.
+//! The HTML page of a curve by message size, and the page layout that network tests share. One file that loads nothing.
 
-use super::curve::{heading, said};
-use super::said::Said;
+use super::Statements;
+use super::curve::{heading, statements};
 use super::{Measured, word};
 use crate::bench::quoted;
 use crate::html::curve::{Curves, Level, Line, Reach, chart, size_words};
 use crate::html::markup::Markup;
-use crate::html::prose::{code, paragraph, quiet, section, table};
 use crate::html::{GENERATOR, document, is_marked};
+use crate::html::{code, paragraph, quiet, section, table};
 use crate::lengths::span;
 use facts::BytesPerSecond;
 use facts::links::perftest::{Bandwidth, Figures, Latency};
 use rules::curve::{Dip, bandwidths};
 use std::time::Duration;
 
-/// What the first line of every such page begins with.
+/// The beginning of the first line of every such page.
 const MARK: &str = "fullclock net: ";
 
-/// How a page came to be.
+/// The origin of a page.
 pub struct Origin {
-    /// The commands that repeat it, a line each.
+    /// The commands that repeat it, one per line.
     pub commands: String,
     /// When it was written.
     pub written: String,
 }
 
-/// Whether the beginning of a file is that of such a page.
+/// Whether `beginning` starts such a page.
 pub fn is_report(beginning: &str) -> bool {
     is_marked(beginning, MARK)
 }
 
-/// Words as a shell takes them.
+/// Words quoted for a shell.
 pub fn command_line(words: &[String]) -> String {
     words.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")
 }
 
-/// The page of a curve that was read.
+/// The page of a curve.
 pub fn curve_page(measured: &Measured<'_>, origin: &Origin) -> String {
     let title = heading(measured);
     let title = title.strip_prefix("fullclock net ").unwrap_or(&title);
-    let sections = [figures(measured), sayings("What it says", &said(measured))];
+    let sections = [figures(measured), statement_table("What it says", &statements(measured))];
     page(measured.name, title, &[], sections, origin)
 }
 
-/// A page: a title, what stands below it, and sections.
+/// A page: a title, paragraphs below it, and sections.
 pub(super) fn page(
     subject: &str,
     title: &str,
@@ -68,12 +68,12 @@ pub(super) fn page(
     )
 }
 
-/// Sentences with their labels.
-pub(super) fn sayings(title: &str, said: &Said) -> Markup {
-    section(title, [table("machine", &[], said.rows())])
+/// Labelled sentences as a table.
+pub(super) fn statement_table(title: &str, statements: &Statements) -> Markup {
+    section(title, [table("machine", &[], statements.rows())])
 }
 
-/// The figures by size: a chart.
+/// A chart of the results by message size.
 pub(super) fn figures(measured: &Measured<'_>) -> Markup {
     match &measured.curve.figures {
         Figures::Bandwidth(points) => throughput(measured, points),

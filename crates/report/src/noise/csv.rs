@@ -5,7 +5,7 @@
 //! and `to_ns` are counted from when the first CPU was watched; in one of `bucket` they are lengths.
 
 use super::Report;
-use crate::csv::field;
+use crate::harmless::csv_field;
 use rules::noise::CpuNoise;
 
 const HEADER: &str = "cpu,row,name,from_ns,to_ns,count,ns,share,missing\n";
@@ -41,7 +41,7 @@ impl Line<'_> {
         let whole = |number: Option<u64>| number.map(|it| it.to_string()).unwrap_or_default();
         let ns = self.ns.map(|it| format!("{}", (it * 10.0).round() / 10.0)).unwrap_or_default();
         let share = self.share.map(|it| format!("{it:.9}")).unwrap_or_default();
-        let (name, missing) = (field(self.name), field(self.missing));
+        let (name, missing) = (csv_field(self.name), csv_field(self.missing));
         let (from_ns, to_ns, count) = (whole(self.from_ns), whole(self.to_ns), whole(self.count));
         let fields = [&*name, &from_ns, &to_ns, &count, &ns, &share, &missing].join(",");
         text.extend([&cpu.to_string(), ",", self.row, ",", &fields, "\n"]);

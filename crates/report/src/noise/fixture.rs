@@ -8,15 +8,15 @@ use facts::trace::{Cause, Comm};
 use rules::noise::{CpuNoise, Histogram, LongGap, Noise, Part, Percentiles, Taker, Ticks};
 use rules::spin::{Method, NoiseSource, Taken};
 
-/// What `render` makes of it.
-pub(super) fn with_report(render: impl FnOnce(&Report<'_>) -> String) -> String {
+/// The output of `show` for a sample report.
+pub(super) fn with_report(show: impl FnOnce(&Report<'_>) -> String) -> String {
     let host =
         host::view(&host::Captured::excerpt("//- /proc/sys/kernel/osrelease\n6.18.0\n").unwrap());
     let unwatched = vec![(7, Missing::absent("CPU 7"))];
     let noise = Noise { cpus: vec![cpu()], unwatched };
     // 2026-11-20T12:14:05.500Z
     let at = Moment { raw_ns: 0, boot_ns: 0, real_ns: 1_795_176_845_500_000_000 };
-    render(&Report { host: &host, noise: &noise, at, untraced: None, is_apart: true })
+    show(&Report { host: &host, noise: &noise, at, untraced: None, is_apart: true })
 }
 
 fn cpu() -> CpuNoise {

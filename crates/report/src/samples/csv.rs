@@ -4,7 +4,7 @@
 //! change its columns. `pandas.read_csv(..., parse_dates=["time"])` and a pivot by `metric`, `part` and `cpu` make a
 //! wide one; `COPY ... CSV HEADER` takes it as it is. A value that is missing is empty, and says why behind it.
 
-use crate::csv::field;
+use crate::harmless::csv_field;
 use facts::utc::timestamp;
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
@@ -31,7 +31,7 @@ fn put_column(text: &mut String, time: &str, column: &Column, cpus: &CpuSet) {
         let cpu = cpu.map(|it| it.to_string()).unwrap_or_default();
         let missing = value.as_ref().err().map(text_of).unwrap_or_default();
         let value = value.unwrap_or_default();
-        let (part, missing) = (field(column.part()), field(&missing));
+        let (part, missing) = (csv_field(column.part()), csv_field(&missing));
         text.extend([time, ",", id, ",", &part, ",", of, ",", &cpu, ",", unit]);
         text.extend([",", &value, ",", &missing, "\n"]);
     };

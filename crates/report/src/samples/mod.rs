@@ -2,8 +2,6 @@
 
 pub mod csv;
 pub mod json;
-mod selection;
 mod table;
 
-pub use selection::Selection;
-pub use table::Table;
+pub use table::{Selection, Table};

@@ -1,11 +1,16 @@
-//! A table as turbostat prints it: for each interval the headings, a line for the machine, for each package and for
-//! each CPU.
+//! Readings as a table in the format of turbostat: per interval the headings, then a line for the machine, each package and
+//! each CPU. Columns are those requested, or those that the first reading has.
 
-use super::selection::{Key, Selection};
 use crate::harmless::harmless;
+use anyhow::{Result, bail};
 use facts::Missing;
 use facts::utc::clock_time;
-use rules::watch::{Cell, Machine, Part, Reading, Row, Shown, number, reason};
+use rules::metric::Metric;
+use rules::metrics::METRICS;
+use rules::watch::{
+    Cell, Column, Machine, Part, Reading, Row, Shown, View, find_metric, number, reason,
+    shown_columns,
+};
 
 /// A table that grows by an interval at a time. Its columns are those of the first.
 pub struct Table {
@@ -54,7 +59,7 @@ impl Table {
         text
     }
 
-    /// What is missing of the first reading, and so has no column: the ids, by reason.
+    /// Metrics without a column because the first reading lacks them: ids by reason.
     pub fn left_out(&self, first: &Reading) -> Vec<String> {
         let mut reasons: Vec<(&Missing, Vec<&str>)> = Vec::new();
         let is_shown = |id: &str| {
@@ -77,7 +82,7 @@ impl Table {
 
 impl Printed {
     fn of(key: Key) -> Printed {
-        /// As turbostat's columns are.
+        /// The width of turbostat's columns.
         const NARROWEST: usize = 7;
         let heading = heading(&key);
         Printed { width: heading.chars().count().max(NARROWEST), heading, key }
@@ -102,11 +107,119 @@ fn push(line: &mut String, cell: &str, width: usize) {
     line.push_str(cell);
 }
 
-/// Of a part, no more than a table has room for; it holds no blank, so that awk and cut count columns right.
+/// A part's name, cut to fit and without blanks, so that awk and cut count columns correctly.
 fn heading((metric, part): &Key) -> String {
     let heading = match part {
         Part::Whole => metric.heading(""),
         Part::Named(part) => metric.heading(part),
     };
     harmless(&heading).replace(char::is_whitespace, "_")
+}
+
+/// The requested columns.
+#[derive(Debug)]
+pub struct Selection(Vec<Chosen>);
+
+/// A metric with all its parts, or one part of it.
+struct Chosen {
+    metric: &'static Metric,
+    part: Option<String>,
+}
+
+impl std::fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.metric.id, self.part)
+    }
+}
+
+/// A column from one reading to the next.
+pub(super) type Key = (&'static Metric, Part);
+
+impl Selection {
+    /// Parses ids of metrics in the order of columns; `interrupts:LOC` is one part of a metric. Without ids, all known metrics.
+    ///
+    /// Fails on an unknown id and suggests similar ones.
+    pub fn parse(ids: &[String]) -> Result<Selection> {
+        let chosen = |text: &String| {
+            let (id, part) = match text.split_once(':') {
+                Some((id, part)) => (id, Some(part.to_owned())),
+                None => (text.as_str(), None),
+            };
+            match find_metric(id.trim()) {
+                Some(metric) => Ok(Chosen { metric, part }),
+                None => bail!("{}", nobody_knows(id.trim())),
+            }
+        };
+        ids.iter().map(chosen).collect::<Result<Vec<_>>>().map(Selection)
+    }
+
+    /// The columns of a table that starts with this reading.
+    pub(super) fn columns(&self, first: &Reading) -> Vec<Key> {
+        let of = |it: &Shown| (it.metric, it.part.clone());
+        let all = shown_columns(first, &Default::default());
+        if self.0.is_empty() {
+            return all.iter().filter(|it| it.is_known()).map(of).collect();
+        }
+        let chosen = |Chosen { metric, part }: &Chosen| match part {
+            Some(part) => vec![(*metric, Part::Named(part.clone()))],
+            None => all.iter().filter(|it| it.metric.id == metric.id).map(of).collect(),
+        };
+        self.0.iter().flat_map(chosen).collect()
+    }
+
+    /// The view of each interval that it needs; with a ledger if an observer is given ([`View::ledger`]).
+    pub fn view(&self, ledger: Option<u32>) -> View {
+        let is_chosen = |metric: &Metric| self.0.iter().any(|it| it.metric.id == metric.id);
+        let view = View::of_metrics(|it| self.0.is_empty() || is_chosen(it));
+        View { ledger, ..view }
+    }
+
+    /// Whether a column is selected.
+    pub fn has(&self, column: &Column) -> bool {
+        let is_it = |it: &Chosen| {
+            it.metric.id == column.metric.id
+                && it.part.as_deref().is_none_or(|part| part == column.part())
+        };
+        self.0.is_empty() || self.0.iter().any(is_it)
+    }
+
+    /// Whether the user has named columns.
+    pub(super) fn is_explicit(&self) -> bool {
+        !self.0.is_empty()
+    }
+}
+
+/// The error for an unknown id.
+fn nobody_knows(id: &str) -> String {
+    let shown: String = id.chars().take(60).collect();
+    let id = id.to_lowercase().replace('_', "-");
+    let has_heading = |it: &&&Metric| it.column.to_lowercase().replace('_', "-") == id;
+    let resembles = |it: &&&Metric| {
+        it.id.split('-').any(|word| word.len() > 2 && id.contains(word))
+            || (id.len() > 2 && it.id.contains(&id))
+    };
+    let mut near: Vec<&str> = METRICS.iter().filter(has_heading).map(|it| it.id).collect();
+    if near.is_empty() {
+        near = METRICS.iter().filter(resembles).map(|it| it.id).collect();
+    }
+    if near.is_empty() {
+        return format!("there is no metric {shown:?}: `fullclock explain` lists the ids");
+    }
+    format!("there is no metric {shown:?}; did you mean {}?", near.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(id: &str) -> String {
+        Selection::parse(&[id.to_owned()]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_unknown_id_names_those_that_are_near() {
+        assert!(refusal("busy%").starts_with("there is no metric \"busy%\"; did you mean busy"));
+        assert!(refusal("Bzy_MHz").contains("did you mean busy-mhz"));
+        assert!(refusal("xyzzy").contains("`fullclock explain` lists the ids"));
+    }
 }

@@ -2,9 +2,9 @@
 #![expect(clippy::disallowed_methods, reason = "waits, though not for ever")]
 
 use super::*;
+use crate::answer::Refusal;
 use crate::gate::{Gate, guard};
-use crate::refusal::Refusal;
-use crate::streams::{Share, Streams};
+use crate::limits::{Share, Streams};
 use crate::{Limits, events};
 use axum::Extension;
 use axum::response::Response;

@@ -1,27 +1,24 @@
 //! A study as one page for a browser.
 
-mod arms_table;
-mod distributions_chart;
-mod effects_chart;
-mod ledger_chart;
+mod charts;
 mod sections;
 mod timeline_chart;
 
-use super::{Study, words};
+use super::{Study, prose};
 use crate::html::markup::Markup;
-use crate::html::{document, prose};
+use crate::html::{document, list};
 use lab::experiment::analysis::WorkloadAnalysis;
 
 pub(super) fn page(study: &Study<'_>) -> String {
     let body = [sections::header(study), main(study), sections::footer(study)];
-    document(&words::verdict(study), body)
+    document(&prose::verdict(study), body)
 }
 
 fn main(study: &Study<'_>) -> Markup {
     let workloads = study.analysis.workloads.iter().map(|it| of_workload(study, it));
     let sections = workloads.chain([
-        prose::list("Trials that failed", &words::failures(study)),
-        prose::list("Doubts", &words::doubts(study.record)),
+        list("Trials that failed", &prose::failures(study)),
+        list("Doubts", &prose::doubts(study.record)),
         sections::machine(study),
         sections::repeat(study),
     ]);
@@ -34,14 +31,14 @@ fn of_workload(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
         Markup::element(
             "p",
             &[("class", "quiet")],
-            [Markup::text(&words::figure(study, workload))],
+            [Markup::text(&prose::figure(study, workload))],
         ),
         sections::findings(study, workload),
-        effects_chart::chart(study, workload),
-        distributions_chart::chart(study, workload),
-        ledger_chart::chart(study, workload),
+        charts::effects(study, workload),
+        charts::trials(study, workload),
+        charts::ledgers(study, workload),
         timeline_chart::chart(study, workload),
-        arms_table::table(study, workload),
+        sections::arms(study, workload),
     ];
     Markup::element("section", &[], content)
 }

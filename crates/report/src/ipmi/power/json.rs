@@ -1,6 +1,6 @@
-//! The same as data: `schemas/ipmi-power-1.json`.
+//! Power as JSON: `schemas/ipmi-power-1.json`.
 
-use super::words::conclusion;
+use super::conclusion;
 use crate::json::{SCHEMA_VERSION, pretty};
 use facts::Microwatts;
 use facts::ipmi::PowerLimit;

@@ -1,13 +1,13 @@
-//! The same for a terminal, with a line of marks for each sample.
+//! Power as text, with lines of one mark per sample.
 
-use super::words::{conclusion, limit, of_samples};
+use super::{conclusion, limit, of_samples};
 use crate::Style;
 use crate::page::{BOLD, Page};
 use facts::Microwatts;
 use lab::ipmi::power::{Power, Sample, Signals};
 use rules::prochot::Since;
 
-/// Columns of a label.
+/// Columns for a label.
 const LABEL: usize = 18;
 
 /// Power as text.
@@ -77,7 +77,7 @@ fn signal(power: &Power, of: fn(&Signals) -> Option<Since>, what: &str) -> Strin
     }
 }
 
-/// One mark a sample, from left to right.
+/// One mark per sample, from left to right.
 fn timeline(page: &mut Page, power: &Power, width: usize) {
     let scale = power.limit.as_ref().map(|it| it.power);
     let (whole, what) = match (scale, power.drawn()) {

@@ -1,0 +1,236 @@
+//! What to do, why, and the exact command for it.
+
+use super::command::i_know;
+use super::interaction::dependence;
+use super::listed;
+use super::tradeoffs::{given_up, left_out};
+use crate::experiment::Study;
+use lab::experiment::analysis::Recommendation;
+
+pub(in crate::experiment) struct Advice {
+    /// What the verdict rests on and what it leaves out, in sentences.
+    pub(in crate::experiment) reason: String,
+    /// `fullclock apply governor=performance`; `None` where there is nothing to change.
+    pub(in crate::experiment) command: Option<String>,
+}
+
+/// The recommendation with its reason.
+pub(in crate::experiment) fn advice(study: &Study<'_>) -> Advice {
+    match &study.analysis.recommendation {
+        Recommendation::Nothing { .. } if !study.varies_settings() => {
+            let reason = "No setting was varied: there is nothing to apply.".to_owned();
+            Advice { reason, command: None }
+        }
+        Recommendation::Nothing { .. } => {
+            let reason = "No change is recommended.".to_owned();
+            Advice { reason, command: None }
+        }
+        Recommendation::Unsettled { .. } => {
+            let reason = "No change is recommended: the trials allow no claim.".to_owned();
+            Advice { reason, command: None }
+        }
+        Recommendation::Depends => Advice { reason: depends(study), command: None },
+        Recommendation::Keep { because, left_out } => Advice {
+            reason: kept(study, because, left_out),
+            command: command(study, &vec![0; study.design().factors.len()], because),
+        },
+        Recommendation::Change { levels, was_run, left_out: left, .. } => {
+            let factors = needed(study, levels);
+            let mut reason = against(study, levels);
+            if !was_run {
+                reason += " These levels were not run together: measure them before you keep them.";
+            }
+            reason.extend(left_out(study, left).map(|it| format!(" {it}")));
+            Advice { reason, command: command(study, levels, &factors) }
+        }
+    }
+}
+
+fn depends(study: &Study<'_>) -> String {
+    let (setting, condition) = dependence(study).map_or(("any setting", "load"), |it| {
+        (study.factor_name(it.setting), study.factor_name(it.condition))
+    });
+    format!(
+        "No change is recommended: no level of {setting} was shown to be faster on the whole. Choose it for the \
+         {condition} that you have."
+    )
+}
+
+/// Why the first levels stay, and what that costs.
+fn kept(study: &Study<'_>, because: &[usize], left: &[Vec<usize>]) -> String {
+    let mattering: Vec<String> =
+        because.iter().map(|it| study.factor_name(*it).to_owned()).collect();
+    let verb = if mattering.len() == 1 { "was" } else { "were" };
+    let mut sentences = vec![format!(
+        "{} {verb} shown to matter, and no other combination was shown to be faster on the whole.",
+        listed(&mattering)
+    )];
+    sentences.extend(given_up(study, left));
+    sentences.extend(left_out(study, left));
+    sentences.extend(dependence(study).map(|it| {
+        let (setting, condition) = (study.factor_name(it.setting), study.factor_name(it.condition));
+        format!("What {setting} does depends on {condition}: {}.", it.sentence)
+    }));
+    sentences.join(" ")
+}
+
+/// The settings that a combination changes: `governor=performance`.
+pub(super) fn moved(study: &Study<'_>, levels: &[usize]) -> Vec<String> {
+    let level = |factor: usize| levels.get(factor).copied().unwrap_or(0);
+    let moved = settings(study).into_iter().filter(|it| level(*it) != 0);
+    moved.map(|it| study.setting(it, level(it))).collect()
+}
+
+fn settings(study: &Study<'_>) -> Vec<usize> {
+    study.factors().map(|(at, _)| at).filter(|it| study.is_setting(*it)).collect()
+}
+
+/// Those that it changes, or whose level it needs all the same: they were shown to matter.
+fn needed(study: &Study<'_>, levels: &[usize]) -> Vec<usize> {
+    let is_moved = |factor: usize| levels.get(factor).is_some_and(|it| *it != 0);
+    settings(study).into_iter().filter(|it| is_moved(*it) || matters(study, *it)).collect()
+}
+
+/// Whether a level of a factor was shown to change the figure of a workload, alone or together with another factor.
+fn matters(study: &Study<'_>, factor: usize) -> bool {
+    study.analysis.workloads.iter().any(|workload| {
+        let effects = workload.effects.iter().filter(|it| it.factor == factor);
+        let pairs = workload
+            .interactions
+            .iter()
+            .filter(|it| it.factors.0 == factor || it.factors.1 == factor);
+        let mut estimates = effects.map(|it| &it.estimate).chain(pairs.map(|it| &it.estimate));
+        estimates.any(|it| it.value().is_some_and(|it| it.is_claimed))
+    })
+}
+
+fn against(study: &Study<'_>, levels: &[usize]) -> String {
+    let is_moved = |factor: &usize| levels.get(*factor).is_some_and(|it| *it != 0);
+    let (moved, stay): (Vec<usize>, Vec<usize>) = settings(study).into_iter().partition(is_moved);
+    let (stay, others): (Vec<usize>, Vec<usize>) =
+        stay.into_iter().partition(|it| matters(study, *it));
+    let first =
+        |of: &[usize]| listed(&of.iter().map(|it| study.setting(*it, 0)).collect::<Vec<_>>());
+    let name = |it: &usize| study.factor_name(*it).to_owned();
+    let others: Vec<String> = others.iter().map(name).collect();
+    let mut reason = format!("Compared with {}.", first(&moved));
+    match stay.len() {
+        0 => {}
+        1 => reason.extend([" ", &first(&stay), " matters, too, and stays."]),
+        _ => reason.extend([" ", &first(&stay), " matter, too, and stay."]),
+    }
+    match others.len() {
+        0 => {}
+        1 => reason.extend([" ", &listed(&others), " was not shown to matter, and is left alone."]),
+        _ => {
+            reason.extend([
+                " ",
+                &listed(&others),
+                " were not shown to matter, and are left alone.",
+            ]);
+        }
+    }
+    reason
+}
+
+fn command(study: &Study<'_>, levels: &[usize], factors: &[usize]) -> Option<String> {
+    let request = |factor: &usize| {
+        let level = study.level(*factor, levels.get(*factor).copied().unwrap_or(0));
+        study.design().factors.get(*factor)?.request(level)
+    };
+    let requests: Vec<String> = factors.iter().filter_map(request).collect();
+    let words: Vec<String> = requests.iter().map(|it| for_shell(it)).collect();
+    let consent = i_know(&requests, study.experiment);
+    (!words.is_empty()).then(|| format!("fullclock apply{consent} {}", words.join(" ")))
+}
+
+/// Quoted where a shell would read more than a word.
+fn for_shell(request: &str) -> String {
+    // The library would quote an equals sign, too, which means something to a shell in its first word only.
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "=:.,_-+/@%".contains(it);
+    if request.chars().all(is_plain) {
+        return request.to_owned();
+    }
+    // Only a NUL byte cannot be quoted, and no argument holds one.
+    shlex::try_quote(request).map_or_else(|_| request.to_owned(), std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::fixture;
+
+    fn of(recommendation: Recommendation) -> Advice {
+        let (record, mut analysis) = fixture::study();
+        analysis.recommendation = recommendation;
+        advice(&Study::of(&record, &analysis).unwrap())
+    }
+
+    #[test]
+    fn a_change_has_the_line_that_makes_it_and_says_what_is_left_alone() {
+        let advice = of(Recommendation::Change {
+            levels: vec![1, 0, 0],
+            expected: vec![-0.55, -0.55],
+            slower: Vec::new(),
+            slower_where: Vec::new(),
+            was_run: false,
+            left_out: vec![vec![1, 1, 0]],
+        });
+        // C6 was shown to matter together with the load, so its level is part of what is recommended.
+        assert_eq!(
+            advice.command.as_deref(),
+            Some("fullclock apply governor=performance idle-state=C6:on")
+        );
+        assert_eq!(
+            advice.reason,
+            "Compared with governor=powersave. idle-state.C6=on matters, too, and stays. These levels were not run \
+             together: measure them before you keep them. Left out, because trials failed with it: governor=performance \
+             with idle-state.C6=off, which is expected to be faster."
+        );
+    }
+
+    #[test]
+    fn keeping_the_first_levels_has_the_line_that_brings_them_about() {
+        let advice = of(Recommendation::Keep { because: vec![0], left_out: Vec::new() });
+        assert_eq!(advice.command.as_deref(), Some("fullclock apply governor=powersave"));
+        let start = "governor was shown to matter, and no other combination was shown to be faster on the whole. \
+                     governor=performance makes cpu-loop";
+        assert!(advice.reason.starts_with(start), "{}", advice.reason);
+        let depends = "What idle-state.C6 does depends on load: idle-state.C6=off makes cpu-speed 15.11 % slower";
+        assert!(advice.reason.contains(depends), "{}", advice.reason);
+    }
+
+    #[test]
+    fn what_depends_on_a_condition_has_no_command() {
+        let advice = of(Recommendation::Depends);
+        assert_eq!(advice.command, None);
+        assert_eq!(
+            advice.reason,
+            "No change is recommended: no level of idle-state.C6 was shown to be faster on the whole. Choose it for \
+             the load that you have."
+        );
+    }
+
+    #[test]
+    fn what_apply_refuses_without_a_word_has_it_in_the_command() {
+        let (mut record, mut analysis) = fixture::study();
+        let design = &mut record.experiment.as_mut().unwrap().design;
+        "c1e".clone_into(&mut design.factors[0].name);
+        design.factors[0].levels = vec!["on".to_owned(), "off".to_owned()];
+        analysis.recommendation = Recommendation::Keep { because: vec![0], left_out: Vec::new() };
+        let advice = advice(&Study::of(&record, &analysis).unwrap());
+        assert_eq!(advice.command.as_deref(), Some("fullclock apply --i-know c1e=on"));
+    }
+
+    #[test]
+    fn a_request_is_one_word_for_a_shell() {
+        assert_eq!(for_shell("idle-state=C6:off"), "idle-state=C6:off");
+        assert_eq!(for_shell("governor=x; reboot"), "'governor=x; reboot'");
+    }
+
+    #[test]
+    fn nothing_to_do_has_no_command() {
+        let advice = of(Recommendation::Unsettled { why: "every trial failed".to_owned() });
+        assert_eq!(advice.command, None);
+    }
+}

@@ -1,0 +1,121 @@
+//! The results of a study as sentences and table rows, shared by all output formats.
+
+mod advice;
+mod command;
+mod effect;
+mod interaction;
+mod missing;
+mod tradeoffs;
+mod verdict;
+
+pub(super) use advice::advice;
+pub(super) use command::command_line;
+pub use command::i_know_of;
+pub(super) use effect::effects;
+pub(super) use interaction::interactions;
+pub(super) use missing::{failures, gaps};
+pub(super) use tradeoffs::pareto;
+pub(super) use verdict::verdict;
+
+use super::Study;
+use crate::bench::{percent, quantity, signed_percents};
+use lab::experiment::analysis::{ArmAnalysis, WorkloadAnalysis};
+use lab::known::Known;
+use lab::record::Record;
+use lab::trial::Better;
+
+/// The measure of a workload: `elapsed in s, lower is faster; 20 blocks`. In a study with reboots, a block is a round of boots.
+pub(super) fn figure(study: &Study<'_>, workload: &WorkloadAnalysis) -> String {
+    let WorkloadAnalysis { figure, unit, better, blocks, .. } = workload;
+    let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
+    let way = match better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
+    };
+    let block = if study.design().boots.is_some() { "round" } else { "block" };
+    let blocks = if *blocks == 1 { format!("1 {block}") } else { format!("{blocks} {block}s") };
+    let boots = if study.design().boots.is_some() { " of boots, each one observation" } else { "" };
+    format!("{figure}{unit}, {way} is faster; {blocks}{boots}")
+}
+
+/// Doubts, one line each.
+pub(super) fn doubts(record: &Record) -> Vec<String> {
+    crate::bench::doubt_lines(&record.doubts.iter().collect::<Vec<_>>())
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// `12 % slower`.
+fn way(change: f64) -> String {
+    format!("{} % {}", percent(change.abs()), way_word(change))
+}
+
+fn way_word(change: f64) -> &'static str {
+    if change < 0.0 { "faster" } else { "slower" }
+}
+
+/// One arm. Unknown values are empty.
+pub(in crate::experiment) struct ArmRow<'a> {
+    /// The levels in the order of the factors.
+    pub(in crate::experiment) levels: Vec<&'a str>,
+    /// The median.
+    pub(in crate::experiment) median: String,
+    /// Against the first arm: `+13.0 %`.
+    pub(in crate::experiment) change: String,
+    /// `+12.1 to +13.9 %`.
+    pub(in crate::experiment) interval: String,
+    /// Whether the change is significant.
+    pub(in crate::experiment) is_claimed: bool,
+    /// `2.700 GHz`.
+    pub(in crate::experiment) clock: String,
+    /// `93.1 W`.
+    pub(in crate::experiment) watts: String,
+    /// `20`, or `17, 3 failed`.
+    pub(in crate::experiment) trials: String,
+    /// Whether no other combination beats it beyond doubt.
+    pub(in crate::experiment) is_unbeaten: bool,
+}
+
+/// The arms of a workload, in the order of the record.
+pub(in crate::experiment) fn rows<'a>(
+    study: &Study<'a>,
+    workload: &'a WorkloadAnalysis,
+) -> Vec<ArmRow<'a>> {
+    let unbeaten = study.unbeaten();
+    let row = |it: &ArmAnalysis| {
+        let (change, interval) = change(it);
+        ArmRow {
+            levels: study.level_names(it.arm),
+            median: it.median.map_or_else(String::new, |it| quantity(it, &workload.unit, None)),
+            change,
+            interval,
+            is_claimed: it.change.value().is_some_and(|it| it.is_claimed),
+            clock: known(&it.clock_hz, |it| quantity(it, "Hz", None)),
+            watts: known(&it.watts, |it| format!("{it:.1} W")),
+            trials: match it.failed {
+                0 => it.trials.to_string(),
+                failed => format!("{}, {failed} failed", it.trials),
+            },
+            is_unbeaten: unbeaten.contains(&study.setting_levels(it.arm)),
+        }
+    };
+    workload.arms.iter().map(row).collect()
+}
+
+fn change(arm: &ArmAnalysis) -> (String, String) {
+    let Some(it) = arm.change.value() else { return Default::default() };
+    let shares = [it.change, it.interval.low, it.interval.high];
+    let [change, low, high] = signed_percents(shares, it.interval.half_width());
+    (format!("{change} %"), format!("{low} to {high} %"))
+}
+
+fn known(value: &Known<f64>, shown: impl Fn(f64) -> String) -> String {
+    value.value().map_or_else(String::new, |it| shown(*it))
+}

@@ -1,0 +1,105 @@
+//! Answers in JSON, and refusals. Invisible characters are `\u` escapes, as in the output of the command line.
+
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use report::harmless::harmless_page;
+use serde::Serialize;
+use serde_json::json;
+
+/// `Retry-After` of a busy server, in seconds.
+const RETRY_S: &str = "5";
+
+/// An error response.
+pub(super) struct Refusal {
+    status: StatusCode,
+    why: String,
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made of errors, as map_err hands them over")]
+impl Refusal {
+    /// Not found.
+    pub(super) fn absent(why: impl ToString) -> Refusal {
+        Refusal { status: StatusCode::NOT_FOUND, why: why.to_string() }
+    }
+
+    /// The request is malformed.
+    pub(super) fn senseless(why: impl ToString) -> Refusal {
+        Refusal { status: StatusCode::BAD_REQUEST, why: why.to_string() }
+    }
+
+    /// The server is busy; the client may retry.
+    pub(super) fn busy(why: impl ToString) -> Refusal {
+        Refusal { status: StatusCode::SERVICE_UNAVAILABLE, why: why.to_string() }
+    }
+
+    /// An internal error.
+    pub(super) fn failed(why: impl ToString) -> Refusal {
+        Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, why: why.to_string() }
+    }
+
+    pub(super) fn of(status: StatusCode, why: impl ToString) -> Refusal {
+        Refusal { status, why: why.to_string() }
+    }
+
+    /// The status of the answer.
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = Json(json!({ "error": self.why }));
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            return (self.status, [(RETRY_AFTER, RETRY_S)], body).into_response();
+        }
+        (self.status, body).into_response()
+    }
+}
+
+/// The answer for unknown paths.
+pub(super) async fn nothing_here(uri: Uri) -> Refusal {
+    Refusal::absent(format!("there is nothing at {}", uri.path()))
+}
+
+/// The answer for methods other than GET.
+pub(super) async fn only_read() -> Refusal {
+    Refusal::of(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "everything here is read with GET; only a session is made, with POST /api/v1/session",
+    )
+}
+
+/// An answer serialised from a value.
+pub(super) struct Json<T>(pub(super) T);
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        match serde_json::to_string(&self.0) {
+            Ok(text) => written(&text),
+            Err(error) => Refusal::failed(error).into_response(),
+        }
+    }
+}
+
+/// An answer from text that is JSON already.
+pub(super) fn written(text: &str) -> Response {
+    ([(CONTENT_TYPE, "application/json")], harmless_page(text).into_owned()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_is_escaped_and_means_the_same() {
+        let name = "db\u{202e}7\u{200b}\u{7f}";
+        let response = Json(name).into_response();
+        assert_eq!(response.headers()[CONTENT_TYPE], "application/json");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let body = runtime.block_on(axum::body::to_bytes(response.into_body(), 100)).unwrap();
+        assert_eq!(body, r#""db\u202e7\u200b\u007f""#);
+        assert_eq!(serde_json::from_slice::<String>(&body).unwrap(), name);
+    }
+}
