@@ -11,6 +11,7 @@ mod profile;
 pub mod prove;
 pub mod requested;
 pub mod revert;
+pub mod reverted;
 pub mod trial;
 
 pub use executor::{Change, Executor, Stop, with_unrecorded};

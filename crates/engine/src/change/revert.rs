@@ -2,10 +2,11 @@
 
 use super::opened::opened_to_undo;
 use super::persist;
+use super::reverted::Reverted;
 use crate::Tell;
-use anyhow::{Error, Result, anyhow, bail};
-use facts::change::{ChangeState, Recorded, Undone};
-use host::change::{ChangeError, Changer, Force, Journal};
+use anyhow::{Error, Result, bail};
+use facts::change::{ChangeState, Recorded};
+use host::change::{Changer, Force, Journal};
 use std::path::Path;
 
 /// Which changes are taken back.
@@ -52,38 +53,6 @@ fn revert_those(
         revert_with_boots(changer, &id, force, reverted)?;
     }
     Ok(())
-}
-
-/// What was undone, and why the journal does not say so.
-#[derive(Debug, Default)]
-pub struct Reverted {
-    /// What undoing did, place by place.
-    pub undone: Vec<Undone>,
-    /// Why the journal does not record it.
-    pub not_recorded: Option<String>,
-}
-
-impl Reverted {
-    /// Error: why a change was not undone; what came of others before it is added.
-    pub(super) fn add(&mut self, reverted: Result<Vec<Undone>, ChangeError>) -> Result<()> {
-        match reverted {
-            Ok(undone) => self.undone.extend(undone),
-            Err(error @ ChangeError::NotRecorded { .. }) => {
-                self.not_recorded = Some(error.to_string());
-                if let ChangeError::NotRecorded { undone, .. } = error {
-                    self.undone.extend(undone);
-                }
-            }
-            Err(error) => {
-                let why = anyhow!("{error}");
-                if let ChangeError::NotUndone { before, .. } = error {
-                    self.add(*before)?;
-                }
-                return Err(why);
-            }
-        }
-        Ok(())
-    }
 }
 
 /// What is left to be reverted, the latest first, where something had been interrupted and is undone.

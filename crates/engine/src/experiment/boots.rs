@@ -256,7 +256,7 @@ pub(super) fn is_the_same_machine(
         words.sort();
         words
     };
-    let told = super::resume::differences(&record.machine, host);
+    let told = record.machine.changes(&here);
     let is_lasting = |it: &&String| {
         LASTING.iter().any(|name| it.starts_with(&format!("{name} was ")))
             || (it.starts_with(BOOT_LINE) && rest(&record.machine) != rest(&here))

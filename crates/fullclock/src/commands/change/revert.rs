@@ -6,8 +6,8 @@ use crate::commands::change::options::RevertArguments;
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Error, Result, anyhow};
-use engine::change::opened::in_short;
-use engine::change::revert::{Reverted, Which, revert};
+use engine::change::revert::{Which, revert};
+use engine::change::reverted::{Reverted, in_short};
 use host::change::Force;
 use std::process::ExitCode;
 
