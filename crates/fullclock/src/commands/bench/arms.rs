@@ -1,6 +1,6 @@
 //! What the command line asks to be run, as arms of a plan.
 
-use crate::commands::bench::options::{ArmArguments, BenchArguments, Place, WorkArguments};
+use crate::commands::bench::{ArmArguments, BenchArguments, Place, WorkArguments};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
 use engine::passwords;
@@ -12,7 +12,7 @@ use lab::workloads::{WORKLOADS, find};
 /// What runs a command.
 const COMMAND: &str = "command";
 
-/// The arms: none where nothing is asked for.
+/// The arms: none where nothing is requested.
 pub(in crate::commands) fn planned(
     options: &BenchArguments,
     allowed: &CpuSet,
