@@ -16,7 +16,6 @@ pub mod ledger;
 pub mod measure;
 pub mod net;
 pub mod noise;
-pub mod passwords;
 mod peer;
 pub mod race;
 pub mod results_folder;

@@ -1,10 +1,10 @@
 //! Factors that are in force only after a reboot: which part of a study this boot can run, and what the next one takes.
 
-use crate::change::Executor;
-use crate::change::next_boot::{keep, take_back};
+use crate::change::{Executor, Stop};
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
-use host::change::Machine;
+use facts::change::{ChangeState, Recorded, Undone};
+use host::change::{Force, Guarded, Machine};
 use lab::bench::BootOf;
 use lab::experiment::analysis::LEAST_BLOCKS;
 use lab::experiment::{Boots, Design, Experiment, Factor, Part, Parts};
@@ -179,7 +179,7 @@ impl<'a> ThisBoot<'a> {
     /// edited back.
     pub(super) fn next(&self, record: &Record, mut executor: Executor<'_>) -> Result<String> {
         let Some(place) = self.parts.next(record.trials.len()) else {
-            return Ok(taken_back(&take_back(&mut executor)?));
+            return Ok(taken_back(&take_back_edits(&mut executor)?));
         };
         let part = &self.parts.all()[place];
         let (n_parts, name) = (self.parts.all().len(), self.name(part));
@@ -191,7 +191,7 @@ impl<'a> ThisBoot<'a> {
             None => {
                 let activate = activating(&plan);
                 if !plan.is_idle() {
-                    keep(&mut executor, &plan)?;
+                    keep_edits(&mut executor, &plan)?;
                 }
                 activate.map_or_else(|| EDITED.to_owned(), |it| format!("run `{it}`"))
             }
@@ -222,7 +222,7 @@ fn activating(plan: &Plan) -> Option<String> {
 }
 
 /// What is to be done once the boot line is as it was found.
-fn taken_back(undone: &[facts::change::Undone]) -> String {
+fn taken_back(undone: &[Undone]) -> String {
     let left = undone.iter().find(|it| !it.fate.is_clean());
     if let Some(left) = left {
         return format!("{} could not be brought back: see `fullclock status`", left.target);
@@ -275,6 +275,36 @@ pub(super) fn is_the_same_machine(
         );
     }
     Ok(told.into_iter().filter(|it| !it.starts_with(BOOT_LINE)).collect())
+}
+
+/// Makes the edits of a plan, for the command of the executor.
+///
+/// Errors: a write failed, and all are taken back.
+fn keep_edits(executor: &mut Executor<'_>, plan: &Plan) -> Result<()> {
+    let mut change = executor.begin(Guarded::No, false)?;
+    match change.carry_out(plan) {
+        Ok(()) => Ok(change.keep()?),
+        Err(Stop::Failed { error, .. }) => bail!("{error}"),
+        Err(Stop::Wanted(why)) => {
+            change.undo()?;
+            bail!("{why}")
+        }
+        Err(Stop::Broken(error)) => Err(error),
+    }
+}
+
+/// Takes back every edit that the executor's command made, the latest first.
+fn take_back_edits(executor: &mut Executor<'_>) -> Result<Vec<Undone>> {
+    let command = &executor.command;
+    let is_own = |it: &Recorded| it.command == *command && it.state != ChangeState::Reverted;
+    let changes = executor.changer.journal().changes().iter();
+    let mut ids: Vec<String> = changes.filter(|it| is_own(it)).map(|it| it.id.clone()).collect();
+    ids.reverse();
+    let mut undone = Vec::new();
+    for id in ids {
+        undone.extend(executor.changer.revert(&id, Force::No)?);
+    }
+    Ok(undone)
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ mod interim;
 mod load;
 mod resume;
 mod session;
-mod stop_rule;
 mod study;
 mod trial_env;
 

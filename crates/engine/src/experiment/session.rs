@@ -3,8 +3,7 @@
 
 use super::folder::Place;
 use super::guards::guarded;
-use super::interim::Looks;
-use super::stop_rule::is_unsettled;
+use super::interim::{Looks, is_unsettled};
 use super::trial_env::TrialEnv;
 use crate::bench::unshown;
 use crate::event::{Event, Progress, Tell};

@@ -3,7 +3,7 @@
 use crate::commands::bench::{ArmArguments, BenchArguments, Place, WorkArguments};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
-use engine::passwords;
+use engine::secret;
 use facts::{CpuSet, secrets};
 use lab::bench::PlannedArm;
 use lab::workload::{Placement, Settings, Workload};
@@ -99,7 +99,7 @@ fn settings(workload: &Workload, work: &WorkArguments, allowed: &CpuSet) -> Resu
         it.to_str().map(str::to_owned).with_context(|| format!("{} is no UTF-8", it.display()))
     };
     let command: Vec<String> = work.command.iter().map(word).collect::<Result<_>>()?;
-    passwords::refused("the command", &command)?;
+    secret::refuse_secrets("the command", &command)?;
     Ok(Settings {
         cpus: cpus(workload, work.cpus.as_ref(), allowed)?,
         iterations: work.iterations,

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Parser};
 use engine::change::apply::{Task, What};
 use engine::change::persist::{self, Lasting};
-use engine::change::prove::Proof;
-use engine::passwords;
+use engine::change::trial::Proof;
+use engine::secret;
 use engine::results_folder::kept_in;
 use facts::quantity;
 use rules::applied::Applied;
@@ -108,7 +108,7 @@ fn dry_run(arguments: &Arguments, options: &ApplyArguments) -> Result<ExitCode> 
 /// The trials that `--prove` asks for: a workload with its options, in one text.
 fn proof(workload: &str) -> Result<Proof> {
     let words = shlex::split(workload).context("--prove: a quote has nothing to end it")?;
-    passwords::refused("--prove", &words)?;
+    secret::refuse_secrets("--prove", &words)?;
     let options = ProofArguments::try_parse_from(&words)
         .map_err(|error| anyhow!("--prove {workload:?}: {}", error.to_string().trim_end()))?;
     let options = options.bench;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use engine::interrupt::Interrupt;
 use engine::net::TOKEN;
-use engine::net::ceiling::Face;
+use engine::net::adapter::Face;
 use engine::net::client::{Client, Device, Event, Measured, Plan, ZeroCopy};
 use engine::secret;
 use facts::{Bytes, CpuSet, quantity};

@@ -6,7 +6,7 @@ use crate::commands::bytes_of;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use engine::net::ceiling::Face;
+use engine::net::adapter::Face;
 use facts::links::infiniband::Rate;
 use facts::links::pcie::Speed;
 use facts::links::perftest::{Curve, LARGEST_TEXT};

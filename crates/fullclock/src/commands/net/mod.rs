@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use client::ClientArguments;
 use curve::CurveArguments;
-use engine::net::ceiling::{Face, only};
+use engine::net::adapter::{Face, only};
 use facts::{Bytes, HostView};
 use rules::ceiling::{Ceiling, Given, ceilings};
 use server::ServerArguments;
@@ -136,7 +136,7 @@ fn ceiling_of(
     face: Face,
 ) -> Result<(String, Ceiling)> {
     let (host, name) = host(arguments)?;
-    engine::net::ceiling::ceiling_of(&host, &name, device, given, face)
+    engine::net::adapter::ceiling_of(&host, &name, device, given, face)
 }
 
 fn ceiling(arguments: &Arguments, device: Option<&str>, given: Given) -> Result<ExitCode> {
