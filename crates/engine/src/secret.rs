@@ -10,15 +10,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// As many as nobody can guess.
+/// The length of a token: enough that it cannot be guessed.
 const BYTES: usize = 32;
 
-/// The file of a token: the one chosen, else the one of this name beside the results.
+/// The file of a token: the one chosen, else the one of this name in the folder of results.
 pub fn path(chosen: Option<&Path>, name: &str) -> Result<PathBuf> {
     chosen.map_or_else(|| Ok(results_folder(None)?.join(name)), |it| Ok(it.to_owned()))
 }
 
-/// More than any token has.
+/// The largest file of a token.
 const LARGEST: u64 = 4096;
 
 /// The token in that file.
@@ -84,7 +84,7 @@ fn make(path: &Path) -> Result<()> {
     }
 }
 
-/// What nobody can guess.
+/// A token that cannot be guessed.
 pub fn random() -> Result<String> {
     let mut bytes = [0_u8; BYTES];
     let n = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;

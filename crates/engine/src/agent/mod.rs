@@ -97,7 +97,7 @@ fn listener(token: Option<String>) -> Listener {
 /// How much of a recording is sent in one line.
 const PIECE: u64 = 256 << 10;
 
-/// Serves an admitted race until its connection ends.
+/// Serves an admitted race until its connection ends: receives orders and sends news.
 fn serve(mut from: impl BufRead, mut to: impl Write + Send, races: &Races) -> io::Result<()> {
     send(&mut to, &PROTOCOL.welcome())?;
     let to = Mutex::new(to);

@@ -93,7 +93,7 @@ pub fn measure<'a>(
 
 /// Takes away what killed runs left, and makes results of their trials.
 ///
-/// Error: of whoever is told.
+/// Error: that of `tell`.
 pub fn clear_up(temporary: &Path, folder: Option<&Path>, tell: &mut Tell<'_>) -> Result<()> {
     let mut note = |text: String| tell(Event::Note(text));
     for swept in lab::database::sweep(temporary) {
@@ -143,6 +143,7 @@ pub fn moment(workload: &str) -> (String, String) {
 pub type Around<'a> =
     dyn FnMut(usize, &mut dyn FnMut() -> Result<(), Failure>) -> Result<(), Failure> + 'a;
 
+/// Keeps and shows each trial, and decides whether there is another.
 struct Session<'a, 't> {
     /// Where results are kept, where they are.
     folder: Option<PathBuf>,
@@ -163,7 +164,7 @@ impl<'a, 't> Session<'a, 't> {
         Session { folder, journal: None, pace, tell, began: now(), around }
     }
 
-    /// How well the figure was wished to be known and is not.
+    /// The requested precision, where the result does not have it.
     fn shortfall(&self, record: &Record) -> Option<String> {
         self.pace.shortfall(record)
     }
@@ -174,7 +175,7 @@ impl<'a, 't> Session<'a, 't> {
         kept(journal, record, self.tell).map(Some)
     }
 
-    /// Leaves nothing behind, where there was no trial.
+    /// Removes the journal, where there was no trial.
     fn discard(self) -> Result<()> {
         Ok(self.journal.map_or(Ok(()), Journal::discard)?)
     }

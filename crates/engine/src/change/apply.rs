@@ -176,7 +176,7 @@ fn carried_out(
     Ok(applied)
 }
 
-/// The files that make the change last, which are told before anything is written.
+/// The files that make the change last. They are shown before anything is written.
 fn files(
     change: &Change<'_>,
     after: &[String],

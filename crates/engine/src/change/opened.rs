@@ -34,7 +34,7 @@ fn opened(folder: &Path, access: Access, tell: &mut Tell<'_>) -> Result<Changer>
     Ok(changer)
 }
 
-/// The same for reverting or confirming. Between the trials of a study there is time for both.
+/// The same for reverting or confirming, which are allowed between the trials of a study.
 pub fn opened_to_undo(folder: &Path, tell: &mut Tell<'_>) -> Result<Changer> {
     match opened(folder, Access::Revert, tell) {
         Err(error) if matches!(error.downcast_ref(), Some(JournalError::InTrial { .. })) => {

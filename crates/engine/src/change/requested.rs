@@ -8,7 +8,7 @@ use rules::plan::{Plan, Request};
 use rules::profile::{LARGEST, Profile, SHIPPED};
 use std::path::{Path, PathBuf};
 
-/// What a user asks for.
+/// What a user requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// `SETTING=VALUE`, or the id of a finding.
@@ -152,7 +152,7 @@ pub fn planned(
 
 const PROFILES: &str = "/etc/fullclock";
 
-/// The requests of the profile with this name or path. One in /etc/fullclock stands before one that comes with the program.
+/// The requests of the profile with this name or path. One in /etc/fullclock has precedence over one that comes with the program.
 ///
 /// Errors: there is none; others than root and the caller can write it, or a folder on the way to it; it is no profile.
 pub(super) fn profile_requests(name: &str) -> Result<Vec<Request>> {

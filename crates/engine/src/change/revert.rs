@@ -1,4 +1,4 @@
-//! Takes changes back.
+//! Reverts changes.
 
 use super::opened::opened_to_undo;
 use super::persist;
@@ -9,7 +9,7 @@ use facts::change::{ChangeState, Recorded};
 use host::change::{Changer, Force, Journal};
 use std::path::Path;
 
-/// Which changes are taken back.
+/// Which changes are reverted.
 #[derive(Clone, Copy, Debug)]
 pub enum Which<'a> {
     /// The one with this id.
@@ -20,7 +20,7 @@ pub enum Which<'a> {
     Latest,
 }
 
-/// Takes back what was interrupted, and the changes that the user names; and the error of the first that could not be taken back.
+/// Reverts what was interrupted, and the changes that the user names; and the error of the first that could not be reverted.
 ///
 /// Error: nothing was undone, and why.
 pub fn revert(
@@ -82,7 +82,7 @@ fn ids(journal: &Journal, which: Which<'_>, recovered: &Reverted) -> Result<Vec<
     }
 }
 
-/// A change that was made to last was applied anew by later boots: these are taken back with it, first.
+/// A persistent change was applied again by later boots: these changes are reverted with it, first.
 fn revert_with_boots(
     changer: &mut Changer,
     id: &str,

@@ -76,7 +76,7 @@ fn not_back(before: &str, left: &Undone) -> String {
     format!("{before}; {} could not be brought back: see `fullclock status`", left.target)
 }
 
-/// The trials that decide.
+/// Trials without and with a change, in turn, that decide whether it is kept.
 pub struct Proof {
     /// The workload with its options, as the user wrote it.
     pub workload: String,

@@ -11,10 +11,10 @@ use lab::experiment::{Combination, Experiment, Shape};
 use lab::record::Record;
 use std::time::Duration;
 
-/// One look may take a two hundredth of the time: two kinds of them leave 99 % to the trials.
+/// An analysis may take 1/200 of the time: two kinds of them leave 99 % to the trials.
 const SHARE: u32 = 200;
 
-/// Looks of one kind; times are those since the study began.
+/// When analyses of one kind are made; times are those since the study began.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
     next: Duration,
@@ -32,7 +32,7 @@ impl Looks {
     }
 }
 
-/// Whether an effect that trials can tell is not known to this share either way.
+/// Whether an effect that trials can show is not known to this share either way.
 pub(super) fn is_unsettled(record: &Record, wished: f64) -> bool {
     let (Some(experiment), Ok(analysis)) = (&record.experiment, analyse(record)) else {
         return false;

@@ -32,7 +32,7 @@ use lab::record::Record;
 use std::path::{Path, PathBuf};
 use study::Study;
 
-/// How a study is run, besides its design.
+/// How a study is run, apart from its design.
 pub struct Task<'a> {
     /// Whether what can do harm is planned, too.
     pub i_know: bool,
@@ -40,7 +40,7 @@ pub struct Task<'a> {
     pub dry_run: bool,
     /// Decides the order of the trials; drawn where it is `None`.
     pub seed: Option<u64>,
-    /// The folder of all studies; where it is `None`, the one beside the results.
+    /// The folder of all studies; where it is `None`, the one in the folder of results.
     pub results: Option<&'a Path>,
     /// The words of the user's command, for the journal.
     pub command: Vec<String>,

@@ -1,4 +1,4 @@
-//! Goes on with a study that was cut short, without repeating a trial.
+//! Resumes a study that was cut short, without repeating a trial.
 
 use super::folder::{folder, journal_in, journals, read};
 use super::study::Study;
@@ -14,7 +14,7 @@ use lab::record::{Fingerprint, Record};
 use lab::store::Journal;
 use std::path::{Path, PathBuf};
 
-/// What an earlier run left.
+/// The trials of an earlier run, and where they are kept.
 pub struct Earlier {
     pub(super) journal: Journal,
     pub(super) record: Record,

@@ -23,7 +23,7 @@ use lab::record::{Fingerprint, Record};
 use lab::workload::Scene;
 use std::time::{Duration, Instant};
 
-/// A design, and what it comes to on this machine.
+/// A design, and its arms and plans on this machine.
 pub(super) struct Study<'h> {
     design: Design,
     host: &'h HostView,
@@ -136,7 +136,7 @@ impl<'h> Study<'h> {
         self.arms.len() / self.design.workloads.len().max(1)
     }
 
-    /// Tells what is about to be run, or would be.
+    /// Shows the trials that are about to be run, or would be.
     pub(super) fn told(&self, is_run: bool, tell: &mut Tell<'_>) -> Result<()> {
         if self.fault.is_some() {
             let text = "what was found is a fault: it is mended for some of the trials, brought back for the others, and in \

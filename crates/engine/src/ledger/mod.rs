@@ -8,7 +8,7 @@ use crate::clock::now;
 use crate::interrupt::Interrupt;
 use crate::measure::choice::{self, Trace};
 use crate::measure::command::Workload;
-use crate::measure::kin::{Fork, kin, threads};
+use crate::measure::tracing::{Fork, kin, threads};
 use crate::measure::{self, Gauge, Measured, Plan, costs, spin};
 use anyhow::{Result, bail};
 use facts::counters::Family;
@@ -30,7 +30,7 @@ use std::time::Duration;
 /// Long enough for sources that count in steps of 10 ms to be within half a percent.
 const DEFAULT: Duration = Duration::from_secs(5);
 
-/// What a ledger of a command says where nobody saw whom it made.
+/// The note of a ledger of a command whose forks were not traced.
 const UNSEEN_CHILDREN: &str = "nothing was traced: of the command's children only those that ran on at its end count as \
                                its own; others are among other tasks, or unexplained";
 
@@ -40,9 +40,9 @@ pub struct Task {
     pub cpus: CpuSet,
     /// Whether the scheduler and interrupts are traced.
     pub trace: Trace,
-    /// Processes whose cycles are asked for.
+    /// Processes whose cycles count as useful.
     pub pids: Vec<u32>,
-    /// A command to run, whose cycles are asked for too; none where it is empty.
+    /// A command to run, whose cycles count as useful too; none where it is empty.
     pub command: Vec<OsString>,
     /// Whether the command's output is kept out of ours.
     pub beside_results: bool,
@@ -137,7 +137,7 @@ fn family(source: &Live, command: u32) -> Vec<Fork> {
     forks
 }
 
-/// Refuses what is no process of a user: its cycles would be nobody's.
+/// Refuses a number that is no process of a user.
 fn is_process(source: &Live, pid: u32) -> Result<()> {
     let source: &dyn Source = source;
     let Ok(process) = source.parsed(&format!("/proc/{pid}/stat"), Process::parse) else {
@@ -247,7 +247,8 @@ fn watch(
     Ok(())
 }
 
-/// Occupies the CPUs of `task`, and closes the ledger of that. Of processes and commands it takes no notice.
+/// Occupies the CPUs of `task`, and closes the ledger of that: how much of each CPU one task could get. Processes and commands of
+/// the task are ignored.
 pub fn spun(host: &HostView, task: &Task, interrupt: &Interrupt, gauge: &Gauge<'_>) -> Closed {
     let cpus = &task.cpus;
     let source = Live::this_machine();

@@ -107,7 +107,7 @@ pub fn point(text: &str) -> Result<Point, String> {
     Ok(Point { text: text.to_owned(), when })
 }
 
-/// Chooses samples by their time, and remembers what there was to choose from.
+/// The part of a recording between `--since` and `--until`: selects samples by their time, and counts them.
 pub struct Period<'a> {
     since: Option<&'a Point>,
     until: Option<&'a Point>,
@@ -123,7 +123,7 @@ impl<'a> Period<'a> {
         Period { since, until, first: None, last: None, n_samples: 0, n_chosen: 0 }
     }
 
-    /// Whether the next sample, which was taken at `at`, is asked for. Fails where none can be.
+    /// Whether the next sample, taken at `at`, is in the period. Error: the period is empty.
     pub fn has(&mut self, at: Moment) -> Result<bool> {
         let first = *self.first.get_or_insert(at);
         if self.n_samples == 0
@@ -140,14 +140,14 @@ impl<'a> Period<'a> {
         Ok(is_chosen)
     }
 
-    /// What to tell beside the ledger of a part; `None` where all was asked for.
+    /// A note for the ledger of a part; `None` where the period is the whole recording.
     pub fn note(&self) -> Option<String> {
         self.is_part().then(|| {
             format!("{} of the {} samples were asked for: {self}", self.n_chosen, self.n_samples)
         })
     }
 
-    /// Why there is no interval; `None` where that is not because of what was asked for.
+    /// Why there is no interval; `None` where the period is not the reason.
     pub fn why_empty(&self) -> Option<String> {
         let (first, last) = (self.first?, self.last?);
         let is_why = self.is_part() && self.n_chosen < 2 && self.n_samples > 1;
@@ -188,7 +188,7 @@ impl Point {
         }
     }
 
-    /// In nanoseconds since 1970, as far as nobody has set the clock.
+    /// In nanoseconds since 1970, provided that the clock was not set.
     fn real_ns(&self, first: Moment) -> u64 {
         const DAY: u64 = 86_400_000_000_000;
         match self.when {
@@ -204,7 +204,7 @@ impl Point {
     }
 }
 
-/// The time since the recording began, by the clock that nobody sets; by the other one after another boot.
+/// The time since the recording began, by the monotonic clock; by the real-time clock after a reboot.
 fn elapsed(first: Moment, sample: Moment) -> u64 {
     let by_raw = sample.raw_ns.checked_sub(first.raw_ns);
     by_raw.unwrap_or_else(|| sample.real_ns.saturating_sub(first.real_ns))

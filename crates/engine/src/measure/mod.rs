@@ -7,9 +7,8 @@
 pub mod choice;
 pub mod command;
 pub mod costs;
-pub mod kin;
 pub mod spin;
-mod tracing;
+pub(crate) mod tracing;
 
 use crate::clock::now;
 use crate::interrupt::Interrupt;
@@ -94,8 +93,8 @@ impl Drop for Stopping<'_> {
     }
 }
 
-/// Begins to show how far a measurement is; it takes that long, or nobody knows how long. What it makes is called with the time
-/// that is over, and dropped when the measurement ends.
+/// Begins to show the progress of a measurement that takes this long, or an unknown time. The function that it returns is called
+/// with the elapsed time, and dropped when the measurement ends.
 pub type Gauge<'a> = dyn Fn(Option<Duration>) -> Box<dyn FnMut(Duration)> + 'a;
 
 /// The time between two updates that an eye can follow.
@@ -116,14 +115,16 @@ pub(crate) fn wait(interrupt: &Interrupt, length: Duration, gauge: &Gauge<'_>) {
 /// The time between visits of one CPU: a millisecond in this is 0.2 % of it.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Visits that go on.
+/// The thread that visits each CPU with the clock probe during an interval.
+///
+/// Only for CPUs whose clock no counter shows: a visit takes a millisecond of the CPU's time, which the ledger counts as measuring.
 struct Clocks<'scope> {
     cpus: CpuSet,
     thread: Fact<ScopedJoinHandle<'scope, PerCpu<Vec<ClockReading>>>>,
 }
 
 impl<'scope> Clocks<'scope> {
-    /// Begins to visit `cpus` in turn, until the sender behind `stop` is gone.
+    /// Begins to visit `cpus` in turn, until the sender of `stop` is dropped.
     fn start(scope: &'scope Scope<'scope, '_>, cpus: CpuSet, stop: Receiver<()>) -> Clocks<'scope> {
         let visited = cpus.clone();
         let work = move || {
@@ -143,7 +144,7 @@ impl<'scope> Clocks<'scope> {
         Clocks { cpus, thread: thread::scoped(scope, "clocks", "the clock by the probe", work) }
     }
 
-    /// What was read, once the thread has been told to stop, or why none could be started.
+    /// The readings, after the sender was dropped, or why no thread could be started.
     fn finish(self) -> PerCpu<Vec<ClockReading>> {
         match self.thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),

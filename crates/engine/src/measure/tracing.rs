@@ -1,13 +1,12 @@
 //! The thread that takes traced events out of their rings while an interval goes on.
 
-use super::kin::Fork;
 use facts::trace::timeline::Timeline;
 use facts::trace::waits::{Wait, Waits};
 use facts::trace::{CpuTotals, Event, What};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::perf::Tracer;
-use host::thread;
-use std::collections::BTreeMap;
+use host::{Live, Source, thread};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
@@ -18,12 +17,12 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// A machine that forks more often than this in an interval is described well enough by them.
 const MOST_FORKS: usize = 1 << 20;
 
-/// Tracing that goes on.
+/// The thread that traces.
 pub(super) struct Tracing<'scope> {
     thread: ScopedJoinHandle<'scope, Traced>,
 }
 
-/// Open tracepoints, and what they have told.
+/// Open tracepoints, and the events that they delivered.
 pub(super) struct Traced {
     tracer: Tracer,
     accounts: Accounts,
@@ -59,7 +58,7 @@ impl<'scope> Tracing<'scope> {
         Ok(Tracing { thread })
     }
 
-    /// Waits for the thread, which has been told to stop.
+    /// Waits for the thread, whose `stop` is set.
     pub(super) fn stop(self) -> Traced {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -128,7 +127,7 @@ impl Outcome {
     }
 }
 
-/// One timeline for each CPU.
+/// Traced events as totals of one interval: one timeline for each CPU.
 ///
 /// Tracing begins before the interval, and the events until then tell what runs on each CPU at its beginning.
 pub(super) struct Accounts {
@@ -177,6 +176,38 @@ impl Account {
     }
 }
 
+/// One task made another, by thread id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// The one that there was.
+    pub parent: u32,
+    /// The one that there is too.
+    pub child: u32,
+}
+
+/// `ancestor` and every task that descends from it, in any order of `forks`: those of two CPUs arrive one CPU after
+/// the other. Tasks in `without` and their descendants do not belong to it.
+pub(crate) fn kin(forks: &[Fork], ancestor: u32, without: &[u32]) -> BTreeSet<u32> {
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for fork in forks {
+        children.entry(fork.parent).or_default().push(fork.child);
+    }
+    let (mut kin, mut open) = (BTreeSet::new(), vec![ancestor]);
+    while let Some(task) = open.pop() {
+        if !without.contains(&task) && kin.insert(task) {
+            open.extend(children.get(&task).into_iter().flatten());
+        }
+    }
+    kin
+}
+
+/// The threads that a process has.
+pub(crate) fn threads(source: &Live, pid: u32) -> Vec<u32> {
+    let folder = format!("/proc/{pid}/task");
+    let names = source.list(&folder).unwrap_or_default();
+    names.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,5 +234,13 @@ mod tests {
         accounts.push(&switch(50, 0, 7));
         let (_, totals) = accounts.end(200).next().unwrap();
         assert_eq!(totals.task_ns(), 100);
+    }
+
+    #[test]
+    fn a_grandchild_is_kin_whatever_order_the_forks_come_in() {
+        let forks = [(8, 9), (7, 8), (3, 4), (9, 7)].map(|(parent, child)| Fork { parent, child });
+        assert_eq!(kin(&forks, 7, &[]), [7, 8, 9].into());
+        assert_eq!(kin(&forks, 7, &[9]), [7, 8].into());
+        assert_eq!(kin(&forks, 1, &[]), [1].into());
     }
 }

@@ -2,10 +2,9 @@
 
 mod replay;
 mod schedule;
-mod taping;
 
 pub use replay::Replay;
-pub use taping::Taping;
+pub use schedule::Taping;
 
 use facts::counters::{Counters, Family};
 use facts::probe::ClockReading;
@@ -97,7 +96,7 @@ impl Watched {
     pub fn sample(&mut self) -> Reading {
         std::mem::swap(&mut self.before, &mut self.after);
         let took = self.sampling.counters(&mut self.after.counters);
-        // Behind the counters, which say whom: the first interval has a probed clock as every other.
+        // After the counters, which show the busy CPUs: the first interval has a probed clock as every other.
         self.after.clocks = self.probe();
         let Watched { host, before, after, .. } = self;
         let mut reading = Reading::between(host, before, after, self.cpus.as_ref(), &self.view);
@@ -121,7 +120,7 @@ impl Watched {
         probe(&due, self.turn)
     }
 
-    /// Whether the processor counts its cycles, so that nobody has to be probed.
+    /// Whether the processor counts its cycles, so that no CPU has to be probed.
     fn shows_clock(&self) -> bool {
         let clocks = self.after.counters.table(Family::Clocks);
         clocks.is_ok_and(|it| it.column("aperf").is_ok() && it.blank_rows().is_empty())
