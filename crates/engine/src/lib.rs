@@ -1,6 +1,6 @@
 //! What the program does, without a terminal: it samples, measures, changes, and runs trials, races and tests.
 //!
-//! Nothing here prints, parses a command line or words a result. What happens is told by events.
+//! Nothing here prints, parses a command line or words a result. What happens is reported by events.
 #![forbid(unsafe_code)]
 
 pub mod advised;
@@ -16,7 +16,6 @@ pub mod ledger;
 pub mod measure;
 pub mod net;
 pub mod noise;
-pub mod passwords;
 mod peer;
 pub mod race;
 pub mod results_folder;

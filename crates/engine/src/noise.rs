@@ -1,12 +1,12 @@
 //! How often and for how long each CPU is taken from a task that never gives it up.
 //!
 //! All CPUs are watched at once: one after another, a large machine would take an hour, and what strikes all of them
-//! in the same moment would look like chance. Whoever empties the trace needs a CPU meanwhile: one that is not watched
-//! where there is one, and else time of the spinners, which is told apart from the noise.
+//! in the same moment would look like chance. The thread that empties the trace needs a CPU: one that is not
+//! watched where there is one, else time of the spinners, which is kept apart from the noise.
 
 use crate::interrupt::Interrupt;
 use crate::measure::choice::Trace;
-use crate::measure::kin::threads;
+use crate::measure::tracing::threads;
 use crate::measure::{self, Gauge, choice, spin};
 use anyhow::Result;
 use facts::counters::Moment;

@@ -1,7 +1,8 @@
-//! What only who may come in knows: an agent's token, and a server's.
+//! Secrets: the tokens of agents and servers, and passwords in a command, which no result, report or journal may keep.
 
 use crate::results_folder::results_folder;
 use anyhow::{Context, Result, bail};
+use facts::secrets;
 use host::trusted_file::{self, Access};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -9,15 +10,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// As many as nobody can guess.
+/// The length of a token: enough that it cannot be guessed.
 const BYTES: usize = 32;
 
-/// The file of a token: the one chosen, else the one of this name beside the results.
+/// The file of a token: the one chosen, else the one of this name in the folder of results.
 pub fn path(chosen: Option<&Path>, name: &str) -> Result<PathBuf> {
     chosen.map_or_else(|| Ok(results_folder(None)?.join(name)), |it| Ok(it.to_owned()))
 }
 
-/// More than any token has.
+/// The largest file of a token.
 const LARGEST: u64 = 4096;
 
 /// The token in that file.
@@ -83,7 +84,7 @@ fn make(path: &Path) -> Result<()> {
     }
 }
 
-/// What nobody can guess.
+/// A token that cannot be guessed.
 pub fn random() -> Result<String> {
     let mut bytes = [0_u8; BYTES];
     let n = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
@@ -97,6 +98,28 @@ pub fn random() -> Result<String> {
 pub fn are_same(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differing == 0
+}
+
+/// Refuses the words of a command, given as this option, where they hold a secret. The error shows them without it, and says
+/// where to give it instead.
+pub fn refuse_secrets(option: &str, words: &[String]) -> Result<()> {
+    if !secrets::are_in(words) {
+        return Ok(());
+    }
+    let shown = secrets::masked_words(words).join(" ");
+    bail!(
+        "{option} {shown}: it holds a password or token (***), which results, reports and the journal of changes would show; \
+         leave it out, and give it in ~/.pgpass or the file that PGPASSFILE names, in an option file of MySQL or MariaDB \
+         (~/.my.cnf, --defaults-extra-file), in an environment variable set before fullclock is started, or in a script that \
+         only you can read"
+    )
+}
+
+/// Refuses a command line in one text, as [`refuse_secrets`] does.
+pub fn refuse_secrets_in(option: &str, text: &str) -> Result<()> {
+    // A text with an open quote is no command: what runs it says so.
+    let words = shlex::split(text).unwrap_or_else(|| vec![text.to_owned()]);
+    refuse_secrets(option, &words)
 }
 
 #[cfg(test)]
@@ -153,5 +176,35 @@ mod tests {
     fn tokens_are_the_same_or_not() {
         assert!(are_same("abc", "abc") && are_same("", ""));
         assert!(!are_same("abc", "abd") && !are_same("abc", "ab") && !are_same("", "a"));
+    }
+
+    fn refusal(text: &str) -> String {
+        refuse_secrets_in("--prove", text)
+            .map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn a_password_is_refused_wherever_it_stands_and_not_repeated() {
+        for text in [
+            "plsql-loop --dsn postgres://me:secret@db1/x",
+            "plsql-loop --dsn=postgres://me:secret@db1/x",
+            "plsql-loop --dsn 'host=db1 password=secret'",
+            "plsql-loop --dsn mysql://me:secret@db1",
+            "plsql-loop --dsn 'postgresql:///db?p%61ssword=secret'",
+            "pgbench postgres://me:secret@db1/x",
+            "command -- sh -c 'PGPASSWORD=secret pgbench'",
+            "mysqlslap -uroot -psecret",
+            "sysbench --mysql-password secret run",
+            "pgbench 'postgres://me:secret@db1/x",
+        ] {
+            let error = refusal(text);
+            assert!(
+                error.starts_with("--prove ") && error.contains("PGPASSFILE"),
+                "{text}: {error}"
+            );
+            assert!(!error.contains("secret"), "{error}");
+        }
+        assert_eq!(refusal("plsql-loop --dsn postgres://me@db1:5432/x --rows 3"), "");
+        assert_eq!(refusal("./query --a=b"), "");
     }
 }

@@ -7,8 +7,6 @@ mod cli;
 mod commands;
 mod output;
 mod page_file;
-mod private_file;
-mod progress_bar;
 mod tell;
 mod tui;
 

@@ -136,6 +136,17 @@ impl Arm {
 #[serde(transparent)]
 pub struct Fingerprint(pub BTreeMap<String, String>);
 
+impl Fingerprint {
+    /// What changed from this fingerprint to a later one of the machine: `scaling_governor was performance and is powersave`.
+    pub fn changes(&self, later: &Fingerprint) -> Vec<String> {
+        let shown = |it: Option<String>| it.unwrap_or_else(|| "unknown".to_owned());
+        let line = |SettingDifference { name, a, b }: SettingDifference| {
+            format!("{name} was {} and is {}", shown(a), shown(b))
+        };
+        setting_differences(self, later).into_iter().map(line).collect()
+    }
+}
+
 /// A setting with two values. `None` is a machine whose record does not name the setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingDifference {
@@ -167,11 +178,22 @@ pub(crate) fn setting_differences(a: &Fingerprint, b: &Fingerprint) -> Vec<Setti
 mod tests {
     use super::*;
 
+    fn machine(settings: &[(&str, &str)]) -> Fingerprint {
+        Fingerprint(settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    }
+
+    #[test]
+    fn a_change_says_what_was_and_what_is() {
+        let before = machine(&[("governor", "performance"), ("turbo", "on")]);
+        let after = machine(&[("governor", "powersave"), ("kernel", "6.18"), ("turbo", "on")]);
+        let expected =
+            ["governor was performance and is powersave", "kernel was unknown and is 6.18"];
+        assert_eq!(before.changes(&after), expected);
+        assert!(after.changes(&after).is_empty());
+    }
+
     #[test]
     fn only_what_differs_is_named_and_what_one_lacks_differs() {
-        let machine = |settings: &[(&str, &str)]| {
-            Fingerprint(settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
-        };
         let a = machine(&[("governor", "performance"), ("kernel", "6.18"), ("turbo", "on")]);
         let b = machine(&[("governor", "powersave"), ("kernel", "6.18"), ("boost", "1")]);
         let found: Vec<String> = setting_differences(&a, &b)

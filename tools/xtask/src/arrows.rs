@@ -102,13 +102,12 @@ const LAYERS: &[Layers] = &[
     Layers {
         root: "crates/fullclock/src",
         layers: &[
-            &["tui::message", "tui::history", "tui::theme", "tui::width"],
-            &["tui::layout", "tui::order", "tui::pages", "tui::keys"],
+            &["tui::message", "tui::history", "tui::theme", "tui::layout"],
+            &["tui::order", "tui::pages"],
             &["tui::state"],
-            &["tui::spark", "tui::bar"],
+            &["tui::bar"],
             &["tui::detail", "tui::table"],
             &["tui::draw"],
-            &["tui::terminal"],
         ],
     },
 ];

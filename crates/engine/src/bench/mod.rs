@@ -1,28 +1,26 @@
 //! Trials of a workload, as many as its result needs.
 
 mod pace;
-mod session;
 
 pub use pace::Wanted;
-pub(crate) use session::unshown;
-pub use session::{Around, kept};
 
-use crate::clock::since_1970_ns;
+use crate::clock::{now, since_1970_ns};
 use crate::interrupt::Interrupt;
 use crate::measure::costs;
-use crate::{Event, Tell};
+use crate::{Event, Progress, Tell};
 use anyhow::{Context, Result};
 use facts::{CpuSet, HostView, utc};
 use host::Live;
-use lab::bench::{Plan, PlannedArm};
+use lab::bench::{Plan, PlannedArm, Watcher};
 use lab::comparison::Comparison;
 use lab::doubt::Doubt;
 use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
+use lab::store::{History, Journal};
 use lab::workload::Scene;
 use pace::Pace;
-use session::Session;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// What trials showed.
 pub struct Measured {
@@ -95,7 +93,7 @@ pub fn measure<'a>(
 
 /// Takes away what killed runs left, and makes results of their trials.
 ///
-/// Error: of whoever is told.
+/// Error: that of `tell`.
 pub fn clear_up(temporary: &Path, folder: Option<&Path>, tell: &mut Tell<'_>) -> Result<()> {
     let mut note = |text: String| tell(Event::Note(text));
     for swept in lab::database::sweep(temporary) {
@@ -139,4 +137,94 @@ pub fn moment(workload: &str) -> (String, String) {
     // 20261120T154305Z-cpu-loop: sorts by time, and is a name for a file.
     let moment: String = began.chars().filter(|it| !"-:".contains(*it)).take(15).collect();
     (format!("{moment}Z-{workload}"), began)
+}
+
+/// Runs a trial of an arm, on the machine as that arm wants it.
+pub type Around<'a> =
+    dyn FnMut(usize, &mut dyn FnMut() -> Result<(), Failure>) -> Result<(), Failure> + 'a;
+
+/// Keeps and shows each trial, and decides whether there is another.
+struct Session<'a, 't> {
+    /// Where results are kept, where they are.
+    folder: Option<PathBuf>,
+    journal: Option<Journal>,
+    pace: Pace,
+    tell: &'t mut Tell<'t>,
+    began: Instant,
+    around: Option<&'a mut Around<'a>>,
+}
+
+impl<'a, 't> Session<'a, 't> {
+    fn new(
+        folder: Option<PathBuf>,
+        pace: Pace,
+        around: Option<&'a mut Around<'a>>,
+        tell: &'t mut Tell<'t>,
+    ) -> Session<'a, 't> {
+        Session { folder, journal: None, pace, tell, began: now(), around }
+    }
+
+    /// The requested precision, where the result does not have it.
+    fn shortfall(&self, record: &Record) -> Option<String> {
+        self.pace.shortfall(record)
+    }
+
+    /// Keeps the result as a whole, and adds it to the history; its path.
+    fn finish(self, record: &Record) -> Result<Option<PathBuf>> {
+        let Some(journal) = self.journal else { return Ok(None) };
+        kept(journal, record, self.tell).map(Some)
+    }
+
+    /// Removes the journal, where there was no trial.
+    fn discard(self) -> Result<()> {
+        Ok(self.journal.map_or(Ok(()), Journal::discard)?)
+    }
+}
+
+/// Ends trials whose progress cannot be shown.
+pub(crate) fn unshown(error: &anyhow::Error) -> Failure {
+    Failure::Unready(format!("{error:#}"))
+}
+
+/// Keeps a result as a whole, and adds it to the history; its path.
+pub fn kept(journal: Journal, record: &Record, tell: &mut Tell<'_>) -> Result<PathBuf> {
+    let path = journal.finish(record)?;
+    if let Err(why) = History::add(record, &path) {
+        tell(Event::Note(format!("{why}; the next `fullclock history` adds the result")))?;
+    }
+    Ok(path)
+}
+
+impl Watcher for Session<'_, '_> {
+    fn surround(
+        &mut self,
+        arm: usize,
+        trial: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match &mut self.around {
+            None => trial(),
+            Some(around) => around(arm, trial),
+        }
+    }
+
+    fn begun(&mut self, record: &mut Record) -> Result<(), Failure> {
+        self.began = now();
+        if let Some(folder) = &self.folder {
+            self.journal = Some(Journal::begin(folder, record)?);
+        }
+        Ok(())
+    }
+
+    fn tried(&mut self, record: &Record) -> Result<(), Failure> {
+        let elapsed = self.began.elapsed();
+        let progress = self.pace.progress(record, elapsed);
+        let done = format!("{} trials of each", progress.trials);
+        let progress = Progress { done, share: progress.share, elapsed };
+        (self.tell)(Event::Progress(progress)).map_err(|it| unshown(&it))?;
+        self.journal.as_mut().map_or(Ok(()), |it| it.add(record))
+    }
+
+    fn wants_more(&mut self, record: &Record) -> bool {
+        self.pace.wants_more(record, self.began.elapsed())
+    }
 }

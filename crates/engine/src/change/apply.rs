@@ -2,9 +2,9 @@
 
 use super::opened::{changer, refuse_awaiting};
 use super::persist::{self, Lasting};
-use super::prove::{self, Proof};
-use super::requested::{Asked, asked, planned};
-use super::{Change, Executor, Stop, profile, with_unrecorded};
+use super::requested::{Asked, asked, planned, profile_requests};
+use super::trial::{self, Proof};
+use super::{Change, Executor, Stop, with_unrecorded};
 use crate::interrupt::Interrupt;
 use crate::{Event, Tell};
 use anyhow::{Result, bail};
@@ -79,7 +79,7 @@ pub fn apply(task: &Task<'_>, tell: &mut Tell<'_>) -> Result<Applied> {
         },
     };
     if let Some(proof) = &task.prove
-        && let Some(why) = prove::verdict(&mut executor, &plan, proof, tell)?
+        && let Some(why) = trial::verdict(&mut executor, &plan, proof, tell)?
     {
         return Ok(Applied { error: Some(why), ..Applied::nothing(plan) });
     }
@@ -95,7 +95,7 @@ fn first_plan(source: &Live, task: &Task<'_>) -> Result<Plan> {
             Ok(planned(&source, &host, &requests, *of))
         }
         What::Persisted(id) => {
-            let requests = profile::requests(&profile_path(id))?;
+            let requests = profile_requests(&profile_path(id))?;
             Ok(plan_of(&source, &requests, task.i_know))
         }
         What::Requested(request) => Ok(plan_of(&source, slice::from_ref(request), task.i_know)),
@@ -176,7 +176,7 @@ fn carried_out(
     Ok(applied)
 }
 
-/// The files that make the change last, which are told before anything is written.
+/// The files that make the change last. They are shown before anything is written.
 fn files(
     change: &Change<'_>,
     after: &[String],

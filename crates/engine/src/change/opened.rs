@@ -1,6 +1,6 @@
 //! This machine and its journal, opened for a change or for undoing one.
 
-use super::revert::Reverted;
+use super::reverted::{Reverted, in_short};
 use crate::{Event, Tell};
 use anyhow::{Context, Result, bail};
 use facts::change::{ChangeState, RevertOutcome, Undone};
@@ -34,7 +34,7 @@ fn opened(folder: &Path, access: Access, tell: &mut Tell<'_>) -> Result<Changer>
     Ok(changer)
 }
 
-/// The same for reverting or confirming. Between the trials of a study there is time for both.
+/// The same for reverting or confirming, which are allowed between the trials of a study.
 pub fn opened_to_undo(folder: &Path, tell: &mut Tell<'_>) -> Result<Changer> {
     match opened(folder, Access::Revert, tell) {
         Err(error) if matches!(error.downcast_ref(), Some(JournalError::InTrial { .. })) => {
@@ -79,18 +79,5 @@ pub fn changer(folder: &Path, access: Access, tell: &mut Tell<'_>) -> Result<Cha
     match not_recorded {
         None => Ok(changer),
         Some(why) => bail!(why),
-    }
-}
-
-/// In one line: "7 places are as they were, 1 is not".
-pub fn in_short(undone: &[Undone]) -> String {
-    let n_left = undone.iter().filter(|it| !it.fate.is_clean()).count();
-    let n_clean = undone.len() - n_left;
-    let places =
-        |n: usize| if n == 1 { "1 place is".to_owned() } else { format!("{n} places are") };
-    match (n_clean, n_left) {
-        (n, 0) => format!("{} as before", places(n)),
-        (0, n) => format!("{} not as before: see `fullclock status`", places(n)),
-        (n, left) => format!("{} as before, {left} not: see `fullclock status`", places(n)),
     }
 }

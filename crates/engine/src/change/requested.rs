@@ -1,13 +1,14 @@
 //! What is requested: settings, profiles, and what an audit of the host requests for its findings.
 
-use super::profile;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
-use host::Source;
+use host::{Source, trusted_file};
 use rules::audit::Audit;
 use rules::plan::{Plan, Request};
+use rules::profile::{LARGEST, Profile, SHIPPED};
+use std::path::{Path, PathBuf};
 
-/// What a user asks for.
+/// What a user requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// `SETTING=VALUE`, or the id of a finding.
@@ -86,7 +87,7 @@ fn requests(options: Asked<'_>, found: &Found<'_>) -> Result<Vec<Request>> {
     }
     let mut requests = Vec::new();
     for name in options.profiles {
-        requests.extend(profile::requests(name)?);
+        requests.extend(profile_requests(name)?);
     }
     for what in options.what {
         if what.contains('=') {
@@ -147,4 +148,44 @@ pub fn planned(
     // What was named and is no SETTING=VALUE is a finding.
     options.what.iter().for_each(|it| plan.must_fix(it));
     plan
+}
+
+const PROFILES: &str = "/etc/fullclock";
+
+/// The requests of the profile with this name or path. One in /etc/fullclock has precedence over one that comes with the program.
+///
+/// Errors: there is none; others than root and the caller can write it, or a folder on the way to it; it is no profile.
+pub(super) fn profile_requests(name: &str) -> Result<Vec<Request>> {
+    let text = text_of(name)?;
+    let profile = Profile::parse(name, &text).map_err(|error| anyhow!(error))?;
+    profile.requests(name).map_err(|error| anyhow!(error))
+}
+
+fn text_of(name: &str) -> Result<String> {
+    if name.contains('/') {
+        let path = Path::new(name);
+        return read_profile(path)?.with_context(|| format!("{name}: there is no such file"));
+    }
+    let path = PathBuf::from(PROFILES).join(format!("{name}.toml"));
+    // Where there is none, it does not matter who could write the folders on the way.
+    if path.exists()
+        && let Some(text) = read_profile(&path)?
+    {
+        return Ok(text);
+    }
+    match SHIPPED.iter().find(|it| it.name == name) {
+        Some(shipped) => Ok(shipped.text.to_owned()),
+        None => {
+            let shipped: Vec<&str> = SHIPPED.iter().map(|it| it.name).collect();
+            let shipped = shipped.join(", ");
+            bail!("there is no profile {name:?}: neither {} nor one of {shipped}", path.display())
+        }
+    }
+}
+
+/// The text of a profile; `None` where there is no such file.
+fn read_profile(path: &Path) -> Result<Option<String>> {
+    let bytes = trusted_file::read(path, LARGEST)?;
+    let text = bytes.map(String::from_utf8).transpose();
+    text.with_context(|| format!("{} is no text", path.display()))
 }

@@ -1,14 +1,15 @@
-//! Takes changes back.
+//! Reverts changes.
 
 use super::opened::opened_to_undo;
 use super::persist;
+use super::reverted::Reverted;
 use crate::Tell;
-use anyhow::{Error, Result, anyhow, bail};
-use facts::change::{ChangeState, Recorded, Undone};
-use host::change::{ChangeError, Changer, Force, Journal};
+use anyhow::{Error, Result, bail};
+use facts::change::{ChangeState, Recorded};
+use host::change::{Changer, Force, Journal};
 use std::path::Path;
 
-/// Which changes are taken back.
+/// Which changes are reverted.
 #[derive(Clone, Copy, Debug)]
 pub enum Which<'a> {
     /// The one with this id.
@@ -19,7 +20,7 @@ pub enum Which<'a> {
     Latest,
 }
 
-/// Takes back what was interrupted, and the changes that the user names; and the error of the first that could not be taken back.
+/// Reverts what was interrupted, and the changes that the user names; and the error of the first that could not be reverted.
 ///
 /// Error: nothing was undone, and why.
 pub fn revert(
@@ -54,38 +55,6 @@ fn revert_those(
     Ok(())
 }
 
-/// What was undone, and why the journal does not say so.
-#[derive(Debug, Default)]
-pub struct Reverted {
-    /// What undoing did, place by place.
-    pub undone: Vec<Undone>,
-    /// Why the journal does not record it.
-    pub not_recorded: Option<String>,
-}
-
-impl Reverted {
-    /// Error: why a change was not undone; what came of others before it is added.
-    pub(super) fn add(&mut self, reverted: Result<Vec<Undone>, ChangeError>) -> Result<()> {
-        match reverted {
-            Ok(undone) => self.undone.extend(undone),
-            Err(error @ ChangeError::NotRecorded { .. }) => {
-                self.not_recorded = Some(error.to_string());
-                if let ChangeError::NotRecorded { undone, .. } = error {
-                    self.undone.extend(undone);
-                }
-            }
-            Err(error) => {
-                let why = anyhow!("{error}");
-                if let ChangeError::NotUndone { before, .. } = error {
-                    self.add(*before)?;
-                }
-                return Err(why);
-            }
-        }
-        Ok(())
-    }
-}
-
 /// What is left to be reverted, the latest first, where something had been interrupted and is undone.
 fn ids(journal: &Journal, which: Which<'_>, recovered: &Reverted) -> Result<Vec<String>> {
     let is_undone = |id: &str| recovered.undone.iter().any(|it| it.change == id);
@@ -113,7 +82,7 @@ fn ids(journal: &Journal, which: Which<'_>, recovered: &Reverted) -> Result<Vec<
     }
 }
 
-/// A change that was made to last was applied anew by later boots: these are taken back with it, first.
+/// A persistent change was applied again by later boots: these changes are reverted with it, first.
 fn revert_with_boots(
     changer: &mut Changer,
     id: &str,

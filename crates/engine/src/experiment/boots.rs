@@ -1,10 +1,10 @@
 //! Factors that are in force only after a reboot: which part of a study this boot can run, and what the next one takes.
 
-use crate::change::Executor;
-use crate::change::next_boot::{keep, take_back};
+use crate::change::{Executor, Stop};
 use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
-use host::change::Machine;
+use facts::change::{ChangeState, Recorded, Undone};
+use host::change::{Force, Guarded, Machine};
 use lab::bench::BootOf;
 use lab::experiment::analysis::LEAST_BLOCKS;
 use lab::experiment::{Boots, Design, Experiment, Factor, Part, Parts};
@@ -13,12 +13,12 @@ use rules::boot_edit::{activation, edited};
 use rules::plan::{Plan, Request};
 use rules::setting::Effect;
 
-/// As many of each configuration, where nobody says how many: what two boots differ by is to be told from what levels do.
+/// The default number of boots of each configuration: enough to distinguish an effect of a level from variation between boots.
 const ROUNDS: u32 = 4;
-/// More than anybody waits for.
+/// The most boots of each configuration.
 const MOST: u32 = 100;
 
-/// Where the boot loader's file asks for it already.
+/// What to do where the boot loader's file already has the edit.
 const EDITED: &str = "the boot line is edited for it (`fullclock status` shows how)";
 
 /// The name of the boot line in a fingerprint.
@@ -43,7 +43,7 @@ const LASTING: &[&str] = &[
 
 /// Plans the boots of a design in which a factor takes one; `asked` is how often each configuration is to be booted.
 ///
-/// Errors: no factor takes a reboot and somebody asks for some; too few; a level that says nothing of what is to be booted;
+/// Errors: boots are requested and no factor takes a reboot; too few; a level that does not say what is to be booted;
 /// limits of time, which a reboot does not keep.
 pub fn plan(design: &mut Design, asked: Option<u32>) -> Result<()> {
     let asked = asked.or(design.boots.take().map(|it| it.rounds));
@@ -137,7 +137,7 @@ impl<'a> ThisBoot<'a> {
         Ok(Some(ThisBoot { design, host, i_know, id, parts, seen: Vec::new() }))
     }
 
-    /// What trials are to be run in it, behind those that there are.
+    /// The trials to run in this boot, after those that have been run.
     pub(super) fn part(&mut self, so_far: &[lab::trial::Trial]) -> Result<BootOf> {
         self.seen = so_far.iter().filter_map(|it| Some((it.block, it.boot.clone()?))).collect();
         let next = self.parts.next(so_far.len());
@@ -175,11 +175,10 @@ impl<'a> ThisBoot<'a> {
         factors(self.design).zip(&part.levels).map(level).collect::<Vec<_>>().join(" ")
     }
 
-    /// Edits the boot line for the part behind so many trials, and says what is to be done; where there is none, everything is
-    /// edited back.
+    /// Edits the boot line for the next part, and says what to do; where there is none, reverts every edit.
     pub(super) fn next(&self, record: &Record, mut executor: Executor<'_>) -> Result<String> {
         let Some(place) = self.parts.next(record.trials.len()) else {
-            return Ok(taken_back(&take_back(&mut executor)?));
+            return Ok(taken_back(&take_back_edits(&mut executor)?));
         };
         let part = &self.parts.all()[place];
         let (n_parts, name) = (self.parts.all().len(), self.name(part));
@@ -191,7 +190,7 @@ impl<'a> ThisBoot<'a> {
             None => {
                 let activate = activating(&plan);
                 if !plan.is_idle() {
-                    keep(&mut executor, &plan)?;
+                    keep_edits(&mut executor, &plan)?;
                 }
                 activate.map_or_else(|| EDITED.to_owned(), |it| format!("run `{it}`"))
             }
@@ -222,7 +221,7 @@ fn activating(plan: &Plan) -> Option<String> {
 }
 
 /// What is to be done once the boot line is as it was found.
-fn taken_back(undone: &[facts::change::Undone]) -> String {
+fn taken_back(undone: &[Undone]) -> String {
     let left = undone.iter().find(|it| !it.fate.is_clean());
     if let Some(left) = left {
         return format!("{} could not be brought back: see `fullclock status`", left.target);
@@ -256,7 +255,7 @@ pub(super) fn is_the_same_machine(
         words.sort();
         words
     };
-    let told = super::resume::differences(&record.machine, host);
+    let told = record.machine.changes(&here);
     let is_lasting = |it: &&String| {
         LASTING.iter().any(|name| it.starts_with(&format!("{name} was ")))
             || (it.starts_with(BOOT_LINE) && rest(&record.machine) != rest(&here))
@@ -275,6 +274,37 @@ pub(super) fn is_the_same_machine(
         );
     }
     Ok(told.into_iter().filter(|it| !it.starts_with(BOOT_LINE)).collect())
+}
+
+/// Makes the edits of the boot line that a plan has, for the command of the executor. They stay until that command reverts
+/// them, also in a later boot.
+///
+/// Errors: a write failed, and all are reverted.
+fn keep_edits(executor: &mut Executor<'_>, plan: &Plan) -> Result<()> {
+    let mut change = executor.begin(Guarded::No, false)?;
+    match change.carry_out(plan) {
+        Ok(()) => Ok(change.keep()?),
+        Err(Stop::Failed { error, .. }) => bail!("{error}"),
+        Err(Stop::Wanted(why)) => {
+            change.undo()?;
+            bail!("{why}")
+        }
+        Err(Stop::Broken(error)) => Err(error),
+    }
+}
+
+/// Reverts every edit that the executor's command made, the latest first.
+fn take_back_edits(executor: &mut Executor<'_>) -> Result<Vec<Undone>> {
+    let command = &executor.command;
+    let is_own = |it: &Recorded| it.command == *command && it.state != ChangeState::Reverted;
+    let changes = executor.changer.journal().changes().iter();
+    let mut ids: Vec<String> = changes.filter(|it| is_own(it)).map(|it| it.id.clone()).collect();
+    ids.reverse();
+    let mut undone = Vec::new();
+    for id in ids {
+        undone.extend(executor.changer.revert(&id, Force::No)?);
+    }
+    Ok(undone)
 }
 
 #[cfg(test)]

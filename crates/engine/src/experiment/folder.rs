@@ -1,7 +1,7 @@
 //! A study on disk: a folder with its trials, and a report once they are over.
 #![expect(clippy::disallowed_methods, reason = "studies are files that the user asked for")]
 
-use crate::results_folder::folder_of;
+use crate::results_folder::{folder_of, results_folder};
 use anyhow::{Context, Result, bail};
 use lab::record::Record;
 use lab::store::{JOURNAL, Journal, RESULT};
@@ -27,6 +27,14 @@ impl Place {
             journal.finish(record)?;
         }
         Ok(())
+    }
+}
+
+/// Where studies are kept, each in a folder of its own.
+pub(super) fn folder(results: Option<&Path>) -> Result<PathBuf> {
+    match results {
+        Some(chosen) => Ok(chosen.to_owned()),
+        None => Ok(results_folder(None)?.join("experiments")),
     }
 }
 

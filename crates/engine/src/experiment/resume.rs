@@ -1,7 +1,8 @@
-//! Goes on with a study that was cut short, without repeating a trial.
+//! Resumes a study that was cut short, without repeating a trial.
 
-use super::folder::{journal_in, journals, read};
-use super::{Ran, RunContext, Start, Study, Task, boots, folder};
+use super::folder::{folder, journal_in, journals, read};
+use super::study::Study;
+use super::{Ran, RunContext, Start, Task, boots};
 use crate::interrupt::Interrupt;
 use crate::{Event, Tell};
 use anyhow::{Context, Result, bail};
@@ -11,10 +12,9 @@ use lab::bench::{Plan, PlannedArm};
 use lab::experiment::Experiment;
 use lab::record::{Fingerprint, Record};
 use lab::store::Journal;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What an earlier run left.
+/// The trials of an earlier run, and where they are kept.
 pub struct Earlier {
     pub(super) journal: Journal,
     pub(super) record: Record,
@@ -103,7 +103,7 @@ pub(super) fn after(plan: Plan, record: Record) -> Result<Plan> {
 /// Everything that decides how fast the machine is has to be as it was: another kernel is another machine, and a setting that
 /// somebody changed is no longer the one that was found.
 fn is_the_same(record: &Record, host: &HostView) -> Result<()> {
-    let told = differences(&record.machine, host);
+    let told = record.machine.changes(&Fingerprint::of(host));
     if told.is_empty() {
         return Ok(());
     }
@@ -113,19 +113,6 @@ fn is_the_same(record: &Record, host: &HostView) -> Result<()> {
         record.id,
         told.iter().map(|it| format!("  {it}")).collect::<Vec<_>>().join("\n")
     )
-}
-
-/// In what a machine differs from what it was: `scaling_governor was performance and is powersave`.
-pub(super) fn differences(before: &Fingerprint, host: &HostView) -> Vec<String> {
-    let here = Fingerprint::of(host);
-    let names: BTreeSet<&String> = before.0.keys().chain(here.0.keys()).collect();
-    let shown = |it: Option<&String>| it.map_or("unknown", String::as_str).to_owned();
-    let differs = |name: &&String| before.0.get(*name) != here.0.get(*name);
-    let line = |name: &String| {
-        let (was, is) = (before.0.get(name), here.0.get(name));
-        format!("{name} was {} and is {}", shown(was), shown(is))
-    };
-    names.into_iter().filter(differs).map(line).collect()
 }
 
 /// Whether its arms would run what they ran, where they ran it.

@@ -3,8 +3,7 @@
 
 use super::folder::Place;
 use super::guards::guarded;
-use super::interim::Looks;
-use super::stop_rule::is_unsettled;
+use super::interim::{Looks, is_unsettled};
 use super::trial_env::TrialEnv;
 use crate::bench::unshown;
 use crate::event::{Event, Progress, Tell};
@@ -60,7 +59,7 @@ impl<'a, 't> Session<'a, 't> {
         (self.tell)(Event::Trouble(error))
     }
 
-    /// Renews what is known of the largest effect, for whoever watches.
+    /// Updates the estimate of the largest effect that is shown.
     fn look(&mut self, record: &Record) {
         let began = self.began.elapsed();
         let [looks, _] = &mut self.looks;
@@ -145,7 +144,7 @@ impl Watcher for Session<'_, '_> {
     }
 }
 
-/// The largest effect so far, for whoever watches.
+/// The largest effect so far, as it is shown.
 fn running_estimate(record: &Record) -> Option<String> {
     let analysis = analysis::analyse(record).ok()?;
     let design = &record.experiment.as_ref()?.design;
@@ -172,7 +171,7 @@ pub(super) fn length(trial_seconds: &[f64], arms_of_each: usize, design: &Design
     Duration::try_from_secs_f64(round * rounds * arms_of_each as f64).unwrap_or(Duration::MAX)
 }
 
-/// What a trial takes beside its work and its rest: clocks, counters, and the change of settings.
+/// What a trial takes in addition to its work and its rest: clocks, counters, and the change of settings.
 const OVERHEAD_S: f64 = 0.05;
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(super) struct TrialEnv<'a> {
     pub(super) rest: Duration,
     /// Where a setting is varied: what changes it, and the plans of the arms.
     pub(super) varied: Option<(Executor<'a>, ArmPlans)>,
-    /// The CPUs to keep busy meanwhile, by arm.
+    /// The CPUs to keep busy during a trial, by arm.
     pub(super) loads: Loads,
 }
 
@@ -181,12 +181,12 @@ fn is_refused_unasked(request: &Request, host: &HostView) -> bool {
 /// A fault that the arms take away and bring back in turn.
 pub(super) struct FaultToggle {
     request: String,
-    /// The line that mends it.
+    /// The command that fixes it.
     pub(super) command: String,
 }
 
 impl FaultToggle {
-    /// `None` where the plans of a study mend nothing.
+    /// `None` where the plans of a study fix no fault.
     pub(super) fn of(plans: &ArmPlans, host: &HostView) -> Option<FaultToggle> {
         let request = &plans.distinct.iter().find_map(fixes_fault)?.request;
         let consent = if is_refused_unasked(request, host) { " --i-know" } else { "" };
@@ -243,7 +243,7 @@ pub(super) fn planned(
     }
 }
 
-/// Why a setting that mends a fault takes consent.
+/// Why a setting that fixes a fault takes consent.
 fn brings_back(step: &Step) -> String {
     let request = step.request.text();
     format!(

@@ -1,29 +1,27 @@
 //! Where the cycles of this machine went: an interval is measured and its ledger closed.
 
-mod period;
 mod recorded;
-mod spun;
 
-pub use period::{Period, Point, point};
-pub use recorded::{Recorded, recorded};
-pub use spun::spun;
+pub use recorded::{Period, Point, Recorded, point, recorded};
 
 use crate::clock::now;
 use crate::interrupt::Interrupt;
-use crate::measure::choice::Trace;
+use crate::measure::choice::{self, Trace};
 use crate::measure::command::Workload;
-use crate::measure::kin::{Fork, kin, threads};
-use crate::measure::{self, Gauge, Measured, Plan, choice, costs};
+use crate::measure::tracing::{Fork, kin, threads};
+use crate::measure::{self, Gauge, Measured, Plan, costs, spin};
 use anyhow::{Result, bail};
 use facts::counters::Family;
-use facts::probe::{EventCost, EventCosts};
+use facts::probe::{EventCost, EventCosts, Gaps};
 use facts::system::process::Process;
+use facts::trace::Event;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::counters::{Sampler, Wanted};
 use host::perf::Tracer;
 use host::{Live, Source};
 use rules::interval::Interval;
-use rules::ledger::{Evidence, Ledger, close};
+use rules::ledger::{Evidence, Ledger, Spun, close};
+use rules::spin::{Counts, GapBooks, explain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::process::ExitStatus;
@@ -32,7 +30,7 @@ use std::time::Duration;
 /// Long enough for sources that count in steps of 10 ms to be within half a percent.
 const DEFAULT: Duration = Duration::from_secs(5);
 
-/// What a ledger of a command says where nobody saw whom it made.
+/// The note of a ledger of a command whose forks were not traced.
 const UNSEEN_CHILDREN: &str = "nothing was traced: of the command's children only those that ran on at its end count as \
                                its own; others are among other tasks, or unexplained";
 
@@ -42,9 +40,9 @@ pub struct Task {
     pub cpus: CpuSet,
     /// Whether the scheduler and interrupts are traced.
     pub trace: Trace,
-    /// Processes whose cycles are asked for.
+    /// Processes whose cycles count as useful.
     pub pids: Vec<u32>,
-    /// A command to run, whose cycles are asked for too; none where it is empty.
+    /// A command to run, whose cycles count as useful too; none where it is empty.
     pub command: Vec<OsString>,
     /// Whether the command's output is kept out of ours.
     pub beside_results: bool,
@@ -139,7 +137,7 @@ fn family(source: &Live, command: u32) -> Vec<Fork> {
     forks
 }
 
-/// Refuses what is no process of a user: its cycles would be nobody's.
+/// Refuses a number that is no process of a user.
 fn is_process(source: &Live, pid: u32) -> Result<()> {
     let source: &dyn Source = source;
     let Ok(process) = source.parsed(&format!("/proc/{pid}/stat"), Process::parse) else {
@@ -247,4 +245,45 @@ fn watch(
         }
     }
     Ok(())
+}
+
+/// Occupies the CPUs of `task`, and closes the ledger of that: how much of each CPU one task could get. Processes and commands of
+/// the task are ignored.
+pub fn spun(host: &HostView, task: &Task, interrupt: &Interrupt, gauge: &Gauge<'_>) -> Closed {
+    let cpus = &task.cpus;
+    let source = Live::this_machine();
+    let tracer = choice::tracer(&source, host, task.trace, cpus, interrupt);
+    let mut sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
+    let length = task.duration.unwrap_or(DEFAULT);
+    let seen = spin::spin(cpus, tracer, &mut sampler, length, || {
+        measure::wait(interrupt, length, gauge);
+    });
+    let interval = Interval { host, before: &seen.before, after: &seen.after };
+    let events = seen.events.as_ref();
+    let spun = |(cpu, gaps): (u32, &Fact<Gaps>)| {
+        let of =
+            |gaps: &Gaps| Spun { wall_ns: gaps.wall_ns(), gaps: books(&interval, gaps, events) };
+        (cpu, gaps.as_ref().map(of).map_err(Missing::clone))
+    };
+    let audit = crate::advised::audit(&source, host);
+    let host_after = host::view(&source);
+    let evidence = Evidence {
+        cpus: cpus.clone(),
+        clocks: seen.clocks.clone(),
+        observer: std::process::id(),
+        spun: seen.gaps.iter().map(spun).collect(),
+        host_after: Some(&host_after),
+        findings: &audit.findings,
+        ..Evidence::of(interval)
+    };
+    let mut ledger = close(&evidence);
+    ledger.notes.extend(untraced(task.trace, events.err()));
+    Closed { ledger, status: None, _tracer: seen.tracer }
+}
+
+/// Who had the CPU in the gaps of its spinner: by what was traced, or else by what was counted.
+fn books(interval: &Interval<'_>, gaps: &Gaps, events: Result<&Vec<Event>, &Missing>) -> GapBooks {
+    let counts = Counts::between(interval, gaps.cpu, gaps.thread);
+    let is_guest = interval.host.platform.is_guest();
+    explain(gaps, &counts, events.map(Vec::as_slice), is_guest).books
 }

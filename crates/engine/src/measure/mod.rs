@@ -4,29 +4,28 @@
 //! patches the kernel's code with an interrupt to every CPU; a sample visits every CPU, which ends its sleep, so that
 //! the kernel has written down how long it was.
 
-mod accounts;
 pub mod choice;
-mod clocks;
 pub mod command;
 pub mod costs;
-pub mod kin;
 pub mod spin;
-mod tracing;
-mod waiting;
+pub(crate) mod tracing;
 
+use crate::clock::now;
+use crate::interrupt::Interrupt;
 use anyhow::Result;
-use clocks::Clocks;
 use facts::counters::Counters;
 use facts::probe::ClockReading;
-use facts::{CpuSet, Fact, PerCpu};
+use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::counters::Sampler;
 use host::perf::Tracer;
+use host::probe::{Windows, clock, pinned};
+use host::thread;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Duration;
 use tracing::{Outcome, Tracing};
-
-pub use waiting::Gauge;
-pub(crate) use waiting::{STEP, wait};
 
 /// What is to be measured, and with what.
 pub struct Plan {
@@ -91,5 +90,80 @@ struct Stopping<'a>(&'a AtomicBool);
 impl Drop for Stopping<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Begins to show the progress of a measurement that takes this long, or an unknown time. The function that it returns is called
+/// with the elapsed time, and dropped when the measurement ends.
+pub type Gauge<'a> = dyn Fn(Option<Duration>) -> Box<dyn FnMut(Duration)> + 'a;
+
+/// The time between two updates that an eye can follow.
+pub(crate) const STEP: Duration = Duration::from_millis(200);
+
+/// Waits that long, or until the user wants to stop.
+pub(crate) fn wait(interrupt: &Interrupt, length: Duration, gauge: &Gauge<'_>) {
+    let mut show = gauge(Some(length));
+    let started = now();
+    while let Some(left) = length.checked_sub(started.elapsed()).filter(|it| !it.is_zero()) {
+        show(started.elapsed());
+        if interrupt.wait(left.min(STEP)) {
+            break;
+        }
+    }
+}
+
+/// The time between visits of one CPU: a millisecond in this is 0.2 % of it.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The thread that visits each CPU with the clock probe during an interval.
+///
+/// Only for CPUs whose clock no counter shows: a visit takes a millisecond of the CPU's time, which the ledger counts as measuring.
+struct Clocks<'scope> {
+    cpus: CpuSet,
+    thread: Fact<ScopedJoinHandle<'scope, PerCpu<Vec<ClockReading>>>>,
+}
+
+impl<'scope> Clocks<'scope> {
+    /// Begins to visit `cpus` in turn, until the sender of `stop` is dropped.
+    fn start(scope: &'scope Scope<'scope, '_>, cpus: CpuSet, stop: Receiver<()>) -> Clocks<'scope> {
+        let visited = cpus.clone();
+        let work = move || {
+            let mut readings: BTreeMap<u32, Fact<Vec<ClockReading>>> = BTreeMap::new();
+            loop {
+                for cpu in visited.iter() {
+                    if stop.try_recv() == Err(TryRecvError::Disconnected) {
+                        break;
+                    }
+                    add(&mut readings, cpu, visit(cpu));
+                }
+                if stop.recv_timeout(PAUSE) != Err(RecvTimeoutError::Timeout) {
+                    return readings.into_iter().collect();
+                }
+            }
+        };
+        Clocks { cpus, thread: thread::scoped(scope, "clocks", "the clock by the probe", work) }
+    }
+
+    /// The readings, after the sender was dropped, or why no thread could be started.
+    fn finish(self) -> PerCpu<Vec<ClockReading>> {
+        match self.thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(why) => self.cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect(),
+        }
+    }
+}
+
+fn visit(cpu: u32) -> Fact<ClockReading> {
+    pinned(cpu, || clock(Windows::SHORT))?
+}
+
+/// A CPU with any reading has readings; one without any has the last reason.
+fn add(readings: &mut BTreeMap<u32, Fact<Vec<ClockReading>>>, cpu: u32, visit: Fact<ClockReading>) {
+    let known = readings.entry(cpu).or_insert_with(|| Err(Missing::not_collected("")));
+    match (known, visit) {
+        (Ok(known), Ok(reading)) => known.push(reading),
+        (known @ Err(_), Ok(reading)) => *known = Ok(vec![reading]),
+        (known @ Err(_), Err(missing)) => *known = Err(missing),
+        (Ok(_), Err(_)) => {}
     }
 }

@@ -1,13 +1,12 @@
 //! The thread that takes traced events out of their rings while an interval goes on.
 
-use super::accounts::Accounts;
-use super::kin::Fork;
+use facts::trace::timeline::Timeline;
 use facts::trace::waits::{Wait, Waits};
 use facts::trace::{CpuTotals, Event, What};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::perf::Tracer;
-use host::thread;
-use std::collections::BTreeMap;
+use host::{Live, Source, thread};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
@@ -18,12 +17,12 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// A machine that forks more often than this in an interval is described well enough by them.
 const MOST_FORKS: usize = 1 << 20;
 
-/// Tracing that goes on.
+/// The thread that traces.
 pub(super) struct Tracing<'scope> {
     thread: ScopedJoinHandle<'scope, Traced>,
 }
 
-/// Open tracepoints, and what they have told.
+/// Open tracepoints, and the events that they delivered.
 pub(super) struct Traced {
     tracer: Tracer,
     accounts: Accounts,
@@ -59,7 +58,7 @@ impl<'scope> Tracing<'scope> {
         Ok(Tracing { thread })
     }
 
-    /// Waits for the thread, which has been told to stop.
+    /// Waits for the thread, whose `stop` is set.
     pub(super) fn stop(self) -> Traced {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -125,5 +124,123 @@ impl Outcome {
     pub(super) fn none(cpus: &CpuSet, why: &Missing) -> Outcome {
         let totals = cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect();
         Outcome { totals, kept_off: None, forks: Vec::new(), tracer: None }
+    }
+}
+
+/// Traced events as totals of one interval: one timeline for each CPU.
+///
+/// Tracing begins before the interval, and the events until then tell what runs on each CPU at its beginning.
+pub(super) struct Accounts {
+    cpus: BTreeMap<u32, Account>,
+    begins_ns: u64,
+}
+
+struct Account {
+    timeline: Timeline,
+    has_begun: bool,
+}
+
+impl Accounts {
+    /// Accounts of an interval that begins at this moment of CLOCK_MONOTONIC_RAW, in nanoseconds.
+    pub(super) fn beginning(cpus: &CpuSet, begins_ns: u64) -> Accounts {
+        let account = |cpu| (cpu, Account { timeline: Timeline::new(), has_begun: false });
+        Accounts { cpus: cpus.iter().map(account).collect(), begins_ns }
+    }
+
+    /// Takes in the next event of its CPU.
+    pub(super) fn push(&mut self, event: &Event) {
+        let Some(account) = self.cpus.get_mut(&event.cpu) else { return };
+        if event.at_ns >= self.begins_ns {
+            account.begin(self.begins_ns);
+        }
+        account.timeline.push(event);
+    }
+
+    /// Ends the interval, all events of which have been pushed. The totals of every CPU.
+    pub(super) fn end(self, ends_ns: u64) -> impl Iterator<Item = (u32, CpuTotals)> {
+        let begins_ns = self.begins_ns;
+        self.cpus.into_iter().map(move |(cpu, mut account)| {
+            // A CPU without an event, as a busy tickless one is, goes on with what it ran before.
+            account.begin(begins_ns);
+            (cpu, account.timeline.end(ends_ns))
+        })
+    }
+}
+
+impl Account {
+    fn begin(&mut self, at_ns: u64) {
+        if !self.has_begun {
+            self.timeline.begin(at_ns);
+            self.has_begun = true;
+        }
+    }
+}
+
+/// One task made another, by thread id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// The one that there was.
+    pub parent: u32,
+    /// The one that there is too.
+    pub child: u32,
+}
+
+/// `ancestor` and every task that descends from it, in any order of `forks`: those of two CPUs arrive one CPU after
+/// the other. Tasks in `without` and their descendants do not belong to it.
+pub(crate) fn kin(forks: &[Fork], ancestor: u32, without: &[u32]) -> BTreeSet<u32> {
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for fork in forks {
+        children.entry(fork.parent).or_default().push(fork.child);
+    }
+    let (mut kin, mut open) = (BTreeSet::new(), vec![ancestor]);
+    while let Some(task) = open.pop() {
+        if !without.contains(&task) && kin.insert(task) {
+            open.extend(children.get(&task).into_iter().flatten());
+        }
+    }
+    kin
+}
+
+/// The threads that a process has.
+pub(crate) fn threads(source: &Live, pid: u32) -> Vec<u32> {
+    let folder = format!("/proc/{pid}/task");
+    let names = source.list(&folder).unwrap_or_default();
+    names.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::trace::{Comm, Task, What};
+
+    fn switch(at_ns: u64, prev: i32, next: i32) -> Event {
+        let task = |tid| Task { tid, comm: Comm::new("x") };
+        let what = What::Switch { prev: task(prev), prev_state: 0, next: task(next) };
+        Event { at_ns, cpu: 0, running: Some(prev), what }
+    }
+
+    #[test]
+    fn what_ran_before_the_interval_is_known_within_it() {
+        let mut accounts = Accounts::beginning(&[0].into_iter().collect(), 100);
+        accounts.push(&switch(50, 0, 7));
+        accounts.push(&switch(150, 7, 0));
+        let (_, totals) = accounts.end(200).next().unwrap();
+        assert_eq!((totals.wall_ns, totals.idle_ns, totals.task_ns()), (100, 50, 50));
+    }
+
+    #[test]
+    fn a_cpu_whose_one_task_never_stops_has_a_total_too() {
+        let mut accounts = Accounts::beginning(&[0].into_iter().collect(), 100);
+        accounts.push(&switch(50, 0, 7));
+        let (_, totals) = accounts.end(200).next().unwrap();
+        assert_eq!(totals.task_ns(), 100);
+    }
+
+    #[test]
+    fn a_grandchild_is_kin_whatever_order_the_forks_come_in() {
+        let forks = [(8, 9), (7, 8), (3, 4), (9, 7)].map(|(parent, child)| Fork { parent, child });
+        assert_eq!(kin(&forks, 7, &[]), [7, 8, 9].into());
+        assert_eq!(kin(&forks, 7, &[9]), [7, 8].into());
+        assert_eq!(kin(&forks, 1, &[]), [1].into());
     }
 }

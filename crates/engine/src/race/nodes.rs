@@ -1,6 +1,6 @@
 //! The nodes that the command line names.
 
-use crate::passwords;
+use crate::secret;
 use anyhow::{Context, Result, bail};
 use facts::secrets;
 use lab::commit::ENGINES;
@@ -40,7 +40,7 @@ pub fn planned(named: &[String], unnamed: &[String], shared: &Settings) -> Resul
             .split_once('=')
             .filter(|(name, _)| !name.is_empty())
             .context("--node: expected NAME=WHERE, as in a=embedded")?;
-        passwords::refused_in("--node", name)?;
+        secret::refuse_secrets_in("--node", name)?;
         node(name, rest, shared).with_context(|| format!("--node {name}"))
     });
     let unnamed = unnamed.iter().map(|text| {

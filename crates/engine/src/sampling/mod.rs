@@ -1,12 +1,145 @@
 //! Intervals of this machine, or of a recording, one after the other.
 
-mod live;
-mod pace;
-mod probe;
 mod replay;
 mod schedule;
-mod taping;
 
-pub use live::{Plan, Watched};
 pub use replay::Replay;
-pub use taping::Taping;
+pub use schedule::Taping;
+
+use facts::counters::{Counters, Family};
+use facts::probe::ClockReading;
+use facts::tape::Sample;
+use facts::{CpuSet, HostView, PerCpu};
+use host::probe::{Windows, clock, pinned};
+use host::tape::{RecordError, Writer};
+use host::{Live, Source};
+use rules::interval::Interval;
+use rules::watch::{Machine, Probing, Reading, View, due};
+use schedule::Sampling;
+use std::time::Duration;
+
+/// How this machine is watched.
+pub struct Plan {
+    /// The time between two samples.
+    pub interval: Duration,
+    /// Which CPUs are shown; all without.
+    pub cpus: Option<CpuSet>,
+    /// What is made of each interval.
+    pub view: View,
+    /// Which CPUs have their clock probed.
+    pub probing: Probing,
+}
+
+/// Samples of this machine, and what each interval between two of them showed.
+pub struct Watched {
+    name: String,
+    host: HostView,
+    sampling: Sampling,
+    cpus: Option<CpuSet>,
+    view: View,
+    /// Which CPUs have their clock probed.
+    pub probing: Probing,
+    before: Sample,
+    after: Sample,
+    turn: usize,
+}
+
+impl Watched {
+    /// Takes the first sample. With a tape, that one and all that follow hold everything, whatever is shown.
+    pub fn begin(
+        live: Live,
+        host: HostView,
+        plan: Plan,
+        tape: Option<Writer>,
+    ) -> Result<Watched, RecordError> {
+        let Plan { interval, cpus, view, probing } = plan;
+        let name = live.read("/proc/sys/kernel/hostname").unwrap_or_default();
+        let name = String::from_utf8_lossy(&name).trim().to_owned();
+        let sampling = Sampling::of(live, &host, &view, interval, tape);
+        let is_probed = sampling.is_recorded() || view.clock_probe || view.ledger.is_some();
+        let probing = if is_probed { probing } else { Probing::Off };
+        let mut watched = Watched {
+            name,
+            host,
+            sampling,
+            cpus,
+            view,
+            probing,
+            before: Counters::unread().into(),
+            after: Counters::unread().into(),
+            turn: 0,
+        };
+        watched.sampling.counters(&mut watched.after.counters);
+        if probing == Probing::Busy && watched.shows_clock() {
+            watched.probing = Probing::Needless;
+        }
+        watched.sampling.keep(&watched.after)?;
+        Ok(watched)
+    }
+
+    /// What the machine is called, and which CPUs belong together.
+    pub fn machine(&self) -> Machine {
+        Machine::of(&self.host, self.name.clone())
+    }
+
+    /// The CPUs that were online when it was last sampled.
+    pub fn online(&self) -> &CpuSet {
+        &self.after.counters.online
+    }
+
+    /// The time until the next sample is due.
+    pub fn left(&self) -> Duration {
+        self.sampling.left()
+    }
+
+    /// Samples, and says what the interval since the sample before showed.
+    pub fn sample(&mut self) -> Reading {
+        std::mem::swap(&mut self.before, &mut self.after);
+        let took = self.sampling.counters(&mut self.after.counters);
+        // After the counters, which show the busy CPUs: the first interval has a probed clock as every other.
+        self.after.clocks = self.probe();
+        let Watched { host, before, after, .. } = self;
+        let mut reading = Reading::between(host, before, after, self.cpus.as_ref(), &self.view);
+        if self.view.clock_probe && self.probing != Probing::Needless {
+            reading.insert_clocks(&after.clocks);
+        }
+        reading.took = Some(took);
+        let refused = self.sampling.keep(&self.after).err();
+        reading.notes.extend(refused.map(|error| error.to_string()));
+        reading.notes.extend(self.sampling.done());
+        reading
+    }
+
+    /// Probes the CPUs that are due after the interval between the two samples.
+    fn probe(&mut self) -> PerCpu<ClockReading> {
+        let (before, after) = (&self.before.counters, &self.after.counters);
+        let interval = Interval { host: &self.host, before, after };
+        let shown = self.cpus.as_ref().map_or(after.online.clone(), |it| it.and(&after.online));
+        let due = due(self.probing, &interval, &shown);
+        self.turn = self.turn.wrapping_add(1);
+        probe(&due, self.turn)
+    }
+
+    /// Whether the processor counts its cycles, so that no CPU has to be probed.
+    fn shows_clock(&self) -> bool {
+        let clocks = self.after.counters.table(Family::Clocks);
+        clocks.is_ok_and(|it| it.column("aperf").is_ok() && it.blank_rows().is_empty())
+    }
+
+    /// Waits until the recording, if there is one, is on disk.
+    pub fn finish(self) -> Result<(), RecordError> {
+        self.sampling.finish()
+    }
+}
+
+/// How many CPUs are probed in one interval: of a machine that is all busy, others in each.
+const MOST: usize = 64;
+
+/// Probes the CPUs that are due, one after the other; `turn` counts the intervals.
+fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
+    let cpus: Vec<u32> = cpus.iter().collect();
+    let first = if cpus.len() > MOST { turn.wrapping_mul(MOST) % cpus.len() } else { 0 };
+    let (before, from) = cpus.split_at(first);
+    let due = from.iter().chain(before).take(MOST);
+    due.map(|&cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
+}

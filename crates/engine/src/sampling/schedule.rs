@@ -1,7 +1,6 @@
-//! Samples of this machine at even distances, on a tape where there is one.
-#![expect(clippy::disallowed_methods, reason = "samples are due at times")]
+//! Samples of this machine at even distances, however long each takes, on a tape where there is one.
 
-use super::pace::Pace;
+use crate::clock::now;
 use facts::HostView;
 use facts::counters::{Counters, Family};
 use facts::tape::Sample;
@@ -9,6 +8,9 @@ use host::Live;
 use host::counters::{Processes, Sampler, Wanted};
 use host::tape::{RecordError, Writer};
 use rules::watch::{self, View};
+use std::io;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// A sampler, when it is due, and where its samples are kept. A sample is [`counted`](Self::counters), kept and
@@ -36,7 +38,7 @@ impl Sampling {
         Sampling {
             sampler: Sampler::open(live, host, wanted),
             tape,
-            started: Instant::now(),
+            started: now(),
             pace: Pace::new(interval),
             began: Duration::ZERO,
         }
@@ -68,7 +70,7 @@ impl Sampling {
         self.tape.as_mut().map_or(Ok(()), |it| it.append(sample))
     }
 
-    /// Says that everything that the sample is for is done. What has to be told where the next one cannot come in time.
+    /// Ends the work on a sample. A note where the next one will be late.
     pub(super) fn done(&mut self) -> Option<String> {
         let now = self.started.elapsed();
         self.pace.sampled(now.saturating_sub(self.began), now)
@@ -80,10 +82,10 @@ impl Sampling {
     }
 }
 
-/// What a sampler has to be asked for. A trace is none of it: that is opened by those who say so.
+/// What the sampler reads for a view. Tracepoints are not part of it: they are opened separately.
 fn wanted(view: &View) -> Wanted {
     if let Some(own) = view.ledger {
-        // What this program takes itself is in the books.
+        // The time of this program itself is in the ledger.
         let tasks = Some(Processes::Chosen(vec![own]));
         return Wanted { tasks, groups_of: vec![own], ..Wanted::watch() };
     }
@@ -97,6 +99,104 @@ fn wanted(view: &View) -> Wanted {
         groups: false,
         groups_of: Vec::new(),
         wake: false,
+    }
+}
+
+/// When samples are due; all times are counted from the first sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    interval: Duration,
+    due: Duration,
+}
+
+impl Pace {
+    /// A sample each `interval`.
+    pub(super) fn new(interval: Duration) -> Pace {
+        Pace { interval, due: interval }
+    }
+
+    /// The time until the next sample is due.
+    pub(super) fn left(&self, now: Duration) -> Duration {
+        self.due.saturating_sub(now)
+    }
+
+    /// Notes that a sample was taken, and how long it took. A note where the next one was already due: then samples are taken as
+    /// fast as possible, and not at the requested interval.
+    pub(super) fn sampled(&mut self, took: Duration, now: Duration) -> Option<String> {
+        let interval = self.interval;
+        self.due = self.due.saturating_add(interval);
+        if self.due > now {
+            return None;
+        }
+        let late = now.saturating_sub(self.due);
+        self.due = now.saturating_add(interval);
+        if took >= interval {
+            return Some(format!(
+                "sampling took {took:.1?}, longer than the interval of {interval:?}"
+            ));
+        }
+        (late >= interval).then(|| {
+            format!("a sample came {late:.1?} late: something kept fullclock from running")
+        })
+    }
+}
+
+/// The usual interval of recordings; more often they would show themselves.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// A recording of this machine on a thread of its own, until it is finished or dropped.
+pub struct Taping {
+    stop_sender: Sender<()>,
+    thread: JoinHandle<Result<(), RecordError>>,
+}
+
+impl Taping {
+    /// Records this machine, which is `host`, on `tape`: everything that samples have. No clock is probed, which would take
+    /// time of a CPU that is at work. `told` hears the length of the tape whenever it has grown.
+    ///
+    /// Errors: there is no thread to be had.
+    pub fn begin(
+        tape: Writer,
+        host: &HostView,
+        told: impl FnMut(u64) + Send + 'static,
+    ) -> io::Result<Taping> {
+        let (stop_sender, stop) = mpsc::channel();
+        let live = Live::this_machine();
+        let sampling =
+            Sampling::of(live, host, &View::everything(std::process::id()), INTERVAL, Some(tape));
+        let thread = Builder::new().name("recording".to_owned());
+        let thread = thread.spawn(move || record(sampling, &stop, told))?;
+        Ok(Taping { stop_sender, thread })
+    }
+
+    /// Takes a last sample, and waits until the disk has the tape.
+    ///
+    /// Errors: the first sample that is not on the tape, and why; the tape says so, too.
+    pub fn finish(self) -> Result<(), RecordError> {
+        drop(self.stop_sender);
+        // Its panic is on standard error already.
+        self.thread.join().unwrap_or(Ok(()))
+    }
+}
+
+fn record(
+    mut sampling: Sampling,
+    stop: &Receiver<()>,
+    mut told: impl FnMut(u64),
+) -> Result<(), RecordError> {
+    let mut sample = Sample::from(Counters::unread());
+    let (mut appended, mut is_over) = (Ok(()), false);
+    loop {
+        sampling.counters(&mut sample.counters);
+        // A disk that is full may have room for the next one.
+        appended = appended.and(sampling.keep(&sample));
+        told(sampling.recorded());
+        if is_over {
+            return appended.and(sampling.finish());
+        }
+        // One that came late says so by its own time.
+        sampling.done();
+        is_over = stop.recv_timeout(sampling.left()) != Err(RecvTimeoutError::Timeout);
     }
 }
 
@@ -131,5 +231,29 @@ mod tests {
         let asked = wanted(&View::everything(20));
         assert_eq!(asked.families, Wanted::watch().families);
         assert_eq!(asked.groups_of, [20]);
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn samples_stay_in_step_with_the_first() {
+        let mut pace = Pace::new(SECOND);
+        assert_eq!(pace.sampled(SECOND / 10, SECOND * 11 / 10), None);
+        assert_eq!(pace.left(SECOND * 11 / 10), SECOND * 9 / 10);
+    }
+
+    #[test]
+    fn a_sample_that_takes_longer_than_the_interval_is_told() {
+        let mut pace = Pace::new(SECOND);
+        let told = pace.sampled(SECOND * 3 / 2, SECOND * 5 / 2);
+        assert_eq!(told.as_deref(), Some("sampling took 1.5s, longer than the interval of 1s"));
+        assert_eq!(pace.left(SECOND * 5 / 2), SECOND);
+    }
+
+    #[test]
+    fn a_sample_that_comes_late_is_told() {
+        let mut pace = Pace::new(SECOND);
+        let told = pace.sampled(SECOND / 100, SECOND * 4).unwrap();
+        assert!(told.starts_with("a sample came 2.0s late"), "{told}");
     }
 }

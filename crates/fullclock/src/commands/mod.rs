@@ -98,8 +98,8 @@ enum Command {
     /// one is); where the time of all CPUs went; and the selected value over time. `?` on the screen lists the keys.
     /// With COMMAND, runs it, watches until it ends and exits with its exit code; what it prints goes to standard
     /// error, or is printed when the screen is left.
-    #[command(after_help = watch::options::EXAMPLES)]
-    Watch(watch::options::WatchArguments),
+    #[command(after_help = watch::EXAMPLES)]
+    Watch(watch::WatchArguments),
     /// Count the ticks of each CPU, and say why one ticks that should not
     ///
     /// Counts the interrupts of the CPUs' own timers, and asks the kernel of each nohz_full CPU that ticked although
@@ -117,15 +117,15 @@ enum Command {
     ///
     /// `ceiling` and `curve` look at adapters, their slots, and tables of perftest that were saved, and send nothing; `server` and
     /// `client` are the two ends of a test.
-    #[command(after_help = net::options::EXAMPLES)]
-    Net(net::options::NetArguments),
+    #[command(after_help = net::EXAMPLES)]
+    Net(net::NetArguments),
     /// Run a workload with a known answer, or a command, until its figure can be trusted; or compare two
     ///
     /// Every trial is kept with the clock and the ledger of its CPUs, so that what disturbed it can be told. Two things
     /// are compared by trials in random order, with the clock taken out. Without a workload, lists them; `fullclock explain
     /// WORKLOAD` says what one does. It occupies CPUs: only out of production. Ctrl-C prints what there is.
-    #[command(after_help = bench::options::EXAMPLES)]
-    Bench(Box<bench::options::BenchArguments>),
+    #[command(after_help = bench::EXAMPLES)]
+    Bench(Box<bench::BenchArguments>),
     /// Compare results of `fullclock bench`: what differs, by how much, and how much of it the clock explains
     ///
     /// Of two files, what each measured first is compared; of more, each with the first file; of one, the two things that
@@ -137,8 +137,8 @@ enum Command {
     /// One HTML file for a change request or a vendor's ticket: the verdict of `compare`, every trial, the clock, the ledger, the
     /// change from the journal or what differs between the machines, firmware and microcode, doubts, how to repeat it, and the
     /// SHA-256 of each result. Never claims more than `compare` does.
-    #[command(after_help = certificate::options::EXAMPLES)]
-    Certificate(certificate::options::CertificateArguments),
+    #[command(after_help = certificate::EXAMPLES)]
+    Certificate(certificate::CertificateArguments),
     /// Let nodes commit at the same time, and say why one of them is slower
     ///
     /// Each node runs the sessions and the log writer of `bench commit`, on this machine or another, for as long as the race
@@ -163,8 +163,8 @@ enum Command {
     /// Ask the management controller (BMC) of this machine: how long its answers take, its sensors, its power limit
     ///
     /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). To ask costs CPU time where the kernel polls for answers.
-    #[command(after_help = ipmi::options::EXAMPLES)]
-    Ipmi(ipmi::options::IpmiArguments),
+    #[command(after_help = ipmi::EXAMPLES)]
+    Ipmi(ipmi::IpmiArguments),
     /// List the results of `fullclock bench` that were kept, and show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed
@@ -176,57 +176,57 @@ enum Command {
     /// Without an argument, what would mend the findings of an audit. `fullclock explain SETTING` says what a setting changes,
     /// what it costs and when to leave it alone; `fullclock explain` lists them. Exit codes: 0, or 3 where something is
     /// refused.
-    #[command(after_help = change::options::PLAN_EXAMPLES)]
-    Plan(change::options::PlanArguments),
+    #[command(after_help = change::plan::EXAMPLES)]
+    Plan(change::plan::PlanArguments),
     /// Change this machine, all of a plan or nothing, and remember how it was
     ///
     /// Prints the plan, then writes it: each old value is on disk before its write, each write is read back, and what does not
     /// stick undoes the whole. Stays until `fullclock revert`, or until reboot. Needs root. Exit codes: 0 in force, 2 could not
     /// run, 3 refused or did not stick.
-    #[command(after_help = change::options::APPLY_EXAMPLES)]
-    Apply(Box<change::options::ApplyArguments>),
+    #[command(after_help = change::apply::EXAMPLES)]
+    Apply(Box<change::apply::ApplyArguments>),
     /// Keep a change that `apply --confirm-within` made
-    #[command(after_help = change::options::CONFIRM_EXAMPLES)]
-    Confirm(change::options::ConfirmArguments),
+    #[command(after_help = change::revert::CONFIRM_EXAMPLES)]
+    Confirm(change::revert::ConfirmArguments),
     /// Take a change back: every place gets the value that it had before
     ///
     /// What somebody else has changed since is left alone, and said. Exit codes: 0 as before, 2 could not run, 3 something
     /// could not be brought back.
-    #[command(after_help = change::options::REVERT_EXAMPLES)]
-    Revert(change::options::RevertArguments),
+    #[command(after_help = change::revert::REVERT_EXAMPLES)]
+    Revert(change::revert::RevertArguments),
     /// Show what is applied, what somebody has changed since, and what the next boot will do
-    #[command(after_help = change::options::STATUS_EXAMPLES)]
-    Status(change::options::StatusArguments),
+    #[command(after_help = change::status::STATUS_EXAMPLES)]
+    Status(change::status::StatusArguments),
     /// Watch what is applied, and say when something undoes it, and who
     ///
     /// Exit codes: 0 nothing drifted, 1 something did, 2 could not run.
-    #[command(after_help = change::options::DRIFT_EXAMPLES)]
-    WatchDrift(change::options::DriftArguments),
+    #[command(after_help = change::status::DRIFT_EXAMPLES)]
+    WatchDrift(change::status::DriftArguments),
     /// Settle which settings matter for a workload: trials of every combination in random order, and a report
     ///
     /// Changes the settings through the journal of `apply` around each trial, and takes them back after it, also when this
     /// program is killed. Says what each setting does to each workload and how much of it the clock explains, and recommends
     /// a change or none. Needs root where settings are varied. Occupies CPUs: only out of production. Ctrl-C reports what
     /// there is; `resume` goes on. Exit codes: 0 reported, 2 could not run, 3 a setting was refused or did not stick.
-    #[command(after_help = experiment::options::EXAMPLES)]
-    Experiment(Box<experiment::options::ExperimentArguments>),
+    #[command(after_help = experiment::EXAMPLES)]
+    Experiment(Box<experiment::ExperimentArguments>),
     /// Write the report of an experiment once more: report.html, report.md, report.json, trials.csv
-    #[command(after_help = experiment::options::REPORT_EXAMPLES)]
-    Report(experiment::options::ReportArguments),
+    #[command(after_help = experiment::REPORT_EXAMPLES)]
+    Report(experiment::ReportArguments),
     /// Keep CPUs busy until standard input ends; `experiment load=...` starts it
-    #[command(hide = true, after_help = change::options::HELD_EXAMPLES)]
+    #[command(hide = true, after_help = change::HELD_EXAMPLES)]
     OccupyCpus {
         #[arg(value_name = "LIST", value_parser = cpu_list)]
         cpus: CpuSet,
     },
     /// Keep /dev/cpu_dma_latency open; `apply cpu-dma-latency=...` starts it
-    #[command(hide = true, after_help = change::options::HELD_EXAMPLES)]
+    #[command(hide = true, after_help = change::HELD_EXAMPLES)]
     HoldLatency {
         #[arg(value_name = "MICROSECONDS")]
         microseconds: i32,
     },
     /// Revert what is interrupted or not confirmed; `apply --confirm-within` and `experiment` start it
-    #[command(hide = true, after_help = change::options::HELD_EXAMPLES)]
+    #[command(hide = true, after_help = change::HELD_EXAMPLES)]
     GuardChange {
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
@@ -259,18 +259,18 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         Some(Command::Certificate(options)) => certificate::run(arguments, options),
         Some(Command::Plan(options)) => change::plan::run(arguments, options),
         Some(Command::Apply(options)) => change::apply::run(arguments, options),
-        Some(Command::Confirm(options)) => change::confirm::run(arguments, options),
+        Some(Command::Confirm(options)) => change::revert::confirm(arguments, options),
         Some(Command::Revert(options)) => change::revert::run(arguments, options),
         Some(Command::Status(options)) => change::status::run(arguments, options),
-        Some(Command::WatchDrift(options)) => change::drift::run(arguments, options),
+        Some(Command::WatchDrift(options)) => change::status::watch_drift(arguments, options),
         Some(Command::Experiment(options)) => experiment::run(arguments, options),
         Some(Command::Report(options)) => experiment::report(arguments, options),
         Some(Command::OccupyCpus { cpus }) => {
             engine::experiment::occupy(cpus).map(|()| ExitCode::SUCCESS)
         }
-        Some(Command::HoldLatency { microseconds }) => change::held::latency(*microseconds),
+        Some(Command::HoldLatency { microseconds }) => change::hold_latency(*microseconds),
         Some(Command::GuardChange { folder, change }) => {
-            change::held::guard(folder, change.as_deref())
+            change::guard_change(folder, change.as_deref())
         }
     }
 }

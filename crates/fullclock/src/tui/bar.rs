@@ -1,7 +1,7 @@
 //! The ledger as one bar: a letter for each line, as often as it has hundredths of the time, and a legend.
 
+use super::layout::width;
 use super::theme::Theme;
-use super::width::width;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use rules::loss::Kind;
@@ -31,7 +31,7 @@ pub(super) fn bar(shares: &Shares, columns: usize, theme: Theme) -> Line<'static
 
 /// What the letters mean and how much each has, on at most `lines` lines.
 ///
-/// Lines that nobody knows are named too; lines that took nothing are left out.
+/// Unknown lines are named too; lines that took nothing are left out.
 pub(super) fn legend(
     shares: &Shares,
     columns: usize,
@@ -39,7 +39,7 @@ pub(super) fn legend(
     theme: Theme,
 ) -> Vec<Line<'static>> {
     let mut segments = segments(shares);
-    // What is not explained is a check of all the others: it is never the one without room. What nobody knows may be.
+    // The unexplained share checks all the others, so it always has room. Unknown lines may have none.
     segments.rotate_right(1);
     segments.sort_by_key(|it| it.percent.is_none());
     let entries: Vec<(String, Style)> = segments

@@ -1,16 +1,18 @@
-//! The whole screen: which part of it gets which lines.
+//! The whole screen: which part of it gets which lines, and the terminal that it is drawn on.
 
-use super::layout::{Lines, table_lines};
+use super::layout::{Lines, cut, left, table_lines, width};
 use super::message::{Feed, Page};
 use super::state::State;
 use super::theme::{ASIDE, HEADING};
-use super::width::{cut, left, width};
 use super::{bar, detail, pages, table};
 use facts::utc::clock_time;
-use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
+use ratatui::{DefaultTerminal, Frame};
+use report::harmless::without_unseen;
 use rules::watch::{Probing, Reading, reason};
+use std::io;
 
 /// Below this a table is no use.
 const SMALLEST: (u16, u16) = (30, 6);
@@ -179,5 +181,66 @@ fn paragraph(text: &str, area: Rect, frame: &mut Frame) {
     let wrapped = textwrap::wrap(text, usize::from(area.width).max(1));
     for (words, y) in wrapped.iter().zip(area.y..area.bottom()) {
         line(&Line::raw(words.as_ref()), Rect { y, height: 1, ..area }, frame);
+    }
+}
+
+/// The terminal while a screen is drawn on it.
+///
+/// Raw mode and the alternate screen outlive a program that ends without leaving them, and the shell would be unusable. They are
+/// left when this is dropped and, by a hook that ratatui sets, when a thread panics.
+pub(crate) struct Screen(DefaultTerminal);
+
+impl Screen {
+    /// Takes the terminal over.
+    ///
+    /// Fails where standard output is none, and leaves it as it was.
+    pub(crate) fn open() -> io::Result<Screen> {
+        // Where it fails half-way, the other half is to be undone.
+        ratatui::try_init().map(Screen).inspect_err(|_| ratatui::restore())
+    }
+
+    /// Draws a state; only what differs from the screen is sent.
+    pub(crate) fn draw(&mut self, state: &State) -> io::Result<()> {
+        let draw = |frame: &mut Frame<'_>| {
+            draw(state, frame);
+            hide_unseen(frame.buffer_mut());
+        };
+        self.0.draw(draw).map(drop)
+    }
+}
+
+/// Removes control and invisible characters: names of tasks and interrupts are foreign.
+fn hide_unseen(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if let Some(seen) = without_unseen(cell.symbol()) {
+            cell.set_symbol(&seen);
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // Nothing more can be done for a terminal that is gone.
+        self.0.show_cursor().ok();
+        ratatui::restore();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::layout::Rect;
+
+    #[test]
+    fn no_cell_holds_what_the_terminal_would_obey() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
+        for (cell, symbol) in
+            buffer.content.iter_mut().zip(["a\u{202e}", "\u{1b}", "\u{2066}", "ä"])
+        {
+            cell.set_symbol(symbol);
+        }
+        hide_unseen(&mut buffer);
+        let symbols: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+        assert_eq!(symbols, "a\u{fffd}\u{fffd}ä");
     }
 }

@@ -1,4 +1,8 @@
-//! How the lines of a screen are shared out, and what that leaves to the table and to pages.
+//! How the lines of a screen are divided, and text cut to the columns that it has.
+//!
+//! Some characters take two columns and some none.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How many lines each part around the table gets.
 pub(super) struct Lines {
@@ -36,4 +40,58 @@ pub(super) fn table_lines((columns, height): (u16, u16)) -> usize {
 /// How many lines of a page fit on a screen of this size.
 pub(super) fn page_lines((_, height): (u16, u16)) -> usize {
     usize::from(height.saturating_sub(AROUND))
+}
+
+/// The columns that `text` takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// `text`, or as much of it as fits into `columns` with a mark that something is cut off.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let mut shown = String::new();
+    for letter in text.chars() {
+        let wide = letter.width().unwrap_or(0);
+        if wide > left {
+            break;
+        }
+        left -= wide;
+        shown.push(letter);
+    }
+    if columns > 0 {
+        shown.push('~');
+    }
+    shown
+}
+
+/// `text` cut and filled to exactly `columns`, at the left of them.
+pub(crate) fn left(text: &str, columns: usize) -> String {
+    let text = cut(text, columns);
+    let fill = columns.saturating_sub(text.width());
+    format!("{text}{}", " ".repeat(fill))
+}
+
+/// The same at the right.
+pub(crate) fn right(text: &str, columns: usize) -> String {
+    let text = cut(text, columns);
+    let fill = columns.saturating_sub(text.width());
+    format!("{}{text}", " ".repeat(fill))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_character_takes_two_columns_or_is_left_out() {
+        assert_eq!(cut("温度温度", 8), "温度温度");
+        assert_eq!(cut("温度温度", 6), "温度~");
+        assert_eq!(left("温度温度", 6), "温度~ ");
+        assert_eq!(right("7", 3), "  7");
+        assert_eq!((cut("abc", 0), cut("abc", 1)), (String::new(), "~".to_owned()));
+    }
 }

@@ -1,7 +1,7 @@
 //! Pages of text instead of the table: every line of the ledger, what is not known here, the keys.
 
+use super::layout::{left, right};
 use super::message::Page;
-use super::width::{left, right};
 use facts::Missing;
 use rules::watch::{Column, Reading, Share, reason};
 

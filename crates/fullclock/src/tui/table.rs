@@ -1,8 +1,8 @@
 //! The table: a heading for each column, and the rows around the cursor.
 
+use super::layout::{cut, left, right, width};
 use super::state::State;
 use super::theme::{ASIDE, HEADING, SELECTED};
-use super::width::{cut, left, right, width};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

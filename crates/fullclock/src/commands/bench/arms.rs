@@ -1,9 +1,9 @@
 //! What the command line asks to be run, as arms of a plan.
 
-use crate::commands::bench::options::{ArmArguments, BenchArguments, Place, WorkArguments};
+use crate::commands::bench::{ArmArguments, BenchArguments, Place, WorkArguments};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
-use engine::passwords;
+use engine::secret;
 use facts::{CpuSet, secrets};
 use lab::bench::PlannedArm;
 use lab::workload::{Placement, Settings, Workload};
@@ -12,7 +12,7 @@ use lab::workloads::{WORKLOADS, find};
 /// What runs a command.
 const COMMAND: &str = "command";
 
-/// The arms: none where nothing is asked for.
+/// The arms: none where nothing is requested.
 pub(in crate::commands) fn planned(
     options: &BenchArguments,
     allowed: &CpuSet,
@@ -99,7 +99,7 @@ fn settings(workload: &Workload, work: &WorkArguments, allowed: &CpuSet) -> Resu
         it.to_str().map(str::to_owned).with_context(|| format!("{} is no UTF-8", it.display()))
     };
     let command: Vec<String> = work.command.iter().map(word).collect::<Result<_>>()?;
-    passwords::refused("the command", &command)?;
+    secret::refuse_secrets("the command", &command)?;
     Ok(Settings {
         cpus: cpus(workload, work.cpus.as_ref(), allowed)?,
         iterations: work.iterations,

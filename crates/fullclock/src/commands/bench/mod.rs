@@ -1,41 +1,165 @@
-//! `fullclock bench`: trials of a workload, as many as its figure needs.
+//! `fullclock bench`: trials of a workload, as many as its result needs.
 
 pub(super) mod arms;
-mod file;
-pub(super) mod options;
-mod oracle;
-mod peers;
+mod files;
 
-use crate::cli::Arguments;
-use crate::commands::bench::options::BenchArguments;
+use crate::cli::{Arguments, cpu_list};
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};
+use clap::{Args, Parser, ValueEnum};
 use engine::bench::{Measured, Wanted, kept, measure};
 use engine::interrupt::Interrupt;
 use engine::results_folder::kept_in;
+use facts::CpuSet;
+use facts::quantity::{self, percent};
 use lab::failure::Failure;
 use lab::record::Record;
 use lab::store::Journal;
+use lab::trial::Better;
 use report::bench::Report;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// What is run, how often, and where it is kept.
+#[derive(Args, Debug)]
+pub(crate) struct BenchArguments {
+    /// The workload, by id; without one, lists them
+    #[arg(value_name = "WORKLOAD", conflicts_with = "vs")]
+    pub(crate) workload: Option<String>,
+    /// Compare two in random order: workloads with their options, or commands, each in quotes. Two of cpu-loop on the same
+    /// CPU take turns every few milliseconds
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub(crate) vs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) work: WorkArguments,
+    /// Trials of each [default: 20, and more until 10 s are over]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(crate) trials: Option<u32>,
+    /// Go on until the figure, or the difference, is known to this much either way, half its 95 % interval: 0.3%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) until: Option<f64>,
+    /// Begin no more trials after this time, but end a block: of two, A B B A or B A A B, or a trial of each whose pieces take turns [default: 5m with --until]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) limit: Option<Duration>,
+    /// Run it on each CPU in turn, and rank the CPUs
+    #[arg(long, conflicts_with = "vs")]
+    pub(crate) sweep: bool,
+    /// Compare cpu-speed with machines of the same CPU model: a result of theirs, or lines of MODEL ; SPEED
+    #[arg(long, value_name = "FILE", conflicts_with = "vs")]
+    pub(crate) peers: Vec<PathBuf>,
+    /// Print the script that does the same inside a database, and run nothing
+    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse", "peers", "sweep", "trials", "until", "limit"])]
+    pub(crate) print_sql: Option<Dialect>,
+    /// Make a result of what that script printed
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vs", "peers", "sweep", "trials", "until", "limit", "cpus", "iterations"])]
+    pub(crate) parse: Option<PathBuf>,
+    /// The folder to keep the result in [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) results: Option<PathBuf>,
+    /// Keep no result
+    #[arg(long, conflicts_with = "results")]
+    pub(crate) no_save: bool,
+}
+
+/// What a workload may be told.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct WorkArguments {
+    /// The CPUs to run on, a list like 0-3,8, one thread each and all at once; `any` leaves it to the scheduler [default:
+    /// the last one for a workload of one thread, else as the workload says]
+    #[arg(long, value_name = "LIST", value_parser = place)]
+    pub(crate) cpus: Option<Place>,
+    /// How much work a trial is, as the workload counts it
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) iterations: Option<u64>,
+    /// Which database: postgresql, mariadb, and for commit also embedded [default: the one that is installed; embedded for commit]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) engine: Option<String>,
+    /// A server that runs already, as its clients take it; without one, a temporary one is made and removed
+    #[arg(long, value_name = "DSN")]
+    pub(crate) dsn: Option<String>,
+    /// How many rows to load
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) rows: Option<u64>,
+    /// How many sessions commit at once
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) sessions: Option<u64>,
+    /// The folder whose disk counts: the log, or the temporary server, is made in it [default: the temporary folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<String>,
+    /// Where the figure is in what a command prints: a regular expression with one group
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) metric: Option<String>,
+    /// Whether more or less of it is faster: a rate is better higher, a time lower [default: higher]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) better: Option<Direction>,
+    /// How long a trial may take
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// The command to measure
+    #[arg(value_name = "COMMAND", last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// One side of a comparison, where it is a workload.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct ArmArguments {
+    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) work: WorkArguments,
+}
+
+/// Where to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Wherever the scheduler puts it.
+    Any,
+    Cpus(CpuSet),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    Oracle,
+}
+
+/// Which way is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Direction {
+    Lower,
+    Higher,
+}
+
+impl From<Direction> for Better {
+    fn from(direction: Direction) -> Better {
+        match direction {
+            Direction::Lower => Better::Lower,
+            Direction::Higher => Better::Higher,
+        }
+    }
+}
+
+fn place(text: &str) -> Result<Place, String> {
+    if text == "any" { Ok(Place::Any) } else { cpu_list(text).map(Place::Cpus) }
+}
 
 /// The workload whose figure is one to compare between machines of one model.
 const COMPARED_WITH_PEERS: &str = "cpu-speed";
 
 pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<ExitCode> {
     if let Some(dialect) = options.print_sql {
-        return oracle::print(dialect, options);
+        return files::print_script(dialect, options);
     }
     if let Some(file) = &options.parse {
-        return oracle::parse(arguments, options, file);
+        return files::parse_output(arguments, options, file);
     }
     if !options.peers.is_empty() && options.workload.as_deref() != Some(COMPARED_WITH_PEERS) {
         bail!("--peers compares speeds of {COMPARED_WITH_PEERS}; name that workload");
     }
     // Before a trial: a mistake in a file is told at once.
-    let peers = peers::read(&options.peers)?;
+    let peers = files::read_peers(&options.peers)?;
     let allowed = host::probe::allowed()?;
     let arms = arms::planned(options, &allowed)?;
     if arms.is_empty() {
@@ -50,7 +174,7 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
     let Measured { record, outcome, file, shortfall } = measured;
     let mut report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
     report.shortfall = shortfall;
-    report.peers = peers::standing(&record, &peers);
+    report.peers = files::standing(&record, &peers);
     let printed = print(arguments, &report);
     // What went wrong with the trials comes before what went wrong with keeping them.
     let failed = outcome.err().filter(|it| !matches!(it, Failure::Stopped));
@@ -96,3 +220,16 @@ fn after(record: &Record, failure: &Failure) -> String {
         n => format!("the trial after {n} good ones failed"),
     }
 }
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock bench                           what there is to run
+  fullclock bench cpu-loop                  the CPU test, on the last CPU
+  fullclock bench cpu-loop --sweep          each CPU in turn: the slow core
+  fullclock bench cpu-loop --until 0.3%     until it is known that well
+  fullclock bench cpu-speed --peers t.json  is it as fast as its twin?
+  fullclock bench plsql-loop --engine postgresql     inside a server of its own
+  fullclock bench commit --sessions 64      group commit, and what it waits for
+  fullclock bench command --metric 'tps = ([0-9.]+)' -- pgbench -T 10
+  fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3'
+  fullclock bench --vs './query-v1' './query-v2' --cpus 3";

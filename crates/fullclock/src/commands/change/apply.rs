@@ -1,20 +1,55 @@
 //! `fullclock apply`: makes a change, all of it or nothing.
 
-use super::{asked, code, command_words, refuse_other_host};
+use super::plan::PlanArguments;
+use super::{StateArguments, asked, code, command_words, refuse_other_host};
 use crate::cli::Arguments;
-use crate::commands::bench;
-use crate::commands::change::options::{ApplyArguments, ProofArguments};
+use crate::commands::bench::{self, BenchArguments};
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
-use clap::Parser;
+use clap::{Args, Parser};
 use engine::change::apply::{Task, What};
 use engine::change::persist::{self, Lasting};
-use engine::change::prove::Proof;
-use engine::passwords;
+use engine::change::trial::Proof;
 use engine::results_folder::kept_in;
+use engine::secret;
+use facts::quantity;
 use rules::applied::Applied;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// What is to be changed, and for how long.
+#[derive(Args, Debug)]
+pub(crate) struct ApplyArguments {
+    #[command(flatten)]
+    pub(crate) plan: PlanArguments,
+    /// Print the plan and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Revert after this time unless `fullclock confirm` comes, even if this session is gone: 5m
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) confirm_within: Option<Duration>,
+    /// Make it last: files for sysctl, modprobe and systemd, each shown before it is written and taken away by revert
+    #[arg(long, conflicts_with = "confirm_within")]
+    pub(crate) persist: bool,
+    /// Measure a workload without and with the change, in trials of random order, and keep it only if it is not slower with
+    /// it: a workload of `fullclock bench` with its options, in quotes
+    #[arg(long, value_name = "WORKLOAD")]
+    pub(crate) prove: Option<String>,
+    /// Apply what an earlier `apply --persist` made to last; what its unit runs
+    #[arg(long, value_name = "CHANGE", hide = true, conflicts_with_all = ["what", "profiles", "persist", "confirm_within", "prove"])]
+    pub(crate) persisted: Option<String>,
+    #[command(flatten)]
+    pub(crate) state: StateArguments,
+}
+
+/// What `--prove` measures.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true)]
+pub(crate) struct ProofArguments {
+    #[command(flatten)]
+    pub(crate) bench: BenchArguments,
+}
 
 pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<ExitCode> {
     let is_asked = !options.plan.what.is_empty() || !options.plan.profiles.is_empty();
@@ -73,7 +108,7 @@ fn dry_run(arguments: &Arguments, options: &ApplyArguments) -> Result<ExitCode> 
 /// The trials that `--prove` asks for: a workload with its options, in one text.
 fn proof(workload: &str) -> Result<Proof> {
     let words = shlex::split(workload).context("--prove: a quote has nothing to end it")?;
-    passwords::refused("--prove", &words)?;
+    secret::refuse_secrets("--prove", &words)?;
     let options = ProofArguments::try_parse_from(&words)
         .map_err(|error| anyhow!("--prove {workload:?}: {}", error.to_string().trim_end()))?;
     let options = options.bench;
@@ -93,3 +128,11 @@ fn proof(workload: &str) -> Result<Proof> {
         folder: kept_in(options.no_save, options.results.as_deref())?,
     })
 }
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock apply governor=performance
+  fullclock apply --confirm-within 5m --profile database-latency
+  fullclock apply --persist stat-interval=10
+  fullclock apply --prove 'wakeup --cpus 2,3' cpu-dma-latency=20
+  fullclock apply --dry-run slow-governor";

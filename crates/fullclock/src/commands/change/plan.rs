@@ -2,13 +2,27 @@
 
 use super::{asked as named, code};
 use crate::cli::Arguments;
-use crate::commands::change::options::PlanArguments;
-use crate::output::{self};
+use crate::output;
 use anyhow::Result;
+use clap::Args;
 use engine::change::requested::{asked, planned};
 use host::{Answered, Once};
 use rules::plan::Plan;
 use std::process::ExitCode;
+
+/// What is to be changed.
+#[derive(Args, Debug)]
+pub(crate) struct PlanArguments {
+    /// Settings to change, `governor=performance` or `idle-state=C6:off@0-3`, or ids of findings to mend
+    #[arg(value_name = "SETTING=VALUE|FINDING")]
+    pub(crate) what: Vec<String>,
+    /// A profile: database-throughput, database-latency, powersave-night, /etc/fullclock/NAME.toml, or a path
+    #[arg(long = "profile", value_name = "NAME|FILE")]
+    pub(crate) profiles: Vec<String>,
+    /// Plan what can do harm, too: `fullclock explain SETTING` says which
+    #[arg(long)]
+    pub(crate) i_know: bool,
+}
 
 pub(crate) fn run(arguments: &Arguments, options: &PlanArguments) -> Result<ExitCode> {
     let plan = shown(arguments, options)?;
@@ -31,3 +45,11 @@ pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Pl
     })?;
     Ok(plan)
 }
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock plan                        what would mend the findings of an audit
+  fullclock plan slow-governor
+  fullclock plan governor=performance idle-state=C6:off@4-7
+  fullclock plan --profile database-latency
+  fullclock plan --host db7.host        for another host, from its capture";

@@ -1,14 +1,41 @@
-//! `fullclock status`: what is applied, who has changed it since, and what the next boot will do.
+//! `fullclock status` and `fullclock watch-drift`: what is applied, who changed it since, and what the next boot will do.
 
+use super::StateArguments;
 use crate::cli::Arguments;
-use crate::commands::change::options::StatusArguments;
-use crate::output::{self};
+use crate::output;
+use crate::tell::tell;
 use anyhow::Result;
+use clap::Args;
+use engine::change::drift;
 use engine::change::opened::program;
 use facts::change::{Standing, WrittenPlace};
+use facts::quantity;
 use host::Live;
 use host::change::{Access, Journal, Machine, standing};
 use std::process::ExitCode;
+use std::time::Duration;
+
+#[derive(Args, Debug)]
+pub(crate) struct StatusArguments {
+    /// Show changes that were reverted, too
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) state: StateArguments,
+}
+
+/// How to look for drift.
+#[derive(Args, Debug)]
+pub(crate) struct DriftArguments {
+    /// How often to look
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
+    pub(crate) interval: Duration,
+    /// For how long to look [default: until Ctrl-C]
+    #[arg(short, long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) duration: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) state: StateArguments,
+}
 
 pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<ExitCode> {
     let journal = Journal::open(&options.state.state_dir, Access::Read)?;
@@ -34,3 +61,20 @@ fn suspects() -> Vec<String> {
     let running = host.tuners.running(processes).into_iter();
     running.filter(|(it, _)| it.is_setter).map(|(it, _)| it.name.to_owned()).collect()
 }
+
+pub(crate) fn watch_drift(arguments: &Arguments, options: &DriftArguments) -> Result<ExitCode> {
+    let folder = &options.state.state_dir;
+    let has_drifted =
+        drift::watch(folder, options.interval, options.duration, &mut tell(arguments))?;
+    Ok(if has_drifted { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+pub(crate) const STATUS_EXAMPLES: &str = "\
+Examples:
+  fullclock status          what is applied, and who changed it since
+  fullclock status --json";
+
+pub(crate) const DRIFT_EXAMPLES: &str = "\
+Examples:
+  fullclock watch-drift             until Ctrl-C
+  fullclock watch-drift -d 10m      exit code 1 if something drifted";

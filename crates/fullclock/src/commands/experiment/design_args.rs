@@ -1,6 +1,6 @@
 //! What is asked for, as a design: a plan file or a case, and the words and options of the command line over it.
 
-use crate::commands::experiment::options::{ExperimentArguments, ShapeName};
+use crate::commands::experiment::{ExperimentArguments, ShapeName};
 use anyhow::{Context, Result, bail};
 use engine::experiment::{cases, plan_boots};
 use facts::HostView;

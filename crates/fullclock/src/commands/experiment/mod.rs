@@ -1,19 +1,101 @@
 //! `fullclock experiment`: settings by workloads, run in random order and settled by analysis, with a report.
 
 mod design_args;
-pub(super) mod options;
 mod study;
 
 pub(super) use study::{end, workloads};
 
-use super::change::{command_words, refuse_other_host};
+use super::change::{StateArguments, command_words, refuse_other_host};
 use crate::cli::Arguments;
-use crate::commands::experiment::options::{ExperimentArguments, ReportArguments};
 use crate::tell::tell;
 use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
 use engine::experiment::{Task, begin, earlier, reserve, resume};
+use facts::quantity::{self, percent};
 use host::Live;
+use lab::experiment::Experiment;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// What is varied, what is run in every combination, and how often.
+#[derive(Args, Debug)]
+pub(crate) struct ExperimentArguments {
+    /// Factors with their levels, governor=performance,powersave; or a plan (.toml), case:NAME, or `resume` and the id of a
+    /// study. load=idle,all-cores keeps every CPU busy that a trial does not run on and this program may use, those of
+    /// isolcpus= too; cpu=2,3 says where to run
+    #[arg(value_name = "FACTOR=LEVELS|PLAN|case:NAME|resume")]
+    pub(crate) what: Vec<String>,
+    /// What to run in every combination: a workload of `fullclock bench` with its options, or a command, in quotes; may be given
+    /// several times. Beside load=all-cores it needs CPUs of its own (--cpus) [default: cpu-loop and all-cores; with load,
+    /// cpu-loop alone]
+    #[arg(short, long = "workload", value_name = "WORKLOAD")]
+    pub(crate) workloads: Vec<String>,
+    /// Which combinations: all of them; the first levels and each other one alone; or a fraction of two-level factors
+    #[arg(long, value_name = "SHAPE")]
+    pub(crate) shape: Option<ShapeName>,
+    /// Trials of each arm, which run in blocks of two; three blocks are the fewest that tell anything [default: 16]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(6..=100_000))]
+    pub(crate) trials: Option<u32>,
+    /// Go on until every effect is known to this much either way, half its 95 % interval: 0.5%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) until: Option<f64>,
+    /// How often to boot each combination of what takes a reboot, like nohz-full=none,3: trials of one boot are one observation
+    /// [default: 4]
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) boots: Option<u32>,
+    /// Trials of each arm before the first that counts
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub(crate) warm_up: Option<u32>,
+    /// Rest between a change of settings and its trial: 2s
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) rest: Option<Duration>,
+    /// Take no longer than this: fewer trials, or a refusal where that leaves too few
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) budget: Option<Duration>,
+    /// End when a CPU is hotter than this, in degrees Celsius; and where nobody can tell, as with the next two
+    #[arg(long, value_name = "DEGREES")]
+    pub(crate) max_temperature: Option<f64>,
+    /// End when the hypervisor takes more than this of the CPUs of a trial
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) max_stolen: Option<f64>,
+    /// End when other tasks take more than this of the CPUs of a trial
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) max_other_load: Option<f64>,
+    /// Draw the order of the trials from this number: the same one, the same order; report.json has it [default: chance]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..Experiment::SEEDS))]
+    pub(crate) seed: Option<u64>,
+    /// Vary what can do harm, too: `fullclock explain SETTING` says which
+    #[arg(long)]
+    pub(crate) i_know: bool,
+    /// Print the arms and how long they take, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The folder to keep studies in [default: experiments in /var/lib/fullclock as root, or in ~/.local/state/fullclock]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateArguments,
+}
+
+/// Which combinations are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShapeName {
+    Full,
+    OneAtATime,
+    Fraction,
+}
+
+/// Which study to report.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArguments {
+    /// The folder of a study, or its result
+    #[arg(value_name = "STUDY")]
+    pub(crate) study: PathBuf,
+    /// The folder to write to [default: that of the study]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) to: Option<PathBuf>,
+}
 
 pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Result<ExitCode> {
     refuse_other_host(arguments)?;
@@ -81,3 +163,19 @@ pub(super) fn report(arguments: &Arguments, options: &ReportArguments) -> Result
     study::report(arguments, &record, to, &|it| study::words(arguments, it))?;
     Ok(ExitCode::SUCCESS)
 }
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock experiment governor=performance,powersave
+  fullclock experiment turbo=on,off load=idle,all-cores -w 'wakeup --cpus 2,3'
+  fullclock experiment idle-state.C6=on,off turbo=on,off --budget 10m
+  fullclock experiment cpu=2,3 -w cpu-loop     the same on two CPUs
+  fullclock experiment plan.toml --dry-run
+  fullclock experiment case:tick               a published case, on this machine
+  fullclock experiment nohz-full=none,3        in parts, a reboot before each
+  fullclock experiment resume                  the latest that is not whole";
+
+pub(crate) const REPORT_EXAMPLES: &str = "\
+Examples:
+  fullclock report /var/lib/fullclock/experiments/20261122T101500Z-governor
+  fullclock report . --to /tmp/ticket";

@@ -7,7 +7,7 @@ use crate::commands::change::code;
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use engine::experiment::Ran;
-use engine::passwords;
+use engine::secret;
 use lab::bench::PlannedArm;
 use lab::experiment::Design;
 use lab::experiment::analysis::analyse;
@@ -30,7 +30,7 @@ pub(in crate::commands) type Words<'a> = dyn Fn(&Study<'_>) -> Result<String> + 
 pub(in crate::commands) fn workloads(design: &Design) -> Result<Vec<PlannedArm>> {
     let allowed = host::probe::allowed()?;
     let of = |text: &String| {
-        passwords::refused_in("--workload", text)?;
+        secret::refuse_secrets_in("--workload", text)?;
         bench::arms::of_text(text, text, &allowed).with_context(|| format!("--workload {text:?}"))
     };
     design.workloads.iter().map(of).collect()

@@ -1,15 +1,34 @@
 //! `fullclock ipmi latency`: every round trip to the controller, and what waiting for them took of a CPU.
 
-use crate::cli::Arguments;
-use crate::commands::ipmi::options::LatencyArguments;
-use crate::output::{self};
+use crate::cli::{Arguments, cpu_list};
+use crate::output;
 use anyhow::{Result, bail};
+use clap::Args;
 use engine::interrupt::Interrupt;
 use engine::ipmi::latency::{Session, Wanted, occupy};
+use facts::{CpuSet, quantity};
 use host::Live;
 use lab::failure::Failure;
 use report::ipmi::{latency_json, latency_text};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How often it is asked, and under which load.
+#[derive(Args, Debug)]
+pub(crate) struct LatencyArguments {
+    /// How many round trips of each kind
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) count: u64,
+    /// Ask once more while every CPU is busy: kipmi0 is the last to get one, and answers wait for it; only out of production
+    #[arg(long)]
+    pub(crate) load: bool,
+    /// The CPUs that whoever asks stays on, a list like 0-3,8
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// Give up after this long, and show what there is
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) timeout: Option<Duration>,
+}
 
 pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<ExitCode> {
     let host = host::view(&Live::this_machine());

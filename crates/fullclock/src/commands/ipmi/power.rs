@@ -1,15 +1,30 @@
 //! `fullclock ipmi power`: what the board draws against the controller's limit, and PROCHOT# at the same moments.
 
 use crate::cli::Arguments;
-use crate::commands::ipmi::options::PowerArguments;
-use crate::output::{self};
+use crate::output;
 use anyhow::{Result, ensure};
+use clap::Args;
 use engine::interrupt::Interrupt;
 use engine::ipmi::power::Session;
+use facts::quantity;
 use host::Live;
 use report::ipmi::power::{json, text};
 use std::process::ExitCode;
 use std::time::Duration;
+
+/// For how long, and how often.
+#[derive(Args, Debug)]
+pub(crate) struct PowerArguments {
+    /// For how long; Ctrl-C ends it earlier, with what there is
+    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = quantity::duration)]
+    pub(crate) duration: Duration,
+    /// The time between two samples, 100ms at least
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
+    pub(crate) interval: Duration,
+    /// How long the controller may take over one answer
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = quantity::duration)]
+    pub(crate) timeout: Duration,
+}
 
 /// No controller measures more often.
 const SHORTEST: Duration = Duration::from_millis(100);

@@ -1,25 +1,63 @@
 //! `fullclock ipmi tune`: which limit of polling suits this controller, by an experiment.
 
 use crate::cli::Arguments;
-use crate::commands::change::{apply, command_words, refuse_other_host};
+use crate::commands::change::{StateArguments, apply, command_words, refuse_other_host};
 use crate::commands::experiment;
-use crate::commands::ipmi::options::TuneArguments;
-use crate::output::{self};
+use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
 use engine::change::apply::{Task, What};
 use engine::experiment::{Task as StudyTask, begin, reserve};
 use engine::ipmi::tune::{self, Sweep};
-use facts::HostView;
+use facts::{HostView, quantity};
 use host::Live;
-use lab::experiment::Tuning;
+use lab::experiment::{Experiment, Tuning};
 use lab::ipmi::{Model, Polling};
 use report::experiment::Study;
 use report::ipmi::{tune_json, tune_text};
 use rules::plan::Request;
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// Which limits are tried, how often, and what becomes of the best.
+#[derive(Args, Debug)]
+pub(crate) struct TuneArguments {
+    /// Limits in microseconds, with commas between; 0 is none, and the others are compared with the first
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,2000,1000,500,200,100,50", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub(crate) limits: Vec<u32>,
+    /// Leave the other CPUs alone: no trials beside load
+    #[arg(long)]
+    pub(crate) no_load: bool,
+    /// Trials of each limit and load, in blocks of two
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(6..=100_000))]
+    pub(crate) trials: u32,
+    /// Round trips of each kind in a trial
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) iterations: u64,
+    /// Take no longer than this: fewer trials, or a refusal where that leaves too few
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) budget: Option<Duration>,
+    /// Apply the knee, until the next boot
+    #[arg(long)]
+    pub(crate) apply: bool,
+    /// Apply the knee, and make it last
+    #[arg(long, conflicts_with = "apply")]
+    pub(crate) persist: bool,
+    /// Print the trials and how long they take, and change nothing
+    #[arg(long, conflicts_with_all = ["apply", "persist"])]
+    pub(crate) dry_run: bool,
+    /// Draw the order of the trials from this number: the same one, the same order [default: chance]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..Experiment::SEEDS))]
+    pub(crate) seed: Option<u64>,
+    /// The folder to keep the study in [default: experiments in /var/lib/fullclock]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateArguments,
+}
 
 pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<ExitCode> {
     let host = host::view(&Live::this_machine());
@@ -93,7 +131,7 @@ fn forecast(
     })
 }
 
-/// The limits and loads that were asked for.
+/// The requested limits and loads.
 fn sweep(options: &TuneArguments) -> Sweep<'_> {
     Sweep {
         limits: &options.limits,

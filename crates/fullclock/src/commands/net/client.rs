@@ -1,20 +1,140 @@
 //! `fullclock net client`: measures the wire to a server, one message size after the other.
 
-use super::options::{self, ClientArguments};
 use super::page;
-use crate::cli::Arguments;
+use crate::cli::{Arguments, cpu_list};
 use crate::output::{self, Progress};
 use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
 use engine::interrupt::Interrupt;
 use engine::net::TOKEN;
-use engine::net::ceiling::Face;
+use engine::net::adapter::Face;
 use engine::net::client::{Client, Device, Event, Measured, Plan, ZeroCopy};
 use engine::secret;
+use facts::{Bytes, CpuSet, quantity};
 use lab::net::perftest::{FEWEST_ITERATIONS, ITERATIONS};
 use lab::net::protocol::{Amount, Task, Test, Transport};
+use lab::net::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, sizes};
 use rules::ceiling::{Ceiling, Given};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+
+/// What is measured, and against which server.
+#[derive(Args, Debug)]
+pub(crate) struct ClientArguments {
+    /// Where `fullclock net server` listens; port 7079 unless it names one
+    #[arg(value_name = "HOST[:PORT]")]
+    pub(crate) server: String,
+    /// What carries the data
+    #[arg(long, value_name = "NAME", default_value = "tcp")]
+    pub(crate) transport: TransportName,
+    /// What the test goes over on this end: the RDMA port mlx5_0 or mlx5_0/1 [default: the only one with a link]; over TCP the
+    /// adapter whose ceiling is told beside the figures
+    #[arg(long, value_name = "NAME")]
+    pub(crate) device: Option<String>,
+    /// What is measured
+    #[arg(long, value_name = "NAME", default_value = "write-bw")]
+    pub(crate) test: TestName,
+    /// The sizes of messages: powers of two from 2 to 8388608 with commas between, or all of them
+    #[arg(long, value_name = "all|LIST", default_value = "all", value_parser = Sizes::parse)]
+    pub(crate) sizes: Sizes,
+    /// So many messages of each size over each stream [default: over RDMA 1000, as perftest has it]
+    #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..=MOST_ITERATIONS))]
+    pub(crate) iterations: Option<u64>,
+    /// For so long with each size, at most 10 minutes; over RDMA whole seconds [default: over TCP 1s]
+    #[arg(short, long, value_name = "TIME", value_parser = time)]
+    pub(crate) duration: Option<Duration>,
+    /// How many connections carry data at once
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STREAMS)))]
+    pub(crate) streams: u32,
+    /// Send without copying: the kernel hands the pages of a file in memory to the connection (sendfile(2)), as of data that
+    /// nobody changes. Throughput over TCP only. Where it was measured, over loopback and virtual adapters, it moved no more
+    #[arg(long, value_name = "WHEN", default_value = "off")]
+    pub(crate) zero_copy: ZeroCopyName,
+    /// The CPUs that this end's threads take turns on, a list like 0-3,8 [default: where the scheduler puts them]
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// A copy of the server's file with its token [default: net.token in /var/lib/fullclock as root, or in
+    /// ~/.local/state/fullclock]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Write a page for a browser as well: figures, clocks and ledgers of both ends in one file that needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Print lines of CSV
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+/// What carries the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TransportName {
+    /// Connections of the kernel's TCP
+    Tcp,
+    /// RDMA, by the programs of perftest, which both ends need; they use TCP ports from 18515 on, too
+    Rdma,
+}
+
+/// When data are sent without copying them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ZeroCopyName {
+    /// Of messages of 65536 bytes and more that move faster so in two short trials before the size is measured
+    Auto,
+    /// Always
+    On,
+    /// Never: every message is a write(2)
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestName {
+    /// The client sends, the server counts what arrives
+    WriteBw,
+    /// The server sends, the client counts what arrives
+    ReadBw,
+    /// The client sends, the server names the memory for each message; over TCP write-bw is that
+    SendBw,
+    /// A message there and one back, in turn: half of the time
+    Latency,
+}
+
+/// The sizes of messages, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes(pub(crate) Vec<Bytes>);
+
+impl Sizes {
+    fn parse(text: &str) -> Result<Sizes, String> {
+        sizes(text).map(Sizes)
+    }
+}
+
+impl From<TransportName> for Transport {
+    fn from(transport: TransportName) -> Transport {
+        match transport {
+            TransportName::Tcp => Transport::Tcp,
+            TransportName::Rdma => Transport::Rdma,
+        }
+    }
+}
+
+impl From<TestName> for Test {
+    fn from(test: TestName) -> Test {
+        match test {
+            TestName::WriteBw => Test::WriteBw,
+            TestName::ReadBw => Test::ReadBw,
+            TestName::SendBw => Test::SendBw,
+            TestName::Latency => Test::Latency,
+        }
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let time = quantity::duration(text)?;
+    if time > LONGEST {
+        return Err(format!("{text:?} is too long: at most 10m for each size"));
+    }
+    Ok(time)
+}
 
 pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<ExitCode> {
     if options.csv && arguments.output.json {
@@ -28,7 +148,7 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     let interrupt = Interrupt::listen()?;
     let client = Client::connect(&options.server, &token, plan.clone())?;
     let over = over(arguments, options, &client)?;
-    let mut progress = Sizes::of(arguments, &plan);
+    let mut progress = SizeProgress::of(arguments, &plan);
     let mut tell = |event| {
         progress.show(event);
         Ok(())
@@ -50,7 +170,7 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is asked for. Errors: neither our streams nor perftest can do that.
+/// The requested test. Errors: neither our streams nor perftest can do that.
 fn plan(options: &ClientArguments) -> Result<Plan> {
     let task = Task {
         transport: options.transport.into(),
@@ -62,9 +182,9 @@ fn plan(options: &ClientArguments) -> Result<Plan> {
     }
     let amount = amount(options, task)?;
     let zero_copy = match options.zero_copy {
-        options::ZeroCopy::Auto => ZeroCopy::Auto,
-        options::ZeroCopy::On => ZeroCopy::On,
-        options::ZeroCopy::Off => ZeroCopy::Off,
+        ZeroCopyName::Auto => ZeroCopy::Auto,
+        ZeroCopyName::On => ZeroCopy::On,
+        ZeroCopyName::Off => ZeroCopy::Off,
     };
     if zero_copy == ZeroCopy::On && !task.sends_streams() {
         bail!(
@@ -114,23 +234,23 @@ fn over(
     }
 }
 
-/// How far a test is, for whoever watches.
-struct Sizes {
+/// Shows the progress of a test.
+struct SizeProgress {
     /// While sizes are measured.
     progress: Option<Progress>,
     /// How long a size takes, where that is known.
     each: Option<Duration>,
 }
 
-impl Sizes {
-    fn of(arguments: &Arguments, plan: &Plan) -> Sizes {
+impl SizeProgress {
+    fn of(arguments: &Arguments, plan: &Plan) -> SizeProgress {
         let each = match plan.amount {
             Amount::Time(ns) => Some(Duration::from_nanos(ns)),
             Amount::Iterations(_) => None,
         };
         let n_sizes = u32::try_from(plan.sizes.len()).unwrap_or(u32::MAX);
         let whole = each.map(|it| it.saturating_mul(n_sizes));
-        Sizes { progress: Some(Progress::new(&arguments.output, false, whole)), each }
+        SizeProgress { progress: Some(Progress::new(&arguments.output, false, whole)), each }
     }
 
     fn show(&mut self, event: Event) {
@@ -146,4 +266,23 @@ impl Sizes {
 
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock net client db2                      what arrives at db2, by size
+  fullclock net client db2 --test latency --sizes 64,8192 -n 10000
+  fullclock net client db2 --test read-bw --streams 4 --cpus 0-3 -d 5s
+  fullclock net client db2 --transport rdma --test read-bw   as ib_read_bw -a
+  fullclock net client db2 --csv > tcp.csv; fullclock net curve tcp.csv";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_takes_ten_minutes_at_most() {
+        assert_eq!(time("10m"), Ok(Duration::from_secs(600)));
+        assert!(time("601s").unwrap_err().contains("at most 10m"));
+    }
 }

@@ -1,18 +1,49 @@
 //! `fullclock net curve`: what a test by message size says.
 
-use super::page;
+use super::{GivenArguments, page};
 use crate::cli::Arguments;
 use crate::commands::bytes_of;
-use crate::commands::net::options::CurveArguments;
-use crate::output::{self};
+use crate::output;
 use anyhow::{Context, Result, bail};
-use engine::net::ceiling::Face;
+use clap::Args;
+use engine::net::adapter::Face;
+use facts::links::infiniband::Rate;
+use facts::links::pcie::Speed;
 use facts::links::perftest::{Curve, LARGEST_TEXT};
 use facts::{Fact, Missing};
 use report::net::Measured;
 use rules::ceiling::{Ceiling, Given, Largest, infiniband, slot};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// What was measured, and over what.
+#[derive(Args, Debug)]
+pub(crate) struct CurveArguments {
+    /// What perftest printed, or CSV; /dev/stdin is what is piped in
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The port or interface that it was measured over: mlx5_0, mlx5_0/1, eth0
+    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["rate", "pcie"])]
+    pub(crate) device: Option<String>,
+    /// The rate of the InfiniBand port, as /sys/class/infiniband/*/ports/*/rate shows it: 56 Gb/sec (4X FDR)
+    #[arg(long, value_name = "RATE", value_parser = |it: &str| Rate::parse(it).map_err(|it| it.to_string()))]
+    pub(crate) rate: Option<Rate>,
+    /// The slot of the adapter, as `lspci -vv` shows it (LnkSta): 8 GT/s x16
+    #[arg(long, value_name = "LINK", value_parser = |it: &str| Speed::parse(it).map_err(|it| it.to_string()))]
+    pub(crate) pcie: Option<Speed>,
+    /// Write a page for a browser as well, in one file that needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) given: GivenArguments,
+}
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  ib_read_bw -a db2 > read.txt; fullclock net curve read.txt --device mlx5_0
+  fullclock net curve read.txt --host db7.host --device mlx5_0/1
+  fullclock net curve read.csv --rate '40 Gb/sec (4X QDR)' --pcie '5 GT/s x8'
+  fullclock net curve latency.txt          where it does not rise as it should";
 
 pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<ExitCode> {
     page::check(options.report.as_deref())?;

@@ -1,7 +1,7 @@
 //! Readings as lines on standard output.
 
 use crate::cli::Arguments;
-use crate::commands::watch::options::WatchArguments;
+use crate::commands::watch::WatchArguments;
 use crate::output;
 use anyhow::{Context, Result};
 use engine::interrupt::Interrupt;
@@ -93,7 +93,7 @@ fn wait(watched: &Watched, workload: Option<&Workload>, interrupt: &Interrupt) -
     }
 }
 
-/// Lines in the format that was asked for.
+/// Lines in the requested format.
 struct Lines<'a> {
     arguments: &'a Arguments,
     options: &'a WatchArguments,
@@ -172,7 +172,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Says what has to be said beside the values.
+/// Prints the notes of a reading.
 fn note_all(arguments: &Arguments, notes: &[String]) {
     notes.iter().for_each(|note| output::note(&arguments.output, note));
 }

@@ -1,25 +1,74 @@
 //! `fullclock watch`: this machine, or a recording of one, interval by interval.
 //!
-//! On a terminal it is a screen; elsewhere, and where a format or a number of intervals is asked for, lines.
+//! On a terminal it is a screen; elsewhere, and where a format or a number of intervals is requested, lines.
 
 mod feed;
 mod lines;
-pub(super) mod options;
 mod screen;
 
-use crate::cli::Arguments;
-use crate::commands::watch::options::{Probe, WatchArguments};
+use crate::cli::{Arguments, cpu_list};
 use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
 use engine::interrupt::Interrupt;
 use engine::measure::choice::within;
 use engine::measure::command::exit_code;
 use engine::sampling::{Plan, Replay, Watched};
+use facts::{CpuSet, quantity};
 use host::tape::{Existing, Writer};
 use host::{Live, Recording};
 use report::samples::Selection;
 use rules::watch::{Probing, View};
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// What is shown, and how.
+#[derive(Args, Debug)]
+pub(crate) struct WatchArguments {
+    /// The time between two samples: 500ms, 1s, 2m
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
+    pub(crate) interval: Duration,
+    /// Print one interval and exit
+    #[arg(long, conflicts_with_all = ["count", "command"])]
+    pub(crate) once: bool,
+    /// Print that many intervals and exit
+    #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "command", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    /// The metrics to show, by id: busy,busy-mhz,interrupts:LOC [default: all that are known here]
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+    /// Print CSV
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// The CPUs to show, a list like 0-3,8 [default: all that are online]
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// Where no counter shows the clock, whether to probe it: auto does so on busy CPUs, for 1 ms of an interval
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) probe: Probe,
+    /// Keep every sample in FILE, for --replay and `fullclock ledger --from`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Let --record replace FILE where there is one
+    #[arg(long, requires = "record")]
+    pub(crate) overwrite: bool,
+    /// Show a recording
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "interval", "probe", "command"])]
+    pub(crate) replay: Option<PathBuf>,
+    /// A command to run and watch
+    #[arg(value_name = "COMMAND", last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// When to probe the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Probe {
+    Auto,
+    Always,
+    Never,
+}
 
 pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<ExitCode> {
     if options.csv && arguments.output.json {
@@ -82,3 +131,13 @@ fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
     let (interval, cpus) = (options.interval, options.cpus.clone());
     Ok(Watched::begin(live, host, Plan { interval, cpus, view, probing }, tape)?)
 }
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock watch                             the screen, a sample a second
+  fullclock watch -i 5s --record friday.tape  the same, and every sample kept
+  fullclock watch --replay friday.tape
+  fullclock watch --once                      one interval as a table
+  fullclock watch --json -n 60 > minute.json  an object a line
+  fullclock watch --columns busy,busy-mhz,steal --cpus 0-7 | tee log
+  fullclock watch -- pgbench -T 60            until the command ends";

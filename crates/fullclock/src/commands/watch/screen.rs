@@ -2,7 +2,7 @@
 
 use super::feed::{self, News, Player};
 use crate::cli::Arguments;
-use crate::commands::watch::options::WatchArguments;
+use crate::commands::watch::WatchArguments;
 use crate::output::{self};
 use crate::tui::{Effect, Feed, Message, Screen, State, Theme, message};
 use anyhow::{Context, Result, anyhow};
@@ -155,7 +155,7 @@ fn thread(
     thread.map_err(|error| anyhow!(host::thread::refusal(&error)))
 }
 
-/// A screen and what runs behind it.
+/// A screen, and the command and threads that run while it is shown.
 struct Session {
     effect: Sender<Effect>,
     interrupt: Interrupt,
@@ -189,7 +189,7 @@ impl Session {
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             };
             let has_news = first.is_some();
-            // What waits is drawn once: keys that repeat, readings behind a slow terminal.
+            // Waiting messages are drawn once: repeated keys, readings queued by a slow terminal.
             for telling in first.into_iter().chain(told.try_iter()) {
                 match Session::take(&mut state, telling)? {
                     Effect::None => {}

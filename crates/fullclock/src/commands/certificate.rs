@@ -1,0 +1,156 @@
+//! `fullclock certificate`: a page that shows what one change did, for those who approve it or fix it.
+//!
+//! The verdict is that of `fullclock compare`. The journal is that of the machine this runs on; results name no machine, so
+//! that it is unknown whether they are of the same one.
+
+use super::change::StateArguments;
+use super::{bytes_of, compare};
+use crate::cli::Arguments;
+use crate::output;
+use crate::page_file::{self, Kind};
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use engine::change::opened::program;
+use engine::clock::since_1970;
+use host::change::{Access, Journal, Machine};
+use lab::compare::Side;
+use lab::comparison::{Comparison, between, within};
+use lab::record::Record;
+use lab::store::read_from;
+use report::certificate::{Certificate, Change, Data, sha256};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Args, Debug)]
+pub(crate) struct CertificateArguments {
+    /// The result from before the change, or the one result that holds both (`apply --prove`, `bench --vs`): a file, or an id
+    /// that `fullclock history` shows, or as much of its beginning as no other has
+    #[arg(value_name = "BEFORE")]
+    pub(crate) before: PathBuf,
+    /// The result from after it
+    #[arg(value_name = "AFTER")]
+    pub(crate) after: Option<PathBuf>,
+    /// The change, as `fullclock status --all` names it [default: the settings in which the machines of both differ]
+    #[arg(long, value_name = "CHANGE")]
+    pub(crate) change: Option<String>,
+    /// The file to write; one that is there and is no certificate is left alone
+    #[arg(long, value_name = "FILE", default_value = "certificate.html")]
+    pub(crate) to: PathBuf,
+    /// Write over any file
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The folder of the results that ids are of [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateArguments,
+}
+
+/// The kind of the page.
+const KIND: Kind = Kind {
+    noun: "certificate",
+    option: "--to",
+    force: Some("--force"),
+    is_one: report::certificate::is_certificate,
+};
+
+pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Result<ExitCode> {
+    let results = options.results.as_deref();
+    let mut data: Vec<Data> = Vec::new();
+    let mut records: Vec<Record> = Vec::new();
+    for given in std::iter::once(&options.before).chain(&options.after) {
+        let (file, record) = read_data(&compare::file(given, results)?)?;
+        if record.experiment.is_some() {
+            bail!("{} is a study of settings; `fullclock report` writes its page", file.name);
+        }
+        data.push(file);
+        records.push(record);
+    }
+    let (sides, comparison) = compared(&records, &data)?;
+    let change = match &options.change {
+        Some(id) => Some(change_of(&options.state.state_dir, id)?),
+        None => None,
+    };
+    let written = report::change::moment(since_1970());
+    let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written)
+        .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
+    let page = report::certificate::page(&certificate);
+    page_file::write(&options.to, &page, &KIND, options.force)?;
+    let text = if arguments.output.json {
+        report::certificate::json(&certificate, &options.to)?
+    } else {
+        let style = output::style(arguments.output.color);
+        report::certificate::text(&certificate, &options.to, style)
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The two results or arms, called before and after, and their comparison.
+fn compared<'a>(records: &'a [Record], data: &[Data]) -> Result<([Side<'a>; 2], Comparison)> {
+    let name = |at: usize| data.get(at).map_or("", |it| it.name.as_str());
+    let side = |name, record, arm| Side { name, record, arm };
+    match records {
+        [one] if one.arms.len() == 2 => {
+            let sides = [0, 1].map(|arm| side(&*one.arms[arm].name, one, arm));
+            let comparison = within(one).pop().context("there is no second arm")?;
+            Ok((sides, comparison))
+        }
+        [one] => bail!(
+            "{} has {}; a certificate is of two: give the result from after the change, too",
+            name(0),
+            if one.arms.len() == 1 {
+                "one arm".to_owned()
+            } else {
+                format!("{} arms", one.arms.len())
+            }
+        ),
+        [before, after] => {
+            let sides = [side("before", before, 0), side("after", after, 0)];
+            let [a, b] = sides;
+            let context = || format!("{} and {}", name(0), name(1));
+            let comparison = between(a, b).map_err(|why| anyhow!(why)).with_context(context)?;
+            Ok((sides, comparison))
+        }
+        _ => bail!("give one result or two"),
+    }
+}
+
+/// The change that `id` names, `7` or `0007`, from the journal, with the state of each place that it wrote.
+fn change_of(folder: &Path, id: &str) -> Result<Change> {
+    let journal = Journal::open(folder, Access::Read)?;
+    let change = recorded_change(&journal, id);
+    change.with_context(|| format!("--change {id}, in the journal of {}", folder.display()))
+}
+
+fn recorded_change(journal: &Journal, id: &str) -> Result<Change> {
+    let recorded = journal.change(id)?.clone();
+    let groups = journal.groups(&recorded.id)?;
+    let lines = journal.lines(&recorded.id)?;
+    let machine = Machine::this(program()?);
+    let of_command = journal.changes().iter().filter(|it| it.command == recorded.command);
+    let same_command = of_command.map(|it| it.when).collect();
+    let mut all = host::change::standing(&machine, journal, true)?;
+    let place = all.iter().position(|it| it.recorded.id == recorded.id);
+    let shown = all.swap_remove(place.context("it is not among the changes of the journal")?);
+    Ok(Change { shown, groups, lines, same_command })
+}
+
+/// The largest result: a trial takes some kilobytes.
+const LARGEST: u64 = 1 << 30;
+
+/// A result, and what identifies its file. It is read once, so that what is hashed is what is judged.
+fn read_data(path: &Path) -> Result<(Data, Record)> {
+    let bytes = bytes_of(path, LARGEST)?
+        .with_context(|| format!("{} is 1 GiB or larger, which no result is", path.display()))?;
+    let record = read_from(path, &bytes)?;
+    let data = Data { name: path.display().to_string(), size: bytes.len(), sha256: sha256(&bytes) };
+    Ok((data, record))
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fullclock certificate before.json after.json       what differs is the change
+  fullclock certificate 20261120T1543 20261121 --change 7 --to CHG-4711.html
+  fullclock certificate proof.json --change 7        what apply --prove kept
+  fullclock certificate old-firmware.json new-firmware.json";
