@@ -44,10 +44,9 @@ impl<'a> Moment<'a> {
         }
         let trials = self.side.record.trials.iter().filter(|it| it.arm == self.side.arm);
         let lines = trials.filter_map(|it| it.surroundings.value()).flat_map(|it| &it.ledger);
-        let reason = lines
+        lines
             .filter(|it| it.loss == loss)
-            .find_map(|it| Some(format!("unknown: {}", it.share.reason()?)));
-        reason
+            .find_map(|it| Some(format!("unknown: {}", it.share.reason()?)))
     }
 
     fn share_of(&self, loss: &str) -> Option<f64> {
