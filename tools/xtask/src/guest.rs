@@ -52,7 +52,7 @@ fn usage() -> String {
         .collect();
     format!(
         "expected: cargo xtask guest --boot MACHINE [--with PROGRAM]... -- SCRIPT\n\n\
-         A script can call the functions of tools/bench/guest/faults.sh. \
+         A script can call the functions of tools/testbench/guest/faults.sh. \
          Machines:{machines}"
     )
 }

@@ -14,7 +14,7 @@ await() {
     done
 }
 
-# Name of the fault, its number and how many answers have it, as tools/bench/src/bmc/controller.rs counts them.
+# Name of the fault, its number and how many answers have it, as tools/testbench/src/bmc/controller.rs counts them.
 fault() {
     echo "$1 from $(rounds)" >&2
     maker 1 "$2" "$3"

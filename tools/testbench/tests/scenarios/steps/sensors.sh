@@ -1,4 +1,4 @@
-# Tells the bench's controller what to do, by a command of its maker: see tools/bench/src/bmc/controller.rs.
+# Tells the bench's controller what to do, by a command of its maker: see tools/testbench/src/bmc/controller.rs.
 maker() {
     ipmitool raw 0x30 "$@" >&2
 }
