@@ -1,4 +1,4 @@
-//! What happens while the program works, for whoever watches: a terminal, a page or a test.
+//! Events that the engine reports while it works. A terminal, a page or a test consumes them.
 
 use facts::change::{Write, Written, WrittenPlace};
 use lab::experiment::{Combination, Design};
@@ -7,7 +7,7 @@ use rules::plan::Plan;
 use std::path::Path;
 use std::time::Duration;
 
-/// Something that happens. What comes of the work is no event: it is returned at the end.
+/// Something that happens. The result of the work is not an event: it is returned at the end.
 pub enum Event<'a> {
     /// Something that users should know.
     Note(String),
@@ -61,5 +61,5 @@ pub struct StudyPlan<'a> {
     pub is_run: bool,
 }
 
-/// Takes events. An error ends the work: it comes from whoever shows them, as where the reader of a pipe is gone.
+/// Consumes events. An error ends the work: the event could not be shown, for example because the reader of a pipe is gone.
 pub type Tell<'a> = dyn FnMut(Event<'_>) -> anyhow::Result<()> + 'a;

@@ -54,7 +54,7 @@ impl<'a, 't> Session<'a, 't> {
         }
     }
 
-    /// Tells of something that went wrong.
+    /// Reports an error that does not end the study.
     pub(super) fn trouble(&mut self, error: anyhow::Error) -> anyhow::Result<()> {
         (self.tell)(Event::Trouble(error))
     }
