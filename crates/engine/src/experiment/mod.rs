@@ -17,12 +17,11 @@ pub use boots::plan as plan_boots;
 pub use folder::read;
 pub use load::{Busy, occupy};
 pub use resume::{Earlier, earlier, resume};
-pub use trial_env::{reserve, under};
+pub use trial_env::{Reserved, reserve, under};
 
 use crate::Tell;
 use crate::interrupt::Interrupt;
 use anyhow::Result;
-use facts::HostView;
 use folder::{Place, folder};
 use host::change::Changer;
 use lab::bench::{Plan, PlannedArm};
@@ -42,6 +41,8 @@ pub struct Task<'a> {
     pub seed: Option<u64>,
     /// The folder of all studies; where it is `None`, the one in the folder of results.
     pub results: Option<&'a Path>,
+    /// Where the journal of changes is.
+    pub state_dir: &'a Path,
     /// The words of the user's command, for the journal.
     pub command: Vec<String>,
 }
@@ -78,12 +79,12 @@ fn is_void(record: &Record) -> bool {
 pub fn begin(
     design: Design,
     workloads: &[PlannedArm],
-    host: &HostView,
-    changer: Option<Changer>,
+    machine: Reserved,
     task: &Task<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<Option<Ran>> {
-    let mut study = Study::of(design, workloads, host, task.i_know)?;
+    let Reserved { host, changer } = machine;
+    let mut study = Study::of(design, workloads, &host, task.i_know)?;
     let interrupt = Interrupt::listen()?;
     study.fit(&interrupt, tell)?;
     let plan = study.plan(task.seed.unwrap_or_else(|| fastrand::u64(..Experiment::SEEDS)))?;

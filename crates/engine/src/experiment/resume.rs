@@ -2,12 +2,11 @@
 
 use super::folder::{folder, journal_in, journals, read};
 use super::study::Study;
-use super::{Ran, RunContext, Start, Task, boots};
+use super::{Ran, Reserved, RunContext, Start, Task, boots};
 use crate::interrupt::Interrupt;
 use crate::{Event, Tell};
 use anyhow::{Context, Result, bail};
 use facts::HostView;
-use host::change::Changer;
 use lab::bench::{Plan, PlannedArm};
 use lab::experiment::Experiment;
 use lab::record::{Fingerprint, Record};
@@ -52,11 +51,12 @@ pub fn earlier(results: Option<&Path>, name: Option<&str>) -> Result<Earlier> {
 pub fn resume(
     earlier: Earlier,
     workloads: &[PlannedArm],
-    host: &HostView,
-    changer: Option<Changer>,
+    machine: Reserved,
     task: &Task<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<Option<Ran>> {
+    let Reserved { host, changer } = machine;
+    let host = &host;
     let experiment = earlier.experiment()?.clone();
     let record = &earlier.record;
     match experiment.design.boots {

@@ -1,5 +1,6 @@
 //! The machine as each arm wants it: its settings in force and its load on, for one trial.
 
+use super::Task;
 use super::background_load::Loads;
 use super::load::Busy;
 use crate::change::trial::{fixes_fault, with_change, with_no_change};
@@ -37,12 +38,31 @@ pub(super) fn may_vary() -> Result<()> {
     opened::may_change().context("settings are varied")
 }
 
-/// Takes back what a run that was killed left changed, before anything is planned from the machine as it is found, and reserves
-/// the machine: until the study ends, others may only revert and confirm, between its trials. Users who may not change the machine
-/// have changed nothing, and have no journal.
+/// This machine as a study finds it.
+pub struct Reserved {
+    pub(super) host: HostView,
+    /// Held until the study ends; `None` without root, and for a study that is only planned.
+    pub(super) changer: Option<Changer>,
+}
+
+impl Reserved {
+    /// The machine before anything is changed.
+    pub fn host(&self) -> &HostView {
+        &self.host
+    }
+}
+
+/// Undoes what a killed run left changed, reserves the machine, and looks at it. Until the study ends, others can only revert and
+/// confirm, between its trials. A study that is only planned reserves nothing.
 ///
 /// Error: a change awaits confirmation.
-pub fn reserve(state_dir: &Path, tell: &mut Tell<'_>) -> Result<Option<Changer>> {
+pub fn reserve(task: &Task<'_>, tell: &mut Tell<'_>) -> Result<Reserved> {
+    let changer = if task.dry_run { None } else { changer(task.state_dir, tell)? };
+    Ok(Reserved { host: host::view(&Live::this_machine()), changer })
+}
+
+/// Users who may not change the machine have changed nothing, and have no journal.
+fn changer(state_dir: &Path, tell: &mut Tell<'_>) -> Result<Option<Changer>> {
     if !host::ownership::is_root() {
         return Ok(None);
     }
@@ -72,7 +92,7 @@ pub fn under(
     tell: &mut Tell<'_>,
 ) -> Result<()> {
     may_vary()?;
-    let mut changer = reserve(state_dir, tell)?.context("it takes root")?;
+    let mut changer = changer(state_dir, tell)?.context("it takes root")?;
     let source = Live::this_machine();
     let host = host::view(&source);
     let plan = planned(&[request.to_owned()], &host, &source, false)?;

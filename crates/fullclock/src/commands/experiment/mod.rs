@@ -10,9 +10,8 @@ use crate::cli::Arguments;
 use crate::tell::tell;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use engine::experiment::{Task, begin, earlier, reserve, resume};
+use engine::experiment::{Ran, Task, begin, earlier, reserve, resume};
 use facts::quantity::{self, percent};
-use host::Live;
 use lab::experiment::Experiment;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -105,18 +104,20 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
         return go_on(arguments, options, named);
     }
     let mut tell = tell(arguments);
-    let changer = match options.dry_run {
-        true => None,
-        false => reserve(&options.state.state_dir, &mut tell)?,
-    };
-    let host = host::view(&Live::this_machine());
-    let design = design_args::design(options, &host)?;
+    let task = task(options);
+    let machine = reserve(&task, &mut tell)?;
+    let design = design_args::design(options, machine.host())?;
     let workloads = workloads(&design)?;
-    let ran = begin(design, &workloads, &host, changer, &task(options), &mut tell)?;
+    let ran = begin(design, &workloads, machine, &task, &mut tell)?;
     drop(tell);
-    ran.map_or(Ok(ExitCode::SUCCESS), |it| {
-        end(arguments, it, &|study| study::words(arguments, study))
-    })
+    ended(arguments, ran)
+}
+
+fn ended(arguments: &Arguments, ran: Option<Ran>) -> Result<ExitCode> {
+    match ran {
+        Some(ran) => end(arguments, ran, &|study| study::words(arguments, study)),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// `fullclock experiment resume`.
@@ -134,16 +135,11 @@ fn go_on(
     let earlier = earlier(options.results.as_deref(), name)?;
     let workloads = workloads(&earlier.experiment()?.design)?;
     let mut tell = tell(arguments);
-    let changer = match options.dry_run {
-        true => None,
-        false => reserve(&options.state.state_dir, &mut tell)?,
-    };
-    let host = host::view(&Live::this_machine());
-    let ran = resume(earlier, &workloads, &host, changer, &task(options), &mut tell)?;
+    let task = task(options);
+    let machine = reserve(&task, &mut tell)?;
+    let ran = resume(earlier, &workloads, machine, &task, &mut tell)?;
     drop(tell);
-    ran.map_or(Ok(ExitCode::SUCCESS), |it| {
-        end(arguments, it, &|study| study::words(arguments, study))
-    })
+    ended(arguments, ran)
 }
 
 fn task(options: &ExperimentArguments) -> Task<'_> {
@@ -152,6 +148,7 @@ fn task(options: &ExperimentArguments) -> Task<'_> {
         dry_run: options.dry_run,
         seed: options.seed,
         results: options.results.as_deref(),
+        state_dir: &options.state.state_dir,
         command: command_words(),
     }
 }

@@ -93,19 +93,16 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
         Ok(text)
     };
     let mut tell = tell(arguments);
-    let changer = match options.dry_run {
-        true => None,
-        false => reserve(&options.state.state_dir, &mut tell)?,
-    };
     let task = StudyTask {
         i_know: false,
         dry_run: options.dry_run,
         seed: options.seed,
         results: options.results.as_deref(),
+        state_dir: &options.state.state_dir,
         command: command_words(),
     };
-    let host = host::view(&Live::this_machine());
-    let ran = begin(design, &workloads, &host, changer, &task, &mut tell)?;
+    let machine = reserve(&task, &mut tell)?;
+    let ran = begin(design, &workloads, machine, &task, &mut tell)?;
     drop(tell);
     let Some(ran) = ran else { return Ok(ExitCode::SUCCESS) };
     let code = experiment::end(arguments, ran, &words)?;
