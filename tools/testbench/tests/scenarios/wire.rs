@@ -97,7 +97,8 @@ fn a_shaped_link_is_found_to_carry_what_it_does() {
     for point in runs.iter().flat_map(|it| array(&it["points"])) {
         let average = point["bandwidth"]["average_bytes_per_second"].as_f64().unwrap_or(f64::NAN);
         println!("{} bytes: {:.2} % of the ceiling", point["bytes"], 100.0 * average / ceiling);
-        assert!((average / ceiling - 1.0).abs() < 0.03, "{average} of {ceiling}");
+        // A slow machine may leave some of the link unused; nothing carries more than the link does.
+        assert!((0.94..1.03).contains(&(average / ceiling)), "{average} of {ceiling}");
     }
 }
 

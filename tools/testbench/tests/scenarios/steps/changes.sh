@@ -5,11 +5,13 @@ tree() {
     for file in $WRITABLE; do
         [ -f "$file" ] && echo "$file"
     done | sort -u | xargs grep -H '' 2>&1
-    # Threads of the kernel but for workers, which come and go, and processes that other steps leave alone.
-    # One that ends meanwhile would end awk, and with it the list, if awk had to open the files.
-    cat /proc/[0-9]*/status 2>/dev/null | awk '/^Name/ { name = $2 } /^PPid/ { parent = $2 }
-        /^Cpus_allowed_list/ && (parent == 2 || name == "sleep") { print name, $2 }' |
-        grep -v '^kworker' | sort
+    # Threads of the kernel and processes that other steps leave alone, but for workers (PF_WQ_WORKER, 0x20): they come and go,
+    # and one that rescues a queue (kblockd) takes the CPUs of the pool that it helped, when the machine is slow.
+    # A thread that ends meanwhile would end awk, and with it the list, if awk had to open the files.
+    workers=$(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/(.*)//' | awk 'int($8 / 32) % 2 { print $1 }' | tr '\n' ' ')
+    cat /proc/[0-9]*/status 2>/dev/null | awk -v workers=" $workers" '/^Name/ { name = $2 } /^PPid/ { parent = $2 }
+        /^Pid/ { is_worker = index(workers, " " $2 " ") }
+        /^Cpus_allowed_list/ && (parent == 2 || name == "sleep") && !is_worker { print name, $2 }' | sort
     echo "latency $(od -An -td4 /dev/cpu_dma_latency)"
     find /etc -type f | sort | xargs -r grep -H ''
 }
