@@ -3,6 +3,7 @@
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+use std::collections::HashSet;
 
 /// A rename takes microseconds, as each attempt does.
 const ATTEMPTS: usize = 1000;
@@ -31,8 +32,8 @@ pub(crate) fn open_below(
 pub(crate) struct Listed {
     path: String,
     pub(crate) folder: OwnedFd,
-    /// The names of folders in it (not of links to folders), sorted.
-    folders: Vec<String>,
+    /// The names of folders in it, not of links to folders.
+    folders: HashSet<String>,
 }
 
 impl Listed {
@@ -43,11 +44,11 @@ impl Listed {
         Listed { path: path.trim_end_matches('/').to_owned(), folder, folders }
     }
 
-    /// The path from this folder to `name` in the folder at `path`, if that is a folder in this one.
-    pub(crate) fn way(&self, path: &str, name: &str) -> Option<String> {
-        let folder = path.strip_prefix(self.path.as_str())?.strip_prefix('/')?;
-        self.folders.binary_search_by(|it| it.as_str().cmp(folder)).ok()?;
-        Some(format!("{folder}/{name}"))
+    /// The path from this folder to what is at `path`, if that is in a folder in this one.
+    pub(crate) fn way<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let way = path.strip_prefix(self.path.as_str())?.strip_prefix('/')?;
+        let (folder, _) = way.rsplit_once('/')?;
+        self.folders.contains(folder).then_some(way)
     }
 }
 

@@ -12,9 +12,10 @@ use super::live::missing;
 use crate::folders::{Listed, entries, open_below};
 use facts::{Fact, Missing, Why, limits};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, readlinkat};
 use rustix::io::Errno;
 use std::cell::RefCell;
+use std::ffi::CString;
 use std::path::Path;
 
 /// A host whose files lie below one folder.
@@ -57,12 +58,10 @@ impl Copy {
     /// Opens a folder for listing, from the one that it is in, of which a reader may ask for more.
     fn open_folder(&self, path: &str) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // These lead elsewhere, from the root of the copy out of it.
-        if matches!(name, "" | "." | "..") {
+        if leads_elsewhere(path) {
             return self.open(path, flags);
         }
-        let opened = self.with_folder(parent, name, |parent, name| {
+        let opened = self.with_folder(path, |parent, name| {
             let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             rustix::fs::openat(parent, name, flags, Mode::empty())
         });
@@ -77,8 +76,7 @@ impl Copy {
     /// bundle that root unpacked holds device nodes, which are devices of this machine, and opening
     /// /dev/watchdog alone resets it.
     pub(super) fn regular_file(&self, path: &str) -> Fact<(OwnedFd, usize)> {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let opened = self.with_folder(folder, name, |folder, name| {
+        let opened = self.with_folder(path, |folder, name| {
             let status = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
             match FileType::from_raw_mode(status.st_mode) {
                 FileType::RegularFile => open_unfollowed(folder, name).map(|it| Some((it, status))),
@@ -99,37 +97,45 @@ impl Copy {
         if reason.why != Why::Absent {
             return reason;
         }
-        let parent = path.trim_end_matches('/').rsplit_once('/').map_or("", |(parent, _)| parent);
-        match self.with_folder(parent, "", |_, _| Ok(())) {
-            Ok(()) if !parent.is_empty() => reason,
+        let at = path.trim_end_matches('/');
+        match self.with_folder(at, |_, _| Ok(())) {
+            Ok(()) if at.rfind('/') > Some(0) => reason,
             _ => Missing::not_collected(path),
         }
     }
 
-    /// Asks for a name in the folder at `path`, by a folder that is open and the way from there, which has no link in it.
+    /// Where the symbolic link at `path` points; where there is something else, no link is there.
+    pub(super) fn link(&self, path: &str) -> Result<CString, Errno> {
+        if leads_elsewhere(path) {
+            return Err(Errno::NOENT);
+        }
+        let read = |folder: BorrowedFd<'_>, name: &str| readlinkat(folder, name, Vec::new());
+        let target = self.with_folder(path, read);
+        target.map_err(|error| if error == Errno::INVAL { Errno::NOENT } else { error })
+    }
+
+    /// Asks for what is at `path`, by a folder that is open and the way from there, in which only the last name may be a link.
     fn with_folder<T>(
         &self,
         path: &str,
-        name: &str,
         ask: impl FnOnce(BorrowedFd<'_>, &str) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let mut last = self.last_folder.borrow_mut();
-        let listed = self.last_listed.borrow();
-        let folder = match last.take() {
-            Some((of, folder)) if of == path => folder,
-            other => {
-                if let Some(listed) = &*listed
-                    && let Some(way) = listed.way(path, name)
-                {
-                    *last = other;
-                    return ask(listed.folder.as_fd(), &way);
-                }
-                let root_or_below = if path.is_empty() { "/" } else { path };
-                self.open(root_or_below, OFlags::PATH | OFlags::DIRECTORY)?
-            }
-        };
-        let (_, folder) = last.insert((path.to_owned(), folder));
-        ask(folder.as_fd(), name)
+        if let Some((of, open)) = &*last
+            && of == folder
+        {
+            return ask(open.as_fd(), name);
+        }
+        if let Some(listed) = &*self.last_listed.borrow()
+            && let Some(way) = listed.way(path)
+        {
+            return ask(listed.folder.as_fd(), way);
+        }
+        let root_or_below = if folder.is_empty() { "/" } else { folder };
+        let open = self.open(root_or_below, OFlags::PATH | OFlags::DIRECTORY)?;
+        let (_, open) = last.insert((folder.to_owned(), open));
+        ask(open.as_fd(), name)
     }
 
     /// Opens what a symbolic link leads to, where that is a regular file. The link is followed once, and the file
@@ -144,6 +150,11 @@ impl Copy {
         let file = rustix::fs::open(same, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Some((file, status)))
     }
+}
+
+/// Whether the last name of a path stands for another folder, from the root of the copy for one out of it.
+fn leads_elsewhere(path: &str) -> bool {
+    matches!(path.rsplit('/').next(), None | Some("" | "." | ".."))
 }
 
 /// Opens one name of a folder, which is no link. O_NONBLOCK, so that nothing can make us wait.
@@ -187,6 +198,21 @@ mod tests {
         assert_eq!(live.link("/sys/inside"), Ok("value".into()));
         assert!(live.read("/sys/absolute").is_err());
         assert!(live.read("/sys/upwards").is_err());
+    }
+
+    #[test]
+    fn only_a_link_of_a_copy_is_one_and_none_in_a_folder_outside() {
+        let (folder, live) = copy_with_links();
+        let sys = folder.path().join("bundle/node-1/sys");
+        symlink("value", folder.path().join("secret")).unwrap();
+        symlink(folder.path(), sys.join("outer")).unwrap();
+        symlink(".", sys.join("here")).unwrap();
+        assert_eq!(live.link("/sys/here/inside"), Ok("value".into()));
+        for path in ["/sys/value", "/sys/none", "/sys/..", "/sys/inside/"] {
+            assert_eq!(live.link(path), Err(Missing::absent(path)));
+        }
+        assert_eq!(live.link("/sys"), Err(Missing::not_collected("/sys")));
+        assert!(live.link("/sys/outer/secret").is_err());
     }
 
     #[test]

@@ -127,10 +127,7 @@ impl Source for Live {
     fn link(&self, path: &str) -> Fact<String> {
         let read = || match &self.copy {
             None => rustix::fs::readlinkat(CWD, path, Vec::new()),
-            Some(_) => {
-                let link = self.open(path, OFlags::PATH | OFlags::NOFOLLOW)?;
-                rustix::fs::readlinkat(link, "", Vec::new())
-            }
+            Some(copy) => copy.link(path),
         };
         read()
             .map(|target| target.to_string_lossy().into_owned())
