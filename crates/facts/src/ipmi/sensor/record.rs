@@ -151,7 +151,24 @@ fn compact(record: u16, bytes: &[u8]) -> Result<Vec<Sensor>, Expected> {
     let (&[first, second, _, _, _, _, _, _], rest) = rest.split_first_chunk::<8>().ok_or(SHORT)?;
     let (&type_and_length, name) = rest.split_first().ok_or(SHORT)?;
     let sensor = sensor(record, common, names::parse(type_and_length, name));
-    Sharing::parse([first, second]).sensors(sensor)
+    let sharing = Sharing::parse([first, second]);
+    if sharing.count < 2 {
+        return Ok(vec![sensor]);
+    }
+    (0..sharing.count).map(|index| shared(&sensor, sharing, index)).collect()
+}
+
+/// One of the sensors that share the record of the first one.
+fn shared(first: &Sensor, sharing: Sharing, index: u8) -> Result<Sensor, Expected> {
+    let number = first.number.checked_add(index);
+    let mut sensor = first.clone();
+    sensor.number = number.ok_or(Expected("sensors that share a record up to number 255"))?;
+    if sharing.has_instances {
+        // Seven bits, as in the record.
+        sensor.entity.instance = sensor.entity.instance.wrapping_add(index) & 0x7f;
+    }
+    sensor.name = format!("{} {}", first.name, sharing.suffix(index)).trim_start().to_owned();
+    Ok(sensor)
 }
 
 fn sensor(record: u16, common: &[u8; COMMON], name: String) -> Sensor {
