@@ -15,6 +15,7 @@ pub(crate) mod recording;
 use facts::ipmi::{Completion, Question, Told, Unanswered};
 use facts::links::ethtool;
 use facts::{Expected, Fact, Missing, Origin, Why, limits};
+use rustix::io::Errno;
 
 /// One host, asked question by question.
 ///
@@ -145,4 +146,15 @@ fn check_names(path: &str, names: Vec<String>) -> Fact<Vec<String>> {
 /// How messages and captures name a CPUID leaf.
 fn cpuid_name(leaf: u32, subleaf: u32) -> String {
     format!("cpuid {leaf:#x} {subleaf:#x}")
+}
+
+/// What an error number says about a fact.
+pub(crate) fn missing(what: &str, error: Errno) -> Missing {
+    let why = match error {
+        Errno::NOENT | Errno::NOTDIR | Errno::NXIO | Errno::NODEV => Why::Absent,
+        Errno::ACCESS | Errno::PERM => Why::Denied,
+        // ELOOP is also what a copy's link to outside of itself gives.
+        other => Why::Failed(std::io::Error::from(other).to_string()),
+    };
+    Missing { what: what.to_owned(), why }
 }
