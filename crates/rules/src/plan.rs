@@ -2,6 +2,7 @@
 //!
 //! Each setting is planned on the host as those before it will leave it, as far as that can be foreseen.
 
+use crate::boot_edit;
 use crate::setting::{Change, Effect, Planned, Refusal, Risk, Scene, Setting, Wanted};
 use crate::settings::{self, SETTINGS};
 use facts::change::{Controls, Group, cpus_of};
@@ -198,6 +199,25 @@ fn ordered(requests: &[Request]) -> Vec<&Request> {
         ordered.push(left.remove(free));
     }
     ordered
+}
+
+/// The boot line that these requests would make of `line`, whatever keeps it on this host; `line` itself where all that they ask for
+/// is in it.
+///
+/// Errors: a request is not about the boot line of this host, or for what it does not take.
+pub fn edited_boot_line(
+    host: &HostView,
+    requests: &[Request],
+    line: &str,
+    i_know: bool,
+) -> Result<String, Refusal> {
+    requests.iter().try_fold(line.to_owned(), |line, request| {
+        // As a host would have it that keeps the line in a file.
+        let controls = Controls::from_iter([(boot_edit::CMDLINE.to_owned(), Ok(line.clone()))]);
+        let change = request.plan(&Scene { host, controls: &controls }, i_know)?;
+        let written = change.writes.into_iter().next().and_then(|it| it.to);
+        Ok(written.map_or(line, |it| it.trim_end().to_owned()))
+    })
 }
 
 #[cfg(test)]

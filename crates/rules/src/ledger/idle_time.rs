@@ -6,9 +6,8 @@
 //! which do count the sleep that goes on (get_cpu_idle_time_us). So /proc/stat checks the first two: a CPU that slept
 //! through an end of the interval shows there, and nowhere else.
 
-use super::amount::Amount;
+use super::amount::{Amount, Method};
 use crate::interval::{Delta, Interval};
-use crate::loss::Method;
 use facts::counters::Family;
 use facts::trace::CpuTotals;
 use facts::{Fact, HostView, Missing, USER_TICK_NS};

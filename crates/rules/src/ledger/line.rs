@@ -1,11 +1,11 @@
 //! The lines of the ledger: entries of all CPUs, added up by loss and part.
 
-use super::amount::signed;
+use super::amount::{Entry, Method, Party, signed};
 use super::books::Books;
 use super::causes::NOT_VISIBLE;
 use crate::check::Check;
 use crate::finding::Finding;
-use crate::loss::{Entry, Loss, Method, Party};
+use crate::loss::Loss;
 use facts::{CpuSet, Fact, Missing};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -4,10 +4,9 @@
 //! /proc/PID/task/TID/schedstat are taken, each on the CPU that the task last ran on: right for tasks that stay, off
 //! for those that moved, and blind to those that ended.
 
-use super::amount::{part, signed};
+use super::amount::{Entry, Method, part, signed};
 use super::evidence::Evidence;
 use crate::interval::TaskDelta;
-use crate::loss::{Entry, Method};
 use facts::counters::Task;
 use facts::probe::EventCost;
 use facts::system::kernel_config::KernelConfig;

@@ -14,14 +14,14 @@ mod shares;
 mod shown;
 mod view;
 
-pub use cell::Cell;
+pub use cell::{Cell, Column, parts_add_up};
 pub use number::number;
 pub use probe::{METRIC as PROBE, Probing, due};
-pub use reading::{Column, Reading};
+pub use reading::Reading;
 pub use reason::{reason, remedy, text};
 pub use row::{Machine, Row};
 pub use shares::{Share, Shares};
-pub use shown::{Expanded, Part, Shown, parts_add_up, see_parts, shown_columns};
+pub use shown::{Expanded, Part, Shown, see_parts, shown_columns};
 pub use view::View;
 
 use crate::metric::Metric;
