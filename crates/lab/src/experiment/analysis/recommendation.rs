@@ -1,10 +1,8 @@
 //! What to do with the machine.
 
 use super::contrast::mean_of;
-use super::forecast::BlockForecasts;
-use super::forecast::{Forecasts, Term, terms};
-use super::pareto::Candidates;
-use super::study::Study;
+use super::forecast::{BlockForecasts, Forecasts, Term, terms};
+use super::study::{Candidates, Study};
 use super::{Known, LEVEL, Recommendation, SlowerWhere, WorkloadAnalysis};
 use crate::compare::MISSED;
 use crate::experiment::{Kind, Shape};

@@ -19,7 +19,7 @@ mod figures;
 
 pub use figures::{latencies, throughput};
 
-use super::figures::Work;
+use super::figures::{Ran, Work};
 use super::protocol::{Amount, Part, Test};
 use super::{Broken, LONGEST};
 use crate::child::{Group, Run};
@@ -27,7 +27,6 @@ use crate::failure::Failure;
 use crate::known::Known;
 use facts::CpuSet;
 use facts::links::perftest::Curve;
-use facts::probe::ClockReading;
 use facts::system::process;
 use host::probe::{Windows, clock, pinned};
 use host::{Live, Source};
@@ -73,15 +72,6 @@ pub struct End<'a> {
     pub cpus: Option<&'a CpuSet>,
     /// Whether the test has been stopped.
     pub is_unwanted: &'a dyn Fn() -> bool,
-}
-
-/// What a program did, and the clock of its CPU right after it.
-#[derive(Clone, Debug)]
-pub struct Ran {
-    /// From its start to its end.
-    pub work: Work,
-    /// `None` where it could not be seen.
-    pub clock: Option<ClockReading>,
 }
 
 /// Perftest's program for a test. Of the latencies it is that of sends, which the other side receives as it does over TCP.

@@ -2,8 +2,8 @@
 
 use super::command::i_know;
 use super::interaction::dependence;
-use super::listed;
 use super::tradeoffs::{given_up, left_out};
+use super::{listed, settings};
 use crate::experiment::Study;
 use lab::experiment::analysis::Recommendation;
 
@@ -72,17 +72,6 @@ fn kept(study: &Study<'_>, because: &[usize], left: &[Vec<usize>]) -> String {
         format!("What {setting} does depends on {condition}: {}.", it.sentence)
     }));
     sentences.join(" ")
-}
-
-/// The settings that a combination changes: `governor=performance`.
-pub(super) fn moved(study: &Study<'_>, levels: &[usize]) -> Vec<String> {
-    let level = |factor: usize| levels.get(factor).copied().unwrap_or(0);
-    let moved = settings(study).into_iter().filter(|it| level(*it) != 0);
-    moved.map(|it| study.setting(it, level(it))).collect()
-}
-
-fn settings(study: &Study<'_>) -> Vec<usize> {
-    study.factors().map(|(at, _)| at).filter(|it| study.is_setting(*it)).collect()
 }
 
 /// Those that it changes, or whose level it needs all the same: they were shown to matter.

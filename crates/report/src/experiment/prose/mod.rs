@@ -119,3 +119,14 @@ fn change(arm: &ArmAnalysis) -> (String, String) {
 fn known(value: &Known<f64>, shown: impl Fn(f64) -> String) -> String {
     value.value().map_or_else(String::new, |it| shown(*it))
 }
+
+/// The settings that a combination changes: `governor=performance`.
+fn moved(study: &Study<'_>, levels: &[usize]) -> Vec<String> {
+    let level = |factor: usize| levels.get(factor).copied().unwrap_or(0);
+    let moved = settings(study).into_iter().filter(|it| level(*it) != 0);
+    moved.map(|it| study.setting(it, level(it))).collect()
+}
+
+fn settings(study: &Study<'_>) -> Vec<usize> {
+    study.factors().map(|(at, _)| at).filter(|it| study.is_setting(*it)).collect()
+}
