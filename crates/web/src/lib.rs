@@ -174,7 +174,7 @@ fn router(served: &Arc<Served>, gate: Gate) -> Router {
     let gate = Arc::new(gate);
     let own = Arc::clone(&gate);
     let session = move |Extension(client): Extension<Arc<Client>>, headers: HeaderMap| async move {
-        pages::session(&own, &headers, &client)
+        gate::session(&own, &headers, &client)
     };
     let api = Router::new()
         .route("/session", post(session))

@@ -1,8 +1,10 @@
-//! What a management controller answers.
+//! What a management controller answers; commands are those of IPMI 2.0, appendix G.
 
 use super::power::BoardPower;
 use super::records::Sensor;
-use super::wire::Request;
+use super::wire::{
+    DONE, INVALID_COMMAND, NOT_PRESENT, OUT_OF_RANGE, RESERVATION_LOST, Request, WRONG_LENGTH,
+};
 use std::time::Duration;
 
 /// What it knows from one question to the next.
@@ -56,14 +58,6 @@ pub(super) struct Answer {
     /// Whether it has events to be fetched: the interface says so to the machine.
     pub(super) has_events: bool,
 }
-
-// Completion codes and commands are those of IPMI 2.0, table 5-2 and appendix G.
-const DONE: u8 = 0;
-pub(super) const INVALID_COMMAND: u8 = 0xc1;
-const RESERVATION_LOST: u8 = 0xc5;
-pub(super) const WRONG_LENGTH: u8 = 0xc7;
-const OUT_OF_RANGE: u8 = 0xc9;
-const NOT_PRESENT: u8 = 0xcb;
 
 /// Its maker's function, by which tests tell it what to do.
 const MAKER: u8 = 0x30;
