@@ -13,10 +13,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::acpi;
+use crate::boot::Msr;
 use crate::cpio::Archive;
 use crate::emulator::{self, Ended, Guest, Patience};
-use crate::msr::Msr;
-use crate::tool;
+use crate::packages;
 
 /// Five times what a boot takes on an idle machine.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -78,7 +78,7 @@ fn make_disc(guest: &Guest) -> Result<()> {
     write(&disc.join("isolinux.cfg"), menu.as_bytes())?;
     let arguments = "-as mkisofs -quiet -o disc.iso -b isolinux.bin -c boot.cat -no-emul-boot \
                      -boot-load-size 4 -boot-info-table disc";
-    tool::output(&guest.folder, "xorriso", arguments.split_whitespace().map(OsStr::new))?;
+    packages::output(&guest.folder, "xorriso", arguments.split_whitespace().map(OsStr::new))?;
     Ok(())
 }
 

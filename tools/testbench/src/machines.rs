@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use crate::bmc::Pace;
 use crate::bochs::Bochs;
-use crate::boot::{Boot, Emulator, Init};
-use crate::disk::Disk;
-use crate::msr::Msr;
+use crate::boot::{Boot, Disk, Emulator, Init, Msr};
 use crate::qemu::{Bmc, Qemu};
 
 /// A machine of the bench.
