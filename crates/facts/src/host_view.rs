@@ -18,18 +18,18 @@ use crate::power::hsmp::HsmpSockets;
 use crate::power::limit::PowerLimits;
 use crate::power::uncore::UncoreDomains;
 use crate::system::cgroup::LimitedGroup;
-use crate::system::clocksource::Clocksource;
 use crate::system::cpu_times::CpuTimes;
-use crate::system::dmi::Dmi;
 use crate::system::interrupts::Interrupts;
 use crate::system::ipmi::Ipmi;
 use crate::system::isolation::Isolation;
+use crate::system::kernel::Clocksource;
 use crate::system::kernel::Kernel;
+use crate::system::kernel::Vulnerability;
+use crate::system::platform::Dmi;
 use crate::system::platform::Platform;
 use crate::system::process::Process;
 use crate::system::sysctl::Sysctls;
 use crate::system::tuners::Tuners;
-use crate::system::vulnerabilities::Vulnerability;
 use crate::{Elsewhere, Fact, Missing, PerCpu};
 
 /// One host, live or captured: one field per subject, each made by the reader of the same name in `host`.

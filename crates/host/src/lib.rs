@@ -7,20 +7,18 @@
 pub mod addresses;
 pub mod change;
 mod clock;
-pub mod control_group;
 pub mod counters;
 mod folders;
 pub mod ipmi;
-pub mod memory;
 pub mod ownership;
 pub mod perf;
 pub mod probe;
+pub mod process;
 mod readers;
 mod redact;
 mod source;
 pub mod state_folder;
 pub mod tape;
-pub mod thread;
 pub mod trusted_file;
 pub mod writers;
 

@@ -38,4 +38,3 @@ mod amd_limits;
 pub mod boot_edit;
 #[cfg(test)]
 mod fixture;
-mod tick_rate;

@@ -8,7 +8,6 @@ pub mod opened;
 pub mod persist;
 pub mod requested;
 pub mod revert;
-pub mod reverted;
 pub mod trial;
 
 use crate::interrupt::Interrupt;

@@ -4,13 +4,12 @@
 
 mod controls;
 mod recorded;
-mod standing;
 
 pub use controls::{Control, Controls, WRITABLE, is_writable, matched};
 pub use recorded::{
-    ChangeLines, ChangeState, Recorded, RecordedGroup, RevertOutcome, Undone, WriteOutcome,
+    ChangeLines, ChangeStanding, ChangeState, Guarding, Overdue, Recorded, RecordedGroup,
+    RevertOutcome, Standing, Undone, WriteOutcome, Written, WrittenPlace,
 };
-pub use standing::{ChangeStanding, Guarding, Overdue, Standing, Written, WrittenPlace};
 
 use crate::CpuSet;
 use crate::parse::trimmed;

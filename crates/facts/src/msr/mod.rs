@@ -13,7 +13,6 @@ pub mod limit_reasons;
 pub mod rapl;
 pub mod ratios;
 pub mod tdp_level;
-pub mod turbo_ratios;
 
 // Former names of these modules, which are still in use.
 pub use c_states as residency;

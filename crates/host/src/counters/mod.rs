@@ -11,7 +11,6 @@ mod files;
 mod groups;
 mod limits;
 mod perf_counts;
-mod perf_slot;
 mod proc_files;
 mod register_table;
 mod registers;

@@ -5,9 +5,8 @@
 //! count was counted all the time since the first reading: a group that had to share its hardware, and one
 //! whose CPU went offline, has none.
 
-use super::attr::{self, Attributes};
+use super::attr::{self, Attributes, PARANOID_COUNTING};
 use super::counters::{SOFTWARE, TRACEPOINT, dummy};
-use super::refusal::{self, PARANOID_COUNTING};
 use crate::clock::raw_ns;
 use facts::counters::Table;
 use facts::pmu::Counter;
@@ -58,7 +57,7 @@ impl Group {
             return Err(Missing::malformed("group of perf events", &found, "1 to 32 counters"));
         }
         for counter in counters {
-            let refused = |error| refusal::missing(&counter.name, cpu, PARANOID_COUNTING, error);
+            let refused = |error| attr::missing(&counter.name, cpu, PARANOID_COUNTING, error);
             let event = Attributes::counting(counter).open(cpu, events.first()).map_err(refused)?;
             if let Some(filter) = &counter.filter {
                 attr::set_filter(&event, filter).map_err(refused)?;
@@ -190,7 +189,7 @@ pub(super) fn join_dummy(cpu: u32, counter: &Counter, leader: &OwnedFd) -> Fact<
         return Ok(None);
     }
     let dummy = dummy();
-    let refused = |error| refusal::missing(&dummy.name, cpu, PARANOID_COUNTING, error);
+    let refused = |error| attr::missing(&dummy.name, cpu, PARANOID_COUNTING, error);
     Attributes::counting(&dummy).open(cpu, Some(leader)).map(Some).map_err(refused)
 }
 

@@ -9,7 +9,6 @@ mod attr;
 pub mod counters;
 mod group;
 mod pmu;
-mod refusal;
 mod returns;
 mod ring;
 mod tracer;

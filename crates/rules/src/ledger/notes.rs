@@ -9,7 +9,7 @@ use super::line::Line;
 use super::quota;
 use facts::Missing;
 use facts::msr::intel::CLOCK_MODULATION;
-use facts::msr::turbo_ratios::are_for_scalar_code;
+use facts::msr::ratios::are_for_scalar_code;
 use facts::trace::CpuTotals;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! The clock that counts as the whole, and the cores whose activity it depends on.
 //!
-//! It is the most that the hardware promises for the cores that are active: turbo ratio limits (facts::msr::turbo_ratios), which
+//! It is the most that the hardware promises for the cores that are active: turbo ratio limits (facts::msr::ratios), which
 //! hold for scalar and SSE code, else `cpuinfo_max_freq`, which amd-pstate and acpi-cpufreq make of CPPC's highest
 //! performance. CPPC's own value is not used: with preferred cores it ranks cores and is not a clock
 //! (Documentation/admin-guide/pm/amd-pstate.rst). Where nothing promises a clock, it is the highest that a probe saw.
@@ -17,7 +17,7 @@ use super::idle_time::{idle_time, row_sum};
 use facts::counters::Family;
 use facts::cpu::cpuidle::IdleState;
 use facts::msr::intel::{TURBO_RATIO_LIMIT, TURBO_RATIO_LIMIT1};
-use facts::msr::turbo_ratios::Layout;
+use facts::msr::ratios::Layout;
 use facts::{CpuSet, Hertz, HostView};
 use std::collections::BTreeMap;
 

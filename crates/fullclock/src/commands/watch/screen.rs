@@ -152,7 +152,7 @@ fn thread(
     work: impl FnOnce() -> Result<()> + Send + 'static,
 ) -> Result<JoinHandle<Result<()>>> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.map_err(|error| anyhow!(host::thread::refusal(&error)))
+    thread.map_err(|error| anyhow!(host::process::thread_refusal(&error)))
 }
 
 /// A screen, and the command and threads that run while it is shown.

@@ -11,7 +11,6 @@ mod cells;
 mod contrast;
 mod effects;
 mod forecast;
-mod pareto;
 mod recommendation;
 mod study;
 
@@ -25,7 +24,7 @@ pub fn analyse(record: &Record) -> Result<Analysis, NoStudy> {
     effects::settle_claims(&mut workloads, forbidding.is_some());
     effects::settle_ledger(&study, &mut workloads);
     Ok(Analysis {
-        pareto: pareto::front(&study, &workloads),
+        pareto: recommendation::front(&study, &workloads),
         recommendation: recommendation::recommendation(&study, &workloads, forbidding),
         workloads,
     })

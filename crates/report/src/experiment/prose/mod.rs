@@ -1,16 +1,14 @@
 //! The results of a study as sentences and table rows, shared by all output formats.
 
 mod advice;
-mod command;
 mod effect;
 mod interaction;
 mod missing;
 mod tradeoffs;
 mod verdict;
 
-pub(super) use advice::advice;
-pub(super) use command::command_line;
-pub use command::i_know_of;
+pub use advice::i_know_of;
+pub(super) use advice::{advice, command_line};
 pub(super) use effect::effects;
 pub(super) use interaction::interactions;
 pub(super) use missing::{failures, gaps};

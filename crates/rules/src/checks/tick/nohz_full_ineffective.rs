@@ -8,7 +8,7 @@ use crate::advice::lasting::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::tick_rate::{Pace, TickRate, seconds, tick_rates};
+use crate::tick::{Pace, TickRate, seconds, tick_rates};
 use facts::system::isolation::Purpose;
 use facts::{CpuSet, HostView};
 
