@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
-pub mod applied;
 pub mod audit;
 pub mod ceiling;
 pub mod check;

@@ -1,6 +1,5 @@
 //! The nodes that the command line names, and the recordings of their machines, which are kept with the result.
 
-use super::link::Piece;
 use crate::sampling::Taping;
 use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
@@ -204,6 +203,13 @@ impl Recordings {
         here?;
         Ok(there?)
     }
+}
+
+/// A piece of a recording.
+pub(super) struct Piece {
+    /// Whether a tape begins with it: the first one, or one of a node that began anew.
+    pub(super) is_first: bool,
+    pub(super) bytes: Vec<u8>,
 }
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
-//! Turbo ratio limits: the clock that the processor allows for a number of active cores.
+//! Clocks as ratios to the bus clock, and turbo ratio limits: the clock that the processor allows for a number of active cores.
 //!
 //! MSR_TURBO_RATIO_LIMIT (0x1AD) and its relatives have four layouts. Sources: tools/power/x86/turbostat/turbostat.c
 //! (trl_msrs of platform_features) and Intel SDM vol. 4; a model on which they or intel/pepc disagree has none here.
 //! The ratios hold for scalar and SSE code: AVX2, AVX-512 and AMX code runs below them by design on the servers from
 //! Haswell on (Intel's specification updates, "AVX turbo frequencies").
 //!
-//! Other clocks are ratios to the bus clock, too, and bits decide on them.
-//!
-//! Intel SDM vol. 4; AMD PPR, MSRC001_0015.
+//! Other clocks are ratios to the bus clock, too, and bits decide on them: Intel SDM vol. 4; AMD PPR, MSRC001_0015.
 
 use crate::Hertz;
 use crate::cpu::cpuinfo::CpuInfo;

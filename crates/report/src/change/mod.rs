@@ -16,8 +16,8 @@ pub(super) use standing::{next_boot, state};
 use crate::Style;
 use crate::page::{BOLD, Page};
 use facts::change::{RevertOutcome, Target, Undone};
-use rules::applied::Applied;
 use rules::boot_edit::activation;
+use rules::plan::Applied;
 use std::collections::BTreeSet;
 
 /// Indentation of lines about a place.

@@ -1,12 +1,10 @@
-//! What an Ethernet link can carry of a stream of TCP, and of RDMA (RoCE v2).
+//! What a link can carry: Ethernet of a stream of TCP and of RDMA (RoCE v2), and InfiniBand.
 //!
-//! Sources: IEEE 802.3, 3.1.1 and 4.4.2 (preamble, frame, gap between packets); RFC 791, 768, 9293, 7323 (timestamps
+//! Sources for Ethernet: IEEE 802.3, 3.1.1 and 4.4.2 (preamble, frame, gap between packets); RFC 791, 768, 9293, 7323 (timestamps
 //! take 12 bytes); InfiniBand Architecture Specification, volume 1, annex A17; include/rdma/ib_addr.h (`iboe_get_mtu`).
 //! The nominal rate of Ethernet is that of its data: line code and error correction come on top.
 //!
-//! What an InfiniBand link can carry.
-//!
-//! Sources: InfiniBand Architecture Specification, volume 2, chapters 5 and 6 (lanes, line codes), and volume 1,
+//! Sources for InfiniBand: InfiniBand Architecture Specification, volume 2, chapters 5 and 6 (lanes, line codes), and volume 1,
 //! section 5.2 (headers) and 9.2; include/rdma/ib_pack.h for the lengths. `rate_show` of
 //! drivers/infiniband/core/sysfs.c shows what is signalled up to QDR (40 Gb/sec of 4X QDR carry 32), and what is
 //! carried from EDR on: so the name of the speed counts, and not the number.
