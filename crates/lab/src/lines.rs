@@ -62,7 +62,6 @@ pub enum Welcome {
     },
 }
 
-/// A first line.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum First {

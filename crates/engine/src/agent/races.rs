@@ -202,7 +202,6 @@ impl Run {
         self.change(|it| it.begin_ns = Some(at_ns));
     }
 
-    /// Ends soon.
     pub(super) fn end(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.changed.notify_all();

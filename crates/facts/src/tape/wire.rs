@@ -11,7 +11,6 @@
 use crate::parse::Expected;
 use crate::{Missing, Why};
 
-/// Appends a number.
 pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -20,7 +19,6 @@ pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Appends a text.
 pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     put_number(out, text.len() as u64);
     out.extend_from_slice(text.as_bytes());
@@ -62,7 +60,6 @@ impl<'a> Bytes<'a> {
         self.0.len()
     }
 
-    /// The next number.
     pub(super) fn number(&mut self) -> Result<u64, Expected> {
         const NUMBER: Expected = Expected("a number of at most 64 bits");
         let mut number = 0u64;
@@ -100,7 +97,6 @@ impl<'a> Bytes<'a> {
         Ok(taken)
     }
 
-    /// The next text.
     pub(super) fn text(&mut self) -> Result<&'a str, Expected> {
         let length = self.count()?;
         std::str::from_utf8(self.take(length)?).map_err(|_| Expected("UTF-8"))
@@ -130,7 +126,6 @@ pub(super) fn put_missing(out: &mut Vec<u8>, missing: &Missing) {
     texts.into_iter().flatten().for_each(|text| put_text(out, text));
 }
 
-/// The next reason.
 pub(super) fn take_missing(bytes: &mut Bytes) -> Result<Missing, Expected> {
     let number = bytes.number()?;
     let what = bytes.text()?.to_owned();

@@ -53,7 +53,6 @@ impl Energy {
         Energy::Registers(Box::new(registers))
     }
 
-    /// Reads every domain.
     pub(super) fn sample(&mut self, files: &mut Files, online: &CpuSet, into: &mut Counters) {
         let table = into.table_mut(Family::Energy);
         let read = match self {

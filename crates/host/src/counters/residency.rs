@@ -49,7 +49,6 @@ impl Residency {
         })
     }
 
-    /// Reads them all.
     pub(super) fn sample(
         &mut self,
         files: &mut Files,

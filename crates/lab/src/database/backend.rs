@@ -68,7 +68,6 @@ impl Backend {
         }
     }
 
-    /// Its number.
     pub(super) fn tid(self) -> u32 {
         self.tid
     }

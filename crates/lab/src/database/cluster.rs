@@ -33,7 +33,6 @@ const END_OF_LOG: i64 = 2048;
 
 /// A temporary server that runs.
 pub(super) struct Cluster {
-    /// Where it is.
     pub layout: Layout,
     server: Child,
     /// Dropped last: whatever still runs in it is stopped then.

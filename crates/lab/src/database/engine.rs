@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 
-/// A database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     /// PostgreSQL 10 and later.
@@ -32,7 +31,6 @@ impl Engine {
         }
     }
 
-    /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Engine::Postgresql => "PostgreSQL",

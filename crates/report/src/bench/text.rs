@@ -133,7 +133,6 @@ pub fn list(style: Style) -> String {
     page.finish()
 }
 
-/// In one sentence.
 pub(super) fn words(found: &Known<Standing>) -> String {
     let it = match found {
         Known::Value(it) => it,

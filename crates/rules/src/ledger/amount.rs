@@ -88,7 +88,6 @@ pub(crate) struct Amount {
     pub(crate) uncertainty_ns: u64,
     /// How it was obtained.
     pub(crate) method: Method,
-    /// From where.
     pub(crate) source: &'static str,
 }
 

@@ -21,7 +21,6 @@ pub(crate) struct Clock {
     pub(crate) uncertainty: f64,
     /// How it was obtained.
     pub(crate) method: Method,
-    /// From where.
     pub(crate) source: &'static str,
     /// The lowest and the highest reading.
     pub(crate) range: (Hertz, Hertz),
@@ -41,7 +40,6 @@ pub struct Reference {
 /// The cores of one package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Activity {
-    /// Cores that worked.
     pub(crate) n_busy: usize,
     /// Cores that worked or idled in a shallow state; `None` where idle times by state are not known.
     pub(crate) n_awake: Option<usize>,

@@ -19,7 +19,6 @@ pub(crate) const LOOP_NS: u64 = 20_000;
 /// The time one CPU was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IdleTime {
-    /// How long.
     pub(crate) amount: Amount,
     /// Whether interrupts that came while it slept are in it.
     pub(crate) holds_interrupts: bool,

@@ -35,7 +35,6 @@ pub(crate) struct Interruptions {
     pub(crate) ticks: Fact<Vec<Interruption>>,
     /// Every other interrupt.
     pub(crate) interrupts: Fact<Vec<Interruption>>,
-    /// Softirqs.
     pub(crate) softirqs: Fact<Vec<Interruption>>,
     /// Interrupts that were counted and have no cost: how many, and why. They stay with what they interrupted.
     pub(crate) without_cost: Option<(u64, Missing)>,
@@ -150,7 +149,6 @@ pub(super) enum Kind {
     Tick,
     /// That of other interrupts.
     Interrupt,
-    /// That of softirqs.
     Softirq,
 }
 

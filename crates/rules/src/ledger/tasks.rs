@@ -32,7 +32,6 @@ pub(crate) enum Owner {
 /// What one owner's tasks of one name ran on one CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Share {
-    /// Whose.
     pub(crate) owner: Owner,
     /// The tasks' name.
     pub(crate) name: String,
@@ -69,7 +68,6 @@ pub(crate) struct TaskTimes {
     pub(crate) uncertainty_ns: u64,
     /// How it was obtained.
     pub(crate) method: Method,
-    /// From where.
     pub(crate) source: &'static str,
     /// Why tasks of users are not among them, where they are not.
     pub(crate) without_users: Option<Missing>,

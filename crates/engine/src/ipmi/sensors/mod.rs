@@ -93,7 +93,6 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Who is asked.
     fn board(&self) -> Board<'_> {
         Board { name: &self.name, origin: &self.sensors.origin }
     }

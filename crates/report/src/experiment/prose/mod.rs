@@ -63,7 +63,6 @@ fn way_word(change: f64) -> &'static str {
 pub(in crate::experiment) struct ArmRow<'a> {
     /// The levels in the order of the factors.
     pub(in crate::experiment) levels: Vec<&'a str>,
-    /// The median.
     pub(in crate::experiment) median: String,
     /// Against the first arm: `+13.0 %`.
     pub(in crate::experiment) change: String,

@@ -16,7 +16,6 @@ pub(super) enum Reach<'a> {
     AtMost(&'a PowerReading),
     /// It was not at the limit.
     Far(&'a PowerReading),
-    /// Unknown.
     Unknown,
 }
 
