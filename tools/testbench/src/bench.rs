@@ -66,7 +66,7 @@ impl Bench {
     pub fn run(&self, boot: &Boot, steps: &[Step]) -> Result<Transcript> {
         let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
         // What it boots is made meanwhile as well: that takes as much of the host as running it.
-        let _seats = Seats::take(boot.runs_alone);
+        let _slots = Slots::take(boot.runs_alone);
         let guest = self.prepare(boot, steps, folder.path())?;
         let console = || format!("the guest's console ends:\n{}\n", guest.last_words());
         let ended = match &boot.emulator {
@@ -108,9 +108,9 @@ impl Bench {
     }
 }
 
-/// Leave for a machine to run: that many of the seats, given back when it is dropped.
+/// Leave for a machine to run: that many of the slots, given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Seats(usize);
+pub(crate) struct Slots(usize);
 
 /// As many as the host has CPUs: more machines would slow each other down, and time passes in them all the same.
 static ALL: LazyLock<usize> =
@@ -120,18 +120,18 @@ static FREE: LazyLock<Mutex<usize>> = LazyLock::new(|| Mutex::new(*ALL));
 
 static GIVEN_BACK: Condvar = Condvar::new();
 
-impl Seats {
+impl Slots {
     /// Waits until one is free, or all are, for a machine that is to run alone.
-    pub(crate) fn take(alone: bool) -> Seats {
-        let n_seats = if alone { *ALL } else { 1 };
+    pub(crate) fn take(alone: bool) -> Slots {
+        let n_slots = if alone { *ALL } else { 1 };
         let free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = GIVEN_BACK.wait_while(free, |free| *free < n_seats);
-        *free.unwrap_or_else(PoisonError::into_inner) -= n_seats;
-        Seats(n_seats)
+        let free = GIVEN_BACK.wait_while(free, |free| *free < n_slots);
+        *free.unwrap_or_else(PoisonError::into_inner) -= n_slots;
+        Slots(n_slots)
     }
 }
 
-impl Drop for Seats {
+impl Drop for Slots {
     fn drop(&mut self) {
         *FREE.lock().unwrap_or_else(PoisonError::into_inner) += self.0;
         GIVEN_BACK.notify_all();
@@ -148,10 +148,10 @@ mod tests {
 
     #[test]
     fn one_that_runs_alone_waits_for_all_others_and_each_gives_back_what_it_had() {
-        let seats: Vec<Seats> = (0..*ALL).map(|_| Seats::take(false)).collect();
+        let slots: Vec<Slots> = (0..*ALL).map(|_| Slots::take(false)).collect();
         assert_eq!(n_free(), 0);
-        let waits = thread::spawn(|| Seats::take(true));
-        drop(seats);
+        let waits = thread::spawn(|| Slots::take(true));
+        drop(slots);
         let alone = waits.join().unwrap();
         assert_eq!(n_free(), 0);
         drop(alone);
