@@ -206,17 +206,17 @@ pub(super) fn is_together(leader: &OwnedFd, n_events: usize) -> Result<bool, Err
 ///
 /// Everything is opened at once and stays open; a CPU on which that fails is a row with the reason.
 #[derive(Debug)]
-pub struct Grid {
+pub struct GroupTable {
     rows: Arc<[u32]>,
     columns: Arc<[Box<str>]>,
     groups: Vec<Fact<Group>>,
 }
 
-impl Grid {
+impl GroupTable {
     /// Opens `counters` on every CPU of `cpus`; `columns` are their names in the table, in the same order.
     ///
     /// Fails where no CPU lets them be opened, with the reason of the first.
-    pub fn open(cpus: &CpuSet, counters: &[Counter], columns: &[&str]) -> Fact<Grid> {
+    pub fn open(cpus: &CpuSet, counters: &[Counter], columns: &[&str]) -> Fact<GroupTable> {
         let rows: Arc<[u32]> = cpus.iter().collect();
         let groups: Vec<_> = rows.iter().map(|&cpu| Group::open(cpu, counters)).collect();
         if groups.iter().all(Result::is_err) {
@@ -224,7 +224,7 @@ impl Grid {
             return Err(first.unwrap_or_else(|| Missing::absent("a CPU to count on")));
         }
         let columns = columns.iter().map(|&name| name.into()).collect();
-        Ok(Grid { rows, columns, groups })
+        Ok(GroupTable { rows, columns, groups })
     }
 
     /// The counts of this moment, each row with the time it was read at.

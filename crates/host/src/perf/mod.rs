@@ -13,7 +13,7 @@ mod returns;
 mod ring;
 mod tracer;
 
-pub use group::{Grid, Group};
+pub use group::{Group, GroupTable};
 pub use pmu::discover;
 pub use returns::Returns;
 pub use tracer::Tracer;
