@@ -5,7 +5,7 @@
 
 mod barriers;
 
-use crate::advice::lasting::off_the_boot_line;
+use crate::advice::persist::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuidle::{FOLDER, IdleState};

@@ -3,7 +3,7 @@
 //! Source: Documentation/timers/timekeeping.rst; arch/x86/include/asm/vdso/gettimeofday.h has the clocks that are read without a
 //! system call, and when they are not (vread_pvclock, vread_hvclock). How often a database asks for the time is not known here.
 
-use crate::advice::lasting::off_the_boot_line;
+use crate::advice::persist::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
