@@ -10,7 +10,7 @@ use crate::{Event, Tell};
 use anyhow::{Result, bail};
 use facts::change::{Group, Target, Write};
 use host::change::{Access, ChangeError, Changer, Guarded, Journal, held_requests};
-use host::{Live, Once, Source};
+use host::{CachedSource, Live, Source};
 use rules::persist::profile_path;
 use rules::plan::Applied;
 use rules::plan::{Plan, Request};
@@ -88,7 +88,7 @@ pub fn apply(task: &Task<'_>, tell: &mut Tell<'_>) -> Result<Applied> {
 
 /// The plan for the machine as it is before anything is changed.
 fn first_plan(source: &Live, task: &Task<'_>) -> Result<Plan> {
-    let source = Once::new(source);
+    let source = CachedSource::new(source);
     match &task.what {
         What::Asked(of) => {
             let (requests, host) = asked(&source, *of)?;

@@ -13,7 +13,7 @@ pub mod trial;
 use crate::interrupt::Interrupt;
 use facts::change::{Group, Target, Undone, WriteOutcome};
 use host::change::{ChangeError, Changer, Guarded, Intent, JournalError, Machine, Transaction};
-use host::{Live, Once};
+use host::{CachedSource, Live};
 use rules::plan::{Plan, Request, Step};
 use rules::setting::Scene;
 use std::sync::atomic::Ordering;
@@ -113,7 +113,7 @@ impl Change<'_> {
 
     /// The writes of a setting whose place an earlier step may have moved.
     fn planned_anew(&self, request: &Request) -> Result<Group, Stop> {
-        let source = Once::new(self.source);
+        let source = CachedSource::new(self.source);
         let host = host::view_of(&source, request.setting.looks_at);
         let controls = host::controls(&source, request.setting.reads);
         let scene = Scene { host: &host, controls: &controls };

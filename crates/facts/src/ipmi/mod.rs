@@ -17,7 +17,7 @@ mod tests;
 pub use dcmi::{DcmiCapabilities, ExceptionAction, PowerLimit, PowerReading};
 pub use event_log::{EventLogEntry, Logged, SensorEvent};
 pub use identity::{DeviceId, Guid};
-pub use question::{Completion, Question, Told, Unanswered, bytes, digits, is_question};
+pub use question::{Completion, Question, Response, Unanswered, bytes, digits, is_question};
 pub use sensor::{
     Analog, AnalogFormat, Entity, Factors, Linearisation, Rate, Reading, ReadingFactors,
     ReadingType, Sensor, SensorOwner, SensorRecord, SensorType, States, Threshold, ThresholdSet,

@@ -73,7 +73,7 @@ mod tests {
             Ok(data) => [&[0], &data[..]].concat(),
             Err(code) => vec![code],
         };
-        question.told(&data)
+        question.parse(&data)
     }
 
     #[test]

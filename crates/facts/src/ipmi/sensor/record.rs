@@ -80,7 +80,8 @@ impl Sensor {
     /// The thresholds that the reading has crossed. `None` for a sensor without thresholds, and where the reading has
     /// no states.
     pub fn passed(&self, reading: &Reading) -> Option<ThresholdSet> {
-        let states = reading.told().filter(|_| self.reading_type == ReadingType::Threshold)?;
+        let states =
+            reading.valid_states().filter(|_| self.reading_type == ReadingType::Threshold)?;
         Some(states.thresholds())
     }
 
@@ -94,7 +95,7 @@ impl Sensor {
             Some(words) => words.to_owned(),
             None => format!("state {offset}"),
         };
-        Some(reading.told()?.offsets().map(words).collect())
+        Some(reading.valid_states()?.offsets().map(words).collect())
     }
 }
 
