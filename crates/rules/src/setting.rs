@@ -169,9 +169,9 @@ impl Setting {
     pub fn documentation(&self) -> String {
         let mut declared = vec![
             format!("Takes {}.", self.takes),
-            format!("One value holds for {}.", self.scope.words()),
-            format!("{} {}", self.effect.words(), self.survives.words()),
-            format!("Risk: {}.", self.risk.words()),
+            format!("One value holds for {}.", self.scope.text()),
+            format!("{} {}", self.effect.text(), self.survives.text()),
+            format!("Risk: {}.", self.risk.text()),
             format!("Power: {}.", self.power),
         ];
         if !self.fixes.is_empty() {
@@ -189,7 +189,7 @@ impl Setting {
 
 impl Scope {
     /// As people say it, behind "holds for".
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Scope::Host => "the whole host",
             Scope::Policy => "the CPUs of one cpufreq policy",
@@ -203,7 +203,7 @@ impl Scope {
 
 impl Effect {
     /// As people say it.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Effect::AtOnce => "In force at once.",
             Effect::AtBoot => "In force after a reboot.",
@@ -213,7 +213,7 @@ impl Effect {
 
 impl Survives {
     /// As people say it.
-    pub fn words(self) -> String {
+    pub fn text(self) -> String {
         let events = [
             (self.reboot, "a reboot"),
             (self.hotplug, "its CPU going offline and online"),
@@ -233,7 +233,7 @@ impl Survives {
 
 impl Risk {
     /// As people say it.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Risk::Low => "low, nothing but speed and power change",
             Risk::Medium => "medium, some work may suffer",
@@ -305,14 +305,14 @@ mod tests {
     #[test]
     fn what_a_change_lives_through_is_said_in_one_sentence() {
         let this_boot = "Kept over its CPU going offline and online or suspend; not over a reboot.";
-        assert_eq!(Survives::THIS_BOOT.words(), this_boot);
+        assert_eq!(Survives::THIS_BOOT.text(), this_boot);
         let nothing = Survives { reboot: false, hotplug: false, suspend: false };
         assert_eq!(
-            nothing.words(),
+            nothing.text(),
             "Not kept over a reboot or its CPU going offline and online or suspend."
         );
         let all = Survives { reboot: true, hotplug: true, suspend: true };
-        assert!(all.words().starts_with("Kept over a reboot or "));
+        assert!(all.text().starts_with("Kept over a reboot or "));
     }
 
     #[test]

@@ -33,10 +33,10 @@ pub fn result(report: &Report<'_>, style: Style) -> String {
     report.comparisons.iter().for_each(|it| comparison(&mut page, it));
     doubts(&mut page, &report.record.doubts, forbidding);
     if let Some(verdict) = &report.commits {
-        page.labelled(14, "  why", &commits::words(verdict));
+        page.labelled(14, "  why", &commits::verdict_text(verdict));
     }
     if let Some(standing) = &report.peers {
-        page.labelled(14, "  peers", &words(standing));
+        page.labelled(14, "  peers", &standing_text(standing));
     }
     if let Some(shortfall) = &report.shortfall {
         page.labelled(14, "  until", shortfall);
@@ -133,7 +133,7 @@ pub fn list(style: Style) -> String {
     page.finish()
 }
 
-pub(super) fn words(found: &Known<Standing>) -> String {
+pub(super) fn standing_text(found: &Known<Standing>) -> String {
     let it = match found {
         Known::Value(it) => it,
         Known::Missing { missing } => return format!("unknown: {missing}"),
@@ -181,7 +181,7 @@ mod tests {
     fn the_published_pair_is_as_slow_as_a_duty_cycle_of_a_quarter() {
         let found = stands(673.0, 1, 2713.0);
         assert_eq!(
-            words(&found),
+            standing_text(&found),
             "673 M/s is 24.8 % of its one peer with the same processor (Intel(R) Xeon(R) CPU E5-2690 0 @ 2.90GHz), \
              2713 M/s; a clock modulated to a duty cycle of 25 % would be that slow"
         );
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_healthy_machine_is_like_the_middle_of_its_peers() {
         let found = stands(707.0, 3, 700.0);
-        let text = words(&found);
+        let text = standing_text(&found);
         assert!(text.starts_with("707 M/s is 101.0 % of the median of its 3 peers"), "{text}");
         assert!(text.ends_with(", 700 M/s"), "{text}");
         assert_eq!(value(&found)["duty"], Value::Null);
@@ -200,6 +200,6 @@ mod tests {
     #[test]
     fn who_has_no_peers_is_told_why() {
         let none = Known::Missing { missing: "none of 4 peers has this processor, C".to_owned() };
-        assert_eq!(words(&none), "unknown: none of 4 peers has this processor, C");
+        assert_eq!(standing_text(&none), "unknown: none of 4 peers has this processor, C");
     }
 }
