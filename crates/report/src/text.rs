@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// How much of an audit to show.
 #[derive(Clone, Copy, Debug)]
 pub struct Detail {
-    /// Findings only.
+    /// Whether only findings are shown.
     pub quiet: bool,
     /// Clean checks and every reason, too.
     pub verbose: bool,

@@ -37,9 +37,9 @@ impl Loss {
 pub enum Kind {
     /// Not wanted by anybody: nothing is lost.
     Idle,
-    /// Taken from work.
+    /// Time that was taken from work.
     Lost,
-    /// Work.
+    /// Time that work had.
     Useful,
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// One setting and the value that is asked of it.
 #[derive(Clone)]
 pub struct Request {
-    /// Which.
+    /// The setting that is to be changed.
     pub setting: &'static Setting,
     /// The value, without its CPUs.
     pub value: String,
@@ -39,7 +39,7 @@ pub struct Plan {
 
 /// A setting and the writes that change it.
 pub struct Step {
-    /// What was asked.
+    /// The request that the step carries out.
     pub request: Request,
     /// What that takes; no writes where it is so already.
     pub change: Change,

@@ -39,7 +39,7 @@ pub struct Setting {
     pub reads: &'static [&'static str],
     /// What planning looks at of the host. The rest of it is not there to be looked at: it was not asked for.
     pub looks_at: Subjects,
-    /// Plans a change.
+    /// Plans the writes that give the setting a value; pure.
     pub plan: fn(&Scene<'_>, &Wanted<'_>) -> Planned,
 }
 
@@ -62,7 +62,7 @@ pub struct Change {
 /// What one value of a setting holds for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The whole host.
+    /// One value holds for the whole host.
     Host,
     /// The CPUs of a cpufreq policy.
     Policy,
@@ -70,7 +70,7 @@ pub enum Scope {
     Cpu,
     /// A package or die.
     Package,
-    /// An interrupt.
+    /// One value holds for an interrupt.
     Interrupt,
     /// A task or a service.
     Task,
@@ -88,11 +88,11 @@ pub enum Effect {
 /// What a change lives through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survives {
-    /// A reboot.
+    /// Whether it is kept over a reboot.
     pub reboot: bool,
     /// Its CPU going offline and online.
     pub hotplug: bool,
-    /// Suspend and resume.
+    /// Whether it is kept over suspend and resume.
     pub suspend: bool,
 }
 

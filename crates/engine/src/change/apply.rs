@@ -43,7 +43,7 @@ pub enum What<'a> {
     Asked(Asked<'a>),
     /// In the files of an earlier change, which this is the id of.
     Persisted(&'a str),
-    /// By another command.
+    /// A setting that another command asks for.
     Requested(Request),
 }
 

@@ -48,7 +48,7 @@ pub struct Change<'a> {
 pub enum Stop {
     /// A write failed, and everything is undone, as far as `undone` says.
     Failed {
-        /// Why.
+        /// The error that stopped the change.
         error: String,
         /// What undoing did.
         undone: Vec<Undone>,

@@ -49,7 +49,7 @@ pub struct Plan {
     pub began: String,
     /// At least two.
     pub nodes: Vec<Node>,
-    /// For how long.
+    /// How long the nodes commit.
     pub duration: Duration,
     /// The least time between two results of a node.
     pub interval: Duration,

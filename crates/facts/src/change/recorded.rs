@@ -41,7 +41,7 @@ pub enum ChangeState {
     Reverted,
     /// Some places could not be brought back; its groups say which.
     PartlyReverted {
-        /// How many.
+        /// How many places still hold what the change wrote.
         left: u32,
     },
 }
@@ -96,7 +96,7 @@ pub enum WriteOutcome {
     Noted,
     /// The kernel refused it, which was allowed ([`super::Aim::IfTaken`]).
     Refused {
-        /// Its words.
+        /// The error in the system's words.
         why: String,
     },
     /// It was taken, and read back something else.
@@ -112,7 +112,7 @@ pub enum WriteOutcome {
     LeftAlone {
         /// What it held when it was to be undone; `None` where it could not be read or is not there.
         found: Option<String>,
-        /// Why.
+        /// Why it was not written.
         why: String,
     },
     /// A reboot has undone it.
@@ -126,7 +126,7 @@ pub struct Undone {
     pub change: String,
     /// The id of the setting.
     pub setting: String,
-    /// Where.
+    /// The place that was to be restored.
     pub target: Target,
     /// What was recorded: the value that undoing is to bring back.
     pub recorded: Option<String>,
@@ -143,7 +143,7 @@ pub enum RevertOutcome {
     AlreadyThere,
     /// Somebody else has changed it since: it holds neither what was written nor what was there before.
     LeftAlone {
-        /// What it holds.
+        /// What it holds; `None` where it could not be read or is not there.
         found: Option<String>,
     },
     /// Writing it back would bring a fault back (a clock that is stopped most of the time), which is refused
@@ -156,7 +156,7 @@ pub enum RevertOutcome {
     },
     /// It could not be read or written, or did not stick.
     Failed {
-        /// Why.
+        /// The error in the system's words.
         why: String,
     },
 }
@@ -201,9 +201,9 @@ pub enum Guarding {
 pub struct WrittenPlace {
     /// The id of the setting.
     pub setting: String,
-    /// What was planned.
+    /// The write as it was planned.
     pub write: Write,
-    /// How it stands.
+    /// How the place compares with what was written.
     pub standing: Standing,
 }
 
@@ -214,7 +214,7 @@ pub enum Standing {
     InForce,
     /// Somebody else has changed it.
     Changed {
-        /// What it holds.
+        /// What it holds; `None` where it could not be read or is not there.
         found: Option<String>,
     },
     /// It cannot be read, for this reason.

@@ -16,7 +16,7 @@ pub struct EventLogEntry {
     pub id: u16,
     /// The number of the next entry; `None` for the last one.
     pub next: Option<u16>,
-    /// What it records.
+    /// The event or the data that it records.
     pub logged: Logged,
 }
 

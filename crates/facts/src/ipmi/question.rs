@@ -171,7 +171,7 @@ impl fmt::Display for Completion {
 /// An answer, with its question and its bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response<T> {
-    /// The parsed value.
+    /// The value that was parsed from the answer.
     pub holds: T,
     /// The name of the question: see [`Question::path`].
     pub question: String,

@@ -153,7 +153,7 @@ pub struct RecordsOrigin {
 /// What a sensor reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SensorValue {
-    /// The controller's answer.
+    /// The reading as the controller answered.
     pub reading: Reading,
     /// In the sensor's unit; none for a sensor without numbers, and where there is no reading.
     pub value: Option<f64>,

@@ -151,7 +151,7 @@ impl Msrs {
 /// A register, and how to find out whether a processor has it.
 #[derive(Debug)]
 pub struct Register {
-    /// Its address.
+    /// The address of the register.
     pub address: u32,
     /// Its name in the manufacturer's manual.
     pub name: &'static str,

@@ -12,14 +12,14 @@ use crate::parse::{Expected, signed, trimmed};
 use crate::{CpuSet, Fact, Missing};
 use std::time::Duration;
 
-/// The running kernel.
+/// The running kernel, as it describes itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// `uname -r`: 6.1.0-49-amd64.
     pub release: Fact<String>,
-    /// The boot line.
+    /// The boot line, /proc/cmdline.
     pub boot_line: Fact<BootLine>,
-    /// Time since boot.
+    /// The time since boot, /proc/uptime.
     pub uptime: Fact<Duration>,
     /// The number of threads that ran or waited for a CPU, including the one that read it.
     pub runnable: Fact<u64>,
@@ -69,7 +69,7 @@ impl BootLine {
         BootLine(trimmed(text).to_owned())
     }
 
-    /// The whole line.
+    /// The whole boot line, as /proc/cmdline has it.
     pub fn text(&self) -> &str {
         &self.0
     }

@@ -29,7 +29,7 @@ impl Changer {
         Ok(Changer { guard: None, machine, journal: Journal::open(folder, access)? })
     }
 
-    /// What is changed.
+    /// The machine whose settings are changed.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }

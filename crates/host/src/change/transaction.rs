@@ -114,7 +114,7 @@ impl<'a> Transaction<'a> {
         &self.id
     }
 
-    /// What is changed.
+    /// The machine whose settings are changed.
     pub fn machine(&self) -> &Machine {
         &self.changer.machine
     }

@@ -32,7 +32,7 @@ pub(super) struct Received {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Throughput {
-    /// How much.
+    /// How many bytes arrived.
     pub bytes: u64,
     /// In which time, in nanoseconds: from the first stream's beginning to the last one's end.
     pub elapsed_ns: u64,
@@ -48,7 +48,7 @@ pub struct Latencies {
     pub count: u64,
     /// The shortest, in nanoseconds.
     pub min_ns: u64,
-    /// The longest.
+    /// The longest latency, in nanoseconds.
     pub max_ns: u64,
     /// Half of them took no longer.
     pub median_ns: u64,
@@ -56,7 +56,7 @@ pub struct Latencies {
     pub p99_ns: u64,
     /// 999 of 1000.
     pub p999_ns: u64,
-    /// Their mean.
+    /// The mean latency, in nanoseconds.
     pub mean_ns: f64,
     /// How far they lie from it: the root of the mean square.
     pub deviation_ns: f64,

@@ -48,9 +48,9 @@ fn within(angle: f64, degrees: usize) -> f64 {
 /// The mean of a sample with its test against 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
-    /// The mean.
+    /// The mean of the values.
     pub mean: f64,
-    /// Its standard error.
+    /// The standard error of the mean.
     pub standard_error: f64,
     /// The interval that holds the true mean.
     pub interval: Interval,

@@ -32,12 +32,12 @@ pub enum HistoryError {
     /// The folder of the results cannot be read.
     #[error("cannot read the folder of results {}: {error}", folder.display())]
     Folder {
-        /// Which folder.
+        /// The folder of the results.
         folder: PathBuf,
         /// What the system said.
         error: std::io::Error,
     },
-    /// SQLite refused.
+    /// The index, an SQLite database, cannot be used.
     #[error("cannot use the index of the history: {0}")]
     Index(#[from] rusqlite::Error),
     /// No result has such an id.

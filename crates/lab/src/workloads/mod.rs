@@ -17,6 +17,7 @@ mod timer;
 mod wakeup;
 
 pub(crate) use commit::outcome as outcome_of_commits;
+/// What the workload of the management controller yields.
 pub(crate) use ipmi_roundtrip::{BOTH, DEVICE_ID, POLLED, RECORD, SHARE};
 
 use crate::workload::Workload;
@@ -47,7 +48,6 @@ pub(crate) const CPU_SPEED: &Workload = &cpu_speed::WORKLOAD;
 
 /// The workload whose engines are also sampled live, and whose counts Oracle has, too.
 pub(crate) const COMMIT: &Workload = &commit::WORKLOAD;
-/// What the workload of the management controller yields.
 
 /// The headings that the help of every workload has, in this order.
 pub const HEADINGS: &[&str] =

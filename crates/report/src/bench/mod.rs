@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 /// A result with everything derived from it.
 pub struct Report<'a> {
-    /// The result.
+    /// The result that is reported.
     pub record: &'a Record,
     /// One per arm that has trials.
     pub summaries: Vec<Summary>,

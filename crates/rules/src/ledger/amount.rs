@@ -49,7 +49,7 @@ pub enum Party {
     ManagementController,
     /// The hypervisor under a guest.
     Hypervisor,
-    /// Power and heat.
+    /// Power limits and heat.
     Physics,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Clock {
 /// The clock that counts as the whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// The clock.
+    /// The frequency of the clock.
     pub clock: Hertz,
     /// Who promises it, or that it is the highest one seen.
     pub source: String,

@@ -12,7 +12,7 @@ use std::fmt;
 
 /// One part of one loss: the sum of its entries over the CPUs.
 pub struct Line {
-    /// What it is.
+    /// The loss that the line belongs to.
     pub loss: &'static Loss,
     /// Which part of it; empty where it is one thing.
     pub part: String,
@@ -40,7 +40,7 @@ pub struct Line {
 /// A finding of the audit that explains a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The check's id.
+    /// The id of the check.
     pub check: &'static str,
     /// The CPUs that have it and have lost something; `None` where it is not a matter of CPUs.
     pub cpus: Option<CpuSet>,

@@ -60,7 +60,7 @@ pub enum Role {
     Tickless,
     /// Kept free of other tasks, and not of the tick.
     Isolated,
-    /// Tick while busy.
+    /// An ordinary CPU, which ticks while it is busy.
     Ordinary,
 }
 

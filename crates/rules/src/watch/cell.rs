@@ -7,7 +7,7 @@ use facts::{CpuSet, Fact, Missing, Why};
 /// One metric, or one part of it.
 #[derive(Clone)]
 pub struct Column {
-    /// The metric.
+    /// The metric whose values the column shows.
     pub metric: &'static Metric,
     /// The values, or why there are none.
     pub series: Fact<Series>,
@@ -54,7 +54,7 @@ pub fn parts_add_up(metric: &Metric) -> bool {
 /// What stands where a row and a column meet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// A value.
+    /// The value is known.
     Known {
         /// In the metric's unit.
         value: f64,

@@ -39,7 +39,7 @@ pub fn reason(missing: &Missing) -> String {
     }
 }
 
-/// The reason alone.
+/// The reason, without what would make the value known.
 pub fn text(missing: &Missing) -> String {
     match missing.why {
         Why::NotCollected => format!("{} is not among what was sampled", missing.what),

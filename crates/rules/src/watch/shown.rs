@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// One column of the table.
 pub struct Shown<'a> {
-    /// The metric.
+    /// The metric that the column shows.
     pub metric: &'static Metric,
     /// Which part of it.
     pub part: Part,

@@ -12,7 +12,7 @@ use super::{
 use crate::Expected;
 use crate::ipmi::RecordHeader;
 
-/// A record.
+/// A sensor data record (SDR): full, compact, or of another type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SensorRecord {
     /// A sensor that may have numeric readings.
@@ -23,7 +23,7 @@ pub enum SensorRecord {
     Other(u8),
 }
 
-/// A sensor.
+/// A sensor as its record describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensor {
     /// The number of its record.
@@ -36,7 +36,7 @@ pub struct Sensor {
     pub name: String,
     /// The entity that it belongs to.
     pub entity: Entity,
-    /// What it monitors.
+    /// What it measures, such as a temperature or a voltage.
     pub sensor_type: SensorType,
     /// The kind of its readings.
     pub reading_type: ReadingType,
@@ -53,7 +53,7 @@ pub struct Sensor {
 pub struct Entity {
     /// The entity ID: 03h is a processor, 07h the system board (section 43.14).
     pub kind: u8,
-    /// The entity instance.
+    /// Which of several entities of the same kind, such as the second processor.
     pub instance: u8,
     /// Whether it is a logical container of several parts.
     pub is_logical: bool,

@@ -90,7 +90,7 @@ pub struct Analysis {
     /// measured) and worse in none. Places in the list of combinations, which is that of the first workload's arms; of those
     /// that differ in conditions alone, the first stands for all. Combinations of which a trial failed are not in it.
     pub pareto: Vec<usize>,
-    /// What to do.
+    /// Which combination of settings to choose, or why none.
     pub recommendation: Recommendation,
 }
 
@@ -99,7 +99,7 @@ pub struct Analysis {
 pub struct WorkloadAnalysis {
     /// The workload with its options, as the design names it.
     pub workload: String,
-    /// Its main figure.
+    /// The name of its main figure, such as `elapsed`.
     pub figure: String,
     /// What that is counted in.
     pub unit: String,
@@ -115,12 +115,12 @@ pub struct WorkloadAnalysis {
     pub interactions: Vec<Interaction>,
 }
 
-/// One arm.
+/// What the trials of one arm showed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmAnalysis {
     /// Its place in the record.
     pub arm: usize,
-    /// Good trials.
+    /// How many trials succeeded.
     pub trials: u32,
     /// Trials that failed.
     pub failed: u32,
@@ -225,7 +225,7 @@ pub enum Recommendation {
     },
     /// The trials allow no claim.
     Unsettled {
-        /// Why.
+        /// Why no combination can be recommended.
         why: String,
     },
 }
