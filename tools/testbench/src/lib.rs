@@ -28,7 +28,7 @@ mod transcript;
 
 pub use bench::Bench;
 pub use bmc::Pace;
-pub use bochs::Bochs;
-pub use boot::{Boot, Disk, Emulator, Init, Msr, Step};
+pub use bochs::{Bochs, Msr};
+pub use boot::{Boot, Disk, Emulator, Init, Step};
 pub use qemu::{Bmc, Qemu};
 pub use transcript::{StepOutput, Transcript};
