@@ -21,9 +21,9 @@ pub enum Event<'a> {
     Files(&'a [Write]),
     /// A place that was written holds something else, or holds again what was written.
     Drift {
-        /// The place.
+        /// The place that was written.
         place: &'a WrittenPlace,
-        /// What it holds.
+        /// What it holds; `None` where it could not be read or is not there.
         found: Option<&'a str>,
         /// Who wrote to it, where that is known.
         writer: Option<&'a Written>,

@@ -42,7 +42,7 @@ impl Interrupt {
         std::thread::Builder::new()
             .name("signals".to_owned())
             .spawn(listen)
-            .map_err(|error| anyhow!(host::thread::refusal(&error)))?;
+            .map_err(|error| anyhow!(host::process::thread_refusal(&error)))?;
         Ok(Interrupt { signals: receiver, is_wanted: Cell::new(false), flag })
     }
 

@@ -8,7 +8,7 @@ use facts::counters::{Counters, Family, Tasks};
 use facts::{CpuSet, Fact, HostView, Missing, Why};
 use host::Live;
 use host::counters::{Processes, Sampler, Wanted};
-use host::perf::{Grid, counters};
+use host::perf::{GroupTable, counters};
 use rules::interval::Interval;
 use rules::tick::{CpuTicks, Samples, full_rate, suspects, ticks};
 use std::time::Duration;
@@ -88,7 +88,7 @@ struct Probe {
     /// The tasks, which take long to read.
     tasks: Option<Sampler>,
     /// Counters of perf, and the family that their table is.
-    grid: Fact<Grid>,
+    groups: Fact<GroupTable>,
     family: Family,
     /// /proc/interrupts and /proc/stat.
     timers: Sampler,
@@ -101,17 +101,17 @@ fn counting(host: &HostView, cpus: &CpuSet) -> Probe {
     let tasks = Some(Sampler::open(Live::this_machine(), host, tasks));
     let timers = sampler(host, &[Family::Interrupts, Family::CpuTimes]);
     let entry = counters::tracepoint(&Live::this_machine(), "irq_vectors", "local_timer_entry");
-    let grid = entry.and_then(|entry| Grid::open(cpus, &[entry], &["local_timer"]));
-    Probe { tasks, grid, family: Family::TimerEntries, timers }
+    let groups = entry.and_then(|entry| GroupTable::open(cpus, &[entry], &["local_timer"]));
+    Probe { tasks, groups, family: Family::TimerEntries, timers }
 }
 
 /// Counts the attempts to stop the tick of these CPUs by their outcome, and the timer's interrupts again.
 fn tracing(host: &HostView, cpus: &CpuSet) -> Fact<Probe> {
     let stops = counters::tick_stops(&Live::this_machine())?;
     let names: Vec<&str> = counters::TICK_DEPENDENCIES.iter().map(|(_, name)| *name).collect();
-    let grid = Ok(Grid::open(cpus, &stops, &names)?);
+    let groups = Ok(GroupTable::open(cpus, &stops, &names)?);
     let timers = sampler(host, &[Family::Interrupts, Family::CpuTimes]);
-    Ok(Probe { tasks: None, grid, family: Family::TickStops, timers })
+    Ok(Probe { tasks: None, groups, family: Family::TickStops, timers })
 }
 
 fn sampler(host: &HostView, families: &[Family]) -> Sampler {
@@ -140,8 +140,8 @@ fn measure(mut probe: Probe, time: Duration, interrupt: &Interrupt) -> Measured 
 
 impl Probe {
     fn read_grid(&mut self, into: &mut Counters) {
-        *into.table_mut(self.family) = match &mut self.grid {
-            Ok(grid) => Ok(grid.read()),
+        *into.table_mut(self.family) = match &mut self.groups {
+            Ok(groups) => Ok(groups.read()),
             Err(missing) => Err(missing.clone()),
         };
     }

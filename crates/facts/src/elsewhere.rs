@@ -2,8 +2,6 @@
 //!
 //! They must not pass for "this host has none": heat slows a processor no matter what reports it.
 
-use crate::{HostView, Missing};
-
 /// Who reports a fact that this program cannot read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elsewhere {
@@ -67,25 +65,10 @@ impl Elsewhere {
     }
 }
 
-impl HostView {
-    /// Whether the kernel shows `what` (heat, power limits, PROCHOT#) on this processor.
-    ///
-    /// Errors: a guest cannot see it; or the processor is not Intel's, and who reports it there, `on_amd` or the firmware. Where the
-    /// processor is unknown, it is up to what can be read.
-    pub fn shows(&self, what: &str, on_amd: Elsewhere) -> Result<(), Missing> {
-        self.platform.hides(what)?;
-        match &self.cpuinfo {
-            Ok(info) if info.is_intel() => Ok(()),
-            Ok(info) if info.is_amd() => Err(Missing::elsewhere(what, on_amd)),
-            Ok(_) => Err(Missing::elsewhere(what, Elsewhere::Firmware)),
-            Err(_) => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Missing;
 
     #[test]
     fn a_fact_that_is_reported_elsewhere_is_unknown_and_says_where_to_ask() {

@@ -1,11 +1,10 @@
 //! Everything that is known about one host at one moment.
 
-use crate::Fact;
 use crate::cpu::cooling::CoolingDevice;
 use crate::cpu::cpufreq::Cpufreq;
 use crate::cpu::cpuidle::Cpuidle;
 use crate::cpu::cpuinfo::CpuInfo;
-use crate::cpu::energy_bias::EnergyBias;
+use crate::cpu::energy_bias::{EnergyBias, Preference};
 use crate::cpu::mobile::is_mobile;
 use crate::cpu::pstate::Pstate;
 use crate::cpu::throttling::Throttling;
@@ -13,24 +12,25 @@ use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
 use crate::links::network::Network;
 use crate::links::pcie::Pcie;
-use crate::msr::Msrs;
+use crate::msr::{Msrs, hwp, intel};
 use crate::power::cap::PowerCap;
 use crate::power::hsmp::HsmpSockets;
 use crate::power::limit::PowerLimits;
 use crate::power::uncore::UncoreDomains;
 use crate::system::cgroup::LimitedGroup;
-use crate::system::clocksource::Clocksource;
 use crate::system::cpu_times::CpuTimes;
-use crate::system::dmi::Dmi;
 use crate::system::interrupts::Interrupts;
 use crate::system::ipmi::Ipmi;
 use crate::system::isolation::Isolation;
+use crate::system::kernel::Clocksource;
 use crate::system::kernel::Kernel;
+use crate::system::kernel::Vulnerability;
+use crate::system::platform::Dmi;
 use crate::system::platform::Platform;
 use crate::system::process::Process;
 use crate::system::sysctl::Sysctls;
 use crate::system::tuners::Tuners;
-use crate::system::vulnerabilities::Vulnerability;
+use crate::{Elsewhere, Fact, Missing, PerCpu};
 
 /// One host, live or captured: one field per subject, each made by the reader of the same name in `host`.
 ///
@@ -116,5 +116,44 @@ impl HostView {
     pub fn is_portable(&self) -> bool {
         let is_mobile = || self.topology.is_hybrid() || self.cpuinfo.as_ref().is_ok_and(is_mobile);
         self.dmi.chassis.as_ref().map_or_else(|_| is_mobile(), |_| self.dmi.is_portable())
+    }
+
+    /// Whether the kernel shows `what` (heat, power limits, PROCHOT#) on this processor.
+    ///
+    /// Errors: a guest cannot see it; or the processor is not Intel's, and who reports it there, `on_amd` or the firmware. Where the
+    /// processor is unknown, it is up to what can be read.
+    pub fn shows(&self, what: &str, on_amd: Elsewhere) -> Result<(), Missing> {
+        self.platform.hides(what)?;
+        match &self.cpuinfo {
+            Ok(info) if info.is_intel() => Ok(()),
+            Ok(info) if info.is_amd() => Err(Missing::elsewhere(what, on_amd)),
+            Ok(_) => Err(Missing::elsewhere(what, Elsewhere::Firmware)),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// EPP of every CPU that has one: from sysfs, or from the HWP request where the driver has no file for it.
+    pub fn energy_preferences(&self) -> PerCpu<Preference> {
+        let mut preferences: Vec<(u32, Fact<Preference>)> = Vec::new();
+        let policies = self.cpufreq.policies.as_deref().unwrap_or_default();
+        for policy in policies {
+            let path = policy.path("energy_performance_preference");
+            let preference = |text: &String| Preference { text: text.clone(), path: path.clone() };
+            let fact = policy.preference.as_ref().map(preference).map_err(Into::into);
+            preferences.extend(policy.cpus.iter().map(|cpu| (cpu, fact.clone())));
+        }
+        let is_told = preferences.iter().any(|(_, it)| !matches!(it, Err(it) if it.is_absence()));
+        let has_preference = self.cpuinfo.as_ref().is_ok_and(|it| it.has("hwp_epp"));
+        match self.msrs.of(&intel::HWP_REQUEST) {
+            Ok(requests) if !is_told && has_preference => {
+                requests.iter().map(|(cpu, _)| (cpu, self.preference_of_request(cpu))).collect()
+            }
+            _ => preferences.into_iter().collect(),
+        }
+    }
+
+    fn preference_of_request(&self, cpu: u32) -> Fact<Preference> {
+        let request = hwp::request(&self.msrs, &self.topology, cpu, hwp::Field::Preference);
+        request.map(|(path, request)| Preference { text: request.preference().to_string(), path })
     }
 }

@@ -72,7 +72,7 @@ impl Obstacle {
     pub const ALL: [Obstacle; 4] =
         [Obstacle::Privilege, Obstacle::Module, Obstacle::Guest, Obstacle::Other];
 
-    /// One word.
+    /// The name in output, one word.
     pub fn name(self) -> &'static str {
         match self {
             Obstacle::Privilege => "privilege",

@@ -8,7 +8,7 @@
 //! writes nothing. Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst: `initial_*` is what the driver
 //! found when it was loaded.
 
-use crate::ipmi::{self, PowerReading, Told};
+use crate::ipmi::{self, PowerReading, Response};
 use crate::{Fact, Hertz, Microwatts, Missing};
 
 // Former names of these modules, which are still in use.
@@ -56,9 +56,9 @@ impl PowerLimit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerCap {
     /// The active limit; its value is `None` where no limit is active.
-    pub limit: Fact<Told<Option<ipmi::PowerLimit>>>,
+    pub limit: Fact<Response<Option<ipmi::PowerLimit>>>,
     /// The power of the board.
-    pub reading: Fact<Told<PowerReading>>,
+    pub reading: Fact<Response<PowerReading>>,
 }
 
 impl PowerCap {

@@ -30,7 +30,7 @@ const BUFFER: usize = 32 << 10;
 /// An address and the interface that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Addressed {
-    /// Of either kind.
+    /// The address, IPv4 or IPv6.
     pub address: IpAddr,
     /// `eth0`.
     pub interface: String,

@@ -8,7 +8,7 @@ pub struct Raised {
     /// What that arm is called; `None` where all of them raise it, or there is one only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arm: Option<String>,
-    /// The doubt.
+    /// The reason to trust the result less.
     #[serde(flatten)]
     pub doubt: Doubt,
 }
@@ -32,7 +32,7 @@ impl From<Doubt> for Raised {
 pub enum Doubt {
     /// The CPUs were throttled in this many trials.
     Throttled {
-        /// How many.
+        /// How many trials were throttled.
         trials: u32,
     },
     /// The clock differed between trials: the highest is this share above the lowest.
@@ -42,7 +42,7 @@ pub enum Doubt {
     },
     /// The clock could not be read.
     ClockUnknown {
-        /// Why.
+        /// Why the clock is unknown.
         missing: String,
     },
     /// The hypervisor took this share of the CPUs' time.

@@ -17,17 +17,17 @@ pub enum Failure {
          cannot be trusted, and neither can any figure of it"
     )]
     WrongAnswer {
-        /// The workload's id.
+        /// The id of the workload.
         workload: &'static str,
-        /// What came out.
+        /// The answer that it computed.
         found: String,
-        /// What should have.
+        /// The answer that is right.
         expected: String,
     },
     /// A program ended with an error.
     #[error("{program} failed, {how}{}", tail(.said))]
     Program {
-        /// Its name.
+        /// The name of the program.
         program: String,
         /// Its exit code or signal.
         how: String,
@@ -37,7 +37,7 @@ pub enum Failure {
     /// A program did not end in time, and was stopped.
     #[error("{program} did not end within {} s and was stopped; --timeout gives it longer", .limit.as_secs_f64())]
     TimedOut {
-        /// Its name.
+        /// The name of the program.
         program: String,
         /// How long it had.
         limit: Duration,
@@ -65,9 +65,9 @@ pub enum Failure {
     /// The operating system refused.
     #[error("{what}: {error}")]
     System {
-        /// What was tried.
+        /// The step that failed, in words.
         what: String,
-        /// What it said.
+        /// The error of the operating system.
         error: io::Error,
     },
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Known<T> {
-    /// The value.
+    /// The value is known.
     Value(T),
     /// Why there is none.
     Missing {

@@ -12,7 +12,6 @@ pub mod compare;
 pub mod comparison;
 mod cpu_test;
 pub mod database;
-pub mod documentation;
 pub mod doubt;
 pub mod doubts;
 pub mod experiment;

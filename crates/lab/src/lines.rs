@@ -62,7 +62,6 @@ pub enum Welcome {
     },
 }
 
-/// A first line.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum First {
@@ -136,7 +135,7 @@ impl Protocol {
     }
 }
 
-/// Sends a message.
+/// Sends a message as one line of JSON.
 pub fn send(to: &mut impl Write, said: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(said)?;
     line.push(b'\n');

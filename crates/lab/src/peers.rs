@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::stats::Sample;
 use crate::workloads::CPU_SPEED;
 
-/// One machine's speed.
+/// A machine with its speed, to compare with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peer {
     /// The processor, as /proc/cpuinfo calls it.
@@ -23,7 +23,7 @@ pub struct Peer {
 pub struct Standing {
     /// The speed that was compared, in million operations a second.
     pub speed: f64,
-    /// The processor.
+    /// The model name of the processor.
     pub model: String,
     /// How many peers have it.
     pub n_peers: usize,

@@ -45,7 +45,7 @@ pub struct Record {
 pub struct Arm {
     /// `A`, `B`, or what the user called it.
     pub name: String,
-    /// The workload's id.
+    /// The id of the workload.
     pub workload: String,
     /// What was asked of it.
     pub settings: Settings,

@@ -32,7 +32,7 @@ pub struct Summary {
     pub lost: Vec<Lost>,
 }
 
-/// How numbers lie.
+/// The median, the lowest and the highest of some values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// What they are: `elapsed`.

@@ -93,7 +93,7 @@ pub(crate) fn start<'scope, T: Send + 'scope>(
 
 /// No thread can be had, and which limit to raise.
 pub(crate) fn refused(error: &io::Error) -> Failure {
-    Failure::Unready(host::thread::refusal(error))
+    Failure::Unready(host::process::thread_refusal(error))
 }
 
 /// Does `work` on the calling thread, pinned to `cpu` for that time.

@@ -32,7 +32,7 @@ pub struct Figure<S = String> {
     pub name: S,
     /// What it is counted in.
     pub unit: S,
-    /// The number; finite.
+    /// The number, which is finite.
     pub value: f64,
     /// Which way is faster.
     pub better: Better,
@@ -67,9 +67,9 @@ impl FigureShape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
-    /// Times.
+    /// Lower is better, such as of a time.
     Lower,
-    /// Rates.
+    /// Higher is better, such as of a rate.
     Higher,
 }
 
@@ -83,7 +83,7 @@ impl Better {
     }
 }
 
-/// One run.
+/// One run of a workload, with its figures and its environment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// Counted from 1 in the order in which they began.
@@ -153,9 +153,9 @@ impl Trial {
 /// The clock around one trial: means over its CPUs, in hertz.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialClock {
-    /// Right before.
+    /// The clock right before the trial, in hertz.
     pub before_hz: f64,
-    /// Right after.
+    /// The clock right after the trial, in hertz.
     pub after_hz: f64,
 }
 
@@ -173,7 +173,7 @@ pub struct TrialContext {
     pub cpus: String,
     /// How long, in nanoseconds.
     pub window_ns: u64,
-    /// The ledger's lines.
+    /// The lines of the ledger over the trial, as shares of the CPUs' time.
     pub ledger: PackedList<Share>,
     /// What no line of the ledger accounts for, as a share of the CPUs' time.
     pub unexplained: f64,
@@ -195,7 +195,7 @@ impl TrialContext {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound(serialize = "S: AsRef<str> + Serialize"))]
 pub struct Share<S = String> {
-    /// The loss's id.
+    /// The id of the loss.
     pub loss: S,
     /// Which part of it; empty where it is one thing.
     #[serde(default, skip_serializing_if = "is_empty")]
@@ -208,7 +208,7 @@ pub struct Share<S = String> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound(serialize = "S: AsRef<str> + Serialize"))]
 pub struct Reading<S = String> {
-    /// The metric's id.
+    /// The id of the metric.
     pub metric: S,
     /// Which part of it; empty where it is one thing.
     #[serde(default, skip_serializing_if = "is_empty")]
@@ -302,7 +302,7 @@ pub enum Mark {
         name: String,
         /// Its value before; `None` where it was not named.
         from: Option<String>,
-        /// Its value now.
+        /// The value after the change; `None` where it is no longer named.
         to: Option<String>,
     },
     /// The CPU quota of a control group that the node, or a database server of its host, runs in.

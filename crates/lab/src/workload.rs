@@ -19,7 +19,7 @@ pub struct Workload {
     pub title: &'static str,
     /// Markdown, with the headings of [`HEADINGS`](crate::workloads::HEADINGS).
     pub help: &'static str,
-    /// Its main figure.
+    /// The shape of its main figure: name, unit and which way is better.
     pub figure: FigureShape,
     /// The settings that mean something to it; any other one is refused by name.
     pub takes: &'static [Setting],
@@ -97,7 +97,7 @@ pub trait Pieces {
 
 /// Where trials are run.
 pub struct Scene<'a> {
-    /// The host.
+    /// The host that the workload runs on.
     pub host: &'a HostView,
     /// The CPUs that this process may run on.
     pub allowed: CpuSet,
@@ -144,7 +144,7 @@ pub struct Settings {
     /// How much work one trial is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u64>,
-    /// Which database.
+    /// The id of the database to run in; `None` for the first one found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     /// A server that runs already. Kept in results without its password.

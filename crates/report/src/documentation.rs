@@ -4,7 +4,7 @@ use rules::documentation::Entry;
 
 /// Every entry of every list, in display order.
 pub fn entries() -> impl Iterator<Item = Entry> {
-    rules::documentation::entries().chain(lab::documentation::entries())
+    rules::documentation::entries().chain(lab::workloads::entries())
 }
 
 /// The entries with this id, at most one of each list: `ticks` is a metric and a line of the ledger.

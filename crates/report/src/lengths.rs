@@ -36,7 +36,6 @@ pub(crate) fn bar(value: u64, most: u64) -> String {
     "#".repeat(if value > 0 { length.max(1) } else { 0 })
 }
 
-/// The longest bar.
 const LONGEST: f64 = 34.0;
 
 /// Above this ratio of the largest to the smallest value, bars are logarithmic.
@@ -47,7 +46,6 @@ const WIDE: f64 = 8.0;
 pub(crate) struct Bars {
     /// The value at the left end: below the smallest, or zero.
     from: f64,
-    /// The largest value.
     to: f64,
 }
 

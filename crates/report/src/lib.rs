@@ -23,6 +23,5 @@ pub mod race;
 pub mod samples;
 pub mod text;
 pub mod tick;
-mod unknowns;
 
 pub use page::Style;

@@ -86,6 +86,6 @@ pub(super) fn color_of(severity: Severity) -> Paint {
 pub struct Style {
     /// Whether to use colour.
     pub color: bool,
-    /// Columns to fill.
+    /// How many columns the text may take.
     pub width: usize,
 }

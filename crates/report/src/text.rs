@@ -1,19 +1,19 @@
 //! Results as text for a terminal: worst first, what cannot be known last.
 
 use super::page::{BOLD, DIM, Page, color_of};
-use super::unknowns;
 use crate::{Style, documentation};
-use facts::{Fact, HostView};
+use facts::{Fact, HostView, Missing};
 use rules::audit::Audit;
 use rules::check::Check;
 use rules::documentation::Entry;
 use rules::finding::{Confidence, Finding, Fix, Severity};
 use rules::pasted::Explanation;
+use std::collections::BTreeMap;
 
 /// How much of an audit to show.
 #[derive(Clone, Copy, Debug)]
 pub struct Detail {
-    /// Findings only.
+    /// Whether only findings are shown.
     pub quiet: bool,
     /// Clean checks and every reason, too.
     pub verbose: bool,
@@ -145,7 +145,7 @@ fn unknown(page: &mut Page, audit: &Audit, detail: Detail) {
         return;
     }
     page.line(&page.paint(BOLD, "Not known"));
-    for unknowns::Group { remedy, checks } in unknowns::by_remedy(audit) {
+    for Group { remedy, checks } in by_remedy(audit) {
         let n = checks.len();
         let ids = checks.iter().map(|(check, _)| check.id).collect::<Vec<_>>().join(", ");
         match remedy {
@@ -301,4 +301,24 @@ pub fn explanation(explanation: &Explanation, style: Style) -> String {
         &format!("Checks that look for the cause: {}", explanation.checks.join(", ")),
     );
     page.finish()
+}
+
+/// Unknown checks that one and the same deed would make known.
+pub(crate) struct Group<'a> {
+    /// The deed; `None` where nobody can do anything.
+    pub remedy: Option<&'static str>,
+    /// The checks, each with the fact that was missing.
+    pub checks: Vec<(&'static Check, &'a Missing)>,
+}
+
+/// Unknown checks by remedy, the most helpful one first, those beyond remedy last.
+pub(crate) fn by_remedy(audit: &Audit) -> Vec<Group<'_>> {
+    let mut groups: BTreeMap<Option<&'static str>, Vec<_>> = BTreeMap::new();
+    for (check, missing) in &audit.unknown {
+        groups.entry(missing.remedy()).or_default().push((*check, missing));
+    }
+    let mut groups: Vec<Group<'_>> =
+        groups.into_iter().map(|(remedy, checks)| Group { remedy, checks }).collect();
+    groups.sort_by_key(|it| (it.remedy.is_none(), std::cmp::Reverse(it.checks.len())));
+    groups
 }

@@ -7,7 +7,7 @@ use facts::{HostView, Missing};
 
 /// What the checks said, each with its check, in the order of the list.
 pub struct Audit {
-    /// Faults, worst first.
+    /// The findings, the most severe first, each with its check.
     pub findings: Vec<(&'static Check, Finding)>,
     /// Checks that could not be made, with the fact that was missing.
     pub unknown: Vec<(&'static Check, Missing)>,
@@ -17,7 +17,7 @@ pub struct Audit {
     pub clean: Vec<&'static Check>,
 }
 
-/// Runs every check.
+/// Runs every check of the list on one host.
 pub fn audit(host: &HostView) -> Audit {
     let mut audit = Audit {
         findings: Vec::new(),

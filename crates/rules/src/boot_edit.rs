@@ -6,10 +6,9 @@
 //! it is told instead.
 
 use crate::finding::Finding;
-use crate::plan::Request;
 use crate::setting::{Change, Planned, Refusal, Scene, Wanted};
-use facts::change::{Aim, Controls, Target, Write};
-use facts::{CpuSet, Fact, HostView, Subject, Subjects};
+use facts::change::{Aim, Target, Write};
+use facts::{CpuSet, Fact, Subject, Subjects};
 
 /// The files that an edit is planned from, for `Setting::reads`.
 pub(crate) const READS: &[&str] = &[OWN_FILE, GRUB_DEFAULTS, GRUB_D, UPDATE_GRUB, GRUBBY, CMDLINE];
@@ -26,7 +25,8 @@ const GRUB_DEFAULTS: &str = "/etc/default/grub";
 const GRUB_D: &str = "/etc/default/grub.d/*.cfg";
 const UPDATE_GRUB: &str = "/usr/sbin/update-grub";
 const GRUBBY: &str = "/usr/sbin/grubby";
-const CMDLINE: &str = "/etc/kernel/cmdline";
+/// The boot line, for kernel-install(8).
+pub(crate) const CMDLINE: &str = "/etc/kernel/cmdline";
 
 /// The image is beside the modules on Fedora, RHEL and SUSE, and in /boot on Debian and Ubuntu.
 const KERNEL_INSTALL: &str = "kernel-install add $(uname -r) $(ls /lib/modules/$(uname -r)/vmlinuz /boot/vmlinuz-$(uname -r) 2>/dev/null | head -n 1)";
@@ -46,25 +46,6 @@ pub fn activation(path: &str) -> Option<&'static str> {
         CMDLINE => Some(KERNEL_INSTALL),
         _ => None,
     }
-}
-
-/// The boot line that these requests would make of `line`, whatever keeps it on this host; `line` itself where all that they ask for
-/// is in it.
-///
-/// Errors: a request is not about the boot line of this host, or for what it does not take.
-pub fn edited(
-    host: &HostView,
-    requests: &[Request],
-    line: &str,
-    i_know: bool,
-) -> Result<String, Refusal> {
-    requests.iter().try_fold(line.to_owned(), |line, request| {
-        // As a host would have it that keeps the line in a file.
-        let controls = Controls::from_iter([(CMDLINE.to_owned(), Ok(line.clone()))]);
-        let change = request.plan(&Scene { host, controls: &controls }, i_know)?;
-        let written = change.writes.into_iter().next().and_then(|it| it.to);
-        Ok(written.map_or(line, |it| it.trim_end().to_owned()))
-    })
 }
 
 /// Plans that the boot line has `name=value`, or that this program gives it no `name` where the value is `None`.
@@ -201,10 +182,10 @@ fn is_of(word: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{edited, is_of};
+    use super::is_of;
     use crate::fixture::boot_loaders::*;
     use crate::fixture::host_of;
-    use crate::plan::Request;
+    use crate::plan::{Request, edited_boot_line};
 
     #[test]
     fn a_line_is_edited_in_the_same_way_whatever_keeps_it() {
@@ -213,7 +194,7 @@ mod tests {
                 words.iter().map(|it| Request::parse(it).unwrap()).collect();
             [DEBIAN, RED_HAT, KERNEL_INSTALL].map(|host| {
                 let host = format!("{host}//- /proc/sys/kernel/osrelease\n6.1.0\n");
-                edited(&host_of(&host), &requests, line, false)
+                edited_boot_line(&host_of(&host), &requests, line, false)
                     .map_err(|refusal| refusal.to_string())
             })
         };

@@ -13,7 +13,7 @@ pub struct Check {
     pub doc: &'static str,
     /// Where the facts behind the judgement are written.
     pub references: &'static [Reference],
-    /// The judgement.
+    /// Judges a host: findings, or why the check is unknown or not applicable.
     pub run: fn(&HostView) -> Verdict,
 }
 

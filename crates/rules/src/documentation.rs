@@ -15,7 +15,7 @@ pub struct Entry {
     pub id: &'static str,
     /// The same in a few words.
     pub title: &'static str,
-    /// Markdown.
+    /// The documentation, in Markdown.
     pub doc: Cow<'static, str>,
     /// Where the facts behind it are written; its text names them where there are none.
     pub references: &'static [Reference],
@@ -23,7 +23,7 @@ pub struct Entry {
 
 /// A page of `docs/`.
 pub struct Page {
-    /// The file's name.
+    /// The name of the file in `docs`.
     pub file: &'static str,
     /// Its heading, and what is said before the entries.
     pub opening: &'static str,

@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
-pub mod applied;
 pub mod audit;
 pub mod ceiling;
 pub mod check;
@@ -38,4 +37,3 @@ mod amd_limits;
 pub mod boot_edit;
 #[cfg(test)]
 mod fixture;
-mod tick_rate;

@@ -58,7 +58,7 @@ pub enum Unit {
     Percent,
     /// Millions of cycles a second.
     Megahertz,
-    /// Events a second.
+    /// Events per second.
     PerSecond,
     /// Watts.
     Watts,

@@ -16,7 +16,6 @@ pub(crate) struct Limit {
     pub(crate) package: String,
     /// `long-term` or `short-term`.
     pub(crate) name: &'static str,
-    /// The limit.
     pub(crate) power: Microwatts,
     /// The design power that it is judged by.
     pub(crate) design: Microwatts,

@@ -1,17 +1,19 @@
-//! A plan: what was asked for, in the order in which it can be changed.
+//! A plan: what was asked for, in the order in which it can be changed; and what became of it.
 //!
 //! Each setting is planned on the host as those before it will leave it, as far as that can be foreseen.
 
+use crate::boot_edit;
 use crate::setting::{Change, Effect, Planned, Refusal, Risk, Scene, Setting, Wanted};
 use crate::settings::{self, SETTINGS};
-use facts::change::{Controls, Group, cpus_of};
+use facts::change::{Controls, Group, Target, Undone, Write, cpus_of};
 use facts::{CpuSet, HostView, Subjects};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// One setting and the value that is asked of it.
 #[derive(Clone)]
 pub struct Request {
-    /// Which.
+    /// The setting that is to be changed.
     pub setting: &'static Setting,
     /// The value, without its CPUs.
     pub value: String,
@@ -37,7 +39,7 @@ pub struct Plan {
 
 /// A setting and the writes that change it.
 pub struct Step {
-    /// What was asked.
+    /// The request that the step carries out.
     pub request: Request,
     /// What that takes; no writes where it is so already.
     pub change: Change,
@@ -198,6 +200,71 @@ fn ordered(requests: &[Request]) -> Vec<&Request> {
         ordered.push(left.remove(free));
     }
     ordered
+}
+
+/// The boot line that these requests would make of `line`, whatever keeps it on this host; `line` itself where all that they ask for
+/// is in it.
+///
+/// Errors: a request is not about the boot line of this host, or for what it does not take.
+pub fn edited_boot_line(
+    host: &HostView,
+    requests: &[Request],
+    line: &str,
+    i_know: bool,
+) -> Result<String, Refusal> {
+    requests.iter().try_fold(line.to_owned(), |line, request| {
+        // As a host would have it that keeps the line in a file.
+        let controls = Controls::from_iter([(boot_edit::CMDLINE.to_owned(), Ok(line.clone()))]);
+        let change = request.plan(&Scene { host, controls: &controls }, i_know)?;
+        let written = change.writes.into_iter().next().and_then(|it| it.to);
+        Ok(written.map_or(line, |it| it.trim_end().to_owned()))
+    })
+}
+
+/// What became of a plan.
+pub struct Applied {
+    /// What was to be done.
+    pub plan: Plan,
+    /// The id of the change; `None` where there was nothing to do, or nothing was done.
+    pub id: Option<String>,
+    /// How many writes were made.
+    pub n_writes: usize,
+    /// What the kernel refused, which it may, and its words.
+    pub not_taken: Vec<(Target, String)>,
+    /// Why nothing is changed, where something went wrong.
+    pub error: Option<String>,
+    /// What was undone then.
+    pub undone: Vec<Undone>,
+    /// The files that make it last.
+    pub files: Vec<Write>,
+    /// How long it waits to be confirmed.
+    pub confirm_within: Option<Duration>,
+}
+
+impl Applied {
+    /// Whether files that make it last were written, and are still there.
+    pub fn lasts(&self) -> bool {
+        self.error.is_none() && !self.files.is_empty()
+    }
+
+    /// Whether something of it was refused or went wrong.
+    pub fn is_refused(&self) -> bool {
+        self.error.is_some() || !self.plan.refused.is_empty()
+    }
+
+    /// A plan of which nothing was done.
+    pub fn nothing(plan: Plan) -> Applied {
+        Applied {
+            plan,
+            id: None,
+            n_writes: 0,
+            not_taken: Vec::new(),
+            error: None,
+            undone: Vec::new(),
+            files: Vec::new(),
+            confirm_within: None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub struct Profile {
 pub struct Line {
     /// `governor=performance`, as on the command line.
     pub set: String,
-    /// Why.
+    /// Why the profile has the line, in its author's words.
     pub because: String,
     /// Whether a host that has no such thing is an error; otherwise it is left as it is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

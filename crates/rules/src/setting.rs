@@ -39,7 +39,7 @@ pub struct Setting {
     pub reads: &'static [&'static str],
     /// What planning looks at of the host. The rest of it is not there to be looked at: it was not asked for.
     pub looks_at: Subjects,
-    /// Plans a change.
+    /// Plans the writes that give the setting a value; pure.
     pub plan: fn(&Scene<'_>, &Wanted<'_>) -> Planned,
 }
 
@@ -62,7 +62,7 @@ pub struct Change {
 /// What one value of a setting holds for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The whole host.
+    /// One value holds for the whole host.
     Host,
     /// The CPUs of a cpufreq policy.
     Policy,
@@ -70,7 +70,7 @@ pub enum Scope {
     Cpu,
     /// A package or die.
     Package,
-    /// An interrupt.
+    /// One value holds for an interrupt.
     Interrupt,
     /// A task or a service.
     Task,
@@ -88,11 +88,11 @@ pub enum Effect {
 /// What a change lives through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survives {
-    /// A reboot.
+    /// Whether it is kept over a reboot.
     pub reboot: bool,
     /// Its CPU going offline and online.
     pub hotplug: bool,
-    /// Suspend and resume.
+    /// Whether it is kept over suspend and resume.
     pub suspend: bool,
 }
 
@@ -169,9 +169,9 @@ impl Setting {
     pub fn documentation(&self) -> String {
         let mut declared = vec![
             format!("Takes {}.", self.takes),
-            format!("One value holds for {}.", self.scope.words()),
-            format!("{} {}", self.effect.words(), self.survives.words()),
-            format!("Risk: {}.", self.risk.words()),
+            format!("One value holds for {}.", self.scope.text()),
+            format!("{} {}", self.effect.text(), self.survives.text()),
+            format!("Risk: {}.", self.risk.text()),
             format!("Power: {}.", self.power),
         ];
         if !self.fixes.is_empty() {
@@ -189,7 +189,7 @@ impl Setting {
 
 impl Scope {
     /// As people say it, behind "holds for".
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Scope::Host => "the whole host",
             Scope::Policy => "the CPUs of one cpufreq policy",
@@ -203,7 +203,7 @@ impl Scope {
 
 impl Effect {
     /// As people say it.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Effect::AtOnce => "In force at once.",
             Effect::AtBoot => "In force after a reboot.",
@@ -213,7 +213,7 @@ impl Effect {
 
 impl Survives {
     /// As people say it.
-    pub fn words(self) -> String {
+    pub fn text(self) -> String {
         let events = [
             (self.reboot, "a reboot"),
             (self.hotplug, "its CPU going offline and online"),
@@ -233,7 +233,7 @@ impl Survives {
 
 impl Risk {
     /// As people say it.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Risk::Low => "low, nothing but speed and power change",
             Risk::Medium => "medium, some work may suffer",
@@ -305,14 +305,14 @@ mod tests {
     #[test]
     fn what_a_change_lives_through_is_said_in_one_sentence() {
         let this_boot = "Kept over its CPU going offline and online or suspend; not over a reboot.";
-        assert_eq!(Survives::THIS_BOOT.words(), this_boot);
+        assert_eq!(Survives::THIS_BOOT.text(), this_boot);
         let nothing = Survives { reboot: false, hotplug: false, suspend: false };
         assert_eq!(
-            nothing.words(),
+            nothing.text(),
             "Not kept over a reboot or its CPU going offline and online or suspend."
         );
         let all = Survives { reboot: true, hotplug: true, suspend: true };
-        assert!(all.words().starts_with("Kept over a reboot or "));
+        assert!(all.text().starts_with("Kept over a reboot or "));
     }
 
     #[test]

@@ -1,11 +1,16 @@
-//! Answers in JSON, and refusals. Invisible characters are `\u` escapes, as in the output of the command line.
+//! Answers in JSON, refusals, and server-sent events (HTML Living Standard, 9.2): what a browser goes on behind, and how one is
+//! written. Invisible characters are `\u` escapes, as in the output of the command line.
 
+use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{StatusCode, Uri};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt};
 use report::harmless::harmless_page;
 use serde::Serialize;
 use serde_json::json;
+use std::convert::Infallible;
+use std::time::Duration;
 
 /// `Retry-After` of a busy server, in seconds.
 const RETRY_S: &str = "5";
@@ -86,6 +91,36 @@ impl<T: Serialize> IntoResponse for Json<T> {
 /// An answer from text that is JSON already.
 pub(super) fn written(text: &str) -> Response {
     ([(CONTENT_TYPE, "application/json")], harmless_page(text).into_owned()).into_response()
+}
+
+/// How long a browser waits before it connects again, in milliseconds.
+const RETRY: &str = "retry: 1000\n\n";
+
+/// How often a browser hears that there is nothing new.
+pub(super) const SILENCE: Duration = Duration::from_secs(15);
+
+/// What is sent where nothing happens, so that a connection which is dead is found to be: by us, and by a script, which sees
+/// no comments.
+pub(super) fn sign_of_life() -> String {
+    event("alive", None, "null")
+}
+
+/// An event as it is sent. `data` is JSON in one line, escaped as other answers are.
+pub(super) fn event(name: &str, id: Option<&str>, data: &str) -> String {
+    let id = id.map_or_else(String::new, |it| format!("id: {it}\n"));
+    format!("event: {name}\n{id}data: {}\n\n", harmless_page(data))
+}
+
+/// Where a browser that lost its connection was.
+pub(super) fn last_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get("last-event-id")?.to_str().ok()
+}
+
+/// An answer that lasts. What is not taken is not made: the stream waits.
+pub(super) fn response(events: impl Stream<Item = String> + Send + 'static) -> Response {
+    let begin = futures_util::stream::iter([RETRY.to_owned()]);
+    let bytes = begin.chain(events).map(|it| Ok::<_, Infallible>(Bytes::from(it)));
+    ([(CONTENT_TYPE, "text/event-stream")], Body::from_stream(bytes)).into_response()
 }
 
 #[cfg(test)]

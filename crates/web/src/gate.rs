@@ -10,7 +10,7 @@ use anyhow::Result;
 use axum::extract::{Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, COOKIE, HOST, HeaderName, REFERRER_POLICY,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    SET_COOKIE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
@@ -180,6 +180,18 @@ fn refuse(refused: Refusal, headers: &HeaderMap) -> Response {
     }
     challenges.append(WWW_AUTHENTICATE, BEARER);
     response
+}
+
+/// `/api/v1/session`: a cookie for a browser that has shown the token.
+pub(super) fn session(
+    gate: &Gate,
+    headers: &HeaderMap,
+    client: &Client,
+) -> Result<Response, Refusal> {
+    let cookie = gate.cookie(headers, client).map_err(Refusal::failed)?;
+    let cookie =
+        cookie.ok_or_else(|| Refusal::absent("this server has no token to sign in with"))?;
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())
 }
 
 #[cfg(test)]

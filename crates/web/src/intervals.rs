@@ -2,8 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "browsers that take nothing are left to themselves")]
 
 use super::Served;
-use super::answer::Refusal;
-use super::events::{self, SILENCE, event, sign_of_life};
+use super::answer::{self, Refusal, SILENCE, event, sign_of_life};
 use super::limits::StreamPermit;
 use super::peers::Place;
 use super::results::id_of;
@@ -46,7 +45,7 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let id = id_of(id)?;
-    let n_seen = match events::last_id(&headers).map(str::parse::<usize>) {
+    let n_seen = match answer::last_id(&headers).map(str::parse::<usize>) {
         None => 0,
         Some(Ok(n_seen)) => n_seen,
         Some(Err(_)) => {
@@ -64,10 +63,10 @@ pub(super) async fn events(
     let (sender, receiver) = channel(WAITING);
     tokio::task::spawn_blocking(move || {
         follow.run(&sender);
-        host::memory::give_back();
+        host::process::give_back_memory();
     });
     let stream = place.begin_stream();
-    Ok(events::response(stream::unfold((receiver, stream), |(mut receiver, stream)| async move {
+    Ok(answer::response(stream::unfold((receiver, stream), |(mut receiver, stream)| async move {
         let text = receiver.recv().await?;
         Some((text, (receiver, stream)))
     })))

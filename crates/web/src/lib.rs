@@ -26,7 +26,6 @@ mod answer;
 mod audits;
 mod client;
 mod credentials;
-mod events;
 mod gate;
 mod intervals;
 mod limits;
@@ -151,10 +150,11 @@ fn sample_and_answer(
         };
         let answer = || answer(stopped);
         let started = Builder::new().name("samples".to_owned()).spawn_scoped(scope, sample);
-        let sampling = started.map_err(|error| anyhow!(host::thread::refusal(&error)))?;
+        let sampling = started.map_err(|error| anyhow!(host::process::thread_refusal(&error)))?;
         let started = Builder::new().name("pages".to_owned()).spawn_scoped(scope, answer);
-        let ended =
-            started.map_err(|error| anyhow!(host::thread::refusal(&error))).and_then(|answering| {
+        let ended = started
+            .map_err(|error| anyhow!(host::process::thread_refusal(&error)))
+            .and_then(|answering| {
                 let told = ready();
                 while told.is_ok()
                     && !answering.is_finished()
@@ -174,7 +174,7 @@ fn router(served: &Arc<Served>, gate: Gate) -> Router {
     let gate = Arc::new(gate);
     let own = Arc::clone(&gate);
     let session = move |Extension(client): Extension<Arc<Client>>, headers: HeaderMap| async move {
-        pages::session(&own, &headers, &client)
+        gate::session(&own, &headers, &client)
     };
     let api = Router::new()
         .route("/session", post(session))

@@ -1,10 +1,25 @@
 //! Limits of a server: connections, streams of events in total and per address, and the time to send a request.
 
 use super::answer::Refusal;
-use super::peers::Peer;
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+/// Whom connections are counted for: an IPv4 address, or the /64 of an IPv6 address, which one host may have all of
+/// (RFC 6177, 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Peer(IpAddr);
+
+impl Peer {
+    /// That of an address. One of IPv4 that comes to a socket of IPv6 is one of IPv4.
+    pub(super) fn of(address: IpAddr) -> Peer {
+        match address.to_canonical() {
+            IpAddr::V6(it) => Peer(Ipv6Addr::from_bits(it.to_bits() & (u128::MAX << 64)).into()),
+            it @ IpAddr::V4(_) => Peer(it),
+        }
+    }
+}
 
 /// The limits of a server.
 #[derive(Clone, Debug)]

@@ -1,8 +1,7 @@
 //! What this machine does now.
 
 use super::Served;
-use super::answer::Refusal;
-use super::events::{self, SILENCE, event, sign_of_life};
+use super::answer::{self, Refusal, SILENCE, event, sign_of_life};
 use super::limits::StreamPermit;
 use super::peers::{Place, Streaming};
 use super::ring::Ring;
@@ -14,8 +13,7 @@ use facts::{Fact, Missing};
 use futures_util::stream;
 use report::samples::json;
 use rules::metric::Values;
-use rules::watch;
-use rules::watch::{Column, Reading, Shares};
+use rules::watch::{self, Column, Reading, Shares};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,7 +67,7 @@ pub(super) async fn sample(State(served): State<Arc<Served>>) -> Result<Response
     let reading =
         served.now.latest().ok_or_else(|| Refusal::busy("the first interval is not over"))?;
     let line = json::line(&reading, |_| true).map_err(Refusal::failed)?;
-    Ok(super::answer::written(&line))
+    Ok(answer::written(&line))
 }
 
 /// Where a browser is in the intervals.
@@ -89,7 +87,7 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let permit = served.readings.open(place.peer())?;
-    let last = events::last_id(&headers);
+    let last = answer::last_id(&headers);
     let number = last.map(|it| served.now.number_of(it));
     let mut waiting = VecDeque::new();
     if number == Some(None) {
@@ -104,7 +102,7 @@ pub(super) async fn events(
         _stream: place.begin_stream(),
         _permit: permit,
     };
-    Ok(events::response(stream::unfold(reader, |mut it| async move {
+    Ok(answer::response(stream::unfold(reader, |mut it| async move {
         let text = it.next().await;
         Some((text, it))
     })))

@@ -1,12 +1,9 @@
 //! The pages and what they are made of: files of this program, nothing is fetched from elsewhere.
 
 use super::Served;
-use super::answer::Refusal;
-use super::client::Client;
-use super::gate::Gate;
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, SET_COOKIE};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -64,7 +61,6 @@ const FILES: &[File] = &[
     file!(SCRIPT, "audit.js"),
     file!(SCRIPT, "choice.js"),
     file!(SCRIPT, "clock.js"),
-    file!(SCRIPT, "contest.js"),
     file!(SCRIPT, "dom.js"),
     file!(SCRIPT, "export.js"),
     file!(SCRIPT, "figures.js"),
@@ -78,6 +74,7 @@ const FILES: &[File] = &[
     file!(SCRIPT, "panel.js"),
     file!(SCRIPT, "plot.js"),
     file!(SCRIPT, "race.js"),
+    file!(SCRIPT, "race_chart.js"),
     file!(SCRIPT, "rates.js"),
     file!(SCRIPT, "ring.js"),
     file!(SCRIPT, "scale.js"),
@@ -145,18 +142,6 @@ pub(super) fn is_public(path: &str) -> bool {
 pub(super) fn sign_in() -> Response {
     let text = include_str!("pages/sign-in.html");
     (StatusCode::UNAUTHORIZED, [(CONTENT_TYPE, HTML)], text).into_response()
-}
-
-/// `/api/v1/session`: a cookie for a browser that has shown the token.
-pub(super) fn session(
-    gate: &Gate,
-    headers: &HeaderMap,
-    client: &Client,
-) -> Result<Response, Refusal> {
-    let cookie = gate.cookie(headers, client).map_err(Refusal::failed)?;
-    let cookie =
-        cookie.ok_or_else(|| Refusal::absent("this server has no token to sign in with"))?;
-    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())
 }
 
 /// `/api/v1/openapi.json`: what there is under `/api/v1`.

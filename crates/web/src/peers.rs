@@ -4,26 +4,11 @@
 //! beyond either the oldest is closed in favour of the new one, so that a flood cannot keep a client out which shows the token,
 //! not even one from the flood's own address: its request proves it, and its slot is then one that a flood cannot reach.
 
-use super::limits::Limits;
+use super::limits::{Limits, Peer};
 use std::collections::{BTreeSet, HashMap};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
-
-/// Whom connections are counted for: an IPv4 address, or the /64 of an IPv6 address, which one host may have all of
-/// (RFC 6177, 2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Peer(IpAddr);
-
-impl Peer {
-    /// That of an address. One of IPv4 that comes to a socket of IPv6 is one of IPv4.
-    pub(super) fn of(address: IpAddr) -> Peer {
-        match address.to_canonical() {
-            IpAddr::V6(it) => Peer(Ipv6Addr::from_bits(it.to_bits() & (u128::MAX << 64)).into()),
-            it @ IpAddr::V4(_) => Peer(it),
-        }
-    }
-}
 
 /// What a connection does; in the order in which they are closed for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -88,7 +88,7 @@ async fn accept(
             accepted = listener.accept() => accepted,
             _ = trim.tick() => {
                 if peers.have_shrunk() {
-                    tokio::task::spawn_blocking(host::memory::give_back);
+                    tokio::task::spawn_blocking(host::process::give_back_memory);
                 }
                 continue;
             }

@@ -27,7 +27,7 @@ impl Work {
         let place = Arc::clone(&self.room).acquire_owned().await.map_err(Refusal::failed)?;
         apart(move || {
             let done = work();
-            host::memory::give_back();
+            host::process::give_back_memory();
             drop(place);
             done
         })

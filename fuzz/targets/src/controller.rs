@@ -3,7 +3,7 @@
 use facts::Microwatts;
 use facts::ipmi::{
     DcmiCapabilities, DeviceId, EventLogEntry, EventLogInfo, Guid, PowerLimit, PowerReading,
-    Question, Reading, ReadingFactors, RepositoryInfo, Reservation, Thresholds, Told, bytes,
+    Question, Reading, ReadingFactors, RepositoryInfo, Reservation, Response, Thresholds, bytes,
     digits,
 };
 
@@ -23,16 +23,16 @@ pub(crate) fn run(data: &[u8]) {
     if let Some(reading) = told(&PowerReading::question(), data) {
         assert!(reading.current.0 > 0 && reading.maximum.max(reading.current) <= most);
     }
-    let limit = PowerLimit::in_force(PowerLimit::question().told(data));
+    let limit = PowerLimit::in_force(PowerLimit::question().parse(data));
     if let Ok(Some(limit)) = limit {
         assert!(limit.power.0 > 0 && limit.power <= most && !limit.action.to_string().is_empty());
-        assert!(!Told::new(&PowerLimit::question(), data.to_vec(), limit).digits().is_empty());
+        assert!(!Response::new(&PowerLimit::question(), data.to_vec(), limit).digits().is_empty());
     }
 }
 
 fn told<T>(question: &Question<T>, data: &[u8]) -> Option<T> {
     // A message stays short whatever was found.
-    let answer = question.told(data).inspect_err(|why| {
+    let answer = question.parse(data).inspect_err(|why| {
         let message = why.to_string();
         assert!(message.len() < 1024, "{message}");
     });

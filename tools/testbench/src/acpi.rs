@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::tool;
+use crate::packages;
 
 /// A table in ACPI's source language.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ impl Table {
         let source = folder.join(self.name).with_extension("asl");
         fs::write(&source, self.source)
             .with_context(|| format!("cannot write {}", source.display()))?;
-        tool::output(folder, "iasl", [&source])?;
+        packages::output(folder, "iasl", [&source])?;
         Ok(source.with_extension("aml"))
     }
 }

@@ -1,18 +1,17 @@
-//! Puts a machine together, boots it and reads its transcript.
+//! Puts a machine together, boots it and reads its transcript, with as many others at the same time as there is room for.
 #![expect(clippy::disallowed_methods, reason = "the bench keeps files of its own")]
-
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context as _, Result, bail};
 
 use crate::boot::{Boot, Emulator, Step};
 use crate::emulator::Guest;
 use crate::initramfs;
 use crate::kernel::{Flavour, Kernel};
 use crate::program::Program;
-use crate::seats::Seats;
 use crate::transcript::{self, Transcript};
+use anyhow::{Context as _, Result, bail};
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
+use std::{fs, thread};
 
 /// The guest's user space: one program under every name, and what Debian's build of it leaves out (of util-linux,
 /// which every Debian has).
@@ -67,7 +66,7 @@ impl Bench {
     pub fn run(&self, boot: &Boot, steps: &[Step]) -> Result<Transcript> {
         let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
         // What it boots is made meanwhile as well: that takes as much of the host as running it.
-        let _seats = Seats::take(boot.runs_alone);
+        let _slots = Slots::take(boot.runs_alone);
         let guest = self.prepare(boot, steps, folder.path())?;
         let console = || format!("the guest's console ends:\n{}\n", guest.last_words());
         let ended = match &boot.emulator {
@@ -106,5 +105,56 @@ impl Bench {
             command_line.push_str(argument);
         }
         Ok(Guest { folder: folder.to_owned(), kernel: kernel.image, initramfs, command_line })
+    }
+}
+
+/// Leave for a machine to run: that many of the slots, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Slots(usize);
+
+/// As many as the host has CPUs: more machines would slow each other down, and time passes in them all the same.
+static ALL: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
+
+static FREE: LazyLock<Mutex<usize>> = LazyLock::new(|| Mutex::new(*ALL));
+
+static GIVEN_BACK: Condvar = Condvar::new();
+
+impl Slots {
+    /// Waits until one is free, or all are, for a machine that is to run alone.
+    pub(crate) fn take(alone: bool) -> Slots {
+        let n_slots = if alone { *ALL } else { 1 };
+        let free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = GIVEN_BACK.wait_while(free, |free| *free < n_slots);
+        *free.unwrap_or_else(PoisonError::into_inner) -= n_slots;
+        Slots(n_slots)
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        *FREE.lock().unwrap_or_else(PoisonError::into_inner) += self.0;
+        GIVEN_BACK.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn n_free() -> usize {
+        *FREE.lock().unwrap()
+    }
+
+    #[test]
+    fn one_that_runs_alone_waits_for_all_others_and_each_gives_back_what_it_had() {
+        let slots: Vec<Slots> = (0..*ALL).map(|_| Slots::take(false)).collect();
+        assert_eq!(n_free(), 0);
+        let waits = thread::spawn(|| Slots::take(true));
+        drop(slots);
+        let alone = waits.join().unwrap();
+        assert_eq!(n_free(), 0);
+        drop(alone);
+        assert_eq!(n_free(), *ALL);
     }
 }

@@ -15,8 +15,7 @@ use flate2::write::GzEncoder;
 use crate::acpi;
 use crate::cpio::Archive;
 use crate::emulator::{self, Ended, Guest, Patience};
-use crate::msr::Msr;
-use crate::tool;
+use crate::packages;
 
 /// Five times what a boot takes on an idle machine.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -78,7 +77,7 @@ fn make_disc(guest: &Guest) -> Result<()> {
     write(&disc.join("isolinux.cfg"), menu.as_bytes())?;
     let arguments = "-as mkisofs -quiet -o disc.iso -b isolinux.bin -c boot.cat -no-emul-boot \
                      -boot-load-size 4 -boot-info-table disc";
-    tool::output(&guest.folder, "xorriso", arguments.split_whitespace().map(OsStr::new))?;
+    packages::output(&guest.folder, "xorriso", arguments.split_whitespace().map(OsStr::new))?;
     Ok(())
 }
 
@@ -102,4 +101,50 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 fn write(path: &Path, content: &[u8]) -> Result<()> {
     fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A register and what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Msr {
+    /// Its address.
+    pub address: u32,
+    /// What it holds after a reset.
+    pub value: u64,
+    /// Bits that may be written; setting any other one faults, as a reserved bit does.
+    pub writable: u64,
+}
+
+impl Msr {
+    /// A register that holds `value` and cannot be written to hold anything else.
+    #[must_use]
+    pub const fn fixed(address: u32, value: u64) -> Self {
+        Self { address, value, writable: value }
+    }
+
+    /// The register as a line of Bochs' `msrs.def`: address, type, then high and low halves of the
+    /// value, of the bits that fault when set, and of the bits a write leaves alone.
+    pub(crate) fn definition(&self) -> String {
+        let halves = |bits: u64| format!("{:08x} {:08x}", bits >> 32, bits & 0xffff_ffff);
+        format!(
+            "{:#x} 0 {} {} {}\n",
+            self.address,
+            halves(self.value),
+            halves(!self.writable),
+            halves(0)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definition_splits_every_mask_in_two_halves() {
+        let msr = Msr { address: 0x19a, value: 0x14, writable: 0x1f };
+        assert_eq!(
+            msr.definition(),
+            "0x19a 0 00000000 00000014 ffffffff ffffffe0 00000000 00000000\n"
+        );
+    }
 }

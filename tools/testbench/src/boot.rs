@@ -1,7 +1,13 @@
-//! What a machine is and what is done in it.
+//! What a machine is, the disk it may have, and what is done in it.
+#![expect(clippy::disallowed_methods, reason = "the bench keeps files of its own")]
 
 use crate::bochs::Bochs;
+use crate::packages;
 use crate::qemu::Qemu;
+use anyhow::{Context as _, Result};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// One machine, described from its hardware to its boot line.
 #[derive(Debug, Clone)]
@@ -50,5 +56,33 @@ impl Step {
     #[must_use]
     pub fn new(name: &str, script: &str) -> Self {
         Self { name: name.to_owned(), script: script.to_owned() }
+    }
+}
+
+/// Room for a journal and for files of configuration.
+const BYTES: u64 = 16 << 20;
+
+/// A disk with an empty ext4 file system, gone when dropped.
+#[derive(Debug)]
+pub struct Disk {
+    folder: TempDir,
+}
+
+impl Disk {
+    /// Makes one.
+    pub fn new() -> Result<Self> {
+        let disk = Self { folder: tempfile::tempdir().context("cannot make a folder for a disk")? };
+        let path = disk.path();
+        let file =
+            File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        file.set_len(BYTES).with_context(|| format!("cannot make {}", path.display()))?;
+        packages::output(Path::new("/"), "/sbin/mkfs.ext4", ["-q".as_ref(), path.as_os_str()])?;
+        Ok(disk)
+    }
+
+    /// The file that an emulator takes for the disk.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("disk")
     }
 }

@@ -6,10 +6,8 @@
 use std::time::Duration;
 
 use crate::bmc::Pace;
-use crate::bochs::Bochs;
-use crate::boot::{Boot, Emulator, Init};
-use crate::disk::Disk;
-use crate::msr::Msr;
+use crate::bochs::{Bochs, Msr};
+use crate::boot::{Boot, Disk, Emulator, Init};
 use crate::qemu::{Bmc, Qemu};
 
 /// A machine of the bench.

@@ -1,9 +1,33 @@
-//! The Debian packages the bench runs on.
+//! The Debian packages that the bench runs on, and how it runs their programs.
 //!
-//! The guest's kernel is not among them: it is downloaded and unpacked, never installed, so
-//! that the machine running the tests keeps its own.
+//! The guest's kernel is not among the packages: it is downloaded and unpacked, never installed, so that the machine running the
+//! tests keeps its own.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the bench is driven by other programs; nothing here reads the audited host"
+)]
 
+use anyhow::{Context as _, Result, bail};
+use std::ffi::OsStr;
 use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What a program printed on its standard output, once it has ended well. `folder` is where it runs.
+pub(crate) fn output<A: AsRef<OsStr>>(
+    folder: &Path,
+    program: &str,
+    arguments: impl IntoIterator<Item = A>,
+) -> Result<String> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env("LC_ALL", "C").stdin(Stdio::null());
+    let output = command.output().with_context(|| format!("cannot run {program}"))?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        bail!("{command:?} ended with {}:\n{stdout}{stderr}", output.status);
+    }
+    Ok(stdout.into_owned())
+}
 
 /// One Debian package and why the bench needs it.
 #[derive(Debug, Clone, Copy)]

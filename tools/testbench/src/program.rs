@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use crate::cpio::Archive;
-use crate::tool;
+use crate::packages;
 
 /// A library that loads others by name, which ldd cannot know: of those, what makes RDMA devices of software (rdma_rxe) work.
 const VERBS: &str = "/libibverbs.so.1";
@@ -55,7 +55,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// What ldd finds. It calls a statically linked program an error, which here means no libraries.
 fn linked_libraries(path: &Path) -> Result<Vec<PathBuf>> {
-    match tool::output(Path::new("/"), "ldd", [path]) {
+    match packages::output(Path::new("/"), "ldd", [path]) {
         Ok(listing) => Ok(library_paths(&listing)),
         Err(error) if format!("{error:#}").contains("not a dynamic executable") => Ok(Vec::new()),
         Err(error) => Err(error),

@@ -12,8 +12,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     for page in rules::documentation::PAGES {
         write(page.file, &page.text(rules::documentation::entries()))?;
     }
-    let page = lab::documentation::PAGE;
-    write(page.file, &page.text(lab::documentation::entries()))?;
+    let page = lab::workloads::PAGE;
+    write(page.file, &page.text(lab::workloads::entries()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -34,7 +34,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 
 /// An agent that listens.
 pub struct Agent {
-    /// Where.
+    /// The address and port that it listens on.
     pub at: SocketAddr,
     races: Arc<Races>,
 }

@@ -92,7 +92,7 @@ impl Races {
             own.work(&task);
         };
         let thread = Builder::new().name("race".to_owned()).spawn(work);
-        thread.map_err(|it| host::thread::refusal(&it))?;
+        thread.map_err(|it| host::process::thread_refusal(&it))?;
         Ok(run)
     }
 
@@ -179,7 +179,7 @@ impl Run {
         let (file, own) = (Arc::new(file), self.clone());
         let told =
             move |length| own.change(|it| it.tape = Some(Tape { file: file.clone(), length }));
-        Taping::begin(tape, host, told).map_err(|it| host::thread::refusal(&it))
+        Taping::begin(tape, host, told).map_err(|it| host::process::thread_refusal(&it))
     }
 
     /// `None` where it is to end before.
@@ -202,7 +202,6 @@ impl Run {
         self.change(|it| it.begin_ns = Some(at_ns));
     }
 
-    /// Ends soon.
     pub(super) fn end(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.changed.notify_all();

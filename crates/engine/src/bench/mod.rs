@@ -22,7 +22,7 @@ use pace::Pace;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What trials showed.
+/// The trials that were run, and whether they ended as planned.
 pub struct Measured {
     /// The trials with their doubts.
     pub record: Record,

@@ -10,9 +10,9 @@ use crate::{Event, Tell};
 use anyhow::{Result, bail};
 use facts::change::{Group, Target, Write};
 use host::change::{Access, ChangeError, Changer, Guarded, Journal, held_requests};
-use host::{Live, Once, Source};
-use rules::applied::Applied;
+use host::{CachedSource, Live, Source};
 use rules::persist::profile_path;
+use rules::plan::Applied;
 use rules::plan::{Plan, Request};
 use rules::setting::Effect;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub enum What<'a> {
     Asked(Asked<'a>),
     /// In the files of an earlier change, which this is the id of.
     Persisted(&'a str),
-    /// By another command.
+    /// A setting that another command asks for.
     Requested(Request),
 }
 
@@ -88,7 +88,7 @@ pub fn apply(task: &Task<'_>, tell: &mut Tell<'_>) -> Result<Applied> {
 
 /// The plan for the machine as it is before anything is changed.
 fn first_plan(source: &Live, task: &Task<'_>) -> Result<Plan> {
-    let source = Once::new(source);
+    let source = CachedSource::new(source);
     match &task.what {
         What::Asked(of) => {
             let (requests, host) = asked(&source, *of)?;

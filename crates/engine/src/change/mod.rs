@@ -8,13 +8,12 @@ pub mod opened;
 pub mod persist;
 pub mod requested;
 pub mod revert;
-pub mod reverted;
 pub mod trial;
 
 use crate::interrupt::Interrupt;
 use facts::change::{Group, Target, Undone, WriteOutcome};
 use host::change::{ChangeError, Changer, Guarded, Intent, JournalError, Machine, Transaction};
-use host::{Live, Once};
+use host::{CachedSource, Live};
 use rules::plan::{Plan, Request, Step};
 use rules::setting::Scene;
 use std::sync::atomic::Ordering;
@@ -49,7 +48,7 @@ pub struct Change<'a> {
 pub enum Stop {
     /// A write failed, and everything is undone, as far as `undone` says.
     Failed {
-        /// Why.
+        /// The error that stopped the change.
         error: String,
         /// What undoing did.
         undone: Vec<Undone>,
@@ -114,7 +113,7 @@ impl Change<'_> {
 
     /// The writes of a setting whose place an earlier step may have moved.
     fn planned_anew(&self, request: &Request) -> Result<Group, Stop> {
-        let source = Once::new(self.source);
+        let source = CachedSource::new(self.source);
         let host = host::view_of(&source, request.setting.looks_at);
         let controls = host::controls(&source, request.setting.reads);
         let scene = Scene { host: &host, controls: &controls };

@@ -1,10 +1,9 @@
-//! This machine and its journal, opened for a change or for undoing one.
+//! This machine and its journal, opened for a change or for undoing one, and what undoing changes did.
 
-use super::reverted::{Reverted, in_short};
 use crate::{Event, Tell};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use facts::change::{ChangeState, RevertOutcome, Undone};
-use host::change::{Access, Changer, Force, Journal, JournalError, Machine};
+use host::change::{Access, ChangeError, Changer, Force, Journal, JournalError, Machine};
 use std::path::{Path, PathBuf};
 
 /// The program that is running, for the processes that it starts to hold or guard something.
@@ -79,5 +78,50 @@ pub fn changer(folder: &Path, access: Access, tell: &mut Tell<'_>) -> Result<Cha
     match not_recorded {
         None => Ok(changer),
         Some(why) => bail!(why),
+    }
+}
+
+/// What was undone, and why the journal does not say so.
+#[derive(Debug, Default)]
+pub struct Reverted {
+    /// What undoing did, place by place.
+    pub undone: Vec<Undone>,
+    /// Why the journal does not record it.
+    pub not_recorded: Option<String>,
+}
+
+impl Reverted {
+    /// Error: why a change was not undone; what came of others before it is added.
+    pub(super) fn add(&mut self, reverted: Result<Vec<Undone>, ChangeError>) -> Result<()> {
+        match reverted {
+            Ok(undone) => self.undone.extend(undone),
+            Err(error @ ChangeError::NotRecorded { .. }) => {
+                self.not_recorded = Some(error.to_string());
+                if let ChangeError::NotRecorded { undone, .. } = error {
+                    self.undone.extend(undone);
+                }
+            }
+            Err(error) => {
+                let why = anyhow!("{error}");
+                if let ChangeError::NotUndone { before, .. } = error {
+                    self.add(*before)?;
+                }
+                return Err(why);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// In one line: "7 places are as they were, 1 is not".
+pub fn in_short(undone: &[Undone]) -> String {
+    let n_left = undone.iter().filter(|it| !it.fate.is_clean()).count();
+    let n_clean = undone.len() - n_left;
+    let places =
+        |n: usize| if n == 1 { "1 place is".to_owned() } else { format!("{n} places are") };
+    match (n_clean, n_left) {
+        (n, 0) => format!("{} as before", places(n)),
+        (0, n) => format!("{} not as before: see `fullclock status`", places(n)),
+        (n, left) => format!("{} as before, {left} not: see `fullclock status`", places(n)),
     }
 }

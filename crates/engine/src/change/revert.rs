@@ -1,8 +1,8 @@
 //! Reverts changes.
 
+use super::opened::Reverted;
 use super::opened::opened_to_undo;
 use super::persist;
-use super::reverted::Reverted;
 use crate::Tell;
 use anyhow::{Error, Result, bail};
 use facts::change::{ChangeState, Recorded};

@@ -9,8 +9,8 @@ use lab::bench::BootOf;
 use lab::experiment::analysis::LEAST_BLOCKS;
 use lab::experiment::{Boots, Design, Experiment, Factor, Part, Parts};
 use lab::record::{Fingerprint, Record};
-use rules::boot_edit::{activation, edited};
-use rules::plan::{Plan, Request};
+use rules::boot_edit::activation;
+use rules::plan::{Plan, Request, edited_boot_line};
 use rules::setting::Effect;
 
 /// The default number of boots of each configuration: enough to distinguish an effect of a level from variation between boots.
@@ -107,7 +107,7 @@ pub(super) fn are_possible(design: &Design, host: &HostView, i_know: bool) -> Re
 }
 
 fn line_with(requests: &[Request], host: &HostView, line: &str, i_know: bool) -> Result<String> {
-    edited(host, requests, line, i_know).map_err(|refusal| anyhow!("{refusal}"))
+    edited_boot_line(host, requests, line, i_know).map_err(|refusal| anyhow!("{refusal}"))
 }
 
 /// A study in the boot that this is.
@@ -250,7 +250,7 @@ pub(super) fn is_the_same_machine(
         .collect();
     // With the same levels in both, what is left is what the study does not vary.
     let rest = |of: &Fingerprint| {
-        let line = edited(host, &first, &line(of), true).unwrap_or_else(|_| line(of));
+        let line = edited_boot_line(host, &first, &line(of), true).unwrap_or_else(|_| line(of));
         let mut words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         words.sort();
         words

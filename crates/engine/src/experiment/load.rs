@@ -103,7 +103,7 @@ fn spinning<'scope>(
             host::probe::pinned(cpu, spin).unwrap_or_else(|why| tell(Err(why.to_string())))
         };
         let started = Builder::new().name("load".to_owned()).spawn_scoped(scope, turn);
-        started.map_err(|error| format!("CPU {cpu}: {}", host::thread::refusal(&error)))?;
+        started.map_err(|error| format!("CPU {cpu}: {}", host::process::thread_refusal(&error)))?;
     }
     let (mut n_spinning, mut refused) = (0, Vec::new());
     for _ in cpus.iter() {

@@ -88,7 +88,7 @@ pub fn begin(
     let interrupt = Interrupt::listen()?;
     study.fit(&interrupt, tell)?;
     let plan = study.plan(task.seed.unwrap_or_else(|| fastrand::u64(..Experiment::SEEDS)))?;
-    study.told(!task.dry_run, tell)?;
+    study.announce(!task.dry_run, tell)?;
     if task.dry_run {
         return Ok(None);
     }

@@ -111,11 +111,11 @@ impl<'h> Study<'h> {
             bail!(
                 "--budget {}: {} arms take {} for one trial each, and fewer than {} trials of each tell nothing; leave out \
                  levels, or give it {}",
-                words(budget),
+                rough_time(budget),
                 self.arms.len(),
-                words(of_one),
+                rough_time(of_one),
                 2 * LEAST_BLOCKS,
-                words(of_one * (2 * LEAST_BLOCKS + self.design.warm_up))
+                rough_time(of_one * (2 * LEAST_BLOCKS + self.design.warm_up))
             );
         }
         self.design.trials = self.design.trials.min(fitting);
@@ -137,7 +137,7 @@ impl<'h> Study<'h> {
     }
 
     /// Shows the trials that are about to be run, or would be.
-    pub(super) fn told(&self, is_run: bool, tell: &mut Tell<'_>) -> Result<()> {
+    pub(super) fn announce(&self, is_run: bool, tell: &mut Tell<'_>) -> Result<()> {
         if self.fault.is_some() {
             let text = "what was found is a fault: it is mended for some of the trials, brought back for the others, and in \
                         force again at the end";
@@ -279,6 +279,6 @@ fn slug(design: &Design) -> String {
 }
 
 /// A time in a unit that one can wait in.
-fn words(time: Duration) -> String {
+fn rough_time(time: Duration) -> String {
     roughly(time.as_secs_f64())
 }

@@ -23,7 +23,7 @@ pub enum Trace {
     Auto,
     /// Where it is allowed.
     Always,
-    /// Not at all.
+    /// Nothing is traced.
     Never,
 }
 

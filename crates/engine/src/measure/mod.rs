@@ -19,7 +19,7 @@ use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::counters::Sampler;
 use host::perf::Tracer;
 use host::probe::{Windows, clock, pinned};
-use host::thread;
+use host::process;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
@@ -141,7 +141,10 @@ impl<'scope> Clocks<'scope> {
                 }
             }
         };
-        Clocks { cpus, thread: thread::scoped(scope, "clocks", "the clock by the probe", work) }
+        Clocks {
+            cpus,
+            thread: process::scoped_thread(scope, "clocks", "the clock by the probe", work),
+        }
     }
 
     /// The readings, after the sender was dropped, or why no thread could be started.

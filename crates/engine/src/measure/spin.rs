@@ -10,7 +10,7 @@ use facts::{CpuSet, Fact, Missing, PerCpu, Why};
 use host::counters::Sampler;
 use host::perf::Tracer;
 use host::probe::{Watch, Windows, anchor, clock, pinned};
-use host::thread;
+use host::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
@@ -56,11 +56,13 @@ pub fn spin(
     sampler.sample(&mut before);
     let (seen, (events, tracer)) = std::thread::scope(|scope| {
         let collecting =
-            thread::scoped(scope, "trace", "trace of the spinning CPUs", || collect(tracer, &done));
+            process::scoped_thread(scope, "trace", "trace of the spinning CPUs", || {
+                collect(tracer, &done)
+            });
         let start = |cpu| {
             let (name, what) = (format!("spinner/{cpu}"), format!("the time line of CPU {cpu}"));
             let stop = &stop;
-            (cpu, thread::scoped(scope, &name, what, move || visit(cpu, watch, stop)))
+            (cpu, process::scoped_thread(scope, &name, what, move || visit(cpu, watch, stop)))
         };
         let spinners: Vec<_> = cpus.iter().map(start).collect();
         wait();

@@ -5,7 +5,7 @@ use facts::trace::waits::{Wait, Waits};
 use facts::trace::{CpuTotals, Event, What};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::perf::Tracer;
-use host::{Live, Source, thread};
+use host::{Live, Source, process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -54,7 +54,7 @@ impl<'scope> Tracing<'scope> {
             }
             traced
         };
-        let thread = thread::scoped(scope, "trace", "trace of the CPUs", work)?;
+        let thread = process::scoped_thread(scope, "trace", "trace of the CPUs", work)?;
         Ok(Tracing { thread })
     }
 

@@ -40,7 +40,7 @@ pub struct Options {
 
 /// A server that listens.
 pub struct Server {
-    /// Where.
+    /// The address and port that it listens on.
     pub at: SocketAddr,
     sessions: Arc<Sessions>,
 }

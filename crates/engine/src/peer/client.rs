@@ -40,7 +40,6 @@ pub(crate) fn reach(at: SocketAddr) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// The next message.
 pub(crate) fn answer<T: DeserializeOwned>(
     protocol: &Protocol,
     from: &mut impl BufRead,

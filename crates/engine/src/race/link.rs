@@ -10,7 +10,7 @@
 //! Each node has a thread that goes through these states. The race sends its orders over the same connection.
 
 use super::connection::{Input, Way, offset_of};
-use super::nodes::{Node, Place};
+use super::nodes::{Node, Piece, Place};
 use crate::peer::client::{self, Patience, Unanswered, greet};
 use anyhow::{Result, anyhow, bail};
 use base64::Engine;
@@ -38,13 +38,6 @@ pub(super) enum NodeEvent {
     Ended(Result<()>),
     /// Something that users should know.
     Note(String),
-}
-
-/// A piece of a recording.
-pub(super) struct Piece {
-    /// Whether a tape begins with it: the first one, or one of a node that began anew.
-    pub(super) is_first: bool,
-    pub(super) bytes: Vec<u8>,
 }
 
 /// What is known of a node before it begins.

@@ -5,7 +5,6 @@
 mod connection;
 mod link;
 pub mod nodes;
-mod recordings;
 
 use crate::interrupt::Interrupt;
 use anyhow::{Result, anyhow, bail};
@@ -19,8 +18,7 @@ use lab::store::Journal;
 use lab::trial::{Mark, Trial};
 use lab::workload::Settings;
 use link::{Link, NodeEvent, Standing};
-use nodes::{Node, Place};
-use recordings::Recordings;
+use nodes::{Node, Place, Recordings};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -51,7 +49,7 @@ pub struct Plan {
     pub began: String,
     /// At least two.
     pub nodes: Vec<Node>,
-    /// For how long.
+    /// How long the nodes commit.
     pub duration: Duration,
     /// The least time between two results of a node.
     pub interval: Duration,
@@ -197,7 +195,7 @@ impl<'a> Race<'a> {
             // The receiver is gone only once the race has ended.
             let follow = move || link.follow(&|event| sender.send((number, event)).is_ok());
             let thread = Builder::new().name(format!("node {}", node.name)).spawn(follow);
-            race.threads.push(thread.map_err(|it| anyhow!(host::thread::refusal(&it)))?);
+            race.threads.push(thread.map_err(|it| anyhow!(host::process::thread_refusal(&it)))?);
         }
         Ok(race)
     }

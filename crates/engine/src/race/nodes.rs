@@ -1,11 +1,17 @@
-//! The nodes that the command line names.
+//! The nodes that the command line names, and the recordings of their machines, which are kept with the result.
 
+use crate::sampling::Taping;
 use crate::secret;
-use anyhow::{Context, Result, bail};
-use facts::secrets;
+use anyhow::{Context, Result, anyhow, bail};
+use facts::{HostView, secrets};
+use host::Recording;
+use host::tape::Writer;
 use lab::commit::ENGINES;
+use lab::store::Journal;
 use lab::workload::Settings;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write;
 
 /// Where a node is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +149,67 @@ fn split(text: &str) -> Result<(String, Vec<(&'static str, String)>)> {
         bail!("it does not say where the node is");
     }
     Ok((place, own))
+}
+
+/// Recordings that are being made; those of nodes elsewhere come in pieces.
+#[derive(Default)]
+pub(super) struct Recordings {
+    here: Option<Taping>,
+    /// By the number of the node; `None` once one could not be written, which was reported.
+    there: BTreeMap<usize, Option<File>>,
+}
+
+impl Recordings {
+    /// Begins to record this machine, which is `host` by the answers in `recording`.
+    ///
+    /// Errors: there is no room for it, or no thread.
+    pub(super) fn begin(
+        journal: &Journal,
+        recording: &Recording<'_>,
+        host: &HostView,
+    ) -> Result<Recordings> {
+        let (file, path) = journal.recording(None)?;
+        let tape = Writer::on(file, path.display().to_string(), recording)?;
+        let taping = Taping::begin(tape, host, |_| {})
+            .map_err(|it| anyhow!(host::process::thread_refusal(&it)))?;
+        Ok(Recordings { here: Some(taping), there: BTreeMap::new() })
+    }
+
+    /// Writes the next piece of a node's recording. The first error is returned and ends that recording.
+    pub(super) fn add(
+        &mut self,
+        journal: &Journal,
+        node: usize,
+        name: &str,
+        piece: &Piece,
+    ) -> Result<()> {
+        if piece.is_first {
+            self.there.insert(node, None);
+            let (file, _) = journal.recording(Some(name))?;
+            self.there.insert(node, Some(file));
+        }
+        let Some(Some(file)) = self.there.get_mut(&node) else { return Ok(()) };
+        let written = file.write_all(&piece.bytes);
+        if written.is_err() {
+            self.there.insert(node, None);
+        }
+        Ok(written?)
+    }
+
+    /// Waits until all of them are on the disk.
+    pub(super) fn finish(self) -> Result<()> {
+        let here = self.here.map_or(Ok(()), Taping::finish);
+        let there = self.there.into_values().flatten().try_for_each(|it| it.sync_data());
+        here?;
+        Ok(there?)
+    }
+}
+
+/// A piece of a recording.
+pub(super) struct Piece {
+    /// Whether a tape begins with it: the first one, or one of a node that began anew.
+    pub(super) is_first: bool,
+    pub(super) bytes: Vec<u8>,
 }
 
 #[cfg(test)]

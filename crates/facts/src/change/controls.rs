@@ -144,7 +144,7 @@ impl Controls {
 /// One file of [`Controls`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Control<'a> {
-    /// Where it is.
+    /// The path of the control file.
     pub path: &'a str,
     /// What the `*` of the pattern stand for.
     pub stars: Vec<&'a str>,

@@ -4,13 +4,12 @@
 
 mod controls;
 mod recorded;
-mod standing;
 
 pub use controls::{Control, Controls, WRITABLE, is_writable, matched};
 pub use recorded::{
-    ChangeLines, ChangeState, Recorded, RecordedGroup, RevertOutcome, Undone, WriteOutcome,
+    ChangeLines, ChangeStanding, ChangeState, Guarding, Overdue, Recorded, RecordedGroup,
+    RevertOutcome, Standing, Undone, WriteOutcome, Written, WrittenPlace,
 };
-pub use standing::{ChangeStanding, Guarding, Overdue, Standing, Written, WrittenPlace};
 
 use crate::CpuSet;
 use crate::parse::trimmed;
@@ -20,7 +19,7 @@ use std::fmt;
 /// One planned change of one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Write {
-    /// The target.
+    /// The file, register, task or service that is written.
     pub target: Target,
     /// Its value when the plan was made; `None` where a file does not exist yet.
     pub from: Option<String>,
@@ -127,7 +126,7 @@ pub fn cpus_of(text: &str) -> Result<(&str, Option<CpuSet>), String> {
 pub enum Target {
     /// A file that shows a setting and takes another; one that [`is_writable`].
     Control {
-        /// The absolute path.
+        /// The absolute path of a file in /proc or /sys.
         path: String,
     },
     /// Some bits of a model-specific register of one CPU, one of [`REGISTERS`]. The value is that of the whole
@@ -169,7 +168,7 @@ pub enum Target {
 /// A register that may be written, and the bits that may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WritableRegister {
-    /// Its address.
+    /// The address of the model-specific register.
     pub address: u32,
     /// The bits that may be changed.
     pub mask: u64,

@@ -1,4 +1,5 @@
-//! A change as the journal tells it: what was planned, what came of each write and of undoing it.
+//! A change as the journal tells it, what was planned, what came of each write and of undoing it; and how it stands on the host: what
+//! of it is in force, what somebody else has changed, and whether it will be reverted.
 
 use super::{Group, Target, Write};
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,7 @@ pub enum ChangeState {
     Reverted,
     /// Some places could not be brought back; its groups say which.
     PartlyReverted {
-        /// How many.
+        /// How many places still hold what the change wrote.
         left: u32,
     },
 }
@@ -95,7 +96,7 @@ pub enum WriteOutcome {
     Noted,
     /// The kernel refused it, which was allowed ([`super::Aim::IfTaken`]).
     Refused {
-        /// Its words.
+        /// The error in the system's words.
         why: String,
     },
     /// It was taken, and read back something else.
@@ -111,7 +112,7 @@ pub enum WriteOutcome {
     LeftAlone {
         /// What it held when it was to be undone; `None` where it could not be read or is not there.
         found: Option<String>,
-        /// Why.
+        /// Why it was not written.
         why: String,
     },
     /// A reboot has undone it.
@@ -125,7 +126,7 @@ pub struct Undone {
     pub change: String,
     /// The id of the setting.
     pub setting: String,
-    /// Where.
+    /// The place that was to be restored.
     pub target: Target,
     /// What was recorded: the value that undoing is to bring back.
     pub recorded: Option<String>,
@@ -142,7 +143,7 @@ pub enum RevertOutcome {
     AlreadyThere,
     /// Somebody else has changed it since: it holds neither what was written nor what was there before.
     LeftAlone {
-        /// What it holds.
+        /// What it holds; `None` where it could not be read or is not there.
         found: Option<String>,
     },
     /// Writing it back would bring a fault back (a clock that is stopped most of the time), which is refused
@@ -155,7 +156,7 @@ pub enum RevertOutcome {
     },
     /// It could not be read or written, or did not stick.
     Failed {
-        /// Why.
+        /// The error in the system's words.
         why: String,
     },
 }
@@ -168,4 +169,78 @@ impl RevertOutcome {
             RevertOutcome::WrittenBack | RevertOutcome::AlreadyThere | RevertOutcome::Void { .. }
         )
     }
+}
+
+/// A change, and what its places hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangeStanding {
+    /// What the journal has of it.
+    pub recorded: Recorded,
+    /// Whether it was made in this boot, so that its runtime places still have it.
+    pub is_of_this_boot: bool,
+    /// Its writes that were made, each with the id of its setting.
+    pub places: Vec<WrittenPlace>,
+    /// Whether it will be reverted, where it awaits confirmation.
+    pub guard: Option<Guarding>,
+}
+
+/// What is known of the guard of a change that awaits confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guarding {
+    /// The deadline is to come.
+    InTime {
+        /// Whether a guard will revert the change then.
+        is_running: bool,
+    },
+    /// The deadline is over.
+    Overdue(Overdue),
+}
+
+/// A place that was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenPlace {
+    /// The id of the setting.
+    pub setting: String,
+    /// The write as it was planned.
+    pub write: Write,
+    /// How the place compares with what was written.
+    pub standing: Standing,
+}
+
+/// How a place stands that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It holds what it was given.
+    InForce,
+    /// Somebody else has changed it.
+    Changed {
+        /// What it holds; `None` where it could not be read or is not there.
+        found: Option<String>,
+    },
+    /// It cannot be read, for this reason.
+    Unknown(String),
+    /// It went with an earlier boot, or was reverted.
+    Gone,
+}
+
+/// How a change stands that was not confirmed in time, and that the journal does not say to be reverted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overdue {
+    /// Every place holds what it held before: only the record is missing.
+    Undone,
+    /// Its guard runs.
+    Guarded,
+    /// No guard runs.
+    Unguarded,
+}
+
+/// A write that was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The file.
+    pub path: String,
+    /// Who wrote to it.
+    pub pid: u32,
+    /// Its name and its command, where it was still there to be asked.
+    pub command: Option<String>,
 }

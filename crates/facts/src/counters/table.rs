@@ -169,7 +169,6 @@ pub(super) enum Shape {
 pub(super) struct Source<'s> {
     /// Its path, for messages.
     pub(super) path: &'s str,
-    /// What it printed.
     pub(super) text: &'s [u8],
     /// `CLOCK_MONOTONIC_RAW` in nanoseconds.
     pub(super) read_at: u64,

@@ -28,7 +28,7 @@ pub struct Task {
     pub tid: u32,
     /// Its process ID.
     pub pid: u32,
-    /// Its name.
+    /// The name that the kernel shows (`comm`).
     pub name: Name,
     /// Whether it is a kernel thread.
     pub is_kernel_thread: bool,
@@ -109,7 +109,7 @@ const PF_KTHREAD: u64 = 0x0020_0000;
 pub struct TaskStat {
     /// Its thread ID.
     pub tid: u32,
-    /// Its name.
+    /// The name that the kernel shows (`comm`).
     pub name: Name,
     /// Whether it is a kernel thread.
     pub is_kernel_thread: bool,

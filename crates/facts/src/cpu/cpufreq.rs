@@ -99,7 +99,7 @@ pub struct IntelPstate {
     pub hwp_dynamic_boost: Fact<bool>,
 }
 
-/// amd-pstate.
+/// What the driver amd-pstate says of itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AmdPstate {
     /// `status`: active, passive, guided or disable.

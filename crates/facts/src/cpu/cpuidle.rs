@@ -40,7 +40,7 @@ pub struct StateTable {
     pub states: Vec<IdleState>,
 }
 
-/// One idle state.
+/// An idle state of one CPU, as cpuidle shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdleState {
     /// The number in its folder's name.
@@ -69,7 +69,7 @@ pub enum ResumeLatency {
 }
 
 impl ResumeLatency {
-    /// Parses the file.
+    /// Parses `pm_qos_resume_latency_us`.
     pub fn parse(text: &str) -> Result<ResumeLatency, Expected> {
         match trimmed(text) {
             "n/a" => Ok(ResumeLatency::None),

@@ -4,9 +4,9 @@
 //! "Performance and Energy Bias Hint support"; Documentation/admin-guide/pm/intel_epb.rst). EPP replaces it for
 //! the clock where the hardware chooses that: `energy_performance_preference`, which is part of the HWP request.
 
+use crate::PerCpu;
 use crate::cpu::cpuinfo::CpuInfo;
-use crate::msr::{hwp, intel};
-use crate::{Fact, HostView, PerCpu};
+use crate::msr::intel;
 
 /// EPB of every CPU.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,34 +61,5 @@ impl Preference {
     /// intel_pstate.rst, "Energy vs Performance Hints"; HWP_EPP_BALANCE_PERFORMANCE in arch/x86/include/asm/msr-index.h).
     pub fn is_usual(&self) -> bool {
         matches!(self.text.as_str(), "balance_performance" | "128")
-    }
-}
-
-impl HostView {
-    /// EPP of every CPU that has one: from sysfs, or from the HWP request where the driver has no file for it.
-    pub fn energy_preferences(&self) -> PerCpu<Preference> {
-        let mut preferences: Vec<(u32, Fact<Preference>)> = Vec::new();
-        let policies = self.cpufreq.policies.as_deref().unwrap_or_default();
-        for policy in policies {
-            let path = policy.path("energy_performance_preference");
-            let preference = |text: &String| Preference { text: text.clone(), path: path.clone() };
-            let fact = policy.preference.as_ref().map(preference).map_err(Into::into);
-            preferences.extend(policy.cpus.iter().map(|cpu| (cpu, fact.clone())));
-        }
-        let is_told = preferences.iter().any(|(_, it)| !matches!(it, Err(it) if it.is_absence()));
-        let has_preference = self.cpuinfo.as_ref().is_ok_and(|it| it.has("hwp_epp"));
-        match self.msrs.of(&intel::HWP_REQUEST) {
-            Ok(requests) if !is_told && has_preference => {
-                requests.iter().map(|(cpu, _)| (cpu, self.preference_of_request(cpu))).collect()
-            }
-            _ => preferences.into_iter().collect(),
-        }
-    }
-}
-
-impl HostView {
-    fn preference_of_request(&self, cpu: u32) -> Fact<Preference> {
-        let request = hwp::request(&self.msrs, &self.topology, cpu, hwp::Field::Preference);
-        request.map(|(path, request)| Preference { text: request.preference().to_string(), path })
     }
 }

@@ -121,7 +121,7 @@ impl CpuSet {
         self.ranges_from(cpu).next().is_some_and(|(first, _)| first <= cpu)
     }
 
-    /// Adds one.
+    /// Adds a CPU, unless it is in the set.
     pub fn insert(&mut self, cpu: u32) {
         let at = self.0.partition_point(|&(_, last)| last < cpu);
         if self.0.get(at).is_some_and(|&(first, _)| first <= cpu) {
@@ -140,12 +140,12 @@ impl CpuSet {
         }
     }
 
-    /// The lowest.
+    /// The lowest CPU; `None` of an empty set.
     pub fn first(&self) -> Option<u32> {
         self.0.first().map(|&(first, _)| first)
     }
 
-    /// The highest.
+    /// The highest CPU; `None` of an empty set.
     pub fn last(&self) -> Option<u32> {
         self.0.last().map(|&(_, last)| last)
     }

@@ -16,7 +16,7 @@ pub struct EventLogEntry {
     pub id: u16,
     /// The number of the next entry; `None` for the last one.
     pub next: Option<u16>,
-    /// What it records.
+    /// The event or the data that it records.
     pub logged: Logged,
 }
 
@@ -144,7 +144,7 @@ impl SensorEvent {
     }
 
     /// The specification's name of the state; `None` where it has none.
-    pub fn words(self) -> Option<&'static str> {
+    pub fn meaning(self) -> Option<&'static str> {
         state(self.reading_type, self.sensor_type, self.offset())
     }
 
@@ -160,7 +160,7 @@ impl SensorEvent {
 
     /// The event in words; as bytes where the specification has no words for it.
     pub fn what(self) -> String {
-        let words = match self.words() {
+        let words = match self.meaning() {
             Some(words) => words.to_owned(),
             None => {
                 let ([one, two, three], reading) = (self.data, self.reading_type.number());

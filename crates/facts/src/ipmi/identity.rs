@@ -12,7 +12,7 @@ use std::fmt;
 pub struct DeviceId {
     /// The device number, which the manufacturer assigns.
     pub device: u8,
-    /// The device's revision.
+    /// The hardware revision of the controller.
     pub revision: u8,
     /// The version of the firmware, without its auxiliary part.
     pub firmware: (u8, u8),

@@ -7,7 +7,6 @@
 mod dcmi;
 mod event_log;
 mod identity;
-mod measured;
 mod question;
 mod sensor;
 mod sensor_record;
@@ -18,12 +17,12 @@ mod tests;
 pub use dcmi::{DcmiCapabilities, ExceptionAction, PowerLimit, PowerReading};
 pub use event_log::{EventLogEntry, Logged, SensorEvent};
 pub use identity::{DeviceId, Guid};
-pub use measured::{RecordsOrigin, SensorValue};
-pub use question::{Completion, Question, Told, Unanswered, bytes, digits, is_question};
+pub use question::{Completion, Question, Response, Unanswered, bytes, digits, is_question};
 pub use sensor::{
     Analog, AnalogFormat, Entity, Factors, Linearisation, Rate, Reading, ReadingFactors,
     ReadingType, Sensor, SensorOwner, SensorRecord, SensorType, States, Threshold, ThresholdSet,
     Thresholds, Unit, UnitModifier,
 };
 pub use sensor_record::{HEADER_LENGTH, Part, Portion, RecordHeader, Reservation};
+pub use sensor_record::{RecordsOrigin, SensorValue};
 pub use stores::{EventLogInfo, RepositoryInfo, Timestamp};

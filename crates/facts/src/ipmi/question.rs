@@ -64,7 +64,7 @@ impl<T> Question<T> {
     }
 
     /// Parses an answer that is known to belong to this question: data with the completion code first.
-    pub fn told(&self, data: &[u8]) -> Result<T, Unanswered> {
+    pub fn parse(&self, data: &[u8]) -> Result<T, Unanswered> {
         self.answered(self.function | ANSWER, self.command, data)
     }
 
@@ -128,7 +128,7 @@ impl Completion {
         matches!(self.0, 0xc6 | 0xc8 | 0xca | 0xff)
     }
 
-    fn words(self) -> &'static str {
+    fn meaning(self) -> &'static str {
         match self.0 {
             0x00 => "completed",
             0xc0 => "the controller is busy",
@@ -164,14 +164,14 @@ impl Completion {
 
 impl fmt::Display for Completion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (completion code {:#04x})", self.words(), self.0)
+        write!(f, "{} (completion code {:#04x})", self.meaning(), self.0)
     }
 }
 
 /// An answer, with its question and its bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told<T> {
-    /// The parsed value.
+pub struct Response<T> {
+    /// The value that was parsed from the answer.
     pub holds: T,
     /// The name of the question: see [`Question::path`].
     pub question: String,
@@ -179,10 +179,10 @@ pub struct Told<T> {
     pub answer: Vec<u8>,
 }
 
-impl<T> Told<T> {
+impl<T> Response<T> {
     /// An answer to this question, and the value that was parsed from it.
-    pub fn new<Q>(question: &Question<Q>, answer: Vec<u8>, holds: T) -> Told<T> {
-        Told { holds, question: question.path(), answer }
+    pub fn new<Q>(question: &Question<Q>, answer: Vec<u8>, holds: T) -> Response<T> {
+        Response { holds, question: question.path(), answer }
     }
 
     /// The answer as in captures and evidence: `00 dc 00 00`.
@@ -244,7 +244,7 @@ mod tests {
         assert!(is_question(&question.path()) && !is_question("/dev/ipmi0"));
         assert_eq!(question.verbatim().answered(7, 0x70, &[0, 1, 2]), Ok(vec![1, 2]));
         assert_eq!(question.verbatim().path(), question.path());
-        assert_eq!(question.told(&[0, 42]), Ok(42));
+        assert_eq!(question.parse(&[0, 42]), Ok(42));
     }
 
     #[test]

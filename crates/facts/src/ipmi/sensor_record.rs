@@ -1,11 +1,11 @@
-//! Reading sensor data records (SDR) from the repository; `sensor` parses them.
+//! Reading sensor data records (SDR) from the repository, and what came of it; `sensor` parses them.
 //!
 //! Source: IPMI 2.0, sections 33.11 (Reserve SDR Repository), 33.12 (Get SDR) and 43 (the header of a record). A
 //! record that is read in parts needs a reservation, which a change of the records cancels. Controllers may return
 //! fewer bytes at a time than a record has, and do not say how many: the reader must try.
 
-use super::Question;
 use super::stores::STORAGE;
+use super::{Question, Reading};
 use crate::Expected;
 
 /// The length of a record's header.
@@ -131,6 +131,32 @@ impl Portion {
             Portion::Bytes(_) => None,
         }
     }
+}
+
+/// Where records come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordsOrigin {
+    /// Whether they were kept on disk, and the controller says that they are still the same.
+    pub is_kept: bool,
+    /// How many there are, with those that are not about sensors.
+    pub n_records: usize,
+    /// How many of them nobody can read: they are not what the specification says.
+    pub n_unreadable: usize,
+    /// How many questions fetching them took.
+    pub questions: u32,
+    /// Why they were fetched and not taken from the disk; empty where they were.
+    pub why: String,
+    /// Why they will be fetched the next time, too; empty where they will not.
+    pub unkept: String,
+}
+
+/// What a sensor reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SensorValue {
+    /// The reading as the controller answered.
+    pub reading: Reading,
+    /// In the sensor's unit; none for a sensor without numbers, and where there is no reading.
+    pub value: Option<f64>,
 }
 
 #[cfg(test)]

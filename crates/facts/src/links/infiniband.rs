@@ -14,7 +14,7 @@ pub struct Infiniband {
     pub ports: Fact<Vec<Port>>,
 }
 
-/// One port.
+/// A port of an InfiniBand device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Port {
     /// Its folder: `/sys/class/infiniband/mlx5_0/ports/1`.
@@ -38,7 +38,7 @@ pub struct Port {
 pub struct Coded {
     /// The number, which is the standard's.
     pub code: u32,
-    /// The whole text.
+    /// The text of the file: `4: ACTIVE`.
     pub text: String,
 }
 
@@ -73,7 +73,7 @@ pub struct Rate {
     pub lanes: u32,
     /// The name of the speed of one lane, `EDR`; old kernels leave out `SDR`.
     pub speed: String,
-    /// The whole text.
+    /// The text of the file: `100 Gb/sec (4X EDR)`.
     pub text: String,
 }
 

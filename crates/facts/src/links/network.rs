@@ -23,7 +23,7 @@ pub struct Network {
     pub nodes: Fact<Vec<Node>>,
 }
 
-/// One network interface.
+/// A network interface, as /sys/class/net shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interface {
     /// `eth0`.
@@ -70,7 +70,7 @@ pub struct RdmaDevice {
 /// A port that does RDMA over Ethernet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RdmaPort {
-    /// Its number.
+    /// The number of the port, from 1 on.
     pub number: u32,
     /// The interface that it shares the wire with.
     pub interface: Fact<String>,
@@ -103,7 +103,7 @@ pub struct Served {
 /// One NUMA node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its number.
+    /// The number of the NUMA node.
     pub number: u32,
     /// `cpulist`; empty of a node that is memory only.
     pub cpus: Fact<CpuSet>,

@@ -16,7 +16,7 @@ pub struct Capabilities(pub u64);
 pub struct Request(pub u64);
 
 impl Capabilities {
-    /// The highest level.
+    /// The highest performance level, bits 7:0.
     pub fn highest(self) -> u64 {
         self.0 & 0xff
     }
@@ -26,7 +26,7 @@ impl Capabilities {
         self.0 >> 8 & 0xff
     }
 
-    /// The lowest level.
+    /// The lowest performance level, bits 31:24.
     pub fn lowest(self) -> u64 {
         self.0 >> 24 & 0xff
     }
@@ -110,7 +110,7 @@ pub struct Limit {
     pub capabilities: Capabilities,
     /// The path of the register that holds it.
     pub path: String,
-    /// The register's value.
+    /// The value of the register that holds the limit.
     pub value: u64,
 }
 

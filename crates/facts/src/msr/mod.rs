@@ -13,7 +13,6 @@ pub mod limit_reasons;
 pub mod rapl;
 pub mod ratios;
 pub mod tdp_level;
-pub mod turbo_ratios;
 
 // Former names of these modules, which are still in use.
 pub use c_states as residency;
@@ -152,7 +151,7 @@ impl Msrs {
 /// A register, and how to find out whether a processor has it.
 #[derive(Debug)]
 pub struct Register {
-    /// Its address.
+    /// The address of the register.
     pub address: u32,
     /// Its name in the manufacturer's manual.
     pub name: &'static str,

@@ -9,12 +9,12 @@
 
 mod names;
 mod programs;
+mod shell_words;
 mod within;
-mod words;
 
+use shell_words::{Word, split};
 use std::borrow::Cow;
 use std::ops::Range;
-use words::{Word, split};
 
 /// What is shown in place of a secret.
 pub const MASK: &str = "***";
@@ -103,13 +103,13 @@ fn places(words: &[Word<'_>], kind: Text, depth: usize) -> Vec<Place> {
 
 /// The secrets in the commands that a word quotes.
 fn nested(word: &str, depth: usize) -> Vec<Range<usize>> {
-    if !words::has_space(word) {
+    if !shell_words::has_space(word) {
         return Vec::new();
     }
     if split(word).len() > 1 || !word.contains(char::is_whitespace) {
         return ranges(word, Text::Script, depth + 1);
     }
-    let quoted = words::quoted(word).into_iter();
+    let quoted = shell_words::quoted(word).into_iter();
     let of_part = |part: Range<usize>| {
         let found = ranges(&word[part.clone()], Text::Script, depth + 1).into_iter();
         found.map(move |it| it.start + part.start..it.end + part.start)

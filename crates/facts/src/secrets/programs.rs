@@ -1,6 +1,6 @@
 //! Words that are secrets by the option or the program in front of them.
 
-use super::words::{Word, pieces};
+use super::shell_words::{Word, pieces};
 use super::{Place, Text, is_secret, is_switch, names};
 
 /// Where a program takes a password, besides options whose names say so.

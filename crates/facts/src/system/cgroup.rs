@@ -39,7 +39,7 @@ pub enum Version {
 pub struct Quota {
     /// CPU time of all members together.
     pub time: Duration,
-    /// In which.
+    /// The period in which the quota may be used.
     pub period: Duration,
 }
 

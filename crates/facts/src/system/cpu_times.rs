@@ -72,7 +72,7 @@ impl std::ops::Add for CpuTime {
 }
 
 impl CpuTime {
-    /// All of it.
+    /// The time of all states together.
     pub fn total(&self) -> u64 {
         let CpuTime { user, system, idle, iowait, interrupts, steal } = *self;
         [user, system, idle, iowait, interrupts, steal].into_iter().fold(0, u64::saturating_add)

@@ -19,7 +19,7 @@ pub struct Interrupts {
     by_name: HashMap<String, usize>,
 }
 
-/// One interrupt source.
+/// A row of /proc/interrupts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupt {
     /// `LOC`, `NMI`, `I/O`, or the number of a device's interrupt.

@@ -20,7 +20,7 @@ pub struct Ipmi {
     pub max_busy_us: Fact<Vec<u64>>,
 }
 
-/// One system interface.
+/// A system interface between the host and its controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interface {
     /// Its folder: `/sys/bus/platform/drivers/ipmi_si/IPI0001:00`.

@@ -1,22 +1,25 @@
-//! The running kernel: release, boot line, time since boot, settings in /proc/sys.
+//! The running kernel: release, boot line, time since boot, settings in /proc/sys, its clock source, and what it does about faults of
+//! the processor.
 //!
 //! Sources: Documentation/admin-guide/kernel-parameters.rst (dashes and underscores are the same in the name of a
 //! parameter, double quotes protect spaces in values, and everything after `--` is for init);
-//! Documentation/admin-guide/sysctl/kernel.rst and vm.rst.
+//! Documentation/admin-guide/sysctl/kernel.rst and vm.rst; Documentation/timers/timekeeping.rst and
+//! /sys/devices/system/clocksource/clocksource0; Documentation/admin-guide/hw-vuln/ and /sys/devices/system/cpu/vulnerabilities
+//! (since 4.15).
 
 use super::kernel_config::KernelConfig;
 use crate::parse::{Expected, signed, trimmed};
 use crate::{CpuSet, Fact, Missing};
 use std::time::Duration;
 
-/// The running kernel.
+/// The running kernel, as it describes itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// `uname -r`: 6.1.0-49-amd64.
     pub release: Fact<String>,
-    /// The boot line.
+    /// The boot line, /proc/cmdline.
     pub boot_line: Fact<BootLine>,
-    /// Time since boot.
+    /// The time since boot, /proc/uptime.
     pub uptime: Fact<Duration>,
     /// The number of threads that ran or waited for a CPU, including the one that read it.
     pub runnable: Fact<u64>,
@@ -66,7 +69,7 @@ impl BootLine {
         BootLine(trimmed(text).to_owned())
     }
 
-    /// The whole line.
+    /// The whole boot line, as /proc/cmdline has it.
     pub fn text(&self) -> &str {
         &self.0
     }
@@ -127,6 +130,37 @@ pub struct Sysctls {
 /// Parses a switch. Watchdogs show the number that was written: every number but 0 is on.
 pub fn not_zero(text: &str) -> Result<bool, Expected> {
     signed(text).map(|value| value != 0)
+}
+
+/// The folder of the clock source.
+pub const CLOCKSOURCE_FOLDER: &str = "/sys/devices/system/clocksource/clocksource0";
+
+/// The clock source in use, and those that could be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clocksource {
+    /// `current_clocksource`: tsc, kvm-clock, hpet, acpi_pm.
+    pub current: Fact<String>,
+    /// `available_clocksource`. A tsc that the kernel has found unstable is not among them.
+    pub available: Fact<Vec<String>>,
+}
+
+impl Clocksource {
+    /// Whether `name` could be chosen.
+    pub fn offers(&self, name: &str) -> bool {
+        self.available.as_ref().is_ok_and(|names| names.iter().any(|it| it == name))
+    }
+}
+
+/// The folder with a file for each fault.
+pub const VULNERABILITIES_FOLDER: &str = "/sys/devices/system/cpu/vulnerabilities";
+
+/// A fault of processors, and how this machine stands to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vulnerability {
+    /// The kernel's name: `spectre_v2`.
+    pub name: String,
+    /// The kernel's words: `Not affected`, `Vulnerable`, `Mitigation: Retpolines; IBPB: conditional`.
+    pub state: Fact<String>,
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! The machine and the kernel around the processors.
 
 pub mod cgroup;
-pub mod clocksource;
 pub mod cpu_times;
-pub mod dmi;
 pub mod interrupts;
 pub mod ipmi;
 pub mod isolation;
@@ -13,7 +11,6 @@ pub mod platform;
 pub mod preemption;
 pub mod process;
 pub mod programs;
-pub mod vulnerabilities;
 
 // Former names of these modules, which are still in use.
 pub use kernel as boot_line;

@@ -1,12 +1,12 @@
-//! Bare metal or a guest, in a container or not: it decides what can be seen at all.
+//! Bare metal or a guest, in a container or not: it decides what can be seen at all. And what firmware says of the machine.
 //!
 //! A guest sees emulated registers and a virtual clock: an MSR that reads 0 there says nothing about the
 //! processor. Sources: CPUID.01H:ECX[31] (the kernel's `hypervisor` flag), /sys/hypervisor/type,
-//! arch/s390/kernel/sysinfo.c, and the DMI names that hypervisors give themselves.
+//! arch/s390/kernel/sysinfo.c, and the DMI names that hypervisors give themselves: /sys/class/dmi/id (drivers/firmware/dmi-id.c;
+//! DMTF DSP0134 (SMBIOS), 7.4.1 for chassis types), where serial numbers and UUIDs are never read.
 //!
 //! Xen's control domain (Dom0) is between the two: it owns the machine's devices and firmware, and runs on virtual CPUs.
 
-use super::dmi::Dmi;
 use crate::cpu::cpuinfo::CpuInfo;
 use crate::{Elsewhere, Fact, Missing};
 
@@ -200,6 +200,31 @@ fn named_by_dmi(dmi: &Dmi) -> Option<&'static Named> {
         return None;
     }
     NAMES.iter().find(|it| vendor.starts_with(it.vendor) && product.starts_with(it.product))
+}
+
+/// The machine, by its firmware's word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dmi {
+    /// `sys_vendor`: Dell Inc.
+    pub vendor: Fact<String>,
+    /// `product_name`: PowerEdge R740.
+    pub product: Fact<String>,
+    /// `bios_vendor`.
+    pub firmware_vendor: Fact<String>,
+    /// `bios_version`.
+    pub firmware_version: Fact<String>,
+    /// `bios_date`.
+    pub firmware_date: Fact<String>,
+    /// `chassis_type`, SMBIOS 7.4.1.
+    pub chassis: Fact<u64>,
+}
+
+impl Dmi {
+    /// Whether the chassis runs on a battery: portable, laptop, notebook, sub notebook, tablet,
+    /// convertible, detachable.
+    pub fn is_portable(&self) -> bool {
+        matches!(self.chassis, Ok(8..=10 | 14 | 30..=32))
+    }
 }
 
 #[cfg(test)]

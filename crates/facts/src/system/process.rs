@@ -10,7 +10,7 @@ use std::time::Duration;
 /// One process or kernel thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// The process number (PID).
     pub pid: u32,
     /// The number of its parent.
     pub parent: u32,

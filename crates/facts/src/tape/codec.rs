@@ -82,7 +82,6 @@ pub struct Decoder {
 /// What the differences in the next frame refer to.
 #[derive(Debug)]
 struct Before {
-    /// The sample's number.
     number: u32,
     counters: Counters,
     unpacking: Unpacking,

@@ -14,7 +14,6 @@ const MOST_FOR_A_BYTE: usize = 128;
 /// A stored block without content (RFC 1951, section 3.2.4), at the beginning of a byte.
 const EMPTY_BLOCK: [u8; 5] = [0, 0, 0, 0xff, 0xff];
 
-/// Makes the stream.
 #[derive(Debug)]
 pub(super) struct Deflater(Compress);
 
@@ -39,7 +38,6 @@ impl Deflater {
     }
 }
 
-/// Reads the stream.
 #[derive(Debug)]
 pub(super) struct Inflater(Decompress);
 

@@ -1,8 +1,8 @@
 //! Control groups as bytes: their paths if these changed, and the changes of their counts.
 
-use super::differences::{Reader, Writer};
 use super::wire::{
-    Bytes, at_difference, difference, put_missing, put_number, put_text, take_missing,
+    Bytes, Reader, Writer, at_difference, difference, put_missing, put_number, put_text,
+    take_missing,
 };
 use crate::Fact;
 use crate::counters::{Group, Groups};

@@ -19,7 +19,6 @@
 
 mod codec;
 mod deflate;
-mod differences;
 mod events;
 pub mod frame;
 mod groups;

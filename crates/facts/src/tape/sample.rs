@@ -14,7 +14,7 @@ use crate::{CpuSet, PerCpu};
 /// Everything that is kept of one instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// What was counted.
+    /// The counts that were read.
     pub counters: Counters,
     /// The clocks that the probe found since the sample before; empty where it did not run.
     pub clocks: PerCpu<ClockReading>,

@@ -1,8 +1,8 @@
 //! The table of a family as bytes: the changes since the sample before.
 
-use super::differences::{Reader, Writer};
 use super::wire::{
-    Bytes, at_difference, difference, put_missing, put_number, put_text, take_missing,
+    Bytes, Reader, Writer, at_difference, difference, put_missing, put_number, put_text,
+    take_missing,
 };
 use crate::counters::Table;
 use crate::parse::Expected;

@@ -4,11 +4,13 @@
 //! DWARF 5 section 7.6). A text is its length and its UTF-8. Differences wrap, so that any two numbers have one,
 //! and are zigzag-encoded, so that a small step down is as short as a small step up. A reason says why something is
 //! missing.
+//!
+//! Most of a long row of differences are zero. A zero is followed by the number of further zeros, so that a run of zeros of any
+//! length takes two numbers.
 
 use crate::parse::Expected;
 use crate::{Missing, Why};
 
-/// Appends a number.
 pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -17,7 +19,6 @@ pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Appends a text.
 pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     put_number(out, text.len() as u64);
     out.extend_from_slice(text.as_bytes());
@@ -59,7 +60,6 @@ impl<'a> Bytes<'a> {
         self.0.len()
     }
 
-    /// The next number.
     pub(super) fn number(&mut self) -> Result<u64, Expected> {
         const NUMBER: Expected = Expected("a number of at most 64 bits");
         let mut number = 0u64;
@@ -97,7 +97,6 @@ impl<'a> Bytes<'a> {
         Ok(taken)
     }
 
-    /// The next text.
     pub(super) fn text(&mut self) -> Result<&'a str, Expected> {
         let length = self.count()?;
         std::str::from_utf8(self.take(length)?).map_err(|_| Expected("UTF-8"))
@@ -127,7 +126,6 @@ pub(super) fn put_missing(out: &mut Vec<u8>, missing: &Missing) {
     texts.into_iter().flatten().for_each(|text| put_text(out, text));
 }
 
-/// The next reason.
 pub(super) fn take_missing(bytes: &mut Bytes) -> Result<Missing, Expected> {
     let number = bytes.number()?;
     let what = bytes.text()?.to_owned();
@@ -143,6 +141,70 @@ pub(super) fn take_missing(bytes: &mut Bytes) -> Result<Missing, Expected> {
         _ => return Err(Expected("a reason why something is missing")),
     };
     Ok(Missing { what, why })
+}
+
+/// Appends differences to bytes.
+pub(super) struct Writer<'a> {
+    out: &'a mut Vec<u8>,
+    /// Zeros that were not written yet.
+    zeros: u64,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(out: &'a mut Vec<u8>) -> Writer<'a> {
+        Writer { out, zeros: 0 }
+    }
+
+    pub(super) fn push(&mut self, difference: u64) {
+        if difference == 0 {
+            self.zeros += 1;
+        } else {
+            self.flush();
+            put_number(self.out, difference);
+        }
+    }
+
+    /// Writes the last zeros; without it they are lost.
+    pub(super) fn finish(mut self) {
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        if self.zeros > 0 {
+            put_number(self.out, 0);
+            put_number(self.out, self.zeros - 1);
+            self.zeros = 0;
+        }
+    }
+}
+
+/// Takes differences from bytes; the caller knows their number.
+pub(super) struct Reader<'a, 'b> {
+    bytes: &'b mut Bytes<'a>,
+    zeros: u64,
+}
+
+impl<'a, 'b> Reader<'a, 'b> {
+    pub(super) fn new(bytes: &'b mut Bytes<'a>) -> Reader<'a, 'b> {
+        Reader { bytes, zeros: 0 }
+    }
+
+    pub(super) fn next(&mut self) -> Result<u64, Expected> {
+        if self.zeros > 0 {
+            self.zeros -= 1;
+            return Ok(0);
+        }
+        let difference = self.bytes.number()?;
+        if difference == 0 {
+            self.zeros = self.bytes.number()?;
+        }
+        Ok(difference)
+    }
+
+    /// Fails if zeros are left: both lists must have the same length.
+    pub(super) fn finish(self) -> Result<(), Expected> {
+        if self.zeros == 0 { Ok(()) } else { Err(Expected("as many differences as cells")) }
+    }
 }
 
 #[cfg(test)]
@@ -209,5 +271,40 @@ mod tests {
     #[test]
     fn a_reason_that_nobody_has_is_refused() {
         assert!(take_missing(&mut Bytes::new(&[7, 0])).is_err());
+    }
+
+    fn written(differences: &[u64]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes);
+        differences.iter().for_each(|&it| writer.push(it));
+        writer.finish();
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn differences_come_back(differences in prop::collection::vec(0u64..4, 0..50)) {
+            let bytes = written(&differences);
+            let mut bytes = Bytes::new(&bytes);
+            let mut reader = Reader::new(&mut bytes);
+            for difference in differences {
+                prop_assert_eq!(reader.next(), Ok(difference));
+            }
+            prop_assert_eq!(reader.finish(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_thousand_zeros_take_three_bytes() {
+        assert_eq!(written(&[0; 1000]).len(), 3);
+    }
+
+    #[test]
+    fn zeros_beyond_the_last_cell_are_refused() {
+        let bytes = written(&[0, 0]);
+        let mut bytes = Bytes::new(&bytes);
+        let mut reader = Reader::new(&mut bytes);
+        assert_eq!(reader.next(), Ok(0));
+        assert!(reader.finish().is_err());
     }
 }

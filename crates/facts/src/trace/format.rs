@@ -24,7 +24,7 @@ pub struct Field {
 const MOST_FIELDS: usize = 1000;
 
 impl Format {
-    /// Parses the file.
+    /// Parses the file `format` of a tracepoint.
     pub fn parse(text: &str) -> Result<Format, Expected> {
         const FORMAT: Expected = Expected("the format of a tracepoint, with `ID:` and fields");
         let id = text.lines().find_map(|line| line.strip_prefix("ID:")).ok_or(FORMAT)?;

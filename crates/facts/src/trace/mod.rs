@@ -26,7 +26,7 @@ pub struct Event {
     pub cpu: u32,
     /// The running task, interrupted or not, where the record has it; 0 is the idle task.
     pub running: Option<i32>,
-    /// What happened.
+    /// The traced event and its arguments.
     pub what: What,
 }
 

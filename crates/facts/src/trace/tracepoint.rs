@@ -4,7 +4,7 @@ use super::format::{Field, Format};
 use super::{Cause, Comm, Event, Task, TickStop, What};
 use crate::Expected;
 
-/// What to trace.
+/// Which tracepoints are traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Switches between tasks, and where tasks come from.

@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<Exi
 /// Serves whoever started this process, until it closes our input.
 fn on_stdio(options: &AgentArguments) -> Result<ExitCode> {
     if let Some(folder) = &options.cgroup {
-        host::control_group::enter(folder)
+        host::process::enter_control_group(folder)
             .with_context(|| format!("cannot enter the control group {}", folder.display()))?;
     }
     agent::serve_stdio(&Interrupt::listen()?)?;

@@ -15,7 +15,7 @@ pub(super) fn draw(state: &State, reading: &Reading, area: Rect, frame: &mut Fra
     let Some(column) = columns.get(state.column_at(&columns)) else { return };
     let row = rows.get(state.row_at(&rows)).copied().unwrap_or(Row::Host);
     let columns_of_area = usize::from(area.width);
-    let [value, reason] = words(state, reading, column, row);
+    let [value, reason] = value_and_reason(state, reading, column, row);
     let n_chart_lines = usize::from(area.height).saturating_sub(2);
     let mut lines = vec![Line::raw(cut(&value, columns_of_area))];
     lines.push(Line::styled(cut(&reason, columns_of_area), ASIDE));
@@ -26,7 +26,7 @@ pub(super) fn draw(state: &State, reading: &Reading, area: Rect, frame: &mut Fra
     }
 }
 
-fn words(state: &State, reading: &Reading, column: &Shown, row: Row) -> [String; 2] {
+fn value_and_reason(state: &State, reading: &Reading, column: &Shown, row: Row) -> [String; 2] {
     let metric = column.metric;
     let name = column.name();
     let of = state.machine.describe(row, &reading.cpus);

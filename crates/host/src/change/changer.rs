@@ -4,7 +4,7 @@ use super::deadline::{overdue, time_left};
 use super::guard::Guard;
 use super::journal::{Access, Journal, Step};
 use super::undo::UndoLog;
-use super::{ChangeError, Force, Intent, JournalError, Machine, Transaction, Trouble};
+use super::{ChangeError, Force, JournalError, Machine, Trouble};
 use facts::change::{ChangeState, Overdue, Undone};
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl Changer {
         Ok(Changer { guard: None, machine, journal: Journal::open(folder, access)? })
     }
 
-    /// What is changed.
+    /// The machine whose settings are changed.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
@@ -37,15 +37,6 @@ impl Changer {
     /// The record of every change.
     pub fn journal(&self) -> &Journal {
         &self.journal
-    }
-
-    /// Begins a change. Nothing is written to the host; the guard, where [`Intent::guarded`] asks for one, is running when this
-    /// returns.
-    ///
-    /// Errors: the guard cannot be started; an earlier change was interrupted, and [`Changer::recover`] has not undone it.
-    pub fn begin(&mut self, intent: Intent) -> Result<Transaction<'_>, ChangeError> {
-        self.journal.wake()?;
-        Transaction::begin(self, intent)
     }
 
     /// Does `work` while no other process may revert or confirm, such as a trial of a study that changes nothing.
@@ -231,6 +222,7 @@ impl Changer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Intent;
     use crate::change::tree::{STAT_INTERVAL, Tree, governor, governors, stat_interval};
 
     #[test]

@@ -80,11 +80,11 @@ pub enum Cause {
     /// The place does not hold what the plan saw: somebody else has changed it meanwhile. It was not written.
     #[error("{target} holds {}, and the plan saw {}: somebody else has changed it; plan again", shown(.found.as_deref()), shown(.expected.as_deref()))]
     Changed {
-        /// Where.
+        /// The place that was to be written.
         target: Target,
         /// What the plan saw.
         expected: Option<String>,
-        /// What it holds.
+        /// What it holds; `None` where it could not be read or is not there.
         found: Option<String>,
     },
     /// An earlier group failed, and everything is undone.
@@ -96,11 +96,11 @@ pub enum Cause {
     /// The write was taken, and the place reads back something else.
     #[error("{target} was given {} and reads back {}: it did not stick", shown(.wrote.as_deref()), shown(.found.as_deref()))]
     DidNotStick {
-        /// Where.
+        /// The place that was written.
         target: Target,
         /// What was written.
         wrote: Option<String>,
-        /// What it holds.
+        /// What it holds after the write; `None` where it could not be read or is not there.
         found: Option<String>,
     },
     /// A CPU did not answer in time after the first write.
@@ -190,7 +190,7 @@ pub enum JournalError {
         /// The version that is known here.
         known: u32,
     },
-    /// The system refused.
+    /// An input or output error of the operating system.
     #[error("{path} cannot be {doing}: {why}")]
     Io {
         /// The file or folder.
@@ -211,7 +211,7 @@ pub enum JournalError {
 /// Why a change cannot be begun, reverted or confirmed.
 #[derive(Debug, Error)]
 pub enum ChangeError {
-    /// The journal refuses.
+    /// The journal cannot be read, written or trusted.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The machine does not tell which boot it is in, or the guard does not start.
@@ -230,9 +230,9 @@ pub enum ChangeError {
     /// Of several changes this one is not undone, nor are those that were to be undone after it.
     #[error("change {id} is not undone: {error}")]
     NotUndone {
-        /// Which.
+        /// The number of the change.
         id: String,
-        /// Why.
+        /// The error that keeps it from being undone.
         error: Box<ChangeError>,
         /// What came of those before it: [`ChangeError::NotRecorded`], or what undoing did.
         before: Box<Result<Vec<Undone>, ChangeError>>,
@@ -240,7 +240,7 @@ pub enum ChangeError {
     /// It could not be kept, and everything is undone, as far as `undone` says.
     #[error("change {id} is not kept: {error}")]
     NotKept {
-        /// Which.
+        /// The number of the change.
         id: String,
         /// What undoing did.
         undone: Vec<Undone>,
@@ -252,7 +252,7 @@ pub enum ChangeError {
     /// It is not one that this can be done to.
     #[error("change {id} {why}")]
     NotNow {
-        /// Which.
+        /// The number of the change.
         id: String,
         /// Its state, in words: `has been reverted already`.
         why: String,

@@ -55,11 +55,19 @@ pub struct Outcome {
     pub fates: Vec<WriteOutcome>,
 }
 
+impl Changer {
+    /// Begins a change. Nothing is written to the host; the guard, where [`Intent::guarded`] asks for one, is running when this
+    /// returns.
+    ///
+    /// Errors: the guard cannot be started; an earlier change was interrupted, and [`Changer::recover`] has not undone it.
+    pub fn begin(&mut self, intent: Intent) -> Result<Transaction<'_>, ChangeError> {
+        self.journal.wake()?;
+        Transaction::begin(self, intent)
+    }
+}
+
 impl<'a> Transaction<'a> {
-    pub(super) fn begin(
-        changer: &'a mut Changer,
-        intent: Intent,
-    ) -> Result<Transaction<'a>, ChangeError> {
+    fn begin(changer: &'a mut Changer, intent: Intent) -> Result<Transaction<'a>, ChangeError> {
         let changes = changer.journal.changes();
         if let Some(open) = changes.iter().find(|it| it.state == ChangeState::Open) {
             let why = "was interrupted, and has to be undone first: `fullclock revert --all`";
@@ -106,7 +114,7 @@ impl<'a> Transaction<'a> {
         &self.id
     }
 
-    /// What is changed.
+    /// The machine whose settings are changed.
     pub fn machine(&self) -> &Machine {
         &self.changer.machine
     }

@@ -39,7 +39,6 @@ impl CellFiles {
         self.layout.begin(into, read_at);
     }
 
-    /// Reads every file.
     pub(super) fn read(&mut self, files: &mut Files, table: &mut Table) {
         for cell in &mut self.cells {
             cell.read(files, &self.layout.rows, table);
@@ -56,7 +55,6 @@ impl CellFiles {
         }
     }
 
-    /// Closes every file.
     pub(super) fn close(&mut self, files: &mut Files) {
         files.forget_all(self.cells.iter_mut().map(|cell| &mut cell.file));
     }

@@ -66,7 +66,6 @@ impl Idle {
         }
     }
 
-    /// Closes every file.
     pub(super) fn close(&mut self, files: &mut Files) {
         self.families.iter_mut().for_each(|(_, cells)| cells.close(files));
     }
@@ -174,7 +173,6 @@ impl Throttling {
         self.cells.read(files, table);
     }
 
-    /// Closes every file.
     pub(super) fn close(&mut self, files: &mut Files) {
         self.cells.close(files);
     }

@@ -5,18 +5,17 @@
 //! wraps, if they are close enough together that the counter cannot have wrapped twice.
 
 mod registers;
-mod total;
 
 use super::cell_files::TableLayout;
 use super::files::{File, Files};
-use super::perf_slot::{MOST_COUNTERS, PerfSlot};
+use super::perf_counts::{MOST_COUNTERS, PerfSlot};
+use crate::counters::perf_counts::Epoch;
 use crate::perf::counters;
 use crate::{Source, clock};
 use facts::counters::{Counters, Family, Table};
 use facts::pmu::Counter;
 use facts::{CpuSet, Fact, HostView, Missing, Origin, parse};
 use registers::Registers;
-use total::{Total, Wrapping};
 
 /// No domain takes more power than this, in microwatts: the largest packages take a quarter of it.
 const MOST_MICROWATTS: u64 = 2_000_000_000;
@@ -54,7 +53,6 @@ impl Energy {
         Energy::Registers(Box::new(registers))
     }
 
-    /// Reads every domain.
     pub(super) fn sample(&mut self, files: &mut Files, online: &CpuSet, into: &mut Counters) {
         let table = into.table_mut(Family::Energy);
         let read = match self {
@@ -204,6 +202,61 @@ fn zone_names(source: &dyn Source) -> Fact<Vec<(String, String)>> {
     Ok(names)
 }
 
+/// A counter that wraps around, and its last reading.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wrapping {
+    /// The highest count: the next one is 0.
+    range: u64,
+    /// An upper bound of its speed, in steps per second.
+    most_per_second: u64,
+    /// The count and the moment of the last reading.
+    last: Option<(u64, u64)>,
+}
+
+impl Wrapping {
+    pub(super) fn new(range: u64, most_per_second: u64) -> Wrapping {
+        Wrapping { range, most_per_second, last: None }
+    }
+
+    /// The steps since the last reading, 0 at the first; `None` if it may have wrapped more
+    /// than once. `read_at` is in nanoseconds.
+    pub(super) fn delta(&mut self, count: u64, read_at: u64) -> Option<u64> {
+        let Some((last, at)) = self.last.replace((count, read_at)) else { return Some(0) };
+        let seconds = read_at.saturating_sub(at) / 1_000_000_000 + 1;
+        if count > self.range || seconds.saturating_mul(self.most_per_second) > self.range {
+            return None;
+        }
+        let around = || count.saturating_add(1).saturating_add(self.range.saturating_sub(last));
+        Some(count.checked_sub(last).unwrap_or_else(around))
+    }
+}
+
+/// The sum of a domain's deltas, in steps of its counters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Total {
+    steps: u64,
+    epoch: Epoch,
+}
+
+impl Total {
+    pub(super) fn zero() -> Total {
+        Total { steps: 0, epoch: Epoch::first() }
+    }
+
+    /// Adds a delta; `None` starts again at 0, so that no energy is counted across that moment.
+    pub(super) fn add(&mut self, delta: Option<u64>) {
+        match delta {
+            Some(delta) => self.steps = self.steps.saturating_add(delta),
+            None => *self = Total { steps: 0, epoch: self.epoch.next() },
+        }
+    }
+
+    /// The total for a sample; `microjoules` converts steps.
+    pub(super) fn count(&self, microjoules: impl Fn(u64) -> u64) -> u64 {
+        self.epoch.count(microjoules(self.steps))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,5 +265,39 @@ mod tests {
     fn the_pmus_events_are_domains() {
         assert_eq!(domain_name(1, "power/energy-ram/"), "package-1/dram");
         assert_eq!(domain_name(0, "power/energy-pkg/"), "package-0");
+    }
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn energy() -> Wrapping {
+        Wrapping::new(262_143_328_850, 2_000_000_000)
+    }
+
+    #[test]
+    fn a_counter_that_starts_again_goes_on() {
+        let mut energy = energy();
+        assert_eq!(energy.delta(262_143_328_800, 0), Some(0));
+        assert_eq!(energy.delta(49, SECOND), Some(100));
+        assert_eq!(energy.delta(60, 2 * SECOND), Some(11));
+    }
+
+    #[test]
+    fn after_a_time_in_which_it_may_have_started_again_twice_there_is_no_difference() {
+        let mut energy = energy();
+        energy.delta(5, 0);
+        assert_eq!(energy.delta(500, 600 * SECOND), None);
+        assert_eq!(energy.delta(u64::MAX, 601 * SECOND), None);
+    }
+
+    #[test]
+    fn a_total_that_begins_again_is_below_what_it_was() {
+        let mut total = Total::zero();
+        total.add(Some(700));
+        let before = total.count(|steps| steps);
+        total.add(Some(300));
+        assert_eq!(total.count(|steps| steps) - before, 300);
+        total.add(None);
+        total.add(Some(5000));
+        assert!(total.count(|steps| steps) < before);
     }
 }

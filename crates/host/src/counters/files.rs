@@ -6,6 +6,7 @@
 //! folder that was removed ENODEV, and neither ever shows its successor.
 
 use crate::source::live::{self, read_register};
+use crate::source::missing;
 use crate::{Live, Source};
 use facts::limits::LARGEST_FILE;
 use facts::{Fact, Missing, Origin, Why};
@@ -68,7 +69,7 @@ impl File {
     }
 
     fn missing(&self, error: Errno) -> Missing {
-        live::missing(&self.path, error)
+        missing(&self.path, error)
     }
 }
 
@@ -121,7 +122,7 @@ impl Files {
     pub(super) fn read_once(&mut self, path: &str) -> Fact<&[u8]> {
         let opened = self.live.file(path)?;
         read_all(&opened, &mut self.buffer, Ends::AtShortRead)
-            .map_err(|error| live::missing(path, error))?;
+            .map_err(|error| missing(path, error))?;
         Ok(&self.buffer)
     }
 

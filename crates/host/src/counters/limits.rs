@@ -46,7 +46,6 @@ impl Limits {
         }
     }
 
-    /// Reads them all.
     pub(super) fn sample(&mut self, files: &mut Files, online: &CpuSet, into: &mut Counters) {
         let mut read = |cpu, address| files.register(cpu, address);
         for (family, registers) in

@@ -11,7 +11,6 @@ mod files;
 mod groups;
 mod limits;
 mod perf_counts;
-mod perf_slot;
 mod proc_files;
 mod register_table;
 mod registers;
@@ -131,7 +130,7 @@ fn unasked<T>(family: Family) -> Fact<T> {
     Err(Missing::not_collected(family.source()))
 }
 
-/// What to sample.
+/// Which counters are sampled, and of which processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The families; every other one is missing because it was not collected.
@@ -151,11 +150,11 @@ pub struct Wanted {
 /// Whose tasks to sample, besides the kernel's own threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Processes {
-    /// No process.
+    /// Kernel threads only, and no process.
     KernelThreads,
     /// These processes, by number.
     Chosen(Vec<u32>),
-    /// All processes.
+    /// The tasks of every process.
     All,
 }
 

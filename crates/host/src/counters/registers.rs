@@ -104,7 +104,6 @@ impl Registers {
         Ok(())
     }
 
-    /// Begins the table.
     pub(super) fn begin(&self, into: &mut Counters, read_at: u64) {
         let table = into.table_mut(Family::Clocks);
         self.layout.begin(table, read_at);

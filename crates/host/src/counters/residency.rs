@@ -6,8 +6,7 @@
 
 use super::cell_files::TableLayout;
 use super::files::Files;
-use super::perf_counts::event_name;
-use super::perf_slot::{MOST_COUNTERS, PerfSlot};
+use super::perf_counts::{MOST_COUNTERS, PerfSlot, event_name};
 use super::register_table::RegisterTable;
 use crate::perf::counters;
 use crate::{Source, clock};
@@ -50,7 +49,6 @@ impl Residency {
         })
     }
 
-    /// Reads them all.
     pub(super) fn sample(
         &mut self,
         files: &mut Files,

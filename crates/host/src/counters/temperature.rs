@@ -60,7 +60,6 @@ impl Temperature {
         }
     }
 
-    /// Closes every file.
     pub(super) fn close(&mut self, files: &mut Files) {
         self.cells.close(files);
     }

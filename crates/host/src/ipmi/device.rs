@@ -20,7 +20,6 @@ use std::time::Duration;
 /// Today's name of the first interface's device, and its former names.
 const NAMES: [&str; 3] = ["dev/ipmi0", "dev/ipmi/0", "dev/ipmidev/0"];
 
-/// The open device.
 #[derive(Debug)]
 pub(super) struct Device(OwnedFd);
 

@@ -26,7 +26,7 @@ pub enum Failure {
     System {
         /// The device.
         path: String,
-        /// What was tried.
+        /// The system call or the step that failed.
         what: String,
         /// What the operating system said.
         error: Errno,

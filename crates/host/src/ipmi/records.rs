@@ -18,7 +18,7 @@ pub struct SensorRecords {
     next: u16,
 }
 
-/// One record.
+/// A sensor record in the order of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Header and body.

@@ -29,12 +29,12 @@ impl Stamp {
         patience: Patience<'_>,
     ) -> Result<Stamp, Failure> {
         let device = controller.ask(&DeviceId::question(), patience.anew())?;
-        let own = told(controller.ask(&Guid::of_device(), patience.anew()))?;
+        let own = if_known(controller.ask(&Guid::of_device(), patience.anew()))?;
         let guid = match own.filter(|it| it.is_given()) {
             Some(guid) => Some(guid),
-            None => told(controller.ask(&Guid::of_system(), patience.anew()))?,
+            None => if_known(controller.ask(&Guid::of_system(), patience.anew()))?,
         };
-        let info = told(controller.ask(&RepositoryInfo::question(), patience.anew()))?;
+        let info = if_known(controller.ask(&RepositoryInfo::question(), patience.anew()))?;
         let (addition, erase) =
             info.as_ref().map_or((None, None), |it| (it.last_addition, it.last_erase));
         let since_start = |it: Option<Timestamp>| matches!(it, Some(Timestamp::SinceStart(_)));
@@ -65,7 +65,7 @@ impl Stamp {
 }
 
 /// What a controller that does not know such a question has not.
-fn told<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
+fn if_known<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
     match answer {
         Ok(it) => Ok(Some(it)),
         Err(Failure::Unanswered { why: Unanswered::Refused(_), .. }) => Ok(None),

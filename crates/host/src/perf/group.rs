@@ -5,9 +5,8 @@
 //! count was counted all the time since the first reading: a group that had to share its hardware, and one
 //! whose CPU went offline, has none.
 
-use super::attr::{self, Attributes};
+use super::attr::{self, Attributes, PARANOID_COUNTING};
 use super::counters::{SOFTWARE, TRACEPOINT, dummy};
-use super::refusal::{self, PARANOID_COUNTING};
 use crate::clock::raw_ns;
 use facts::counters::Table;
 use facts::pmu::Counter;
@@ -58,7 +57,7 @@ impl Group {
             return Err(Missing::malformed("group of perf events", &found, "1 to 32 counters"));
         }
         for counter in counters {
-            let refused = |error| refusal::missing(&counter.name, cpu, PARANOID_COUNTING, error);
+            let refused = |error| attr::missing(&counter.name, cpu, PARANOID_COUNTING, error);
             let event = Attributes::counting(counter).open(cpu, events.first()).map_err(refused)?;
             if let Some(filter) = &counter.filter {
                 attr::set_filter(&event, filter).map_err(refused)?;
@@ -190,7 +189,7 @@ pub(super) fn join_dummy(cpu: u32, counter: &Counter, leader: &OwnedFd) -> Fact<
         return Ok(None);
     }
     let dummy = dummy();
-    let refused = |error| refusal::missing(&dummy.name, cpu, PARANOID_COUNTING, error);
+    let refused = |error| attr::missing(&dummy.name, cpu, PARANOID_COUNTING, error);
     Attributes::counting(&dummy).open(cpu, Some(leader)).map(Some).map_err(refused)
 }
 
@@ -207,17 +206,17 @@ pub(super) fn is_together(leader: &OwnedFd, n_events: usize) -> Result<bool, Err
 ///
 /// Everything is opened at once and stays open; a CPU on which that fails is a row with the reason.
 #[derive(Debug)]
-pub struct Grid {
+pub struct GroupTable {
     rows: Arc<[u32]>,
     columns: Arc<[Box<str>]>,
     groups: Vec<Fact<Group>>,
 }
 
-impl Grid {
+impl GroupTable {
     /// Opens `counters` on every CPU of `cpus`; `columns` are their names in the table, in the same order.
     ///
     /// Fails where no CPU lets them be opened, with the reason of the first.
-    pub fn open(cpus: &CpuSet, counters: &[Counter], columns: &[&str]) -> Fact<Grid> {
+    pub fn open(cpus: &CpuSet, counters: &[Counter], columns: &[&str]) -> Fact<GroupTable> {
         let rows: Arc<[u32]> = cpus.iter().collect();
         let groups: Vec<_> = rows.iter().map(|&cpu| Group::open(cpu, counters)).collect();
         if groups.iter().all(Result::is_err) {
@@ -225,7 +224,7 @@ impl Grid {
             return Err(first.unwrap_or_else(|| Missing::absent("a CPU to count on")));
         }
         let columns = columns.iter().map(|&name| name.into()).collect();
-        Ok(Grid { rows, columns, groups })
+        Ok(GroupTable { rows, columns, groups })
     }
 
     /// The counts of this moment, each row with the time it was read at.

@@ -9,12 +9,11 @@ mod attr;
 pub mod counters;
 mod group;
 mod pmu;
-mod refusal;
 mod returns;
 mod ring;
 mod tracer;
 
-pub use group::{Grid, Group};
+pub use group::{Group, GroupTable};
 pub use pmu::discover;
 pub use returns::Returns;
 pub use tracer::Tracer;

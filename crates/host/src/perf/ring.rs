@@ -21,7 +21,6 @@ pub(super) const SIZE: usize = 512 * 1024;
 /// How much of a record is looked at. The longest that is, a switch, has 88 bytes.
 pub(super) const LONGEST: usize = 128;
 
-/// A mapped ring.
 #[derive(Debug)]
 pub(super) struct Ring {
     map: NonNull<u8>,

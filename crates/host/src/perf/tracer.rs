@@ -7,7 +7,7 @@
 
 use super::attr::{self, Attributes};
 use super::ring::{self, Ring};
-use super::{counters, group, refusal};
+use super::{counters, group};
 use crate::Source;
 use facts::pmu::Counter;
 use facts::trace::format::Format;
@@ -107,7 +107,7 @@ impl Tracer {
         let timeout = Timespec::try_from(timeout).ok();
         match poll(&mut polled, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(error) => Err(refusal::missing("tracing", 0, PARANOID_TRACING, error)),
+            Err(error) => Err(attr::missing("tracing", 0, PARANOID_TRACING, error)),
         }
     }
 }
@@ -138,7 +138,7 @@ impl Traced {
         let mut events: Vec<OwnedFd> = Vec::with_capacity(tracepoints.len());
         let mut ring = None;
         for tracepoint in tracepoints {
-            let refused = |error| refusal::missing(&tracepoint.name, cpu, PARANOID_TRACING, error);
+            let refused = |error| attr::missing(&tracepoint.name, cpu, PARANOID_TRACING, error);
             let mut attributes = Attributes::tracing(tracepoint, WATERMARK);
             let event = attributes.open(cpu, events.first()).map_err(refused)?;
             match events.first() {
@@ -155,7 +155,7 @@ impl Traced {
         let ring = ring.ok_or_else(nothing)?;
         let owner = events.first().ok_or_else(nothing)?;
         attr::enable(owner)
-            .map_err(|error| refusal::missing("tracing", cpu, PARANOID_TRACING, error))?;
+            .map_err(|error| attr::missing("tracing", cpu, PARANOID_TRACING, error))?;
         Ok(Traced { cpu, ring, events })
     }
 
@@ -165,7 +165,7 @@ impl Traced {
         match group::is_together(self.events.first()?, self.events.len()) {
             Ok(true) => None,
             Ok(false) => Some(Missing::was_offline(what(), self.cpu)),
-            Err(error) => Some(refusal::missing(&what(), self.cpu, PARANOID_TRACING, error)),
+            Err(error) => Some(attr::missing(&what(), self.cpu, PARANOID_TRACING, error)),
         }
     }
 

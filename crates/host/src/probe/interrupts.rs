@@ -32,7 +32,7 @@ pub fn called<T>(
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let send = || pinned_to(senders, || calls(spacing, &is_done));
-        let sender = crate::thread::scoped(scope, "caller", WHAT, send)?;
+        let sender = crate::process::scoped_thread(scope, "caller", WHAT, send)?;
         // Also where the work panics, as the scope waits for the sender.
         let ending = Ending(&is_done);
         let done = work();

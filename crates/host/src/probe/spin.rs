@@ -4,7 +4,7 @@
 //! what makes a step long is not the probe. The floor is calibrated at the start, on this CPU, from ordinary steps.
 
 use super::{anchor, arch, pinned, rusage};
-use crate::thread;
+use crate::process;
 use facts::probe::{Anchor, Gap, Gaps, NotKept, TickClock};
 use facts::{CpuSet, Fact, Missing, PerCpu, Why};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,7 +81,7 @@ pub fn spin_on(cpus: &CpuSet, watch: Watch, stop: &AtomicBool) -> PerCpu<Gaps> {
         let what = |cpu| format!("the time line of CPU {cpu}");
         let start = |cpu| {
             let name = format!("spinner/{cpu}");
-            (cpu, thread::scoped(scope, &name, what(cpu), move || spinner(cpu)))
+            (cpu, process::scoped_thread(scope, &name, what(cpu), move || spinner(cpu)))
         };
         let started: Vec<_> = cpus.iter().map(start).collect();
         let ended = started.into_iter().map(|(cpu, spinner)| {

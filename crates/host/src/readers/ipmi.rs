@@ -64,10 +64,10 @@ fn threads(source: &dyn Source, processes: &[&Process]) -> Vec<PollingThread> {
 ///
 /// One question if it does not manage power, else three. Each source decides whether it asks the BMC.
 pub(super) fn read_power_cap(source: &dyn Source, interfaces: &Fact<Vec<Interface>>) -> PowerCap {
-    match source.told(&DcmiCapabilities::question(), std::convert::identity) {
+    match source.response(&DcmiCapabilities::question(), std::convert::identity) {
         Ok(told) if told.holds.manages_power => PowerCap {
-            limit: source.told(&PowerLimit::question(), PowerLimit::in_force),
-            reading: source.told(&PowerReading::question(), std::convert::identity),
+            limit: source.response(&PowerLimit::question(), PowerLimit::in_force),
+            reading: source.response(&PowerReading::question(), std::convert::identity),
         },
         Ok(told) => {
             let because =

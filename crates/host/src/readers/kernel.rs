@@ -3,13 +3,14 @@
 use crate::Source;
 use facts::parse::{self, Expected};
 use facts::system::boot_line::BootLine;
-use facts::system::clocksource::{Clocksource, FOLDER as CLOCKSOURCE};
-use facts::system::kernel::{Kernel, runnable, uptime};
+use facts::system::kernel::{
+    CLOCKSOURCE_FOLDER, Clocksource, Kernel, VULNERABILITIES_FOLDER, Vulnerability, runnable,
+    uptime,
+};
 use facts::system::kernel_config::KernelConfig;
 use facts::system::platform::Platform;
 use facts::system::preemption;
 use facts::system::sysctl::{Sysctls, not_zero};
-use facts::system::vulnerabilities::{FOLDER as VULNERABILITIES, Vulnerability};
 use facts::{CpuSet, Fact, Missing, Why};
 use std::io::Read;
 use std::time::Duration;
@@ -40,8 +41,9 @@ fn uptime_of_host(source: &dyn Source, platform: &Platform) -> Fact<Duration> {
 /// Reads the clock source.
 pub(super) fn read_clocksource(source: &dyn Source) -> Clocksource {
     Clocksource {
-        current: source.parsed(&format!("{CLOCKSOURCE}/current_clocksource"), parse::line),
-        available: source.parsed(&format!("{CLOCKSOURCE}/available_clocksource"), parse::words),
+        current: source.parsed(&format!("{CLOCKSOURCE_FOLDER}/current_clocksource"), parse::line),
+        available: source
+            .parsed(&format!("{CLOCKSOURCE_FOLDER}/available_clocksource"), parse::words),
     }
 }
 
@@ -60,10 +62,10 @@ pub(super) fn read_sysctls(source: &dyn Source) -> Sysctls {
 /// Reads the mitigations of processor vulnerabilities.
 pub(super) fn read_vulnerabilities(source: &dyn Source) -> Fact<Vec<Vulnerability>> {
     let of = |name: String| {
-        let state = source.parsed(&format!("{VULNERABILITIES}/{name}"), parse::line);
+        let state = source.parsed(&format!("{VULNERABILITIES_FOLDER}/{name}"), parse::line);
         Vulnerability { name, state }
     };
-    Ok(source.list(VULNERABILITIES)?.into_iter().map(of).collect())
+    Ok(source.list(VULNERABILITIES_FOLDER)?.into_iter().map(of).collect())
 }
 
 /// Reads how the running kernel was built, from wherever its distribution keeps that.

@@ -2,8 +2,7 @@
 
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
-use facts::system::dmi::Dmi;
-use facts::system::platform::{Platform, SIGNATURE_LEAF, hypervisor, is_control_domain};
+use facts::system::platform::{Dmi, Platform, SIGNATURE_LEAF, hypervisor, is_control_domain};
 use facts::system::process::Process;
 use facts::{Elsewhere, Fact, HostView, Missing, parse};
 

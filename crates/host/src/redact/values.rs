@@ -34,7 +34,6 @@ const FOLDERS: [(&str, Kind); 3] =
 /// What a file contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Some text.
     Text,
     /// A version, of which four numbers are no address.
     Version,

@@ -8,7 +8,7 @@
 //! A copy that somebody changes while it is read is not guarded against: a file may be swapped for a device
 //! between the look at it and its opening.
 
-use super::live::missing;
+use super::missing;
 use crate::folders::{Listed, entries, open_below};
 use facts::{Fact, Missing, Why, limits};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

@@ -7,7 +7,7 @@
     reason = "SIOCETHTOOL takes a name and a pointer to what it reads and writes"
 )]
 
-use super::live::missing;
+use super::missing;
 use facts::links::ethtool::Question;
 use facts::links::ethtool::binary::{HEADER, N_WORDS, SINGLE_BYTES};
 use facts::{Fact, Missing};

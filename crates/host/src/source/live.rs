@@ -1,12 +1,12 @@
 //! The running machine, or a folder that holds a copy of one.
 
 use super::copy::Copy;
-use super::{Source, check_names, cpuid_name, driver};
+use super::{Source, check_names, cpuid_name, driver, missing};
 use crate::folders::entries;
 use crate::ipmi::Controller;
 use facts::ipmi::Question;
 use facts::links::ethtool;
-use facts::{Fact, Missing, Origin, Why, limits, msr};
+use facts::{Fact, Missing, Origin, limits, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, Mode, OFlags};
 use rustix::io::Errno;
@@ -261,17 +261,6 @@ pub(crate) fn read_register(device: BorrowedFd<'_>, cpu: u32, register: u32) -> 
         Ok(_) => Err(Missing::malformed(name(), "a short answer", "8 bytes")),
         Err(error) => Err(missing(&name(), error)),
     }
-}
-
-/// What an error number says about a fact.
-pub(crate) fn missing(what: &str, error: Errno) -> Missing {
-    let why = match error {
-        Errno::NOENT | Errno::NOTDIR | Errno::NXIO | Errno::NODEV => Why::Absent,
-        Errno::ACCESS | Errno::PERM => Why::Denied,
-        // ELOOP is also what a copy's link to outside of itself gives.
-        other => Why::Failed(std::io::Error::from(other).to_string()),
-    };
-    Missing { what: what.to_owned(), why }
 }
 
 /// The folders nearest to `root` that hold `proc` or `sys`, sorted.

@@ -3,18 +3,19 @@
 pub(crate) mod answered;
 pub(crate) mod answers;
 pub(crate) mod archive;
+pub(crate) mod cached;
 pub(crate) mod captured;
 pub(crate) mod controller;
 mod copy;
 mod driver;
 pub(crate) mod live;
-pub(crate) mod once;
 pub(crate) mod open;
 pub(crate) mod recording;
 
-use facts::ipmi::{Completion, Question, Told, Unanswered};
+use facts::ipmi::{Completion, Question, Response, Unanswered};
 use facts::links::ethtool;
 use facts::{Expected, Fact, Missing, Origin, Why, limits};
+use rustix::io::Errno;
 
 /// One host, asked question by question.
 ///
@@ -95,16 +96,16 @@ impl dyn Source + '_ {
     /// What the management controller says, with the bytes that say so; `of` sets apart what is no refusal.
     ///
     /// A controller that does not know the command is one that has no such thing.
-    pub fn told<T, U>(
+    pub fn response<T, U>(
         &self,
         question: &Question<T>,
         of: impl FnOnce(Result<T, Unanswered>) -> Result<U, Unanswered>,
-    ) -> Fact<Told<U>> {
+    ) -> Fact<Response<U>> {
         const UNKNOWN: [Completion; 2] = [Completion::INVALID_COMMAND, Completion(0xc2)];
         let answer = self.controller(&question.verbatim())?;
         let missing = |why| Missing { what: question.path(), why };
-        match of(question.told(&answer)) {
-            Ok(holds) => Ok(Told::new(question, answer, holds)),
+        match of(question.parse(&answer)) {
+            Ok(holds) => Ok(Response::new(question, answer, holds)),
             Err(Unanswered::Refused(code)) if UNKNOWN.contains(&code) => {
                 Err(missing(Why::NotHere(format!("{}: {code}", question.name))))
             }
@@ -145,4 +146,15 @@ fn check_names(path: &str, names: Vec<String>) -> Fact<Vec<String>> {
 /// How messages and captures name a CPUID leaf.
 fn cpuid_name(leaf: u32, subleaf: u32) -> String {
     format!("cpuid {leaf:#x} {subleaf:#x}")
+}
+
+/// What an error number says about a fact.
+pub(crate) fn missing(what: &str, error: Errno) -> Missing {
+    let why = match error {
+        Errno::NOENT | Errno::NOTDIR | Errno::NXIO | Errno::NODEV => Why::Absent,
+        Errno::ACCESS | Errno::PERM => Why::Denied,
+        // ELOOP is also what a copy's link to outside of itself gives.
+        other => Why::Failed(std::io::Error::from(other).to_string()),
+    };
+    Missing { what: what.to_owned(), why }
 }

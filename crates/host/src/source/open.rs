@@ -1,7 +1,7 @@
 //! Opens what `--root` names: a folder or an archive that holds a copy of a host.
 
 use super::Source;
-use super::archive::Archive;
+use super::archive::{Archive, ArchiveError};
 use super::live::Live;
 use facts::Missing;
 use std::path::Path;
@@ -12,45 +12,9 @@ pub enum OpenError {
     /// A folder that cannot be opened, or has no host in it.
     #[error(transparent)]
     Folder(#[from] Missing),
-    /// The operating system's refusal.
-    #[error("{path} cannot be read: {error}")]
-    Unreadable {
-        /// As the user wrote it.
-        path: String,
-        /// The operating system's words.
-        error: std::io::Error,
-    },
-    /// Not even the first entry of an archive makes sense.
-    #[error(
-        "{path} is no folder and no tar archive (plain, or packed with gzip, bzip2, xz or zstd), or a \
-         damaged one; a file made by `fullclock capture` is read with --host"
-    )]
-    NotAnArchive {
-        /// As the user wrote it.
-        path: String,
-    },
-    /// An archive that starts well and then does not go on.
-    #[error("{path} is damaged, cut short or too large after its entry {after:?}: {error}")]
-    Broken {
-        /// As the user wrote it.
-        path: String,
-        /// The last entry that was read.
-        after: String,
-        /// What the tar reader or the decompressor says.
-        error: std::io::Error,
-    },
-    /// A sound archive of something else.
-    #[error(
-        "{path} has no folder with proc/ or sys/ in /{within}, so it holds no host; its first entry is {first:?}"
-    )]
-    NoHost {
-        /// As the user wrote it.
-        path: String,
-        /// The folder in the archive that the user asked for.
-        within: String,
-        /// The name of the first entry; empty where there is none.
-        first: String,
-    },
+    /// An archive that cannot be read, or has no host in it.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
 }
 
 /// The copy of a host at `path`: a folder, an archive, or a folder in an archive (`bundle.tgz/nodes/a`).

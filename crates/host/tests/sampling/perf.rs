@@ -5,7 +5,7 @@ use facts::trace::timeline::Timeline;
 use facts::trace::tracepoint::Wanted;
 use facts::trace::{Cause, What};
 use facts::{CpuSet, Fact};
-use host::perf::{Grid, Group, Tracer, counters};
+use host::perf::{Group, GroupTable, Tracer, counters};
 use host::{Live, Source};
 use rustix::thread::{CpuSet as Affinity, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
@@ -187,7 +187,8 @@ fn every_cpu_of_a_grid_has_a_row_or_a_reason() {
     const NEVER_THERE: u32 = 60_000;
     let cpu = own_cpu();
     let cpus: CpuSet = [cpu, NEVER_THERE].into_iter().collect();
-    let Some(mut grid) = found(Grid::open(&cpus, &[counters::context_switches()], &["switches"]))
+    let Some(mut grid) =
+        found(GroupTable::open(&cpus, &[counters::context_switches()], &["switches"]))
     else {
         return;
     };

@@ -67,7 +67,7 @@ pub struct BootOf {
 pub struct PlannedArm {
     /// What it is called.
     pub name: String,
-    /// What it runs.
+    /// The workload that the trials of the arm run.
     pub workload: &'static Workload,
     /// What was asked of it.
     pub settings: Settings,

@@ -15,7 +15,6 @@ pub(super) struct Prepared {
     of_arm: Vec<usize>,
 }
 
-/// One workload.
 pub(super) struct PreparedArm {
     pub(super) ready: Box<dyn Ready>,
 }

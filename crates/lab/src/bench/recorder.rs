@@ -54,7 +54,6 @@ struct Sample {
 pub(crate) struct Work<'a> {
     /// The CPUs it ran on.
     pub(crate) cpus: &'a CpuSet,
-    /// Its processes.
     pub(crate) processes: Vec<u32>,
     /// Its tasks in other processes.
     pub(crate) tasks: Vec<u32>,

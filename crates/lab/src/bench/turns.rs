@@ -65,7 +65,6 @@ fn length_ns(arm: &PreparedArm) -> Option<u64> {
 pub(super) struct Run {
     /// The start of its first piece, in nanoseconds of CLOCK_MONOTONIC_RAW.
     pub(super) began_ns: u64,
-    /// Its outcome.
     pub(super) outcome: Outcome,
 }
 

@@ -91,7 +91,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Counts one more.
+    /// Adds one latency, in nanoseconds.
     pub fn add(&mut self, ns: u64) {
         let bucket = bucket(ns);
         if self.counts.len() <= bucket {

@@ -88,7 +88,7 @@ impl Split {
         })
     }
 
-    /// Commits a second.
+    /// The commits per second over the interval.
     pub fn commits_per_second(&self) -> f64 {
         self.commits as f64 / self.elapsed.as_secs_f64()
     }

@@ -17,11 +17,11 @@ pub struct Verdict {
     pub b: String,
     /// Commits a second of the second one as a share of those of the first.
     pub rate: f64,
-    /// Why.
+    /// What explains the difference.
     pub cause: Cause,
 }
 
-/// What grew most.
+/// The part of a commit that grew most.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
     /// Nothing did: they commit alike, or the second one more.

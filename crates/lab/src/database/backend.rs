@@ -33,16 +33,16 @@ pub(super) fn question(engine: Engine) -> &'static str {
 }
 
 /// What a session says of its task.
-struct Said<'a> {
+struct SessionTask<'a> {
     tid: u32,
     address: &'a str,
     started: f64,
 }
 
-fn said(row: &str) -> Option<Said<'_>> {
+fn session_task(row: &str) -> Option<SessionTask<'_>> {
     let mut words = row.split(' ');
     let (tid, address, started) = (words.next()?, words.next()?, words.next()?);
-    Some(Said { tid: tid.parse().ok()?, address, started: started.parse().ok()? })
+    Some(SessionTask { tid: tid.parse().ok()?, address, started: started.parse().ok()? })
 }
 
 impl Backend {
@@ -50,25 +50,24 @@ impl Backend {
     pub(super) fn of(engine: Engine, rows: &[String]) -> Fact<Backend> {
         const WHAT: &str = "the server's task on this host";
         let row = rows.first().map_or("", |it| it.as_str());
-        let said = said(row)
+        let task = session_task(row)
             .ok_or_else(|| Missing::malformed(WHAT, row, "a number, an address and a time"))?;
-        let is_here = matches!(said.address, "socket" | "::1") || said.address.starts_with("127.");
+        let is_here = matches!(task.address, "socket" | "::1") || task.address.starts_with("127.");
         if !is_here {
-            return Err(Missing::not_here(WHAT, format!("the server is at {}", said.address)));
+            return Err(Missing::not_here(WHAT, format!("the server is at {}", task.address)));
         }
         let is_its_own = match engine {
-            Engine::Postgresql => is_process_of_postgresql(&said),
-            Engine::Mariadb => is_thread_of_mariadb(said.tid),
+            Engine::Postgresql => is_process_of_postgresql(&task),
+            Engine::Mariadb => is_thread_of_mariadb(task.tid),
         };
         let others = "the server runs in another PID namespace, or /proc hides it";
         if is_its_own == Some(true) {
-            Ok(Backend { tid: said.tid })
+            Ok(Backend { tid: task.tid })
         } else {
             Err(Missing::not_here(WHAT, others))
         }
     }
 
-    /// Its number.
     pub(super) fn tid(self) -> u32 {
         self.tid
     }
@@ -94,10 +93,10 @@ impl Backend {
     }
 }
 
-fn is_process_of_postgresql(said: &Said<'_>) -> Option<bool> {
+fn is_process_of_postgresql(task: &SessionTask<'_>) -> Option<bool> {
     /// The kernel counts starts in ticks, and PostgreSQL looks at its clock a little later; the clock may be slewed.
     const TOLERANCE_SECONDS: f64 = 2.0;
-    let text = fs::read(format!("/proc/{}/stat", said.tid)).ok()?;
+    let text = fs::read(format!("/proc/{}/stat", task.tid)).ok()?;
     let stat = TaskStat::parse(&text).ok()?;
     let seconds = |clock| {
         let time = clock_gettime(clock);
@@ -106,7 +105,7 @@ fn is_process_of_postgresql(said: &Said<'_>) -> Option<bool> {
     let boot = seconds(ClockId::Realtime) - seconds(ClockId::Boottime);
     // USER_HZ is 100 on every architecture of today (include/asm-generic/param.h).
     let started = boot + stat.started as f64 / 100.0;
-    Some(stat.name.as_str() == "postgres" && (started - said.started).abs() <= TOLERANCE_SECONDS)
+    Some(stat.name.as_str() == "postgres" && (started - task.started).abs() <= TOLERANCE_SECONDS)
 }
 
 fn is_thread_of_mariadb(tid: u32) -> Option<bool> {

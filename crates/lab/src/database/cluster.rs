@@ -4,17 +4,17 @@
     reason = "runs the database's own programs and waits for them"
 )]
 
-use super::engine::{Engine, Keeping, run_as};
+use super::engine::{Engine, Keeping};
 use super::folder::{Folder, sweep};
 use super::programs;
-use super::programs::{Account, unprivileged};
+use super::programs::{Account, Layout, run_as, unprivileged};
 use super::session::{Patience, Session, how, name};
 use crate::failure::Failure;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -31,21 +31,8 @@ const STARTING: Duration = Duration::from_secs(180);
 /// How much of the log is shown of a server that failed.
 const END_OF_LOG: i64 = 2048;
 
-/// Where the parts of a temporary server are.
-pub(super) struct Layout {
-    /// Its files.
-    pub data: PathBuf,
-    /// Its socket.
-    pub run: PathBuf,
-    /// Its temporary files.
-    pub temporary: PathBuf,
-    /// What it and the program that made it have to say.
-    pub log: PathBuf,
-}
-
 /// A temporary server that runs.
 pub(super) struct Cluster {
-    /// Where it is.
     pub layout: Layout,
     server: Child,
     /// Dropped last: whatever still runs in it is stopped then.

@@ -42,7 +42,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The folder of one temporary server. Dropping it stops what runs in it and removes it.
 pub(super) struct Folder {
-    /// Where it is.
     pub path: PathBuf,
     /// Held until the folder is gone.
     _lock: File,

@@ -29,7 +29,6 @@ struct Connection {
 /// What a session answered.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
-    /// The rows.
     pub rows: Vec<String>,
     /// Wall time seen from this process, in nanoseconds.
     pub wall_ns: u64,

@@ -108,7 +108,6 @@ impl Server {
         family
     }
 
-    /// A new session.
     pub(super) fn session(&self) -> Result<Session, Failure> {
         Session::open(match &self.reach {
             Reach::Temporary(cluster, _) => self.engine.client_of(&self.client, &cluster.layout),

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// What makes a record a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
-    /// What was planned.
+    /// Factors, levels and workloads, as they were planned.
     pub design: Design,
     /// What each arm of the record combines, in the order of its arms.
     pub arms: Vec<Combination>,
@@ -144,7 +144,7 @@ impl Factor {
         Some(Factor::named(name.trim(), levels.filter(|it| !it.is_empty()).collect()))
     }
 
-    /// What it varies.
+    /// Whether the factor is a setting, a place or a load.
     pub fn kind(&self) -> Kind {
         match self.name.as_str() {
             "cpu" => Kind::Place,

@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 pub struct Boots {
     /// Their places among the factors, ascending.
     pub factors: Vec<usize>,
-    /// How often.
+    /// How many times each combination of boot settings is booted.
     pub rounds: u32,
 }
 

@@ -29,7 +29,7 @@ impl Asker {
         stop: &AtomicBool,
     ) -> Result<Asker, Failure> {
         let allowed = Allowance::begin(timeout, stop);
-        let id = allowed.told(|patience| controller.ask(&DeviceId::question(), patience))?;
+        let id = allowed.ask(|patience| controller.ask(&DeviceId::question(), patience))?;
         if id.is_updating {
             return Err(Failure::Unready(updating(&controller)));
         }
@@ -54,16 +54,15 @@ impl Asker {
         let Asker { controller, id, records, .. } = self;
         let portion = records.as_ref().ok().map(SensorRecords::portion);
         if let Ok(records) = records {
-            allowed.told(|patience| records.rewind(controller, patience))?;
+            allowed.ask(|patience| records.rewind(controller, patience))?;
         }
         for _ in 0..count {
             let asked =
-                timed(|| allowed.told(|patience| controller.ask(&DeviceId::question(), patience)));
+                timed(|| allowed.ask(|patience| controller.ask(&DeviceId::question(), patience)));
             same(id, &asked.answer?, controller)?;
             times.device_id.push(asked.elapsed_ns);
             if let Ok(records) = records {
-                let fetched =
-                    timed(|| allowed.told(|patience| records.fetch(controller, patience)));
+                let fetched = timed(|| allowed.ask(|patience| records.fetch(controller, patience)));
                 fetched.answer?;
                 times.record.push(fetched.elapsed_ns);
             }
@@ -105,7 +104,7 @@ fn records(
         records.fetch(controller, patience)?;
         Ok(records)
     };
-    let first = allowed.told(|patience| match reserve(patience) {
+    let first = allowed.ask(|patience| match reserve(patience) {
         Err(Why::Unanswered { question, why: Unanswered::Refused(code), .. })
             if code == Completion::INVALID_COMMAND || code == Completion::NOT_PRESENT =>
         {
@@ -118,7 +117,7 @@ fn records(
         if records.is_at_start() {
             break;
         }
-        allowed.told(|patience| records.fetch(controller, patience))?;
+        allowed.ask(|patience| records.fetch(controller, patience))?;
     }
     Ok(Ok(records))
 }
@@ -165,7 +164,7 @@ impl<'a> Allowance<'a> {
     }
 
     /// Asks, and says in the words of a workload why there is no answer.
-    pub(super) fn told<T>(
+    pub(super) fn ask<T>(
         self,
         ask: impl FnOnce(Patience<'_>) -> Result<T, Why>,
     ) -> Result<T, Failure> {

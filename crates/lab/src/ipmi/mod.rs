@@ -5,7 +5,6 @@
 
 mod asker;
 mod forecast;
-mod latency;
 mod listener;
 mod polling;
 mod polling_loop;
@@ -15,7 +14,6 @@ mod waits;
 
 pub use asker::Asker;
 pub use forecast::{Forecast, Foretold, Heard, Model};
-pub use latency::{Condition, Latency};
 pub use listener::Listener;
 pub use polling::{Polling, tick};
 pub use polling_loop::{Limit, PollingLoop, Taken};
@@ -25,6 +23,7 @@ use crate::failure::Failure;
 use facts::HostView;
 use host::ipmi::{Controller, Failure as Why};
 use std::path::Path;
+use std::time::Duration;
 
 /// The name of the workload in errors.
 pub(crate) const ID: &str = "ipmi-roundtrip";
@@ -72,6 +71,28 @@ fn what_to_do(host: &HostView) -> String {
             .to_owned()
     };
     format!("{load}; {why_none}")
+}
+
+/// What was asked, and under which conditions.
+pub struct Latency {
+    /// What the figures depend on: names and words.
+    pub about: Vec<(String, String)>,
+    /// In the order in which they came about; each has a round trip at least.
+    pub conditions: Vec<Condition>,
+}
+
+/// Round trips under one load.
+pub struct Condition {
+    /// Whether every CPU was kept busy meanwhile.
+    pub is_loaded: bool,
+    /// How long the round trips took.
+    pub times: Times,
+    /// What the thread that polls was accounted; `None` where there is none, or nobody knows.
+    pub polled: Option<Duration>,
+    /// How long all of them took.
+    pub elapsed: Duration,
+    /// How long the interface let the thread wait, byte by byte; or why nobody could see.
+    pub waits: Result<Waits, String>,
 }
 
 #[cfg(test)]

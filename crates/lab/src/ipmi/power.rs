@@ -22,7 +22,7 @@ pub struct Power {
 
 /// One reading of the board's power.
 pub struct Sample {
-    /// Since the first.
+    /// The time since the first sample.
     pub at: Duration,
     /// What the board drew, or why that is not known.
     pub reading: Result<PowerReading, String>,

@@ -44,7 +44,7 @@ pub struct Event {
     pub at: Option<Timestamp>,
     /// What it is about: a sensor's name, or its type and number.
     pub of: String,
-    /// What happened.
+    /// The event, in words.
     pub what: String,
     /// Whether the controller sent it by itself; else the log has it.
     pub is_sent: bool,
@@ -53,7 +53,7 @@ pub struct Event {
 /// The worst threshold that a reading has passed, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// None.
+    /// No threshold is crossed.
     Ok,
     /// A non-critical one.
     NonCritical,

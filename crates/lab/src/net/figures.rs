@@ -1,20 +1,38 @@
-//! What threads found, as the figures of one message size.
+//! What threads and programs found, as the figures of one message size.
 //!
 //! Peak and average as perftest has them (src/perftest_resources.c, print_report_bw): the average is all of it by the time from
 //! begin to end, the peak the best of any part of the run, the whole included. Its parts are ranges of messages; a stream has
 //! none, and what a reader finds in a full buffer is no speed of the wire, so parts are tenths of a second here.
 
-use super::flow::{PART, Received};
 use crate::known::Known;
 use facts::links::perftest::{Bandwidth, MessagesPerSecond};
+use facts::probe::ClockReading;
 use facts::{Bytes, BytesPerSecond};
 use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// The length of the parts of which the best is the peak: half a dozen times what a full receive buffer of 6 MiB takes over
+/// a wire of 400 MB/s, so that a thread which slept and then finds its buffer full has not seen a faster wire.
+const PART: Duration = Duration::from_millis(100);
+
+/// What arrived over one stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Received {
+    /// When START was there.
+    pub(super) began: Instant,
+    /// When the last byte that counts was.
+    pub(super) ended: Instant,
+    /// Without START and END.
+    pub(super) bytes: u64,
+    /// By [`PART`] since the beginning.
+    pub(super) parts: Vec<u64>,
+}
 
 /// What arrived over all streams together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Throughput {
-    /// How much.
+    /// How many bytes arrived.
     pub bytes: u64,
     /// In which time, in nanoseconds: from the first stream's beginning to the last one's end.
     pub elapsed_ns: u64,
@@ -30,7 +48,7 @@ pub struct Latencies {
     pub count: u64,
     /// The shortest, in nanoseconds.
     pub min_ns: u64,
-    /// The longest.
+    /// The longest latency, in nanoseconds.
     pub max_ns: u64,
     /// Half of them took no longer.
     pub median_ns: u64,
@@ -38,7 +56,7 @@ pub struct Latencies {
     pub p99_ns: u64,
     /// 999 of 1000.
     pub p999_ns: u64,
-    /// Their mean.
+    /// The mean latency, in nanoseconds.
     pub mean_ns: f64,
     /// How far they lie from it: the root of the mean square.
     pub deviation_ns: f64,
@@ -58,6 +76,39 @@ pub struct Work {
     pub cpus: String,
     /// The clock of that CPU right after the work, in hertz.
     pub clock_hz: Known<f64>,
+}
+
+/// What a program did, and the clock of its CPU right after it.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// From its start to its end.
+    pub work: Work,
+    /// `None` where it could not be seen.
+    pub clock: Option<ClockReading>,
+}
+
+impl Received {
+    pub(super) fn begin(time: Instant) -> Received {
+        Received { began: time, ended: time, bytes: 0, parts: Vec::new() }
+    }
+
+    /// Counts what was there at `time`, unless that is beyond the window.
+    pub(super) fn add(&mut self, bytes: u64, time: Instant, window: Option<Duration>) {
+        let since = time.saturating_duration_since(self.began);
+        if let Some(window) = window.filter(|it| since > *it) {
+            self.ended = self.began + window;
+            return;
+        }
+        self.bytes += bytes;
+        self.ended = time;
+        let part = (since.as_nanos() / PART.as_nanos()) as usize;
+        if part >= self.parts.len() {
+            self.parts.resize(part + 1, 0);
+        }
+        if let Some(it) = self.parts.get_mut(part) {
+            *it += bytes;
+        }
+    }
 }
 
 impl Throughput {
@@ -153,7 +204,6 @@ mod rate {
 mod tests {
     use super::super::channel::now;
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn streams_are_added_and_the_best_tenth_of_a_second_is_the_peak() {

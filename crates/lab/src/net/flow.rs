@@ -12,6 +12,7 @@
 //! framed.
 
 use super::channel::{Channel, now};
+use super::figures::Received;
 use super::protocol::{Amount, Part};
 use super::{Broken, MOST_ITERATIONS};
 use crate::threads::{Timed, timed};
@@ -29,23 +30,6 @@ const END: u8 = 0xff;
 /// ones as many as fit into the cache that a core has for itself.
 fn read_at_once(part: &Part) -> usize {
     part.bytes.clamp(256 << 10, 1 << 20) as usize
-}
-
-/// The length of the parts of which the best is the peak: half a dozen times what a full receive buffer of 6 MiB takes over
-/// a wire of 400 MB/s, so that a thread which slept and then finds its buffer full has not seen a faster wire.
-pub(super) const PART: Duration = Duration::from_millis(100);
-
-/// What arrived over one stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Received {
-    /// When START was there.
-    pub(super) began: Instant,
-    /// When the last byte that counts was.
-    pub(super) ended: Instant,
-    /// Without START and END.
-    pub(super) bytes: u64,
-    /// By [`PART`] since the beginning.
-    pub(super) parts: Vec<u64>,
 }
 
 /// A message that cannot be compressed and does not hold the byte END.
@@ -145,30 +129,6 @@ pub(super) fn receive(channel: &Channel<'_>, part: &Part) -> Result<Timed<Receiv
 pub(super) fn whole<T>(timed: Timed<Result<T, Broken>>) -> Result<Timed<T>, Broken> {
     let Timed { answer, elapsed_ns, cpu_ns } = timed;
     answer.map(|answer| Timed { answer, elapsed_ns, cpu_ns })
-}
-
-impl Received {
-    pub(super) fn begin(time: Instant) -> Received {
-        Received { began: time, ended: time, bytes: 0, parts: Vec::new() }
-    }
-
-    /// Counts what was there at `time`, unless that is beyond the window.
-    pub(super) fn add(&mut self, bytes: u64, time: Instant, window: Option<Duration>) {
-        let since = time.saturating_duration_since(self.began);
-        if let Some(window) = window.filter(|it| since > *it) {
-            self.ended = self.began + window;
-            return;
-        }
-        self.bytes += bytes;
-        self.ended = time;
-        let part = (since.as_nanos() / PART.as_nanos()) as usize;
-        if part >= self.parts.len() {
-            self.parts.resize(part + 1, 0);
-        }
-        if let Some(it) = self.parts.get_mut(part) {
-            *it += bytes;
-        }
-    }
 }
 
 /// Half of each round trip, in nanoseconds, in the order in which they came.

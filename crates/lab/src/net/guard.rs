@@ -44,7 +44,7 @@ impl Guard<'_> {
     }
 }
 
-/// Client and server.
+/// Whether CPUs limited the run, for the client and for the server.
 pub fn guards(run: &Run) -> [Guard<'_>; 2] {
     let guard = |end, work: fn(&Point) -> &Vec<Work>, clocks| {
         let of = |point: &&Point| slowest_hz(work(point));

@@ -3,7 +3,7 @@
 //! The largest parts of each loss have a line of their own and the others share one, so that the ledger of a machine with a
 //! thousand processes can be read, and sent in one line of the protocol.
 
-use super::perftest;
+use super::figures::Ran;
 use crate::bench::{Recorder, Work};
 use crate::known::Known;
 use facts::counters::Family;
@@ -164,7 +164,7 @@ impl<'a> Accounts<'a> {
     }
 
     /// Adds a program that ran for a message size, and has ended.
-    pub fn note_program(&mut self, ran: &perftest::Ran) {
+    pub fn note_program(&mut self, ran: &Ran) {
         self.programs_ns = self.programs_ns.saturating_add(ran.work.cpu_ns);
         self.clocks.extend(ran.clock.iter());
     }

@@ -60,7 +60,7 @@ pub enum Broken {
     /// The other side is gone.
     #[error("the other side closed the connection; what it said itself tells why")]
     Closed,
-    /// The connection is.
+    /// The connection failed.
     #[error("the connection is lost: {0}")]
     Lost(#[from] io::Error),
     /// Nothing moved for [`SILENCE`].

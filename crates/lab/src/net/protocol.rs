@@ -90,7 +90,7 @@ pub enum Transport {
     Rdma,
 }
 
-/// Who sends what.
+/// The operation that a network test measures, as perftest names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
@@ -108,9 +108,9 @@ pub enum Test {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
-    /// How.
+    /// How the data is carried: TCP or RDMA.
     pub transport: Transport,
-    /// What.
+    /// Which operation is measured.
     pub test: Test,
     /// How many connections carry data.
     pub streams: u32,

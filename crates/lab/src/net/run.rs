@@ -15,7 +15,7 @@ pub struct Run {
     pub server: SocketAddr,
     /// What was measured, and how.
     pub task: Task,
-    /// At least one.
+    /// The results, one for each message size; at least one.
     pub points: Vec<Point>,
     /// The clocks that perftest found to differ.
     pub conflicts: Vec<Conflict>,
@@ -25,7 +25,7 @@ pub struct Run {
     pub judged: Ends<Judgement>,
 }
 
-/// One message size.
+/// The result of one message size.
 #[derive(Debug)]
 pub struct Point {
     /// The size of a message.

@@ -2,8 +2,8 @@
 
 use super::Broken;
 use super::channel::Channel;
-use super::figures::{Throughput, Work};
-use super::flow::{self, Received};
+use super::figures::{Received, Throughput, Work};
+use super::flow;
 use super::protocol::{Part, Test};
 use crate::known::Known;
 use crate::threads::Timed;

@@ -97,7 +97,7 @@ pub enum News {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ready {
-    /// The node's host.
+    /// The machine that the node runs on.
     pub machine: Fingerprint,
     /// What it says of itself.
     pub about: Vec<(String, String)>,

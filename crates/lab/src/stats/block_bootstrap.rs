@@ -8,7 +8,7 @@
 //! narrow by what Student's t is wider than the normal distribution, so the interval is stretched by that.
 
 use super::location::{trimmed_mean, trimmed_of};
-use super::{Interval, Sample, Unfit, effective_size, lag_one, normal, student};
+use super::{Interval, Sample, Unfit, distributions, effective_size, lag_one};
 
 /// How an interval is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,14 +41,15 @@ pub fn bootstrap(
     let acceleration = acceleration(sample.sorted());
     let tail = (1.0 - wanted.confidence) / 2.0;
     let end = |share: f64| {
-        let z = bias + normal::quantile(share);
+        let z = bias + distributions::normal_quantile(share);
         let corrected =
-            normal::cumulative(bias + z / (1.0 - acceleration * z).max(f64::MIN_POSITIVE));
+            distributions::cumulative(bias + z / (1.0 - acceleration * z).max(f64::MIN_POSITIVE));
         super::sample::quantile(&means, corrected)
     };
     let interval = Interval { low: end(tail), high: end(1.0 - tail) };
     let degrees = (effective_size(sample) as usize).min(n).saturating_sub(1).max(2);
-    let heavier = student::quantile(2.0 * tail, degrees) / -normal::quantile(tail);
+    let heavier =
+        distributions::t_quantile(2.0 * tail, degrees) / -distributions::normal_quantile(tail);
     Ok(interval.stretched(estimate, heavier))
 }
 
@@ -123,7 +124,7 @@ fn bias(means: &[f64], estimate: f64) -> f64 {
     let share = (below + up_to) as f64 / (2 * means.len()) as f64;
     // Draws that all lie to one side say that there is a bias, not that it is endless.
     let edge = 1.0 / (2 * means.len() + 1) as f64;
-    normal::quantile(share.clamp(edge, 1.0 - edge))
+    distributions::normal_quantile(share.clamp(edge, 1.0 - edge))
 }
 
 /// How the spread changes with the mean, by leaving out one value after the other.

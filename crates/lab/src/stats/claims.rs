@@ -1,6 +1,6 @@
 //! What may be claimed: the correction for several tests, the smallest detectable difference, the number of trials needed.
 
-use super::student;
+use super::distributions;
 
 /// A test among several.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +43,8 @@ fn pressure(claim: &Claim) -> f64 {
 pub fn detectable_effect(standard_error: f64, n: usize, level: f64, missed: f64) -> f64 {
     let degrees = n.saturating_sub(1);
     // One of the two tails that a quantile counts holds half of them.
-    (student::quantile(level, degrees) + student::quantile(2.0 * missed, degrees)) * standard_error
+    (distributions::t_quantile(level, degrees) + distributions::t_quantile(2.0 * missed, degrees))
+        * standard_error
 }
 
 /// The number of trials that gives the half-width `wished`, where `trials` gave `seen`; `None` where no number does, or it is

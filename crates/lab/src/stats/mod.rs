@@ -6,21 +6,20 @@
 
 mod block_bootstrap;
 mod claims;
+mod distributions;
 mod location;
-pub(crate) mod normal;
 mod sample;
 mod series;
 mod signed_rank;
-mod student;
 mod two_samples;
 
 pub use block_bootstrap::{Bootstrap, bootstrap};
 pub use claims::{Claim, detectable_effect, holm, trials_needed};
+pub use distributions::{Mean, mean};
 pub use location::{median, median_deviation, outliers, standard_error, trimmed_mean};
 pub use sample::{Interval, Sample, Unfit};
 pub use series::{Change, change_point, effective_size, lag_one, warm_up};
 pub use signed_rank::{hodges_lehmann, signed_rank, walsh_interval};
-pub use student::{Mean, mean};
 pub use two_samples::{Comparison, cliffs_delta, yuen};
 
 /// The chance that a printed interval holds the truth.

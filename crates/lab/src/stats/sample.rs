@@ -47,7 +47,7 @@ impl Sample {
         &self.in_order
     }
 
-    /// The lowest first.
+    /// The values in ascending order.
     pub fn sorted(&self) -> &[f64] {
         &self.sorted
     }
@@ -86,9 +86,9 @@ pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
 /// From where to where, both ends included, in the unit of the estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 

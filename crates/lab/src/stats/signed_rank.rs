@@ -1,6 +1,6 @@
 //! Interleaved trials: the signed-rank test of their differences, and the estimate and interval that belong to it.
 
-use super::normal::{self, bisected};
+use super::distributions::{self, bisected};
 use super::{Interval, Sample, Unfit};
 
 /// The chance, over all choices of signs, of differences that lean at least as far to either side; 1 where all are 0.
@@ -61,7 +61,7 @@ fn approximate(ranks: &[u64], leaning: u64) -> f64 {
     let mean = ranks.iter().sum::<u64>() as f64 / 2.0;
     let deviation = ranks.iter().map(|it| (*it as f64 / 2.0).powi(2)).sum::<f64>().sqrt();
     // Half of a step of the doubled ranks, because a sum stands for all up to the next one.
-    (2.0 * normal::cumulative((leaning as f64 + 1.0 - mean) / deviation)).min(1.0)
+    (2.0 * distributions::cumulative((leaning as f64 + 1.0 - mean) / deviation)).min(1.0)
 }
 
 /// The middle of the differences: the one from which they lean to neither side.
@@ -143,7 +143,7 @@ fn exact_rank(n: usize, one_side: f64) -> usize {
 fn approximate_rank(n: usize, one_side: f64) -> usize {
     let pairs = pairs_of(n) as f64;
     let deviation = (pairs * (2 * n + 1) as f64 / 12.0).sqrt();
-    (pairs / 2.0 + normal::quantile(one_side) * deviation).max(1.0) as usize
+    (pairs / 2.0 + distributions::normal_quantile(one_side) * deviation).max(1.0) as usize
 }
 
 #[cfg(test)]

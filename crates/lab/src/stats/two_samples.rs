@@ -1,7 +1,7 @@
 //! Two samples that were not interleaved: the difference of their trimmed means, and the effect size.
 
 use super::location::{TRIMMED, squares, trimmed_mean};
-use super::{Interval, Sample, Unfit, effective_size, student};
+use super::{Interval, Sample, Unfit, distributions, effective_size};
 
 /// What two samples say about the difference of their middles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,9 +36,12 @@ pub fn yuen(a: &Sample, b: &Sample, confidence: f64) -> Result<Comparison, Unfit
             _ => a.len() + b.len() - 2,
         };
     let difference = trimmed_mean(b) - trimmed_mean(a);
-    let p =
-        if difference == 0.0 { 1.0 } else { student::beyond(difference / standard_error, degrees) };
-    let reach = student::quantile(1.0 - confidence, degrees) * standard_error;
+    let p = if difference == 0.0 {
+        1.0
+    } else {
+        distributions::beyond(difference / standard_error, degrees)
+    };
+    let reach = distributions::t_quantile(1.0 - confidence, degrees) * standard_error;
     let interval = Interval { low: difference - reach, high: difference + reach };
     Ok(Comparison { difference, interval, p, standard_error, degrees: degrees.max(1) })
 }

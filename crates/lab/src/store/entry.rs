@@ -24,7 +24,7 @@ pub struct Entry {
     pub doubts: Vec<Raised>,
     /// Whether it ended as planned.
     pub is_complete: bool,
-    /// Its file.
+    /// The path of the result's file.
     pub path: PathBuf,
 }
 
@@ -33,7 +33,7 @@ pub struct Entry {
 pub struct ArmSummary {
     /// `A`, `B`, or what the user called it.
     pub name: String,
-    /// The workload's id.
+    /// The id of the workload.
     pub workload: String,
     /// How many trials it has.
     pub trials: usize,
@@ -48,7 +48,7 @@ pub struct FigureSummary {
     pub name: String,
     /// What it is counted in.
     pub unit: String,
-    /// The middle value.
+    /// The median of the trials, in `unit`.
     pub median: f64,
     /// The mean without the outermost values.
     pub trimmed_mean: f64,

@@ -1,4 +1,4 @@
-//! The folder of results: its files, the recordings with each result, and the journals that killed runs left.
+//! The folder of results: its files, and the recordings with each result.
 //!
 //! The name of a recording says whose it is: `ID.tape` is of the machine that the result was taken on, `ID.NODE.tape` of another
 //! node of a race, and `ID.NODE.2.tape` of that node after its agent was restarted: a tape has one beginning.
@@ -7,8 +7,7 @@
     reason = "lists, makes and removes files where the user keeps results"
 )]
 
-use super::{JOURNAL, Journal, MODE, RESULT, TAPE, read};
-use crate::failure::Failure;
+use super::{MODE, TAPE};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -86,34 +85,9 @@ fn harmless(node: &str) -> String {
     node.chars().map(|it| if is_plain(it) { it } else { '_' }).collect()
 }
 
-/// Makes results of the journals in the folder `place` whose runs are dead. Gives the results, and of the journals that
-/// could not be made one why not; those stay.
-pub fn sweep(place: &Path) -> Vec<Result<PathBuf, Failure>> {
-    let journals = files(place, JOURNAL).unwrap_or_default();
-    journals.iter().filter_map(|it| finished(it).transpose()).collect()
-}
-
-/// The result of a journal; `None` where there is nothing to do, or nothing in it.
-fn finished(path: &Path) -> Result<Option<PathBuf>, Failure> {
-    let Some(journal) = Journal::of_dead_run(path) else { return Ok(None) };
-    let result = journal.path(RESULT);
-    let failed = || Failure::system(format!("cannot remove {}", path.display()));
-    // The run died between writing the result and removing the journal.
-    if result.exists() {
-        return remove_if_there(path).map(|()| None).map_err(failed());
-    }
-    let record = read(path).map_err(|why| Failure::Unready(why.to_string()))?;
-    if record.trials.is_empty() {
-        return remove_result(path).map(|()| None).map_err(failed());
-    }
-    journal.finish(&record).map(Some)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doubt::Doubt;
-    use crate::store::fixture::{record, trial};
 
     fn names(paths: &[PathBuf]) -> Vec<&str> {
         paths.iter().filter_map(|it| it.file_name()?.to_str()).collect()
@@ -145,65 +119,5 @@ mod tests {
     #[test]
     fn where_there_is_no_folder_there_are_no_recordings() {
         assert!(recordings(Path::new("/nonexistent/race-7.json")).is_empty());
-    }
-
-    fn names_in(folder: &Path) -> Vec<String> {
-        let entries = std::fs::read_dir(folder).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn the_journal_of_a_living_run_is_left_alone_and_that_of_a_dead_one_is_a_result_cut_short() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut written = record(0);
-        let mut journal = Journal::begin(folder.path(), &mut written).unwrap();
-        written.trials.push(trial(1));
-        journal.add(&written).unwrap();
-        assert!(sweep(folder.path()).is_empty());
-        drop(journal);
-        let swept = sweep(folder.path());
-        let result = read(swept[0].as_ref().unwrap()).unwrap();
-        assert_eq!(result.trials, written.trials);
-        assert!(
-            !result.is_complete && result.doubts.contains(&Doubt::CutShort.into()),
-            "{result:?}"
-        );
-        assert_eq!(names_in(folder.path()), ["x.json"]);
-        assert!(sweep(folder.path()).is_empty());
-    }
-
-    #[test]
-    fn a_run_that_died_before_its_first_trial_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        drop(Journal::begin(folder.path(), &mut record(0)).unwrap());
-        assert!(sweep(folder.path()).is_empty());
-        assert_eq!(names_in(folder.path()), [""; 0]);
-    }
-
-    #[test]
-    fn a_complete_result_outlives_the_journal_that_was_left_beside_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut whole = record(2);
-        whole.is_complete = true;
-        let text = serde_json::to_string(&whole).unwrap();
-        std::fs::write(folder.path().join("x.json"), &text).unwrap();
-        std::fs::write(folder.path().join("x.trials"), &text).unwrap();
-        assert!(sweep(folder.path()).is_empty());
-        assert_eq!(names_in(folder.path()), ["x.json"]);
-        assert_eq!(read(&folder.path().join("x.json")).unwrap(), whole);
-    }
-
-    #[test]
-    fn what_is_no_journal_stays_where_it_is_and_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("notes.trials"), "elapsed 12.4 s\n").unwrap();
-        std::fs::write(folder.path().join("empty.trials"), "").unwrap();
-        let swept = sweep(folder.path());
-        assert_eq!(swept.len(), 1);
-        assert!(swept[0].as_ref().unwrap_err().to_string().contains("notes.trials"));
-        assert_eq!(names_in(folder.path()), ["empty.trials", "notes.trials"]);
     }
 }

@@ -50,7 +50,7 @@ pub struct News {
 pub enum End {
     /// The whole of it.
     Written(Box<Record>),
-    /// Its run died.
+    /// The run ended without completing the result.
     Dead,
 }
 

@@ -2,12 +2,14 @@
 //!
 //! The files are the truth. The index only saves reading all of them; whenever it is opened it is compared with the names
 //! in the folder, so that one that is missing, damaged, of another version, or was locked or on a full disk while
-//! a result was saved costs time and no result. Where it cannot be written, it is made in memory.
+//! a result was saved costs time and no result. Where it cannot be written, it is made in memory. The journal of a run that was
+//! killed becomes a result here.
 
 mod table;
 
 use super::entry::Entry;
-use super::{RESULT, Unreadable, folder, read};
+use super::{JOURNAL, Journal, RESULT, Unreadable, folder, read};
+use crate::failure::Failure;
 use crate::record::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,12 +32,12 @@ pub enum HistoryError {
     /// The folder of the results cannot be read.
     #[error("cannot read the folder of results {}: {error}", folder.display())]
     Folder {
-        /// Which folder.
+        /// The folder of the results.
         folder: PathBuf,
         /// What the system said.
         error: std::io::Error,
     },
-    /// SQLite refused.
+    /// The index, an SQLite database, cannot be used.
     #[error("cannot use the index of the history: {0}")]
     Index(#[from] rusqlite::Error),
     /// No result has such an id.
@@ -195,6 +197,29 @@ impl History {
 fn results_in(place: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     folder::files(place, RESULT)
         .map_err(|error| HistoryError::Folder { folder: place.to_owned(), error })
+}
+
+/// Makes results of the journals in the folder `place` whose runs are dead. Gives the results, and of the journals that
+/// could not be made one why not; those stay.
+pub fn sweep(place: &Path) -> Vec<Result<PathBuf, Failure>> {
+    let journals = folder::files(place, JOURNAL).unwrap_or_default();
+    journals.iter().filter_map(|it| finished(it).transpose()).collect()
+}
+
+/// The result of a journal; `None` where there is nothing to do, or nothing in it.
+fn finished(path: &Path) -> Result<Option<PathBuf>, Failure> {
+    let Some(journal) = Journal::of_dead_run(path) else { return Ok(None) };
+    let result = journal.path(RESULT);
+    let failed = || Failure::system(format!("cannot remove {}", path.display()));
+    // The run died between writing the result and removing the journal.
+    if result.exists() {
+        return folder::remove_if_there(path).map(|()| None).map_err(failed());
+    }
+    let record = read(path).map_err(|why| Failure::Unready(why.to_string()))?;
+    if record.trials.is_empty() {
+        return folder::remove_result(path).map(|()| None).map_err(failed());
+    }
+    journal.finish(&record).map(Some)
 }
 
 #[cfg(test)]

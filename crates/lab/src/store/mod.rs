@@ -13,9 +13,9 @@ mod journal;
 mod read;
 
 pub use entry::{ArmSummary, Entry, FigureSummary};
-pub use folder::{recordings, sweep};
+pub use folder::recordings;
 pub use follow::{End, Follower, News, running};
-pub use history::{History, HistoryError, INDEX};
+pub use history::{History, HistoryError, INDEX, sweep};
 pub use journal::Journal;
 pub use read::{Unreadable, read, read_from};
 

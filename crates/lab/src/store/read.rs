@@ -26,7 +26,6 @@ impl Unreadable {
         Unreadable { path: path.to_owned(), why: Why::Io(why) }
     }
 
-    /// The file's name.
     pub(super) fn name(&self) -> Option<&str> {
         self.path.file_name()?.to_str()
     }

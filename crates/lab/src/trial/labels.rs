@@ -19,9 +19,7 @@ pub struct Label {
 /// What a label stands for.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// A number.
     Number,
-    /// A figure's value.
     Figure(Better),
     /// No number, for this reason.
     Missing(Box<str>),

@@ -53,7 +53,7 @@ impl<T: Entry> PackedList<T> {
         Entries { pairs: self.pairs(), entry: PhantomData }
     }
 
-    /// The first entry.
+    /// The first entry; `None` of an empty list.
     pub fn first(&self) -> Option<T::View<'_>> {
         self.iter().next()
     }

@@ -1,4 +1,6 @@
 //! Every workload, one file each.
+//!
+//! Their documentation is made of the list, entry by entry, and as a page for people who read before they install.
 
 mod all_cores;
 mod command;
@@ -14,7 +16,13 @@ mod syscall;
 mod timer;
 mod wakeup;
 
+pub(crate) use commit::outcome as outcome_of_commits;
+/// What the workload of the management controller yields.
+pub(crate) use ipmi_roundtrip::{BOTH, DEVICE_ID, POLLED, RECORD, SHARE};
+
 use crate::workload::Workload;
+use rules::documentation::{Entry, Page};
+use std::borrow::Cow;
 
 /// In the order in which they are listed.
 pub const WORKLOADS: &[Workload] = &[
@@ -40,9 +48,6 @@ pub(crate) const CPU_SPEED: &Workload = &cpu_speed::WORKLOAD;
 
 /// The workload whose engines are also sampled live, and whose counts Oracle has, too.
 pub(crate) const COMMIT: &Workload = &commit::WORKLOAD;
-pub(crate) use commit::outcome as outcome_of_commits;
-/// What the workload of the management controller yields.
-pub(crate) use ipmi_roundtrip::{BOTH, DEVICE_ID, POLLED, RECORD, SHARE};
 
 /// The headings that the help of every workload has, in this order.
 pub const HEADINGS: &[&str] =
@@ -51,4 +56,23 @@ pub const HEADINGS: &[&str] =
 /// The workload of that id.
 pub fn find(id: &str) -> Option<&'static Workload> {
     WORKLOADS.iter().find(|it| it.id == id)
+}
+
+/// The page of all workloads.
+pub const PAGE: Page = Page {
+    file: "workloads.md",
+    opening: "# Workloads\n\nWhat `fullclock bench` can run, in the order in which it lists them. Made from the workloads themselves \
+              by `cargo xtask docs`; `fullclock explain ID` shows the same.\n",
+    list: "workload",
+};
+
+/// Every workload, in display order.
+pub fn entries() -> impl Iterator<Item = Entry> {
+    WORKLOADS.iter().map(|it| Entry {
+        list: "workload",
+        id: it.id,
+        title: it.title,
+        doc: Cow::Owned(it.documentation()),
+        references: &[],
+    })
 }

@@ -52,7 +52,6 @@ const GLANCE: u64 = 10_000;
 struct Pair {
     timed: u32,
     sibling: u32,
-    /// Both of them.
     cpus: CpuSet,
     shares_core: bool,
     iterations: u64,

@@ -1,7 +1,6 @@
 //! Rules about workloads that the compiler cannot state.
 
-use lab::documentation;
-use lab::workloads::{HEADINGS, WORKLOADS};
+use lab::workloads::{self, HEADINGS, WORKLOADS};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -27,10 +26,10 @@ fn every_workload_explains_itself_under_the_same_headings() {
 
 #[test]
 fn the_page_is_what_the_workloads_say() {
-    let page = documentation::PAGE;
+    let page = workloads::PAGE;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page.file);
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    let is_fresh = text == page.text(documentation::entries());
+    let is_fresh = text == page.text(workloads::entries());
     assert!(is_fresh, "{} is stale: run `cargo xtask docs`", page.file);
 }
 

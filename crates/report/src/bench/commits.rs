@@ -4,7 +4,7 @@ use lab::commit::{Cause, Verdict, WriteTime};
 use lab::known::Known;
 use std::time::Duration;
 
-pub(super) fn words(verdict: &Verdict) -> String {
+pub(super) fn verdict_text(verdict: &Verdict) -> String {
     let Verdict { a, b, rate, cause } = verdict;
     format!("{b} commits {:.0} % of what {a} does: {}", rate * 100.0, why(a, cause))
 }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     fn reason(rate: f64, cause: Cause) -> String {
-        words(&Verdict { a: "node 1".to_owned(), b: "node 2".to_owned(), rate, cause })
+        verdict_text(&Verdict { a: "node 1".to_owned(), b: "node 2".to_owned(), rate, cause })
     }
 
     fn micros(count: u64) -> Duration {

@@ -6,7 +6,7 @@ use lab::doubt::{Doubt, Raised};
 use std::mem::discriminant;
 
 /// A doubt as a clause: what was observed, and what it means for the results.
-pub(super) fn words(doubt: &Doubt) -> String {
+pub(super) fn doubt_text(doubt: &Doubt) -> String {
     match doubt {
         Doubt::Throttled { trials } => {
             format!("the CPUs were throttled in {}", counted(*trials))
@@ -137,8 +137,8 @@ fn by_doubt(doubts: &[&Raised]) -> Vec<String> {
         }
     }
     let line = |(arms, doubt): (Vec<&str>, &Doubt)| match &arms[..] {
-        [] => words(doubt),
-        arms => format!("{}: {}", arms.join(", "), words(doubt)),
+        [] => doubt_text(doubt),
+        arms => format!("{}: {}", arms.join(", "), doubt_text(doubt)),
     };
     found.into_iter().map(line).collect()
 }
@@ -152,7 +152,7 @@ fn of_many(mut alike: Vec<&Raised>) -> Option<String> {
     let (named, others) = arms.split_at(FEW.min(arms.len()));
     let who = format!("{} and {}", named.join(", "), counted_others(others.len()));
     let at_worst = if alike.iter().all(|it| it.doubt == *worst) { "" } else { "at worst, " };
-    Some(format!("{who}: {at_worst}{}", words(worst)))
+    Some(format!("{who}: {at_worst}{}", doubt_text(worst)))
 }
 
 fn counted_others(others: usize) -> String {
@@ -167,14 +167,17 @@ mod tests {
     #[test]
     fn a_doubt_says_what_was_seen_and_how_much_of_it() {
         assert_eq!(
-            words(&Doubt::Stolen { share: 0.0123 }),
+            doubt_text(&Doubt::Stolen { share: 0.0123 }),
             "the hypervisor took 1.2 % of the CPUs' time around the trials"
         );
         assert_eq!(
-            words(&Doubt::Drifted { at: 12, share: -0.02 }),
+            doubt_text(&Doubt::Drifted { at: 12, share: -0.02 }),
             "from trial 12 on the figures are 2.0 % faster"
         );
-        assert_eq!(words(&Doubt::Throttled { trials: 1 }), "the CPUs were throttled in 1 trial");
+        assert_eq!(
+            doubt_text(&Doubt::Throttled { trials: 1 }),
+            "the CPUs were throttled in 1 trial"
+        );
     }
 
     fn listed(raised: &[Raised], forbidding: &[Raised]) -> String {

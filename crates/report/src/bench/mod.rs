@@ -8,7 +8,6 @@ mod comparison;
 mod doubts;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod peers;
 mod quantity;
 #[cfg(test)]
 mod tests;
@@ -34,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 /// A result with everything derived from it.
 pub struct Report<'a> {
-    /// The result.
+    /// The result that is reported.
     pub record: &'a Record,
     /// One per arm that has trials.
     pub summaries: Vec<Summary>,
@@ -87,7 +86,7 @@ pub fn json(report: &Report<'_>) -> Result<impl Iterator<Item = Result<String>>>
         insert("file", json!(report.file.map(|it| it.display().to_string())));
         let recordings = report.recordings.iter().map(|it| it.display().to_string());
         insert("recordings", recordings.collect());
-        insert("peers", report.peers.as_ref().map_or(Value::Null, peers::value));
+        insert("peers", report.peers.as_ref().map_or(Value::Null, text::value));
         insert("shortfall", json!(report.shortfall));
         // Keys are sorted, as everywhere.
         for (key, value) in fields.iter() {

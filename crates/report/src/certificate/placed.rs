@@ -47,7 +47,7 @@ impl Change {
         let mut placed = Vec::new();
         for RecordedGroup { group, fates } in &self.groups {
             for (write, fate) in group.writes.iter().zip(fates) {
-                let standing = words(fate, self.standing_of(&group.setting, &write.target));
+                let standing = outcome_text(fate, self.standing_of(&group.setting, &write.target));
                 let (setting, value) = (&*group.setting, &*group.value);
                 placed.push(Placed { setting, value, write, standing });
             }
@@ -85,7 +85,7 @@ impl Change {
     }
 }
 
-fn words(fate: &WriteOutcome, place: Option<&WrittenPlace>) -> String {
+fn outcome_text(fate: &WriteOutcome, place: Option<&WrittenPlace>) -> String {
     match fate {
         WriteOutcome::Intended => {
             "nobody knows whether it was written: a crash came in between".to_owned()

@@ -1,12 +1,11 @@
 //! Changes as JSON, in the shapes that `schemas/` publishes.
 
 use crate::json::{SCHEMA_VERSION, pretty};
-use facts::change::Written;
-use facts::change::{Aim, Target, Write};
-use facts::change::{ChangeStanding, Guarding, Standing, WrittenPlace};
-use facts::change::{ChangeState, Overdue, RevertOutcome, Undone};
-use rules::applied::Applied;
-use rules::plan::{Plan, Request, Step};
+use facts::change::{
+    Aim, ChangeStanding, ChangeState, Guarding, Overdue, RevertOutcome, Standing, Target, Undone,
+    Write, Written, WrittenPlace,
+};
+use rules::plan::{Applied, Plan, Request, Step};
 use rules::setting::{Effect, Refusal, Risk};
 use serde_json::{Result, Value, json};
 

@@ -16,8 +16,8 @@ pub(super) use standing::{next_boot, state};
 use crate::Style;
 use crate::page::{BOLD, Page};
 use facts::change::{RevertOutcome, Target, Undone};
-use rules::applied::Applied;
 use rules::boot_edit::activation;
+use rules::plan::Applied;
 use std::collections::BTreeSet;
 
 /// Indentation of lines about a place.
@@ -75,10 +75,10 @@ fn kept(applied: &Applied, id: &str) -> String {
 /// The result of a revert, by place.
 pub fn undone(undone: &[Undone], verbose: bool, style: Style) -> String {
     let mut page = Page::new(style);
-    let common = |it: &Undone| (it.setting.clone(), words(it));
+    let common = |it: &Undone| (it.setting.clone(), undone_text(it));
     if verbose {
         for it in undone {
-            page.paragraph(MARGIN, &format!("{}: {}: {}", it.setting, it.target, words(it)));
+            page.paragraph(MARGIN, &format!("{}: {}: {}", it.setting, it.target, undone_text(it)));
         }
     } else {
         for places in join(undone.iter().map(|it| (&it.target, common(it)))) {
@@ -125,7 +125,7 @@ fn file(undone: &Undone) -> Option<&str> {
     }
 }
 
-fn words(undone: &Undone) -> String {
+fn undone_text(undone: &Undone) -> String {
     let recorded = shown(&undone.target, undone.recorded.as_ref());
     match &undone.fate {
         RevertOutcome::WrittenBack => format!("{recorded} again"),

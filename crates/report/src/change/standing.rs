@@ -98,7 +98,7 @@ fn n_changed(change: &ChangeStanding) -> usize {
 }
 
 fn places(page: &mut Page, places: &[WrittenPlace], verbose: bool) {
-    let common = |it: &WrittenPlace| (it.setting.clone(), words(it));
+    let common = |it: &WrittenPlace| (it.setting.clone(), standing_text(it));
     let written = places.iter().filter(|it| verbose || !matches!(it.standing, Standing::Gone));
     for joined in join(written.map(|it| (&it.write.target, common(it)))) {
         let (setting, words) = &joined.common;
@@ -107,7 +107,7 @@ fn places(page: &mut Page, places: &[WrittenPlace], verbose: bool) {
     }
 }
 
-fn words(place: &WrittenPlace) -> String {
+fn standing_text(place: &WrittenPlace) -> String {
     let target = &place.write.target;
     let to = shown(target, place.write.to.as_ref());
     match &place.standing {

@@ -64,7 +64,6 @@ pub(crate) fn list(title: &str, lines: &[String]) -> Markup {
     section(title, [Markup::element("ul", &[], items)])
 }
 
-/// A paragraph.
 pub(crate) fn paragraph(words: &str) -> Markup {
     Markup::element("p", &[], [Markup::text(words)])
 }

@@ -8,7 +8,7 @@
 //! Evidence shows one example of many. A path of one CPU or cpufreq policy, or a register of one CPU, stands for the same of each CPU that
 //! the finding is on.
 
-pub(crate) mod lasting;
+pub(crate) mod persist;
 mod shell;
 
 pub(crate) use shell::brace_list;

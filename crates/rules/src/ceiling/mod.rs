@@ -6,14 +6,12 @@
 //! narrower. Where something had to be assumed, the part says so.
 
 mod adapters;
-mod ethernet;
-mod infiniband;
+mod links;
 mod slot;
 mod wires;
 
 pub use adapters::{Ceilings, Given, Named, ceilings, slot_of};
-pub use ethernet::{roce, tcp};
-pub use infiniband::infiniband;
+pub use links::{infiniband, roce, tcp};
 pub use slot::{Largest, slot};
 pub use wires::{Wires, wires};
 

@@ -1,6 +1,6 @@
 //! What the wires of one card carry together, to hold it against the slot that the card sits in.
 
-use super::infiniband;
+use super::links;
 use facts::links::infiniband::{Port, state};
 use facts::links::network::Interface;
 use facts::{BytesPerSecond, Fact, HostView, Missing};
@@ -79,7 +79,7 @@ fn rate_of_port(port: &Port) -> Fact<Option<BytesPerSecond>> {
     if port.state.as_ref()?.code != state::ACTIVE {
         return Ok(None);
     }
-    infiniband(port.rate.as_ref()?, None).map(|it| Some(it.data))
+    links::infiniband(port.rate.as_ref()?, None).map(|it| Some(it.data))
 }
 
 #[cfg(test)]

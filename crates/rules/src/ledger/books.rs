@@ -5,15 +5,12 @@
 //! idle, forced idle and a quota out of idle. What a source leaves out by itself is not taken out again.
 
 use super::amount::{Amount, part};
-use super::clock::{self, Clock};
+use super::clock::{self, Activity, Clock, Reference};
 use super::evidence::Evidence;
 use super::idle_time::idle_time;
 use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
-use super::reference::Activity;
-use super::reference::Reference;
 use super::run_time::Accounting;
 use super::run_time::{self, Ended};
-use super::spun;
 use super::tasks::{Owner, TaskIndex, TaskTimes};
 use facts::counters::Family;
 use facts::{Fact, Missing, USER_TICK_NS};
@@ -78,9 +75,6 @@ impl<'a> Books<'a> {
         cpu: u32,
         wall_ns: u64,
     ) -> Books<'a> {
-        if let Some(spun) = evidence.spun.get(cpu) {
-            return spun::books(evidence, shared, cpu, wall_ns, spun);
-        }
         let stolen = stolen(evidence, cpu, wall_ns);
         let interruptions =
             interruptions(evidence, &shared.accounting, &shared.counted, cpu, wall_ns);

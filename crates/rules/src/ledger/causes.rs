@@ -10,10 +10,10 @@
 //! something held the clock down, once or all the time. A bit that was set before says nothing, because nobody clears it.
 //! The time below a power limit is a count: Intel SDM volume 3B, "RAPL Interfaces", MSR_PKG_PERF_STATUS.
 
+use super::amount::Party;
 use super::books::Books;
 use super::reference::turbo_ratio;
 use crate::interval::Interval;
-use crate::loss::Party;
 use facts::counters::Family;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;

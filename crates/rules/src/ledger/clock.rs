@@ -4,8 +4,8 @@
 //! Feedback"). What MPERF lacks of the time that the CPU was busy is time in which it did not count at all. Without
 //! the counters the chain probe's readings are taken: cycles over wall time, phases without a clock included.
 
+use super::amount::Method;
 use super::evidence::Evidence;
-use crate::loss::Method;
 use facts::counters::Family;
 use facts::probe::ClockReading;
 use facts::{Fact, Hertz, HostView, Missing};
@@ -21,10 +21,31 @@ pub(crate) struct Clock {
     pub(crate) uncertainty: f64,
     /// How it was obtained.
     pub(crate) method: Method,
-    /// From where.
     pub(crate) source: &'static str,
     /// The lowest and the highest reading.
     pub(crate) range: (Hertz, Hertz),
+}
+
+/// The clock that counts as the whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// The frequency of the clock.
+    pub clock: Hertz,
+    /// Who promises it, or that it is the highest one seen.
+    pub source: String,
+    /// Whether it is a turbo ratio limit, which holds for scalar and SSE code.
+    pub is_turbo_ratio: bool,
+}
+
+/// The cores of one package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Activity {
+    pub(crate) n_busy: usize,
+    /// Cores that worked or idled in a shallow state; `None` where idle times by state are not known.
+    pub(crate) n_awake: Option<usize>,
+    /// Whether every CPU did the same all the time, next to nothing or next to nothing else than work: then nothing that
+    /// they did has moved the clock.
+    pub(crate) is_steady: bool,
 }
 
 /// MPERF counts the bus clock and the TSC a crystal: the two differ by less than this.

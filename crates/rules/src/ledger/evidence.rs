@@ -1,9 +1,9 @@
 //! What a ledger is made from.
 
-use super::spun::Spun;
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::interval::Interval;
+use crate::spin::GapBooks;
 use facts::probe::{ClockReading, EventCost, EventCosts};
 use facts::trace::CpuTotals;
 use facts::trace::waits::Wait;
@@ -86,4 +86,13 @@ impl<'a> Evidence<'a> {
         }
         Ok(totals)
     }
+}
+
+/// What a spinner saw on one CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spun {
+    /// How long it watched, in nanoseconds.
+    pub wall_ns: u64,
+    /// Whose the gaps were.
+    pub gaps: GapBooks,
 }

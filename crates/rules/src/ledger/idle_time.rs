@@ -6,9 +6,8 @@
 //! which do count the sleep that goes on (get_cpu_idle_time_us). So /proc/stat checks the first two: a CPU that slept
 //! through an end of the interval shows there, and nowhere else.
 
-use super::amount::Amount;
+use super::amount::{Amount, Method};
 use crate::interval::{Delta, Interval};
-use crate::loss::Method;
 use facts::counters::Family;
 use facts::trace::CpuTotals;
 use facts::{Fact, HostView, Missing, USER_TICK_NS};
@@ -20,7 +19,6 @@ pub(crate) const LOOP_NS: u64 = 20_000;
 /// The time one CPU was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IdleTime {
-    /// How long.
     pub(crate) amount: Amount,
     /// Whether interrupts that came while it slept are in it.
     pub(crate) holds_interrupts: bool,

@@ -6,11 +6,10 @@
 //! those of interrupts that tasks were left for, the measured edge of one is added. Around an idle CPU's interrupts they
 //! are part of its leaving and entering idle states. A device line that several handlers share has an edge for each.
 
-use super::amount::{Amount, part};
+use super::amount::{Amount, Method, part};
 use super::evidence::Evidence;
 use super::run_time::Accounting;
 use crate::interval::Delta;
-use crate::loss::Method;
 use facts::counters::Family;
 use facts::probe::{EventCost, EventCosts};
 use facts::trace::{Cause, CauseTime, CpuTotals};
@@ -36,7 +35,6 @@ pub(crate) struct Interruptions {
     pub(crate) ticks: Fact<Vec<Interruption>>,
     /// Every other interrupt.
     pub(crate) interrupts: Fact<Vec<Interruption>>,
-    /// Softirqs.
     pub(crate) softirqs: Fact<Vec<Interruption>>,
     /// Interrupts that were counted and have no cost: how many, and why. They stay with what they interrupted.
     pub(crate) without_cost: Option<(u64, Missing)>,
@@ -151,7 +149,6 @@ pub(super) enum Kind {
     Tick,
     /// That of other interrupts.
     Interrupt,
-    /// That of softirqs.
     Softirq,
 }
 

@@ -1,18 +1,18 @@
 //! The lines of the ledger: entries of all CPUs, added up by loss and part.
 
-use super::amount::signed;
+use super::amount::{Entry, Method, Party, signed};
 use super::books::Books;
 use super::causes::NOT_VISIBLE;
 use crate::check::Check;
 use crate::finding::Finding;
-use crate::loss::{Entry, Loss, Method, Party};
+use crate::loss::Loss;
 use facts::{CpuSet, Fact, Missing};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// One part of one loss: the sum of its entries over the CPUs.
 pub struct Line {
-    /// What it is.
+    /// The loss that the line belongs to.
     pub loss: &'static Loss,
     /// Which part of it; empty where it is one thing.
     pub part: String,
@@ -40,7 +40,7 @@ pub struct Line {
 /// A finding of the audit that explains a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The check's id.
+    /// The id of the check.
     pub check: &'static str,
     /// The CPUs that have it and have lost something; `None` where it is not a matter of CPUs.
     pub cpus: Option<CpuSet>,

@@ -7,7 +7,7 @@ mod absence;
 pub(crate) mod amount;
 #[cfg(test)]
 mod blindness;
-mod books;
+pub(crate) mod books;
 pub(crate) mod causes;
 pub(crate) mod clock;
 #[cfg(test)]
@@ -27,10 +27,9 @@ mod tests;
 pub(crate) mod work;
 
 pub use books::Books;
-pub use evidence::Evidence;
+pub use clock::Reference;
+pub use evidence::{Evidence, Spun};
 pub use line::{Explanation, Line};
-pub use reference::Reference;
-pub use spun::Spun;
 
 use crate::losses::LOSSES;
 use absence::Absence;
@@ -90,7 +89,7 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
     }
     let shared = Shared::of(evidence);
     let mut books: Vec<Books<'_>> =
-        cpus.iter().map(|cpu| Books::open(evidence, &shared, cpu, wall_ns)).collect();
+        cpus.iter().map(|cpu| books_of(evidence, &shared, cpu, wall_ns)).collect();
     quota::enter(evidence, &mut books);
     reference::enter(evidence, &mut books);
 
@@ -119,6 +118,19 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
         waiting: waiting(evidence),
         notes,
         cpus,
+    }
+}
+
+/// The books of a CPU, from what a spinner saw on it where one ran there.
+fn books_of<'a>(
+    evidence: &'a Evidence<'a>,
+    shared: &Shared<'_>,
+    cpu: u32,
+    wall_ns: u64,
+) -> Books<'a> {
+    match evidence.spun.get(cpu) {
+        Some(spun) => spun::books(evidence, shared, cpu, wall_ns, spun),
+        None => Books::open(evidence, shared, cpu, wall_ns),
     }
 }
 

@@ -1,15 +1,15 @@
 //! What has to be said with a ledger.
 
 use super::absence::Absence;
+use super::amount::Method;
 use super::books::Books;
 use super::causes::NOT_VISIBLE;
 use super::evidence::Evidence;
 use super::line::Line;
 use super::quota;
-use crate::loss::Method;
 use facts::Missing;
 use facts::msr::intel::CLOCK_MODULATION;
-use facts::msr::turbo_ratios::are_for_scalar_code;
+use facts::msr::ratios::are_for_scalar_code;
 use facts::trace::CpuTotals;
 use std::collections::BTreeSet;
 

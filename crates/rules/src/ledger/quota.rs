@@ -13,12 +13,11 @@
 //! larger is taken. The kernel does not record which stops overlapped: all stops together took at least the time of the
 //! longest, and at most the sum.
 
-use super::amount::{Amount, part, share};
+use super::amount::{Amount, Method, part, share};
 use super::books::Books;
 use super::evidence::Evidence;
 use super::idle_time::idle_time;
 use super::tasks::{Owner, TaskTimes, is_asked};
-use crate::loss::Method;
 use facts::counters::Groups;
 use facts::{CpuSet, Fact, Missing};
 use std::cmp::Reverse;

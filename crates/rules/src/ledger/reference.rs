@@ -1,6 +1,6 @@
 //! The clock that counts as the whole, and the cores whose activity it depends on.
 //!
-//! It is the most that the hardware promises for the cores that are active: turbo ratio limits (facts::msr::turbo_ratios), which
+//! It is the most that the hardware promises for the cores that are active: turbo ratio limits (facts::msr::ratios), which
 //! hold for scalar and SSE code, else `cpuinfo_max_freq`, which amd-pstate and acpi-cpufreq make of CPPC's highest
 //! performance. CPPC's own value is not used: with preferred cores it ranks cores and is not a clock
 //! (Documentation/admin-guide/pm/amd-pstate.rst). Where nothing promises a clock, it is the highest that a probe saw.
@@ -11,26 +11,15 @@
 //! whether they are accounted for or not. A CPU whose idle time is unknown counts as one that works.
 
 use super::books::Books;
-use super::clock::{Clock, highest_seen};
+use super::clock::{Activity, Clock, Reference, highest_seen};
 use super::evidence::Evidence;
 use super::idle_time::{idle_time, row_sum};
 use facts::counters::Family;
 use facts::cpu::cpuidle::IdleState;
 use facts::msr::intel::{TURBO_RATIO_LIMIT, TURBO_RATIO_LIMIT1};
-use facts::msr::turbo_ratios::Layout;
+use facts::msr::ratios::Layout;
 use facts::{CpuSet, Hertz, HostView};
 use std::collections::BTreeMap;
-
-/// The clock that counts as the whole.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reference {
-    /// The clock.
-    pub clock: Hertz,
-    /// Who promises it, or that it is the highest one seen.
-    pub source: String,
-    /// Whether it is a turbo ratio limit, which holds for scalar and SSE code.
-    pub is_turbo_ratio: bool,
-}
 
 /// What a measured clock may be above a promised one: rounding of ratios and spread spectrum.
 const CLOSE: f64 = 1.005;
@@ -98,18 +87,6 @@ fn cpufreq(host: &HostView, cpu: u32) -> Option<Reference> {
     let clock = *policy.cpuinfo_max.as_ref().ok()?;
     let source = "cpuinfo_max_freq".to_owned();
     (clock.0 > 0).then_some(Reference { clock, source, is_turbo_ratio: false })
-}
-
-/// The cores of one package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Activity {
-    /// Cores that worked.
-    pub(crate) n_busy: usize,
-    /// Cores that worked or idled in a shallow state; `None` where idle times by state are not known.
-    pub(crate) n_awake: Option<usize>,
-    /// Whether every CPU did the same all the time, next to nothing or next to nothing else than work: then nothing that
-    /// they did has moved the clock.
-    pub(crate) is_steady: bool,
 }
 
 /// What a CPU may do of the other and still do one thing all the time, as a share of the time.

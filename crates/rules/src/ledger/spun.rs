@@ -7,24 +7,14 @@
 //! length to the uncertainty. No event marks the time that a hypervisor took: it is what no event of this guest explains, and
 //! its uncertainty is how far /proc/stat differs.
 
-use super::amount::{Amount, part};
+use super::amount::{Amount, Method, part};
 use super::books::{self, Books, Shared};
 use super::clock;
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Spun};
 use super::interruptions::{Interruption, Interruptions, Kind, kind_of};
 use super::tasks::{Owner, Share, TaskIndex, TaskTimes};
-use crate::loss::Method;
-use crate::spin::{self, GapBooks, NoiseSource};
+use crate::spin::{self, NoiseSource};
 use facts::{Fact, Missing};
-
-/// What a spinner saw on one CPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spun {
-    /// How long it watched, in nanoseconds.
-    pub wall_ns: u64,
-    /// Whose the gaps were.
-    pub gaps: GapBooks,
-}
 
 /// The books of a CPU that was watched, or why it was not.
 pub(super) fn books<'a>(

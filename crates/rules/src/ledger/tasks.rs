@@ -4,10 +4,9 @@
 //! /proc/PID/task/TID/schedstat are taken, each on the CPU that the task last ran on: right for tasks that stay, off
 //! for those that moved, and blind to those that ended.
 
-use super::amount::{part, signed};
+use super::amount::{Entry, Method, part, signed};
 use super::evidence::Evidence;
 use crate::interval::TaskDelta;
-use crate::loss::{Entry, Method};
 use facts::counters::Task;
 use facts::probe::EventCost;
 use facts::system::kernel_config::KernelConfig;
@@ -33,7 +32,6 @@ pub(crate) enum Owner {
 /// What one owner's tasks of one name ran on one CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Share {
-    /// Whose.
     pub(crate) owner: Owner,
     /// The tasks' name.
     pub(crate) name: String,
@@ -70,7 +68,6 @@ pub(crate) struct TaskTimes {
     pub(crate) uncertainty_ns: u64,
     /// How it was obtained.
     pub(crate) method: Method,
-    /// From where.
     pub(crate) source: &'static str,
     /// Why tasks of users are not among them, where they are not.
     pub(crate) without_users: Option<Missing>,

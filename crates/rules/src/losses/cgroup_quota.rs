@@ -3,7 +3,7 @@
 //! Source: Documentation/admin-guide/cgroup-v2.rst, "CPU Interface Files". See `ledger::quota` for how a group's time is
 //! shared among CPUs, which the kernel does not count.
 
-use crate::ledger::Books;
+use crate::ledger::books::Books;
 use crate::loss::{Entry, Kind, Loss, Party};
 use facts::Fact;
 

@@ -3,8 +3,8 @@
 //! See `ledger::idle_time` for the sources, and which is believed when.
 
 use crate::interval::Delta;
-use crate::ledger::Books;
 use crate::ledger::amount::Amount;
+use crate::ledger::books::Books;
 use crate::ledger::idle_time::{LOOP_NS, sleeps, usage};
 use crate::loss::{Entry, Kind, Loss, Method};
 use facts::counters::Family;

@@ -1,6 +1,6 @@
 //! Interrupts, the CPU's own timer ticks apart from others, and softirqs.
 
-use crate::ledger::Books;
+use crate::ledger::books::Books;
 use crate::loss::{Entry, Kind, Loss};
 use facts::Fact;
 

@@ -3,8 +3,8 @@
 //! See `ledger::clock` and `ledger::reference` for the two clocks, `ledger::causes` for what names a cause. A register or
 //! setting is that of the moment when it was read, and may have changed in the interval.
 
-use crate::ledger::Books;
 use crate::ledger::amount::{part, signed};
+use crate::ledger::books::Books;
 use crate::ledger::causes::reasons;
 use crate::ledger::work::work;
 use crate::loss::{Entry, Kind, Loss};

@@ -2,7 +2,7 @@
 //!
 //! Source: Documentation/filesystems/proc.rst, /proc/stat `steal`; the hypervisor reports it.
 
-use crate::ledger::Books;
+use crate::ledger::books::Books;
 use crate::loss::{Entry, Kind, Loss, Party};
 use facts::Fact;
 

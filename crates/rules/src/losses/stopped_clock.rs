@@ -4,8 +4,8 @@
 //! whether MPERF counts while the clock is stopped; where it does, only the register of clock modulation tells a stopped
 //! clock from a slow one.
 
-use crate::ledger::Books;
 use crate::ledger::amount::signed;
+use crate::ledger::books::Books;
 use crate::ledger::causes::NOT_VISIBLE;
 use crate::ledger::tasks::Owner;
 use crate::ledger::work::{Work, work};

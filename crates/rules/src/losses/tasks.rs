@@ -2,7 +2,7 @@
 //!
 //! Sources: sched:sched_switch, /proc/PID/schedstat.
 
-use crate::ledger::Books;
+use crate::ledger::books::Books;
 use crate::ledger::tasks::Owner;
 use crate::loss::{Entry, Kind, Loss, Party};
 use facts::Fact;

@@ -2,8 +2,8 @@
 //!
 //! It is measured like any other line and never what the others leave: so the rest that is unexplained checks them all.
 
-use crate::ledger::Books;
 use crate::ledger::amount::part;
+use crate::ledger::books::Books;
 use crate::ledger::tasks::Owner;
 use crate::ledger::work::work;
 use crate::loss::{Entry, Kind, Loss};

@@ -107,7 +107,7 @@ impl CpuNoise {
         ns as f64 / self.wall_ns.max(1) as f64
     }
 
-    /// Gaps a second.
+    /// How many gaps there were per second.
     pub fn gaps_per_second(&self) -> f64 {
         self.n_gaps as f64 * 1e9 / self.wall_ns.max(1) as f64
     }

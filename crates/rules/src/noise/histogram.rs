@@ -56,7 +56,7 @@ pub struct Bucket {
     pub from_ns: u64,
     /// The shortest length that is too long for it, in nanoseconds; `None` where none is.
     pub below_ns: Option<u64>,
-    /// How many gaps.
+    /// How many gaps fall into the bucket.
     pub count: u64,
     /// How long they lasted together, in nanoseconds.
     pub ns: u64,
@@ -115,7 +115,7 @@ pub struct Percentiles {
     pub p99: u64,
     /// 99.9 %.
     pub p99_9: u64,
-    /// All of them.
+    /// The longest gap; no gap is longer.
     pub longest: u64,
 }
 

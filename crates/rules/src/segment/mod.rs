@@ -5,7 +5,6 @@
 //! up pieces would account for time in which some CPUs were not there.
 
 mod gap;
-mod thinned;
 
 pub use gap::Gap;
 
@@ -16,7 +15,6 @@ use facts::tape::Sample;
 use facts::trace::CpuTotals;
 use facts::{HostView, Missing, PerCpu};
 use std::collections::BTreeMap;
-use thinned::Thinned;
 
 /// Samples in a row without a gap.
 #[derive(Clone, Debug)]
@@ -167,6 +165,48 @@ fn notes(segment: &Segment, measured_ns: u64, gaps: &[Gap], n_seams: usize) -> V
     notes
 }
 
+/// How many readings are kept, at most: more would move no mean and no extreme by what anybody can see.
+const MOST: usize = 1024;
+
+/// Every n-th of the readings that were pushed, n as large as it must be.
+#[derive(Clone, Debug)]
+pub(super) struct Thinned<T> {
+    kept: Vec<T>,
+    /// One of so many readings is kept.
+    every: usize,
+    /// How many are left out before the next.
+    to_skip: usize,
+}
+
+impl<T> Default for Thinned<T> {
+    fn default() -> Thinned<T> {
+        Thinned { kept: Vec::new(), every: 1, to_skip: 0 }
+    }
+}
+
+impl<T> Thinned<T> {
+    pub(super) fn push(&mut self, reading: T) {
+        if self.to_skip > 0 {
+            self.to_skip -= 1;
+            return;
+        }
+        if self.kept.len() == MOST {
+            let mut is_odd = true;
+            self.kept.retain(|_| {
+                is_odd = !is_odd;
+                !is_odd
+            });
+            self.every = self.every.saturating_mul(2);
+        }
+        self.kept.push(reading);
+        self.to_skip = self.every - 1;
+    }
+
+    pub(super) fn kept(&self) -> &[T] {
+        &self.kept
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,5 +278,16 @@ mod tests {
         let traced = longest.finish().unwrap().segment.traced();
         assert_eq!(traced.get(0).unwrap().as_ref().map(|it| it.wall_ns), Ok(10));
         assert!(traced.get(1).unwrap().is_err());
+    }
+
+    #[test]
+    fn few_are_all_kept_and_many_evenly() {
+        let mut thinned = Thinned::default();
+        (0..1000).for_each(|it| thinned.push(it));
+        assert_eq!(thinned.kept().len(), 1000);
+        (1000..10_000).for_each(|it| thinned.push(it));
+        let kept = thinned.kept();
+        assert!((512..=1024).contains(&kept.len()));
+        assert!(kept.windows(2).all(|pair| pair[1] - pair[0] == 16), "{kept:?}");
     }
 }

@@ -16,7 +16,6 @@ pub(super) const LOOKS_AT: Subjects = Subjects::of(&[Subject::Policies, Subject:
 
 /// One file of one cpufreq policy.
 pub(super) struct PolicyFile<'a> {
-    /// Its path.
     path: &'a str,
     /// What it holds.
     pub(super) text: &'a str,

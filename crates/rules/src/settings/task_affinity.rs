@@ -159,7 +159,6 @@ fn is_meant(process: &Process, who: &str) -> bool {
     who == process.pid.to_string() || (kept == process.name && value::whole(who).is_none())
 }
 
-/// One task.
 struct Task {
     /// Its own number, name and start.
     process: Process,

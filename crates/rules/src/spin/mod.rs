@@ -36,9 +36,9 @@ pub enum NoiseSource {
     Nobody,
     /// The hypervisor: the guest's kernel has nothing to show for the time.
     Hypervisor,
-    /// System management mode.
+    /// Firmware in system management mode (SMM).
     Firmware,
-    /// Nothing explains it.
+    /// No event explains the gap.
     Unexplained,
 }
 

@@ -1,13 +1,60 @@
-//! One cell of the table: what a column says of a row.
+//! One column of the table, and one cell: what a column says of a row.
 
-use super::{Column, Machine, Row};
-use crate::metric::{Summary, Values};
-use facts::{CpuSet, Fact, Missing};
+use super::{Machine, Row};
+use crate::metric::{Kind, Metric, Series, Summary, Unit, Values};
+use facts::{CpuSet, Fact, Missing, Why};
+
+/// One metric, or one part of it.
+#[derive(Clone)]
+pub struct Column {
+    /// The metric whose values the column shows.
+    pub metric: &'static Metric,
+    /// The values, or why there are none.
+    pub series: Fact<Series>,
+}
+
+impl Column {
+    /// Which part of the metric it is; empty where that is one thing.
+    pub fn part(&self) -> &str {
+        self.series.as_ref().map_or("", |it| &it.part)
+    }
+
+    /// Why there is no value in it and will be none; nothing where there is one or may be in the next interval, as
+    /// the busy clock of a CPU that was idle.
+    pub fn missing(&self) -> Option<&Missing> {
+        let values = match &self.series {
+            Err(missing) => return Some(missing),
+            Ok(series) => &series.values,
+        };
+        match values {
+            Values::Host(fact) => fact.as_ref().err().filter(|it| is_lasting(it)),
+            _ => {
+                let facts = values.rows()?;
+                let is_hopeless = |fact: &Fact<f64>| fact.as_ref().is_err_and(is_lasting);
+                facts.iter().all(|(_, it)| is_hopeless(it)).then(|| facts.missing()).flatten()
+            }
+        }
+    }
+}
+
+/// Whether a reason is that of the host, and not of one interval.
+fn is_lasting(missing: &Missing) -> bool {
+    match missing.why {
+        Why::Hidden(_) | Why::Absent | Why::Denied | Why::NotCollected => true,
+        Why::NotHere(_) | Why::Failed(_) | Why::Malformed { .. } => false,
+    }
+}
+
+/// Whether the sum of a metric's parts means something. Domains of power contain one another: `package-0/core` is in
+/// `package-0`.
+pub fn parts_add_up(metric: &Metric) -> bool {
+    metric.kind == Kind::Sum && metric.unit != Unit::Watts
+}
 
 /// What stands where a row and a column meet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// A value.
+    /// The value is known.
     Known {
         /// In the metric's unit.
         value: f64,
@@ -112,7 +159,6 @@ pub(super) fn sum(cells: impl Iterator<Item = Cell>) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{Metric, Series};
     use crate::metrics;
     use facts::PerCpu;
 

@@ -3,26 +3,22 @@
 //! The screen, the plain table and JSON are three ways to print the same [`Reading`].
 
 mod cell;
+mod cell_text;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
-mod number;
 mod probe;
 mod reading;
-mod reason;
 mod row;
 mod shares;
 mod shown;
-mod view;
 
-pub use cell::Cell;
-pub use number::number;
+pub use cell::{Cell, Column, parts_add_up};
+pub use cell_text::{number, reason, remedy, text};
 pub use probe::{METRIC as PROBE, Probing, due};
-pub use reading::{Column, Reading};
-pub use reason::{reason, remedy, text};
+pub use reading::{Reading, View};
 pub use row::{Machine, Row};
 pub use shares::{Share, Shares};
-pub use shown::{Expanded, Part, Shown, parts_add_up, see_parts, shown_columns};
-pub use view::View;
+pub use shown::{Expanded, Part, Shown, see_parts, shown_columns};
 
 use crate::metric::Metric;
 

@@ -1,12 +1,13 @@
-//! What one interval showed.
+//! What is made of each interval, and what one showed.
 
-use super::{Shares, View, parts_add_up, probe};
+use super::{Column, Shares, parts_add_up, probe};
 use crate::interval::Interval;
 use crate::metric::{Metric, Series, Unit, Values};
+use crate::metrics::METRICS;
 use facts::counters::Moment;
 use facts::probe::ClockReading;
 use facts::tape::Sample;
-use facts::{CpuSet, Fact, HostView, Missing, PerCpu, Why};
+use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
 use std::time::Duration;
 
 /// The values of every metric over one interval.
@@ -28,15 +29,6 @@ pub struct Reading {
     pub took: Option<Duration>,
     /// What has to be said with it: that it came late, that the machine slept.
     pub notes: Vec<String>,
-}
-
-/// One metric, or one part of it.
-#[derive(Clone)]
-pub struct Column {
-    /// The metric.
-    pub metric: &'static Metric,
-    /// The values, or why there are none.
-    pub series: Fact<Series>,
 }
 
 impl Reading {
@@ -108,34 +100,29 @@ fn columns(metric: &'static Metric, interval: &Interval) -> Vec<Column> {
     }
 }
 
-impl Column {
-    /// Which part of the metric it is; empty where that is one thing.
-    pub fn part(&self) -> &str {
-        self.series.as_ref().map_or("", |it| &it.part)
-    }
-
-    /// Why there is no value in it and will be none; nothing where there is one or may be in the next interval, as
-    /// the busy clock of a CPU that was idle.
-    pub fn missing(&self) -> Option<&Missing> {
-        let values = match &self.series {
-            Err(missing) => return Some(missing),
-            Ok(series) => &series.values,
-        };
-        match values {
-            Values::Host(fact) => fact.as_ref().err().filter(|it| is_lasting(it)),
-            _ => {
-                let facts = values.rows()?;
-                let is_hopeless = |fact: &Fact<f64>| fact.as_ref().is_err_and(is_lasting);
-                facts.iter().all(|(_, it)| is_hopeless(it)).then(|| facts.missing()).flatten()
-            }
-        }
-    }
+/// What is made of two samples, and so what they have to hold.
+#[derive(Clone)]
+pub struct View {
+    /// The metrics, each once, in the order of [`METRICS`].
+    pub metrics: Vec<&'static Metric>,
+    /// Whether the clock is probed where no counter shows it.
+    pub clock_probe: bool,
+    /// The process that observes, whose own time is a line of the ledger; `None` where no ledger is made.
+    pub ledger: Option<u32>,
 }
 
-/// Whether a reason is that of the host, and not of one interval.
-fn is_lasting(missing: &Missing) -> bool {
-    match missing.why {
-        Why::Hidden(_) | Why::Absent | Why::Denied | Why::NotCollected => true,
-        Why::NotHere(_) | Why::Failed(_) | Why::Malformed { .. } => false,
+impl View {
+    /// Every metric, and a ledger by the process `observer`.
+    pub fn everything(observer: u32) -> View {
+        View { metrics: METRICS.to_vec(), clock_probe: true, ledger: Some(observer) }
+    }
+
+    /// Every metric that `is_wanted`, and no ledger.
+    pub fn of_metrics(is_wanted: impl Fn(&Metric) -> bool) -> View {
+        View {
+            metrics: METRICS.iter().copied().filter(|it| is_wanted(it)).collect(),
+            clock_probe: is_wanted(&probe::METRIC),
+            ledger: None,
+        }
     }
 }

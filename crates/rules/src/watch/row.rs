@@ -5,7 +5,7 @@ use facts::{CpuSet, HostView};
 /// What a row of the table is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Row {
-    /// The whole machine.
+    /// The row of the whole machine.
     Host,
     /// The package at this place, counted from the one with the lowest CPU.
     Package(u32),

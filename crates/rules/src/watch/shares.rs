@@ -19,7 +19,7 @@ pub struct Shares {
     pub notes: Vec<String>,
 }
 
-/// One line.
+/// A line of the ledger as a share of the time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
     /// The id of the loss.

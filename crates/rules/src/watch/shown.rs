@@ -1,14 +1,14 @@
 //! Which columns a table shows: a metric's parts side by side, or as one sum.
 
-use super::cell::{self, Cell, cell};
+use super::cell::{self, Cell, cell, parts_add_up};
 use super::{Column, Machine, Reading, Row};
-use crate::metric::{Kind, Metric, Unit};
+use crate::metric::Metric;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// One column of the table.
 pub struct Shown<'a> {
-    /// The metric.
+    /// The metric that the column shows.
     pub metric: &'static Metric,
     /// Which part of it.
     pub part: Part,
@@ -131,12 +131,6 @@ pub fn see_parts(expanded: &mut Expanded, reading: &Reading) {
             parts.push(part.to_owned());
         }
     }
-}
-
-/// Whether the sum of a metric's parts means something. Domains of power contain one another: `package-0/core` is in
-/// `package-0`.
-pub fn parts_add_up(metric: &Metric) -> bool {
-    metric.kind == Kind::Sum && metric.unit != Unit::Watts
 }
 
 #[cfg(test)]

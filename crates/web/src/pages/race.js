@@ -2,7 +2,7 @@
 // @ts-check
 
 import { look, offer, results, usual } from "./choice.js";
-import { Contest, kindsOf } from "./contest.js";
+import { RaceChart, kindsOf } from "./race_chart.js";
 import { byId, make, setText } from "./dom.js";
 import { exportCsv, exportPng } from "./export.js";
 import { Nodes } from "./nodes.js";
@@ -22,8 +22,8 @@ const main = byId("main");
 const state = {
   /** @type {Nodes | null} */
   nodes: null,
-  /** @type {Contest[]} */
-  contests: [],
+  /** @type {RaceChart[]} */
+  raceCharts: [],
   isOverlaid: false,
   /** @type {number | null} */
   cursor: null,
@@ -34,7 +34,7 @@ const state = {
 };
 const view = new View(() => state.nodes?.extent() ?? { from: 0, to: 0 });
 
-/** @type {import("./contest.js").Desk} */
+/** @type {import("./race_chart.js").Desk} */
 const desk = {
   frame: () => {
     const [range, limit] = [view.current(), view.limit()];
@@ -65,7 +65,7 @@ function draw() {
   const { nodes } = state;
   if (nodes === null) return;
   const frame = desk.frame();
-  for (const contest of state.contests) contest.draw(frame);
+  for (const raceChart of state.raceCharts) raceChart.draw(frame);
   listMarks(nodes, frame.limit);
   const { from, to } = frame.range;
   const dropped = nodes.dropped();
@@ -102,9 +102,9 @@ function begin(race) {
   if (state.nodes !== null) return;
   const nodes = new Nodes(race);
   state.nodes = nodes;
-  state.contests = kindsOf(nodes).map((kind) => new Contest(nodes, kind, desk));
-  for (const contest of state.contests) contest.layOut(state.isOverlaid);
-  byId("charts").replaceChildren(...state.contests.map((it) => it.element));
+  state.raceCharts = kindsOf(nodes).map((kind) => new RaceChart(nodes, kind, desk));
+  for (const raceChart of state.raceCharts) raceChart.layOut(state.isOverlaid);
+  byId("charts").replaceChildren(...state.raceCharts.map((it) => it.element));
   const names = nodes.all.map(({ name, model }) => (model === null ? name : `${name} (${model})`));
   setText(byId("about"), `${nodes.id}, began ${nodes.began}: ${names.join(", ")}`);
   byId("tools").hidden = false;
@@ -148,7 +148,7 @@ function listen() {
   byId("layout").addEventListener("click", () => {
     state.isOverlaid = !state.isOverlaid;
     setText(byId("layout"), state.isOverlaid ? "Side by side" : "Overlay nodes");
-    for (const contest of state.contests) contest.layOut(state.isOverlaid);
+    for (const raceChart of state.raceCharts) raceChart.layOut(state.isOverlaid);
     desk.redraw();
   });
   for (const [id, act] of Object.entries(ZOOMS)) byId(id).addEventListener("click", () => zoom(act));
@@ -161,7 +161,7 @@ function listen() {
     zoom(ZOOMS[id]);
   });
   byId("export-png").addEventListener("click", () => {
-    const rows = state.contests.map(({ kind, lanes }) => ({ title: kind.title, charts: lanes }));
+    const rows = state.raceCharts.map(({ kind, panels }) => ({ title: kind.title, charts: panels }));
     exportPng(fileName(), byId("about").textContent, rows);
   });
   byId("export-csv").addEventListener("click", () => exportCsv(fileName(), state.nodes?.rows() ?? []));

@@ -5,7 +5,7 @@ use super::*;
 use crate::answer::Refusal;
 use crate::gate::{Gate, guard};
 use crate::limits::{Share, Streams};
-use crate::{Limits, events};
+use crate::{Limits, answer};
 use axum::Extension;
 use axum::response::Response;
 use axum::routing::get;
@@ -48,7 +48,7 @@ async fn stream(
         tokio::time::sleep(Duration::from_millis(10)).await;
         Some(("data: 1\n\n".to_owned(), held))
     });
-    Ok(events::response(texts))
+    Ok(answer::response(texts))
 }
 
 impl Server {

@@ -1,8 +1,10 @@
-//! What a management controller answers.
+//! What a management controller answers; commands are those of IPMI 2.0, appendix G.
 
 use super::power::BoardPower;
 use super::records::Sensor;
-use super::wire::Request;
+use super::wire::{
+    DONE, INVALID_COMMAND, NOT_PRESENT, OUT_OF_RANGE, RESERVATION_LOST, Request, WRONG_LENGTH,
+};
 use std::time::Duration;
 
 /// What it knows from one question to the next.
@@ -56,14 +58,6 @@ pub(super) struct Answer {
     /// Whether it has events to be fetched: the interface says so to the machine.
     pub(super) has_events: bool,
 }
-
-// Completion codes and commands are those of IPMI 2.0, table 5-2 and appendix G.
-const DONE: u8 = 0;
-pub(super) const INVALID_COMMAND: u8 = 0xc1;
-const RESERVATION_LOST: u8 = 0xc5;
-pub(super) const WRONG_LENGTH: u8 = 0xc7;
-const OUT_OF_RANGE: u8 = 0xc9;
-const NOT_PRESENT: u8 = 0xcb;
 
 /// Its maker's function, by which tests tell it what to do.
 const MAKER: u8 = 0x30;
@@ -153,7 +147,7 @@ impl Controller {
             (0x2c, command) => {
                 self.power.answer(command, asked).map(|data| [&[DONE], &data[..]].concat())
             }
-            (MAKER, command) => self.told(command, asked),
+            (MAKER, command) => self.command(command, asked),
             _ => Err(INVALID_COMMAND),
         }
     }
@@ -195,7 +189,7 @@ impl Controller {
     }
 
     /// What a test wants of it.
-    fn told(&mut self, command: u8, asked: &[u8]) -> Result<Vec<u8>, u8> {
+    fn command(&mut self, command: u8, asked: &[u8]) -> Result<Vec<u8>, u8> {
         match (command, asked) {
             // The next answers are wrong in that way.
             (1, &[fault, count]) => {
@@ -321,7 +315,7 @@ mod tests {
         let last = [0, 0, 0xff, 0xff, 0, 0xff];
         assert_eq!(controller.logged(&last), Err(NOT_PRESENT));
         for _ in 0..2 {
-            controller.told(4, &[]).unwrap();
+            controller.command(4, &[]).unwrap();
         }
         assert_eq!(controller.logged(&last).unwrap()[..4], [DONE, 0xff, 0xff, 2]);
         assert_eq!(controller.logged(&[0, 0, 1, 0, 0, 0xff]).unwrap()[..4], [DONE, 2, 0, 1]);
@@ -330,10 +324,10 @@ mod tests {
     #[test]
     fn a_fault_is_over_after_as_many_answers_as_it_was_meant_for() {
         let mut controller = Controller::new();
-        controller.told(1, &[2, 2]).unwrap();
+        controller.command(1, &[2, 2]).unwrap();
         let faults: Vec<_> = (0..3).map(|_| controller.next_fault()).collect();
         assert_eq!(faults, [Some(Fault::Short), Some(Fault::Short), None]);
-        assert_eq!(controller.told(1, &[9, 1]), Err(OUT_OF_RANGE));
+        assert_eq!(controller.command(1, &[9, 1]), Err(OUT_OF_RANGE));
     }
 
     #[test]

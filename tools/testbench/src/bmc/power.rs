@@ -2,7 +2,7 @@
 //!
 //! Source: DCMI specification 1.5, sections 6.1.1, 6.6.1 and 6.6.2. The limit is only told: nobody keeps it here.
 
-use super::controller::{INVALID_COMMAND, WRONG_LENGTH};
+use super::wire::{INVALID_COMMAND, WRONG_LENGTH};
 
 /// What the board draws and may draw, in watts.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ mod tests {
             Ok(data) => [&[0], &data[..]].concat(),
             Err(code) => vec![code],
         };
-        question.told(&data)
+        question.parse(&data)
     }
 
     #[test]

@@ -16,6 +16,14 @@ const ANSWER: u8 = 1 << 2;
 /// The command that states the protocol's version, first on either side, and that version.
 const VERSION: [u8; 2] = [0xff, 1];
 
+// Completion codes of IPMI 2.0, table 5-2.
+pub(super) const DONE: u8 = 0;
+pub(super) const INVALID_COMMAND: u8 = 0xc1;
+pub(super) const RESERVATION_LOST: u8 = 0xc5;
+pub(super) const WRONG_LENGTH: u8 = 0xc7;
+pub(super) const OUT_OF_RANGE: u8 = 0xc9;
+pub(super) const NOT_PRESENT: u8 = 0xcb;
+
 /// What arrives in a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Frame {

@@ -2,9 +2,8 @@
 //! again.
 
 mod events;
-mod rounds;
 
-pub use rounds::{Heard, Rounds};
+pub use events::{Heard, Rounds};
 
 use crate::clock::since_1970_ns;
 use anyhow::Result;
@@ -94,7 +93,6 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Who is asked.
     fn board(&self) -> Board<'_> {
         Board { name: &self.name, origin: &self.sensors.origin }
     }

@@ -17,10 +17,10 @@ use rules::ceiling::Ceiling;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What is measured.
+/// What a client measures: the test, its message sizes, and how they are sent.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What, and how.
+    /// The test and its transport, as the server is told.
     pub task: Task,
     /// How much of each size.
     pub amount: Amount,
@@ -39,9 +39,9 @@ pub struct Plan {
 pub enum ZeroCopy {
     /// Where two short trials before a size say that it moves faster so.
     Auto,
-    /// Always.
+    /// Every message is sent without a copy.
     On,
-    /// Never.
+    /// Every message is copied by a write(2).
     Off,
 }
 

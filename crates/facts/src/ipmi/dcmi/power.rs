@@ -83,7 +83,7 @@ impl fmt::Display for ExceptionAction {
 /// The power of the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PowerReading {
-    /// Now.
+    /// What the board draws at this moment.
     pub current: Microwatts,
     /// The minimum over the period.
     pub minimum: Microwatts,

@@ -5,9 +5,6 @@
 //! gets a suffix: with the name "Temp", a count of 3 and an offset of 5 they are Temp 5, Temp 6 and Temp 7; with
 //! letters and an offset of 26 they are Temp AA, Temp AB and Temp AC.
 
-use super::Sensor;
-use crate::Expected;
-
 /// The name, without anything after a NUL and without white space around it. A name that the end of the record cuts
 /// off is shorter. Control characters become question marks.
 pub(super) fn parse(type_and_length: u8, bytes: &[u8]) -> String {
@@ -58,11 +55,12 @@ fn packed(bytes: &[u8], bits: usize, count: usize) -> impl Iterator<Item = u8> {
 /// How sensors share a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sharing {
-    count: u8,
+    /// How many; below 2 where none is shared.
+    pub(super) count: u8,
     has_letters: bool,
     offset: u8,
     /// Whether each sensor has its own entity instance.
-    has_instances: bool,
+    pub(super) has_instances: bool,
 }
 
 impl Sharing {
@@ -76,26 +74,10 @@ impl Sharing {
         }
     }
 
-    /// All sensors of the record, given the first one.
-    pub(super) fn sensors(self, first: Sensor) -> Result<Vec<Sensor>, Expected> {
-        if self.count < 2 {
-            return Ok(vec![first]);
-        }
-        (0..self.count).map(|index| self.sensor(&first, index)).collect()
-    }
-
-    fn sensor(self, first: &Sensor, index: u8) -> Result<Sensor, Expected> {
-        let number = first.number.checked_add(index);
-        let mut sensor = first.clone();
-        sensor.number = number.ok_or(Expected("sensors that share a record up to number 255"))?;
-        if self.has_instances {
-            // Seven bits, as in the record.
-            sensor.entity.instance = sensor.entity.instance.wrapping_add(index) & 0x7f;
-        }
+    /// What tells a sensor of the record from the others, by how many come before it.
+    pub(super) fn suffix(self, index: u8) -> String {
         let position = self.offset.saturating_add(index);
-        let suffix = if self.has_letters { letters(position) } else { position.to_string() };
-        sensor.name = format!("{} {suffix}", first.name).trim_start().to_owned();
-        Ok(sensor)
+        if self.has_letters { letters(position) } else { position.to_string() }
     }
 }
 
@@ -112,6 +94,7 @@ mod tests {
     use super::super::SensorRecord;
     use super::super::samples::QEMU_WATCHDOG;
     use super::*;
+    use crate::Expected;
     use proptest::collection::vec;
     use proptest::prelude::*;
 

@@ -41,7 +41,7 @@ impl Reading {
     }
 
     /// The states, where the reading is valid.
-    pub fn told(&self) -> Option<States> {
+    pub fn valid_states(&self) -> Option<States> {
         self.states.filter(|_| self.current().is_some())
     }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::Expected;
 use crate::ipmi::RecordHeader;
 
-/// A record.
+/// A sensor data record (SDR): full, compact, or of another type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SensorRecord {
     /// A sensor that may have numeric readings.
@@ -23,7 +23,7 @@ pub enum SensorRecord {
     Other(u8),
 }
 
-/// A sensor.
+/// A sensor as its record describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensor {
     /// The number of its record.
@@ -36,7 +36,7 @@ pub struct Sensor {
     pub name: String,
     /// The entity that it belongs to.
     pub entity: Entity,
-    /// What it monitors.
+    /// What it measures, such as a temperature or a voltage.
     pub sensor_type: SensorType,
     /// The kind of its readings.
     pub reading_type: ReadingType,
@@ -53,7 +53,7 @@ pub struct Sensor {
 pub struct Entity {
     /// The entity ID: 03h is a processor, 07h the system board (section 43.14).
     pub kind: u8,
-    /// The entity instance.
+    /// Which of several entities of the same kind, such as the second processor.
     pub instance: u8,
     /// Whether it is a logical container of several parts.
     pub is_logical: bool,
@@ -80,7 +80,8 @@ impl Sensor {
     /// The thresholds that the reading has crossed. `None` for a sensor without thresholds, and where the reading has
     /// no states.
     pub fn passed(&self, reading: &Reading) -> Option<ThresholdSet> {
-        let states = reading.told().filter(|_| self.reading_type == ReadingType::Threshold)?;
+        let states =
+            reading.valid_states().filter(|_| self.reading_type == ReadingType::Threshold)?;
         Some(states.thresholds())
     }
 
@@ -94,7 +95,7 @@ impl Sensor {
             Some(words) => words.to_owned(),
             None => format!("state {offset}"),
         };
-        Some(reading.told()?.offsets().map(words).collect())
+        Some(reading.valid_states()?.offsets().map(words).collect())
     }
 }
 
@@ -151,7 +152,24 @@ fn compact(record: u16, bytes: &[u8]) -> Result<Vec<Sensor>, Expected> {
     let (&[first, second, _, _, _, _, _, _], rest) = rest.split_first_chunk::<8>().ok_or(SHORT)?;
     let (&type_and_length, name) = rest.split_first().ok_or(SHORT)?;
     let sensor = sensor(record, common, names::parse(type_and_length, name));
-    Sharing::parse([first, second]).sensors(sensor)
+    let sharing = Sharing::parse([first, second]);
+    if sharing.count < 2 {
+        return Ok(vec![sensor]);
+    }
+    (0..sharing.count).map(|index| shared(&sensor, sharing, index)).collect()
+}
+
+/// One of the sensors that share the record of the first one.
+fn shared(first: &Sensor, sharing: Sharing, index: u8) -> Result<Sensor, Expected> {
+    let number = first.number.checked_add(index);
+    let mut sensor = first.clone();
+    sensor.number = number.ok_or(Expected("sensors that share a record up to number 255"))?;
+    if sharing.has_instances {
+        // Seven bits, as in the record.
+        sensor.entity.instance = sensor.entity.instance.wrapping_add(index) & 0x7f;
+    }
+    sensor.name = format!("{} {}", first.name, sharing.suffix(index)).trim_start().to_owned();
+    Ok(sensor)
 }
 
 fn sensor(record: u16, common: &[u8; COMMON], name: String) -> Sensor {

@@ -28,7 +28,7 @@ pub struct Curve {
 /// The results by kind of test.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figures {
-    /// Throughput.
+    /// Bandwidths, one for each message size.
     Bandwidth(Vec<Bandwidth>),
     /// Latency of one message.
     Latency(Vec<Latency>),
@@ -37,7 +37,7 @@ pub enum Figures {
 /// The bandwidth of one message size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bandwidth {
-    /// The message size.
+    /// The message size, in bytes.
     pub message: Bytes,
     /// The number of messages.
     pub iterations: Option<u64>,
@@ -56,13 +56,13 @@ pub struct MessagesPerSecond(pub u64);
 /// The latency of one message size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// The message size.
+    /// The message size, in bytes.
     pub message: Bytes,
     /// The number of messages.
     pub iterations: Option<u64>,
-    /// The minimum.
+    /// The shortest time, where the table has it.
     pub min: Option<Duration>,
-    /// The maximum.
+    /// The longest time, where the table has it.
     pub max: Option<Duration>,
     /// The median, or the mean where it is missing.
     pub typical: Duration,
@@ -70,9 +70,9 @@ pub struct Latency {
     pub percentile_99: Option<Duration>,
     /// The 99.9th percentile.
     pub percentile_999: Option<Duration>,
-    /// The mean.
+    /// The mean of all times, where the table has it.
     pub mean: Option<Duration>,
-    /// The standard deviation.
+    /// The standard deviation of the times, where the table has it.
     pub deviation: Option<Duration>,
 }
 

@@ -14,7 +14,7 @@ use engine::change::trial::Proof;
 use engine::results_folder::kept_in;
 use engine::secret;
 use facts::quantity;
-use rules::applied::Applied;
+use rules::plan::Applied;
 use std::process::ExitCode;
 use std::time::Duration;
 

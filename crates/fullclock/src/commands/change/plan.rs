@@ -6,7 +6,7 @@ use crate::output;
 use anyhow::Result;
 use clap::Args;
 use engine::change::requested::{asked, planned};
-use host::{Answered, Once};
+use host::{Answered, CachedSource};
 use rules::plan::Plan;
 use std::process::ExitCode;
 
@@ -32,8 +32,8 @@ pub(crate) fn run(arguments: &Arguments, options: &PlanArguments) -> Result<Exit
 /// The plan for the host that the options name, printed.
 pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Plan> {
     let (source, name) = crate::commands::open(arguments)?;
-    let once = Once::new(&*source);
-    let answered = Answered::new(&once);
+    let cached = CachedSource::new(&*source);
+    let answered = Answered::new(&cached);
     let named = named(options);
     let (requests, host) = asked(&answered, named)?;
     let plan = planned(&answered, &host, &requests, named);

@@ -115,7 +115,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
 
 fn ended(arguments: &Arguments, ran: Option<Ran>) -> Result<ExitCode> {
     match ran {
-        Some(ran) => end(arguments, ran, &|study| study::words(arguments, study)),
+        Some(ran) => end(arguments, ran, &|study| study::report_text(arguments, study)),
         None => Ok(ExitCode::SUCCESS),
     }
 }
@@ -157,7 +157,7 @@ fn task(options: &ExperimentArguments) -> Task<'_> {
 pub(super) fn report(arguments: &Arguments, options: &ReportArguments) -> Result<ExitCode> {
     let (record, folder) = engine::experiment::read(&options.study)?;
     let to = options.to.as_deref().unwrap_or(&folder);
-    study::report(arguments, &record, to, &|it| study::words(arguments, it))?;
+    study::report(arguments, &record, to, &|it| study::report_text(arguments, it))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -89,7 +89,7 @@ fn note_resume(arguments: &Arguments, record: &Record) {
 }
 
 /// What the trials of a study say.
-pub(super) fn words(arguments: &Arguments, study: &Study<'_>) -> Result<String> {
+pub(super) fn report_text(arguments: &Arguments, study: &Study<'_>) -> Result<String> {
     Ok(if arguments.output.json {
         report::experiment::json(study)?
     } else {

@@ -20,7 +20,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// What the drawing thread is told.
-enum Told {
+enum ScreenInput {
     /// By the terminal.
     Event(Event),
     /// By the thread that has the readings.
@@ -109,18 +109,18 @@ pub(super) fn replay(arguments: &Arguments, path: &Path, replay: Replay) -> Resu
 }
 
 /// Tells the thread that draws when its owner has ended, be it by a panic: nothing would come any more.
-struct Farewell(Sender<Told>);
+struct Farewell(Sender<ScreenInput>);
 
 impl Drop for Farewell {
     fn drop(&mut self) {
         // Nobody listens where the screen has been left first.
-        self.0.send(Told::Ended).ok();
+        self.0.send(ScreenInput::Ended).ok();
     }
 }
 
 /// Sends news to the thread that draws; false once it does not listen any more.
-fn news_to(tell: Sender<Told>) -> impl FnMut(News) -> bool + Send {
-    move |news| tell.send(Told::News(news)).is_ok()
+fn news_to(tell: Sender<ScreenInput>) -> impl FnMut(News) -> bool + Send {
+    move |news| tell.send(ScreenInput::News(news)).is_ok()
 }
 
 fn state(arguments: &Arguments, machine: Machine, feed: Feed) -> Result<State> {
@@ -131,14 +131,14 @@ fn state(arguments: &Arguments, machine: Machine, feed: Feed) -> Result<State> {
 }
 
 /// Starts a thread that waits for keys. It ends with the program.
-fn listen(tell: Sender<Told>) -> Result<()> {
+fn listen(tell: Sender<ScreenInput>) -> Result<()> {
     thread("keys", move || {
         loop {
             let telling = match event::read() {
-                Ok(event) => Told::Event(event),
-                Err(error) => Told::Failed(error),
+                Ok(event) => ScreenInput::Event(event),
+                Err(error) => ScreenInput::Failed(error),
             };
-            let is_last = matches!(telling, Told::Failed(_));
+            let is_last = matches!(telling, ScreenInput::Failed(_));
             if tell.send(telling).is_err() || is_last {
                 return Ok(());
             }
@@ -152,7 +152,7 @@ fn thread(
     work: impl FnOnce() -> Result<()> + Send + 'static,
 ) -> Result<JoinHandle<Result<()>>> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.map_err(|error| anyhow!(host::thread::refusal(&error)))
+    thread.map_err(|error| anyhow!(host::process::thread_refusal(&error)))
 }
 
 /// A screen, and the command and threads that run while it is shown.
@@ -169,8 +169,8 @@ impl Session {
     fn run(
         mut self,
         state: State,
-        tell: Sender<Told>,
-        told: &Receiver<Told>,
+        tell: Sender<ScreenInput>,
+        told: &Receiver<ScreenInput>,
     ) -> (Result<()>, Option<Workload>) {
         let shown = self.show(state, tell, told);
         let stopped = self.workload.as_mut().map_or(Ok(()), |it| it.stop(&self.interrupt));
@@ -178,7 +178,12 @@ impl Session {
     }
 
     /// Draws whenever something has happened, until the end.
-    fn show(&mut self, mut state: State, tell: Sender<Told>, told: &Receiver<Told>) -> Result<()> {
+    fn show(
+        &mut self,
+        mut state: State,
+        tell: Sender<ScreenInput>,
+        told: &Receiver<ScreenInput>,
+    ) -> Result<()> {
         let mut screen = Screen::open().context("cannot take the terminal over")?;
         listen(tell)?;
         screen.draw(&state).context("cannot draw")?;
@@ -204,14 +209,16 @@ impl Session {
         Ok(())
     }
 
-    fn take(state: &mut State, telling: Told) -> Result<Effect> {
+    fn take(state: &mut State, telling: ScreenInput) -> Result<Effect> {
         let message = match telling {
-            Told::Failed(error) => return Err(error).context("cannot read from the terminal"),
-            Told::News(News::Reading(reading)) => Some(Message::Reading(reading)),
-            Told::News(News::Feed(feed)) => Some(Message::Feed(feed)),
-            Told::News(News::Notice(text)) => Some(Message::Notice(text)),
-            Told::Event(event) => message(&event, state.is_typing()),
-            Told::Ended => Some(Message::Quit),
+            ScreenInput::Failed(error) => {
+                return Err(error).context("cannot read from the terminal");
+            }
+            ScreenInput::News(News::Reading(reading)) => Some(Message::Reading(reading)),
+            ScreenInput::News(News::Feed(feed)) => Some(Message::Feed(feed)),
+            ScreenInput::News(News::Notice(text)) => Some(Message::Notice(text)),
+            ScreenInput::Event(event) => message(&event, state.is_typing()),
+            ScreenInput::Ended => Some(Message::Quit),
         };
         Ok(message.map_or(Effect::None, |it| state.update(it)))
     }

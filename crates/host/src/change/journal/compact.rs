@@ -4,7 +4,6 @@
 use facts::change::{Aim, Group, Target, Write};
 use serde::{Deserialize, Serialize};
 
-/// A group, compact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::change) struct Compact {
     setting: String,

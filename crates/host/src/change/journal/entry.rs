@@ -21,7 +21,6 @@ const BEFORE_BODY: &[u8] = b",\"body\":";
 pub(in crate::change) enum Step {
     /// The first line of every journal.
     Journal { version: u32 },
-    /// A change begins.
     Begun {
         change: String,
         milliseconds: u64,

@@ -63,7 +63,7 @@ impl Journal {
         }
     }
 
-    /// Where it is.
+    /// The state folder that the journal is in.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -73,7 +73,7 @@ impl Journal {
         &self.history.changes
     }
 
-    /// One change.
+    /// The change with this number; `12` finds `0012`.
     pub fn change(&self, id: &str) -> Result<&Recorded, JournalError> {
         let place = self.history.place(id).and_then(|it| self.history.changes.get(it));
         place.ok_or_else(|| JournalError::NoSuchChange { id: id.to_owned() })

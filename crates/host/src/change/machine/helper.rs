@@ -66,7 +66,7 @@ impl Helper {
         let child =
             command.spawn().map_err(|error| refused(format!("cannot be started: {error}")))?;
         let mut start = Helper { child, started: 0, note: None };
-        start.said("ready").map_err(refused)?;
+        start.expect_line("ready").map_err(refused)?;
         let started = started(start.pid());
         start.started = started.ok_or_else(|| refused("it ended at once".to_owned()))?;
         Ok(start)
@@ -90,11 +90,11 @@ impl Helper {
     pub(in crate::change) fn asked(&mut self, words: &[u8], answer: &str) -> Result<(), String> {
         // One that has ended cannot be told anything. It answers nothing either, and is reaped.
         let _told = self.child.stdin.as_mut().map(|it| it.write_all(words));
-        self.said(answer)
+        self.expect_line(answer)
     }
 
     /// Waits for a line that begins with `word`. Error: what it said instead.
-    fn said(&mut self, word: &str) -> Result<(), String> {
+    fn expect_line(&mut self, word: &str) -> Result<(), String> {
         let Some(stdout) = self.child.stdout.as_mut() else {
             return Err("it has no stdout".into());
         };

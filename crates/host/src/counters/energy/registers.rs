@@ -4,8 +4,7 @@
 //! domain whose register reads 0 is one that the processor does not have (arch/x86/events/probe.c leaves it out too).
 
 use super::super::register_table::SOURCE;
-use super::total::{Total, Wrapping};
-use super::{MOST_MICROWATTS, name};
+use super::{MOST_MICROWATTS, Total, Wrapping, name};
 use crate::counters::cell_files::TableLayout;
 use crate::counters::files::ReadRegister;
 use crate::counters::register_table::{groups, leaders, of_one_die};

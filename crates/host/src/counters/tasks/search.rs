@@ -135,7 +135,7 @@ impl Listing {
     /// The names in it that are numbers, ascending, into `numbers`.
     pub(super) fn numbers(&mut self, live: &Live, numbers: &mut Vec<u32>) -> Fact<()> {
         numbers.clear();
-        let failed = |error| crate::source::live::missing(&self.path, error);
+        let failed = |error| crate::source::missing(&self.path, error);
         let folder = match &self.folder {
             Some(folder) => {
                 seek(folder, SeekFrom::Start(0)).map_err(failed)?;
@@ -143,7 +143,7 @@ impl Listing {
             }
             None => self.folder.insert(live.folder(&self.path)?),
         };
-        let failed = |error| crate::source::live::missing(&self.path, error);
+        let failed = |error| crate::source::missing(&self.path, error);
         let mut buffer = [MaybeUninit::uninit(); 1 << 14];
         let mut entries = RawDir::new(folder, &mut buffer);
         while let Some(entry) = entries.next() {

@@ -10,7 +10,6 @@ mod roots;
 mod scan;
 mod tree;
 
-use super::open::OpenError;
 use super::{Source, check_names, cpuid_name, within_limit};
 use budget::{Limits, UNPACK};
 use compression::Format;
@@ -20,6 +19,50 @@ use scan::Scan;
 use std::io::Read;
 use std::path::Path;
 use tree::{Node, Tree, Unfound};
+
+/// Why an archive holds no host.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The operating system's refusal.
+    #[error("{path} cannot be read: {error}")]
+    Unreadable {
+        /// As the user wrote it.
+        path: String,
+        /// The operating system's words.
+        error: std::io::Error,
+    },
+    /// Not even the first entry of an archive makes sense.
+    #[error(
+        "{path} is no folder and no tar archive (plain, or packed with gzip, bzip2, xz or zstd), or a \
+         damaged one; a file made by `fullclock capture` is read with --host"
+    )]
+    NotAnArchive {
+        /// As the user wrote it.
+        path: String,
+    },
+    /// An archive that starts well and then does not go on.
+    #[error("{path} is damaged, cut short or too large after its entry {after:?}: {error}")]
+    Broken {
+        /// As the user wrote it.
+        path: String,
+        /// The last entry that was read.
+        after: String,
+        /// What the tar reader or the decompressor says.
+        error: std::io::Error,
+    },
+    /// A sound archive of something else.
+    #[error(
+        "{path} has no folder with proc/ or sys/ in /{within}, so it holds no host; its first entry is {first:?}"
+    )]
+    NoHost {
+        /// As the user wrote it.
+        path: String,
+        /// The folder in the archive that the user asked for.
+        within: String,
+        /// The name of the first entry; empty where there is none.
+        first: String,
+    },
+}
 
 /// A host whose files are entries of an archive.
 #[derive(Debug)]
@@ -33,7 +76,7 @@ impl Archive {
     /// folder `within` of the archive counts; empty for any.
     ///
     /// Errors: it cannot be read to its end, or holds no host.
-    pub fn open(path: &Path, within: &str) -> Result<Archive, OpenError> {
+    pub fn open(path: &Path, within: &str) -> Result<Archive, ArchiveError> {
         #[expect(
             clippy::disallowed_methods,
             reason = "the archive is the user's file, not one of the host's"
@@ -46,12 +89,12 @@ impl Archive {
                 let limits = move |format, n_read: u64| Limits::of(format, n_read.max(size));
                 Archive::read_within(&name, file, within, limits)
             }
-            Err(error) => Err(OpenError::Unreadable { path: name, error }),
+            Err(error) => Err(ArchiveError::Unreadable { path: name, error }),
         }
     }
 
     /// The same from any stream, whose length shows as it is read; errors call it `name`.
-    pub fn read(name: &str, stream: impl Read, within: &str) -> Result<Archive, OpenError> {
+    pub fn read(name: &str, stream: impl Read, within: &str) -> Result<Archive, ArchiveError> {
         Archive::read_within(name, stream, within, Limits::of)
     }
 
@@ -60,17 +103,17 @@ impl Archive {
         stream: impl Read,
         within: &str,
         limits_of: impl Fn(Format, u64) -> Limits + 'static,
-    ) -> Result<Archive, OpenError> {
+    ) -> Result<Archive, ArchiveError> {
         let path = || name.to_owned();
         let mut scan = Scan::new(within);
         match (scan::read(stream, &mut scan, limits_of), scan.last) {
-            (Err(_), None) => return Err(OpenError::NotAnArchive { path: path() }),
+            (Err(_), None) => return Err(ArchiveError::NotAnArchive { path: path() }),
             (Err(error), Some(after)) => {
-                return Err(OpenError::Broken { path: path(), after: cut(&after), error });
+                return Err(ArchiveError::Broken { path: path(), after: cut(&after), error });
             }
             (Ok(()), _) => {}
         }
-        let (tree, others) = scan.roots.finish().ok_or_else(|| OpenError::NoHost {
+        let (tree, others) = scan.roots.finish().ok_or_else(|| ArchiveError::NoHost {
             path: path(),
             within: within.to_owned(),
             first: cut(&scan.first.unwrap_or_default()),

@@ -110,7 +110,7 @@ fn what_is_no_archive_or_is_cut_short_is_an_error() {
 }
 
 /// What an archive of `entries` gives within `limits`.
-fn within(limits: Limits, entries: &[&str]) -> Result<Archive, OpenError> {
+fn within(limits: Limits, entries: &[&str]) -> Result<Archive, ArchiveError> {
     Archive::read_within("a.tar", &*tar_of(entries), "", move |_, _| limits)
 }
 

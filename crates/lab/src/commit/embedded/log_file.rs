@@ -24,7 +24,6 @@ const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
 /// Where temporary files survive a boot (hier(7)), so that it is on a disk.
 const ON_DISK: &str = "/var/tmp";
 
-/// The open file.
 pub(super) struct LogFile {
     file: File,
     path: PathBuf,

@@ -79,7 +79,6 @@ impl Written {
     }
 }
 
-/// The log writer.
 pub(super) struct LogWriter<'a> {
     file: &'a LogFile,
     log: &'a LogBuffer,

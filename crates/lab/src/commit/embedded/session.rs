@@ -68,7 +68,6 @@ const PAGE: usize = 8192;
 
 const PAGES: usize = 32;
 
-/// The longest row.
 const LONGEST_ROW: usize = 128;
 
 /// The table of one session.

@@ -174,7 +174,6 @@ trait Dialect: Send + Sync {
     /// Makes that schema or database, which must not exist, and a table for each session.
     fn make(&self, place: &str, n: usize) -> String;
 
-    /// Empties the tables.
     fn empty(&self, place: &str, n: usize) -> String;
 
     /// Inserts and commits for [`BATCH`] or for `commits`, then prints three numbers: the commits done, and the

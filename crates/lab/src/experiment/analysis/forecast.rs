@@ -11,9 +11,8 @@
 //! Its uncertainty: a sum of contrasts is a contrast, so the model made of the values of one block is one observation of the
 //! change that a combination makes, and Student's t over the blocks gives its interval, with what its terms share.
 
-use super::contrast::mean_of;
-use super::pareto::Candidates;
-use super::study::Study;
+use super::contrast::{Contrast, mean_of};
+use super::study::{Candidates, Study};
 use super::{Estimate, Interaction, Known, WorkloadAnalysis};
 use crate::experiment::{Design, Kind, Shape};
 use crate::stats::Interval;
@@ -154,7 +153,7 @@ impl BlockForecasts {
             let mut values: BTreeMap<usize, Vec<(Term, f64)>> =
                 (0..study.measured.figure.n_blocks()).map(|it| (it, Vec::new())).collect();
             for term in terms {
-                for (block, value) in study.term(workload, *term) {
+                for (block, value) in values_of(study, workload, *term) {
                     values.entry(block).or_default().push((*term, value));
                 }
             }
@@ -210,6 +209,18 @@ impl BlockForecasts {
         }
         levels
     }
+}
+
+/// The value of a term in each block that has all its arms, as a logarithm of slowness.
+fn values_of(study: &Study<'_>, workload: usize, term: Term) -> Vec<(usize, f64)> {
+    let contrast = match term {
+        Term::Effect(factor, level) => study.grid.effect(workload, factor, level),
+        Term::Interaction(factors, levels) => {
+            let found = study.grid.dependence(workload, factors, levels);
+            found.map_or_else(Contrast::default, |it| it.given_other.less(&it.given_first))
+        }
+    };
+    contrast.values(&study.measured.figure)
 }
 
 #[cfg(test)]

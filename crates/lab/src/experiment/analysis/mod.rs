@@ -11,19 +11,69 @@ mod cells;
 mod contrast;
 mod effects;
 mod forecast;
-mod pareto;
 mod recommendation;
 mod study;
+
+/// What the factors of a study do to its figures, what that is worth, and what to do.
+///
+/// Errors: the record is no study, or its parts do not fit together.
+pub fn analyse(record: &Record) -> Result<Analysis, NoStudy> {
+    let study = Study::of(record)?;
+    let mut workloads = workloads(&study);
+    let forbidding = why_forbidden(record);
+    effects::settle_claims(&mut workloads, forbidding.is_some());
+    effects::settle_ledger(&study, &mut workloads);
+    Ok(Analysis {
+        pareto: recommendation::front(&study, &workloads),
+        recommendation: recommendation::recommendation(&study, &workloads, forbidding),
+        workloads,
+    })
+}
+
+fn workloads(study: &Study<'_>) -> Vec<WorkloadAnalysis> {
+    let mut of_arm: Vec<Vec<&Trial>> = vec![Vec::new(); study.record.arms.len()];
+    study.record.trials.iter().for_each(|it| of_arm[it.arm].push(it));
+    let names = study.design().workloads.iter().enumerate();
+    names.map(|(workload, name)| self::workload(study, workload, name, &of_arm)).collect()
+}
+
+fn workload(
+    study: &Study<'_>,
+    workload: usize,
+    name: &str,
+    trials: &[Vec<&Trial>],
+) -> WorkloadAnalysis {
+    let arms = study.grid.arms(workload);
+    let (figure, unit, better) = study.figure(arms, trials);
+    let mut seen = vec![0_usize; study.measured.figure.n_blocks()];
+    for arm in arms {
+        study.measured.figure.of_arm(*arm).iter().for_each(|it| seen[it.0] += 1);
+    }
+    let blocks = seen.iter().filter(|it| !arms.is_empty() && **it == arms.len()).count();
+    WorkloadAnalysis {
+        workload: name.to_owned(),
+        figure,
+        unit,
+        better,
+        blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
+        arms: arm_analyses::arm_analyses(study, arms, trials),
+        effects: effects::effects(study, workload),
+        interactions: effects::interactions(study, workload),
+    }
+}
+
 #[cfg(test)]
 mod tests;
 
 pub use arm_analyses::ledger;
-pub use study::{NoStudy, analyse};
+pub use study::NoStudy;
 
 use crate::known::Known;
+use crate::record::Record;
 use crate::stats::Interval;
-use crate::trial::Better;
+use crate::trial::{Better, Trial};
 use serde::{Deserialize, Serialize};
+use study::{Study, why_forbidden};
 
 /// The chance of any false claim that the effects and interactions of a study have, all together.
 pub const LEVEL: f64 = 0.05;
@@ -40,7 +90,7 @@ pub struct Analysis {
     /// measured) and worse in none. Places in the list of combinations, which is that of the first workload's arms; of those
     /// that differ in conditions alone, the first stands for all. Combinations of which a trial failed are not in it.
     pub pareto: Vec<usize>,
-    /// What to do.
+    /// Which combination of settings to choose, or why none.
     pub recommendation: Recommendation,
 }
 
@@ -49,7 +99,7 @@ pub struct Analysis {
 pub struct WorkloadAnalysis {
     /// The workload with its options, as the design names it.
     pub workload: String,
-    /// Its main figure.
+    /// The name of its main figure, such as `elapsed`.
     pub figure: String,
     /// What that is counted in.
     pub unit: String,
@@ -65,12 +115,12 @@ pub struct WorkloadAnalysis {
     pub interactions: Vec<Interaction>,
 }
 
-/// One arm.
+/// What the trials of one arm showed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmAnalysis {
     /// Its place in the record.
     pub arm: usize,
-    /// Good trials.
+    /// How many trials succeeded.
     pub trials: u32,
     /// Trials that failed.
     pub failed: u32,
@@ -175,7 +225,7 @@ pub enum Recommendation {
     },
     /// The trials allow no claim.
     Unsettled {
-        /// Why.
+        /// Why no combination can be recommended.
         why: String,
     },
 }

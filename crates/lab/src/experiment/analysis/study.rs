@@ -1,15 +1,13 @@
-//! From a record to its analysis.
+//! A record as its analysis asks it: whether it is a study, which combinations it has, and why it may claim nothing.
 
 use super::cells::{Measured, watts};
-use super::contrast::Contrast;
 use super::contrast::Grid;
-use super::forecast::Term;
-use super::{Analysis, WorkloadAnalysis, arm_analyses, effects, pareto, recommendation};
 use crate::doubt::Doubt;
-use crate::experiment::{Design, Experiment};
+use crate::experiment::{Design, Experiment, Factor, Kind};
 use crate::record::Record;
 use crate::trial::{Better, Trial};
 use crate::workloads;
+use std::collections::BTreeSet;
 
 /// Why a record has no analysis.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,73 +35,27 @@ pub(super) struct Study<'a> {
     pub(super) watts_missing: Option<String>,
 }
 
-/// What the factors of a study do to its figures, what that is worth, and what to do.
-///
-/// Errors: the record is no study, or its parts do not fit together.
-pub fn analyse(record: &Record) -> Result<Analysis, NoStudy> {
-    let experiment = record.experiment.as_ref().ok_or(NoStudy::NoExperiment)?;
-    check(record, experiment)?;
-    let measured = Measured::of(record);
-    let grid = Grid::of(experiment, &measured.figure);
-    let watts_missing = watts_missing(&record.trials);
-    let study = Study { record, experiment, grid, measured, watts_missing };
-    let mut workloads = study.workloads();
-    let forbidding = why_forbidden(record);
-    effects::settle_claims(&mut workloads, forbidding.is_some());
-    effects::settle_ledger(&study, &mut workloads);
-    Ok(Analysis {
-        pareto: pareto::front(&study, &workloads),
-        recommendation: recommendation::recommendation(&study, &workloads, forbidding),
-        workloads,
-    })
-}
+impl<'a> Study<'a> {
+    /// Errors: the record is no study, or its parts do not fit together.
+    pub(super) fn of(record: &'a Record) -> Result<Study<'a>, NoStudy> {
+        let experiment = record.experiment.as_ref().ok_or(NoStudy::NoExperiment)?;
+        check(record, experiment)?;
+        let measured = Measured::of(record);
+        let grid = Grid::of(experiment, &measured.figure);
+        let watts_missing = watts_missing(&record.trials);
+        Ok(Study { record, experiment, grid, measured, watts_missing })
+    }
 
-impl Study<'_> {
     pub(super) fn design(&self) -> &Design {
         &self.experiment.design
     }
 
-    /// The value of a term in each block that has all its arms, as a logarithm of slowness.
-    pub(super) fn term(&self, workload: usize, term: Term) -> Vec<(usize, f64)> {
-        let contrast = match term {
-            Term::Effect(factor, level) => self.grid.effect(workload, factor, level),
-            Term::Interaction(factors, levels) => {
-                let found = self.grid.dependence(workload, factors, levels);
-                found.map_or_else(Contrast::default, |it| it.given_other.less(&it.given_first))
-            }
-        };
-        contrast.values(&self.measured.figure)
-    }
-
-    fn workloads(&self) -> Vec<WorkloadAnalysis> {
-        let mut of_arm: Vec<Vec<&Trial>> = vec![Vec::new(); self.record.arms.len()];
-        self.record.trials.iter().for_each(|it| of_arm[it.arm].push(it));
-        let names = self.design().workloads.iter().enumerate();
-        names.map(|(workload, name)| self.workload(workload, name, &of_arm)).collect()
-    }
-
-    fn workload(&self, workload: usize, name: &str, trials: &[Vec<&Trial>]) -> WorkloadAnalysis {
-        let arms = self.grid.arms(workload);
-        let (figure, unit, better) = self.figure(arms, trials);
-        let mut seen = vec![0_usize; self.measured.figure.n_blocks()];
-        for arm in arms {
-            self.measured.figure.of_arm(*arm).iter().for_each(|it| seen[it.0] += 1);
-        }
-        let blocks = seen.iter().filter(|it| !arms.is_empty() && **it == arms.len()).count();
-        WorkloadAnalysis {
-            workload: name.to_owned(),
-            figure,
-            unit,
-            better,
-            blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
-            arms: arm_analyses::arm_analyses(self, arms, trials),
-            effects: effects::effects(self, workload),
-            interactions: effects::interactions(self, workload),
-        }
-    }
-
     /// Of the first trial that has one; where none has, of the workload as it is declared.
-    fn figure(&self, arms: &[usize], trials: &[Vec<&Trial>]) -> (String, String, Better) {
+    pub(super) fn figure(
+        &self,
+        arms: &[usize],
+        trials: &[Vec<&Trial>],
+    ) -> (String, String, Better) {
         let mut of_arms = arms.iter().flat_map(|it| &trials[*it]);
         if let Some(it) = of_arms.find_map(|it| it.outcome.figures.first()) {
             return (it.name.to_owned(), it.unit.to_owned(), it.better);
@@ -165,7 +117,7 @@ const STOLEN: f64 = 0.05;
 /// and no claim wrong. Two doubts are left. Heat outlasts a trial: CPUs that are throttled are so in the arm that comes
 /// after the one that heated them, which makes arms look alike or takes the clock from the wrong one. And where a
 /// hypervisor takes much, the figures are those of its other guests. That there are too few blocks is seen contrast by contrast.
-fn why_forbidden(record: &Record) -> Option<String> {
+pub(super) fn why_forbidden(record: &Record) -> Option<String> {
     let trials = record.trials.len().max(1) as f64;
     let mut throttled = 0.0;
     let mut stolen = 0.0;
@@ -197,6 +149,50 @@ fn why_forbidden(record: &Record) -> Option<String> {
             100.0 * stolen / trials
         )
     })
+}
+
+/// Combinations of settings; the levels of conditions are 0.
+///
+/// Of a full factorial those that were run. Where one factor is moved at a time, those too: what two changes do together was
+/// never seen, and is no sum where they interact. A fraction sees its effects as means over all other factors; any
+/// combination can be chosen of it, and need not have been run.
+pub(super) struct Candidates {
+    /// Places in the list of combinations, and the levels; the first levels in front.
+    pub(super) run: Vec<(usize, Vec<usize>)>,
+    /// Those of which a trial failed, of any workload, under any condition.
+    failing: BTreeSet<Vec<usize>>,
+}
+
+impl Candidates {
+    pub(super) fn of(study: &Study<'_>) -> Candidates {
+        let mut seen = BTreeSet::new();
+        let levels = |arm: usize| settings(study, &study.experiment.arms[arm].levels);
+        let arms = (0..study.design().workloads.len().min(1)).flat_map(|it| study.grid.arms(it));
+        let run = arms.map(|arm| levels(*arm)).enumerate().filter(|it| seen.insert(it.1.clone()));
+        let failed = study.record.trials.iter().filter(|it| it.failed.is_some());
+        let run = run.collect();
+        Candidates { run, failing: failed.map(|it| levels(it.arm)).collect() }
+    }
+
+    /// Whether these settings were run together.
+    pub(super) fn was_run(&self, levels: &[usize]) -> bool {
+        self.run.iter().any(|it| it.1 == levels)
+    }
+
+    /// Whether no trial with them failed.
+    pub(super) fn is_sound(&self, levels: &[usize]) -> bool {
+        !self.failing.contains(levels)
+    }
+}
+
+/// The same levels with those of conditions at 0.
+fn settings(study: &Study<'_>, levels: &[usize]) -> Vec<usize> {
+    let factors = study.design().factors.iter();
+    let level = |(it, factor): (&usize, &Factor)| match factor.kind() {
+        Kind::Setting => *it,
+        Kind::Place | Kind::Load => 0,
+    };
+    levels.iter().zip(factors).map(level).collect()
 }
 
 #[cfg(test)]

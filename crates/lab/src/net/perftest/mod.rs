@@ -19,7 +19,7 @@ mod figures;
 
 pub use figures::{latencies, throughput};
 
-use super::figures::Work;
+use super::figures::{Ran, Work};
 use super::protocol::{Amount, Part, Test};
 use super::{Broken, LONGEST};
 use crate::child::{Group, Run};
@@ -27,7 +27,6 @@ use crate::failure::Failure;
 use crate::known::Known;
 use facts::CpuSet;
 use facts::links::perftest::Curve;
-use facts::probe::ClockReading;
 use facts::system::process;
 use host::probe::{Windows, clock, pinned};
 use host::{Live, Source};
@@ -73,15 +72,6 @@ pub struct End<'a> {
     pub cpus: Option<&'a CpuSet>,
     /// Whether the test has been stopped.
     pub is_unwanted: &'a dyn Fn() -> bool,
-}
-
-/// What a program did, and the clock of its CPU right after it.
-#[derive(Clone, Debug)]
-pub struct Ran {
-    /// From its start to its end.
-    pub work: Work,
-    /// `None` where it could not be seen.
-    pub clock: Option<ClockReading>,
 }
 
 /// Perftest's program for a test. Of the latencies it is that of sends, which the other side receives as it does over TCP.
@@ -141,7 +131,7 @@ impl End<'_> {
             Broken::Unready(format!("the TCP ports {first} to {last} are all taken on the server"))
         })?;
         told(port)?;
-        let words = self.words(part, port, None);
+        let words = self.arguments(part, port, None);
         let ran = run(&words, self.cpus, limit(part), self.is_unwanted);
         let (_, ran) = ran.map_err(explained)?;
         Ok(ran)
@@ -151,7 +141,7 @@ impl End<'_> {
     ///
     /// Errors: as above; or the server's program was not reached in ten seconds.
     pub fn ask(&self, part: &Part, server: Ipv4Addr, port: u16) -> Result<(Curve, Ran), Broken> {
-        let words = self.words(part, port, Some(server));
+        let words = self.arguments(part, port, Some(server));
         let until = super::channel::now() + REACHED;
         let (printed, ran) = loop {
             match run(&words, self.cpus, limit(part), self.is_unwanted) {
@@ -179,7 +169,7 @@ impl End<'_> {
         Ok((curve, ran))
     }
 
-    fn words(&self, part: &Part, port: u16, server: Option<Ipv4Addr>) -> Vec<String> {
+    fn arguments(&self, part: &Part, port: u16, server: Option<Ipv4Addr>) -> Vec<String> {
         let Adapter { device, port: adapter_port } = self.adapter;
         let mut words = vec![program(self.test).to_owned()];
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
@@ -278,7 +268,7 @@ mod tests {
             let end =
                 End { test, streams: 4, adapter: &adapter, cpus: None, is_unwanted: &|| false };
             let part = Part { bytes: 64, amount, zero_copy: false };
-            end.words(&part, 18515, server).join(" ")
+            end.arguments(&part, 18515, server).join(" ")
         };
         let server = Some(Ipv4Addr::new(192, 0, 2, 7));
         assert_eq!(

@@ -92,7 +92,6 @@ impl Table {
         change.commit()
     }
 
-    /// Forgets results.
     pub(super) fn delete(&self, ids: &[String]) -> rusqlite::Result<()> {
         if ids.is_empty() {
             return Ok(());

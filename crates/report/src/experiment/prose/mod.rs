@@ -1,16 +1,14 @@
 //! The results of a study as sentences and table rows, shared by all output formats.
 
 mod advice;
-mod command;
 mod effect;
 mod interaction;
 mod missing;
 mod tradeoffs;
 mod verdict;
 
-pub(super) use advice::advice;
-pub(super) use command::command_line;
-pub use command::i_know_of;
+pub use advice::i_know_of;
+pub(super) use advice::{advice, command_line};
 pub(super) use effect::effects;
 pub(super) use interaction::interactions;
 pub(super) use missing::{failures, gaps};
@@ -65,7 +63,6 @@ fn way_word(change: f64) -> &'static str {
 pub(in crate::experiment) struct ArmRow<'a> {
     /// The levels in the order of the factors.
     pub(in crate::experiment) levels: Vec<&'a str>,
-    /// The median.
     pub(in crate::experiment) median: String,
     /// Against the first arm: `+13.0 %`.
     pub(in crate::experiment) change: String,
@@ -118,4 +115,15 @@ fn change(arm: &ArmAnalysis) -> (String, String) {
 
 fn known(value: &Known<f64>, shown: impl Fn(f64) -> String) -> String {
     value.value().map_or_else(String::new, |it| shown(*it))
+}
+
+/// The settings that a combination changes: `governor=performance`.
+fn moved(study: &Study<'_>, levels: &[usize]) -> Vec<String> {
+    let level = |factor: usize| levels.get(factor).copied().unwrap_or(0);
+    let moved = settings(study).into_iter().filter(|it| level(*it) != 0);
+    moved.map(|it| study.setting(it, level(it))).collect()
+}
+
+fn settings(study: &Study<'_>) -> Vec<usize> {
+    study.factors().map(|(at, _)| at).filter(|it| study.is_setting(*it)).collect()
 }

@@ -1,6 +1,6 @@
 //! Trade-offs between combinations: gains that are given up for other workloads, and the combinations that no other beats.
 
-use super::{listed, way};
+use super::{listed, moved, way};
 use crate::experiment::Study;
 use lab::experiment::analysis::Effect;
 use std::collections::BTreeSet;
@@ -56,7 +56,7 @@ fn claimed(study: &Study<'_>, factor: usize, level: usize) -> Vec<(f64, String)>
 
 /// Combinations that are expected to be faster and whose trials failed.
 pub(super) fn left_out(study: &Study<'_>, combinations: &[Vec<usize>]) -> Option<String> {
-    let name = |levels: &Vec<usize>| super::advice::moved(study, levels).join(" with ");
+    let name = |levels: &Vec<usize>| moved(study, levels).join(" with ");
     let mut names: Vec<String> = combinations.iter().take(FEW).map(name).collect();
     let others = combinations.len() - names.len();
     if others > 0 {

@@ -1,7 +1,7 @@
 //! What a study comes to, in one sentence.
 
 use super::interaction::dependence;
-use super::{advice, listed, way};
+use super::{listed, way};
 use crate::bench::percent;
 use crate::experiment::Study;
 use lab::experiment::analysis::{Recommendation, SlowerWhere, WorkloadAnalysis};
@@ -122,7 +122,7 @@ fn losses(
 }
 
 fn change(study: &Study<'_>, levels: &[usize], gains: &[String], losses: &[String]) -> String {
-    let settings = advice::moved(study, levels);
+    let settings = super::moved(study, levels);
     let verb = if settings.len() == 1 { "makes" } else { "make" };
     let settings = listed(&settings);
     match (gains.is_empty(), losses.is_empty()) {

@@ -10,7 +10,7 @@ use rules::prochot::Since;
 /// Columns for a label.
 const LABEL: usize = 18;
 
-/// Power as text.
+/// The board's power and its limit as text for a terminal.
 pub fn text(power: &Power, style: Style) -> String {
     let mut page = Page::new(style);
     page.line(&page.paint(BOLD, "The controller"));

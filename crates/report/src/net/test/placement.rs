@@ -17,14 +17,14 @@ pub(super) fn add_to(statements: &mut Statements, run: &Run) {
 
 /// The sentence for each end, or one for both.
 pub(super) fn by_end(run: &Run) -> Vec<(&'static str, String)> {
-    let [(_, client), (_, server)] = run.judged.named().map(|(end, it)| (end, words(it)));
+    let [(_, client), (_, server)] = run.judged.named().map(|(end, it)| (end, judgement_text(it)));
     if client == server {
         return vec![("both ends", client)];
     }
     vec![("client", client), ("server", server)]
 }
 
-fn words(judgement: &Judgement) -> String {
+fn judgement_text(judgement: &Judgement) -> String {
     let place = &judgement.place;
     let locality = match (&place.device, &place.adapter) {
         (Known::Value(device), Known::Missing { missing }) => {

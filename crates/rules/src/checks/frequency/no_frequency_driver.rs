@@ -3,7 +3,7 @@
 //! Source: Documentation/admin-guide/pm/cpufreq.rst. It cannot see what the firmware does with the clock instead,
 //! except by the clock that the kernel reports.
 
-use crate::advice::lasting::off_the_boot_line;
+use crate::advice::persist::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};

@@ -3,7 +3,7 @@
 //! Sources: Documentation/admin-guide/pm/intel_epb.rst, intel_pstate.rst and amd-pstate.rst ("Energy vs Performance
 //! Hints"). It cannot know what a hint costs: that depends on the model and the load.
 
-use crate::advice::lasting;
+use crate::advice::persist;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::energy_bias::{EnergyBias, Preference};
@@ -64,7 +64,8 @@ fn run(host: &HostView) -> Verdict {
     let is_note =
         host.is_portable() || is_usual || (leaning.is_empty() && is_overruled(&preferences));
     let severity = if is_note { Severity::Info } else { Severity::Low };
-    let hints = [words("EPP", &preferences, &leaning, |it| it.text.clone()), epb(bias, &biased)];
+    let hints =
+        [hint_values("EPP", &preferences, &leaning, |it| it.text.clone()), epb(bias, &biased)];
     let hints: Vec<String> = hints.into_iter().flatten().collect();
     let are =
         if is_usual { "are the defaults, a compromise" } else { "lean away from performance" };
@@ -87,7 +88,7 @@ fn run(host: &HostView) -> Verdict {
             biased,
         );
     }
-    Ok(vec![finding.fix_lasting(lasting::tuned(
+    Ok(vec![finding.fix_lasting(persist::tuned(
         host,
         "energy_perf_bias=performance energy_performance_preference=performance",
     ))])
@@ -132,11 +133,11 @@ fn is_overruled(preferences: &PerCpu<Preference>) -> bool {
 }
 
 fn epb(bias: Option<&EnergyBias>, biased: &CpuSet) -> Option<String> {
-    words("EPB", &bias?.values, biased, u64::to_string)
+    hint_values("EPB", &bias?.values, biased, u64::to_string)
 }
 
 /// "EPP balance_performance", "EPB 6 and 15"; nothing where no CPU leans.
-fn words<T>(
+fn hint_values<T>(
     name: &str,
     values: &PerCpu<T>,
     cpus: &CpuSet,

@@ -3,7 +3,7 @@
 //! Source: Documentation/admin-guide/pm/cpufreq.rst, "Generic Scaling Governors". It cannot know how long
 //! the CPUs really spend at a low clock: that is for the ledger.
 
-use crate::advice::lasting;
+use crate::advice::persist;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
@@ -90,7 +90,7 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
         .on(cpus.clone(), host.topology.n_online())
         .evidence(example.path("scaling_governor"), governor)
         .fix_by_on("governor", "performance", cpus)
-        .fix_lasting(lasting::governor(host));
+        .fix_lasting(persist::governor(host));
     if let Some((clock, full)) = clocks(host, example) {
         let share = 100.0 * (1.0 - clock.share_of(full));
         finding = finding.evidence(example.path("scaling_cur_freq"), clock.khz());

@@ -9,7 +9,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::pstate::IntelPstate;
 use facts::cpu::turbo::is_sold_with_turbo;
-use facts::msr::{Register, amd, intel, ratios, turbo_ratios};
+use facts::msr::{Register, amd, intel, ratios};
 use facts::{CpuSet, Fact, Hertz, HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
@@ -185,7 +185,7 @@ fn weighed(host: &HostView, confidence: Confidence, message: String) -> Finding 
 fn highest_turbo(host: &HostView) -> Option<Hertz> {
     let cpuinfo = host.cpuinfo.as_ref().ok()?;
     let ratio = || {
-        turbo_ratios::Layout::of(cpuinfo)?;
+        ratios::Layout::of(cpuinfo)?;
         let values = host.msrs.of(&intel::TURBO_RATIO_LIMIT).ok()?;
         let (_, limit) = values.known().next()?;
         Some(Hertz(ratios::bus_clock(cpuinfo)?.0.checked_mul(limit & 0xff)?))

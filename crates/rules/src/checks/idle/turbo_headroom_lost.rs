@@ -5,13 +5,13 @@
 
 mod barriers;
 
-use crate::advice::lasting::off_the_boot_line;
+use crate::advice::persist::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuidle::{FOLDER, IdleState};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::intel::{PKG_CST_CONFIG_CONTROL, TURBO_RATIO_LIMIT};
-use facts::msr::turbo_ratios;
+use facts::msr::ratios;
 use facts::{CpuSet, HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
@@ -169,7 +169,7 @@ fn judged(host: &HostView, cpus: CpuSet, message: String) -> Finding {
 /// The turbo ratios for the fewest and for the most active cores.
 fn turbo_range(host: &HostView) -> Option<(u8, u8)> {
     let (_, limit) = host.msrs.of(&TURBO_RATIO_LIMIT).ok()?.known().next()?;
-    turbo_ratios::range(host.cpuinfo.as_ref().ok()?, *limit)
+    ratios::range(host.cpuinfo.as_ref().ok()?, *limit)
 }
 
 /// Whether `cpus` keep at least half of the cores awake; one thread is enough for a core.

@@ -13,7 +13,7 @@ use crate::prochot::Prochot;
 use facts::HostView;
 use facts::ipmi::PowerLimit;
 use facts::msr::{intel, ratios};
-use reach::{Reach, does_not_bind, judged, words};
+use reach::{Reach, does_not_bind, judged, prochot_text};
 
 pub(crate) const CHECK: Check = Check {
     id: "bmc-power-cap",
@@ -64,8 +64,8 @@ fn run(host: &HostView) -> Verdict {
     let message = format!(
         "the management controller holds the board to {}{}{}{}",
         held.power,
-        reach.words(&prochot),
-        if let Reach::Far(_) = reach { "" } else { words(&prochot) },
+        reach.text(&prochot),
+        if let Reach::Far(_) = reach { "" } else { prochot_text(&prochot) },
         if held.action.is_power_off() { off(held) } else { String::new() }
     );
     let mut finding = Finding::new(severity, confidence, message)

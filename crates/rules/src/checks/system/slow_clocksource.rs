@@ -3,12 +3,12 @@
 //! Source: Documentation/timers/timekeeping.rst; arch/x86/include/asm/vdso/gettimeofday.h has the clocks that are read without a
 //! system call, and when they are not (vread_pvclock, vread_hvclock). How often a database asks for the time is not known here.
 
-use crate::advice::lasting::off_the_boot_line;
+use crate::advice::persist::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::settings::clocksource::is_tsc_steady;
-use facts::system::clocksource::FOLDER;
+use facts::system::kernel::CLOCKSOURCE_FOLDER;
 use facts::{HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
@@ -68,9 +68,10 @@ fn run(host: &HostView) -> Verdict {
         Confidence::High,
         format!("clock source {current} {kind}: {}", why(host)),
     )
-    .evidence(format!("{FOLDER}/current_clocksource"), current);
+    .evidence(format!("{CLOCKSOURCE_FOLDER}/current_clocksource"), current);
     if let Ok(available) = &host.clocksource.available {
-        finding = finding.evidence(format!("{FOLDER}/available_clocksource"), available.join(" "));
+        finding = finding
+            .evidence(format!("{CLOCKSOURCE_FOLDER}/available_clocksource"), available.join(" "));
     }
     if current == "acpi_pm" {
         finding = finding.cost(

@@ -4,11 +4,11 @@
 //! the kernel drops), arch/x86/include/asm/hardirq.h (counts are 32 bits wide). A snapshot has counts since
 //! boot: it cannot know when the interrupts came, nor tell the tick from the timers of a program.
 
-use crate::advice::lasting::off_the_boot_line;
+use crate::advice::persist::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::tick_rate::{Pace, TickRate, seconds, tick_rates};
+use crate::tick::{Pace, TickRate, seconds, tick_rates};
 use facts::system::isolation::Purpose;
 use facts::{CpuSet, HostView};
 

@@ -1,10 +1,13 @@
-//! The clocks that thefts are measured by.
+//! The clocks and counters that thefts are timed and measured by.
+//!
+//! Local timer interrupts are counted in the LOC row of /proc/interrupts (arch/x86/kernel/irq.c), or in the `arch_timer` rows of
+//! aarch64.
 
-use std::hint::black_box;
-use std::time::Duration;
-
+use anyhow::{Context as _, Result};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::hint::black_box;
+use std::time::Duration;
 
 /// Time since boot, as sleeping counts it.
 pub(crate) fn now() -> Duration {
@@ -80,6 +83,53 @@ fn since_zero(time: Timespec) -> Duration {
     Duration::new(seconds.unwrap_or(0), nanoseconds.unwrap_or(0))
 }
 
+/// A share of each period.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Duty {
+    /// From 0 to 100.
+    pub(crate) percent: u8,
+    /// How often the share falls due.
+    pub(crate) period: Duration,
+}
+
+impl Duty {
+    /// The share of `time`.
+    pub(crate) fn share_of(self, time: Duration) -> Duration {
+        // In nanoseconds of 128 bits, so that no error adds up over the periods.
+        let share = time.as_nanos() * u128::from(self.percent) / 100;
+        Duration::from_nanos(u64::try_from(share).unwrap_or(u64::MAX))
+    }
+
+    /// When the period that holds the moment `elapsed` ends.
+    pub(crate) fn end_of_period(self, elapsed: Duration) -> Duration {
+        let period = self.period.max(Duration::from_nanos(1));
+        let n_ended = elapsed.as_nanos() / period.as_nanos();
+        let end = (n_ended + 1) * period.as_nanos();
+        Duration::from_nanos(u64::try_from(end).unwrap_or(u64::MAX))
+    }
+}
+
+/// The CPU's count since boot.
+pub(crate) fn local_timer(cpu: u32) -> Result<u64> {
+    let path = "/proc/interrupts";
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+    count(&text, cpu)
+        .with_context(|| format!("{path} counts no local timer interrupts of CPU {cpu}"))
+}
+
+/// The header names the CPUs that are online, one column each.
+fn count(interrupts: &str, cpu: u32) -> Option<u64> {
+    let mut lines = interrupts.lines();
+    let name = format!("CPU{cpu}");
+    let column = lines.next()?.split_whitespace().position(|it| it == name)?;
+    let is_timer =
+        |line: &&str| line.trim_start().starts_with("LOC:") || line.ends_with(" arch_timer");
+    let counts = lines.filter(is_timer).map(|line| {
+        line.split_whitespace().skip(1).nth(column).and_then(|count| count.parse::<u64>().ok())
+    });
+    counts.reduce(|sum, count| sum?.checked_add(count?))?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +143,55 @@ mod tests {
         assert!(slept < Duration::from_millis(20), "{slept:?}");
         (0..1000).for_each(|_| work_a_little());
         assert!(own_cpu_time() - own > slept);
+    }
+
+    const TENTH: Duty = Duty { percent: 10, period: Duration::from_millis(10) };
+
+    #[test]
+    fn shares_of_many_periods_add_up() {
+        assert_eq!(TENTH.share_of(Duration::from_millis(10)), Duration::from_millis(1));
+        assert_eq!(TENTH.share_of(Duration::from_secs(86400)), Duration::from_secs(8640));
+    }
+
+    #[test]
+    fn a_period_that_begins_ends_a_period_later() {
+        assert_eq!(TENTH.end_of_period(Duration::ZERO), Duration::from_millis(10));
+        assert_eq!(TENTH.end_of_period(Duration::from_nanos(9_999_999)), Duration::from_millis(10));
+        assert_eq!(TENTH.end_of_period(Duration::from_millis(10)), Duration::from_millis(20));
+    }
+
+    #[test]
+    fn impossible_periods_are_answered_too() {
+        let never = Duty { percent: 255, period: Duration::MAX };
+        assert_eq!(never.share_of(Duration::MAX), Duration::from_nanos(u64::MAX));
+        assert_eq!(never.end_of_period(Duration::ZERO), Duration::from_nanos(u64::MAX));
+        let endless = Duty { percent: 1, period: Duration::ZERO };
+        assert_eq!(endless.end_of_period(Duration::ZERO), Duration::from_nanos(1));
+    }
+
+    const X86: &str = "           CPU0       CPU2
+  4:       1180          0   IO-APIC   4-edge      ttyS0
+LOC:     812345     598203   Local timer interrupts
+SPU:          0          0   Spurious interrupts
+";
+    const ARM: &str = "           CPU0       CPU1
+ 10:          0          5     GICv3  26 Level     kvm guest vtimer
+ 11:     401234     398765     GICv3  27 Level     arch_timer
+ 12:          1          2     GICv3  30 Level     arch_timer
+";
+
+    #[test]
+    fn a_cpu_is_found_by_its_column_and_not_by_its_place() {
+        assert_eq!(count(X86, 0), Some(812_345));
+        assert_eq!(count(X86, 2), Some(598_203));
+        assert_eq!(count(ARM, 1), Some(398_767));
+    }
+
+    #[test]
+    fn a_cpu_without_a_column_has_no_count() {
+        assert_eq!(count(X86, 1), None);
+        assert_eq!(count("", 0), None);
+        assert_eq!(count("CPU0\nSPU: 0 Spurious interrupts\n", 0), None);
+        assert_eq!(count("CPU0 CPU1\nLOC: 5\n", 1), None);
     }
 }

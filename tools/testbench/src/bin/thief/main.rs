@@ -15,18 +15,15 @@ use clap::Parser as _;
 
 mod cli;
 mod clock;
-mod duty;
 mod group;
-mod interrupts;
-mod orders;
-mod place;
+mod process;
 mod spinner;
 mod taken;
 mod thefts;
 
 fn main() -> Result<()> {
     let arguments = cli::Arguments::parse();
-    let orders = orders::Orders::listen()?;
+    let orders = process::Orders::listen()?;
     let taken = thefts::commit(&arguments, &orders)?;
     println!("{}", serde_json::to_string(&taken)?);
     Ok(())

@@ -2,7 +2,7 @@
 //! or of one.
 
 use super::judged;
-use crate::advice::lasting::{active_profile, child_profile};
+use crate::advice::persist::{active_profile, child_profile};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuidle::{LATENCY_DEVICE, ResumeLatency, StateTable};

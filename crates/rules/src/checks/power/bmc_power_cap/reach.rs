@@ -16,7 +16,6 @@ pub(super) enum Reach<'a> {
     AtMost(&'a PowerReading),
     /// It was not at the limit.
     Far(&'a PowerReading),
-    /// Unknown.
     Unknown,
 }
 
@@ -35,7 +34,7 @@ impl<'a> Reach<'a> {
     }
 
     /// In words, after the limit.
-    pub(super) fn words(&self, prochot: &Prochot) -> String {
+    pub(super) fn text(&self, prochot: &Prochot) -> String {
         match self {
             Reach::Now(it) => format!(", and it draws {}", it.current),
             Reach::OnAverage(it) => {
@@ -71,7 +70,7 @@ fn period(reading: &PowerReading) -> String {
 }
 
 /// Whether PROCHOT# is pulled, in words after those of the reach.
-pub(super) fn words(prochot: &Prochot) -> &'static str {
+pub(super) fn prochot_text(prochot: &Prochot) -> &'static str {
     match prochot {
         Prochot::Active(_) => {
             "; PROCHOT# is pulled at this moment, which is how a controller clips CPUs"

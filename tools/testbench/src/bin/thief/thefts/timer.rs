@@ -17,18 +17,16 @@ use rustix::time::{
 };
 
 use crate::cli::Place;
-use crate::clock::{Stopwatch, now, sleep_until, timespec, work_a_little};
-use crate::interrupts;
-use crate::orders::Orders;
-use crate::place;
+use crate::clock::{self, Stopwatch, now, sleep_until, timespec, work_a_little};
+use crate::process::{self, Orders};
 use crate::taken::{Interrupts, Policy, Taken};
 
 /// Raises `hz` interrupts a second.
 pub(super) fn storm(place: Place, hz: u32, orders: &Orders) -> Result<Taken> {
-    place::pin(place.cpu)?;
-    let policy = place::overtake();
+    process::pin(place.cpu)?;
+    let policy = process::overtake();
     let timers = Timers::of(hz)?;
-    let before = interrupts::local_timer(place.cpu)?;
+    let before = clock::local_timer(place.cpu)?;
     let watch = Stopwatch::start();
     let mut raised = 0;
     let mut last = now();
@@ -39,7 +37,7 @@ pub(super) fn storm(place: Place, hz: u32, orders: &Orders) -> Result<Taken> {
         sleep_until(last);
     }
     let taken = Taken::new("timer", place.cpu, policy, watch.wall(), watch.own());
-    let local_timer = interrupts::local_timer(place.cpu)?.saturating_sub(before);
+    let local_timer = clock::local_timer(place.cpu)?.saturating_sub(before);
     Ok(Taken { interrupts: Some(Interrupts { raised, local_timer, cost_ns: None }), ..taken })
 }
 
@@ -47,9 +45,9 @@ pub(super) fn storm(place: Place, hz: u32, orders: &Orders) -> Result<Taken> {
 /// follows at once, is what the interrupts took. The median of many such pairs is told, for whatever else
 /// ran on the CPU hits a few of them.
 pub(super) fn cost(place: Place, hz: u32, orders: &Orders) -> Result<Taken> {
-    place::pin(place.cpu)?;
+    process::pin(place.cpu)?;
     let timers = Timers::of(hz)?;
-    let before = interrupts::local_timer(place.cpu)?;
+    let before = clock::local_timer(place.cpu)?;
     let watch = Stopwatch::start();
     let mut raised = 0;
     let mut costs = Vec::new();
@@ -62,7 +60,7 @@ pub(super) fn cost(place: Place, hz: u32, orders: &Orders) -> Result<Taken> {
         costs.extend(cost_of_one(storm, lull, timers.n_within(batch.end.saturating_sub(begin))));
     }
     let taken = Taken::new("timer", place.cpu, Policy::Other, watch.wall(), watch.own());
-    let local_timer = interrupts::local_timer(place.cpu)?.saturating_sub(before);
+    let local_timer = clock::local_timer(place.cpu)?.saturating_sub(before);
     let cost_ns = median(costs);
     Ok(Taken { interrupts: Some(Interrupts { raised, local_timer, cost_ns }), ..taken })
 }

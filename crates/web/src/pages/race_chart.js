@@ -75,7 +75,7 @@ export function kindsOf(nodes) {
 }
 
 /** A chart with all of its nodes. */
-export class Contest {
+export class RaceChart {
   /**
    * @param {Nodes} nodes
    * @param {Kind} kind
@@ -93,16 +93,16 @@ export class Contest {
     const title = make("h2", { id: `${kind.name}-title` }, kind.title);
     const labelled = { className: "chart", "aria-labelledby": title.id };
     this.element = make("section", labelled, title, this.note, this.row, this.figures.element);
-    /** @type {Lane[]} */
-    this.lanes = [];
+    /** @type {Panel[]} */
+    this.panels = [];
   }
 
   /** @param {boolean} isOverlaid */
   layOut(isOverlaid) {
-    for (const lane of this.lanes) lane.sheet.close();
+    for (const panel of this.panels) panel.sheet.close();
     const groups = isOverlaid ? [this.nodes.all] : this.nodes.all.map((it) => [it]);
-    this.lanes = groups.map((group) => new Lane(this, group));
-    this.row.replaceChildren(...this.lanes.map((it) => it.element));
+    this.panels = groups.map((group) => new Panel(this, group));
+    this.row.replaceChildren(...this.panels.map((it) => it.element));
     this.row.classList.toggle("beside", groups.length > 1);
   }
 
@@ -116,7 +116,7 @@ export class Contest {
     this.note.hidden = !isEmpty || isWaiting;
     this.row.hidden = isEmpty && !isWaiting;
     const scale = this.#scale(isEmpty ? 0 : low, isEmpty ? 1 : high);
-    for (const lane of this.lanes) lane.draw(frame, scale);
+    for (const panel of this.panels) panel.draw(frame, scale);
     this.figures.update();
   }
 
@@ -181,14 +181,14 @@ export class Contest {
 const LATE_S = 0.05;
 
 /** A canvas with one node or all of them. */
-class Lane {
+class Panel {
   /**
-   * @param {Contest} contest
+   * @param {RaceChart} raceChart
    * @param {Node[]} group
    */
-  constructor(contest, group) {
-    const { kind, desk } = contest;
-    this.contest = contest;
+  constructor(raceChart, group) {
+    const { kind, desk } = raceChart;
+    this.raceChart = raceChart;
     this.group = group;
     const names = group.map((it) => it.name).join(", ");
     this.canvas = make("canvas", { role: "img", "data-chart": kind.name, "data-node": names });
@@ -216,11 +216,11 @@ class Lane {
     if (context === null) return;
     const plot = new Plot(this.sheet, frame.range, scale, frame.told);
     this.plot = plot;
-    valueAxis(context, plot, axisUnit(this.contest.unit, scale.high));
+    valueAxis(context, plot, axisUnit(this.raceChart.unit, scale.high));
     plot.clipped(context, () => {
       for (const node of this.group) this.#trace(context, plot, node);
     });
-    marks(context, plot, this.#marks(frame), this.contest.nodes);
+    marks(context, plot, this.#marks(frame), this.raceChart.nodes);
     if (!this.#hasValues(frame)) nothing(context, plot);
     timeAxis(context, plot, sinceBegin);
     pointer(context, plot, frame);
@@ -233,50 +233,50 @@ class Lane {
    * @param {Node} node
    */
   #trace(context, plot, node) {
-    const { contest } = this;
-    const total = contest.total(node);
-    if (contest.kind.parts === undefined) {
+    const { raceChart } = this;
+    const total = raceChart.total(node);
+    if (raceChart.kind.parts === undefined) {
       line(context, plot, node.ring, total, node);
     } else if (this.group.length === 1) {
-      const parts = PARTS.map((it, part) => ({ color: it, valueAt: contest.part(node, part) }));
+      const parts = PARTS.map((it, part) => ({ color: it, valueAt: raceChart.part(node, part) }));
       bands(context, plot, node.ring, parts, total);
     } else {
       line(context, plot, node.ring, total, node);
-      line(context, plot, node.ring, contest.part(node, 0), { ...node, dash: [2, 3] });
+      line(context, plot, node.ring, raceChart.part(node, 0), { ...node, dash: [2, 3] });
     }
   }
 
   /** @param {Frame} frame */
   #hasValues({ told }) {
-    const { contest } = this;
-    return this.group.some((it) => extremes(it.ring, told, contest.total(it)).high > -Infinity);
+    const { raceChart } = this;
+    return this.group.some((it) => extremes(it.ring, told, raceChart.total(it)).high > -Infinity);
   }
 
   /** @param {Frame} frame */
   #marks({ limit }) {
-    const { all, marks } = this.contest.nodes;
+    const { all, marks } = this.raceChart.nodes;
     return marks.filter((it) => it.at <= limit && this.group.includes(all[it.node]));
   }
 
   /** @param {Frame} frame */
   #showValues({ range, limit, cursor }) {
-    const { contest } = this;
-    const parts = contest.kind.parts;
+    const { raceChart } = this;
+    const parts = raceChart.kind.parts;
     const entries = this.group.flatMap((node) => {
       const index = cursor === null ? node.ring.lastBy(Math.min(range.to, limit)) : node.ring.at(cursor);
       const value = (/** @type {import("./trace.js").ValueAt} */ valueAt) =>
-        index < 0 ? "–" : quantity(valueAt(index), contest.unit);
-      if (parts === undefined) return [{ name: node.name, color: node.color, value: value(contest.total(node)) }];
+        index < 0 ? "–" : quantity(valueAt(index), raceChart.unit);
+      if (parts === undefined) return [{ name: node.name, color: node.color, value: value(raceChart.total(node)) }];
       const isAlone = this.group.length === 1;
       const looks = isAlone ? ["", ""] : [" (dotted)", " (on top of it)"];
       return parts.map((part, place) => ({
         name: `${node.name}, ${part}${looks[place]}`,
         color: isAlone ? PARTS[place] : node.color,
-        value: value(contest.part(node, place)),
+        value: value(raceChart.part(node, place)),
       }));
     });
     this.values.update(entries);
-    this.canvas.setAttribute("aria-label", `${contest.kind.title}: ${this.values.words()}`);
+    this.canvas.setAttribute("aria-label", `${raceChart.kind.title}: ${this.values.words()}`);
   }
 }
 

@@ -1,6 +1,8 @@
-//! Student's t: its distribution for whole degrees of freedom, and the test of a mean by it.
+//! The normal distribution, and Student's t: its distribution for whole degrees of freedom, and the test of a mean by it.
+//!
+//! Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.2.11 (the series, near the middle) and 26.2.14 (the
+//! continued fraction, in the tails).
 
-use super::normal::bisected;
 use super::sample::Unfit;
 use super::{Interval, Sample};
 use std::f64::consts::FRAC_2_PI;
@@ -22,7 +24,7 @@ pub(super) fn beyond(t: f64, degrees: usize) -> f64 {
 }
 
 /// The value that is exceeded, either way, with chance `beyond`.
-pub(super) fn quantile(chance: f64, degrees: usize) -> f64 {
+pub(super) fn t_quantile(chance: f64, degrees: usize) -> f64 {
     // With one degree of freedom a chance of 1e-8 lies at 6e7.
     bisected(0.0, 1e8, |t| beyond(t, degrees) > chance)
 }
@@ -46,9 +48,9 @@ fn within(angle: f64, degrees: usize) -> f64 {
 /// The mean of a sample with its test against 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
-    /// The mean.
+    /// The mean of the values.
     pub mean: f64,
-    /// Its standard error.
+    /// The standard error of the mean.
     pub standard_error: f64,
     /// The interval that holds the true mean.
     pub interval: Interval,
@@ -70,13 +72,55 @@ pub fn mean(sample: &Sample, confidence: f64, needed: usize) -> Result<Mean, Unf
     let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
     let standard_error = (squares / (n - 1.0) / n).sqrt();
     let degrees = values.len() - 1;
-    let half = quantile(1.0 - confidence, degrees) * standard_error;
+    let half = t_quantile(1.0 - confidence, degrees) * standard_error;
     Ok(Mean {
         mean,
         standard_error,
         interval: Interval { low: mean - half, high: mean + half },
         p: beyond(mean / standard_error, degrees),
     })
+}
+
+/// The chance of a value below `z`.
+pub(super) fn cumulative(z: f64) -> f64 {
+    let density = (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let tail = match z.abs() {
+        near if near < 3.0 => 0.5 - density * series(near),
+        far => density / fraction(far),
+    };
+    if z < 0.0 { tail } else { 1.0 - tail }
+}
+
+/// The value below which `share` of all lie; finite for every argument.
+pub(crate) fn normal_quantile(share: f64) -> f64 {
+    // 40 standard deviations hold everything that an f64 can tell from nothing.
+    bisected(-40.0, 40.0, |z| cumulative(z) < share)
+}
+
+/// Where `is_below` ends to hold between `low` and `high`, to the last bits.
+pub(super) fn bisected(mut low: f64, mut high: f64, is_below: impl Fn(f64) -> bool) -> f64 {
+    // Each halving yields a bit; an f64 has 53, and some more let ends of different size come together.
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if is_below(middle) { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// 50 terms are exact to the last bits up to 3.
+fn series(z: f64) -> f64 {
+    let mut term = z;
+    let mut sum = z;
+    for odd in (3..103).step_by(2) {
+        term *= z * z / f64::from(odd);
+        sum += term;
+    }
+    sum
+}
+
+/// 60 terms are exact to 12 digits from 3 on.
+fn fraction(z: f64) -> f64 {
+    (1..=60).rev().fold(z, |below, it| z + f64::from(it) / below)
 }
 
 #[cfg(test)]
@@ -95,7 +139,7 @@ mod tests {
             (120, 0.01, 2.617),
             (100_000, 0.05, 1.962),
         ] {
-            let found = quantile(chance, degrees);
+            let found = t_quantile(chance, degrees);
             assert!((found - expected).abs() < 6e-4, "{degrees} {chance}: {found}");
         }
     }
@@ -127,5 +171,31 @@ mod tests {
         assert_eq!(of(&[1.0, 1.0]).unwrap_err().to_string(), "2 where at least 3 are needed");
         assert_eq!(of(&[1.0; 3]).unwrap().p, 0.0);
         assert_eq!(of(&[0.0; 3]).unwrap().p, 1.0);
+    }
+
+    /// Abramowitz and Stegun, table 26.1.
+    #[test]
+    fn chances_are_those_of_the_tables() {
+        for (z, chance) in [
+            (0.0, 0.5),
+            (1.0, 0.841_344_746_068_543),
+            (-1.96, 0.024_997_895_148_220),
+            (3.0, 0.998_650_101_968_370),
+            (-2.999_999_9, 0.001_349_898_474_884),
+            (-5.0, 2.866_515_719e-7),
+        ] {
+            assert!((cumulative(z) - chance).abs() < 1e-10, "{z}: {}", cumulative(z));
+        }
+    }
+
+    #[test]
+    fn quantiles_are_where_the_chances_say() {
+        assert!((normal_quantile(0.975) - 1.959_963_984_540_054).abs() < 1e-9);
+        assert!(normal_quantile(0.5).abs() < 1e-9);
+        assert!(
+            normal_quantile(0.0).is_finite()
+                && normal_quantile(1.0).is_finite()
+                && normal_quantile(f64::NAN).is_finite()
+        );
     }
 }

@@ -1,12 +1,13 @@
-//! Where the thief runs, and ahead of whom.
+//! This process: where it runs, ahead of whom, and when it is to stop.
 
-use std::process::{Command, Stdio};
-
+use crate::taken::Policy;
 use anyhow::{Context as _, Result};
 use rustix::process::{getpid, setpriority_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
-
-use crate::taken::Policy;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Keeps the calling thread on one CPU.
 ///
@@ -38,5 +39,29 @@ pub(crate) fn overtake() -> Policy {
     match setpriority_process(None, -20) {
         Ok(()) => Policy::Nice,
         Err(_) => Policy::Other,
+    }
+}
+
+/// Whether the thief has been told to stop.
+#[derive(Debug)]
+pub(crate) struct Orders {
+    stop: Arc<AtomicBool>,
+}
+
+impl Orders {
+    /// Listens from here on: a signal ends the theft, not the process, so that what was taken is told and what
+    /// was made is removed.
+    pub(crate) fn listen() -> Result<Orders> {
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register(signal, Arc::clone(&stop))
+                .context("cannot listen to signals")?;
+        }
+        Ok(Orders { stop })
+    }
+
+    /// The thief has been told to stop.
+    pub(crate) fn to_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 }

@@ -1,4 +1,4 @@
-//! A source that asks another for each file once.
+//! A source that asks another for each file cached.
 //!
 //! What a plan knows of a host and what its settings write are the same files in part. Asked once, they also cannot
 //! disagree. Files of processes are not remembered: no setting writes one, and there are thousands.
@@ -11,19 +11,19 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// Asks `inner` for a file when it is asked for it first, and answers the same from then on.
-pub struct Once<'a> {
+pub struct CachedSource<'a> {
     inner: &'a dyn Source,
     files: RefCell<HashMap<String, Fact<Vec<u8>>>>,
 }
 
-impl<'a> Once<'a> {
+impl<'a> CachedSource<'a> {
     /// Starts with nothing asked.
-    pub fn new(inner: &'a dyn Source) -> Once<'a> {
-        Once { inner, files: RefCell::default() }
+    pub fn new(inner: &'a dyn Source) -> CachedSource<'a> {
+        CachedSource { inner, files: RefCell::default() }
     }
 }
 
-impl Source for Once<'_> {
+impl Source for CachedSource<'_> {
     fn origin(&self) -> Origin {
         self.inner.origin()
     }
@@ -92,14 +92,14 @@ mod tests {
         std::fs::create_dir_all(&sys).unwrap();
         std::fs::write(sys.join("value"), "1\n").unwrap();
         let copy = Live::copy(folder.path()).unwrap();
-        let once = Once::new(&copy);
+        let cached = CachedSource::new(&copy);
         let asked = |source: &dyn Source| (source.text("/sys/value"), source.text("/sys/other"));
-        let first = asked(&once);
+        let first = asked(&cached);
         assert_eq!(first.0, Ok("1\n".to_owned()));
         assert_eq!(first.1, Err(Missing::absent("/sys/other")));
         std::fs::write(sys.join("value"), "2\n").unwrap();
         std::fs::write(sys.join("other"), "3\n").unwrap();
-        assert_eq!(asked(&once), first);
+        assert_eq!(asked(&cached), first);
         assert_ne!(asked(&copy), first);
     }
 
@@ -110,11 +110,11 @@ mod tests {
         std::fs::create_dir_all(proc.join("7")).unwrap();
         std::fs::create_dir_all(proc.join("irq/7")).unwrap();
         let copy = Live::copy(folder.path()).unwrap();
-        let once: &dyn Source = &Once::new(&copy);
+        let cached: &dyn Source = &CachedSource::new(&copy);
         let read_after = |text: &str| {
             std::fs::write(proc.join("7/stat"), text).unwrap();
             std::fs::write(proc.join("irq/7/smp_affinity_list"), text).unwrap();
-            ["/proc/7/stat", "/proc/irq/7/smp_affinity_list"].map(|it| once.text(it).unwrap())
+            ["/proc/7/stat", "/proc/irq/7/smp_affinity_list"].map(|it| cached.text(it).unwrap())
         };
         assert_eq!(read_after("1"), ["1", "1"]);
         assert_eq!(read_after("2"), ["2", "1"]);
