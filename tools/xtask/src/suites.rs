@@ -172,7 +172,6 @@ pub(crate) fn run_beside(suites: &[Suite]) -> Result<Tally> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_test_executable_is_told_from_libraries_programs_and_other_messages() {
@@ -198,8 +197,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let suite = |name: &str, script: &str| {
             let path = folder.path().join(name);
-            fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-            fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+            let source = folder.path().join(format!("{name}.sh"));
+            fs::write(&source, format!("#!/bin/sh\n{script}\n")).unwrap();
+            // Another process makes the program: see ETXTBSY in execve(2), and a child that another test has just forked.
+            let installed =
+                Command::new("install").args(["-m", "755"]).args([&source, &path]).status();
+            assert!(installed.unwrap().success());
             Suite { name: name.to_owned(), path, folder: folder.path().to_owned() }
         };
         let witness = folder.path().join("ran");

@@ -113,6 +113,7 @@ pub fn run(
     let raced = race.run(&mut record, interrupt);
     let ended = race.end(Some(&mut record));
     record.is_complete &= ended.is_ok();
+    let read = race.read_back(&mut record);
     let recorded = race.recordings.finish();
     let told = recorded.or_else(|why| (race.tell)(Event::NotAllRecorded(&why)));
     if !record.trials.is_empty() {
@@ -121,7 +122,7 @@ pub fn run(
             record.doubts.push(Doubt::CutShort.into());
         }
     }
-    Ok(Raced { record, journal: race.journal, ended: raced.and(ended).and(told) })
+    Ok(Raced { record, journal: race.journal, ended: raced.and(ended).and(read).and(told) })
 }
 
 /// A result without intervals.
@@ -354,14 +355,23 @@ impl<'a> Race<'a> {
         let told = trial.number;
         trial.arm = node;
         trial.block = self.blocks.at(trial.began_ns.value().copied().unwrap_or_default());
-        trial.number = u32::try_from(record.trials.len() + 1).unwrap_or(u32::MAX);
+        let n_before = self.journal.as_ref().map_or(record.trials.len(), Journal::n_trials);
+        trial.number = u32::try_from(n_before + 1).unwrap_or(u32::MAX);
         trial.marks.extend(self.notes.try_iter().map(|text| Mark::Note { text }));
         (self.tell)(Event::Interval(node, &trial))?;
-        record.trials.push(trial);
-        if let Some(journal) = &mut self.journal {
-            journal.add(record)?;
+        match &mut self.journal {
+            Some(journal) => journal.append(&trial)?,
+            None => record.trials.push(trial),
         }
         self.links[node].keep(told);
+        Ok(())
+    }
+
+    /// Gives the record the intervals that only the journal holds while a race runs.
+    fn read_back(&self, record: &mut Record) -> Result<()> {
+        if let Some(journal) = &self.journal {
+            record.trials = journal.trials()?;
+        }
         Ok(())
     }
 }

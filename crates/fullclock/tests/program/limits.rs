@@ -1,7 +1,9 @@
 //! `fullclock` of a user who may do little: no root, few threads, a full disk. What it then says is what mends it.
 
+use crate::support::install;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_fullclock");
@@ -13,7 +15,7 @@ const FIRST_USER: u32 = 65_400;
 fn ordinary(n_threads: u32, arguments: &[&str]) -> Option<Output> {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("fullclock");
-    fs::copy(BINARY, &binary).unwrap();
+    install(Path::new(BINARY), &binary);
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     // Tests run side by side: each limit is one user's.
     let user = FIRST_USER + n_threads;

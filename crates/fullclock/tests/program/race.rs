@@ -1,12 +1,11 @@
 //! `fullclock race` and `fullclock agent`: nodes of this machine, agents that listen, and what is lost and found again.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, install_script, is_of, printed, refusal};
 use lab::race::protocol::PROTOCOL;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 use std::sync::Mutex;
@@ -73,8 +72,7 @@ fn ssh(folder: &Path) -> String {
         "#!/bin/sh\necho \"$@\" > {}\nwhile [ $1 != fullclock ]; do shift; done; shift\nexec {binary} \"$@\"\n",
         asked.display()
     );
-    fs::write(&ssh, script).unwrap();
-    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    install_script(&script, &ssh);
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
 

@@ -1,10 +1,9 @@
 //! `fullclock net server` and `net client` as users meet them: both as processes, over the loopback interface.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, install_script, is_of, printed, refusal};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -399,9 +398,8 @@ fn whoever_answers_something_else_is_no_server() {
 /// A folder with a program of perftest that says this where it is asked for its version; theirs end with 1 then.
 fn perftest(says: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("ib_read_bw");
-    std::fs::write(&program, format!("#!/bin/sh\necho '{says}'\nexit 1\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = format!("#!/bin/sh\necho '{says}'\nexit 1\n");
+    install_script(&script, &folder.path().join("ib_read_bw"));
     folder
 }
 

@@ -168,7 +168,9 @@ mod tests {
     fn orphan(temporary: &Path, name: &str) -> (PathBuf, std::process::Child) {
         let folder = Folder::make(temporary, None).unwrap();
         let program = temporary.join(name);
-        fs::copy("/bin/sleep", &program).unwrap();
+        // Another process copies: what this one has open for writing cannot be run as long as a child that another test has
+        // just forked has it open, too (ETXTBSY, execve(2)).
+        assert!(Command::new("cp").arg("/bin/sleep").arg(&program).status().unwrap().success());
         let child =
             Command::new(program).arg("60").current_dir(folder.path.join("data")).spawn().unwrap();
         let path = folder.path.clone();

@@ -8,7 +8,7 @@
 )]
 
 use super::folder::remove_if_there;
-use super::read::whole_lines;
+use super::read::{read, whole_lines};
 use super::{JOURNAL, MODE, RESULT, folder};
 use crate::failure::Failure;
 use crate::record::Record;
@@ -108,11 +108,41 @@ impl Journal {
 
     /// Keeps the trials that have been added to the record since.
     pub fn add(&mut self, record: &Record) -> Result<(), Failure> {
-        let added: Vec<&Trial> = record.trials.iter().skip(self.n_trials).collect();
-        for trial in added {
-            self.line(trial).map_err(self.failed())?;
-            self.n_trials += 1;
+        for trial in record.trials.iter().skip(self.n_trials) {
+            self.write(trial)?;
         }
+        self.sync()
+    }
+
+    /// Keeps one more trial, which no record has to hold: a race of hours has hundreds of thousands.
+    pub fn append(&mut self, trial: &Trial) -> Result<(), Failure> {
+        self.write(trial)?;
+        self.sync()
+    }
+
+    /// How many trials are kept.
+    pub fn n_trials(&self) -> usize {
+        self.n_trials
+    }
+
+    /// The trials that are kept, read back.
+    ///
+    /// Errors: the file cannot be read, or has been damaged.
+    pub fn trials(&self) -> Result<Vec<Trial>, Failure> {
+        if self.n_trials == 0 {
+            return Ok(Vec::new());
+        }
+        let read = read(&self.path(JOURNAL));
+        read.map(|it| it.trials).map_err(|why| Failure::Unready(why.to_string()))
+    }
+
+    fn write(&mut self, trial: &Trial) -> Result<(), Failure> {
+        self.line(trial).map_err(self.failed())?;
+        self.n_trials += 1;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), Failure> {
         if self.synced.elapsed() >= SYNC_EVERY {
             self.file.sync_data().map_err(self.failed())?;
             self.synced = Instant::now();
@@ -222,6 +252,21 @@ mod tests {
     use crate::store::read;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn trials_that_no_record_holds_are_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut head = record(0);
+        let mut journal = Journal::begin(folder.path(), &mut head).unwrap();
+        assert_eq!(journal.trials().unwrap(), []);
+        for number in 1..=3 {
+            journal.append(&trial(number)).unwrap();
+        }
+        assert_eq!(journal.n_trials(), 3);
+        assert_eq!(journal.trials().unwrap(), [trial(1), trial(2), trial(3)]);
+        std::fs::write(folder.path().join("x.trials"), "{").unwrap();
+        assert!(journal.trials().unwrap_err().to_string().contains("x.trials"));
+    }
 
     #[test]
     fn a_journal_that_was_cut_anywhere_behind_its_first_line_is_gone_on_with() {

@@ -3,6 +3,7 @@
 pub(crate) mod chromium;
 
 use serde_json::Value;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -26,6 +27,20 @@ pub(crate) fn refusal(arguments: &[&str]) -> String {
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
     assert_eq!(output.stdout, b"", "{arguments:?}");
     String::from_utf8(output.stderr).unwrap()
+}
+
+/// Copies a program. Another process does: what this one has open for writing cannot be run as long as a child that another
+/// test has just forked has it open, too (ETXTBSY, execve(2)).
+pub(crate) fn install(from: &Path, to: &Path) {
+    let installed = Command::new("install").args(["-m", "755"]).arg(from).arg(to).status();
+    assert!(installed.unwrap().success());
+}
+
+/// Makes a program of a script.
+pub(crate) fn install_script(script: &str, to: &Path) {
+    let source = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&source, script).unwrap();
+    install(source.path(), to);
 }
 
 /// A value is what `schema`, the text of a file in `schemas/`, says.
