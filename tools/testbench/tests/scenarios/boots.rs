@@ -121,7 +121,10 @@ pub(crate) static CHANGED: LazyLock<Transcript> = LazyLock::new(|| {
 pub(crate) fn killed(plan: &str, stride: u32) -> Transcript {
     let script =
         format!("{}\nkilled_everywhere {stride} '{plan}'\n", include_str!("steps/killed.sh"));
-    run(&machines::half_isolated(), &[change(plan, &script)])
+    let mut machine = machines::half_isolated();
+    // Where this program has to wait for its CPUs, the kernel would take the TSC for unstable in the middle of a run.
+    machine.kernel_arguments.push("tsc=nowatchdog".to_owned());
+    run(&machine, &[change(plan, &script)])
 }
 
 /// See [`machines::with_sensors`]; with ipmitool at hand.
