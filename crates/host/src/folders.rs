@@ -11,7 +11,7 @@ const ATTEMPTS: usize = 1000;
 /// Opens a path below `folder`, as `how` says, with openat2(2), which is repeated after EAGAIN.
 ///
 /// With RESOLVE_IN_ROOT and RESOLVE_BENEATH, the kernel returns EAGAIN for a path with `..` if any file was renamed or mounted
-/// meanwhile, because `..` may then lead out of the folder (openat2(2), ERRORS). Links of /sys contain `..`.
+/// during the call, because `..` may then lead out of the folder (openat2(2), ERRORS). Links of /sys contain `..`.
 ///
 /// Errors: as of openat2(2); EAGAIN only after a thousand attempts.
 pub(crate) fn open_below(

@@ -4,7 +4,7 @@
 //! `cgroup.procs` of a group moves that process with all its threads; what it starts later starts there. Threads may not be had:
 //! a control group, a user or the kernel may have as many as it is allowed.
 #![expect(clippy::disallowed_methods, reason = "moves this process, and nothing else of the host")]
-#![expect(unsafe_code, reason = "nobody has given malloc_trim(3) a safe name")]
+#![expect(unsafe_code, reason = "no crate here offers malloc_trim(3) as a safe function")]
 
 use facts::{Fact, Missing, Why};
 use std::fs::OpenOptions;
@@ -17,7 +17,7 @@ const GROUPS: &str = "/sys/fs/cgroup";
 
 /// Moves this process to the group of that folder, which stays where it is and as it is.
 ///
-/// Errors: it is no folder of a control group; the kernel or its owner refuses.
+/// Errors: it is not the folder of a control group; the kernel or the owner of the folder refuses.
 pub fn enter_control_group(folder: &Path) -> io::Result<()> {
     let real = folder.canonicalize()?;
     if !real.starts_with(GROUPS) || real == Path::new(GROUPS) {

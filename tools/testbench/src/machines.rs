@@ -104,19 +104,10 @@ pub fn with_sensors() -> Boot {
 #[must_use]
 pub fn wired() -> Boot {
     Boot {
-        emulator: Emulator::Qemu(Qemu {
-            cpu_model: CPU_MODEL,
-            n_cpus: 2,
-            power_states: true,
-            bmc: None,
-            disk: None,
-            poses_as_hardware: true,
-        }),
-        kernel_arguments: Vec::new(),
         modules: [&["msr"], &POWER_MODULES[..], &WIRE_MODULES].concat(),
-        init: Init::Script,
         // perftest sees no clock where the CPU is taken from it for long (`Correlation coefficient r^2`).
         runs_alone: true,
+        ..boot(TWO_CPUS)
     }
 }
 
@@ -125,18 +116,9 @@ pub fn wired() -> Boot {
 #[must_use]
 pub fn misspelt() -> Boot {
     Boot {
-        emulator: Emulator::Qemu(Qemu {
-            cpu_model: CPU_MODEL,
-            n_cpus: 2,
-            power_states: false,
-            bmc: None,
-            disk: None,
-            poses_as_hardware: false,
-        }),
         kernel_arguments: vec!["nohz_full=1,6-7".to_owned()],
         modules: vec!["msr"],
-        init: Init::Script,
-        runs_alone: false,
+        ..boot(Qemu { power_states: false, poses_as_hardware: false, ..TWO_CPUS })
     }
 }
 
@@ -144,20 +126,10 @@ pub fn misspelt() -> Boot {
 #[must_use]
 pub fn lasting(disk: &Disk) -> Boot {
     Boot {
-        emulator: Emulator::Qemu(Qemu {
-            cpu_model: CPU_MODEL,
-            n_cpus: 2,
-            power_states: true,
-            bmc: None,
-            disk: Some(disk.path()),
-            poses_as_hardware: true,
-        }),
-        kernel_arguments: Vec::new(),
         // The file system asks for the checksum by its name, which no list of what needs what has.
         modules: [&["crc32c_generic", "ext4", "virtio_pci", "virtio_blk"], &POWER_MODULES[..]]
             .concat(),
-        init: Init::Script,
-        runs_alone: false,
+        ..boot(Qemu { disk: Some(disk.path()), ..TWO_CPUS })
     }
 }
 
@@ -174,16 +146,27 @@ pub fn with_systemd(disk: &Disk) -> Boot {
 fn qemu(n_cpus: usize, power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {
     let power_modules: &[&str] = if power_states { &POWER_MODULES } else { &[] };
     Boot {
-        emulator: Emulator::Qemu(Qemu {
-            cpu_model: CPU_MODEL,
-            n_cpus,
-            power_states,
-            bmc: Some(bmc),
-            disk: None,
-            poses_as_hardware: true,
-        }),
         kernel_arguments: kernel_arguments.iter().map(ToString::to_string).collect(),
         modules: [&["msr"], power_modules, &BMC_MODULES].concat(),
+        ..boot(Qemu { n_cpus, power_states, bmc: Some(bmc), ..TWO_CPUS })
+    }
+}
+
+/// Two CPUs with P-states that pass for hardware.
+const TWO_CPUS: Qemu = Qemu {
+    cpu_model: CPU_MODEL,
+    n_cpus: 2,
+    power_states: true,
+    bmc: None,
+    disk: None,
+    poses_as_hardware: true,
+};
+
+fn boot(machine: Qemu) -> Boot {
+    Boot {
+        emulator: Emulator::Qemu(machine),
+        kernel_arguments: Vec::new(),
+        modules: Vec::new(),
         init: Init::Script,
         runs_alone: false,
     }

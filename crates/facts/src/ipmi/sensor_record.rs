@@ -140,7 +140,7 @@ pub struct RecordsOrigin {
     pub is_kept: bool,
     /// How many there are, with those that are not about sensors.
     pub n_records: usize,
-    /// How many of them nobody can read: they are not what the specification says.
+    /// How many of them cannot be read, because they are not as the specification says.
     pub n_unreadable: usize,
     /// How many questions fetching them took.
     pub questions: u32,

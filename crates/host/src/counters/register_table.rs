@@ -143,7 +143,7 @@ pub(super) fn of_one_die(source: &dyn Source, host: &HostView, leaders: &[u32]) 
     }
     for &cpu in leaders {
         let file = format!("/sys/devices/system/cpu/cpu{cpu}/topology/die_cpus_list");
-        // Linux before 5.3 knows no dies, and nobody asks a processor of several for its registers then.
+        // Linux before 5.3 has no dies: the registers of a processor with several are not read then.
         let Ok(die) = source.parsed(&file, CpuSet::parse_list) else { continue };
         if die != host.topology.package_of(cpu) {
             let because = format!("{file} says that a package has several dies");

@@ -90,8 +90,7 @@ pub(super) fn read_config(source: &dyn Source, release: &Fact<String>) -> Fact<K
     Err(known.cloned().unwrap_or_else(|| none(Missing::absent("/proc/config.gz"), &places)))
 }
 
-/// A kernel always has a configuration, so that nobody kept a copy is a gap in what we know and not an
-/// absence.
+/// A kernel always has a configuration: without a copy of it, it is unknown and not absent.
 fn none(missing: Missing, places: &[String]) -> Missing {
     if !missing.is_absence() {
         return missing;

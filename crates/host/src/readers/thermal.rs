@@ -19,7 +19,7 @@ pub(super) fn read_cooling(source: &dyn Source) -> Fact<Vec<CoolingDevice>> {
 /// Reads them only if a policy may not run at its highest clock: a large machine has a device for each CPU.
 pub(super) fn read_cooling_of_limits(source: &dyn Source, host: &mut HostView) {
     let is_free = |it: &Policy| matches!((&it.scaling_max, &it.cpuinfo_max), (Ok(limit), Ok(highest)) if limit >= highest);
-    // Whoever asked for all cooling devices has them.
+    // A caller that wanted all cooling devices has them.
     if host.cooling.as_ref().is_err_and(Missing::is_unasked) {
         host.cooling = match &host.cpufreq.policies {
             Ok(policies) if policies.iter().all(is_free) => {

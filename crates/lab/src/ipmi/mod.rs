@@ -83,11 +83,11 @@ pub struct Latency {
 
 /// Round trips under one load.
 pub struct Condition {
-    /// Whether every CPU was kept busy meanwhile.
+    /// Whether every CPU was kept busy during the questions.
     pub is_loaded: bool,
     /// How long the round trips took.
     pub times: Times,
-    /// What the thread that polls was accounted; `None` where there is none, or nobody knows.
+    /// What the thread that polls was accounted; `None` where there is none, or where this is unknown.
     pub polled: Option<Duration>,
     /// How long all of them took.
     pub elapsed: Duration,

@@ -8,7 +8,7 @@
 )]
 
 use super::folder::remove_if_there;
-use super::read::{read, whole_lines};
+use super::read::{kept_trials, whole_lines};
 use super::{JOURNAL, MODE, RESULT, folder};
 use crate::failure::Failure;
 use crate::record::Record;
@@ -132,8 +132,7 @@ impl Journal {
         if self.n_trials == 0 {
             return Ok(Vec::new());
         }
-        let read = read(&self.path(JOURNAL));
-        read.map(|it| it.trials).map_err(|why| Failure::Unready(why.to_string()))
+        kept_trials(&self.path(JOURNAL)).map_err(|why| Failure::Unready(why.to_string()))
     }
 
     fn write(&mut self, trial: &Trial) -> Result<(), Failure> {

@@ -68,16 +68,27 @@ pub fn read_from(path: &Path, bytes: &[u8]) -> Result<Record, Unreadable> {
 /// written, to be resumed: a plan that holds a password is refused then, and one with a mark in its place would be run.
 pub(super) fn whole_lines(path: &Path, file: &File) -> Result<(Record, u64), Unreadable> {
     let read = end_of_lines(file).map_err(Why::Io);
-    let read = read.and_then(|length| Ok((parse(|| beginning(file, length))?, length)));
+    let read =
+        read.and_then(|length| Ok((parse_as_written(|| beginning(file, length))?.0, length)));
     read.map_err(|why| Unreadable { path: path.to_owned(), why })
+}
+
+/// The trials of the journal at `path`, which may still be written.
+pub(super) fn kept_trials(path: &Path) -> Result<Vec<Trial>, Unreadable> {
+    let parsed = File::open(path).map_err(Why::Io).and_then(|file| {
+        let length = file.metadata().map_err(Why::Io)?.len();
+        parse_as_written(|| beginning(&file, length))
+    });
+    let parsed = parsed.map(|(record, _)| without_secrets(record).trials);
+    parsed.map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
 /// What stands in front of the trials of a journal, and how long it is.
 pub(super) fn head(path: &Path, file: &mut File) -> Result<(Record, u64), Unreadable> {
     let mut line = Vec::new();
     let read = BufReader::new(file).take(LARGEST).read_until(b'\n', &mut line);
-    let parsed = read.map_err(Why::Io).and_then(|_| parse(|| Ok(&*line)));
-    let record = parsed.map_err(|why| Unreadable { path: path.to_owned(), why })?;
+    let parsed = read.map_err(Why::Io).and_then(|_| parse_as_written(|| Ok(&*line)));
+    let (record, _) = parsed.map_err(|why| Unreadable { path: path.to_owned(), why })?;
     let record = without_secrets(Record { doubts: Vec::new(), ..record });
     Ok((record, line.len() as u64))
 }
@@ -137,8 +148,19 @@ struct Version {
     format: u32,
 }
 
-/// What `open` gives is read once, and once more where it is no result of this version.
+/// A result, with the doubts that the trials of an unfinished one raise.
 fn parse<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<Record, Why> {
+    let (mut record, is_journal) = parse_as_written(open)?;
+    if is_journal {
+        record.doubts.extend(crate::doubts::of(&record));
+        record.doubts.push(Doubt::CutShort.into());
+    }
+    Ok(record)
+}
+
+/// A result as it was written, and whether it is a journal. What `open` gives is read once, and once more where it is no result
+/// of this version.
+fn parse_as_written<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<(Record, bool), Why> {
     let mut input = open()?;
     let first = first_value::<Record>(&mut input);
     let format = match &first {
@@ -152,12 +174,8 @@ fn parse<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<Record, Why> {
     let is_journal = record.trials.is_empty();
     add_lines(&mut record.trials, &mut input)?;
     let mut record = checked(record)?;
-    if is_journal {
-        record.doubts.extend(crate::doubts::of(&record));
-        record.doubts.push(Doubt::CutShort.into());
-        record.is_complete = false;
-    }
-    Ok(record)
+    record.is_complete &= !is_journal;
+    Ok((record, is_journal))
 }
 
 /// A result, over many lines where another program has laid it out, or the head of a journal.

@@ -239,7 +239,7 @@ pub(super) fn detectable(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> K
 /// Their places in the list of combinations; of those that differ in conditions alone, the first.
 ///
 /// One beats another where it is expected to be better in something and worse in nothing: in no workload, and not in power
-/// where that was measured. What is expected is made of what is claimed, so that what cannot be told apart beats nothing.
+/// where that was measured. What is expected is made of what is claimed, so that an arm without a detectable difference beats none.
 /// The front is found as Kung, Luccio and Preparata, "On Finding the Maxima of a Set of Vectors", Journal of the ACM 22
 /// (1975), begin: sorted, no vector is beaten by a later one.
 pub(super) fn front(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> Vec<usize> {
