@@ -180,7 +180,12 @@ fn parse_as_written<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<(Re
 
 /// A result, over many lines where another program has laid it out, or the head of a journal.
 fn first_value<T: DeserializeOwned>(input: &mut impl BufRead) -> Result<T, Why> {
-    T::deserialize(&mut serde_json::Deserializer::from_reader(input)).map_err(cut)
+    let value = T::deserialize(&mut serde_json::Deserializer::from_reader(&mut *input));
+    value.map_err(|error| match error.classify() {
+        // A number that ends behind its point is no number, to a parser that does not know that the rest is lost.
+        Category::Syntax if input.fill_buf().is_ok_and(<[u8]>::is_empty) => Why::Cut,
+        _ => cut(error),
+    })
 }
 
 /// The trials of a journal, of which each line is one.
@@ -252,6 +257,18 @@ mod tests {
 
     fn parsed(bytes: &[u8]) -> Result<Record, Why> {
         parse(|| Ok(bytes))
+    }
+
+    #[test]
+    fn a_result_that_ends_anywhere_is_cut_short_and_not_another_file() {
+        let whole = record(2);
+        let text = serde_json::to_string(&whole).unwrap();
+        assert!(text.contains('.'), "a number with a point: {text}");
+        for end in 1..text.len() {
+            let error = parsed(&text.as_bytes()[..end]).unwrap_err();
+            assert!(matches!(error, Why::Cut), "{end}: {error}");
+        }
+        assert!(matches!(parsed(b"{\"id\": 1.x}").unwrap_err(), Why::Syntax(_)));
     }
 
     #[test]
