@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod certificate;
 pub mod change;
+pub mod document;
 pub mod documentation;
 pub mod experiment;
 pub mod harmless;

@@ -12,7 +12,7 @@ pub(crate) mod scale;
 use markup::Markup;
 
 /// Keeps the browser from loading anything, whatever markup a user-supplied name contains.
-const POLICY: &str =
+pub(crate) const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The `generator` in the head of a page.

@@ -1,0 +1,101 @@
+//! A document as Markdown, to be pasted into a ticket: CommonMark with the tables of GitHub's dialect.
+
+use super::{Align, Block, Document, Item, Role, Table, Text};
+use crate::harmless::{harmless, harmless_lines};
+
+pub(super) fn render(document: &Document) -> String {
+    let mut text = format!("# {}\n", plain(&document.title));
+    blocks(&mut text, &document.blocks, 2);
+    text
+}
+
+/// `level` is that of the headings among `blocks`.
+fn blocks(text: &mut String, blocks: &[Block], level: usize) {
+    let mut was_labelled = false;
+    for block in blocks {
+        let is_labelled = matches!(block, Block::Labelled { .. });
+        if !(is_labelled && was_labelled) {
+            text.push('\n');
+        }
+        was_labelled = is_labelled;
+        match block {
+            Block::Heading(words) => heading(text, level, &plain(words)),
+            Block::Paragraph(it) | Block::Note(it) => text.extend([&*flow(it), "\n"]),
+            Block::Labelled { label, text: it } if label.is_empty() => {
+                text.extend(["  ", &flow(it), "\n"]);
+            }
+            Block::Labelled { label, text: it } => {
+                text.extend(["- **", &plain(label), "**: ", &flow(it), "\n"]);
+            }
+            Block::Code(lines) => code(text, lines),
+            Block::Table(it) => table(text, it),
+            Block::Item(it) => item(text, it, level),
+        }
+    }
+}
+
+fn heading(text: &mut String, level: usize, words: &str) {
+    text.extend([&*"#".repeat(level), " ", words, "\n"]);
+}
+
+fn item(text: &mut String, item: &Item, level: usize) {
+    let mark = item.severity.name().to_uppercase();
+    heading(text, level, &format!("{mark}: {}", flow(&item.head)));
+    blocks(text, &item.body, level + 1);
+}
+
+fn table(text: &mut String, table: &Table) {
+    let headings: Vec<String> = table.columns.iter().map(|it| plain(&it.heading)).collect();
+    row(text, &headings);
+    let rule = |it: Align| match it {
+        Align::Left => "---",
+        Align::Right => "--:",
+    };
+    let rules: Vec<&str> = table.columns.iter().map(|it| rule(it.align)).collect();
+    text.extend(["|", &rules.join("|"), "|\n"]);
+    for cells in &table.rows {
+        row(text, &cells.iter().map(flow).collect::<Vec<_>>());
+    }
+}
+
+fn row(text: &mut String, cells: &[String]) {
+    text.extend(["| ", &cells.join(" | "), " |\n"]);
+}
+
+/// A fence is longer than any run of backticks in it.
+fn code(text: &mut String, words: &str) {
+    let longest = words.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(3.max(longest + 1));
+    text.extend([&*fence, "\n", &harmless_lines(words.trim_end()), "\n", &fence, "\n"]);
+}
+
+fn flow(text: &Text) -> String {
+    let span = |it: &super::Span| match it.role {
+        Role::Plain | Role::Quiet => plain(&it.words),
+        Role::Strong => format!("**{}**", plain(&it.words)),
+        Role::Code => inline_code(&it.words),
+    };
+    text.spans().iter().map(span).collect()
+}
+
+/// CommonMark, section 6.1: the delimiters are longer than any run of backticks inside. A pipe would end a cell of a table.
+fn inline_code(words: &str) -> String {
+    let words = harmless(words).replace('|', "\\|");
+    let longest = words.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat(longest + 1);
+    let pad = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };
+    format!("{ticks}{pad}{words}{pad}{ticks}")
+}
+
+/// Words that mean themselves: names of users may hold anything.
+fn plain(words: &str) -> String {
+    let mut text = String::with_capacity(words.len());
+    for letter in harmless(words).chars() {
+        if matches!(letter, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&')
+        {
+            text.push('\\');
+        }
+        text.push(letter);
+    }
+    text
+}

@@ -1,0 +1,187 @@
+//! What a command has to say, before anyone decides how it looks.
+//!
+//! A command builds its document once. [`Format`] says which of the back ends shows it: a terminal of some width, Markdown for a
+//! ticket, or an HTML page. JSON and CSV are no documents: they are for programs, and have shapes of their own.
+
+mod html;
+mod markdown;
+mod terminal;
+
+use crate::Style;
+use rules::finding::Severity;
+
+/// A title and what stands under it, in reading order.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// One line: what was measured or asked, and of which machine.
+    title: String,
+    blocks: Vec<Block>,
+}
+
+/// What shows a document.
+#[derive(Clone, Copy, Debug)]
+pub enum Format {
+    /// Text for a terminal.
+    Text(Style),
+    /// CommonMark with the tables of GitHub's dialect.
+    Markdown,
+    /// One HTML file that loads nothing and runs no script.
+    Html,
+}
+
+/// A part of a document.
+#[derive(Clone, Debug)]
+pub(crate) enum Block {
+    /// Begins a section.
+    Heading(String),
+    /// A sentence or more.
+    Paragraph(Text),
+    /// A less prominent paragraph: what holds for the whole document, or where to read on.
+    Note(Text),
+    /// A line with a name. Neighbours are aligned.
+    Labelled { label: String, text: Text },
+    /// Lines to copy as they are: commands, files.
+    Code(String),
+    /// Rows under headings.
+    Table(Table),
+    /// A part that is marked by how bad it is, such as a finding.
+    Item(Item),
+}
+
+/// A marked part and what stands under it.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub severity: Severity,
+    /// One line.
+    pub head: Text,
+    pub body: Vec<Block>,
+}
+
+/// Rows of values under headings.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub columns: Vec<Column>,
+    /// Each as long as `columns`.
+    pub rows: Vec<Vec<Text>>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub heading: String,
+    pub align: Align,
+}
+
+/// Where the values of a column stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    /// Numbers, digit under digit.
+    Right,
+}
+
+/// Words, some of which are set off from the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Text(Vec<Span>);
+
+/// Words of one role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub role: Role,
+    pub words: String,
+}
+
+/// Why words are set off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Plain,
+    /// A name that the eye looks for.
+    Strong,
+    /// An aside.
+    Quiet,
+    /// Something to type: a command, a path.
+    Code,
+}
+
+impl Document {
+    /// An empty document under `title`.
+    pub(crate) fn new(title: impl Into<String>) -> Document {
+        Document { title: title.into(), blocks: Vec::new() }
+    }
+
+    /// The document as `format` shows it.
+    pub fn render(&self, format: Format) -> String {
+        match format {
+            Format::Text(style) => terminal::render(self, style),
+            Format::Markdown => markdown::render(self),
+            Format::Html => html::render(self),
+        }
+    }
+
+    pub(crate) fn push(&mut self, block: Block) {
+        self.blocks.push(block);
+    }
+
+    pub(crate) fn heading(&mut self, words: impl Into<String>) {
+        self.push(Block::Heading(words.into()));
+    }
+
+    pub(crate) fn paragraph(&mut self, text: impl Into<Text>) {
+        self.push(Block::Paragraph(text.into()));
+    }
+
+    pub(crate) fn note(&mut self, text: impl Into<Text>) {
+        self.push(Block::Note(text.into()));
+    }
+
+    pub(crate) fn labelled(&mut self, label: impl Into<String>, text: impl Into<Text>) {
+        self.push(Block::labelled(label, text));
+    }
+}
+
+impl Block {
+    pub(crate) fn labelled(label: impl Into<String>, text: impl Into<Text>) -> Block {
+        Block::Labelled { label: label.into(), text: text.into() }
+    }
+
+    pub(crate) fn paragraph(text: impl Into<Text>) -> Block {
+        Block::Paragraph(text.into())
+    }
+}
+
+impl Text {
+    /// The same with more words behind it.
+    #[must_use]
+    pub(crate) fn with(mut self, role: Role, words: impl Into<String>) -> Text {
+        self.0.push(Span { role, words: words.into() });
+        self
+    }
+
+    pub(crate) fn strong(words: impl Into<String>) -> Text {
+        Text::default().with(Role::Strong, words)
+    }
+
+    pub(crate) fn quiet(words: impl Into<String>) -> Text {
+        Text::default().with(Role::Quiet, words)
+    }
+
+    pub(crate) fn code(words: impl Into<String>) -> Text {
+        Text::default().with(Role::Code, words)
+    }
+
+    pub(crate) fn spans(&self) -> &[Span] {
+        &self.0
+    }
+}
+
+impl From<&str> for Text {
+    fn from(words: &str) -> Text {
+        Text::default().with(Role::Plain, words)
+    }
+}
+
+impl From<String> for Text {
+    fn from(words: String) -> Text {
+        Text::default().with(Role::Plain, words)
+    }
+}
