@@ -3,12 +3,14 @@
 //! Pure: values in, text out. Nothing here reads a file, a clock or the environment, and nothing knows a command.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod bench;
 pub mod certificate;
 pub mod change;
 pub mod document;
 pub mod documentation;
 pub mod experiment;
+pub mod explain;
 pub mod harmless;
 pub mod history;
 mod html;
@@ -22,7 +24,6 @@ pub mod openmetrics;
 mod page;
 pub mod race;
 pub mod samples;
-pub mod text;
 pub mod tick;
 
 pub use page::Style;

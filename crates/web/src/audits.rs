@@ -8,6 +8,7 @@ use axum::extract::{Query, State};
 use facts::Obstacle;
 use host::Live;
 use report::Style;
+use report::document::Format;
 use rules::finding::Severity;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -79,15 +80,15 @@ fn audited() -> Result<Audited, Refusal> {
     let source = Live::this_machine();
     let host = host::view(&source);
     let audit = engine::advised::audit(&source, &host);
-    let detail = report::text::Detail { quiet: false, verbose: false };
-    let style = Style { color: false, width: 100 };
-    let text = report::json::audit(&host, &audit).map_err(Refusal::failed)?;
+    let detail = report::audit::Detail { quiet: false, verbose: false };
+    let text = Format::Text(Style { color: false, width: 100 });
+    let json = report::json::audit(&host, &audit).map_err(Refusal::failed)?;
     Ok(Audited {
         findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
         unknown: audit.unknown.iter().map(|(_, missing)| missing.obstacle()).collect(),
         at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
-        text: report::text::audit("this machine", &host, &audit, detail, style),
-        json: serde_json::from_str(&text).map_err(Refusal::failed)?,
+        text: report::audit::document("this machine", &host, &audit, detail).render(text),
+        json: serde_json::from_str(&json).map_err(Refusal::failed)?,
     })
 }
 

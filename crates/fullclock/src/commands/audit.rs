@@ -1,14 +1,23 @@
 //! `fullclock audit`: judges a host.
 
 use crate::cli::{Arguments, Level};
-use crate::output::{self};
+use crate::output::{self, FormatArguments};
 use anyhow::Result;
+use clap::Args;
 use engine::advised;
 use host::Answered;
+use report::document::Format;
 use rules::audit::Audit;
 use std::process::ExitCode;
 
-pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
+/// The options of `fullclock audit`.
+#[derive(Args, Debug, Default)]
+pub(crate) struct AuditOptions {
+    #[command(flatten)]
+    format: FormatArguments,
+}
+
+pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
     let what = "reading the host ...";
     let (host, audit, name) = output::with_progress(&arguments.output, what, || {
         let (source, name) = super::open_with_controller(arguments)?;
@@ -18,15 +27,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let audit = advised::audit(&answered, &host);
         anyhow::Ok((host, audit, name))
     })?;
-    let text = if arguments.output.json {
-        report::json::audit(&host, &audit)?
-    } else {
-        let style = output::style(arguments.output.color);
-        let detail = report::text::Detail {
-            quiet: arguments.output.quiet,
-            verbose: arguments.audit.verbose,
-        };
-        report::text::audit(&name, &host, &audit, detail, style)
+    let text = match options.format.chosen(&arguments.output) {
+        None => report::json::audit(&host, &audit)?,
+        Some(format) => {
+            let detail = report::audit::Detail {
+                quiet: arguments.output.quiet,
+                // Who is sent a page cannot ask for more.
+                verbose: arguments.audit.verbose || matches!(format, Format::Html),
+            };
+            report::audit::document(&name, &host, &audit, detail).render(format)
+        }
     };
     output::print(&text)?;
     Ok(if fails(&audit, &arguments.audit.fail_on) { ExitCode::from(1) } else { ExitCode::SUCCESS })
@@ -46,4 +56,5 @@ Examples:
   fullclock audit                           this machine
   fullclock audit --root sosreport.tar.xz   a bundle that holds proc/ and sys/
   fullclock audit --host db7.host           made by `fullclock capture`
+  fullclock audit --format html > audit.html   one page to send
   fullclock audit --json --fail-on medium,unknown   for a pipeline";

@@ -1,9 +1,10 @@
 //! `fullclock explain`: what an entry of a list is about, or what a pasted line means.
 
 use crate::cli::Arguments;
-use crate::output::{self};
+use crate::output::{self, FormatArguments};
 use anyhow::{Context, Result, bail};
-use report::documentation;
+use clap::Args;
+use report::{documentation, explain, json};
 use rules::pasted;
 use std::io::Read;
 use std::process::ExitCode;
@@ -11,26 +12,37 @@ use std::process::ExitCode;
 /// Pasted text is a line or a screen; more than this is a file given by mistake.
 const LONGEST_TEXT: u64 = 1 << 20;
 
-pub(super) fn run(arguments: &Arguments, subject: &[String]) -> Result<ExitCode> {
-    let style = output::style(arguments.output.color);
-    let subject = match subject {
+/// The options of `fullclock explain`.
+#[derive(Args, Debug)]
+pub(crate) struct ExplainOptions {
+    /// An id, or pasted text; `-` reads it from standard input
+    #[arg(value_name = "ID|TEXT")]
+    subject: Vec<String>,
+    #[command(flatten)]
+    format: FormatArguments,
+}
+
+pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<ExitCode> {
+    let format = options.format.chosen(&arguments.output);
+    let subject = match &*options.subject {
         [] => String::new(),
         [dash] if dash == "-" => from_stdin()?,
         words => words.join(" "),
     };
     let text = if subject.trim().is_empty() {
-        if arguments.output.json { report::json::entries()? } else { report::text::entries(style) }
+        match format {
+            None => json::entries()?,
+            Some(format) => explain::entries().render(format),
+        }
     } else if let [first, others @ ..] = &*documentation::find(subject.trim()) {
-        if arguments.output.json {
-            report::json::entry(first, others)?
-        } else {
-            report::text::entry(first, others, style)
+        match format {
+            None => json::entry(first, others)?,
+            Some(format) => explain::entry(first, others).render(format),
         }
     } else if let Some(explanation) = pasted::explain(&subject) {
-        if arguments.output.json {
-            report::json::explanation(&explanation)?
-        } else {
-            report::text::explanation(&explanation, style)
+        match format {
+            None => json::explanation(&explanation)?,
+            Some(format) => explain::explanation(&explanation).render(format),
         }
     } else {
         bail!("{}", nobody_knows(subject.trim()));

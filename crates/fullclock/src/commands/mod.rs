@@ -53,7 +53,7 @@ enum Command {
     /// Exit codes: 0 nothing that --fail-on names, 1 something that it names, 2 could not run; a copy of a host in which
     /// nothing could be read is 2.
     #[command(after_help = audit::EXAMPLES)]
-    Audit,
+    Audit(audit::AuditOptions),
     /// Write down everything an audit asks of this host, as text to review and send
     ///
     /// It contains: the names, states and control groups of all processes and of their threads; the kernel's boot line,
@@ -80,11 +80,7 @@ enum Command {
     /// Knows the ids of checks, metrics, lines of the ledger, workloads and settings, perftest's "Conflicting CPU frequency values",
     /// the kernel's "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = explain::EXAMPLES)]
-    Explain {
-        /// An id, or pasted text; `-` reads it from standard input
-        #[arg(value_name = "ID|TEXT")]
-        subject: Vec<String>,
-    },
+    Explain(explain::ExplainOptions),
     /// Say where the cycles of this machine went: what each thief took, in lines that sum to 100 %
     ///
     /// Counts what happened while the CPUs did their own work, which is safe in production. With COMMAND,
@@ -239,13 +235,14 @@ enum Command {
 pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
     let arguments = &invocation.arguments;
     match &invocation.command {
-        None | Some(Command::Audit) => audit::run(arguments),
+        None => audit::run(arguments, &audit::AuditOptions::default()),
+        Some(Command::Audit(options)) => audit::run(arguments, options),
         Some(Command::Capture { output, force }) => {
             capture::run(arguments, output.as_deref(), *force)
         }
         Some(Command::Ledger(options)) => ledger::run(arguments, options),
         Some(Command::Watch(options)) => watch::run(arguments, options),
-        Some(Command::Explain { subject }) => explain::run(arguments, subject),
+        Some(Command::Explain(options)) => explain::run(arguments, options),
         Some(Command::Net(options)) => net::run(arguments, options),
         Some(Command::Noise(options)) => noise::run(arguments, options),
         Some(Command::Tick(options)) => tick::run(arguments, options),

@@ -66,6 +66,7 @@ fn block(block: &Block) -> Markup {
             @if !label.is_empty() { dt { (words(label)) } }
             dd { (text(it)) }
         },
+        Block::List(items) => html! { ul { @for it in items { li { (text(it)) } } } },
         // `tabindex` makes it scrollable by keyboard.
         Block::Code(lines) => {
             html! { pre tabindex="0" { code { (harmless_lines(lines.trim_end())) } } }

@@ -1,6 +1,6 @@
 //! A document as Markdown, to be pasted into a ticket: CommonMark with the tables of GitHub's dialect.
 
-use super::{Align, Block, Document, Item, Role, Table, Text};
+use super::{Align, Block, Document, Item, Role, Span, Table, Text};
 use crate::harmless::{harmless, harmless_lines};
 
 pub(super) fn render(document: &Document) -> String {
@@ -22,10 +22,15 @@ fn blocks(text: &mut String, blocks: &[Block], level: usize) {
             Block::Heading(words) => heading(text, level, &plain(words)),
             Block::Paragraph(it) | Block::Note(it) => text.extend([&*flow(it), "\n"]),
             Block::Labelled { label, text: it } if label.is_empty() => {
-                text.extend(["  ", &flow(it), "\n"]);
+                text.extend(["- ", &flow(it), "\n"]);
             }
             Block::Labelled { label, text: it } => {
                 text.extend(["- **", &plain(label), "**: ", &flow(it), "\n"]);
+            }
+            Block::List(items) => {
+                for item in items {
+                    text.extend(["- ", &flow(item), "\n"]);
+                }
             }
             Block::Code(lines) => code(text, lines),
             Block::Table(it) => table(text, it),
@@ -54,7 +59,7 @@ fn table(text: &mut String, table: &Table) {
     let rules: Vec<&str> = table.columns.iter().map(|it| rule(it.align)).collect();
     text.extend(["|", &rules.join("|"), "|\n"]);
     for cells in &table.rows {
-        row(text, &cells.iter().map(flow).collect::<Vec<_>>());
+        row(text, &cells.iter().map(cell).collect::<Vec<_>>());
     }
 }
 
@@ -70,17 +75,29 @@ fn code(text: &mut String, words: &str) {
 }
 
 fn flow(text: &Text) -> String {
-    let span = |it: &super::Span| match it.role {
-        Role::Plain | Role::Quiet => plain(&it.words),
-        Role::Strong => format!("**{}**", plain(&it.words)),
-        Role::Code => inline_code(&it.words),
-    };
     text.spans().iter().map(span).collect()
 }
 
-/// CommonMark, section 6.1: the delimiters are longer than any run of backticks inside. A pipe would end a cell of a table.
+/// In a table a backslash keeps a pipe from ending the cell, in code too (GFM, section 4.10).
+fn cell(text: &Text) -> String {
+    let of = |it: &Span| match it.role {
+        Role::Code => span(it).replace('|', "\\|"),
+        _ => span(it),
+    };
+    text.spans().iter().map(of).collect()
+}
+
+fn span(span: &Span) -> String {
+    match span.role {
+        Role::Plain | Role::Quiet => plain(&span.words),
+        Role::Strong => format!("**{}**", plain(&span.words)),
+        Role::Code => inline_code(&span.words),
+    }
+}
+
+/// CommonMark, section 6.1: the delimiters are longer than any run of backticks inside.
 fn inline_code(words: &str) -> String {
-    let words = harmless(words).replace('|', "\\|");
+    let words = harmless(words);
     let longest = words.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     let ticks = "`".repeat(longest + 1);
     let pad = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };

@@ -6,6 +6,8 @@
 mod html;
 mod markdown;
 mod terminal;
+#[cfg(test)]
+mod tests;
 
 use crate::Style;
 use rules::finding::Severity;
@@ -40,6 +42,8 @@ pub(crate) enum Block {
     Note(Text),
     /// A line with a name. Neighbours are aligned.
     Labelled { label: String, text: Text },
+    /// Items of equal rank.
+    List(Vec<Text>),
     /// Lines to copy as they are: commands, files.
     Code(String),
     /// Rows under headings.
@@ -169,11 +173,25 @@ impl Text {
         Text::default().with(Role::Code, words)
     }
 
+    /// A sentence in which backticks set code off.
+    pub(crate) fn sentence(words: &str) -> Text {
+        let parts = words.split('`').enumerate().filter(|(_, part)| !part.is_empty());
+        parts.fold(Text::default(), |text, (at, part)| {
+            text.with(if at % 2 == 0 { Role::Plain } else { Role::Code }, part)
+        })
+    }
+
+    /// Whether it is code alone, to be copied in one piece.
+    fn is_code(&self) -> bool {
+        self.0.iter().all(|it| it.role == Role::Code)
+    }
+
     pub(crate) fn spans(&self) -> &[Span] {
         &self.0
     }
 }
 
+/// Words as they are: they may come from a host. Sentences of ours are [`Text::sentence`]s.
 impl From<&str> for Text {
     fn from(words: &str) -> Text {
         Text::default().with(Role::Plain, words)

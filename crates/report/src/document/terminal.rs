@@ -17,7 +17,7 @@ const NARROW: usize = 20;
 pub(super) fn render(document: &Document, style: Style) -> String {
     let mut terminal = Terminal { text: String::new(), style };
     terminal.flow("", 0, &Text::strong(&*document.title));
-    terminal.blocks(&document.blocks, 0);
+    terminal.blocks(&document.blocks, 0, None);
     terminal.text
 }
 
@@ -27,8 +27,13 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn blocks(&mut self, blocks: &[Block], indent: usize) {
-        let label_width = widest_label(blocks).max(MARGIN.saturating_sub(GAP));
+    /// Labels stand `outdent` columns to the left of the other blocks, or in front of their own text.
+    fn blocks(&mut self, blocks: &[Block], indent: usize, outdent: Option<usize>) {
+        let widest = widest_label(blocks);
+        let (label_indent, label_width) = match outdent {
+            Some(outdent) => (indent - outdent, widest.max(outdent.saturating_sub(GAP))),
+            None => (indent, widest.max(MARGIN - GAP)),
+        };
         let mut before = None;
         for block in blocks {
             if before.is_some_and(|it| stands_apart(it, block)) {
@@ -38,7 +43,14 @@ impl Terminal {
             match block {
                 Block::Heading(words) => self.flow("", indent, &Text::strong(&**words)),
                 Block::Paragraph(text) | Block::Note(text) => self.flow("", indent, text),
-                Block::Labelled { label, text } => self.labelled(label, label_width, indent, text),
+                Block::Labelled { label, text } => {
+                    self.labelled(label, label_width, label_indent, text)
+                }
+                Block::List(items) => {
+                    for item in items {
+                        self.flow(&format!("{:indent$}- ", ""), indent + GAP, item);
+                    }
+                }
                 Block::Code(lines) => self.code(lines, indent),
                 Block::Table(table) => self.table(table, indent),
                 Block::Item(item) => self.item(item, indent),
@@ -50,7 +62,7 @@ impl Terminal {
         let mark = item.severity.name().to_uppercase();
         let mark = self.paint(color_of(item.severity), &format!("{mark:MARGIN$}"));
         self.flow(&format!("{:indent$}{mark}", ""), indent + MARGIN, &item.head);
-        self.blocks(&item.body, indent + MARGIN);
+        self.blocks(&item.body, indent + MARGIN, Some(MARGIN - GAP));
     }
 
     fn labelled(&mut self, label: &str, width: usize, indent: usize, text: &Text) {
@@ -113,7 +125,7 @@ impl Terminal {
         let words = text.words();
         let padding = " ".repeat(width.saturating_sub(words.width()));
         let painted: String =
-            text.spans().iter().map(|it| self.paint(paint_of(it.role), &it.words)).collect();
+            text.pieces().map(|(role, words)| self.paint(paint_of(role), &words)).collect();
         match align {
             Align::Left => painted + &padding,
             Align::Right => padding + &painted,
@@ -143,8 +155,11 @@ impl Terminal {
         }
     }
 
-    /// Lines of at most `width` columns. Paths and commands that do not fit stay in one piece, past the margin.
+    /// Lines of at most `width` columns. Paths that do not fit stay in one piece, past the margin, and so does a command.
     fn wrapped(&self, text: &Text, width: usize) -> Vec<String> {
+        if text.is_code() {
+            return vec![text.words()];
+        }
         let options = textwrap::Options::new(width)
             .break_words(false)
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
@@ -190,15 +205,24 @@ impl Terminal {
 impl Text {
     /// As one line without colours, made harmless.
     fn words(&self) -> String {
-        self.spans().iter().map(|it| harmless(&it.words)).collect()
+        self.pieces().map(|(_, words)| words).collect()
+    }
+
+    /// Each span in characters that a terminal may show: code within a sentence has backticks around it.
+    fn pieces(&self) -> impl Iterator<Item = (Role, String)> {
+        let is_within = !self.is_code();
+        self.spans().iter().map(move |it| match (it.role, harmless(&it.words)) {
+            (Role::Code, words) if is_within => (it.role, format!("`{words}`")),
+            (role, words) => (role, words.into_owned()),
+        })
     }
 
     /// Each letter with its role, and a non-breaking space as a space.
     fn letters(&self) -> impl Iterator<Item = (Role, char)> {
-        let of = |role: Role, words: String| -> Vec<(Role, char)> {
+        let of = |(role, words): (Role, String)| -> Vec<(Role, char)> {
             words.chars().map(|it| (role, if it == '\u{a0}' { ' ' } else { it })).collect()
         };
-        self.spans().iter().flat_map(move |it| of(it.role, harmless(&it.words).into_owned()))
+        self.pieces().flat_map(of)
     }
 }
 

@@ -45,7 +45,7 @@ impl Waterfall<'_> {
         };
         let heading = format!("fullclock ledger of {name}: {seconds:.2} s of {cpus}");
         self.page.line(&self.page.paint(BOLD, &heading));
-        self.page.paragraph(0, &super::super::text::describe(host));
+        self.page.paragraph(0, &crate::audit::describe(host));
         let clock = match &ledger.reference {
             Ok(reference) => format!("{} ({})", reference.clock, reference.source),
             Err(missing) => format!("an unknown clock: {}", missing.advice()),

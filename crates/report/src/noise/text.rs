@@ -2,9 +2,9 @@
 
 use super::Report;
 use crate::Style;
+use crate::audit::describe;
 use crate::lengths::{bar, range, span};
 use crate::page::{BOLD, Page};
-use crate::text::describe;
 use facts::utc::timestamp;
 use rules::noise::{Bucket, CpuNoise, LongGap, Part, Percentiles, Taker};
 use rules::spin::Method;

@@ -1,0 +1,275 @@
+//! An audit as a document: the verdict first, then what is wrong, worst first, then what could not be known.
+
+use crate::document::{Block, Document, Item, Role, Text};
+use facts::{Fact, HostView, Missing, Obstacle};
+use rules::audit::Audit;
+use rules::check::Check;
+use rules::finding::{Confidence, Finding, Fix};
+use std::collections::BTreeMap;
+
+/// How much of an audit to show.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail {
+    /// Findings only.
+    pub quiet: bool,
+    /// Clean checks and every reason, too.
+    pub verbose: bool,
+}
+
+/// The audit of the host called `name`.
+pub fn document(name: &str, host: &HostView, audit: &Audit, detail: Detail) -> Document {
+    let mut document = Document::new(format!("fullclock audit of {name}"));
+    if !detail.quiet {
+        document.paragraph(describe(host));
+        document.paragraph(Text::strong(verdict(host, audit)));
+    }
+    for (check, it) in &audit.findings {
+        document.push(Block::Item(item(check, it)));
+    }
+    if !detail.quiet {
+        unknown(&mut document, audit, detail);
+        if detail.verbose || host.platform.is_control_domain {
+            guest(&mut document, host);
+        }
+        if detail.verbose {
+            without_findings(&mut document, audit);
+        }
+        closing(&mut document, audit, detail);
+    }
+    document
+}
+
+/// The host in a line: processor, CPUs, kernel, machine, what runs it.
+pub(crate) fn describe(host: &HostView) -> String {
+    let mut parts = Vec::new();
+    if let Ok(cpuinfo) = &host.cpuinfo
+        && !cpuinfo.model_name.is_empty()
+    {
+        parts.push(cpuinfo.model_name.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    if let Ok(online) = &host.topology.online {
+        parts.push(format!("{} online", counted(online.len(), "CPU")));
+    }
+    parts.extend(known(&host.kernel.release).map(|it| format!("Linux {it}")));
+    parts.extend(machine(host));
+    parts.extend(match &host.platform.hypervisor {
+        Ok(Some(_)) if host.platform.is_control_domain => {
+            Some("Xen's control domain (Dom0)".to_owned())
+        }
+        Ok(Some(hypervisor)) => Some(format!("a guest of {hypervisor}")),
+        Ok(None) => Some("bare metal".to_owned()),
+        Err(_) => None,
+    });
+    if let Ok(Some(container)) = &host.platform.container {
+        parts.push(format!("in a {container} container"));
+    }
+    parts.join(", ")
+}
+
+fn machine(host: &HostView) -> Option<String> {
+    let vendor = known(&host.dmi.vendor)?;
+    let product = known(&host.dmi.product).unwrap_or_default();
+    let machine = format!("{vendor} {product}").trim_end().to_owned();
+    Some(match known(&host.dmi.firmware_version) {
+        Some(firmware) => format!("{machine} (firmware {firmware})"),
+        None => machine,
+    })
+}
+
+fn known(fact: &Fact<String>) -> Option<&str> {
+    fact.as_deref().ok()
+}
+
+/// The audit in one or two sentences.
+fn verdict(host: &HostView, audit: &Audit) -> String {
+    let found = match audit.findings.as_slice() {
+        [] => "No findings.".to_owned(),
+        [(_, worst)] => {
+            format!("1 finding, {}: {}.", worst.severity.name(), in_short(&worst.message))
+        }
+        [(_, worst), ..] => {
+            let n = audit.findings.len();
+            let severity = worst.severity.name();
+            format!("{n} findings, worst {severity}: {}.", in_short(&worst.message))
+        }
+    };
+    match (n_hidden(audit), &host.platform.hypervisor) {
+        (0, _) => found,
+        (n, Ok(Some(hypervisor))) => {
+            let need = if n == 1 { "check needs" } else { "checks need" };
+            format!("{found} {n} {need} the hypervisor: this is a guest of {hypervisor}.")
+        }
+        _ => found,
+    }
+}
+
+/// How many checks a guest cannot make.
+fn n_hidden(audit: &Audit) -> usize {
+    audit.unknown.iter().filter(|(_, why)| why.obstacle() == Obstacle::Guest).count()
+}
+
+/// What a message says before it explains: up to its colon or semicolon.
+fn in_short(message: &str) -> &str {
+    let end = message.find(": ").into_iter().chain(message.find("; ")).min();
+    end.and_then(|end| message.get(..end)).unwrap_or(message).trim_end_matches('.')
+}
+
+fn item(check: &Check, finding: &Finding) -> Item {
+    let mut head = Text::strong(check.id);
+    if let Some(cpus) = &finding.cpus {
+        head = head.with(Role::Plain, format!("  {cpus}"));
+    }
+    if finding.confidence != Confidence::High {
+        let confidence = finding.confidence.name();
+        head = head.with(Role::Quiet, format!("  ({confidence} confidence)"));
+    }
+    let mut body = vec![Block::paragraph(&*finding.message)];
+    for (evidence, label) in finding.evidence.iter().zip(once_then_nothing("seen")) {
+        let seen = format!("{} = {}", evidence.source, evidence.value);
+        body.push(Block::labelled(label, Text::code(seen)));
+    }
+    if let Some(cost) = &finding.cost {
+        let cost = format!("{} ({})", cost.estimate, cost.derivation);
+        body.push(Block::labelled("cost", cost));
+    }
+    fix(&mut body, &finding.fix);
+    Item { severity: finding.severity, head, body }
+}
+
+fn fix(body: &mut Vec<Block>, fix: &Fix) {
+    let mut commands = |label, commands: &[String]| {
+        for (command, label) in commands.iter().zip(once_then_nothing(label)) {
+            body.push(Block::labelled(label, Text::code(&**command)));
+        }
+    };
+    commands("look", &fix.look);
+    commands("now", &fix.now);
+    if !fix.apply.is_empty() {
+        let label = if fix.now.is_empty() { "now" } else { "or" };
+        commands(label, &[format!("fullclock apply {}", fix.apply.join(" "))]);
+    }
+    for it in &fix.by_hand {
+        body.push(Block::labelled("by hand", Text::code(&*it.command)));
+        let note = format!("not journaled; {}; {}", it.risk, it.available);
+        body.push(Block::labelled("", Text::quiet(note)));
+    }
+    for reason in &fix.refused {
+        body.push(Block::labelled("", Text::quiet(format!("no command: {reason}"))));
+    }
+    if let Some(lasting) = &fix.lasting {
+        body.push(Block::labelled("lasting", &**lasting));
+    }
+}
+
+fn once_then_nothing(label: &str) -> impl Iterator<Item = &str> {
+    std::iter::once(label).chain(std::iter::repeat(""))
+}
+
+/// What could not be known, by what would help: a line or two, and every reason if `detail` is verbose.
+fn unknown(document: &mut Document, audit: &Audit, detail: Detail) {
+    if audit.unknown.is_empty() {
+        return;
+    }
+    let groups = by_remedy(audit);
+    if !detail.verbose {
+        let lines = groups.iter().filter(|it| !it.is_of_the_guest()).map(Group::line);
+        let lines: Vec<String> = lines.collect();
+        if !lines.is_empty() {
+            let text = lines.join("; ") + ". `-v` names them.";
+            document.labelled("Unknown", Text::sentence(&text));
+        }
+        return;
+    }
+    document.heading("Unknown");
+    for group in &groups {
+        document.paragraph(Text::sentence(&(group.line() + ":")));
+        for (check, missing) in &group.checks {
+            document.labelled(check.id, missing.to_string());
+        }
+    }
+}
+
+/// Unknown checks that one and the same step would make known.
+struct Group<'a> {
+    /// The step; `None` where nobody can do anything.
+    remedy: Option<&'static str>,
+    /// The checks, each with the fact that was missing.
+    checks: Vec<(&'static Check, &'a Missing)>,
+}
+
+impl Group<'_> {
+    fn line(&self) -> String {
+        let n = counted(self.checks.len(), "check");
+        match self.remedy {
+            Some(remedy) => format!("{n}: {remedy}"),
+            None => format!("{n}: no command here would tell"),
+        }
+    }
+
+    /// The verdict speaks of these.
+    fn is_of_the_guest(&self) -> bool {
+        self.checks.iter().all(|(_, missing)| missing.obstacle() == Obstacle::Guest)
+    }
+}
+
+/// Unknown checks by remedy, the most helpful one first, those beyond remedy last.
+fn by_remedy(audit: &Audit) -> Vec<Group<'_>> {
+    let mut groups: BTreeMap<Option<&'static str>, Vec<_>> = BTreeMap::new();
+    for (check, missing) in &audit.unknown {
+        groups.entry(missing.remedy()).or_default().push((*check, missing));
+    }
+    let mut groups: Vec<Group<'_>> =
+        groups.into_iter().map(|(remedy, checks)| Group { remedy, checks }).collect();
+    groups.sort_by_key(|it| (it.remedy.is_none(), std::cmp::Reverse(it.checks.len())));
+    groups
+}
+
+/// What all hidden checks have in common.
+fn guest(document: &mut Document, host: &HostView) {
+    let Ok(Some(hypervisor)) = &host.platform.hypervisor else { return };
+    let text = if host.platform.is_control_domain {
+        "This is Xen's control domain (Dom0). Xen decides the clock and the idle states: ask it by `xenpm get-cpufreq-para` \
+         and `xenpm get-cpuidle-states`. `xenpm set-scaling-governor` sets the governor until the next boot, and \
+         `cpufreq=xen:performance` on Xen's own boot line for good; fullclock does neither, and cannot undo them. The \
+         processor's registers, throttling and power limits cannot be seen from here."
+            .to_owned()
+    } else {
+        format!(
+            "This is a guest of {hypervisor}, which decides the clock. The processor's registers, firmware, throttling, \
+             power limits and idle states cannot be seen from here; audit the machine under it as well."
+        )
+    };
+    document.note(Text::sentence(&text));
+}
+
+fn without_findings(document: &mut Document, audit: &Audit) {
+    document.heading("Does not apply here");
+    for (check, missing) in &audit.not_applicable {
+        document.labelled(check.id, missing.to_string());
+    }
+    document.heading("Clean");
+    document.paragraph(audit.clean.iter().map(|it| it.id).collect::<Vec<_>>().join(", "));
+}
+
+fn closing(document: &mut Document, audit: &Audit, detail: Detail) {
+    let mut parts = Vec::new();
+    let n_clean = audit.clean.len();
+    parts.push(format!("{} clean", counted(n_clean, "check")));
+    match audit.not_applicable.len() {
+        0 => {}
+        1 => parts.push("1 does not apply here".to_owned()),
+        n => parts.push(format!("{n} do not apply here")),
+    }
+    let mut text = parts.join(", ") + ".";
+    if let Some((check, _)) = audit.findings.first() {
+        text += &format!(" `fullclock explain {}` says more.", check.id);
+    }
+    if !detail.verbose {
+        text += " `-v` lists every check.";
+    }
+    document.note(Text::sentence(&text));
+}
+
+fn counted(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}

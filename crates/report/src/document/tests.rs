@@ -1,0 +1,104 @@
+//! One document in its three forms.
+
+use super::*;
+
+fn sample() -> Document {
+    let mut document = Document::new("fullclock audit of db7");
+    document.paragraph("Some CPU, 2 CPUs online");
+    document.paragraph(Text::strong("1 finding, high: the clock runs 25 % of the time."));
+    document.push(Block::Item(Item {
+        severity: Severity::High,
+        head: Text::strong("clock-modulation").with(Role::Quiet, "  (low confidence)"),
+        body: vec![
+            Block::paragraph("the clock is stopped for a part of each period, which no counter of the kernel shows"),
+            Block::labelled("seen", Text::code("/dev/cpu/0/msr 0x19a = 0x14")),
+            Block::labelled("", Text::code("/dev/cpu/1/msr 0x19a = 0x14")),
+            Block::labelled("now", Text::code("echo a | tee /sys/devices/system/cpu/cpufreq/policy{0..1}/scaling_governor")),
+        ],
+    }));
+    document.heading("What each CPU lost");
+    let columns = [("CPU", Align::Right), ("lost", Align::Right), ("most of it", Align::Left)];
+    document.push(Block::Table(Table {
+        columns: columns
+            .map(|(heading, align)| Column { heading: heading.to_owned(), align })
+            .into(),
+        rows: vec![
+            vec!["0".into(), "0.5 %".into(), "timer".into()],
+            vec![
+                "12".into(),
+                "10.25 %".into(),
+                "a task with a name | that is <long>, and goes on".into(),
+            ],
+        ],
+    }));
+    document.push(Block::List(vec!["one".into(), Text::sentence("run `fullclock plan`")]));
+    document.push(Block::Code("first line\n  second line\n".to_owned()));
+    document.note(Text::sentence("`fullclock explain clock-modulation` says more."));
+    document
+}
+
+fn terminal(width: usize, color: bool) -> String {
+    sample().render(Format::Text(Style { color, width }))
+}
+
+#[test]
+fn a_terminal_gets_aligned_text_in_which_commands_stay_whole() {
+    insta::assert_snapshot!(terminal(60, false));
+}
+
+#[test]
+fn a_table_that_is_too_wide_becomes_labelled_lines() {
+    let text = terminal(30, false);
+    assert!(text.contains("CPU         12\nlost        10.25 %\n"), "{text}");
+}
+
+#[test]
+fn colours_change_no_letter() {
+    let painted = terminal(60, true);
+    assert!(painted.contains("\u{1b}["));
+    let mut plain = String::new();
+    let mut rest = &*painted;
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        plain += before;
+        rest = after.split_once('m').map_or("", |(_, it)| it);
+    }
+    assert_eq!(plain + rest, terminal(60, false));
+}
+
+#[test]
+fn markdown_holds_the_same_and_escapes_what_is_not_ours() {
+    insta::assert_snapshot!(sample().render(Format::Markdown));
+}
+
+#[test]
+fn a_page_holds_the_same_and_loads_nothing() {
+    let page = sample().render(Format::Html);
+    for part in [
+        "<h1>fullclock audit of db7</h1>",
+        "<section class=\"item high\"><h3><span class=\"severity\">high</span>",
+        "<code>/dev/cpu/1/msr 0x19a = 0x14</code>",
+        "<th class=\"number\" scope=\"col\">lost</th>",
+        "a task with a name | that is &lt;long&gt;, and goes on",
+        "<pre tabindex=\"0\"><code>first line\n  second line</code></pre>",
+        "10.25\u{a0}%",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(
+        !page.contains("<script") && !page.contains("http:") && !page.contains("src="),
+        "{page}"
+    );
+}
+
+#[test]
+fn what_a_host_says_moves_no_cursor_in_any_form() {
+    let mut document = Document::new("of \u{1b}[2Jdb7");
+    document.labelled("na\u{202e}me", "a\r\nb");
+    document.push(Block::Code("c\u{1b}d".to_owned()));
+    for format in [Format::Text(Style { color: false, width: 80 }), Format::Markdown, Format::Html]
+    {
+        let shown = document.render(format);
+        assert!(!shown.contains(['\u{1b}', '\u{202e}', '\r']), "{shown}");
+        assert!(shown.contains("u001b"), "{shown}");
+    }
+}

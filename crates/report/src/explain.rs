@@ -1,0 +1,82 @@
+//! What entries of the lists say of themselves, and what a pasted line means, as documents.
+
+use crate::document::{Block, Document, Text};
+use crate::documentation;
+use rules::documentation::Entry;
+use rules::pasted::Explanation;
+
+/// Every entry of every list, a line each.
+pub fn entries() -> Document {
+    let mut document = Document::new("What `fullclock explain` knows");
+    let mut list = "";
+    for entry in documentation::entries() {
+        if entry.list != list {
+            list = entry.list;
+            document.heading(format!("Every {list}"));
+        }
+        document.labelled(entry.id, entry.title);
+    }
+    document.note(Text::sentence(
+        "`fullclock explain ID` says what it looks at or does, what it means and what it cannot know.",
+    ));
+    document
+}
+
+/// What one entry says of itself, then what those of other lists with the same id say.
+pub fn entry(first: &Entry, others: &[Entry]) -> Document {
+    let mut document = Document::new(title(first));
+    documented(&mut document, first);
+    for other in others {
+        document.heading(title(other));
+        documented(&mut document, other);
+    }
+    document
+}
+
+fn title(Entry { list, id, title, .. }: &Entry) -> String {
+    format!("{id}: {title} ({list})")
+}
+
+fn documented(document: &mut Document, entry: &Entry) {
+    for paragraph in entry.doc.trim().split("\n\n") {
+        let mut body = paragraph;
+        if let Some(heading) = paragraph.strip_prefix("## ") {
+            let (heading, rest) = heading.split_once('\n').unwrap_or((heading, ""));
+            document.heading(heading);
+            body = rest;
+        }
+        if !body.trim().is_empty() {
+            document.push(block(body));
+        }
+    }
+    if !entry.references.is_empty() {
+        document.heading("References");
+        let line = |it: &rules::check::Reference| Text::from(format!("{} {}", it.title, it.url));
+        document.push(Block::List(entry.references.iter().map(line).collect()));
+    }
+}
+
+/// A paragraph of documentation: a list, if its lines begin with dashes.
+fn block(body: &str) -> Block {
+    match body.strip_prefix("- ") {
+        Some(first) => {
+            Block::List(first.split("\n- ").map(|it| Text::sentence(&unfolded(it))).collect())
+        }
+        None => Block::Paragraph(Text::sentence(&unfolded(body))),
+    }
+}
+
+fn unfolded(lines: &str) -> String {
+    lines.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// What a pasted text means.
+pub fn explanation(explanation: &Explanation) -> Document {
+    let mut document = Document::new(explanation.what);
+    for paragraph in &explanation.meaning {
+        document.paragraph(Text::sentence(paragraph));
+    }
+    let checks = explanation.checks.join(", ");
+    document.note(format!("Checks that look for the cause: {checks}"));
+    document
+}
