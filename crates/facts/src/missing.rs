@@ -19,7 +19,7 @@ pub struct Missing {
     pub why: Why,
 }
 
-const UNASKED: &str = "fullclock did not ask for it here, which is a fault of it";
+const UNASKED: &str = "not collected here (this is a bug in fullclock)";
 
 const LEFT_ALONE: &str =
     "the management controller is not asked here: to answer costs it, and the kernel, time";
@@ -104,7 +104,7 @@ impl Missing {
         Missing { what: what.into(), why: Why::NotHere(because.into()) }
     }
 
-    /// `what` is hidden from a guest of `hypervisor`.
+    /// `what`: not available in a guest of `hypervisor`.
     pub fn hidden(what: impl Into<String>, hypervisor: impl Into<String>) -> Missing {
         Missing { what: what.into(), why: Why::Hidden(hypervisor.into()) }
     }
@@ -270,7 +270,7 @@ impl fmt::Display for Missing {
         let what = &self.what;
         match &self.why {
             Why::NotHere(because) => write!(f, "no {what} here: {because}"),
-            Why::Hidden(hypervisor) => write!(f, "{what} is hidden from a guest of {hypervisor}"),
+            Why::Hidden(hypervisor) => write!(f, "{what}: not available in a guest of {hypervisor}"),
             Why::Absent => write!(f, "{what} does not exist"),
             Why::Denied => write!(f, "{what} may not be read"),
             Why::NotCollected => write!(f, "{what} is not in this copy of the host"),

@@ -44,7 +44,7 @@ impl HostView {
                 tuned_profile: none("TuneD's profile"),
                 tlp_state: none("TLP's state"),
             },
-            msrs: Msrs::none(Missing::unasked("the register file")),
+            msrs: Msrs::none(Missing::unasked("MSRs")),
             throttling: Throttling {
                 cores: no_cpu("throttling"),
                 packages: no_cpu("throttling"),

@@ -106,7 +106,8 @@ const NARROWEST: usize = 60;
 /// What a pipe or a file gets.
 const PLAIN: usize = 100;
 
-fn width() -> usize {
+/// Columns that standard output has, within what can be read.
+pub(crate) fn width() -> usize {
     let columns =
         terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     columns.unwrap_or(PLAIN).clamp(NARROWEST, WIDEST)
@@ -134,7 +135,7 @@ pub(crate) struct NobodyReads;
 
 impl Display for NobodyReads {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody reads standard output any more")
+        f.write_str("standard output is closed")
     }
 }
 

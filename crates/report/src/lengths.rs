@@ -85,7 +85,7 @@ impl Bars {
         let room = (LONGEST as usize).saturating_sub(from.chars().count() + 2);
         let each = if self.from > 0.0 {
             let factor = (self.to / self.from).powf(1.0 / LONGEST);
-            format!("  (each # is {factor:.2} times as much)")
+            format!("  (each # is a factor of {factor:.2})")
         } else {
             String::new()
         };
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(lengths, [2, 3, 5, 34]);
         let head = bars.ends(|it| format!("{it} B"));
         assert!(
-            head.starts_with("|0.5 B") && head.contains("1048576 B|  (each # is 1.53"),
+            head.starts_with("|0.5 B") && head.contains("1048576 B|  (each # is a factor of 1.53"),
             "{head}"
         );
     }

@@ -27,7 +27,7 @@ pub fn text(report: &Report, style: Style) -> String {
     let seconds = report.elapsed_ns as f64 / 1e9;
     let pace = match &report.full_rate {
         Ok(rate) => format!("a CPU that ticks has {rate:.0} ticks/s"),
-        Err(missing) => format!("the rate of a CPU that ticks is not known: {}", missing.advice()),
+        Err(missing) => format!("the rate of a CPU that ticks is unknown: {}", missing.advice()),
     };
     page.paragraph(0, &format!("Timer interrupts within {seconds:.2} s; {pace}."));
     page.line("");

@@ -13,7 +13,7 @@ pub struct Loss {
     pub title: &'static str,
     /// What it means for the capacity.
     pub kind: Kind,
-    /// Markdown: what it is, how it is measured, what mends it.
+    /// Markdown: what it is, how it is measured, what fixes it.
     pub help: &'static str,
     /// The checks whose findings explain it, by id.
     pub checks: &'static [&'static str],

@@ -1,4 +1,4 @@
-# How a step breaks and mends its machine. Every step can call these.
+# How a step breaks and fixes its machine. Every step can call these.
 
 cpus=/sys/devices/system/cpu
 

@@ -1,7 +1,7 @@
 //! The machines that findings are proven on, by name.
 //!
 //! Each has as many faults as can be told apart, for a boot costs more than an audit. What can be
-//! broken and mended in a running machine (a governor, a sysctl) is left to the steps.
+//! broken and fixed in a running machine (a governor, a sysctl) is left to the steps.
 
 use std::time::Duration;
 

@@ -26,7 +26,7 @@ const PATIENCE: Patience =
 
 /// How often a machine is booted whose kernel stands still, which is this emulator's doing.
 ///
-/// With a thread for each CPU, QEMU before 8.1 translates a page without holding its lock (mended by "accel/tcg: Always lock
+/// With a thread for each CPU, QEMU before 8.1 translates a page without holding its lock (fixed by "accel/tcg: Always lock
 /// pages before translation"). The kernel patches its text while it runs, by way of breakpoints (arch/x86/kernel/alternative.c,
 /// `text_poke_bp_batch`): at boot, and whenever somebody begins or ends to trace. A CPU that translates the breakpoint as it is
 /// taken away keeps it for good, and traps there for ever. It was seen in `__schedule`, whose tracepoints perf had just enabled:

@@ -23,6 +23,8 @@ mod docs;
 mod fuzz;
 mod guest;
 mod injection;
+#[cfg(test)]
+mod phrases;
 mod served;
 mod simulation;
 mod stage;

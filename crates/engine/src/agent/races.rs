@@ -158,7 +158,7 @@ impl Run {
         taping.map(Taping::finish);
         raced?;
         if is_abandoned {
-            return Err("nobody took its intervals, so it ended".to_owned());
+            return Err("no client took its intervals, so it ended".to_owned());
         }
         Ok(())
     }

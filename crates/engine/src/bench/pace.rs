@@ -117,7 +117,7 @@ impl Pace {
         );
         let (seen, wished) = (seen * 100.0, wished * 100.0);
         Some(format!(
-            "the interval is +-{seen:.2} %, and +-{wished} % was wished: {needed}, with noise like this (--limit lets it \
+            "the interval is +-{seen:.2} %, and +-{wished} % was requested: {needed}, with noise like this (--limit lets it \
              go on)"
         ))
     }

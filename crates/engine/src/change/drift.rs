@@ -105,7 +105,7 @@ impl Writers {
         let watch = match WriteWatch::begin() {
             Ok(watch) => Some(watch),
             Err(missing) => {
-                let note = format!("who changes a setting cannot be told: {}", missing.advice());
+                let note = format!("who changes a setting is unknown: {}", missing.advice());
                 tell(Event::Note(note))?;
                 None
             }

@@ -103,7 +103,7 @@ pub(super) fn verdict(
     if let Some(step) = fixes_fault(plan) {
         let request = step.request.text();
         bail!(
-            "--prove: {request} mends a fault, which --prove does not bring back for every other trial; leave --prove out, or \
+            "--prove: {request} fixes a fault, which --prove does not bring back for every other trial; leave --prove out, or \
              see `fullclock experiment --i-know {request}`"
         );
     }

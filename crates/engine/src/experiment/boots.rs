@@ -67,7 +67,7 @@ pub fn plan(design: &mut Design, asked: Option<u32>) -> Result<()> {
     }
     if design.until.is_some() || design.budget.is_some() {
         bail!(
-            "{} takes reboots, so that nobody knows how long it takes: leave out --until and --budget",
+            "{} takes reboots, so its length is unknown: leave out --until and --budget",
             first.name
         );
     }

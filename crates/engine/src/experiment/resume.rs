@@ -67,7 +67,7 @@ pub fn resume(
             }
         }
     }
-    let text = format!("going on with {} behind {} trials", record.id, record.trials.len());
+    let text = format!("resuming {} after {} trials", record.id, record.trials.len());
     tell(Event::Note(text))?;
     let seed = experiment.seed;
     let planned = Study::of(experiment.design, workloads, host, task.i_know)?;

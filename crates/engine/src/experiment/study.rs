@@ -139,7 +139,7 @@ impl<'h> Study<'h> {
     /// Shows the trials that are about to be run, or would be.
     pub(super) fn announce(&self, is_run: bool, tell: &mut Tell<'_>) -> Result<()> {
         if self.fault.is_some() {
-            let text = "what was found is a fault: it is mended for some of the trials, brought back for the others, and in \
+            let text = "what was found is a fault: it is fixed for some of the trials, brought back for the others, and in \
                         force again at the end";
             tell(Event::Note(text.to_owned()))?;
         }
@@ -187,7 +187,7 @@ impl<'h> Study<'h> {
         let ended = self.in_this_boot(context, plan, start, tell);
         let is_due = |it: &FaultToggle| it.is_due(&host::view(&Live::this_machine()));
         let Some(FaultToggle { command, .. }) = fault.filter(is_due) else { return ended };
-        let text = format!("the fault that was found is in force again: `{command}` mends it");
+        let text = format!("the fault that was found is in force again: `{command}` fixes it");
         match ended {
             Ok(mut ran) => {
                 ran.notes.push(text);

@@ -267,7 +267,7 @@ pub(super) fn planned(
 fn brings_back(step: &Step) -> String {
     let request = step.request.text();
     format!(
-        "{request}: it mends a fault, and an experiment brings the fault back for every other trial: say --i-know for that; \
-         `fullclock apply {request}` mends it without a study"
+        "{request}: it fixes a fault, and an experiment brings the fault back for every other trial: say --i-know for that; \
+         `fullclock apply {request}` fixes it without a study"
     )
 }

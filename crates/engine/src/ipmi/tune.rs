@@ -37,7 +37,7 @@ pub fn design(sweep: &Sweep<'_>, host: &HostView) -> Result<Design> {
     let cpu = cpus.last().context("this program may run on no CPU")?;
     if cpus.len() < 2 && sweep.is_loaded {
         bail!(
-            "a load beside the questions takes a second CPU, and this program may run on {cpu} alone: --no-load leaves it out"
+            "a load during the questions takes a second CPU, and this program may run on {cpu} alone: --no-load leaves it out"
         );
     }
     let limits = sweep.limits.iter().map(u32::to_string).collect();
@@ -103,7 +103,7 @@ fn listened(
     let (((asked, elapsed), polled), waits) = listener.during(|| polling.during(&live, trips));
     asked?;
     let Some(polled) = polled else {
-        return Ok(Err("what kipmi0 takes of a CPU is not known".to_owned()));
+        return Ok(Err("what kipmi0 takes of a CPU is unknown".to_owned()));
     };
     /// Since this version a timer of a jiffy ends with the second tick ([`lab::ipmi::PollingLoop`]).
     const ROUNDS_UP_SINCE: (u32, u32) = (4, 8);

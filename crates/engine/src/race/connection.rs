@@ -130,5 +130,5 @@ pub(super) fn offset_of(input: &mut Input, output: &mut Output) -> Result<Offset
         };
         exchanges.push(Exchange { asked_ns, told_ns, answered_ns: anchor().raw_ns });
     }
-    Offset::of(&exchanges).context("the agent's time cannot be told")
+    Offset::of(&exchanges).context("the agent's time is unknown")
 }

@@ -341,7 +341,7 @@ fn unanswered(why: Unanswered) -> anyhow::Error {
         Unanswered::Refused(why) => anyhow!("the agent refuses: {why}"),
         Unanswered::Differs(why) => anyhow!(why),
         Unanswered::Strange => anyhow!(NO_AGENT),
-        Unanswered::Closed => anyhow!("the agent ended without a word"),
+        Unanswered::Closed => anyhow!("the agent exited without a message"),
         Unanswered::Broken(why) => anyhow!(why),
     }
 }

@@ -281,7 +281,7 @@ impl<'a> Race<'a> {
         if !silent.is_empty() {
             let (silent, seconds) = (silent.join(", "), FAREWELL.as_secs());
             ended = ended.and(Err(anyhow!(
-                "node {silent} did not end within {seconds} s: nobody knows whether what it committed is in its log"
+                "node {silent} did not end within {seconds} s: whether what it committed is in its log is unknown"
             )));
         }
         self.join();

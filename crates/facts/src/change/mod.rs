@@ -115,7 +115,7 @@ pub fn cpus_of(text: &str) -> Result<(&str, Option<CpuSet>), String> {
     let Some((value, list)) = text.rsplit_once('@') else { return Ok((text, None)) };
     let cpus = CpuSet::parse_list(list).map_err(|error| format!("{list:?}: {error}"))?;
     if cpus.is_empty() {
-        return Err(format!("{text:?} names no CPU behind the @"));
+        return Err(format!("{text:?} names no CPU after the @"));
     }
     Ok((value, Some(cpus)))
 }

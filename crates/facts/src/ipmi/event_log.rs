@@ -80,7 +80,7 @@ impl EventLogEntry {
     }
 
     fn parse(data: &[u8]) -> Result<EventLogEntry, Expected> {
-        const ENTRY: Expected = Expected("18 bytes behind the completion code");
+        const ENTRY: Expected = Expected("18 bytes after the completion code");
         let ([low, high], entry) = data.split_first_chunk::<2>().ok_or(ENTRY)?;
         let next = Some(u16::from_le_bytes([*low, *high])).filter(|it| *it != EventLogEntry::LAST);
         let entry = EventLogEntry::parse_sent(entry).map_err(|_| ENTRY)?;

@@ -37,7 +37,7 @@ impl DeviceId {
 
     /// Parses an answer. Up to four bytes of auxiliary firmware revision may follow.
     fn parse(data: &[u8]) -> Result<DeviceId, Expected> {
-        const ID: Expected = Expected("11 to 15 bytes behind the completion code");
+        const ID: Expected = Expected("11 to 15 bytes after the completion code");
         let (fixed, auxiliary) = data.split_first_chunk::<11>().ok_or(ID)?;
         if auxiliary.len() > 4 {
             return Err(ID);
@@ -98,7 +98,7 @@ impl Guid {
     fn question(name: &'static str, command: u8) -> Question<Guid> {
         let read = |_: &[u8], data: &[u8]| match <[u8; 16]>::try_from(data) {
             Ok(bytes) => Ok(Guid(bytes)),
-            Err(_) => Err(Expected("16 bytes behind the completion code")),
+            Err(_) => Err(Expected("16 bytes after the completion code")),
         };
         Question { name, function: 0x06, command, data: Vec::new(), read }
     }

@@ -21,7 +21,7 @@ impl Reservation {
     pub fn question() -> Question<Reservation> {
         let read = |_: &[u8], data: &[u8]| match *data {
             [low, high] => Ok(Reservation(u16::from_le_bytes([low, high]))),
-            _ => Err(Expected("2 bytes behind the completion code")),
+            _ => Err(Expected("2 bytes after the completion code")),
         };
         let (name, command, data) = ("Reserve SDR Repository", 0x22, Vec::new());
         Question { name, function: STORAGE, command, data, read }
@@ -63,7 +63,7 @@ impl Part {
     fn parse(asked: &[u8], data: &[u8]) -> Result<Part, Expected> {
         const LAST: u16 = 0xffff;
         const NUMBER: Expected =
-            Expected("the number of the next record behind the completion code");
+            Expected("the number of the next record after the completion code");
         let ([low, high], bytes) = data.split_first_chunk::<2>().ok_or(NUMBER)?;
         match asked.last() {
             Some(&WHOLE) if !is_whole(bytes) => {

@@ -59,7 +59,7 @@ impl RepositoryInfo {
 
     fn parse(data: &[u8]) -> Result<RepositoryInfo, Expected> {
         let [version, n0, n1, f0, f1, a0, a1, a2, a3, e0, e1, e2, e3, _operations] = *data else {
-            return Err(Expected("14 bytes behind the completion code"));
+            return Err(Expected("14 bytes after the completion code"));
         };
         Ok(RepositoryInfo {
             // The digits are in reverse order: 51h is version 1.5.
@@ -99,7 +99,7 @@ impl EventLogInfo {
 
     fn parse(data: &[u8]) -> Result<EventLogInfo, Expected> {
         let [version, n0, n1, f0, f1, a0, a1, a2, a3, e0, e1, e2, e3, operations] = *data else {
-            return Err(Expected("14 bytes behind the completion code"));
+            return Err(Expected("14 bytes after the completion code"));
         };
         Ok(EventLogInfo {
             // The digits are in reverse order: 51h is version 1.5.

@@ -4,7 +4,7 @@
 //! before or behind a command's name. Where one has no meaning it is taken out of the command's help, and refused in
 //! both places.
 
-use super::Invocation;
+use super::{Invocation, overview};
 use crate::output;
 use clap::builder::UnknownArgumentValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -146,7 +146,7 @@ fn exit(error: &Error) -> ! {
 
 /// The command line, with hidden options that refuse themselves.
 fn command() -> Command {
-    let mut command = Invocation::command();
+    let mut command = overview::with_tasks(Invocation::command());
     for foreign in FOREIGN {
         let known = command.get_arguments().find(|it| it.get_id() == foreign.option);
         let Some(known) = known.cloned() else { continue };

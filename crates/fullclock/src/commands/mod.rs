@@ -15,6 +15,7 @@ mod ipmi;
 pub(crate) mod ledger;
 mod net;
 mod noise;
+mod overview;
 mod race;
 mod serve;
 mod tick;
@@ -32,7 +33,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Finds what keeps a server's CPUs below the clock they were bought for, and says what each thief costs.
+/// Finds what keeps a server's CPUs below the clock they were bought for, and says what each cause costs.
 ///
 /// Without a command, audits this machine. Reading changes nothing on the host; some facts need root, and
 /// the report says which.
@@ -48,13 +49,13 @@ pub(crate) struct Invocation {
 /// Every command, in the order of the help.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Judge a host: what is set wrong, what it costs, what mends it
+    /// Judge a host: what is set wrong, what it costs, how to fix it
     ///
     /// Exit codes: 0 nothing that --fail-on names, 1 something that it names, 2 could not run; a copy of a host in which
     /// nothing could be read is 2.
     #[command(after_help = audit::EXAMPLES)]
     Audit(audit::AuditOptions),
-    /// Write down everything an audit asks of this host, as text to review and send
+    /// Write everything that an audit reads of this host to a text file, to review and send
     ///
     /// It contains: the names, states and control groups of all processes and of their threads; the kernel's boot line,
     /// version and configuration; mount points; the names of network interfaces, PCI devices, interrupts and sensors; models
@@ -75,20 +76,20 @@ enum Command {
         #[arg(long, requires = "output")]
         force: bool,
     },
-    /// Say what a check, a metric, a line of the ledger, a workload or a setting is about, or what a line of another tool means
+    /// Explain a check, metric, setting, workload or ledger line, or a pasted line of another tool
     ///
     /// Knows the ids of checks, metrics, lines of the ledger, workloads and settings, perftest's "Conflicting CPU frequency values",
     /// the kernel's "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = explain::EXAMPLES)]
     Explain(explain::ExplainOptions),
-    /// Say where the cycles of this machine went: what each thief took, in lines that sum to 100 %
+    /// Show where the CPU cycles of this machine went, in lines that sum to 100 %
     ///
     /// Counts what happened while the CPUs did their own work, which is safe in production. With COMMAND,
     /// runs it and measures until it ends; with --pid, that process's cycles are the useful ones. Ctrl-C
-    /// prints what there is. `fullclock explain LINE` says what a line is made of and what mends it.
+    /// prints what there is. `fullclock explain LINE` says what a line is made of and what fixes it.
     #[command(after_help = ledger::EXAMPLES)]
     Ledger(ledger::LedgerArguments),
-    /// Show what the CPUs do, live: a screen on a terminal, lines elsewhere
+    /// Show what the CPUs do, live: a screen in a terminal, lines in a pipe
     ///
     /// One row for each CPU, package and the machine; a column for each metric (`fullclock explain ID` says what
     /// one is); where the time of all CPUs went; and the selected value over time. `?` on the screen lists the keys.
@@ -96,46 +97,46 @@ enum Command {
     /// error, or is printed when the screen is left.
     #[command(after_help = watch::EXAMPLES)]
     Watch(watch::WatchArguments),
-    /// Count the ticks of each CPU, and say why one ticks that should not
+    /// Count the timer ticks of each CPU, and say why a nohz_full CPU still ticks
     ///
     /// Counts the interrupts of the CPUs' own timers, and asks the kernel of each nohz_full CPU that ticked although
     /// it was busy what needed its tick. perf's count and the reasons need root.
     #[command(after_help = tick::EXAMPLES)]
     Tick(tick::TickArguments),
-    /// Occupy CPUs and say how often, for how long and by whom each is taken away; only out of production
+    /// Occupy CPUs and measure how often, how long and by what each is interrupted
     ///
     /// A loop on each CPU, all of them at once, reads the time and notes every gap: how long, when, and who had the CPU.
     /// Ranks the CPUs from the noisiest. Causes of single gaps need root, to trace. The thread that empties the trace runs
     /// on a CPU that is not occupied, where one is left. Ctrl-C prints what there is.
     #[command(after_help = noise::EXAMPLES)]
     Noise(noise::NoiseArguments),
-    /// Say what network links can carry, measure them, and read what a test measured
+    /// Say what network links can carry, measure them, and read results of perftest
     ///
     /// `ceiling` and `curve` look at adapters, their slots, and tables of perftest that were saved, and send nothing; `server` and
     /// `client` are the two ends of a test.
     #[command(after_help = net::EXAMPLES)]
     Net(net::NetArguments),
-    /// Run a workload with a known answer, or a command, until its figure can be trusted; or compare two
+    /// Run a workload with a known answer, or a command, until the result is reliable; or compare two
     ///
-    /// Every trial is kept with the clock and the ledger of its CPUs, so that what disturbed it can be told. Two things
+    /// Every trial is kept with the clock and the ledger of its CPUs, so that what disturbed it is known. Two things
     /// are compared by trials in random order, with the clock taken out. Without a workload, lists them; `fullclock explain
     /// WORKLOAD` says what one does. It occupies CPUs: only out of production. Ctrl-C prints what there is.
     #[command(after_help = bench::EXAMPLES)]
     Bench(Box<bench::BenchArguments>),
-    /// Compare results of `fullclock bench`: what differs, by how much, and how much of it the clock explains
+    /// Compare results of `bench`: what differs, by how much, and how much of it the clock explains
     ///
     /// Of two files, what each measured first is compared; of more, each with the first file; of one, the two things that
-    /// `--vs` measured. What cannot be told is not claimed, and the doubts that forbid a claim are named.
+    /// `--vs` measured. No difference is claimed that the trials do not show, and the doubts that forbid a claim are named.
     #[command(after_help = compare::EXAMPLES)]
     Compare(compare::CompareArguments),
-    /// Write a page that shows what a change of this machine did: before and after, with the hashes of the data
+    /// Write a page that proves what a change did: before and after, with hashes of the data
     ///
     /// One HTML file for a change request or a vendor's ticket: the verdict of `compare`, every trial, the clock, the ledger, the
     /// change from the journal or what differs between the machines, firmware and microcode, doubts, how to repeat it, and the
     /// SHA-256 of each result. Never claims more than `compare` does.
     #[command(after_help = certificate::EXAMPLES)]
     Certificate(certificate::CertificateArguments),
-    /// Let nodes commit at the same time, and say why one of them is slower
+    /// Let database nodes commit at the same time, and say why one of them is slower
     ///
     /// Each node runs the sessions and the log writer of `bench commit`, on this machine or another, for as long as the race
     /// lasts, and tells commits, log writes and their time, in the call and waiting for a CPU, for each interval. What changes
@@ -143,38 +144,38 @@ enum Command {
     /// like any other. It occupies CPUs and disks: only out of production. Ctrl-C ends it and says what there is.
     #[command(after_help = race::EXAMPLES)]
     Race(Box<race::RaceArguments>),
-    /// Run a node of a race, for `fullclock race` elsewhere
+    /// Run a node of a race for `fullclock race` on another machine
     ///
     /// Listens to this machine only; ssh brings it elsewhere, encrypted. Runs one race at a time, remembers what a lost
     /// connection has not taken, and ends a race that nobody has asked for during five minutes.
     #[command(after_help = agent::EXAMPLES)]
     Agent(agent::AgentArguments),
-    /// Show this machine in a browser, live, and its figures to Prometheus
+    /// Show this machine in a browser, live, and export its metrics to Prometheus
     ///
     /// Pages for what the CPUs do now, for races, for findings and for results; `/metrics` for Prometheus; `/api/v1` for scripts.
     /// Reads only, changes nothing, and fetches nothing from anywhere. Others than this machine are let in with --listen, and have
     /// to know a token.
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeArguments),
-    /// Ask the management controller (BMC) of this machine: how long its answers take, its sensors, its power limit
+    /// Query the management controller (BMC): response times, sensors, power limit
     ///
     /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). To ask costs CPU time where the kernel polls for answers.
     #[command(after_help = ipmi::EXAMPLES)]
     Ipmi(ipmi::IpmiArguments),
-    /// List the results of `fullclock bench` that were kept, and show or remove one
+    /// List the results of `bench` that were kept; show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed
     /// is among them, with the trials that it had: it was cut short.
     #[command(after_help = history::EXAMPLES)]
     History(history::HistoryArguments),
-    /// Say what would be written to mend findings or to change settings; writes nothing
+    /// Show what would be written to fix findings or to change settings; writes nothing
     ///
-    /// Without an argument, what would mend the findings of an audit. `fullclock explain SETTING` says what a setting changes,
+    /// Without an argument, what would fix the findings of an audit. `fullclock explain SETTING` says what a setting changes,
     /// what it costs and when to leave it alone; `fullclock explain` lists them. Exit codes: 0, or 3 where something is
     /// refused.
     #[command(after_help = change::plan::EXAMPLES)]
     Plan(change::plan::PlanArguments),
-    /// Change this machine, all of a plan or nothing, and remember how it was
+    /// Change settings of this machine, all of them or none, and record the old values
     ///
     /// Prints the plan, then writes it: each old value is on disk before its write, each write is read back, and what does not
     /// stick undoes the whole. Stays until `fullclock revert`, or until reboot. Needs root. Exit codes: 0 in force, 2 could not
@@ -184,21 +185,21 @@ enum Command {
     /// Keep a change that `apply --confirm-within` made
     #[command(after_help = change::revert::CONFIRM_EXAMPLES)]
     Confirm(change::revert::ConfirmArguments),
-    /// Take a change back: every place gets the value that it had before
+    /// Undo a change: every setting gets its previous value
     ///
     /// What somebody else has changed since is left alone, and said. Exit codes: 0 as before, 2 could not run, 3 something
     /// could not be brought back.
     #[command(after_help = change::revert::REVERT_EXAMPLES)]
     Revert(change::revert::RevertArguments),
-    /// Show what is applied, what somebody has changed since, and what the next boot will do
+    /// Show what is applied, what was changed since, and what the next boot will do
     #[command(after_help = change::status::STATUS_EXAMPLES)]
     Status(change::status::StatusArguments),
-    /// Watch what is applied, and say when something undoes it, and who
+    /// Watch applied changes, and say when one is undone, and by which process
     ///
     /// Exit codes: 0 nothing drifted, 1 something did, 2 could not run.
     #[command(after_help = change::status::DRIFT_EXAMPLES)]
     WatchDrift(change::status::DriftArguments),
-    /// Settle which settings matter for a workload: trials of every combination in random order, and a report
+    /// Find which settings matter for a workload: trials of every combination in random order
     ///
     /// Changes the settings through the journal of `apply` around each trial, and takes them back after it, also when this
     /// program is killed. Says what each setting does to each workload and how much of it the clock explains, and recommends
@@ -206,7 +207,7 @@ enum Command {
     /// there is; `resume` goes on. Exit codes: 0 reported, 2 could not run, 3 a setting was refused or did not stick.
     #[command(after_help = experiment::EXAMPLES)]
     Experiment(Box<experiment::ExperimentArguments>),
-    /// Write the report of an experiment once more: report.html, report.md, report.json, trials.csv
+    /// Write the report of an experiment again: HTML, Markdown, JSON, CSV
     #[command(after_help = experiment::REPORT_EXAMPLES)]
     Report(experiment::ReportArguments),
     /// Keep CPUs busy until standard input ends; `experiment load=...` starts it

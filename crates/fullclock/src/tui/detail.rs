@@ -39,11 +39,11 @@ fn value_and_reason(state: &State, reading: &Reading, column: &Shown, row: Row) 
                 value,
                 without.map_or_else(
                     || metric.help.to_owned(),
-                    |it| format!("* without what is not known: {}", reason(&it)),
+                    |it| format!("* without what is unknown: {}", reason(&it)),
                 ),
             ]
         }
-        Cell::Missing(missing) => [format!("{name} of {of}: not known"), reason(&missing)],
+        Cell::Missing(missing) => [format!("{name} of {of}: unknown"), reason(&missing)],
         Cell::Blank => [format!("{name} of {of}: none"), elsewhere(row)],
     }
 }
@@ -54,7 +54,7 @@ fn elsewhere(row: Row) -> String {
             "it is a value of the package or the machine: see the rows at the top"
         }
         Row::Package(_) => "it is a value of the machine: see the row `all`",
-        Row::Host => "nobody was asked",
+        Row::Host => "not asked",
     }
     .to_owned()
 }

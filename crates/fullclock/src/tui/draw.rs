@@ -134,7 +134,7 @@ fn status_of(state: &State, reading: &Reading) -> Line<'static> {
         );
     }
     let n_missing = reading.columns.iter().filter(|it| it.missing().is_some()).count();
-    words.extend((n_missing > 0).then(|| format!("{n_missing} columns not known (m)")));
+    words.extend((n_missing > 0).then(|| format!("{n_missing} columns unknown (m)")));
     Line::styled(cut(&words.join(", "), columns), ASIDE)
 }
 

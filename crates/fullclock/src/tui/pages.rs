@@ -109,8 +109,8 @@ In a recording
   r                  from the beginning
 
 What the table shows
-  -                  not known; the lines below the table say why
-  *                  without something that is not known
+  -                  unknown; the lines below the table say why
+  *                  without something that is unknown
   (blank)            a value of the package or of the machine, in their rows
   +                  a sum of parts
   an arrow           sorted by this column, down or up

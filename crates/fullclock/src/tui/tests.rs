@@ -89,7 +89,7 @@ fn the_busiest_cpus_come_first_when_sorted_by_busy() {
 fn a_missing_cell_gives_its_reason() {
     let messages = [Message::Down(2), Message::Right(2)];
     let screen = after(state((80, 24), 4, 3), messages);
-    assert!(screen.contains("tsc-mhz of CPU 1: not known"), "{screen}");
+    assert!(screen.contains("tsc-mhz of CPU 1: unknown"), "{screen}");
     assert!(screen.contains("/dev/cpu/1/msr 0x10 may not be read (run as root)"), "{screen}");
 }
 
@@ -97,7 +97,7 @@ fn a_missing_cell_gives_its_reason() {
 fn a_summary_without_one_cpu_is_marked() {
     let screen = after(state((80, 24), 4, 3), [Message::Right(2)]);
     assert!(
-        screen.contains("2500*") && screen.contains("* without what is not known: /dev/cpu/1"),
+        screen.contains("2500*") && screen.contains("* without what is unknown: /dev/cpu/1"),
         "{screen}"
     );
 }

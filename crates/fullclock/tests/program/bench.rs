@@ -210,7 +210,7 @@ fn a_commands_children_are_its_own_load_and_no_other_tasks() {
             || !has("useful", "tasks that ended")
                 && !has("other-tasks", "tasks that ended or moved")
         {
-            println!("skipped: what tasks ran that ended, or the clock, is not known");
+            println!("skipped: what tasks ran that ended, or the clock, is unknown");
             continue;
         }
         assert!(has("useful", "tasks that ended"), "{lines:#?}");

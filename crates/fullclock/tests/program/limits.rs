@@ -1,4 +1,4 @@
-//! `fullclock` of a user who may do little: no root, few threads, a full disk. What it then says is what mends it.
+//! `fullclock` of a user who may do little: no root, few threads, a full disk. What it then says is what fixes it.
 
 use crate::support::install;
 use std::fs::{self, File, Permissions};

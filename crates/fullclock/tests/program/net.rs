@@ -111,7 +111,7 @@ fn the_slot_of_a_qdr_adapter_is_narrower_than_its_wire() {
     let text = unwrapped(&printed(&["net", "ceiling", "--root", root]));
     for expected in [
         "mlx4_0 port 1 0000:05:00.0",
-        "wire 4X QDR: 40 Gb/s signalled, 4.00 GB/s after 8b/10b; 3.95 GB/s, in packets of 2048 bytes with 26 beside it",
+        "wire 4X QDR: 40 Gb/s signalled, 4.00 GB/s after 8b/10b; 3.95 GB/s, in packets of 2048 bytes with 26 of overhead",
         "slot PCIe 2.0 x8: 40 Gb/s signalled, 4.00 GB/s after 8b/10b; 3.37 GB/s, 3.05 GB/s each way while both are busy",
         "most 3.37 GB/s, by the slot; the wire carries 17 % more",
         "no link of mlx4_0 port 2 here: 1: DOWN",
@@ -188,7 +188,7 @@ fn a_test_of_both_directions_is_held_against_both() {
     let text = unwrapped(&printed(&["net", "curve", &file, "--pcie", "5 GT/s x8"]));
     assert!(text.contains("of the 6.10 GB/s in both directions together"), "{text}");
     assert!(
-        text.contains("the other part is not known: no wire here: --rate was not given"),
+        text.contains("the other part is unknown: no wire here: --rate was not given"),
         "{text}"
     );
 }

@@ -152,7 +152,7 @@ mod tests {
         let guest = XEONS.replace("flags :", "flags : hypervisor");
         assert_eq!(
             read(&Captured::excerpt(&guest).unwrap(), Family::CoreLimits, Scope::Core),
-            "log of what limited a core is hidden from a guest of an unnamed hypervisor"
+            "log of what limited a core: not available in a guest of an unnamed hypervisor"
         );
     }
 }

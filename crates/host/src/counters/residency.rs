@@ -172,7 +172,7 @@ mod tests {
         let guest = XEONS.replace("flags :", "flags : hypervisor");
         assert_eq!(
             read(&Captured::excerpt(&guest).unwrap(), Family::PackageResidency),
-            "residency counters of package C-states is hidden from a guest of an unnamed hypervisor"
+            "residency counters of package C-states: not available in a guest of an unnamed hypervisor"
         );
     }
 }

@@ -34,14 +34,14 @@ fn registers<'a>(
     cpuinfo: &'a Fact<CpuInfo>,
     platform: &Platform,
 ) -> Fact<(&'a CpuInfo, &'static [&'static Register])> {
-    const WHAT: &str = "the register file";
+    const WHAT: &str = "MSRs";
     let cpuinfo = cpuinfo.as_ref()?;
     platform.hides(WHAT)?;
     match cpuinfo {
         _ if cpuinfo.is_intel() => Ok((cpuinfo, intel::REGISTERS)),
         _ if cpuinfo.is_amd() => Ok((cpuinfo, amd::REGISTERS)),
         _ => Err(Missing::not_here(
-            "x86 register file",
+            "x86 MSRs",
             "the processor is neither Intel's nor AMD's",
         )),
     }
@@ -187,7 +187,7 @@ flags : acpi est
         let host = crate::view(&Captured::excerpt(&guest).unwrap());
         assert_eq!(
             host.msrs.of(&intel::CLOCK_MODULATION).unwrap_err().to_string(),
-            "the register file is hidden from a guest of an unnamed hypervisor"
+            "MSRs: not available in a guest of an unnamed hypervisor"
         );
     }
 }

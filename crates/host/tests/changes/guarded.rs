@@ -151,7 +151,7 @@ fn leads_a_session(pid: u32) -> bool {
     after_the_name.split_whitespace().nth(3) == Some(pid.to_string().as_str())
 }
 
-/// Nobody starts anything afterwards: the guard alone mends it.
+/// Nobody starts anything afterwards: the guard alone fixes it.
 #[cfg(feature = "faults")]
 fn killed_anywhere() {
     let plan = plans::named("clocks");

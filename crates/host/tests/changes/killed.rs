@@ -40,8 +40,8 @@ fn was_killed(status: ExitStatus, what: &str) -> bool {
     }
 }
 
-/// Runs `role` on a host of the plan, killed at every point in turn, and sees that `mend` makes it what it was.
-fn every_point(name: &str, role: &[&str], prepare: impl Fn(&Tree), mend: impl Fn(&Tree)) -> u32 {
+/// Runs `role` on a host of the plan, killed at every point in turn, and sees that `fix` makes it what it was.
+fn every_point(name: &str, role: &[&str], prepare: impl Fn(&Tree), fix: impl Fn(&Tree)) -> u32 {
     let plan = plans::named(name);
     for point in 1..MOST_POINTS {
         let tree = Tree::of(&plan.files);
@@ -49,7 +49,7 @@ fn every_point(name: &str, role: &[&str], prepare: impl Fn(&Tree), mend: impl Fn
         prepare(&tree);
         let what = format!("{role:?} of {name} at point {point}");
         let was_killed = was_killed(tree.run(role, Some(point)), &what);
-        mend(&tree);
+        fix(&tree);
         assert_eq!(tree.all(), before, "{what}");
         assert!(
             matches!(tree.state(), None | Some(ChangeState::Reverted)),
@@ -120,13 +120,13 @@ fn killed_while_it_reverts() {
         let apply =
             |tree: &Tree| assert!(tree.run(&["apply", name, "-"], None).success(), "{name}");
         // Killed before it says so, it was not begun: then it is still kept.
-        let mend = |tree: &Tree| {
+        let fix = |tree: &Tree| {
             recovered(tree);
             if tree.state() == Some(ChangeState::Kept) {
                 reverted(tree);
             }
         };
-        let n_points = every_point(name, &["revert-all"], apply, mend);
+        let n_points = every_point(name, &["revert-all"], apply, fix);
         println!("{name}, reverted: {n_points} points");
     }
 }

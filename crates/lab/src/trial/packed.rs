@@ -339,7 +339,7 @@ mod tests {
             r#""figures":[{"name":"commits","unit":"1/s","value":28828.24839562748,"better":"higher"},"#,
             r#"{"name":"commit","unit":"us","value":277.505,"better":"lower"}],"clock":{"missing":"nobody looked"},"#,
             r#""surroundings":{"cpus":"0-1","window_ns":99997033,"ledger":[{"loss":"idle","share":0.0},"#,
-            r#"{"loss":"slow-clock","share":{"missing":"APERF and MPERF is hidden from a guest of KVM"}},"#,
+            r#"{"loss":"slow-clock","share":{"missing":"APERF and MPERF: not available in a guest of KVM"}},"#,
             r#"{"loss":"kernel-threads","part":"migration/0","share":0.00005191654036375259}],"unexplained":-0.001,"#,
             r#""metrics":[{"metric":"busy","value":99.9},{"metric":"smi","value":{"missing":"hidden"}}]}}"#
         );

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "all-cores",
-    title: "the CPU test on every CPU at once, beside one alone",
+    title: "the CPU test on every CPU at once, compared with one alone",
     help: "\
 ## What it does
 Runs the CPU test (see `cpu-loop`) on the first CPU alone, then on all chosen CPUs at once; without `--cpus` on all that this

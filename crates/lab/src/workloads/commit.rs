@@ -47,7 +47,7 @@ log writes alone; once CPUs are saturated, a quota or a run queue lets the log w
 ## What it cannot know
 Which part of the call is the device's and which the file system's. A virtual disk may say durable and mean the host's memory.
 In a server, sessions write the log themselves, and what a log write waits for a CPU is estimated: as long as sessions wait each
-time they are runnable, once a write. A session's wait for the log is not told apart from other sleep there. Figures of two
+time they are runnable, once a write. A session's wait for the log is not distinguished from other sleep there. Figures of two
 engines, or of two versions of one, tell about these.
 ",
     figure: COMMITS,

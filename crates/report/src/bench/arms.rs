@@ -129,8 +129,8 @@ fn spread(spread: &Spread) -> String {
         ),
         _ => String::new(),
     };
-    let all = range(&shown(spread.lowest), &shown(spread.highest));
-    format!("{}, {interval}all from {all}", shown(spread.mean))
+    let (lowest, highest) = (shown(spread.lowest), shown(spread.highest));
+    format!("{}, {interval}min {lowest}, max {highest}", shown(spread.mean))
 }
 
 fn with_precision(spread: &Spread) -> String {
@@ -148,5 +148,5 @@ fn lost(summary: &Summary) -> String {
         .take(MOST_LOSSES)
         .map(|it| format!("{} {} %", title(&it.loss), percent(it.share)))
         .collect();
-    if largest.is_empty() { "less than 0.1 % to any thief".to_owned() } else { largest.join(", ") }
+    if largest.is_empty() { "less than 0.1 % to any one cause".to_owned() } else { largest.join(", ") }
 }

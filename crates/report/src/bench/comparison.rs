@@ -47,7 +47,7 @@ pub(crate) fn verdict(it: &Comparison) -> String {
     if !headline.is_claimed {
         let detectable = percent(detectable);
         return format!(
-            "No difference above {detectable} % between {a} and {b} can be told, by {measure}, from {n}"
+            "No difference found between {a} and {b}, by {measure}, from {n}; one of {detectable} % would have been detected"
         );
     }
     let way = way(change);

@@ -15,7 +15,7 @@ pub(super) fn doubt_text(doubt: &Doubt) -> String {
             format!("the clock moved by {} % between trials", percent(*share))
         }
         Doubt::ClockUnknown { missing } => {
-            format!("nobody could see the clock, so it is not taken out: {missing}")
+            format!("the clock was not visible, so it is not taken out: {missing}")
         }
         Doubt::Stolen { share } => {
             format!("the hypervisor took {} % of the CPUs' time around the trials", percent(*share))

@@ -71,7 +71,7 @@ fn every_doubt_is_told() {
       lost around timer ticks 0.73 %
       doubt       the CPUs were throttled in 2 trials
       doubt       the clock moved by 4.0 % between trials
-      doubt       nobody could see the clock, so it is not taken out: the scheduler
+      doubt       the clock was not visible, so it is not taken out: the scheduler
                   chose its CPUs; --cpus pins it
       doubt       the hypervisor took 1.2 % of the CPUs' time around the trials
       doubt       other tasks took 30 % of the CPUs' time around the trials

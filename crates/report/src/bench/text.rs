@@ -108,7 +108,7 @@ fn ranking(page: &mut Page, report: &Report<'_>) {
                 let [change, low, high] = percents(shares, it.interval.half_width());
                 format!("{change} % {way} than the others ({low} to {high} %)")
             } else {
-                "not told apart from the others".to_owned()
+                "no difference from the others found".to_owned()
             }
         });
         page.line(&format!("{name}{:>10}   {against}", quantity(*median, unit, None)));

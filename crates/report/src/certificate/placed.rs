@@ -88,7 +88,7 @@ impl Change {
 fn outcome_text(fate: &WriteOutcome, place: Option<&WrittenPlace>) -> String {
     match fate {
         WriteOutcome::Intended => {
-            "nobody knows whether it was written: a crash came in between".to_owned()
+            "whether it was written is unknown: a crash came in between".to_owned()
         }
         WriteOutcome::Noted => "not written: kept for going back".to_owned(),
         WriteOutcome::Refused { why } => format!("the kernel refused it: {why}"),

@@ -19,7 +19,7 @@ pub fn plan(plan: &Plan, verbose: bool, style: Style) -> String {
         step(&mut page, it, verbose);
     }
     if !idle.is_empty() {
-        page.line(&page.paint(BOLD, "As wanted already"));
+        page.line(&page.paint(BOLD, "Already set"));
         page.paragraph(2, &idle.iter().map(|it| it.request.text()).collect::<Vec<_>>().join(", "));
         for it in idle.iter().flat_map(|it| &it.change.notes) {
             page.paragraph(2, it);

@@ -85,7 +85,7 @@ fn about_waits(waits: &Waits) -> String {
     let Some(pause_us) = waits.pause_us() else {
         return match waits.n_all {
             0 => "its waits are not seen: no look of kipmi0 was heard".to_owned(),
-            n_all => format!("ready at each of {n_all} looks of kipmi0: nobody had to wait"),
+            n_all => format!("ready at each of {n_all} looks of kipmi0: no wait"),
         };
     };
     let lost = match waits.n_lost {

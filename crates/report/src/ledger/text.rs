@@ -148,7 +148,7 @@ impl Waterfall<'_> {
             let with = share(ns.saturating_add(interrupted), whole) * 100.0;
             let text =
                 format!("{} {with:.2} % with the interrupts that came while it ran", line.part);
-            self.page.labelled(10, "beside", &text);
+            self.page.labelled(10, "also", &text);
         }
     }
 
@@ -167,7 +167,7 @@ impl Waterfall<'_> {
             }
             Err(missing) => format!("time runnable and waiting is unknown: {}", missing.advice()),
         };
-        self.page.labelled(10, "beside", &text);
+        self.page.labelled(10, "also", &text);
     }
 
     /// Findings that explain a line, and where to read on.
@@ -202,7 +202,7 @@ impl Waterfall<'_> {
         if unknown.is_empty() {
             return;
         }
-        self.page.line(&self.page.paint(BOLD, "Not known"));
+        self.page.line(&self.page.paint(BOLD, "Unknown"));
         for line in unknown {
             if let Err(missing) = &line.ns {
                 let part = if line.part.is_empty() { "" } else { ", " };
@@ -220,7 +220,7 @@ impl Waterfall<'_> {
                 let cpus: CpuSet = line.missing.iter().map(|(cpu, _)| *cpu).collect();
                 let title = line.loss.title;
                 self.page
-                    .paragraph(0, &format!("{title}: not known on CPUs {cpus}: {}", why.advice()));
+                    .paragraph(0, &format!("{title}: unknown on CPUs {cpus}: {}", why.advice()));
             }
         }
     }

@@ -20,7 +20,7 @@ pub fn ceilings(host: &str, ceilings: &Ceilings, style: Style) -> String {
         page.paragraph(0, "There is no network adapter, as far as could be seen.");
     }
     for missing in &ceilings.missing {
-        page.paragraph(0, &format!("Not known: {}.", missing.advice()));
+        page.paragraph(0, &format!("Unknown: {}.", missing.advice()));
     }
     page.finish()
 }
@@ -69,7 +69,7 @@ fn shown(part: &Part) -> String {
         format!(", {both_ways} each way while both are busy")
     };
     format!(
-        "{name}: {coded}{one_way}{busy}, in packets of {} with {} beside it ({})",
+        "{name}: {coded}{one_way}{busy}, in packets of {} with {} of overhead ({})",
         packet.payload, packet.overhead.0, packet.headers
     )
 }
@@ -102,7 +102,7 @@ fn most(ceiling: &Ceiling) -> Option<String> {
             word(ceiling, widest),
             more(widest, narrowest, direction)
         ),
-        None => format!("{rate} by the {by}, or less: the other part is not known"),
+        None => format!("{rate} by the {by}, or less: the other part is unknown"),
     })
 }
 

@@ -98,14 +98,14 @@ fn bandwidth(statements: &mut Statements, measured: &Measured<'_>, reading: &Rea
 
 fn ceiling(measured: &Measured<'_>, rate: BytesPerSecond) -> String {
     let Some((device, ceiling)) = measured.over else {
-        return "not known: --device names what it was measured over, or --rate and --pcie"
+        return "unknown: --device names what it was measured over, or --rate and --pcie"
             .to_owned();
     };
     let direction = measured.direction();
     let Some(narrowest) = ceiling.narrowest(direction) else {
         let missing = [&ceiling.wire, &ceiling.slot].map(|it| it.as_ref().err());
         let reasons: Vec<String> = missing.into_iter().flatten().map(Missing::advice).collect();
-        return format!("not known: {}", reasons.join("; "));
+        return format!("unknown: {}", reasons.join("; "));
     };
     let most = narrowest.carries(direction);
     let share = 100.0 * rate.share_of(most);
@@ -124,7 +124,7 @@ fn ceiling(measured: &Measured<'_>, rate: BytesPerSecond) -> String {
             more(widest, narrowest, direction)
         ),
         (None, Err(missing), _) | (None, _, Err(missing)) => {
-            format!("the other part is not known: {}", missing.advice())
+            format!("the other part is unknown: {}", missing.advice())
         }
         (None, ..) => String::new(),
     };
@@ -175,7 +175,7 @@ fn figure(is_only: bool, lowest: &Bandwidth) -> String {
 fn latency(statements: &mut Statements, read: &Latencies) {
     let shown = |it: &Latency| {
         let us = |time: std::time::Duration| format!("{:.2} us", time.as_secs_f64() * 1e6);
-        let worst = it.percentile_99.map_or(String::new(), |it| format!(", 99 % below {}", us(it)));
+        let worst = it.percentile_99.map_or(String::new(), |it| format!(", p99 {}", us(it)));
         format!("{} for {}{worst}", us(it.typical), it.message)
     };
     statements.add("smallest", &shown(&read.smallest));

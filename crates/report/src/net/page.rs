@@ -135,8 +135,8 @@ fn latency(points: &[Latency]) -> Markup {
     };
     let all = [
         line("series-0", "median", &|it| Some(it.typical)),
-        line("series-1", "99 % below", &|it| it.percentile_99),
-        line("series-2", "99.9 % below", &|it| it.percentile_999),
+        line("series-1", "p99", &|it| it.percentile_99),
+        line("series-2", "p99.9", &|it| it.percentile_999),
     ];
     chart(&Curves {
         title: "Latency",

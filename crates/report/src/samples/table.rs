@@ -74,7 +74,7 @@ impl Table {
             }
         }
         let line = |(missing, ids): (&Missing, Vec<&str>)| {
-            format!("not known here: {}: {}", ids.join(", "), reason(missing))
+            format!("unknown here: {}: {}", ids.join(", "), reason(missing))
         };
         reasons.into_iter().map(line).collect()
     }

@@ -72,7 +72,7 @@ fn of_port(host: &HostView, given: Given, port: &Port) -> Named {
     let (device, number) = port.name.split_once(" port ").unwrap_or((&port.name, ""));
     let rdma = host.network.rdma.as_deref().unwrap_or_default();
     let pci = rdma.iter().find(|it| it.name == device).map_or_else(
-        || Err(Missing::not_here(format!("PCI device of {device}"), "its place is not known")),
+        || Err(Missing::not_here(format!("PCI device of {device}"), "its place is unknown")),
         |it| it.pci.clone(),
     );
     let wire = || -> Fact<Part> {

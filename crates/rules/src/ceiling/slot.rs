@@ -52,8 +52,8 @@ pub fn slot(speed: Speed, largest: Largest) -> Part {
         }
     };
     part.assuming(
-        "data is written to memory above 4 GiB, in packets that are full; what the adapter reads of its queues and \
-         tells of what is done comes on top",
+        "data is written to memory above 4 GiB, in packets that are full; the adapter's reads of its queues and \
+         its completions add to that",
     )
     .assuming(if is_flit(speed) {
         "flits, whose Acks and credits have bytes of their own"

@@ -44,7 +44,7 @@ pub struct Explanation {
     pub check: &'static str,
     /// The CPUs that have it and have lost something; `None` where it is not a matter of CPUs.
     pub cpus: Option<CpuSet>,
-    /// The first command that would mend it until the next boot.
+    /// The first command that would fix it until the next boot.
     pub fix: Option<String>,
 }
 

@@ -109,7 +109,7 @@ fn unknown_accounting(evidence: &Evidence<'_>, books: &[Books<'_>]) -> Option<St
         |it: &Books<'_>| it.tasks.as_ref().is_ok_and(|it| it.method == Method::Counter);
     let missing = evidence.interval.host.kernel.config.as_ref().err()?;
     books.iter().any(is_counted).then(|| {
-        format!("whether run times leave out interrupts and stolen time is not known: {missing}")
+        format!("whether run times leave out interrupts and stolen time is unknown: {missing}")
     })
 }
 

@@ -142,7 +142,7 @@ pub(super) fn notes(evidence: &Evidence<'_>, cpus: &CpuSet) -> Vec<String> {
     if !once.is_empty() {
         let groups = once.join(", ");
         notes.push(format!(
-            "control groups that could be read at one end only: {groups}: what their quota took is not known, and part of idle"
+            "control groups that could be read at one end only: {groups}: what their quota took is unknown, and part of idle"
         ));
     }
     let elsewhere = evidence.interval.cpus().minus(cpus);

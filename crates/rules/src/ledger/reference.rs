@@ -59,7 +59,7 @@ impl Reference {
             }
             (Some(promised), _) => Some(promised),
             (None, seen) => {
-                let source = "the highest measured: nothing here promises a clock".to_owned();
+                let source = "the highest measured: nominal clock unknown".to_owned();
                 Some(Reference { clock: seen?, source, is_turbo_ratio: false })
             }
         }

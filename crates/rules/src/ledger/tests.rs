@@ -217,7 +217,7 @@ fn a_kernel_whose_configuration_is_not_known_leaves_run_times_in_doubt() {
     let notes = ledger(&text).notes;
     assert!(
         notes[0]
-            .starts_with("whether run times leave out interrupts and stolen time is not known: "),
+            .starts_with("whether run times leave out interrupts and stolen time is unknown: "),
         "{notes:?}"
     );
 }

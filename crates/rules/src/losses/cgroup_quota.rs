@@ -24,7 +24,7 @@ out of idle; CPUs share it as they share idle time, because the kernel does not 
 it may be all of it or nothing, and where others ran meanwhile it was not idle time. All of that is in the uncertainty.
 Time of a queue that is stopped while the sample is taken is not in it.
 
-## What mends it
+## What fixes it
 A higher quota or none, or fewer threads: a group with many threads uses its quota up early in each period.
 ",
     checks: &["cgroup-quota-throttling"],
@@ -86,7 +86,7 @@ mod tests {
     fn a_group_that_came_in_the_interval_is_told_of() {
         let text = replaced(SECOND, &QUOTA[1..]);
         assert_eq!(loss("cgroup-quota", &text), "0.0 ms by counter, operating system");
-        let note = "control groups that could be read at one end only: /db: what their quota took is not known, and part of idle";
+        let note = "control groups that could be read at one end only: /db: what their quota took is unknown, and part of idle";
         assert_eq!(ledger(&text).notes, [note]);
     }
 

@@ -26,7 +26,7 @@ By cpuidle's `time` of all states, POLL included; else by `idle_sleeptime` and `
 counts it, contradicts them. Interrupts that came in a sleep, idle time that a quota forced, and idle time that a thread
 of the kernel forces to cool the machine are entered elsewhere.
 
-## What mends it
+## What fixes it
 Nothing: it is capacity to spare. Tasks that wait although CPUs are idle are shown beside the ledger, with `--pid`.
 ",
     checks: &[],
@@ -56,7 +56,7 @@ known, how often each state was left times its `latency`, the worst case by the 
 entered: it would hide what is unexplained. The hardware's part lies inside of the sleep and stays in `idle`. Where idle
 time is not cpuidle's, the loop is part of it.
 
-## What mends it
+## What fixes it
 Shallower idle states, for as long as latency matters: a limit in /dev/cpu_dma_latency, or tuned's profile
 latency-performance. It costs power, and turbo of the other cores.
 ",

@@ -26,7 +26,7 @@ what one costs by the gap probe, softirqs included: those that other CPUs send (
 for the purpose (membarrier(2)), others where enough came by themselves. With none of these, they stay part of what they
 interrupt, and the ledger says how many.
 
-## What mends it
+## What fixes it
 Interrupts of a device can be sent to other CPUs (/proc/irq/N/smp_affinity_list) and put together (ethtool -C).
 ",
     checks: &["irqs-on-isolated", "split-lock-penalty"],
@@ -55,7 +55,7 @@ interrupt.
 By tracepoints on entry and exit, and what the kernel takes before and after those, as for `interrupts`. Else by how many there were (`LOC` in /proc/interrupts) times what one costs by the gap probe, which is the whole
 interruption, softirqs included. With neither, they stay part of what they interrupt.
 
-## What mends it
+## What fixes it
 `nohz_full=` for CPUs that run one task each, and `fullclock tick` to see what keeps the tick there. Elsewhere a lower
 CONFIG_HZ.
 ",
@@ -91,7 +91,7 @@ By tracepoints on entry and exit, in ksoftirqd too. Else, on a kernel with CONFI
 /proc/stat, which leaves out ksoftirqd. With neither, their time is in the cost of the interrupts that raised them, or
 stays part of what they interrupt.
 
-## What mends it
+## What fixes it
 NET_RX: spread a network card's queues, or keep them off the CPUs of the database. RCU: `rcu_nocbs=`.
 ",
     checks: &["rcu-callbacks-on-isolated", "irqs-on-isolated"],

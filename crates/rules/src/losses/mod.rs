@@ -29,7 +29,7 @@ pub const LOSSES: &[&Loss] = &[
 ];
 
 /// The headings that the help of every line has, in this order.
-pub const HEADINGS: &[&str] = &["## What it is", "## How it is measured", "## What mends it"];
+pub const HEADINGS: &[&str] = &["## What it is", "## How it is measured", "## What fixes it"];
 
 /// The line with this id.
 pub fn find(id: &str) -> Option<&'static Loss> {

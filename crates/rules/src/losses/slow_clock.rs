@@ -17,7 +17,7 @@ pub(super) const LOSS: Loss = Loss {
     help: "\
 ## What it is
 The time of the tasks that were asked for, times the share by which their CPU's clock was below its reference: the highest
-that the hardware promises for so many active cores. Where nothing promises a clock, as in a guest, it is the highest
+that the hardware promises for so many active cores. Where the nominal clock is unknown, as in a guest, it is the highest
 that was measured, and the ledger says so.
 
 ## How it is measured
@@ -32,9 +32,9 @@ The rest is 'cause not visible', or 'perhaps' something: that was there at a mom
 time, or is a hint, and may explain any part of it or nothing. Thermal events, a governor that follows the load, a
 preference for saving power, and a limit reason that was seen at one end only are of this kind.
 
-## What mends it
+## What fixes it
 What the findings beside the line say. The party is who can change it: operating system, firmware, management controller,
-hypervisor, or nobody but a better cooler.
+hypervisor, or only a better cooler.
 ",
     checks: &[
         "slow-governor",

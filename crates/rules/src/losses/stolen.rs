@@ -19,7 +19,7 @@ By `steal` of /proc/stat, in steps of 10 ms. The hypervisor reports it; VMware, 
 report none unless told to, and a 0 there is no answer. It is taken out of the tasks' time, as far as the kernel has not
 done so itself (CONFIG_PARAVIRT_TIME_ACCOUNTING), and what is more than their time out of idle.
 
-## What mends it
+## What fixes it
 A dedicated or larger instance, pinned virtual CPUs, or fewer of them on that host.
 ",
     checks: &["stolen-time"],
@@ -72,7 +72,7 @@ mod tests {
         let text = format!(
             "{SECOND}//- /sys/class/dmi/id/sys_vendor\nVMware, Inc.\n//- /sys/class/dmi/id/product_name\nVMware7,1\n"
         );
-        assert_eq!(loss("stolen", &text), "unknown: stolen time is hidden from a guest of VMware");
+        assert_eq!(loss("stolen", &text), "unknown: stolen time: not available in a guest of VMware");
     }
 
     #[test]

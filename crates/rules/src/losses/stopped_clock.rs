@@ -32,7 +32,7 @@ register alone names it, and its duty says how much of the slow clock it is; wit
 slow clock. The time of idle_inject threads is idle time by force. A spinner (`--spin`)
 sees system management mode as gaps.
 
-## What mends it
+## What fixes it
 `fullclock explain clock-modulation`, `forced-idle` and `smi-storm`. Find out who stopped the clock before undoing it: the
 machine may be too hot.
 ",

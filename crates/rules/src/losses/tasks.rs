@@ -21,7 +21,7 @@ By traced switches, less interrupts and stolen time; else by the threads' run ti
 CPU it last ran on. The scheduler counts interrupts that come while a thread runs as the thread's; here they have lines
 of their own, and what a thread took with them is shown beside the ledger. Work that the kernel does in a task's name (system calls, page faults) is that task's.
 
-## What mends it
+## What fixes it
 kipmi0: `fullclock explain kipmid-busy`. Others can often be kept off CPUs: `isolcpus=`, or their affinity.
 ",
     checks: &["kipmid-busy", "ipmi-without-interrupt", "vmstat-tick"],
@@ -59,7 +59,7 @@ command every task of a user counts as useful, and nothing is entered here.
 By traced switches; else by run times in /proc/PID/task/TID/schedstat, each on the CPU that the task last ran on. A task
 that came and went between the samples shows in a trace only, and counts as somebody else's.
 
-## What mends it
+## What fixes it
 Other hours, other CPUs (cpusets, taskset), or a lower weight of their control group.
 ",
     checks: &[],
@@ -87,7 +87,7 @@ The time of this program's own threads, the clock probe included.
 ## How it is measured
 As that of any task. What tracepoints cost is in whatever was traced.
 
-## What mends it
+## What fixes it
 A longer interval, or fewer CPUs (`--cpus`).
 ",
     checks: &[],

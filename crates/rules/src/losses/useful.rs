@@ -20,10 +20,10 @@ been at the reference clock. System calls and page faults of a task are its own.
 
 ## How it is measured
 Run time as of `kernel-threads`, less interrupts and stolen time, times the effective clock over the reference clock. It
-needs run times and a clock: where one is not known, neither is this. It is never computed as what the other lines
+needs run times and a clock: where one is unknown, neither is this. It is never computed as what the other lines
 leave.
 
-## What mends it
+## What fixes it
 Nothing: more of it is what all other lines are about.
 ",
     checks: &[],

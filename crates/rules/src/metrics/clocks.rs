@@ -145,7 +145,7 @@ mod tests {
         let (before, after) = ("at 0\nClocks aperf\n0 0\n", "at 1000\nClocks aperf\n0 0\n");
         assert_eq!(
             measured_on(guest, &AVERAGE_MHZ, before, after),
-            "0: APERF is hidden from a guest of xen"
+            "0: APERF: not available in a guest of xen"
         );
     }
 
@@ -196,7 +196,7 @@ mod tests {
             "//- /proc/cpuinfo\nprocessor : 0\nflags : hypervisor\n//- /sys/hypervisor/type\nxen\n";
         let after = after("2000000001 1 1000000001", "2000000001 1000000001 1");
         let expected =
-            "0: APERF is hidden from a guest of xen\n1: MPERF is hidden from a guest of xen";
+            "0: APERF: not available in a guest of xen\n1: MPERF: not available in a guest of xen";
         assert_eq!(measured_on(guest, &BUSY_MHZ, BEFORE, &after), expected);
     }
 
@@ -230,7 +230,7 @@ mod tests {
         };
         let guest =
             "//- /proc/cpuinfo\nprocessor : 0\nflags : hypervisor\n//- /sys/hypervisor/type\nxen\n";
-        assert_eq!(reason(guest), "APERF is hidden from a guest of xen");
+        assert_eq!(reason(guest), "APERF: not available in a guest of xen");
         assert_eq!(
             reason("//- /proc/cpuinfo\nprocessor : 0\nflags : tsc\n"),
             "APERF, MPERF and TSC (aperf) holds \"a count that stood still\", expected a clock that runs while it is read"

@@ -144,7 +144,7 @@ CpuTimes idle iowait
         let sample = |ms| format!("at {ms}\nCpuTimes idle steal\n0 0 0\n");
         assert_eq!(
             measured_on(VMWARE, &STEAL, &sample(0), &sample(1000)),
-            "stolen time is hidden from a guest of VMware"
+            "stolen time: not available in a guest of VMware"
         );
     }
 

@@ -168,7 +168,7 @@ mod tests {
             "//- /proc/cpuinfo\nprocessor : 0\nflags : hypervisor\n//- /sys/hypervisor/type\nxen\n";
         assert_eq!(
             measured_on(guest, &SMI, SMIS, SMIS),
-            "the host's SMI count is hidden from a guest of xen"
+            "the host's SMI count: not available in a guest of xen"
         );
     }
 

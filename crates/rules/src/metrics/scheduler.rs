@@ -96,7 +96,7 @@ pub(super) const PRESSURE: Metric = Metric {
     families: &[Family::Pressure],
     tasks: false,
     help: "A part for each kind: `cpu.some` is the time in which at least one runnable task waited for a CPU, `io.some` \
-           for a disk, `memory.some` for memory; `full` that in which nobody else did anything useful either. Of \
+           for a disk, `memory.some` for memory; `full` that in which no other task did useful work either. Of \
            the whole host; the kernel weighs its CPUs. Needs CONFIG_PSI, and on some distributions `psi=1`.",
     measure: pressure,
 };

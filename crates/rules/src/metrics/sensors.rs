@@ -53,7 +53,7 @@ pub(super) const WATTS: Metric = Metric {
     kind: Kind::Sum,
     families: &[Family::Energy],
     tasks: false,
-    help: "A part for each domain that RAPL counts: `package-0` is the whole package, and what stands behind a slash \
+    help: "A part for each domain that RAPL counts: `package-0` is the whole package, and what stands after a slash \
            (`package-0/core`, `/dram`) a part of it or beside it: do not add them. An energy counter that stood \
            still measures nothing, and has no watts.",
     measure: watts,

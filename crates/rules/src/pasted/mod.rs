@@ -37,7 +37,7 @@ mod tests {
             "0 0 1555 78.08 1996 998",
         ];
         for text in texts {
-            let explanation = explain(text).unwrap_or_else(|| panic!("{text:?} is not known"));
+            let explanation = explain(text).unwrap_or_else(|| panic!("{text:?} is unknown"));
             for id in explanation.checks {
                 assert!(
                     checks::find(id).is_some(),

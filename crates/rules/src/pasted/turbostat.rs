@@ -115,13 +115,13 @@ mod tests {
     use super::*;
 
     fn meaning(text: &str) -> String {
-        explain(text).map_or("not known".to_owned(), |it| it.meaning.join("\n"))
+        explain(text).map_or("unknown".to_owned(), |it| it.meaning.join("\n"))
     }
 
     #[test]
     fn a_row_without_names_proves_itself_by_its_product() {
         assert!(meaning("- - 279 56.01 500 998").contains("the CPU had 50 % of it while busy"));
-        assert_eq!(meaning("0 4 100 50.00 900 998"), "not known");
+        assert_eq!(meaning("0 4 100 50.00 900 998"), "unknown");
     }
 
     #[test]

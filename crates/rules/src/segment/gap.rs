@@ -51,7 +51,7 @@ pub(super) fn length(ns: u64) -> String {
 
 fn clock(before: &Counters, after: &Counters) -> Option<String> {
     let is_later = after.at.raw_ns > before.at.raw_ns;
-    (!is_later).then(|| "the clock that nobody sets did not go on: another boot?".to_owned())
+    (!is_later).then(|| "the monotonic clock did not go on: another boot?".to_owned())
 }
 
 fn cpus(before: &Counters, after: &Counters) -> Option<String> {

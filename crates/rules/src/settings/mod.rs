@@ -83,7 +83,7 @@ pub fn find(id: &str) -> Option<&'static Setting> {
 }
 
 /// Whether a setting does nothing but to take a fault away: taking the change back brings the fault back.
-pub fn only_mends(id: &str) -> bool {
+pub fn only_fixes(id: &str) -> bool {
     id == on_demand_modulation::SETTING.id
 }
 

@@ -31,9 +31,9 @@ for every other trial and at its end, takes `--i-know`.
 The kernel is tainted by the write. Heat and power rise to those of a running clock, which the machine was built for.
 
 ## When to leave it alone
-Where something holds the clock down on purpose, heat above all: mend that first. It is refused while a cooling device
+Where something holds the clock down on purpose, heat above all: fix that first. It is refused while a cooling device
 of the kernel stops clocks, and while a processor says that it is too hot. On a Skylake-S (06_5E) a write of
-this register has frozen the machine, and it is refused; on relatives of it, and on models that nobody has tried, it
+this register has frozen the machine, and it is refused; on relatives of it, and on untested models it
 needs `--i-know`.
 ",
     references: &[
@@ -71,7 +71,7 @@ const ENABLE: u64 = 1 << 4;
 /// The model on which a write froze the machine (CoreFreq, issues 61 and 101).
 const SKYLAKE_S: u32 = 0x5e;
 
-/// Models that are neither it nor its relatives: clients before Skylake, among them those that were mended by clearing
+/// Models that are neither it nor its relatives: clients before Skylake, among them those that were fixed by clearing
 /// the bit, and servers (arch/x86/include/asm/intel-family.h).
 const TRIED: &[u32] = &[
     0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f, // Nehalem, Westmere
@@ -169,7 +169,7 @@ fn allowed(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Result<(), Refusal> {
         )),
         (6, model) if TRIED.contains(&model) => Ok(()),
         (family, model) if !wanted.i_know => Err(Refusal::NeedsConsent(format!(
-            "register 0x19a is not known to have been cleared on family {family:#x} model {model:#x}, and a write has frozen a \
+            "clearing register 0x19a is untested on family {family:#x} model {model:#x}, and a write has frozen a \
              Skylake-S"
         ))),
         _ => Ok(()),
@@ -232,11 +232,11 @@ mod tests {
         assert!(planned_knowing(&SETTING, "off", &model("94")).starts_with("refused: a write of"));
         assert!(
             planned(&SETTING, "off", &model("158"))
-                .starts_with("consent: register 0x19a is not known")
+                .starts_with("consent: clearing register 0x19a is untested")
         );
         assert!(
             planned(&SETTING, "off", &model("85"))
-                .starts_with("consent: register 0x19a is not known")
+                .starts_with("consent: clearing register 0x19a is untested")
         );
         assert!(planned_knowing(&SETTING, "off", &model("158")).contains(": 0x14 -> 0x4\n"));
     }

@@ -24,7 +24,7 @@ management controller asserts PROCHOT#. Off, it does not.
 Off, nothing but the processor's own sensor guards the machine: regulators and power supplies may shut down, or be damaged.
 
 ## When to leave it alone
-Almost always. An asserted PROCHOT# has a cause, and that is to be mended. Off is for a sensor that is known to be
+Almost always. An asserted PROCHOT# has a cause, and that is to be fixed. Off is for a sensor that is known to be
 broken, until it is replaced; so it cures no finding.
 ",
     references: &[Reference {
@@ -42,7 +42,7 @@ broken, until it is replaced; so it cures no finding.
     reads: &[register::LOCKDOWN, register::ALLOW_WRITES],
     looks_at: LOOKS_AT,
     plan: |scene, wanted| {
-        const HARM: &str = "without BD PROCHOT, regulators and power supplies that overheat can no longer slow the processor: mend what asserts it";
+        const HARM: &str = "without BD PROCHOT, regulators and power supplies that overheat can no longer slow the processor: fix what asserts it";
         switch(&BD_PROCHOT, scene, wanted, 0, HARM)
     },
 };

@@ -135,7 +135,7 @@ pub(super) fn wanted(
         "max" => scene.host.highest_request(policy)?,
         "nominal" => match scene.host.nominal_clock() {
             Some((clock, _)) => policy.base_frequency.clone().unwrap_or(clock),
-            None => return Err(Refusal::Host("nobody says what the nominal clock is".to_owned())),
+            None => return Err(Refusal::Host("the nominal clock is unknown".to_owned())),
         },
         text => value::clock(text).ok_or_else(|| wanted.not_taken(setting))?,
     };
@@ -170,7 +170,7 @@ pub(super) fn no_passing_limit(scene: &Scene<'_>, policy: &Policy) -> Result<(),
     }
     if policy.bios_limit.as_ref().is_ok_and(|it| *it < full && *it <= limit) {
         let text = format!(
-            "firmware keeps {} at {limit} ({} is below {full}): mend that first, or its limit would come back for good",
+            "firmware keeps {} at {limit} ({} is below {full}): fix that first, or its limit would come back for good",
             policy.folder,
             policy.path("bios_limit")
         );

@@ -225,7 +225,7 @@ mod tests {
                 "nominal",
                 &host(1_000_000, "3600000").replace("base_frequency", "other")
             ),
-            "refused: nobody says what the nominal clock is"
+            "refused: the nominal clock is unknown"
         );
     }
 }

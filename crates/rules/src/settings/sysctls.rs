@@ -97,7 +97,7 @@ Off, one such program slows memory for every core while it does it. Nothing wher
 
 ## When to leave it alone
 Leave it on unless the log names the database (`split_lock trap`): then switch it off until the program is fixed. On a
-host shared with programs that nobody trusts, leave it on.
+host shared with untrusted programs, leave it on.
 ",
     references: &[Reference {
         title: "Linux: Documentation for /proc/sys/kernel/",

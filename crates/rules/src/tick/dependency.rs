@@ -49,7 +49,7 @@ pub const DEPENDENCIES: &[Dependency] = &[
     Dependency {
         name: "rcu_exp",
         holder: "an expedited grace period of RCU waits for this CPU",
-        release: "whoever asks for it: module loading, CPU hotplug, or rcupdate.rcu_expedited",
+        release: "what asks for it: module loading, CPU hotplug, or rcupdate.rcu_expedited",
     },
 ];
 

@@ -127,7 +127,7 @@ fn without_a_name_it_is_a_timer_of_a_program() {
 fn without_the_tracepoint_the_reason_is_not_known() {
     assert_eq!(
         verdict(&after(100, 250), None),
-        "kept 250 ticks/s: why is not known: /sys/kernel/tracing may not be read (run as root)"
+        "kept 250 ticks/s: why is unknown: /sys/kernel/tracing may not be read (run as root)"
     );
 }
 
@@ -158,7 +158,7 @@ fn counts_that_go_backwards_are_no_verdict() {
     let samples = Samples { counted, traced: Err(Missing::denied("x")) };
     let ticks = ticks(&samples, &CpuSet::parse_list("1").unwrap()).unwrap();
     let text = ticks[0].verdict.as_ref().unwrap().text();
-    assert!(text.starts_with("not known: /proc/interrupts (LOC) holds \"0 after 9\""), "{text}");
+    assert!(text.starts_with("unknown: /proc/interrupts (LOC) holds \"0 after 9\""), "{text}");
 }
 
 #[test]

@@ -142,7 +142,7 @@ impl Verdict {
             Verdict::Kept { per_second, why } => {
                 format!("kept {}: {}", rate(*per_second), why.text())
             }
-            Verdict::Unknown(missing) => format!("not known: {}", missing.advice()),
+            Verdict::Unknown(missing) => format!("unknown: {}", missing.advice()),
         }
     }
 }
@@ -168,7 +168,7 @@ impl Kept {
             Kept::ProgramTimers => {
                 "the kernel names no reason, so these are timers of the programs there".to_owned()
             }
-            Kept::Unknown(missing) => format!("why is not known: {}", missing.advice()),
+            Kept::Unknown(missing) => format!("why is unknown: {}", missing.advice()),
         }
     }
 }

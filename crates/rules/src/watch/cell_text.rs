@@ -31,7 +31,7 @@ fn rate(value: f64) -> String {
     }
 }
 
-/// The reason in one sentence, with what mends it where something does.
+/// The reason in one sentence, with what fixes it where something does.
 pub fn reason(missing: &Missing) -> String {
     match remedy(missing) {
         Some(remedy) => format!("{} ({remedy})", text(missing)),

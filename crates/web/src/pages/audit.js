@@ -1,4 +1,4 @@
-// The Audit page: what is wrong with this machine, with evidence and what mends it; and what nobody can tell.
+// The Audit page: what is wrong with this machine, with evidence and what fixes it; and what nobody can tell.
 // @ts-check
 
 import { byId, make, setText } from "./dom.js";
@@ -36,7 +36,7 @@ function show({ host, findings, unknown, not_applicable: without, clean }, at) {
     count(findings.length, "finding"),
     count(unknown.length, "check without a verdict", "checks without a verdict"),
     `${clean.length} clean`,
-    `${without.length} about what this machine does not have`,
+    `${without.length} not applicable`,
   ].join(", ");
   setText(byId("summary"), `${words}. Made at ${timeOfDay(at)} UTC.`);
   announce(words);

@@ -84,7 +84,7 @@ export class Clock extends Panel {
     const index = this.index(this.ring, frame);
     const known = this.#known(index);
     const of = (/** @type {{cpu: number, mhz: number} | undefined} */ it) =>
-      it === undefined ? "not known" : `${quantity(it.mhz, "MHz")}, CPU ${it.cpu}`;
+      it === undefined ? "unknown" : `${quantity(it.mhz, "MHz")}, CPU ${it.cpu}`;
     const mean = known.reduce((sum, it) => sum + it.mhz, 0) / known.length;
     const entries = [
       { name: "highest", value: of(known[known.length - 1]) },
@@ -123,9 +123,9 @@ export class Clock extends Panel {
       const valueAt = (/** @type {number} */ index) => this.ring.value(row, index);
       const { low, high } = extremes(this.ring, range, valueAt);
       const cells = [last < 0 ? NaN : valueAt(last), low, high];
-      return [String(cpu), ...cells.map((it) => (Number.isFinite(it) ? it.toFixed(0) : "not known"))];
+      return [String(cpu), ...cells.map((it) => (Number.isFinite(it) ? it.toFixed(0) : "unknown"))];
     });
-    return { heads: ["CPU", "last, MHz", "lowest in sight", "highest in sight"], rows };
+    return { heads: ["CPU", "last, MHz", "lowest shown", "highest shown"], rows };
   }
 }
 

@@ -134,7 +134,7 @@ export function legend(context, plot, { low, high }) {
   write(`${high} MHz`);
   x += size;
   box(color("--unknown"), size);
-  write("not known");
+  write("unknown");
 }
 
 /**

@@ -26,7 +26,7 @@ async function list() {
     byId("study-rows").replaceChildren(...studies.map(studyRow));
   } catch (error) {
     showConnection("gone");
-    setText(byId("summary"), `Not known which results there are: ${/** @type {Error} */ (error).message}`);
+    setText(byId("summary"), `Unknown which results there are: ${/** @type {Error} */ (error).message}`);
   }
   ready();
 }
@@ -56,7 +56,7 @@ function row(it) {
     make("td", {}, box),
     make("th", { scope: "row" }, ...named(it)),
     make("td", {}, ...armList(it.arms, it.is_live)),
-    make("td", {}, it.cpu_model ?? "not known", make("span", { className: "beside quiet" }, it.kernel ?? "")),
+    make("td", {}, it.cpu_model ?? "unknown", make("span", { className: "beside quiet" }, it.kernel ?? "")),
     make("td", {}, doubtWords(it.doubts)),
   );
 }

@@ -90,7 +90,7 @@ export class Ledger extends Panel {
 
   table() {
     const heads = this.lines.map((it) => `${it.title}, %`);
-    const share = (/** @type {number} */ value) => (Number.isNaN(value) ? "not known" : value.toFixed(2));
+    const share = (/** @type {number} */ value) => (Number.isNaN(value) ? "unknown" : value.toFixed(2));
     return this.lastRows(this.ring, heads, (index) => heads.map((_, column) => share(this.ring.value(column, index))));
   }
 }

@@ -39,12 +39,12 @@ export async function machine() {
   try {
     const found = await ask("/api/v1/machine");
     const { hostname, cpu_model: model, kernel, cpus } = found;
-    const words = [hostname, model ?? "processor not known", `CPUs ${cpus}`, kernel ? `Linux ${kernel}` : null];
+    const words = [hostname, model ?? "processor unknown", `CPUs ${cpus}`, kernel ? `Linux ${kernel}` : null];
     setText(byId("machine"), words.filter(Boolean).join(", "));
     document.title = seen(`${page} – ${hostname} – fullclock`);
     return found;
   } catch (error) {
-    setText(byId("machine"), `Machine not known: ${/** @type {Error} */ (error).message}`);
+    setText(byId("machine"), `Machine unknown: ${/** @type {Error} */ (error).message}`);
     return null;
   }
 }
@@ -55,7 +55,7 @@ const STATES = {
   connected: "Connected",
   reconnecting: "Reconnecting",
   gone: "The server is gone since",
-  ended: "Ended: nothing more is to come",
+  ended: "Ended",
 };
 
 /**

@@ -129,7 +129,7 @@ function take(interval, id) {
 
 /** @param {{is_complete: boolean, verdict: string | null}} result */
 function end({ is_complete: isComplete, verdict }) {
-  const dead = "The race did not end as planned: its run is dead. What it kept is shown.";
+  const dead = "The race did not end as planned: the run failed. The intervals that it kept are shown.";
   const words = isComplete ? "The race has ended." : dead;
   byId("end").hidden = false;
   setText(byId("end-words"), words);

@@ -87,7 +87,7 @@ export class RaceChart {
     this.desk = desk;
     this.places = kind.columns.map((name) => nodes.columns.findIndex((it) => it.name === name));
     this.unit = nodes.columns[this.places.find((it) => it >= 0) ?? -1]?.unit ?? "";
-    this.note = make("p", { className: "missing", hidden: true }, "Not known: no interval in sight has a value of it.");
+    this.note = make("p", { className: "missing", hidden: true }, "Unknown: no interval shown has a value of it.");
     this.row = make("div", { className: "nodes" });
     this.figures = new Figures(kind.title, () => this.#table());
     const title = make("h2", { id: `${kind.name}-title` }, kind.title);

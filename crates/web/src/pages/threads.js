@@ -99,7 +99,7 @@ export class Threads extends Panel {
 
   table() {
     const words = (/** @type {Note | undefined} */ note) => {
-      if (note === undefined) return "not known";
+      if (note === undefined) return "unknown";
       const threads = note.threads.map(([name, percent]) => `${name} ${percent.toFixed(2)}`);
       return threads.join(", ") + (note.others > 0 ? `, others ${note.others.toFixed(2)}` : "") || "none";
     };

@@ -1,7 +1,7 @@
 // Numbers, times and what is missing, as words.
 // @ts-check
 
-const UNKNOWN = "not known";
+const UNKNOWN = "unknown";
 
 /**
  * As many digits as a number deserves.
@@ -66,7 +66,7 @@ export const isMissing = (value) => value !== null && typeof value === "object" 
  * @param {{missing: string, remedy?: string | null}} value
  */
 export function missingWords(value) {
-  const words = `Not known: ${value.missing}`;
+  const words = `Unknown: ${value.missing}`;
   return value.remedy ? `${ended(words)} To do: ${ended(value.remedy)}` : ended(words);
 }
 

@@ -25,7 +25,7 @@ const PERFTEST: [&str; 4] =
     ["/usr/bin/ib_send_bw", "/usr/bin/ib_write_bw", "/usr/bin/ib_read_bw", "/usr/bin/ib_send_lat"];
 const IPROUTE2: [&str; 3] = ["/usr/bin/rdma", "/bin/ip", "/usr/sbin/tc"];
 
-/// A sound machine that is made slow in several ways and mended after each.
+/// A sound machine that is made slow in several ways and fixed after each.
 pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
     run(
         &machines::sound(),
@@ -38,7 +38,7 @@ pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
             ),
             audit("ondemand", "for cpu in 0 1; do governor $cpu ondemand; done"),
             audit("powersave", "for cpu in 0 1; do governor $cpu powersave; done"),
-            audit("mended", "for cpu in 0 1; do governor $cpu performance; done"),
+            audit("fixed", "for cpu in 0 1; do governor $cpu performance; done"),
             audit("C2 disabled", "for cpu in 0 1; do idle_state $cpu 2 off; done"),
             audit("C2 enabled", "for cpu in 0 1; do idle_state $cpu 2 on; done"),
             Step::new("round trips", ROUND_TRIPS),
@@ -171,7 +171,7 @@ pub(crate) static THROTTLED: LazyLock<Transcript> = LazyLock::new(|| {
         &[
             audit("as booted", ""),
             change("cured", include_str!("steps/cured.sh")),
-            audit("mended", "write_msr 0 0x19a 0"),
+            audit("fixed", "write_msr 0 0x19a 0"),
         ],
     )
 });

@@ -114,11 +114,11 @@ fn study_of_a_modulated_clock_takes_consent_and_has_the_fault_in_every_other_tri
     let study = Settled::of(&THROTTLED, "case:clock-modulation");
     let [unasked, kipmid, _, again] = &study.said[..] else { panic!("{:#?}", study.said) };
     assert!(unasked.starts_with("refused: 2: "), "{unasked}");
-    let why = "on-demand-modulation=off: it mends a fault, and an experiment brings the fault back for every other trial: \
-               say --i-know for that; `fullclock apply on-demand-modulation=off` mends it without a study";
+    let why = "on-demand-modulation=off: it fixes a fault, and an experiment brings the fault back for every other trial: \
+               say --i-know for that; `fullclock apply on-demand-modulation=off` fixes it without a study";
     assert!(unasked.contains(why), "{unasked}");
     assert!(kipmid.contains("`cargo xtask guest --boot tickless -- SCRIPT`"), "{kipmid}");
-    assert_eq!(again, "is in force again: `fullclock apply on-demand-modulation=off` mends it");
+    assert_eq!(again, "is in force again: `fullclock apply on-demand-modulation=off` fixes it");
     assert_eq!(study.in_force, BTreeMap::from([always("as-found", 0x14), always("off", 0x4)]));
     study.expect_sentence("cpu-loop", "on-demand-modulation=off");
     // What is in force is a figure without noise, and less of it was said to be better.
@@ -132,8 +132,8 @@ fn study_of_a_modulated_clock_takes_consent_and_has_the_fault_in_every_other_tri
 fn study_that_is_killed_while_it_mends_a_fault_brings_the_fault_back_and_says_so() {
     let output = THROTTLED.step("killed").unwrap_or_else(|error| panic!("{error:#}"));
     let lines: Vec<&str> = output.stdout.lines().collect();
-    let [mended, guarded, alone, resumed, back, status] = &lines[..] else { panic!("{output:#?}") };
-    let found = [*mended, guarded, alone, back].map(|it| it.trim_start_matches("register: "));
+    let [fixed, guarded, alone, resumed, back, status] = &lines[..] else { panic!("{output:#?}") };
+    let found = [*fixed, guarded, alone, back].map(|it| it.trim_start_matches("register: "));
     assert_eq!(found, ["0x4", "0x14", "0x4", "0x14"], "{output:#?}");
     let told = "1 place is as before; a fault is in force again, as it was found";
     assert!(resumed.contains(told), "{resumed}");

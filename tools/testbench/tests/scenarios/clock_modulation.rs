@@ -17,7 +17,7 @@ fn modulated_clock_is_found_with_its_share_and_register_and_gone_when_cleared() 
     );
     assert!(evidence.contains("0x14"), "the evidence does not name its value: {finding:#}");
 
-    Audit::of(&THROTTLED, "mended").expect_clean("clock-modulation");
+    Audit::of(&THROTTLED, "fixed").expect_clean("clock-modulation");
 }
 
 #[test]

@@ -15,9 +15,9 @@ fn one_cpu_held_at_a_low_clock_is_found_by_name() {
     let cpus = SLOW_CPU.map(|id| audit.cpus(id));
     assert!(cpus.contains(&BTreeSet::from([0])), "{SLOW_CPU:?} name {cpus:?}, not CPU 0 alone");
 
-    let mended = Audit::of(&SOUND, "mended");
+    let fixed = Audit::of(&SOUND, "fixed");
     for id in SLOW_CPU {
-        mended.expect_silent(id);
+        fixed.expect_silent(id);
     }
 }
 
@@ -33,5 +33,5 @@ fn governors_that_save_power_are_slow_and_performance_is_not() {
     // The other one may have raised the clock of either CPU for the audit itself.
     assert_eq!(Audit::of(&SOUND, "powersave").cpus("slow-governor"), BTreeSet::from([0, 1]));
     Audit::of(&SOUND, "performance").expect_clean("slow-governor");
-    Audit::of(&SOUND, "mended").expect_clean("slow-governor");
+    Audit::of(&SOUND, "fixed").expect_clean("slow-governor");
 }

@@ -1,4 +1,4 @@
-//! Faults put into emulated machines, found there by the built program, and gone when mended.
+//! Faults put into emulated machines, found there by the built program, and gone when fixed.
 //!
 //! The program is the file that the environment names in `FULLCLOCK_BINARY`, built with the feature `faults`, and `THIEF_BINARY`
 //! names the one that steals a known share of a CPU. Machines boot once for all scenarios that look at them; see `boots`.

@@ -54,7 +54,7 @@ fn the_verdict_on_conflicting_clocks_names_what_keeps_them_apart_and_what_mends_
         "nominal are 2534",
         "slow-governor: governor userspace holds a clock below the maximum",
         "mixed-frequency-settings: scaling_governor differs between like CPUs",
-        "mends it",
+        "fixes it",
     ] {
         assert!(text.contains(part), "no '{part}' in {text}");
     }

@@ -128,7 +128,7 @@ impl Link {
                 anyhow!("the server at {at} answers something else than it was asked")
             }
             Unanswered::Closed => {
-                anyhow!("the server at {at} closed the connection without a word: it ended")
+                anyhow!("the server at {at} closed the connection without a message: it ended")
             }
             Unanswered::Broken(why) if is_late(&why) => silent(at, self.is_known),
             Unanswered::Broken(why) if why.kind() == io::ErrorKind::InvalidData => {

@@ -55,7 +55,7 @@ impl DcmiCapabilities {
     fn parse(data: &[u8]) -> Result<DcmiCapabilities, Expected> {
         // Bit 0 of the platform capabilities is power management; the other capabilities are not used.
         let &[DCMI, major, minor, _revision, _, platform, _access] = data else {
-            return Err(Expected("0xdc and six bytes behind the completion code"));
+            return Err(Expected("0xdc and six bytes after the completion code"));
         };
         Ok(DcmiCapabilities { version: (major, minor), manages_power: platform & 1 == 1 })
     }
@@ -91,6 +91,6 @@ mod tests {
             assert!(answered(data).is_err(), "{data:?}");
         }
         let text = answered(&[0, 0x52, 1, 5, 2, 0, 1, 7]).unwrap_err().to_string();
-        assert!(text.ends_with("expected 0xdc and six bytes behind the completion code"), "{text}");
+        assert!(text.ends_with("expected 0xdc and six bytes after the completion code"), "{text}");
     }
 }

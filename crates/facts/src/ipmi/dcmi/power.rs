@@ -48,7 +48,7 @@ impl PowerLimit {
 
     fn parse(data: &[u8]) -> Result<PowerLimit, Expected> {
         let &[DCMI, _, _, action, p0, p1, c0, c1, c2, c3, _, _, s0, s1] = data else {
-            return Err(Expected("0xdc and 13 bytes behind the completion code"));
+            return Err(Expected("0xdc and 13 bytes after the completion code"));
         };
         let power = watts([p0, p1]).filter(|it| it.0 > 0);
         Ok(PowerLimit {
@@ -108,7 +108,7 @@ impl PowerReading {
     fn parse(data: &[u8]) -> Result<PowerReading, Expected> {
         const IS_ACTIVE: u8 = 1 << 6;
         let Ok([DCMI, rest @ ..]) = <[u8; 18]>::try_from(data) else {
-            return Err(Expected("0xdc and 17 bytes behind the completion code"));
+            return Err(Expected("0xdc and 17 bytes after the completion code"));
         };
         let [c0, c1, l0, l1, m0, m1, a0, a1, t0, t1, t2, t3, p0, p1, p2, p3, state] = rest;
         if state & IS_ACTIVE == 0 {
@@ -184,7 +184,7 @@ mod tests {
         {
             let text = limit_in(data).unwrap_err().to_string();
             assert!(
-                text.ends_with("expected 0xdc and 13 bytes behind the completion code"),
+                text.ends_with("expected 0xdc and 13 bytes after the completion code"),
                 "{text}"
             );
         }
@@ -246,7 +246,7 @@ mod tests {
             &READING_ANSWER[..1],
             &other,
         ] {
-            assert_eq!(expected(data), "0xdc and 17 bytes behind the completion code");
+            assert_eq!(expected(data), "0xdc and 17 bytes after the completion code");
         }
     }
 }

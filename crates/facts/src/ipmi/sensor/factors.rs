@@ -110,7 +110,7 @@ impl ReadingFactors {
 
     fn parse(data: &[u8]) -> Result<ReadingFactors, Expected> {
         let [next, factors @ ..] = *<&[u8; 7]>::try_from(data)
-            .map_err(|_| Expected("7 bytes behind the completion code"))?;
+            .map_err(|_| Expected("7 bytes after the completion code"))?;
         Ok(ReadingFactors { next, factors: Factors::parse(factors, Linearisation::Linear) })
     }
 }

@@ -51,7 +51,7 @@ impl Reading {
             [raw, flags] => (raw, flags, None),
             [raw, flags, low] => (raw, flags, Some(States::parse([low, 0]))),
             [raw, flags, low, high] => (raw, flags, Some(States::parse([low, high]))),
-            _ => return Err(Expected("2 to 4 bytes behind the completion code")),
+            _ => return Err(Expected("2 to 4 bytes after the completion code")),
         };
         Ok(Reading {
             raw,
@@ -173,7 +173,7 @@ impl Thresholds {
     /// The mask says which of the bytes after it are valid.
     fn parse(data: &[u8]) -> Result<Thresholds, Expected> {
         let [mask, values @ ..] = *<&[u8; 7]>::try_from(data)
-            .map_err(|_| Expected("7 bytes behind the completion code"))?;
+            .map_err(|_| Expected("7 bytes after the completion code"))?;
         let readable = ThresholdSet::parse(mask);
         Ok(Thresholds(
             Threshold::ALL.map(|threshold| {

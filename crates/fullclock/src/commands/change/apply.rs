@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
     let is_asked = !options.plan.what.is_empty() || !options.plan.profiles.is_empty();
     if !is_asked && options.persisted.is_none() {
         bail!(
-            "say what to apply: SETTING=VALUE, a finding, or --profile; `fullclock plan` shows what would mend the findings"
+            "say what to apply: SETTING=VALUE, a finding, or --profile; `fullclock plan` shows what would fix the findings"
         );
     }
     if options.dry_run {

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// What is to be changed.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArguments {
-    /// Settings to change, `governor=performance` or `idle-state=C6:off@0-3`, or ids of findings to mend
+    /// Settings to change, `governor=performance` or `idle-state=C6:off@0-3`, or ids of findings to fix
     #[arg(value_name = "SETTING=VALUE|FINDING")]
     pub(crate) what: Vec<String>,
     /// A profile: database-throughput, database-latency, powersave-night, /etc/fullclock/NAME.toml, or a path
@@ -48,7 +48,7 @@ pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Pl
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  fullclock plan                        what would mend the findings of an audit
+  fullclock plan                        what would fix the findings of an audit
   fullclock plan slow-governor
   fullclock plan governor=performance idle-state=C6:off@4-7
   fullclock plan --profile database-latency

@@ -52,7 +52,7 @@ pub(crate) struct ExperimentArguments {
     /// Take no longer than this: fewer trials, or a refusal where that leaves too few
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) budget: Option<Duration>,
-    /// End when a CPU is hotter than this, in degrees Celsius; and where nobody can tell, as with the next two
+    /// End when a CPU is hotter than this, in degrees Celsius; and where that is unknown, as with the next two
     #[arg(long, value_name = "DEGREES")]
     pub(crate) max_temperature: Option<f64>,
     /// End when the hypervisor takes more than this of the CPUs of a trial

@@ -33,7 +33,7 @@ pub enum ArchiveError {
     },
     /// Not even the first entry of an archive makes sense.
     #[error(
-        "{path} is no folder and no tar archive (plain, or packed with gzip, bzip2, xz or zstd), or a \
+        "{path} is neither a folder nor a tar archive (plain, or packed with gzip, bzip2, xz or zstd), or a \
          damaged one; a file made by `fullclock capture` is read with --host"
     )]
     NotAnArchive {

@@ -131,7 +131,7 @@ fn why_failed(
         if is_run && counts.iter().all(|(failed, of)| failed == of) {
             let what = setting(study, factor, level);
             return Some(format!(
-                "every trial with {what} failed: mend what fails there, or leave that level out"
+                "every trial with {what} failed: fix what fails there, or leave that level out"
             ));
         }
     }
@@ -146,7 +146,7 @@ fn why_failed(
     }
     (!names.is_empty()).then(|| {
         format!(
-            "trials failed with {}, so that too few blocks have a good one of every arm that this takes: mend what fails \
+            "trials failed with {}, so that too few blocks have a good one of every arm that this takes: fix what fails \
              there, or leave it out",
             names.join("; ")
         )

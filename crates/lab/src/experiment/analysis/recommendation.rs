@@ -85,21 +85,21 @@ fn all_failed(study: &Study<'_>) -> String {
         }
         Shape::Full | Shape::OneAtATime => "each combination of settings has a trial that failed",
     };
-    format!("{what}{MEND}")
+    format!("{what}{FIX}")
 }
 
 fn first_failed(study: &Study<'_>) -> String {
     let without = match study.design().shape {
-        Shape::Fraction => "no better one can be told",
+        Shape::Fraction => "no better one was found",
         Shape::Full | Shape::OneAtATime => {
             "no combination without a failed trial was shown to be faster"
         }
     };
-    format!("trials with the first level of every setting failed, and {without}{MEND}")
+    format!("trials with the first level of every setting failed, and {without}{FIX}")
 }
 
 /// What to do about trials that failed.
-const MEND: &str = ": mend what makes them fail, and run it again";
+const FIX: &str = ": fix what makes them fail, and run it again";
 
 /// Why a workload cannot be spoken of: nothing is known of what any setting does to it.
 fn unknown(workloads: &[WorkloadAnalysis]) -> Option<String> {

@@ -28,7 +28,7 @@ pub(super) fn effects(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup 
     let legend = chart::legend(&[
         ("slower", "slower"),
         ("faster", "faster"),
-        ("untold", "not told apart"),
+        ("untold", "no difference found"),
         ("clock", "what the clock alone would change"),
     ]);
     let about = "Change of time against the first level of the factor, averaged over the other factors; the \

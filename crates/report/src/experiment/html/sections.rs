@@ -122,7 +122,7 @@ fn note(has_chosen: bool, rows: &[prose::ArmRow<'_>]) -> String {
     let unbeaten =
         if is_some { " In bold: no other combination beats it beyond doubt." } else { "" };
     format!(
-        "Changes are of time, against the first row; pale ones may be chance.{chosen}{unbeaten}"
+        "Changes are of time, against the first row; grey: not significant.{chosen}{unbeaten}"
     )
 }
 

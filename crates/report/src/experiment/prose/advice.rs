@@ -164,7 +164,7 @@ pub fn i_know_of(experiment: &Experiment) -> &'static str {
     let requests = factors
         .iter()
         .flat_map(|factor| factor.levels.iter().filter_map(move |level| factor.request(level)));
-    if factors.iter().any(|it| rules::settings::only_mends(&it.name)) {
+    if factors.iter().any(|it| rules::settings::only_fixes(&it.name)) {
         return " --i-know";
     }
     i_know(&requests.collect::<Vec<String>>(), experiment)

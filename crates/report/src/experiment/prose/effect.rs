@@ -56,7 +56,7 @@ fn effect_sentence(
             let shares = [it.change, it.interval.low, it.interval.high];
             let [change, low, high] = signed_percents(shares, it.interval.half_width());
             format!(
-                "{level} is not told apart from {first} in {workload}: {change} % time, 95 % interval {low} to {high} %"
+                "no difference found between {first} and {level} in {workload}: {change} % time, 95 % interval {low} to {high} %"
             )
         }
     };
@@ -184,7 +184,7 @@ mod tests {
         });
         assert_eq!(
             unclaimed,
-            "governor=performance is not told apart from powersave in cpu-loop: +0.10 % time, \
+            "no difference found between powersave and governor=performance in cpu-loop: +0.10 % time, \
              95 % interval -0.20 to +0.40 %"
         );
     }

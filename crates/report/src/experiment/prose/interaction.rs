@@ -69,7 +69,7 @@ fn sentence(
     let [most_share, least_share] = percents([most.abs(), least.abs()], half);
     // The change at one level alone is known no better than the difference of both.
     let least = if least.abs() < half {
-        "makes no difference that can be told".to_owned()
+        "makes no detectable difference".to_owned()
     } else {
         format!("{least_share} % {}", way_word(least))
     };

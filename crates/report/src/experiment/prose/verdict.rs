@@ -22,7 +22,7 @@ pub(in crate::experiment) fn verdict(study: &Study<'_>) -> String {
     }
     match recommended {
         Recommendation::Nothing { detectable: Known::Value(share) } if *share >= 1.0 => format!(
-            "{subject} was shown to matter for {}: a figure twice as large would not have been seen, so run more trials",
+            "{subject} was shown to matter for {}: a difference of 100 % would not have been detected, so run more trials",
             workloads(study)
         ),
         Recommendation::Nothing { detectable: Known::Value(share) } if *share > FINE => format!(
@@ -31,7 +31,7 @@ pub(in crate::experiment) fn verdict(study: &Study<'_>) -> String {
             percent(*share)
         ),
         Recommendation::Nothing { detectable: Known::Value(share) } => format!(
-            "{subject} matters for {}: a change of {} % would have been seen",
+            "{subject} matters for {}: a change of {} % would have been detected",
             workloads(study),
             percent(*share)
         ),
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(
             of(Recommendation::Depends),
             "It depends on load: idle-state.C6=off makes cpu-speed 15.11 % slower than on where \
-             load=idle, and makes no difference that can be told where load=all-cores"
+             load=idle, and makes no detectable difference where load=all-cores"
         );
     }
 

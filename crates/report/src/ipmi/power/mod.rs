@@ -30,7 +30,7 @@ fn of_samples((n_seen, n_told): (usize, usize)) -> String {
 /// How PROCHOT# and the limit are related.
 fn conclusion(power: &Power) -> String {
     if let Err(why) = &power.registers {
-        return format!("whether the CPUs are clipped is not known: {why}");
+        return format!("whether the CPUs are clipped is unknown: {why}");
     }
     let (n_pulled, n_told) = power.seen(|it| it.prochot);
     if power.limit.is_none() {
@@ -118,7 +118,7 @@ mod tests {
         free.registers = Err("no device (modprobe msr)".to_owned());
         assert_eq!(
             conclusion(&free),
-            "whether the CPUs are clipped is not known: no device (modprobe msr)"
+            "whether the CPUs are clipped is unknown: no device (modprobe msr)"
         );
     }
 

@@ -71,7 +71,7 @@ fn drawn(power: &Power) -> String {
 
 fn signal(power: &Power, of: fn(&Signals) -> Option<Since>, what: &str) -> String {
     match power.seen(of) {
-        (_, 0) if power.samples.iter().all(|it| it.signals.is_none()) => "not known".to_owned(),
+        (_, 0) if power.samples.iter().all(|it| it.signals.is_none()) => "unknown".to_owned(),
         (_, 0) => "not told by these registers".to_owned(),
         seen => format!("{what} {}", of_samples(seen)),
     }
@@ -106,7 +106,7 @@ fn timeline(page: &mut Page, power: &Power, width: usize) {
         }
     }
     let legend = "0 to 9: tenths of it, ^ all of it or more; # at the moment, + at some time since the sample before, . not, \
-                  ? not known";
+                  ? unknown";
     page.labelled(LABEL, "", legend);
 }
 
@@ -143,7 +143,7 @@ mod tests {
     fn without_a_limit_and_without_registers_the_power_is_shown() {
         let mut free = power(&[(310, "?"), (430, "?")]);
         free.limit = None;
-        free.registers = Err("PROCHOT# is hidden from a guest of KVM".to_owned());
+        free.registers = Err("PROCHOT#: not available in a guest of KVM".to_owned());
         insta::assert_snapshot!(text(&free, Style { color: false, width: 80 }));
     }
 

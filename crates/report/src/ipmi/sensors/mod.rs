@@ -45,7 +45,7 @@ mod sample {
     use lab::ipmi::sensors::{Board, Event, Line, Round};
     use std::time::Duration;
 
-    /// What the controller answers a question with, behind the completion code.
+    /// What the controller answers a question with, after the completion code.
     fn answered<T>(question: &Question<T>, data: &[u8]) -> T {
         let data = [&[0][..], data].concat();
         question.answered(question.function | 1, question.command, &data).unwrap()

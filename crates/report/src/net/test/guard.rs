@@ -19,7 +19,7 @@ pub(super) fn put(statements: &mut Statements, run: &Run) {
         let percent = 100.0 * BUSY;
         let words = format!(
             "no thread was on a CPU for {percent:.0} % of its time; whether it waited for the wire, for the other end or for a CPU \
-             that others had is not told apart"
+             that others had is unknown"
         );
         statements.add("CPU", &words);
     } else {
@@ -35,7 +35,7 @@ fn polled(run: &Run, guard: &Guard<'_>) -> String {
     let polls = "perftest polls, so that its CPUs are busy whatever it waits for";
     if run.task.test == Test::Latency {
         return format!(
-            "{polls}: how much of a latency is theirs is not told apart; what is, follows their clock, and of small messages \
+            "{polls}: how much of a latency is theirs is unknown; that part follows their clock, and of small messages \
              that is most of what the wire and the adapters do not take"
         );
     }
@@ -90,7 +90,7 @@ fn clock(statements: &mut Statements, run: &Run, guard: &Guard<'_>) {
     let end = guard.end;
     let Some(slowest) = guard.slowest_hz else {
         let why = unread(run, end);
-        statements.add("clock", &format!("not known of the {end}: {why}"));
+        statements.add("clock", &format!("unknown of the {end}: {why}"));
         return;
     };
     let on_what = if guard.bound.is_empty() { "" } else { " on them" };
@@ -117,7 +117,7 @@ fn clock(statements: &mut Statements, run: &Run, guard: &Guard<'_>) {
     // The findings of an audit matter if the clock was low, or if perftest found clocks that differ.
     if guard.lacking().is_some() || !run.conflicts.is_empty() {
         for it in &guard.clocks.slowing {
-            let fix = it.fix.first().map_or(String::new(), |it| format!("; `{it}` mends it"));
+            let fix = it.fix.first().map_or(String::new(), |it| format!("; `{it}` fixes it"));
             statements.add("", &format!("{}: {}{fix}", it.check, it.message));
         }
         if guard.lacking().is_some() && guard.clocks.slowing.is_empty() {

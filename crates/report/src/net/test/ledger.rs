@@ -27,7 +27,7 @@ pub(super) fn add_to(statements: &mut Statements, run: &Run) {
         statements.add("cause", &format!("{ends}: {words}"));
     }
     for (words, ends) in by_end(&ledgers, unknown) {
-        statements.add("not known", &format!("{ends}: {words}"));
+        statements.add("unknown", &format!("{ends}: {words}"));
     }
 }
 
@@ -116,7 +116,7 @@ fn causes(ledger: &Known<Ledger>) -> Vec<String> {
     let mut listed = Vec::new();
     for line in &ledger.lines {
         for cause in &line.causes {
-            let fix = cause.fix.as_ref().map_or(String::new(), |it| format!("; `{it}` mends it"));
+            let fix = cause.fix.as_ref().map_or(String::new(), |it| format!("; `{it}` fixes it"));
             let words = format!("{} <- {}{fix}", title(line), cause.check);
             if !listed.contains(&words) {
                 listed.push(words);
@@ -175,6 +175,6 @@ mod tests {
         assert!(text.contains("server: where the time went: the server is lost"), "{text}");
         run.judged.client.ledger = run.judged.server.ledger.clone();
         let text = shown(&run);
-        assert_eq!(text, "not known both ends: where the time went: the server is lost\n");
+        assert_eq!(text, "unknown both ends: where the time went: the server is lost\n");
     }
 }

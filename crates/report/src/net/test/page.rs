@@ -96,7 +96,7 @@ fn clocks(run: &Run) -> Markup {
     };
     chart(&Curves {
         title: "Clock",
-        about: "The lowest clock of the CPUs that worked, measured right behind the work.",
+        about: "The lowest clock of the CPUs that worked, measured right after the work.",
         lines: lines(run, slowest_hz),
         levels: nominal.filter_map(level).collect(),
         marks: Vec::new(),
@@ -117,10 +117,10 @@ fn ledgers(run: &Run) -> Markup {
         .collect();
     let bars: Vec<Bar<'_>> =
         parts.iter().map(|(label, it)| Bar { label: label.clone(), ledger: it }).collect();
-    let about = "What the CPUs that worked lost from before the first size to behind the last, as a share of their time.";
+    let about = "What the CPUs that worked lost from before the first size to after the last, as a share of their time.";
     let head: Vec<&str> = std::iter::once("").chain(known.iter().map(|it| it.0)).collect();
     let percent =
-        |it: Option<f64>| it.map_or("not known".to_owned(), |it| format!("{:.2} %", 100.0 * it));
+        |it: Option<f64>| it.map_or("unknown".to_owned(), |it| format!("{:.2} %", 100.0 * it));
     let of_loss = |id: &str| known.iter().map(|it| percent(share(it.1, id))).collect::<Vec<_>>();
     let losses = LOSSES.iter().map(|it| (it.title, of_loss(it.id)));
     let rest = known.iter().map(|it| percent(Some(it.1.unexplained))).collect();

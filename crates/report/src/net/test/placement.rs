@@ -33,7 +33,7 @@ fn judgement_text(judgement: &Judgement) -> String {
             let over = if is_sure { "the data went over" } else { "its address is that of" };
             return format!("{over} {device}; {missing}");
         }
-        (Known::Missing { missing }, _) => return format!("not known: {missing}"),
+        (Known::Missing { missing }, _) => return format!("unknown: {missing}"),
         (_, Known::Value(locality)) => locality,
     };
     let device = place.device.value().map_or("", |it| it);
@@ -45,10 +45,10 @@ fn near(place: &Placement, locality: &NicLocality) -> String {
     let node = match (&locality.node, &locality.near) {
         (Known::Value(node), Known::Value(cpus)) => format!("is on NUMA node {node} (CPUs {cpus})"),
         (Known::Value(node), Known::Missing { missing }) => {
-            format!("is on NUMA node {node}, whose CPUs are not known: {missing}")
+            format!("is on NUMA node {node}, whose CPUs are unknown: {missing}")
         }
         (Known::Missing { missing }, _) => {
-            format!("is on a NUMA node that is not known: {missing}")
+            format!("is on a NUMA node that is unknown: {missing}")
         }
     };
     let worked = &place.worked;
@@ -69,10 +69,10 @@ fn near(place: &Placement, locality: &NicLocality) -> String {
 fn interrupts(judgement: &Judgement, locality: &NicLocality) -> String {
     let taken = match &locality.interrupted {
         Known::Value(taken) => taken,
-        Known::Missing { missing } => return format!("its interrupts are not known: {missing}"),
+        Known::Missing { missing } => return format!("its interrupts are unknown: {missing}"),
     };
     if taken.is_empty() {
-        return "none of its interrupts came meanwhile".to_owned();
+        return "none of its interrupts came during the test".to_owned();
     }
     let on = |it: &Taken| format!("CPU {} ({})", it.cpu, it.count);
     let mut shown: Vec<String> = taken.iter().take(SHOWN).map(on).collect();
@@ -84,7 +84,7 @@ fn interrupts(judgement: &Judgement, locality: &NicLocality) -> String {
         Known::Missing { missing } => {
             let shown = shown.join(", ");
             return format!(
-                "its interrupts came on {shown}; how many a second is not known: {missing}"
+                "its interrupts came on {shown}; how many a second is unknown: {missing}"
             );
         }
     };
@@ -128,7 +128,7 @@ mod tests {
         assert!(client.ends_with(words), "{client}");
         run.judged.client.ledger = Known::Missing { missing: "why".to_owned() };
         let [(_, client), _] = &by_end(&run)[..] else { panic!("alike") };
-        assert!(client.ends_with("; how many a second is not known: why"), "{client}");
+        assert!(client.ends_with("; how many a second is unknown: why"), "{client}");
     }
 
     #[test]

@@ -23,7 +23,7 @@ MSR 0x1B0) of every CPU. EPP leans away from performance if it is anything but `
 Where the hardware chooses the clock, EPP decides how fast it raises it after idle and how readily it gives it up
 again; EPB does the same on older processors, and on newer ones still weighs on the uncore and on turbo. A
 database that waits on one core after another pays at each wake-up. The defaults, `balance_performance` and
-`normal` (6, on some Alder Lake and Raptor Lake laptops 7), are a compromise for machines that nobody has tuned: Linux
+`normal` (6, on some Alder Lake and Raptor Lake laptops 7), are a compromise for untuned machines: Linux
 itself sets EPB to `normal` where the firmware left it at 0.
 
 ## When to leave it alone

@@ -358,7 +358,7 @@ mod tests {
     fn a_guest_does_not_see_turbo() {
         assert_eq!(
             verdict(&CHECK, &gold("hypervisor", "")),
-            "unknown: turbo is hidden from a guest of an unnamed hypervisor"
+            "unknown: turbo: not available in a guest of an unnamed hypervisor"
         );
     }
 

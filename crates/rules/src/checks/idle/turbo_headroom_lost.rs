@@ -276,7 +276,7 @@ intel_idle
         );
         assert_eq!(
             verdict(&CHECK, &shallow("", &acpi)),
-            "unknown: how deep the processor's cores sleep is hidden from a guest of QEMU/KVM"
+            "unknown: how deep the processor's cores sleep: not available in a guest of QEMU/KVM"
         );
     }
 

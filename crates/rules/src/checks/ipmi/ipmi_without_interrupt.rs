@@ -20,7 +20,7 @@ kipmi1 ... which exist only for interfaces that are polled. Kernels before 4.16 
 ## Why it matters
 With an interrupt, a thread that waits for the BMC sleeps. Without one, the kernel asks the interface again and
 again until the BMC has answered, which takes milliseconds for each of the hundreds of requests of one
-sensor sweep. Nobody sees it while nobody reads sensors; the day a monitoring agent does, a core is gone.
+sensor sweep. It goes unnoticed until a monitoring agent reads sensors: then a core is gone.
 
 ## When to leave it alone
 Most servers are built this way, and while the thread takes less than 1 % of a CPU (then this is only a note)

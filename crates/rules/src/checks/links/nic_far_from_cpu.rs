@@ -172,7 +172,7 @@ fn finding(
             format!("distance {farthest} of /sys/devices/system/node/node{number}/distance, where 10 is near"),
         );
     }
-    mended(host, near, served, finding)
+    fixed(host, near, served, finding)
 }
 
 /// The distance to the farthest of these CPUs' nodes, and how many times that is the shortest.
@@ -187,7 +187,7 @@ fn distance(host: &HostView, node: &Node, far: &CpuSet) -> Option<(u64, String)>
     Some((farthest, format!("{:.1} times", farthest as f64 / NEAR)))
 }
 
-fn mended(host: &HostView, near: &CpuSet, served: &[Served], finding: Finding) -> Finding {
+fn fixed(host: &HostView, near: &CpuSet, served: &[Served], finding: Finding) -> Finding {
     let isolated = host.isolation.kept_free().unwrap_or_default();
     let able = near.minus(&isolated);
     let moved = |finding: Finding, it: &Served| {

@@ -22,7 +22,7 @@ and the finding is low.
 
 ## Why it matters
 A card that is not seated well, a tired riser or a firmware setting brings a link up with half of its lanes
-or an older generation's speed. It works, so nobody looks: the adapter delivers a half or a quarter of what it was
+or an older generation's speed. It works, so it goes unnoticed: the adapter delivers a half or a quarter of what it was
 bought for, and CPUs wait for it.
 
 ## When to leave it alone

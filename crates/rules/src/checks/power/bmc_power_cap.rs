@@ -200,7 +200,7 @@ mod tests {
         let average = shown(board(400, 480, 500), &clear);
         assert!(average.contains("has drawn 480 W on average over 10 s"), "{average}");
         let unknown = shown(board(480, 300, 500), "");
-        assert!(unknown.starts_with("medium: ") && unknown.ends_with("is not known"), "{unknown}");
+        assert!(unknown.starts_with("medium: ") && unknown.ends_with("is unknown"), "{unknown}");
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         let text = XEON.replace("acpi tm2", "pts tm2").replace("model : 85", "model : 143");
         let host = format!("{}{text}//- /dev/cpu/0/msr 0x1b1\n{COOL}\n", board(480, 300, 500));
         let shown = verdict(&CHECK, &host);
-        assert!(shown.ends_with("; whether PROCHOT# is pulled is not known"), "{shown}");
+        assert!(shown.ends_with("; whether PROCHOT# is pulled is unknown"), "{shown}");
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
         let (limit, _) = board.split_once(READING).unwrap();
         let shown = verdict(&CHECK, &format!("{limit}{READING} dc 01 00 00\n!failed gone\n"));
         assert!(
-            shown.starts_with("low: ") && shown.contains("what it draws is not known"),
+            shown.starts_with("low: ") && shown.contains("what it draws is unknown"),
             "{shown}"
         );
     }

@@ -354,7 +354,7 @@ mod tests {
         let host = registers(["0x14"; 4]).replace("flags : ", "flags : hypervisor ");
         assert_eq!(
             verdict(&CHECK, &host),
-            "unknown: clock modulation is hidden from a guest of an unnamed hypervisor"
+            "unknown: clock modulation: not available in a guest of an unnamed hypervisor"
         );
     }
 

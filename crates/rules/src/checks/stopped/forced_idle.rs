@@ -26,7 +26,7 @@ Forced idle time is lost whatever the clock shows: the CPU runs at full speed, a
 lock waits with the rest. All CPUs stop at the same time, for milliseconds.
 
 ## When to leave it alone
-While it is what keeps the machine from shutting down: mend the cooling or the power supply first. thermald
+While it is what keeps the machine from shutting down: fix the cooling or the power supply first. thermald
 switches it on when a sensor is hot.
 ",
     references: &[

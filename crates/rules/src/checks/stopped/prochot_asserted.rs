@@ -140,7 +140,7 @@ fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
         Severity::High => finding
             .command(&commands::BMC_EVENTS, "")
             .fix_lasting(
-                "mend what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stays without a cause has been cured by taking the machine off its power for a minute",
+                "fix what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stays without a cause has been cured by taking the machine off its power for a minute",
             ),
         _ => finding,
     }
@@ -199,7 +199,7 @@ mod tests {
             |text: &str| crate::fixture::findings(&CHECK, text).remove(0).fix.lasting.unwrap();
         let pointing = lasting(&(pulled.clone() + limit));
         let begins =
-            "the management controller holds the board to 500 W: see bmc-power-cap; or mend what";
+            "the management controller holds the board to 500 W: see bmc-power-cap; or fix what";
         assert!(pointing.starts_with(begins), "{pointing}");
         assert!(!lasting(&pulled).contains("bmc-power-cap"));
     }

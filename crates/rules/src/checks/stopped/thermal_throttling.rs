@@ -153,7 +153,7 @@ fn finding(
             let hours = uptime.as_secs_f64() / 3600.0;
             format!("{events} times in {hours:.1} h ({:.1} an hour)", per_hour(events, uptime))
         }
-        None => format!("{events} times since boot (the uptime is not known)"),
+        None => format!("{events} times since boot (the uptime is unknown)"),
     };
     let message = format!("a {level} was too hot and held its clock down {rate}");
     let mut as_bad = CpuSet::default();
@@ -242,7 +242,7 @@ mod tests {
     fn without_the_uptime_a_count_is_no_rate() {
         assert_eq!(
             verdict(&CHECK, &host(["500", "0"], "0", "!absent")),
-            "low: a core was too hot and held its clock down 500 times since boot (the uptime is not known) [CPUs 0,2 (2 of 4)]"
+            "low: a core was too hot and held its clock down 500 times since boot (the uptime is unknown) [CPUs 0,2 (2 of 4)]"
         );
     }
 

@@ -83,7 +83,7 @@ fn judge(host: &HostView, group: &LimitedGroup) -> Option<Finding> {
         ),
         None => (
             Severity::Info,
-            format!("{limit} limits {}, how often it stopped is not known", subject(group)),
+            format!("{limit} limits {}, how often it stopped is unknown", subject(group)),
         ),
     };
     let finding = Finding::new(severity, Confidence::High, message);

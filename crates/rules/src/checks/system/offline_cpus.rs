@@ -22,7 +22,7 @@ offline, and newer kernels show it as a number in `smt/control`: it is a choice,
 ## Why it matters
 An offline CPU does no work, and everything sized by the number of CPUs (parallel query, connection pools, buffer
 partitions) is sized for the others. It happens by a forgotten test, by `maxcpus=` or `nosmt` on the boot line, or when CPUs
-were added to a running guest and nobody brought them online.
+were added to a running guest and never brought online.
 
 ## When to leave it alone
 Where hyper-threads are off on purpose, for security or for steadier latency: then every second CPU is offline
@@ -245,7 +245,7 @@ mod tests {
     fn what_a_container_shows_as_online_may_be_its_own_share() {
         assert_eq!(
             verdict(&CHECK, &host("0-15", "0-3", "//- /run/systemd/container\nlxc\n")),
-            "unknown: which CPUs are offline is hidden from a guest of the container (lxc)"
+            "unknown: which CPUs are offline: not available in a guest of the container (lxc)"
         );
     }
 

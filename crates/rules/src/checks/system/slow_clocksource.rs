@@ -118,7 +118,7 @@ fn why(host: &HostView) -> String {
     } else if host.clocksource.available.is_ok() {
         "tsc is not available, the kernel has found it unstable or missing".to_owned()
     } else {
-        "whether tsc is available cannot be told".to_owned()
+        "whether tsc is available is unknown".to_owned()
     }
 }
 

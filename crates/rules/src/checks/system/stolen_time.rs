@@ -119,7 +119,7 @@ mod tests {
         };
         assert_eq!(
             verdict(&CHECK, &vmware(0)),
-            "unknown: stolen time is hidden from a guest of VMware"
+            "unknown: stolen time: not available in a guest of VMware"
         );
         assert!(verdict(&CHECK, &vmware(150)).starts_with("high: "));
         assert_eq!(verdict(&CHECK, &host(850, 4000, 0)), "clean");

@@ -1,4 +1,4 @@
-# A study that brings a fault back is killed while the fault is mended: its guard brings it back, and without a guard the next start.
+# A study that brings a fault back is killed while the fault is fixed: its guard brings it back, and without a guard the next start.
 register() { echo "register: 0x$(read_msr 0 0x19a | sed 's/^0*//')"; }
 
 begin_to_mend

@@ -12,7 +12,7 @@ fn a_level_that_fails_everywhere_is_named_and_no_more_trials_are_asked_for() {
     let Recommendation::Nothing { detectable } = advised(&record) else { panic!() };
     assert_eq!(
         detectable.reason().unwrap(),
-        "every trial with turbo=2 failed: mend what fails there, or leave that level out"
+        "every trial with turbo=2 failed: fix what fails there, or leave that level out"
     );
 }
 

@@ -52,7 +52,7 @@ impl<'a> Reach<'a> {
             Reach::Far(it) => {
                 format!(", and it draws {} at this moment, while PROCHOT# is pulled", it.current)
             }
-            Reach::Unknown => "; what it draws is not known".to_owned(),
+            Reach::Unknown => "; what it draws is unknown".to_owned(),
         }
     }
 }
@@ -82,7 +82,7 @@ pub(super) fn prochot_text(prochot: &Prochot) -> &'static str {
         Prochot::Clear { is_partial: true } => {
             "; PROCHOT# is not pulled at this moment, as far as registers could be read"
         }
-        Prochot::Unknown => "; whether PROCHOT# is pulled is not known",
+        Prochot::Unknown => "; whether PROCHOT# is pulled is unknown",
     }
 }
 
