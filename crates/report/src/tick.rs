@@ -1,8 +1,7 @@
-//! The ticks of each CPU as text and as JSON.
+//! The ticks of each CPU as a document and as JSON.
 
 use super::json::{SCHEMA_VERSION, pretty};
-use super::page::{BOLD, Page};
-use crate::Style;
+use crate::document::{Align, Block, Document, Table, Text};
 use facts::{Fact, Missing};
 use rules::interval::Delta;
 use rules::tick::{CpuTicks, DEPENDENCIES, Kept, Role, Verdict};
@@ -18,44 +17,43 @@ pub struct Report<'a> {
     pub full_rate: Fact<f64>,
 }
 
-/// Where the verdict of a CPU starts.
-const MARGIN: usize = 46;
-
-/// A line for each CPU, and what would let go of the ticks that were kept.
-pub fn text(report: &Report, style: Style) -> String {
-    let mut page = Page::new(style);
+/// A row for each CPU, and what would end the ticks that were kept.
+pub fn document(report: &Report) -> Document {
     let seconds = report.elapsed_ns as f64 / 1e9;
-    let pace = match &report.full_rate {
-        Ok(rate) => format!("a CPU that ticks has {rate:.0} ticks/s"),
-        Err(missing) => format!("the rate of a CPU that ticks is unknown: {}", missing.advice()),
-    };
-    page.paragraph(0, &format!("Timer interrupts within {seconds:.2} s; {pace}."));
-    page.line("");
-    let heading = format!("{:>5}{:>11}{:>10}{:>10}{:>8}", "CPU", "ticks/s", "perf", "LOC", "busy");
-    page.line(&page.paint(BOLD, &heading));
-    for ticks in report.ticks {
-        let verdict = match (&ticks.verdict, ticks.role) {
-            (Some(verdict), role) => format!("{}, {}", role.name(), verdict.text()),
-            (None, _) => String::new(),
-        };
-        page.labelled(MARGIN, &columns(ticks), &verdict);
-    }
-    page.line("");
-    releases(&mut page, report);
-    notes(&mut page, report);
-    page.finish()
+    let mut document = Document::new(format!("Timer ticks within {seconds:.2} s"));
+    document.paragraph(match &report.full_rate {
+        Ok(rate) => format!("A CPU whose tick does not stop has {rate:.0} ticks/s."),
+        Err(missing) => {
+            format!("The rate of a CPU whose tick does not stop is unknown: {}.", missing.advice())
+        }
+    });
+    let columns = [
+        ("CPU", Align::Right),
+        ("ticks/s", Align::Right),
+        ("perf", Align::Right),
+        ("LOC", Align::Right),
+        ("busy", Align::Right),
+        ("", Align::Left),
+    ];
+    document.push(Block::Table(Table::new(&columns, report.ticks.iter().map(row))));
+    releases(&mut document, report);
+    notes(&mut document, report);
+    document
 }
 
-fn columns(ticks: &CpuTicks) -> String {
+fn row(ticks: &CpuTicks) -> Vec<Text> {
     let count = |fact: &Fact<Delta>| fact.as_ref().map_or("-".to_owned(), |it| it.by.to_string());
     let rate = ticks.delta().map_or("-".to_owned(), |it| format!("{:.1}", it.per_second()));
     let busy = ticks.busy.as_ref().map_or("-".to_owned(), |it| format!("{it:.1} %"));
     let (perf, loc) = (count(&ticks.entries), count(&ticks.interrupts));
-    format!("{:>5}{rate:>11}{perf:>10}{loc:>10}{busy:>8}", ticks.cpu)
+    let verdict = ticks.verdict.as_ref().map_or_else(String::new, |verdict| {
+        format!("{}, {}", ticks.role.name(), verdict.text())
+    });
+    [ticks.cpu.to_string(), rate, perf, loc, busy, verdict].map(Text::from).into()
 }
 
 /// What would end each dependency that kept a tick.
-fn releases(page: &mut Page, report: &Report) {
+fn releases(document: &mut Document, report: &Report) {
     let named = |name: &str| {
         let needed = report.ticks.iter().filter_map(|it| match &it.verdict {
             Some(Verdict::Kept { why: Kept::Needed(needed), .. }) => Some(needed),
@@ -67,32 +65,31 @@ fn releases(page: &mut Page, report: &Report) {
     if kept.is_empty() {
         return;
     }
-    page.line(&page.paint(BOLD, "What would let go"));
+    document.heading("What would stop these ticks");
     for dependency in kept {
-        page.labelled(16, &format!("  {}", dependency.name), dependency.release);
+        document.labelled(dependency.name, Text::sentence(dependency.release));
     }
-    page.line("");
 }
 
 /// How the counts were made, and why some are not there.
-fn notes(page: &mut Page, report: &Report) {
+fn notes(document: &mut Document, report: &Report) {
     let reason = |count: fn(&CpuTicks) -> &Fact<Delta>| -> Option<&Missing> {
         report.ticks.iter().find_map(|ticks| count(ticks).as_ref().err())
     };
-    match reason(|it| &it.entries) {
-        None => page.paragraph(
-            0,
-            "perf counts as `perf stat -a -A -e irq_vectors:local_timer_entry` does; it is read around LOC, and may count a few more.",
-        ),
-        Some(missing) => page.paragraph(0, &format!("perf: {}.", missing.advice())),
-    }
+    let perf = match reason(|it| &it.entries) {
+        None => "perf counts as `perf stat -a -A -e irq_vectors:local_timer_entry` does; it is read around LOC, and may count a \
+                 few more."
+            .to_owned(),
+        Some(missing) => format!("perf: {}.", missing.advice()),
+    };
+    document.note(Text::sentence(&perf));
     if let Some(missing) = reason(|it| &it.interrupts) {
-        page.paragraph(0, &format!("LOC: {}.", missing.advice()));
+        document.note(Text::sentence(&format!("LOC: {}.", missing.advice())));
     }
     if report.ticks.iter().any(|it| it.role == Role::Tickless) {
         let text = "The tick of a nohz_full CPU stops while it runs one task; before Linux 4.17 one a second stays. Timers \
                     of programs and of the kernel count too.";
-        page.paragraph(0, text);
+        document.note(text);
     }
 }
 
@@ -166,6 +163,8 @@ fn verdict(verdict: &Verdict) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Style;
+    use crate::document::Format;
 
     fn ticks(cpu: u32, role: Role, verdict: Option<Verdict>) -> CpuTicks {
         let delta = Ok(Delta { by: 1250, over_ns: 5_000_000_000 });
@@ -183,7 +182,7 @@ mod tests {
 
     fn shown(ticks: &[CpuTicks]) -> String {
         let report = Report { ticks, elapsed_ns: 5_000_000_000, full_rate: Ok(250.0) };
-        text(&report, Style { color: false, width: 100 })
+        document(&report).render(Format::Text(Style { color: false, width: 100 }))
     }
 
     #[test]
@@ -192,18 +191,20 @@ mod tests {
         let kept = Verdict::Kept { per_second: 250.0, why };
         let text = shown(&[ticks(0, Role::Ordinary, None), ticks(1, Role::Tickless, Some(kept))]);
         let expected = "\
-Timer interrupts within 5.00 s; a CPU that ticks has 250 ticks/s.
+Timer ticks within 5.00 s
+A CPU whose tick does not stop has 250 ticks/s.
 
-  CPU    ticks/s      perf       LOC    busy
-    0      250.0         -      1250  99.8 %
-    1      250.0         -      1250  99.8 %  nohz_full, kept 250 ticks/s: perf_events (a sampling
-                                              perf event in frequency mode, or a throttled one)
+CPU  ticks/s  perf   LOC    busy
+  0    250.0     -  1250  99.8 %
+  1    250.0     -  1250  99.8 %  nohz_full, kept 250 ticks/s: perf_events (a sampling perf event in
+                                  frequency mode, or a throttled one)
 
-What would let go
-  perf_events   end `perf record -F` and its like anywhere on the host, or sample every so many
-                events (`-c`)
+What would stop these ticks
+perf_events  end `perf record -F` and its like anywhere on the host, or sample every so many events
+             (`-c`)
 
 perf: perf event irq_vectors:local_timer_entry may not be read (run as root or with CAP_PERFMON).
+
 The tick of a nohz_full CPU stops while it runs one task; before Linux 4.17 one a second stays.
 Timers of programs and of the kernel count too.
 ";

@@ -1,7 +1,7 @@
 //! `fullclock ledger`: where the cycles of this machine went.
 
 use crate::cli::{Arguments, cpu_list, trace};
-use crate::output;
+use crate::output::{self, FormatArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -11,6 +11,7 @@ use engine::measure::choice::{Trace, within};
 use engine::measure::command::exit_code;
 use facts::{CpuSet, HostView, quantity};
 use host::Live;
+use report::ledger::{document, json};
 use rules::ledger::Ledger;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,8 @@ pub(crate) struct LedgerArguments {
     /// Of a recording, the samples up to then
     #[arg(long, value_name = "WHEN", requires = "from", value_parser = point)]
     pub(crate) until: Option<Point>,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
     /// A command to run and measure
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
@@ -80,23 +83,29 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     } else {
         ledger::measure(&host, &task, &interrupt, &gauge)?
     };
-    print(arguments, "this machine", &host, &closed.ledger)?;
+    print(arguments, options.format, "this machine", &host, &closed.ledger)?;
     Ok(closed.status.map_or(ExitCode::SUCCESS, exit_code))
 }
 
 fn recorded(arguments: &Arguments, options: &LedgerArguments, file: &Path) -> Result<ExitCode> {
     let period = Period::new(options.since.as_ref(), options.until.as_ref());
     let found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
-    print(arguments, &file.display().to_string(), &found.host, &found.ledger)?;
+    print(arguments, options.format, &file.display().to_string(), &found.host, &found.ledger)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(arguments: &Arguments, name: &str, host: &HostView, ledger: &Ledger) -> Result<()> {
-    let text = if arguments.output.json {
-        report::ledger::json::ledger(host, ledger).context("cannot write JSON")?
-    } else {
-        let style = output::style(arguments.output.color);
-        report::ledger::text::ledger(name, host, ledger, arguments.audit.verbose, style)
+fn print(
+    arguments: &Arguments,
+    format: FormatArguments,
+    name: &str,
+    host: &HostView,
+    ledger: &Ledger,
+) -> Result<()> {
+    let text = match format.chosen(&arguments.output) {
+        None => json::ledger(host, ledger).context("cannot write JSON")?,
+        Some(format) => {
+            document::document(name, host, ledger, arguments.audit.verbose).render(format)
+        }
     };
     output::print(&text)
 }

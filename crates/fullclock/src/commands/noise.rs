@@ -1,7 +1,7 @@
 //! `fullclock noise`: how often and for how long each CPU is taken from a task that never gives it up.
 
 use crate::cli::{Arguments, cpu_list, trace};
-use crate::output;
+use crate::output::{self, FormatArguments};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::interrupt::Interrupt;
@@ -9,7 +9,7 @@ use engine::measure::choice::{Trace, within};
 use engine::noise::{Task, measure};
 use facts::{CpuSet, Missing, quantity};
 use host::Live;
-use report::noise::{Report, csv, json, text};
+use report::noise::{Report, csv, document, json};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub(crate) struct NoiseArguments {
     /// Print CSV
     #[arg(long)]
     pub(crate) csv: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -72,11 +74,11 @@ fn announce(arguments: &Arguments, options: &NoiseArguments, cpus: &CpuSet) {
 fn print(arguments: &Arguments, options: &NoiseArguments, report: &Report<'_>) -> Result<()> {
     let text = if options.csv {
         csv::noise(report)
-    } else if arguments.output.json {
-        json::noise(report).context("cannot write JSON")?
     } else {
-        let style = output::style(arguments.output.color);
-        text::noise(report, arguments.audit.verbose, style)
+        match options.format.chosen(&arguments.output) {
+            None => json::noise(report).context("cannot write JSON")?,
+            Some(format) => document::document(report, arguments.audit.verbose).render(format),
+        }
     };
     output::print(&text)
 }

@@ -1,14 +1,14 @@
 //! `fullclock tick`: how often each CPU ticks, and why one ticks that should not.
 
 use crate::cli::{Arguments, cpu_list};
-use crate::output;
+use crate::output::{self, FormatArguments};
 use anyhow::{Result, bail};
 use clap::Args;
 use engine::interrupt::Interrupt;
 use engine::tick::{count, trace};
 use facts::{CpuSet, HostView, Missing, quantity};
 use host::Live;
-use report::tick::{Report, json, text};
+use report::tick::{Report, document, json};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ pub(crate) struct TickArguments {
     /// The CPUs to count on, a list like 0-3,8 [default: all that are online]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -45,10 +47,9 @@ pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<Exit
     let found = counted.found(&host, &cpus, &traced)?;
     let report =
         Report { ticks: &found.ticks, elapsed_ns: found.elapsed_ns, full_rate: found.full_rate };
-    output::print(&if output.json {
-        json(&report)?
-    } else {
-        text(&report, output::style(output.color))
+    output::print(&match options.format.chosen(output) {
+        None => json(&report)?,
+        Some(format) => document(&report).render(format),
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! A document as one HTML file, which loads nothing, runs no script, and works on phones, in dark mode and on paper.
 
-use super::{Align, Block, Document, Item, Role, Table, Text};
+use super::{Align, Bar, Block, Cell, Document, Item, Role, Table, Text, Tone};
 use crate::harmless::{harmless, harmless_lines};
 use crate::html::{GENERATOR, POLICY};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -108,14 +108,33 @@ fn table(table: &Table) -> Markup {
                     @for row in &table.rows {
                         tr {
                             @for (at, cell) in row.iter().enumerate() {
-                                @if at == 0 { th class=[class(at)] scope="row" { (text(cell)) } }
-                                @else { td class=[class(at)] { (text(cell)) } }
+                                @match cell {
+                                    Cell::Text(it) if at == 0 => th class=[class(at)] scope="row" { (text(it)) },
+                                    Cell::Text(it) => td class=[class(at)] { (text(it)) },
+                                    Cell::Bar(it) => td.bars { (bar(*it)) },
+                                }
                             }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// Its numbers stand in the same row.
+fn bar(Bar { start, end, tone }: Bar) -> Markup {
+    let percent = |it: f64| format!("{:.2}%", it.clamp(0.0, 1.0) * 100.0);
+    // What is more than nothing can be seen.
+    let width = if end > start { (end - start).max(0.003) } else { 0.0 };
+    let tone = match tone {
+        Tone::Useful => "useful",
+        Tone::Idle => "idle",
+        Tone::Lost => "lost",
+        Tone::Unexplained => "unexplained",
+    };
+    html! {
+        svg aria-hidden="true" { rect.(tone) x=(percent(start)) width=(percent(width)) height="100%" {} }
     }
 }
 

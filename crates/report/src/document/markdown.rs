@@ -1,6 +1,6 @@
 //! A document as Markdown, to be pasted into a ticket: CommonMark with the tables of GitHub's dialect.
 
-use super::{Align, Block, Document, Item, Role, Span, Table, Text};
+use super::{Align, Block, Cell, Column, Document, Item, Role, Span, Table, Text};
 use crate::harmless::{harmless, harmless_lines};
 
 pub(super) fn render(document: &Document) -> String {
@@ -49,18 +49,24 @@ fn item(text: &mut String, item: &Item, level: usize) {
     blocks(text, &item.body, level + 1);
 }
 
+/// Columns of bars are left out: the numbers beside them say the same.
 fn table(text: &mut String, table: &Table) {
-    let headings: Vec<String> = table.columns.iter().map(|it| plain(&it.heading)).collect();
+    let columns: Vec<&Column> = shown(table, &table.columns).collect();
+    let headings: Vec<String> = columns.iter().map(|it| plain(&it.heading)).collect();
     row(text, &headings);
     let rule = |it: Align| match it {
         Align::Left => "---",
         Align::Right => "--:",
     };
-    let rules: Vec<&str> = table.columns.iter().map(|it| rule(it.align)).collect();
+    let rules: Vec<&str> = columns.iter().map(|it| rule(it.align)).collect();
     text.extend(["|", &rules.join("|"), "|\n"]);
     for cells in &table.rows {
-        row(text, &cells.iter().map(cell).collect::<Vec<_>>());
+        row(text, &shown(table, cells).map(cell).collect::<Vec<_>>());
     }
+}
+
+fn shown<'a, T>(table: &'a Table, row: &'a [T]) -> impl Iterator<Item = &'a T> {
+    row.iter().enumerate().filter(|(at, _)| !table.is_of_bars(*at)).map(|(_, it)| it)
 }
 
 fn row(text: &mut String, cells: &[String]) {
@@ -79,7 +85,8 @@ fn flow(text: &Text) -> String {
 }
 
 /// In a table a backslash keeps a pipe from ending the cell, in code too (GFM, section 4.10).
-fn cell(text: &Text) -> String {
+fn cell(cell: &Cell) -> String {
+    let Cell::Text(text) = cell else { return String::new() };
     let of = |it: &Span| match it.role {
         Role::Code => span(it).replace('|', "\\|"),
         _ => span(it),

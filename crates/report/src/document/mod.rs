@@ -66,7 +66,56 @@ pub(crate) struct Item {
 pub(crate) struct Table {
     pub columns: Vec<Column>,
     /// Each as long as `columns`.
-    pub rows: Vec<Vec<Text>>,
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// What a row has in a column.
+#[derive(Clone, Debug)]
+pub(crate) enum Cell {
+    Text(Text),
+    Bar(Bar),
+}
+
+/// A part of a whole as a bar from `start` to `end`, both between 0 and 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bar {
+    pub start: f64,
+    pub end: f64,
+    pub tone: Tone,
+}
+
+/// What the colour of a bar means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Useful,
+    Idle,
+    Lost,
+    Unexplained,
+}
+
+impl Table {
+    /// A table with these headings.
+    pub(crate) fn new(
+        columns: &[(&str, Align)],
+        rows: impl IntoIterator<Item = Vec<Text>>,
+    ) -> Table {
+        let column =
+            |&(heading, align): &(&str, Align)| Column { heading: heading.to_owned(), align };
+        let mut table =
+            Table { columns: columns.iter().map(column).collect(), rows: Vec::new() };
+        rows.into_iter().for_each(|it| table.push(it));
+        table
+    }
+
+    /// Adds a row of texts.
+    pub(crate) fn push(&mut self, row: Vec<Text>) {
+        self.rows.push(row.into_iter().map(Cell::Text).collect());
+    }
+
+    /// Whether the column at `at` holds a bar.
+    fn is_of_bars(&self, at: usize) -> bool {
+        self.rows.iter().any(|row| matches!(row.get(at), Some(Cell::Bar(_))))
+    }
 }
 
 /// A column of a table.

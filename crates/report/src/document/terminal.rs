@@ -1,16 +1,19 @@
 //! A document as text for a terminal: wrapped, aligned, and coloured if colour is enabled.
 
-use super::{Align, Block, Document, Item, Role, Table, Text};
+use super::{Align, Bar, Block, Cell, Document, Item, Role, Table, Text, Tone};
 use crate::Style;
 use crate::harmless::harmless;
 use crate::page::{BOLD, DIM, color_of};
-use anstyle::Style as Paint;
+use anstyle::{AnsiColor, Style as Paint};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns of an item's mark and of a label, unless one is longer.
 const MARGIN: usize = 10;
 /// What separates columns.
 const GAP: usize = 2;
+/// Columns of a bar.
+const NARROWEST_BAR: usize = 10;
+const WIDEST_BAR: usize = 50;
 /// A last column that would be narrower is not wrapped beside the others: each row becomes labelled lines.
 const NARROW: usize = 20;
 
@@ -78,15 +81,15 @@ impl Terminal {
     }
 
     fn table(&mut self, table: &Table, indent: usize) {
-        let widths = table.widths();
+        let widths = table.widths(self.style.width.saturating_sub(indent));
         let (last, others) = widths.split_last().unwrap_or((&0, &[]));
         let before_last = indent + others.iter().map(|it| it + GAP).sum::<usize>();
         let room = self.style.width.saturating_sub(before_last);
         if room < (*last).min(NARROW) {
             return self.stacked(table, indent);
         }
-        let headings: Vec<Text> =
-            table.columns.iter().map(|it| Text::strong(&*it.heading)).collect();
+        let headings: Vec<Cell> =
+            table.columns.iter().map(|it| Cell::Text(Text::strong(&*it.heading))).collect();
         if table.columns.iter().any(|it| !it.heading.is_empty()) {
             self.row(table, &widths, &headings, indent, before_last);
         }
@@ -100,28 +103,32 @@ impl Terminal {
         &mut self,
         table: &Table,
         widths: &[usize],
-        row: &[Text],
+        row: &[Cell],
         indent: usize,
         before_last: usize,
     ) {
         let mut margin = " ".repeat(indent);
         let cells = row.iter().zip(widths).zip(&table.columns);
         let n_others = row.len().saturating_sub(1);
-        for ((text, width), column) in cells.clone().take(n_others) {
-            margin += &self.cell(text, *width, column.align);
+        for ((cell, width), column) in cells.clone().take(n_others) {
+            margin += &self.cell(cell, *width, column.align);
             margin += &" ".repeat(GAP);
         }
         let Some(((last, width), column)) = cells.last() else { return };
-        match column.align {
-            Align::Left => self.flow(&margin, before_last, last),
-            Align::Right => {
-                let cell = self.cell(last, *width, Align::Right);
+        match (last, column.align) {
+            (Cell::Text(text), Align::Left) => self.flow(&margin, before_last, text),
+            (cell, align) => {
+                let cell = self.cell(cell, *width, align);
                 self.line(&(margin + &cell));
             }
         }
     }
 
-    fn cell(&self, text: &Text, width: usize, align: Align) -> String {
+    fn cell(&self, cell: &Cell, width: usize, align: Align) -> String {
+        let text = match cell {
+            Cell::Text(text) => text,
+            Cell::Bar(bar) => return self.bar(*bar, width),
+        };
         let words = text.words();
         let padding = " ".repeat(width.saturating_sub(words.width()));
         let painted: String =
@@ -132,6 +139,20 @@ impl Terminal {
         }
     }
 
+    /// A value too small for a column gets a thin mark, so that only zero has an empty bar.
+    fn bar(&self, Bar { start, end, tone }: Bar, width: usize) -> String {
+        let (start, end) = (start.clamp(0.0, 1.0), end.clamp(0.0, 1.0));
+        let column = |at: f64| ((at * width as f64).round() as usize).min(width);
+        let (first, last) = (column(start), column(end));
+        let (first, marks) = match (first < last, end > start) {
+            (true, _) => (first, "█".repeat(last - first)),
+            (false, true) => (first.min(width.saturating_sub(1)), "▏".to_owned()),
+            (false, false) => (0, String::new()),
+        };
+        let after = width.saturating_sub(first + marks.chars().count());
+        format!("{:first$}{}{:after$}", "", self.paint(paint_of_bar(tone), &marks), "")
+    }
+
     /// A table that is too wide: a group of labelled lines for each row.
     fn stacked(&mut self, table: &Table, indent: usize) {
         let width = table.columns.iter().map(|it| it.heading.width()).max().unwrap_or(0);
@@ -139,8 +160,10 @@ impl Terminal {
             if at > 0 {
                 self.text.push('\n');
             }
-            for (text, column) in row.iter().zip(&table.columns) {
-                self.labelled(&column.heading, width, indent, text);
+            for (cell, column) in row.iter().zip(&table.columns) {
+                if let Cell::Text(text) = cell {
+                    self.labelled(&column.heading, width, indent, text);
+                }
             }
         }
     }
@@ -227,14 +250,36 @@ impl Text {
 }
 
 impl Table {
-    /// Of every column, what its widest cell takes.
-    fn widths(&self) -> Vec<usize> {
+    /// Of every column, what its widest cell takes; bars take what `room` leaves them.
+    fn widths(&self, room: usize) -> Vec<usize> {
+        let width = |cell: &Cell| match cell {
+            Cell::Text(text) => text.words().width(),
+            Cell::Bar(_) => 0,
+        };
         let of = |(at, column): (usize, &super::Column)| {
-            let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|it| it.words().width());
+            let cells = self.rows.iter().filter_map(|row| row.get(at)).map(width);
             cells.chain([column.heading.width()]).max().unwrap_or(0)
         };
-        self.columns.iter().enumerate().map(of).collect()
+        let mut widths: Vec<usize> = self.columns.iter().enumerate().map(of).collect();
+        let taken = widths.iter().map(|it| it + GAP).sum::<usize>();
+        let bar = room.saturating_sub(taken).clamp(NARROWEST_BAR, WIDEST_BAR);
+        for (at, width) in widths.iter_mut().enumerate() {
+            if self.is_of_bars(at) {
+                *width = bar;
+            }
+        }
+        widths
     }
+}
+
+fn paint_of_bar(tone: Tone) -> Paint {
+    let color = match tone {
+        Tone::Useful => AnsiColor::Green,
+        Tone::Idle => AnsiColor::Blue,
+        Tone::Lost => AnsiColor::Red,
+        Tone::Unexplained => AnsiColor::Magenta,
+    };
+    Paint::new().fg_color(Some(color.into()))
 }
 
 fn widest_label(blocks: &[Block]) -> usize {

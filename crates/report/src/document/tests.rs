@@ -18,19 +18,12 @@ fn sample() -> Document {
     }));
     document.heading("What each CPU lost");
     let columns = [("CPU", Align::Right), ("lost", Align::Right), ("most of it", Align::Left)];
-    document.push(Block::Table(Table {
-        columns: columns
-            .map(|(heading, align)| Column { heading: heading.to_owned(), align })
-            .into(),
-        rows: vec![
-            vec!["0".into(), "0.5 %".into(), "timer".into()],
-            vec![
-                "12".into(),
-                "10.25 %".into(),
-                "a task with a name | that is <long>, and goes on".into(),
-            ],
-        ],
-    }));
+    let rows = [
+        ["0", "0.5 %", "timer"],
+        ["12", "10.25 %", "a task with a name | that is <long>, and goes on"],
+    ];
+    let rows = rows.map(|row| row.map(Text::from).into());
+    document.push(Block::Table(Table::new(&columns, rows)));
     document.push(Block::List(vec!["one".into(), Text::sentence("run `fullclock plan`")]));
     document.push(Block::Code("first line\n  second line\n".to_owned()));
     document.note(Text::sentence("`fullclock explain clock-modulation` says more."));

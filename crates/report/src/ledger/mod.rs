@@ -1,7 +1,7 @@
-//! A ledger as text and as JSON.
+//! A ledger as a document and as JSON.
 
+pub mod document;
 pub mod json;
-pub mod text;
 
 use rules::ledger::{Ledger, Line};
 
@@ -44,43 +44,4 @@ fn groups(ledger: &Ledger) -> Vec<Group<'_>> {
 fn capacity_ns(ledger: &Ledger) -> i64 {
     let n_cpus = i64::try_from(ledger.cpus.len()).unwrap_or(i64::MAX);
     i64::try_from(ledger.wall_ns).unwrap_or(i64::MAX).saturating_mul(n_cpus)
-}
-
-/// A bar of a waterfall, where each bar begins at the end of the one above: `start` to `end` of the whole (0 to 1) in `width`
-/// columns.
-///
-/// A value too small for a column gets a thin mark, so that only zero has an empty bar.
-fn bar(start: f64, end: f64, width: usize) -> String {
-    let (start, end) = (start.clamp(0.0, 1.0), end.clamp(0.0, 1.0));
-    let column = |at: f64| ((at * width as f64).round() as usize).min(width);
-    let (first, last) = (column(start), column(end));
-    if first < last {
-        return format!("{}{}", " ".repeat(first), "█".repeat(last - first));
-    }
-    let sliver = if end > start { "▏" } else { "" };
-    format!("{}{sliver}", " ".repeat(first.min(width.saturating_sub(1))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bar_begins_where_the_one_above_ended() {
-        assert_eq!(bar(0.0, 0.5, 8), "████");
-        assert_eq!(bar(0.5, 0.75, 8), "    ██");
-    }
-
-    #[test]
-    fn a_sliver_shows_and_nothing_does_not() {
-        assert_eq!(bar(0.5, 0.5001, 8), "    ▏");
-        assert_eq!(bar(1.0 - 1e-9, 1.0, 8), "       ▏");
-        assert_eq!(bar(0.25, 0.25, 8), "  ");
-    }
-
-    #[test]
-    fn an_overdraft_stays_within_the_page() {
-        assert_eq!(bar(0.9, 1.4, 10), "         █");
-        assert_eq!(bar(f64::NAN, 0.1, 10), "█");
-    }
 }

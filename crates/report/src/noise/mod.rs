@@ -1,10 +1,10 @@
-//! What CPUs lost, as text, as JSON and as CSV.
+//! What CPUs lost, as a document, as JSON and as CSV.
 
 pub mod csv;
+pub mod document;
 #[cfg(test)]
 mod fixture;
 pub mod json;
-pub mod text;
 
 use facts::counters::Moment;
 use facts::{HostView, Missing};

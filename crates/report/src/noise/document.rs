@@ -1,13 +1,12 @@
-//! What CPUs lost, for people: the CPUs by rank, whose the time was, the longest gaps, and a histogram.
+//! What CPUs lost, as a document: the CPUs by rank, what took the time, the longest gaps, and a histogram.
 
 use super::Report;
-use crate::Style;
 use crate::audit::describe;
+use crate::document::{Align, Block, Document, Table, Text};
 use crate::lengths::{bar, range, span};
-use crate::page::{BOLD, Page};
 use facts::utc::timestamp;
 use rules::noise::{Bucket, CpuNoise, LongGap, Part, Percentiles, Taker};
-use rules::spin::Method;
+use rules::spin::{Method, NoiseSource};
 
 /// Causes that are shown, unless all are asked for.
 const MOST_PARTS: usize = 12;
@@ -15,11 +14,11 @@ const MOST_PARTS: usize = 12;
 const MOST_TAKERS: usize = 2;
 
 /// The whole report. `verbose` shows each CPU's own causes, gaps and histogram.
-pub fn noise(report: &Report<'_>, verbose: bool, style: Style) -> String {
-    let mut page = Page::new(style);
+pub fn document(report: &Report<'_>, verbose: bool) -> Document {
     let noise = report.noise;
-    heading(&mut page, report);
-    ranking(&mut page, report);
+    let mut document = Document::new(title(report));
+    document.paragraph(describe(report.host));
+    ranking(&mut document, report);
     let longest = noise.longest();
     let all = Section {
         wall_ns: noise.wall_ns(),
@@ -27,11 +26,10 @@ pub fn noise(report: &Report<'_>, verbose: bool, style: Style) -> String {
         longest: &longest,
         buckets: &noise.histogram().buckets(),
     };
-    all.put(&mut page, report, verbose);
+    all.put(&mut document, report, verbose);
     if verbose && noise.cpus.len() > 1 {
         for cpu in &noise.cpus {
-            page.line(&page.paint(BOLD, &format!("CPU {}", cpu.cpu)));
-            page.line("");
+            document.heading(format!("CPU {}", cpu.cpu));
             let longest: Vec<_> = cpu.longest.iter().map(|it| (cpu.cpu, it)).collect();
             let of_cpu = Section {
                 wall_ns: cpu.wall_ns,
@@ -39,53 +37,54 @@ pub fn noise(report: &Report<'_>, verbose: bool, style: Style) -> String {
                 longest: &longest,
                 buckets: &cpu.histogram.buckets(),
             };
-            of_cpu.put(&mut page, report, verbose);
+            of_cpu.put(&mut document, report, verbose);
         }
     }
-    notes(&mut page, report);
-    page.finish()
+    notes(&mut document, report);
+    document
 }
 
-fn heading(page: &mut Page, report: &Report<'_>) {
+fn title(report: &Report<'_>) -> String {
     let noise = report.noise;
     let longest_ns = noise.cpus.iter().map(|cpu| cpu.wall_ns).max().unwrap_or_default();
     let n_cpus = noise.cpus.len();
     let whose = if n_cpus == 1 { "1 CPU".to_owned() } else { format!("{n_cpus} CPUs") };
     let started = timestamp(report.real_ns(noise.started_ns()));
     let seconds = longest_ns as f64 / 1e9;
-    let words =
-        format!("fullclock noise of this machine: {seconds:.2} s of {whose} from {started}");
-    page.line(&page.paint(BOLD, &words));
-    page.paragraph(0, &describe(report.host));
-    page.line("");
+    format!("fullclock noise of this machine: {seconds:.2} s of {whose} from {started}")
 }
 
-/// A line for each CPU.
-fn ranking(page: &mut Page, report: &Report<'_>) {
-    let heading = format!(
-        "{:>5}{:>11}{:>8}{:>8}{:>8}{:>8}{:>9}  most of it",
-        "CPU", "lost", "gaps/s", "p50", "p99", "p99.9", "longest"
-    );
-    page.line(&page.paint(BOLD, &heading));
-    for cpu in &report.noise.cpus {
-        let lost = format!("{:.4} %", cpu.lost_share() * 100.0);
+/// A row for each CPU.
+fn ranking(document: &mut Document, report: &Report<'_>) {
+    let columns = [
+        ("CPU", Align::Right),
+        ("lost", Align::Right),
+        ("gaps/s", Align::Right),
+        ("p50", Align::Right),
+        ("p99", Align::Right),
+        ("p99.9", Align::Right),
+        ("longest", Align::Right),
+        ("most of it", Align::Left),
+    ];
+    let row = |cpu: &CpuNoise| -> Vec<Text> {
         let of = |length: fn(&Percentiles) -> u64| {
             cpu.percentiles.as_ref().map_or("-".to_owned(), |it| span(length(it)))
         };
-        let (p50, p99, p99_9) = (of(|it| it.p50), of(|it| it.p99), of(|it| it.p99_9));
-        let (longest, rate) = (of(|it| it.longest), cpu.gaps_per_second());
-        let columns =
-            format!("{:>5}{lost:>11}{rate:>8.0}{p50:>8}{p99:>8}{p99_9:>8}{longest:>9}  ", cpu.cpu);
         let most = cpu.parts.iter().find(|part| part.taker != Taker::Own);
         let most = most.map_or(String::new(), |it| {
-            format!("{:.4} % {}", cpu.share(it.taken.ns) * 100.0, it.taker)
+            format!("{} {}", percent(it.taken.ns, cpu.wall_ns), it.taker)
         });
-        page.labelled(columns.len(), &columns, &most);
-    }
+        let lost = format!("{:.4} %", cpu.lost_share() * 100.0);
+        let rate = format!("{:.0}", cpu.gaps_per_second());
+        let (p50, p99, p99_9) = (of(|it| it.p50), of(|it| it.p99), of(|it| it.p99_9));
+        [cpu.cpu.to_string(), lost, rate, p50, p99, p99_9, of(|it| it.longest), most]
+            .map(Text::from)
+            .into()
+    };
+    document.push(Block::Table(Table::new(&columns, report.noise.cpus.iter().map(row))));
     for (cpu, missing) in &report.noise.unwatched {
-        page.labelled(7, &format!("{cpu:>5}"), &format!("not watched: {}", missing.advice()));
+        document.labelled(format!("CPU {cpu}"), format!("not watched: {}", missing.advice()));
     }
-    page.line("");
 }
 
 /// What one CPU lost, or all of them together.
@@ -97,67 +96,81 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn put(&self, page: &mut Page, report: &Report<'_>, verbose: bool) {
+    fn put(&self, document: &mut Document, report: &Report<'_>, verbose: bool) {
         if self.buckets.is_empty() && self.parts.is_empty() {
-            page.paragraph(0, "There was no gap.");
-            page.line("");
+            document.paragraph("There was no gap.");
             return;
         }
-        self.put_parts(page, verbose);
-        self.put_longest(page, report);
-        self.put_histogram(page);
+        document.push(Block::Table(self.parts(report, verbose)));
+        document.push(Block::Table(self.longest(report)));
+        document.push(Block::Table(self.histogram()));
     }
 
-    fn put_parts(&self, page: &mut Page, verbose: bool) {
-        let heading = format!("{:<44}{:>11}{:>12}{:>12}", "Taken by", "share", "times", "each");
-        page.line(&page.paint(BOLD, &heading));
-        let most = if verbose { usize::MAX } else { MOST_PARTS };
-        for part in self.parts.iter().take(most) {
+    fn parts(&self, report: &Report<'_>, verbose: bool) -> Table {
+        let columns = [
+            ("Taken by", Align::Left),
+            ("share", Align::Right),
+            ("times", Align::Right),
+            ("each", Align::Right),
+        ];
+        let is_counted = report.noise.cpus.iter().any(|cpu| cpu.method == Method::Counts);
+        let row = |part: &Part| -> Vec<Text> {
             let (ns, count) = (part.taken.ns, part.taken.count);
-            // What is known by its time alone has no number.
+            let is_task = matches!(part.taker, Taker::Source(NoiseSource::Task(..)));
+            // What is known by its time alone has no number, and how often a task ran is not how often it took the CPU.
             let (times, each) = match count {
                 0 => ("-".to_owned(), "-".to_owned()),
+                _ if is_counted && is_task => ("-".to_owned(), "-".to_owned()),
                 _ => (count.to_string(), span(ns / count)),
             };
-            let name: String = part.taker.to_string().chars().take(42).collect();
-            page.line(&format!("  {name:<42}{:>11}{times:>12}{each:>12}", self.percent(ns)));
-        }
+            let name = part.taker.to_string();
+            [name, percent(ns, self.wall_ns), times, each].map(Text::from).into()
+        };
+        let most = if verbose { usize::MAX } else { MOST_PARTS };
+        let mut table = Table::new(&columns, self.parts.iter().take(most).map(row));
         let others = self.parts.get(most..).unwrap_or_default();
         if !others.is_empty() {
             let ns = others.iter().fold(0u64, |sum, it| sum.saturating_add(it.taken.ns));
             let name = format!("{} others (--verbose)", others.len());
-            page.line(&format!("  {name:<42}{:>11}", self.percent(ns)));
+            let row = [name, percent(ns, self.wall_ns), String::new(), String::new()];
+            table.push(row.map(Text::from).into());
         }
-        page.line("");
+        table
     }
 
-    fn put_longest(&self, page: &mut Page, report: &Report<'_>) {
-        let heading = format!("{:<14}{:>5}{:>14}  whose", "Longest gaps", "CPU", "after");
-        page.line(&page.paint(BOLD, &heading));
-        for (cpu, gap) in self.longest {
+    fn longest(&self, report: &Report<'_>) -> Table {
+        let columns = [
+            ("Longest gaps", Align::Right),
+            ("CPU", Align::Right),
+            ("after", Align::Right),
+            ("taken by", Align::Left),
+        ];
+        let row = |(cpu, gap): &(u32, &LongGap)| -> Vec<Text> {
             let after = report.since_start_ns(gap.at_ns) as f64 / 1e9;
-            let columns = format!("  {:>10}  {cpu:>5}{after:>12.6} s  ", span(gap.length_ns));
-            page.labelled(columns.len(), &columns, &whose(gap));
-        }
-        page.line("");
+            let cells = [span(gap.length_ns), cpu.to_string(), format!("{after:.6} s"), whose(gap)];
+            cells.map(Text::from).into()
+        };
+        Table::new(&columns, self.longest.iter().map(row))
     }
 
-    fn put_histogram(&self, page: &mut Page) {
-        let heading =
-            format!("{:<22}{:>11}{:>11}  of that time", "Gaps by length", "gaps", "share");
-        page.line(&page.paint(BOLD, &heading));
+    fn histogram(&self) -> Table {
+        let columns = [
+            ("Gaps by length", Align::Left),
+            ("gaps", Align::Right),
+            ("share", Align::Right),
+            ("of that time", Align::Left),
+        ];
         let most_ns = self.buckets.iter().map(|it| it.ns).max().unwrap_or_default();
-        for bucket in self.buckets {
-            let (range, bar) = (range(bucket), bar(bucket.ns, most_ns));
-            let (count, share) = (bucket.count, self.percent(bucket.ns));
-            page.line(&format!("  {range:<20}{count:>11}{share:>11}  {bar}"));
-        }
-        page.line("");
+        let row = |bucket: &Bucket| -> Vec<Text> {
+            let (count, share) = (bucket.count.to_string(), percent(bucket.ns, self.wall_ns));
+            [range(bucket), count, share, bar(bucket.ns, most_ns)].map(Text::from).into()
+        };
+        Table::new(&columns, self.buckets.iter().map(row))
     }
+}
 
-    fn percent(&self, ns: u64) -> String {
-        format!("{:.4} %", ns as f64 / self.wall_ns.max(1) as f64 * 100.0)
-    }
+fn percent(ns: u64, wall_ns: u64) -> String {
+    format!("{:.4} %", ns as f64 / wall_ns.max(1) as f64 * 100.0)
 }
 
 /// Who had a gap: the most of it first, and those behind them in one.
@@ -177,12 +190,12 @@ fn whose(gap: &LongGap) -> String {
 }
 
 /// How the figures were made, and what is missing.
-fn notes(page: &mut Page, report: &Report<'_>) {
+fn notes(document: &mut Document, report: &Report<'_>) {
     let cpus = &report.noise.cpus;
-    page.paragraph(0, &probe(cpus));
+    document.note(probe(cpus));
     if cpus.iter().any(|cpu| cpu.method == Method::Counts) {
         let why = report.untraced.map_or(String::new(), |it| format!(" ({})", it.advice()));
-        page.paragraph(0, &format!(
+        document.note(format!(
             "Nothing was traced{why}: the gaps were split by what was counted, the longest first, which is an estimate; \
              their lengths and sum are not."
         ));
@@ -191,21 +204,20 @@ fn notes(page: &mut Page, report: &Report<'_>) {
     if !ticks.is_empty() {
         let found = ticks.iter().fold(0u64, |sum, it| sum.saturating_add(it.found));
         let counted = ticks.iter().fold(0u64, |sum, it| sum.saturating_add(it.counted));
-        page.paragraph(0, &format!(
+        document.note(format!(
             "Ticks found in gaps: {found}; counted by the kernel, from a little before to a little after: {counted}."
         ));
     }
     let own_ns = cpus.iter().fold(0u64, |sum, cpu| sum.saturating_add(cpu.own_ns));
     if !report.is_apart && own_ns > 0 {
-        page.paragraph(
-            0,
+        document.note(Text::sentence(
             "No CPU was left for fullclock to empty the trace; what that took is not in \"lost\". \
                            `--cpus` without one of them avoids it.",
-        );
+        ));
     }
     let not_kept = cpus.iter().fold(0u64, |sum, cpu| sum.saturating_add(cpu.not_kept.count));
     if not_kept > 0 {
-        page.paragraph(0, &format!(
+        document.note(format!(
             "{not_kept} gaps, mostly the shortest, had no room: they are in \"lost\", unexplained, and in no histogram; watch for a \
              shorter time."
         ));
@@ -230,11 +242,15 @@ fn probe(cpus: &[CpuNoise]) -> String {
 mod tests {
     use super::super::fixture;
     use super::*;
+    use crate::Style;
+    use crate::document::Format;
 
     #[test]
     fn a_report_ranks_names_and_counts() {
         let style = Style { color: false, width: 80 };
-        let text = fixture::with_report(|report| noise(report, false, style));
+        let text = fixture::with_report(|report| {
+            document(report, false).render(Format::Text(style))
+        });
         let expected = "\
 fullclock noise of this machine: 1.00 s of 1 CPU from 2026-11-20T12:14:05.500Z
 Linux 6.18.0

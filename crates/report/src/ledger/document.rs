@@ -1,0 +1,316 @@
+//! A ledger as a document, a waterfall: what each loss took of the capacity, and what was left for work.
+
+use super::{Group, capacity_ns, groups};
+use crate::audit::describe;
+use crate::document::{Align, Bar, Block, Cell, Document, Role, Table, Text, Tone};
+use facts::{CpuSet, HostView};
+use rules::ledger::{Explanation, Ledger, Line};
+use rules::loss::{Kind, Method, Party};
+
+/// Parts of a line that are shown, unless all are asked for.
+const MOST_PARTS: usize = 5;
+/// Parts smaller than this are not shown, unless all are asked for.
+const SMALLEST_PART: f64 = 0.0005;
+/// An uncertainty larger than this share of the capacity, or of its line, is printed beside the value.
+const LARGE: f64 = 0.01;
+const LARGE_PART: f64 = 0.1;
+
+/// One ledger. `verbose` shows every part, every source and every uncertainty.
+pub fn document(name: &str, host: &HostView, ledger: &Ledger, verbose: bool) -> Document {
+    let seconds = ledger.wall_ns as f64 / 1e9;
+    let cpus = match ledger.cpus.len() {
+        1 => format!("CPU {}", ledger.cpus),
+        _ => format!("CPUs {}", ledger.cpus),
+    };
+    let mut document =
+        Document::new(format!("fullclock ledger of {name}: {seconds:.2} s of {cpus}"));
+    document.paragraph(describe(host));
+    document.labelled("capacity", capacity(ledger));
+    document.push(Block::Table(Waterfall { ledger, verbose }.table()));
+    waiting(&mut document, ledger);
+    interrupted(&mut document, ledger, verbose);
+    explanations(&mut document, ledger);
+    unknown(&mut document, ledger);
+    if verbose {
+        sources(&mut document, ledger);
+    }
+    for note in &ledger.notes {
+        document.note(Text::sentence(note));
+    }
+    document
+}
+
+fn capacity(ledger: &Ledger) -> String {
+    let seconds = ledger.wall_ns as f64 / 1e9;
+    let clock = match &ledger.reference {
+        Ok(reference) => format!("{} ({})", reference.clock, reference.source),
+        Err(missing) => format!("an unknown clock: {}", missing.advice()),
+    };
+    let n_cpus = ledger.cpus.len();
+    let times = if n_cpus == 1 { "1 CPU".to_owned() } else { format!("{n_cpus} CPUs") };
+    format!("{times} x {seconds:.2} s x {clock}")
+}
+
+struct Waterfall<'a> {
+    ledger: &'a Ledger,
+    verbose: bool,
+}
+
+/// One row: its share of the capacity and how uncertain that is, its bar, and how it was found.
+struct Row {
+    name: String,
+    share: Option<f64>,
+    uncertainty: Option<f64>,
+    bar: Option<Bar>,
+    about: &'static str,
+}
+
+impl Waterfall<'_> {
+    fn table(&self) -> Table {
+        let columns = [
+            ("", Align::Left),
+            ("share", Align::Right),
+            ("", Align::Right),
+            ("", Align::Left),
+            ("found by", Align::Left),
+        ];
+        let mut table = Table::new(&columns, []);
+        table.rows = self.rows().into_iter().map(cells).collect();
+        table
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let whole = capacity_ns(self.ledger);
+        let mut rows = Vec::new();
+        let mut taken = 0;
+        let mut bar = |ns: i64, tone| {
+            let start = share(taken, whole);
+            taken = taken.saturating_add(ns);
+            Some(Bar { start, end: share(taken, whole), tone })
+        };
+        for group in groups(self.ledger) {
+            let name = group.title.to_owned();
+            if group.is_unknown() {
+                rows.push(Row { name, share: None, uncertainty: None, bar: None, about: "unknown" });
+                continue;
+            }
+            let ns = group.ns();
+            rows.push(Row {
+                name,
+                share: Some(share(ns, whole)),
+                uncertainty: Some(uncertainty(&group, whole)),
+                bar: bar(ns, tone_of(&group)),
+                about: method_of(&group).map_or("", name_of),
+            });
+            self.parts(&mut rows, &group, whole);
+        }
+        let ns = self.ledger.unexplained_ns;
+        let unexplained = bar(ns, Tone::Unexplained);
+        rows.push(Row {
+            name: "unexplained".to_owned(),
+            share: Some(share(ns, whole)),
+            uncertainty: None,
+            bar: unexplained,
+            about: "remainder",
+        });
+        let total = unexplained.map_or(0.0, |it| it.end);
+        let name = "capacity".to_owned();
+        rows.push(Row { name, share: Some(total), uncertainty: None, bar: None, about: "" });
+        rows
+    }
+
+    fn parts(&self, rows: &mut Vec<Row>, group: &Group<'_>, whole: i64) {
+        let [first, ..] = group.lines.as_slice() else { return };
+        if group.lines.len() == 1 && first.part.is_empty() {
+            return;
+        }
+        let is_shown = |line: &&&Line| {
+            self.verbose || line.ns.as_ref().is_ok_and(|ns| share(*ns, whole) >= SMALLEST_PART)
+        };
+        let most = if self.verbose { usize::MAX } else { MOST_PARTS };
+        let shown: Vec<&Line> = group.lines.iter().filter(is_shown).take(most).copied().collect();
+        let part = |name: String, share, about: &'static str| Row {
+            name: format!("  {name}"),
+            share,
+            uncertainty: None,
+            bar: None,
+            about,
+        };
+        for line in &shown {
+            let name = if line.part.is_empty() { "other" } else { &line.part };
+            let share = line.ns.as_ref().ok().map(|ns| share(*ns, whole));
+            rows.push(part(name.to_owned(), share, line.party.map_or("", party_name)));
+        }
+        let known = group.lines.iter().filter(|line| line.ns.as_ref().is_ok_and(|ns| *ns != 0));
+        let n_left = known.count().saturating_sub(shown.len());
+        if n_left > 0 && !shown.is_empty() {
+            let left =
+                group.ns() - shown.iter().filter_map(|line| line.ns.as_ref().ok()).sum::<i64>();
+            let others =
+                if n_left == 1 { "1 other".to_owned() } else { format!("{n_left} others") };
+            rows.push(part(others, Some(share(left, whole)), ""));
+        }
+    }
+}
+
+fn cells(row: Row) -> Vec<Cell> {
+    let percent = |it: f64| format!("{:.2} %", it * 100.0);
+    let is_large =
+        |it: &f64| *it > LARGE || row.share.is_some_and(|share| *it > share.abs() * LARGE_PART);
+    // What rounds to nothing says nothing.
+    let uncertainty = row.uncertainty.filter(|it| is_large(it) && *it >= 0.000_05);
+    let bar = row.bar.unwrap_or(Bar { start: 0.0, end: 0.0, tone: Tone::Lost });
+    vec![
+        Cell::Text(row.name.into()),
+        Cell::Text(row.share.map_or("-".to_owned(), percent).into()),
+        Cell::Text(uncertainty.map_or(String::new(), |it| format!("+-{}", percent(it))).into()),
+        Cell::Bar(bar),
+        Cell::Text(Text::default().with(Role::Quiet, row.about)),
+    ]
+}
+
+/// What kernel threads took with the interrupts that came while they ran: the value that other tools show.
+fn interrupted(document: &mut Document, ledger: &Ledger, verbose: bool) {
+    let whole = capacity_ns(ledger);
+    for line in ledger.lines.iter().filter(|it| it.loss.id == "kernel-threads") {
+        let (Ok(ns), Some(interrupted)) = (&line.ns, line.interrupted_ns) else { continue };
+        let interrupted = i64::try_from(interrupted).unwrap_or(i64::MAX);
+        if interrupted == 0 || (share(interrupted, whole) < SMALLEST_PART && !verbose) {
+            continue;
+        }
+        let with = share(ns.saturating_add(interrupted), whole) * 100.0;
+        let text =
+            format!("{} {with:.2} % with the interrupts that came while it ran", line.part);
+        document.labelled("also", text);
+    }
+}
+
+/// Demand that is no capacity.
+fn waiting(document: &mut Document, ledger: &Ledger) {
+    let Some(waiting) = &ledger.waiting else { return };
+    let text = match waiting {
+        Ok(waiting) => {
+            let waited = waiting.ns as f64 / 1e9;
+            let stopped = waiting.stopped_ns.filter(|ns| *ns > 0).map_or(String::new(), |ns| {
+                format!(", {:.3} s stopped by a signal", ns as f64 / 1e9)
+            });
+            format!(
+                "{waited:.3} s runnable and waiting for a CPU{stopped}, of all its threads together"
+            )
+        }
+        Err(missing) => format!("time runnable and waiting is unknown: {}", missing.advice()),
+    };
+    document.labelled("also", text);
+}
+
+/// Findings that explain a line, and where to read on.
+fn explanations(document: &mut Document, ledger: &Ledger) {
+    let whole = capacity_ns(ledger);
+    for group in groups(ledger) {
+        let mut seen: Vec<&Explanation> = Vec::new();
+        for explanation in group.lines.iter().flat_map(|line| &line.findings) {
+            if !seen.contains(&explanation) {
+                seen.push(explanation);
+            }
+        }
+        for explanation in seen {
+            let Explanation { check, cpus, fix } = explanation;
+            let on = cpus.as_ref().map_or(String::new(), |it| format!(" on CPUs {it}"));
+            let share = share(lost_with(&group, explanation), whole) * 100.0;
+            let title = group.title;
+            let line = format!(
+                "{title} {share:.1} % <- {check}{on}; `fullclock explain {check}` says more"
+            );
+            document.paragraph(Text::sentence(&line));
+            if let Some(fix) = fix {
+                document.labelled("now", Text::code(&**fix));
+            }
+        }
+    }
+}
+
+/// Lines that are unknown, of some CPUs or of all.
+fn unknown(document: &mut Document, ledger: &Ledger) {
+    let mut lines = Vec::new();
+    for line in ledger.lines.iter().filter(|it| it.ns.is_ok()) {
+        if let Some((_, why)) = line.missing.first() {
+            let cpus: CpuSet = line.missing.iter().map(|(cpu, _)| *cpu).collect();
+            lines.push(format!("{} on CPUs {cpus}: {}", line.loss.title, why.advice()));
+        }
+    }
+    for line in &ledger.lines {
+        if let Err(missing) = &line.ns {
+            let part = if line.part.is_empty() { "" } else { ", " };
+            lines.push(format!("{}{part}{}: {}", line.loss.title, line.part, missing.advice()));
+        }
+    }
+    if !lines.is_empty() {
+        document.heading("Unknown");
+        document.push(Block::List(lines.iter().map(|it| Text::sentence(it)).collect()));
+    }
+}
+
+fn sources(document: &mut Document, ledger: &Ledger) {
+    let whole = capacity_ns(ledger);
+    document.heading("Where the lines come from");
+    for group in groups(ledger) {
+        // A line that found nothing names no source.
+        let has_source = |line: &&&Line| line.ns.is_ok() && !line.source.is_empty();
+        let Some(line) = group.lines.iter().find(has_source) else { continue };
+        let uncertainty = uncertainty(&group, whole) * 100.0;
+        let (title, source) = (group.title, &line.source);
+        let text = format!("{}: {source}; +-{uncertainty:.2} %", name_of(line.method));
+        document.labelled(title, text);
+    }
+}
+
+/// How uncertain the lines of a group are, as a share of the capacity.
+fn uncertainty(group: &Group<'_>, whole: i64) -> f64 {
+    let ns: u64 = group.lines.iter().map(|line| line.uncertainty_ns).sum();
+    share(i64::try_from(ns).unwrap_or(i64::MAX), whole)
+}
+
+/// What the CPUs that have a finding lost to the lines that it explains.
+fn lost_with(group: &Group, explanation: &Explanation) -> i64 {
+    let is_on = |cpu: u32| explanation.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu));
+    let lines = group.lines.iter().filter(|line| line.findings.contains(explanation));
+    let lost = lines.flat_map(|line| &line.cpus).filter(|(cpu, _)| is_on(*cpu));
+    lost.fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
+}
+
+fn share(ns: i64, whole: i64) -> f64 {
+    ns as f64 / whole.max(1) as f64
+}
+
+fn tone_of(group: &Group<'_>) -> Tone {
+    match group.lines.first().map(|line| line.loss.kind) {
+        Some(Kind::Useful) => Tone::Useful,
+        Some(Kind::Idle) => Tone::Idle,
+        Some(Kind::Lost) | None => Tone::Lost,
+    }
+}
+
+/// The least sure method of a group.
+fn method_of(group: &Group) -> Option<Method> {
+    group.lines.iter().filter(|line| line.ns.is_ok()).map(|line| line.method).max()
+}
+
+pub(super) fn name_of(method: Method) -> &'static str {
+    match method {
+        Method::Counter => "counter",
+        Method::Tracepoint => "tracepoint",
+        Method::Probe => "probe",
+        Method::Derived => "derived",
+        Method::Bound => "bound",
+    }
+}
+
+pub(super) fn party_name(party: Party) -> &'static str {
+    match party {
+        Party::OperatingSystem => "operating system",
+        Party::Firmware => "firmware",
+        Party::ManagementController => "management controller",
+        Party::Hypervisor => "hypervisor",
+        Party::Physics => "power and heat",
+    }
+}
