@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
             Some(format) => explain::explanation(&explanation).render(format),
         }
     } else {
-        bail!("{}", nobody_knows(subject.trim()));
+        bail!("{}", unknown_subject(subject.trim()));
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -61,13 +61,13 @@ fn from_stdin() -> Result<String> {
     Ok(text)
 }
 
-/// Names what is nearest, so that a slip of the pen costs no search.
-fn nobody_knows(subject: &str) -> String {
-    let near = documentation::entries()
-        .map(|it| it.id)
-        .find(|id| id.split('-').any(|word| word.len() > 3 && subject.contains(word)));
+/// Names the id that is spelled nearly so, if there is one.
+fn unknown_subject(subject: &str) -> String {
     let shown: String = subject.chars().take(60).collect();
-    match near {
+    let word = subject.to_lowercase();
+    let distance = |id: &str| strsim::damerau_levenshtein(&word, id);
+    let near = documentation::entries().map(|it| it.id).min_by_key(|id| distance(id));
+    match near.filter(|id| distance(id) <= id.len() / 4) {
         Some(id) => {
             format!("{shown:?} is no id and no line I know; did you mean `fullclock explain {id}`?")
         }
@@ -82,5 +82,7 @@ Examples:
   fullclock explain                   every id there is
   fullclock explain clock-modulation
   fullclock explain cpu-loop
+  fullclock explain Bzy_MHz           a column of turbostat
+  fullclock explain HWP               words that others use
   fullclock explain \"Conflicting CPU frequency values detected: 1600 != 2534\"
   dmesg | grep throttled | fullclock explain -";

@@ -57,7 +57,7 @@ fn results_are_listed_and_a_killed_run_is_one_that_was_cut_short() {
 fn a_result_is_shown_by_the_beginning_of_its_id_with_its_machine() {
     let folder = kept();
     let shown = stdout(folder.path(), &["show", "20-a"]);
-    assert!(shown.contains("elapsed     2.000 s, all from"), "{shown}");
+    assert!(shown.contains("elapsed     2.000 s, min"), "{shown}");
     assert!(shown.contains("scaling_governor  performance"), "{shown}");
     let json: serde_json::Value =
         serde_json::from_str(&stdout(folder.path(), &["show", "20-b", "--json"])).unwrap();

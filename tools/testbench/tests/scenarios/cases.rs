@@ -80,7 +80,7 @@ impl Settled {
         let is_told = |it: &str| {
             it.contains(&format!(" makes {workload} "))
                 || it.contains(&format!(" in {workload}: "))
-                    && it.contains(" is not told apart from ")
+                    && it.contains(" shows no difference from ")
         };
         let told = self.ticket.lines().filter(of_effect).any(is_told);
         assert!(told, "{level} on {workload}: {}", self.ticket);

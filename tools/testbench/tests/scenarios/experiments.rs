@@ -132,7 +132,7 @@ fn study_of_governors_claims_what_its_figures_allow_and_leaves_every_setting_as_
         let begins = match study.is_claimed(place, 0) {
             true => format!("governor=ondemand makes {workload} "),
             false => {
-                format!("governor=ondemand is not told apart from performance in {workload}: ")
+                format!("governor=ondemand shows no difference from performance in {workload}: ")
             }
         };
         assert!(sentence.starts_with(&begins), "{sentence}");
@@ -151,7 +151,7 @@ fn study_of_the_tick_finds_the_cpu_without_it_in_its_ledger_and_advises_no_setti
     let [sentence] = &study.effects(0)[..] else { panic!("{:#}", study.report) };
     let begins = match study.is_claimed(0, 0) {
         true => "cpu=1 makes cpu-loop ",
-        false => "cpu=1 is not told apart from 2 in cpu-loop: ",
+        false => "cpu=1 shows no difference from 2 in cpu-loop: ",
     };
     assert!(sentence.starts_with(begins), "{sentence}");
     let verdict = text(&study.report["verdict"]);

@@ -56,7 +56,7 @@ fn effect_sentence(
             let shares = [it.change, it.interval.low, it.interval.high];
             let [change, low, high] = signed_percents(shares, it.interval.half_width());
             format!(
-                "no difference found between {first} and {level} in {workload}: {change} % time, 95 % interval {low} to {high} %"
+                "{level} shows no difference from {first} in {workload}: {change} % time, 95 % interval {low} to {high} %"
             )
         }
     };
@@ -184,7 +184,7 @@ mod tests {
         });
         assert_eq!(
             unclaimed,
-            "no difference found between powersave and governor=performance in cpu-loop: +0.10 % time, \
+            "governor=performance shows no difference from powersave in cpu-loop: +0.10 % time, \
              95 % interval -0.20 to +0.40 %"
         );
     }
