@@ -270,7 +270,9 @@ impl fmt::Display for Missing {
         let what = &self.what;
         match &self.why {
             Why::NotHere(because) => write!(f, "no {what} here: {because}"),
-            Why::Hidden(hypervisor) => write!(f, "{what}: not available in a guest of {hypervisor}"),
+            Why::Hidden(hypervisor) => {
+                write!(f, "{what}: not available in a guest of {hypervisor}")
+            }
             Why::Absent => write!(f, "{what} does not exist"),
             Why::Denied => write!(f, "{what} may not be read"),
             Why::NotCollected => write!(f, "{what} is not in this copy of the host"),

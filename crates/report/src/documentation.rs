@@ -42,7 +42,10 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["no_turbo", "boost", "turbo boost", "cpb"], &["turbo", "turbo-off"]),
     (&["intel_pstate"], &["intel-pstate", "intel-pstate-status"]),
     (&["amd_pstate"], &["amd-pstate-status"]),
-    (&["cpupower", "tuned", "tuned-adm", "tlp", "power-profiles-daemon"], &["tuner", "rival-tuner"]),
+    (
+        &["cpupower", "tuned", "tuned-adm", "tlp", "power-profiles-daemon"],
+        &["tuner", "rival-tuner"],
+    ),
     (
         &["c-state", "c-states", "cstate", "cstates", "c6", "idle states"],
         &["idle-state", "max-cstate", "core-residency", "turbo-headroom-lost"],

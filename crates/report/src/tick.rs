@@ -46,9 +46,10 @@ fn row(ticks: &CpuTicks) -> Vec<Text> {
     let rate = ticks.delta().map_or("-".to_owned(), |it| format!("{:.1}", it.per_second()));
     let busy = ticks.busy.as_ref().map_or("-".to_owned(), |it| format!("{it:.1} %"));
     let (perf, loc) = (count(&ticks.entries), count(&ticks.interrupts));
-    let verdict = ticks.verdict.as_ref().map_or_else(String::new, |verdict| {
-        format!("{}, {}", ticks.role.name(), verdict.text())
-    });
+    let verdict = ticks
+        .verdict
+        .as_ref()
+        .map_or_else(String::new, |verdict| format!("{}, {}", ticks.role.name(), verdict.text()));
     [ticks.cpu.to_string(), rate, perf, loc, busy, verdict].map(Text::from).into()
 }
 

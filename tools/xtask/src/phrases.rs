@@ -89,14 +89,15 @@ fn shown<'a>(name: &str, text: &'a str) -> impl Iterator<Item = (usize, &'a str)
     let is_text = [".md", ".html", ".json"].iter().any(|it| name.ends_with(it));
     let is_test = name.ends_with("tests.rs") || name.ends_with("fixture.rs");
     // Comments of the command line are its help.
-    let has_help = name.starts_with("crates/fullclock/src/commands")
-        || name.ends_with("/cli.rs");
+    let has_help = name.starts_with("crates/fullclock/src/commands") || name.ends_with("/cli.rs");
     let end = text.find("#[cfg(test)]\nmod tests").unwrap_or(text.len());
     let tested = text.get(..end).unwrap_or(text);
     let is_shown = move |line: &str| {
         let line = line.trim_start();
         let is_comment = line.starts_with("//") && !(has_help && line.starts_with("///"));
-        is_text || (is_rust && !is_test && !is_comment) || (is_script && !is_comment && !line.starts_with(['*', '/']))
+        is_text
+            || (is_rust && !is_test && !is_comment)
+            || (is_script && !is_comment && !line.starts_with(['*', '/']))
     };
     tested.lines().enumerate().filter(move |(_, line)| is_shown(line))
 }

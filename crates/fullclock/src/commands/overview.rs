@@ -83,7 +83,9 @@ const LEGEND: &str = "safe: reads, fit for production. busy: occupies CPUs, disk
 /// The help of the program, with its commands by task.
 pub(super) fn with_tasks(command: Command) -> Command {
     let tasks = tasks(&command, output::width());
-    let template = format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{tasks}\nOptions:\n{{options}}{{after-help}}");
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{tasks}\nOptions:\n{{options}}{{after-help}}"
+    );
     command.help_template(template)
 }
 
@@ -126,7 +128,10 @@ mod tests {
     #[test]
     fn a_command_is_shown_with_its_effect_and_what_it_is_for() {
         let text = tasks(&Invocation::command(), 80);
-        assert!(text.contains("\n  apply        WRITES  Change settings of this machine"), "{text}");
+        assert!(
+            text.contains("\n  apply        WRITES  Change settings of this machine"),
+            "{text}"
+        );
         assert!(text.lines().all(|it| it.chars().count() <= 80), "{text}");
     }
 }

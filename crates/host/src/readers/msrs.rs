@@ -40,10 +40,7 @@ fn registers<'a>(
     match cpuinfo {
         _ if cpuinfo.is_intel() => Ok((cpuinfo, intel::REGISTERS)),
         _ if cpuinfo.is_amd() => Ok((cpuinfo, amd::REGISTERS)),
-        _ => Err(Missing::not_here(
-            "x86 MSRs",
-            "the processor is neither Intel's nor AMD's",
-        )),
+        _ => Err(Missing::not_here("x86 MSRs", "the processor is neither Intel's nor AMD's")),
     }
 }
 

@@ -148,5 +148,9 @@ fn lost(summary: &Summary) -> String {
         .take(MOST_LOSSES)
         .map(|it| format!("{} {} %", title(&it.loss), percent(it.share)))
         .collect();
-    if largest.is_empty() { "less than 0.1 % to any one cause".to_owned() } else { largest.join(", ") }
+    if largest.is_empty() {
+        "less than 0.1 % to any one cause".to_owned()
+    } else {
+        largest.join(", ")
+    }
 }

@@ -101,8 +101,7 @@ impl Table {
     ) -> Table {
         let column =
             |&(heading, align): &(&str, Align)| Column { heading: heading.to_owned(), align };
-        let mut table =
-            Table { columns: columns.iter().map(column).collect(), rows: Vec::new() };
+        let mut table = Table { columns: columns.iter().map(column).collect(), rows: Vec::new() };
         rows.into_iter().for_each(|it| table.push(it));
         table
     }

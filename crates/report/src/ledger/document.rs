@@ -91,7 +91,13 @@ impl Waterfall<'_> {
         for group in groups(self.ledger) {
             let name = group.title.to_owned();
             if group.is_unknown() {
-                rows.push(Row { name, share: None, uncertainty: None, bar: None, about: "unknown" });
+                rows.push(Row {
+                    name,
+                    share: None,
+                    uncertainty: None,
+                    bar: None,
+                    about: "unknown",
+                });
                 continue;
             }
             let ns = group.ns();
@@ -179,8 +185,7 @@ fn interrupted(document: &mut Document, ledger: &Ledger, verbose: bool) {
             continue;
         }
         let with = share(ns.saturating_add(interrupted), whole) * 100.0;
-        let text =
-            format!("{} {with:.2} % with the interrupts that came while it ran", line.part);
+        let text = format!("{} {with:.2} % with the interrupts that came while it ran", line.part);
         document.labelled("also", text);
     }
 }

@@ -1,7 +1,7 @@
 //! A ledger as JSON: `schemas/ledger-1.json`.
 
 use super::capacity_ns;
-use super::text::{name_of, party_name};
+use super::document::{name_of, party_name};
 use crate::json::{SCHEMA_VERSION, describe, pretty, reason};
 use facts::{Fact, HostView};
 use rules::ledger::{Explanation, Ledger, Line};

@@ -248,9 +248,8 @@ mod tests {
     #[test]
     fn a_report_ranks_names_and_counts() {
         let style = Style { color: false, width: 80 };
-        let text = fixture::with_report(|report| {
-            document(report, false).render(Format::Text(style))
-        });
+        let text =
+            fixture::with_report(|report| document(report, false).render(Format::Text(style)));
         let expected = "\
 fullclock noise of this machine: 1.00 s of 1 CPU from 2026-11-20T12:14:05.500Z
 Linux 6.18.0
@@ -285,8 +284,7 @@ after: 1.
 
     #[test]
     fn of_a_gap_that_many_had_the_first_are_named() {
-        let task =
-            |tid| Taker::Source(rules::spin::NoiseSource::Task(tid, facts::trace::Comm::new("a")));
+        let task = |tid| Taker::Source(NoiseSource::Task(tid, facts::trace::Comm::new("a")));
         let takers = [(task(1), 900), (task(2), 90), (task(3), 6), (task(4), 4)];
         let gap = LongGap { at_ns: 0, length_ns: 1000, takers: Some(takers.to_vec()) };
         assert_eq!(whose(&gap), "task a (1) 900 ns, task a (2) 90 ns, others 10 ns");

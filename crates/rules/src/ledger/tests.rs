@@ -216,8 +216,7 @@ fn a_kernel_whose_configuration_is_not_known_leaves_run_times_in_doubt() {
     let text = replaced(&untraced(), &[("/boot/config-6.1.0", "/boot/config-of-another")]);
     let notes = ledger(&text).notes;
     assert!(
-        notes[0]
-            .starts_with("whether run times leave out interrupts and stolen time is unknown: "),
+        notes[0].starts_with("whether run times leave out interrupts and stolen time is unknown: "),
         "{notes:?}"
     );
 }

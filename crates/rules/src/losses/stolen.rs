@@ -72,7 +72,10 @@ mod tests {
         let text = format!(
             "{SECOND}//- /sys/class/dmi/id/sys_vendor\nVMware, Inc.\n//- /sys/class/dmi/id/product_name\nVMware7,1\n"
         );
-        assert_eq!(loss("stolen", &text), "unknown: stolen time: not available in a guest of VMware");
+        assert_eq!(
+            loss("stolen", &text),
+            "unknown: stolen time: not available in a guest of VMware"
+        );
     }
 
     #[test]

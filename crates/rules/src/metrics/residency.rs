@@ -120,7 +120,8 @@ mod tests {
             "//- /proc/cpuinfo\nprocessor : 0\nflags : hypervisor\n//- /sys/hypervisor/type\nxen\n";
         for (metric, table) in BOTH {
             let zeros = |ms: u32| format!("at {ms}\nClocks tsc\n0 {ms}\n{table} c1 c6\n0 0 0\n");
-            let expected = format!("{}: not available in a guest of xen", metric.families[0].source());
+            let expected =
+                format!("{}: not available in a guest of xen", metric.families[0].source());
             assert_eq!(measured_on(guest, metric, &zeros(0), &zeros(1000)), expected);
         }
     }

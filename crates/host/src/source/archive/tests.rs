@@ -102,7 +102,9 @@ fn an_archive_without_a_host_says_what_it_holds() {
 #[test]
 fn what_is_no_archive_or_is_cut_short_is_an_error() {
     let tar = tar_of(&["sys/a=1", "sys/b=2"]);
-    assert!(error(b"fullclock capture 1\n").starts_with("a.tar is neither a folder nor a tar archive"));
+    assert!(
+        error(b"fullclock capture 1\n").starts_with("a.tar is neither a folder nor a tar archive")
+    );
     assert!(error(&[0x41; 2000]).contains("no tar archive"));
     assert!(error(&tar[..1100]).starts_with("a.tar is damaged, cut short or too large after"));
     let error = error(&tar[..513]);

@@ -121,9 +121,7 @@ fn note(has_chosen: bool, rows: &[prose::ArmRow<'_>]) -> String {
     let is_some = rows.iter().any(|it| it.is_unbeaten);
     let unbeaten =
         if is_some { " In bold: no other combination beats it beyond doubt." } else { "" };
-    format!(
-        "Changes are of time, against the first row; grey: not significant.{chosen}{unbeaten}"
-    )
+    format!("Changes are of time, against the first row; grey: not significant.{chosen}{unbeaten}")
 }
 
 fn heading(class: &str, words: &str) -> Markup {
