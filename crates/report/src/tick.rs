@@ -205,7 +205,6 @@ perf_events  end `perf record -F` and its like anywhere on the host, or sample e
              (`-c`)
 
 perf: perf event irq_vectors:local_timer_entry may not be read (run as root or with CAP_PERFMON).
-
 The tick of a nohz_full CPU stops while it runs one task; before Linux 4.17 one a second stays.
 Timers of programs and of the kernel count too.
 ";

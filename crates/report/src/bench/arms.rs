@@ -129,7 +129,9 @@ fn spread(spread: &Spread) -> String {
         ),
         _ => String::new(),
     };
-    let (lowest, highest) = (shown(spread.lowest), shown(spread.highest));
+    // The unit stands once where both have the same.
+    let all = range(&shown(spread.lowest), &shown(spread.highest));
+    let (lowest, highest) = all.split_once(" to ").unwrap_or((&all, &all));
     format!("{}, {interval}min {lowest}, max {highest}", shown(spread.mean))
 }
 

@@ -27,12 +27,12 @@ fn compared(a: &Record, b: &Record) -> String {
 fn one_arm_is_shown_with_its_figure_its_clock_and_what_was_lost() {
     insta::assert_snapshot!(screen(&kept()), @r"
     cpu-loop, on CPU 2, 20 trials
-      elapsed     12.401 s, 95 % interval 12.390 to 12.412 s (+-0.086 %), all from
-                  12.375 to 12.425 s
+      elapsed     12.401 s, 95 % interval 12.390 to 12.412 s (+-0.086 %), min 12.375,
+                  max 12.425 s
       clock       2.70000 GHz, 95 % interval 2.69994 to 2.70005 GHz (+-0.0021 %),
-                  all from 2.69986 to 2.70013 GHz
+                  min 2.69986, max 2.70013 GHz
       cycles      33.482 G cycles, 95 % interval 33.454 to 33.510 G cycles
-                  (+-0.083 %), all from 33.411 to 33.548 G cycles, by the clock
+                  (+-0.083 %), min 33.411, max 33.548 G cycles, by the clock
                   around each trial
       lost around timer ticks 0.73 %
       kept in     /var/lib/fullclock/20261120T154305Z-cpu-loop.json
@@ -66,7 +66,7 @@ fn every_doubt_is_told() {
     .to_vec();
     insta::assert_snapshot!(screen(&record), @r"
     cpu-loop, on any CPU, 3 trials
-      elapsed     12.40 s, all from 12.38 to 12.42 s
+      elapsed     12.40 s, min 12.38, max 12.42 s
       clock       unknown: the scheduler chose its CPUs; --cpus pins it
       lost around timer ticks 0.73 %
       doubt       the CPUs were throttled in 2 trials
@@ -120,8 +120,8 @@ fn two_arms_that_do_not_differ_are_not() {
             elapsed 12.403 s +-0.080 %, 2.70001 GHz +-0.0020 %, 33.489 G cycles
             +-0.081 %, 20 trials
 
-    No difference above 0.32 % between A and B can be told, by time on the CPU, from
-    20 pairs
+    No difference found between A and B, by time on the CPU, from 20 pairs; one of
+    0.32 % would have been detected
       raw         elapsed: 0.00 % time, 95 % interval -0.12 to +0.23 %: too noisy
                   for a claim below 0.32 %
       clock out   elapsed in cycles: 0.00 % time, 95 % interval -0.12 to +0.23 %
@@ -143,7 +143,7 @@ fn trials_whose_pieces_took_turns_say_so() {
 fn what_colours_a_verdict_is_obeyed_and_not_shown() {
     let record = interleaved(QUIET, QUIET, 10);
     let shown = text(&Report::of(&record, None), Style { color: true, width: 80 });
-    assert!(shown.contains("\u{1b}[1mNo difference above"), "{shown:?}");
+    assert!(shown.contains("\u{1b}[1mNo difference found"), "{shown:?}");
     assert!(!shown.contains(char::REPLACEMENT_CHARACTER), "{shown:?}");
 }
 

@@ -83,7 +83,7 @@ fn a_difference_that_is_none_is_not_claimed() {
     let same = crate::bench::fixture::moment(QUIET);
     let of = |record: Record| Record { trials: same.trials.clone(), doubts: vec![], ..record };
     let text = shown(&[of(before), of(after)]);
-    assert!(text.starts_with("No difference above "), "{text}");
+    assert!(text.starts_with("No difference found between "), "{text}");
 }
 
 #[test]

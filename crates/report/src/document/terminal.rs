@@ -309,7 +309,9 @@ fn paint_of(role: Role) -> Paint {
 /// Whether an empty line stands between two blocks: not after a heading, and not around lines that belong together.
 fn stands_apart(before: &Block, after: &Block) -> bool {
     match (before, after) {
-        (Block::Heading(_), _) | (Block::Labelled { .. }, Block::Labelled { .. }) => false,
+        (Block::Heading(_), _)
+        | (Block::Labelled { .. }, Block::Labelled { .. })
+        | (Block::Note(_), Block::Note(_)) => false,
         (Block::Paragraph(_), Block::Labelled { .. }) => false,
         _ => true,
     }

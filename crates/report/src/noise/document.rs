@@ -250,36 +250,7 @@ mod tests {
         let style = Style { color: false, width: 80 };
         let text =
             fixture::with_report(|report| document(report, false).render(Format::Text(style)));
-        let expected = "\
-fullclock noise of this machine: 1.00 s of 1 CPU from 2026-11-20T12:14:05.500Z
-Linux 6.18.0
-
-  CPU       lost  gaps/s     p50     p99   p99.9  longest  most of it
-    1   0.0023 %       3    2 us   50 us   50 us    50 us  0.0021 % task evil\u{fffd}
-                                                           (40)
-    7  not watched: CPU 7 does not exist
-
-Taken by                                          share       times        each
-  fullclock itself                             0.0050 %           1       50 us
-  task evil\u{fffd} (40)                              0.0021 %           1       21 us
-  timer tick                                   0.0002 %           1        2 us
-
-Longest gaps    CPU         after  whose
-       50 us      1    0.004000 s  fullclock itself
-       21 us      1    0.005000 s  not traced
-
-Gaps by length               gaps      share  of that time
-  2 us to 5 us                  1   0.0002 %  #
-  5 us to 10 us                 0   0.0000 %
-  10 us to 20 us                0   0.0000 %
-  20 us to 50 us                1   0.0021 %  ##############
-  50 us to 100 us               1   0.0050 %  ##################################
-
-A gap is a step of the time counter above 40 ns; readings were 18 ns apart.
-Ticks found in gaps: 1; counted by the kernel, from a little before to a little
-after: 1.
-";
-        assert_eq!(text, expected);
+        insta::assert_snapshot!(text);
     }
 
     #[test]

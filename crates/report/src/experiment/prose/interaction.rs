@@ -109,7 +109,7 @@ mod tests {
             told((0.001, 0.13), true),
             [
                 "idle-state.C6=off makes cpu-loop 13.0 % slower than on where load=all-cores, and makes no \
-              difference that can be told where load=idle"
+              detectable difference where load=idle"
             ]
         );
         assert_eq!(

@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_noise_hides_altogether_has_no_percentage() {
         let told = of(Recommendation::Nothing { detectable: Known::Value(81_331.69) });
-        assert!(told.ends_with("would not have been seen, so run more trials"), "{told}");
+        assert!(told.ends_with("would not have been detected, so run more trials"), "{told}");
     }
 
     #[test]

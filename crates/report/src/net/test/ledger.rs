@@ -175,6 +175,6 @@ mod tests {
         assert!(text.contains("server: where the time went: the server is lost"), "{text}");
         run.judged.client.ledger = run.judged.server.ledger.clone();
         let text = shown(&run);
-        assert_eq!(text, "unknown both ends: where the time went: the server is lost\n");
+        assert_eq!(text, "unknown   both ends: where the time went: the server is lost\n");
     }
 }
