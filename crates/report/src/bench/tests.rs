@@ -27,13 +27,13 @@ fn compared(a: &Record, b: &Record) -> String {
 fn one_arm_is_shown_with_its_figure_its_clock_and_what_was_lost() {
     insta::assert_snapshot!(screen(&kept()), @r"
     cpu-loop, on CPU 2, 20 trials
-      elapsed     12.401 s, 95 % interval 12.390 to 12.412 s (+-0.086 %), min 12.375,
-                  max 12.425 s
+      elapsed     12.401 s, 95 % interval 12.390 to 12.412 s (+-0.086 %), min
+                  12.375, max 12.425 s
       clock       2.70000 GHz, 95 % interval 2.69994 to 2.70005 GHz (+-0.0021 %),
                   min 2.69986, max 2.70013 GHz
       cycles      33.482 G cycles, 95 % interval 33.454 to 33.510 G cycles
-                  (+-0.083 %), min 33.411, max 33.548 G cycles, by the clock
-                  around each trial
+                  (+-0.083 %), min 33.411, max 33.548 G cycles, by the clock around
+                  each trial
       lost around timer ticks 0.73 %
       kept in     /var/lib/fullclock/20261120T154305Z-cpu-loop.json
     ");

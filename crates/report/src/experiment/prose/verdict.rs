@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(
             of(Recommendation::Nothing { detectable: Known::Value(0.004) }),
             "No setting here matters for any of these workloads: a change of 0.40 % would have \
-             been seen"
+             been detected"
         );
         let missing = "there are 3 blocks, and it takes 6".to_owned();
         assert_eq!(
