@@ -101,6 +101,11 @@ impl fmt::Display for BitsPerSecond {
 pub struct BytesPerSecond(pub u64);
 
 impl BytesPerSecond {
+    /// A byte is eight bits.
+    pub fn bits(self) -> BitsPerSecond {
+        BitsPerSecond(self.0.saturating_mul(8))
+    }
+
     /// In 2^20 bytes, which perftest calls `MiB/sec`, and `MB/sec` before.
     pub fn mebibytes(self) -> f64 {
         self.0 as f64 / f64::from(1 << 20)

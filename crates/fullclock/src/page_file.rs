@@ -1,9 +1,9 @@
 //! The file of a page that the user names: there as a whole or as it was, and never over something else.
 #![expect(clippy::disallowed_methods, reason = "writes the file that the user names")]
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use engine::results_folder::folder_of;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::NamedTempFile;
@@ -27,9 +27,16 @@ pub(crate) struct Kind {
 pub(crate) fn write(path: &Path, page: &str, kind: &Kind, force: bool) -> Result<()> {
     let mut file = place(path, kind, force)?;
     let cannot = || format!("cannot write {}", path.display());
-    file.write_all(page.as_bytes()).with_context(cannot)?;
-    file.persist(path).with_context(cannot)?;
+    file.as_file_mut().write_all(page.as_bytes()).with_context(cannot)?;
+    file.persist(path).map_err(|it| it.error).with_context(cannot)?;
     Ok(())
+}
+
+/// What was wrong, without the name of a temporary file, which tempfile adds and the user did not choose.
+fn without_name(error: &io::Error) -> anyhow::Error {
+    let text = error.to_string();
+    let end = text.find(" at path \"").unwrap_or(text.len());
+    anyhow!("{}", text.get(..end).unwrap_or(&text))
 }
 
 /// Finds out whether a page could be written, and leaves nothing behind.
@@ -58,7 +65,7 @@ fn place(path: &Path, kind: &Kind, force: bool) -> Result<NamedTempFile> {
     // It is there to be passed on: whoever may read what this user writes may read it.
     let mode = std::fs::Permissions::from_mode(0o666);
     let file = tempfile::Builder::new().permissions(mode).tempfile_in(folder_of(path));
-    file.with_context(|| format!("cannot write {name}"))
+    file.map_err(|it| without_name(&it)).with_context(|| format!("cannot write {name}"))
 }
 
 fn head(path: &Path) -> Result<String> {
@@ -102,7 +109,8 @@ mod tests {
         check(&folder.path().join("new.html"), &KIND).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let refused = check(&folder.path().join("nowhere/new.html"), &KIND).unwrap_err();
-        assert!(refused.to_string().contains("cannot write"), "{refused}");
+        let refused = format!("{refused:#}");
+        assert!(refused.contains("cannot write") && !refused.contains(".tmp"), "{refused}");
     }
 
     #[test]

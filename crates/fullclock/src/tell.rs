@@ -1,7 +1,7 @@
 //! Shows what happens while the engine works: results on standard output, all else on standard error.
 
 use crate::cli::Arguments;
-use crate::output;
+use crate::output::{self, FormatArguments};
 use anyhow::Result;
 use engine::clock::since_1970_ns;
 use engine::{Event, Progress, StudyPlan};
@@ -9,10 +9,19 @@ use facts::quantity::roughly;
 use facts::utc;
 use indicatif::{ProgressBar as Bar, ProgressDrawTarget, ProgressStyle};
 use report::bench::Report;
+use report::document::Format;
 use report::experiment::Planned;
 
 /// Shows events as the options say. Of JSON there is one document, so that what comes before the result is left out.
 pub(crate) fn tell(arguments: &Arguments) -> impl FnMut(Event<'_>) -> Result<()> + '_ {
+    tell_in(arguments, FormatArguments::default().chosen(&arguments.output))
+}
+
+/// The same for a command whose result is printed in this form, `None` being JSON.
+pub(crate) fn tell_in(
+    arguments: &Arguments,
+    format: Option<Format>,
+) -> impl FnMut(Event<'_>) -> Result<()> + '_ {
     let mut bar: Option<ProgressBar> = None;
     move |event| {
         if let Event::Progress(progress) = event {
@@ -22,7 +31,10 @@ pub(crate) fn tell(arguments: &Arguments) -> impl FnMut(Event<'_>) -> Result<()>
         }
         // The line of the bar is gone before another is written.
         bar = None;
-        show(arguments, event)
+        match event {
+            Event::Study(plan) => study(arguments.output.quiet, format, plan),
+            event => show(arguments, event),
+        }
     }
 }
 
@@ -50,16 +62,19 @@ fn show(arguments: &Arguments, event: Event<'_>) -> Result<()> {
                 report::change::drift(&at, place, found, writer)
             })?;
         }
-        Event::Study(plan) => study(arguments, plan)?,
-        Event::Planned(_) | Event::Files(_) | Event::Proven(..) | Event::Progress(_) => {}
+        Event::Planned(_)
+        | Event::Files(_)
+        | Event::Proven(..)
+        | Event::Study(_)
+        | Event::Progress(_) => {}
     }
     Ok(())
 }
 
-/// What is about to be run. For programs it is told where it is all that there is: a report follows otherwise.
-fn study(arguments: &Arguments, plan: &StudyPlan<'_>) -> Result<()> {
-    let output = &arguments.output;
-    if (output.json && plan.is_run) || (output.quiet && !output.json) {
+/// What is about to be run. If a report follows, only a terminal is told: any other form is one document.
+fn study(is_quiet: bool, format: Option<Format>, plan: &StudyPlan<'_>) -> Result<()> {
+    let is_text = matches!(format, Some(Format::Text(_)));
+    if (plan.is_run && !is_text) || (is_quiet && format.is_some()) {
         return Ok(());
     }
     let planned = Planned {
@@ -69,10 +84,9 @@ fn study(arguments: &Arguments, plan: &StudyPlan<'_>) -> Result<()> {
         length: plan.length,
         trial_seconds: plan.trial_seconds,
     };
-    output::print(&if output.json {
-        report::experiment::planned_json(&planned)?
-    } else {
-        report::experiment::planned(&planned, output::style(output.color))
+    output::print(&match format {
+        None => report::experiment::planned_json(&planned)?,
+        Some(format) => report::experiment::planned(&planned).render(format),
     })
 }
 

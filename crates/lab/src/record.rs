@@ -109,10 +109,22 @@ impl Record {
         self.doubts.iter().filter(bears).cloned().collect()
     }
 
+    /// Whether its arms are nodes that committed at the same time.
+    pub fn is_race(&self) -> bool {
+        is_of_race(&self.id)
+    }
+
     /// The machine that an arm ran on, by its place in [`Record::arms`].
     pub fn machine_of(&self, arm: usize) -> &Fingerprint {
         self.arms.get(arm).and_then(|it| it.machine.as_ref()).unwrap_or(&self.machine)
     }
+}
+
+/// Whether an id is that of a race: it ends so, but for a number where several began in the same second.
+pub(crate) fn is_of_race(id: &str) -> bool {
+    const RACE: &str = "-race";
+    let counted = id.rsplit_once('-').filter(|it| it.1.parse::<u32>().is_ok());
+    id.ends_with(RACE) || counted.is_some_and(|it| it.0.ends_with(RACE))
 }
 
 impl Arm {

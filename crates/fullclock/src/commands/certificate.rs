@@ -6,7 +6,7 @@
 use super::change::StateArguments;
 use super::{bytes_of, compare};
 use crate::cli::Arguments;
-use crate::output;
+use crate::output::{self, FormatArguments};
 use crate::page_file::{self, Kind};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -18,6 +18,7 @@ use lab::comparison::{Comparison, between, within};
 use lab::record::Record;
 use lab::store::read_from;
 use report::certificate::{Certificate, Change, Data, sha256};
+use report::document::Format;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -44,6 +45,8 @@ pub(crate) struct CertificateArguments {
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateArguments,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 /// The kind of the page.
@@ -72,15 +75,17 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
         None => None,
     };
     let written = report::change::moment(since_1970());
-    let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written)
+    let host = super::this_host();
+    let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written, host)
         .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
-    let page = report::certificate::page(&certificate);
-    page_file::write(&options.to, &page, &KIND, options.force)?;
-    let text = if arguments.output.json {
-        report::certificate::json(&certificate, &options.to)?
-    } else {
-        let style = output::style(arguments.output.color);
-        report::certificate::text(&certificate, &options.to, style)
+    let document = report::certificate::document(&certificate);
+    page_file::write(&options.to, &document.render(Format::Html), &KIND, options.force)?;
+    let text = match options.format.chosen(&arguments.output) {
+        None => report::certificate::json(&certificate, &options.to)?,
+        Some(format @ Format::Text(_)) => {
+            report::certificate::summary(&certificate, &options.to).render(format)
+        }
+        Some(format) => document.render(format),
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -7,6 +7,8 @@ use super::moments::Moment;
 use crate::bench::{command_line, described, quoted};
 use facts::change::ChangeLines;
 use lab::compare::Design;
+use lab::record::Arm;
+use lab::workload::Settings;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -63,21 +65,27 @@ fn line(hash: &str, name: &str) -> String {
     format!("{mark}{hash}  {escaped}\n")
 }
 
+/// What a certificate rests on, by its hash.
+pub(super) struct Hashed {
+    pub(super) name: String,
+    /// In bytes.
+    pub(super) size: usize,
+    pub(super) sha256: String,
+}
+
 impl Certificate<'_> {
-    /// One row per file and one for the journal's lines: name, size, hash.
-    pub(super) fn hashes(&self) -> Vec<(String, Vec<String>)> {
+    /// Each file, and the journal's lines.
+    pub(super) fn hashes(&self) -> Vec<Hashed> {
         let files = names(self.data).into_iter().zip(self.data);
-        let files = files.map(|(name, it)| (name, vec![bytes(it.size), it.sha256.clone()]));
-        let lines = self.change.map(|it| {
-            let name = format!("journal, the lines of change {}", it.shown.recorded.id);
-            (name, vec![bytes(it.lines.text.len()), sha256(&it.lines.text)])
+        let files =
+            files.map(|(name, it)| Hashed { name, size: it.size, sha256: it.sha256.clone() });
+        let lines = self.change.map(|it| Hashed {
+            name: format!("journal, the lines of change {}", it.shown.recorded.id),
+            size: it.lines.text.len(),
+            sha256: sha256(&it.lines.text),
         });
         files.chain(lines).collect()
     }
-}
-
-fn bytes(size: usize) -> String {
-    format!("{size} bytes")
 }
 
 impl Certificate<'_> {
@@ -111,6 +119,9 @@ impl Certificate<'_> {
 
     pub(super) fn order(&self) -> String {
         match self.comparison.verdict.design {
+            _ if self.is_race() => {
+                "Both ran at the same time; each interval of the race is a trial.".to_owned()
+            }
             Design::Separate => {
                 "Each of the two in a moment of its own; the clock was probed around each trial."
                     .to_owned()
@@ -138,6 +149,7 @@ impl Certificate<'_> {
                 "# another program ran the trials; `fullclock bench --parse FILE` reads what it prints"
                     .to_owned()
             }
+            _ if self.is_race() => self.race(),
             (true, Some(change)) => {
                 format!("fullclock {}", shell_words(&change.shown.recorded.command))
             }
@@ -156,6 +168,33 @@ impl Certificate<'_> {
             .change
             .map_or_else(String::new, |it| format!(" --change {}", it.shown.recorded.id));
         format!("{trials}\nfullclock certificate {}{change}", files.join(" "))
+    }
+}
+
+impl Certificate<'_> {
+    /// The command that runs the race again, as far as the result has it.
+    fn race(&self) -> String {
+        let record = self.moments[0].side.record;
+        let node = |arm: &Arm| {
+            let Settings { engine, sessions, folder, .. } = &arm.settings;
+            let options = [
+                sessions.map(|it| format!(",sessions={it}")),
+                folder.as_ref().map(|it| format!(",folder={it}")),
+                arm.settings.cpus.as_ref().map(|it| format!(",cpus={it}")),
+            ];
+            let what = engine.as_deref().unwrap_or("embedded");
+            let options: String = options.into_iter().flatten().collect();
+            format!(" --node {}", quoted(&format!("{}={what}{options}", arm.name)))
+        };
+        let nodes: String = record.arms.iter().map(node).collect();
+        let ends = record.trials.iter().filter_map(|it| {
+            Some(it.began_ns.value()?.saturating_add(*it.outcome.elapsed_ns.value()?))
+        });
+        let seconds = ends.max().unwrap_or(0) as f64 / 1e9;
+        format!(
+            "# the hosts and control groups of the nodes are not in the result\n\
+             fullclock race{nodes} -d {seconds:.0}s"
+        )
     }
 }
 

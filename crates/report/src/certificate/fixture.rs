@@ -107,5 +107,5 @@ pub(crate) fn with<T>(
     let (sides, comparison) = compared(records);
     let data = data();
     let written = "2026-11-20T17:00:00.000Z".to_owned();
-    look(&Certificate::of(sides, &comparison, &data, change, written).unwrap())
+    look(&Certificate::of(sides, &comparison, &data, change, written, "db7".to_owned()).unwrap())
 }

@@ -1,26 +1,24 @@
-//! A certificate: what one change did, before and after, as HTML, text and JSON (`schemas/certificate-1.json`).
+//! A certificate: what one change did, before and after, as a document and as JSON (`schemas/certificate-1.json`).
 //!
 //! The verdict is that of `fullclock compare`. Whether the change caused the difference is a separate question: [`cautions`]
 //! lists the reasons to doubt it.
 
 mod cautions;
 mod data;
+mod document;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod html;
 mod moments;
 mod placed;
 #[cfg(test)]
 mod tests;
 
 pub use data::{Data, sha256};
-pub use html::{is_certificate, page};
+pub use document::{document, is_certificate, summary};
 pub use placed::Change;
 
-use crate::Style;
 use crate::change::{state_word, write_json};
 use crate::json::{SCHEMA_VERSION, pretty};
-use crate::page::{BOLD, Page};
 use cautions::cautions;
 use lab::compare::Side;
 use lab::comparison::Comparison;
@@ -40,6 +38,8 @@ pub struct Certificate<'a> {
     change: Option<&'a Change>,
     /// The time of writing (RFC 3339).
     written: String,
+    /// The name of the machine that it was written on, whose journal has the change; empty if unknown.
+    host: String,
 }
 
 impl<'a> Certificate<'a> {
@@ -50,15 +50,21 @@ impl<'a> Certificate<'a> {
         data: &'a [Data],
         change: Option<&'a Change>,
         written: String,
+        host: String,
     ) -> Result<Certificate<'a>, &'a str> {
         let moment = |side: Side<'a>| Moment::of(side).ok_or(side.name);
         let moments = [moment(before)?, moment(after)?];
-        Ok(Certificate { moments, comparison, data, change, written })
+        Ok(Certificate { moments, comparison, data, change, written, host })
     }
 
     /// Whether both moments are arms of one result.
     fn is_one_result(&self) -> bool {
         self.data.len() == 1
+    }
+
+    /// Whether the two are nodes of a race.
+    fn is_race(&self) -> bool {
+        self.is_one_result() && self.moments[0].side.record.is_race()
     }
 
     /// The verdict of `fullclock compare`, as a sentence.
@@ -68,11 +74,6 @@ impl<'a> Certificate<'a> {
         letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
     }
 
-    /// How the clocks differ and how much of the difference that explains.
-    fn clock(&self) -> String {
-        format!("The clock: {}.", crate::bench::clock_words(self.comparison))
-    }
-
     /// Doubts that forbid a claim, and the others.
     fn doubts(&self) -> [Vec<String>; 2] {
         let forbidding = &self.comparison.verdict.forbidding;
@@ -80,28 +81,6 @@ impl<'a> Certificate<'a> {
         let lines = crate::bench::doubt_lines;
         [lines(&forbidding.iter().collect::<Vec<_>>()), lines(&others.collect::<Vec<_>>())]
     }
-}
-
-/// Columns for a label.
-const LABEL: usize = 14;
-
-/// A certificate as text, with the path of its page.
-pub fn text(certificate: &Certificate<'_>, file: &Path, style: Style) -> String {
-    let mut page = Page::new(style);
-    page.painted_paragraph(BOLD, &certificate.verdict());
-    page.labelled(LABEL, "  clock", &crate::bench::clock_words(certificate.comparison));
-    let [forbidding, doubts] = certificate.doubts();
-    let mut listed = |label: &str, lines: &[String]| {
-        lines.iter().for_each(|it| page.labelled(LABEL, label, it));
-    };
-    listed("  forbids", &forbidding);
-    listed("  doubt", &doubts);
-    listed("  mind", &cautions(certificate));
-    if let Some(change) = certificate.change {
-        listed("  change", &[change.about()]);
-    }
-    listed("  page", &[file.display().to_string()]);
-    page.finish()
 }
 
 /// The contents of the page at `file` as JSON, without the trials: the result files have those.

@@ -76,14 +76,37 @@ pub(super) fn figures([before, after]: &[Moment<'_>; 2]) -> Vec<(String, Vec<Str
             Known::Missing { missing } => format!("unknown: {missing}"),
         })
     };
-    vec![
+    let mut rows = vec![
         (format!("{}, median", main.name), figure(&|it| shown(it, it.median))),
         (format!("{}, trimmed mean", main.name), figure(&mean)),
         (format!("{}, all", main.name), figure(&all)),
         ("trials".to_owned(), both(&|it| it.summary.trials.to_string())),
         ("clock, trimmed mean".to_owned(), known(&|it| it.summary.clock.clone())),
-        ("cycles, trimmed mean".to_owned(), known(&|it| it.summary.cycles.clone())),
-    ]
+    ];
+    // Only of a time is there a number of cycles.
+    if main.unit == "s" {
+        let cycles = known(&|it| it.summary.cycles.clone());
+        rows.push(("cycles, trimmed mean".to_owned(), cycles));
+    }
+    rows
+}
+
+/// That most of what a ledger covers is no trial, where trials are short.
+pub(super) fn window_note(moments: &[Moment<'_>; 2]) -> Option<String> {
+    let trials = moments.iter().flat_map(|moment| {
+        let of_arm = moment.side.record.trials.iter().filter(|it| it.arm == moment.side.arm);
+        of_arm.filter_map(|it| Some((*it.outcome.elapsed_ns.value()?, it.surroundings.value()?)))
+    });
+    let (elapsed, window) = trials.fold((0.0, 0.0), |(elapsed, window), (ns, around)| {
+        (elapsed + ns as f64, window + around.window_ns as f64)
+    });
+    (window > 2.0 * elapsed).then(|| {
+        format!(
+            "The trials are short: they are {} % of the time that the ledger covers, and in the rest of it the other \
+             one may have run.",
+            percent(elapsed / window)
+        )
+    })
 }
 
 /// The lines of the ledger in order, one row each; empty if there is no ledger.

@@ -1,20 +1,31 @@
 //! What a certificate says, and what it does not.
 
 use super::cautions::cautions;
-use super::fixture::{MADE, change, records, with};
-use super::{json, page, text};
+use super::fixture::{MADE, change, data, records, with};
+use super::{Certificate, document, json, summary};
 use crate::Style;
-use crate::bench::fixture::QUIET;
+use crate::bench::fixture::{Pattern, QUIET, interleaved};
+use crate::document::Format;
 use facts::change::ChangeState;
+use lab::compare::Side;
+use lab::comparison::within;
 use lab::known::Known;
 use lab::record::Record;
+use lab::trial::{Better, Figure, FigureShape};
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
 fn shown(records: &[Record; 2]) -> String {
     let style = Style { color: false, width: 80 };
-    with(records, Some(&change()), |it| text(it, Path::new("certificate.html"), style))
+    let summary = |it: &Certificate<'_>| {
+        summary(it, Path::new("certificate.html")).render(Format::Text(style))
+    };
+    with(records, Some(&change()), summary)
+}
+
+fn page(certificate: &Certificate<'_>) -> String {
+    document(certificate).render(Format::Html)
 }
 
 #[test]
@@ -26,7 +37,9 @@ fn the_text_is_the_verdict_of_compare_and_where_the_page_is() {
 fn a_page_holds_everything_and_asks_for_nothing() {
     let page = with(&records(), Some(&change()), page);
     for part in [
-        "<h1>After is 55.556\u{a0}% faster than before",
+        "<h1>fullclock certificate of change 0007</h1>",
+        "<strong>After is 55.556\u{a0}% faster than before",
+        "2026-11-20T17:00:00.000Z on db7",
         "which explains the difference",
         "elapsed, median",
         "Every trial",
@@ -38,14 +51,16 @@ fn a_page_holds_everything_and_asks_for_nothing() {
         "0x2006e05",
         "fullclock bench cpu-loop --cpus 2 -n 20",
         "fullclock apply governor=performance",
-        "sha256sum -c &lt;&lt;&#39;END&#39;",
+        "elapsed (s)",
+        "share of the CPUs' time (%)",
+        "sha256sum -c &lt;&lt;'END'",
         "before.json",
-        "head -n 42 /var/lib/fullclock/journal | grep -F &#39;&quot;change&quot;:&quot;0007&quot;&#39; | sha256sum",
+        "head -n 42 /var/lib/fullclock/journal | grep -F '&quot;change&quot;:&quot;0007&quot;' | sha256sum",
         "The next boot ends all of it",
     ] {
         assert!(page.contains(part), "{part}");
     }
-    assert_eq!(page.matches("<circle class=\"trial").count(), 40);
+    assert_eq!(page.matches("<title>trial ").count(), 40);
     for part in ["<script", "<link", "src=", "href=", "url(", "@import"] {
         assert!(!page.contains(part), "{part}");
     }
@@ -71,10 +86,10 @@ fn where_doubts_forbid_a_claim_neither_page_nor_text_makes_one() {
     let records = [before, after];
     let page = with(&records, Some(&change()), page);
     let sentence = "No claim about before and after: a doubt forbids it";
-    assert!(page.contains(&format!("<h1>{sentence}</h1>")), "{page}");
-    assert!(page.contains("Doubts that forbid a claim"));
+    assert!(page.contains(&format!("<strong>{sentence}</strong>")), "{page}");
+    assert!(page.contains("<dt>forbids</dt>"));
     assert!(!page.contains("faster than"));
-    assert!(shown(&records).starts_with(sentence));
+    assert!(shown(&records).contains(sentence));
 }
 
 #[test]
@@ -83,7 +98,7 @@ fn a_difference_that_is_none_is_not_claimed() {
     let same = crate::bench::fixture::moment(QUIET);
     let of = |record: Record| Record { trials: same.trials.clone(), doubts: vec![], ..record };
     let text = shown(&[of(before), of(after)]);
-    assert!(text.starts_with("No difference found between "), "{text}");
+    assert!(text.contains("\nNo difference found between "), "{text}");
 }
 
 #[test]
@@ -103,6 +118,65 @@ fn a_change_that_does_not_lie_between_the_results_is_not_given_the_difference() 
     assert!(late.contains("when the trials of after had begun"), "{late}");
     let reverted = shown_with(MADE, ChangeState::Reverted);
     assert!(reverted.starts_with("It was reverted, and the journal does not tell when"));
+}
+
+/// A race in which `b` got half of the commits.
+fn race() -> Record {
+    let mut race = interleaved(QUIET, Pattern { seconds: 24.8, ..QUIET }, 5);
+    race.id = "20261120T154305Z-race".to_owned();
+    race.doubts.clear();
+    for (arm, name) in race.arms.iter_mut().zip(["a", "b"]) {
+        (arm.name, arm.workload) = (name.to_owned(), "commit".to_owned());
+        arm.settings.engine = Some("postgresql".to_owned());
+        arm.settings.sessions = Some(8);
+        arm.about = vec![("log".to_owned(), format!("/srv/{name}"))];
+    }
+    for (at, trial) in race.trials.iter_mut().enumerate() {
+        let commits = FigureShape { name: "commits", unit: "commits/s", better: Better::Higher };
+        let seconds = *trial.outcome.elapsed_ns.value().unwrap() as f64 / 1e9;
+        trial.began_ns = Known::Value((at as u64 / 2) * 1_000_000_000);
+        trial.outcome.elapsed_ns = Known::Value(1_000_000_000);
+        trial.outcome.figures = vec![Figure::of(commits, 40_000.0 / seconds)].into();
+    }
+    race
+}
+
+#[test]
+fn a_certificate_of_a_race_is_of_what_was_run() {
+    let record = race();
+    let side = |arm: usize| Side { name: &*record.arms[arm].name, record: &record, arm };
+    let comparison = within(&record).pop().unwrap();
+    let data = &data()[..1];
+    let certificate =
+        Certificate::of([side(0), side(1)], &comparison, data, None, String::new(), String::new())
+            .unwrap();
+    let text = document(&certificate).render(Format::Markdown);
+    for part in [
+        "# fullclock certificate of a and b\n",
+        "Both ran at the same time; each interval of the race is a trial.",
+        "| log | /srv/a | /srv/b |",
+        "fullclock race --node 'a=postgresql,sessions=8,cpus=2' --node 'b=postgresql,sessions=8,cpus=2' -d 10s\n",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    for part in ["Before", "cycles", "--prove", "is no time", "blocks"] {
+        assert!(!text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn short_trials_are_not_all_that_their_ledger_covers() {
+    let note = |seconds: f64| {
+        let mut records = records();
+        for trial in records.iter_mut().flat_map(|it| &mut it.trials) {
+            let Known::Value(around) = &mut trial.surroundings else { continue };
+            around.window_ns = 1_000_000_000 + (seconds * 1e9) as u64;
+            trial.outcome.elapsed_ns = Known::Value((seconds * 1e9) as u64);
+        }
+        let text = with(&records, None, |it| document(it).render(Format::Markdown));
+        text.contains("they are 5.9 % of the time that the ledger covers")
+    };
+    assert_eq!([note(0.0625), note(2.0)], [true, false]);
 }
 
 #[test]

@@ -1,9 +1,27 @@
 //! A document as one HTML file, which loads nothing, runs no script, and works on phones, in dark mode and on paper.
 
-use super::{Align, Bar, Block, Cell, Document, Item, Role, Table, Text, Tone};
+use super::{Align, Bar, Block, Cell, Chart, Document, Item, Role, Table, Text, Tone};
 use crate::harmless::{harmless, harmless_lines};
-use crate::html::{GENERATOR, POLICY};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// Keeps the browser from loading anything, whatever markup a user-supplied name contains.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// The program's name in the head of a page.
+const PROGRAM: &str = "fullclock";
+
+const GENERATOR: &str = concat!("fullclock ", env!("CARGO_PKG_VERSION"));
+
+/// Whether `beginning` starts a page that this program wrote and whose title begins with `title`.
+pub(crate) fn is_page(beginning: &str, title: &str) -> bool {
+    let parts = [
+        "<!DOCTYPE html>".to_owned(),
+        format!("name=\"generator\" content=\"{PROGRAM} "),
+        format!("<header><h1>{title}"),
+    ];
+    parts.iter().all(|it| beginning.contains(it))
+}
 
 pub(super) fn render(document: &Document) -> String {
     let title = words(&document.title);
@@ -17,7 +35,7 @@ pub(super) fn render(document: &Document) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(GENERATOR);
                 title { (title) }
-                style { (PreEscaped(include_str!("../html/style.css"))) }
+                style { (PreEscaped(include_str!("style.css"))) }
             }
             body {
                 header { h1 { (title) } }
@@ -72,8 +90,27 @@ fn block(block: &Block) -> Markup {
             html! { pre tabindex="0" { code { (harmless_lines(lines.trim_end())) } } }
         }
         Block::Table(it) => table(it),
+        Block::Chart(it) => chart(it),
+        Block::Details { summary, body } => details(summary, &flow(body)),
         Block::Item(it) => item(it),
     }
+}
+
+fn chart(chart: &Chart) -> Markup {
+    html! {
+        figure {
+            figcaption {
+                h3 { (words(&chart.title)) }
+                p.quiet { (words(&chart.about)) }
+            }
+            (chart.drawing)
+            @if let Some(values) = &chart.values { (details("Values", &table(values))) }
+        }
+    }
+}
+
+fn details(summary: &str, body: &Markup) -> Markup {
+    html! { details { summary { (words(summary)) } (body) } }
 }
 
 fn item(item: &Item) -> Markup {
@@ -153,6 +190,6 @@ fn text(text: &Text) -> Markup {
 }
 
 /// Words for a reader: a number and its percent sign stay in one line.
-fn words(words: &str) -> String {
+pub(crate) fn words(words: &str) -> String {
     harmless(words).replace(" %", "\u{a0}%")
 }

@@ -1,6 +1,6 @@
 //! A document as Markdown, to be pasted into a ticket: CommonMark with the tables of GitHub's dialect.
 
-use super::{Align, Block, Cell, Column, Document, Item, Role, Span, Table, Text};
+use super::{Align, Block, Cell, Chart, Column, Document, Item, Role, Span, Table, Text};
 use crate::harmless::{harmless, harmless_lines};
 
 pub(super) fn render(document: &Document) -> String {
@@ -9,10 +9,13 @@ pub(super) fn render(document: &Document) -> String {
     text
 }
 
-/// `level` is that of the headings among `blocks`.
-fn blocks(text: &mut String, blocks: &[Block], level: usize) {
+/// `level` is that of the headings among them.
+fn blocks(text: &mut String, all: &[Block], level: usize) {
     let mut was_labelled = false;
-    for block in blocks {
+    for block in all {
+        if matches!(block, Block::Chart(Chart { values: None, .. })) {
+            continue;
+        }
         let is_labelled = matches!(block, Block::Labelled { .. });
         if !(is_labelled && was_labelled) {
             text.push('\n');
@@ -34,6 +37,11 @@ fn blocks(text: &mut String, blocks: &[Block], level: usize) {
             }
             Block::Code(lines) => code(text, lines),
             Block::Table(it) => table(text, it),
+            Block::Chart(it) => chart(text, it, level + 1),
+            Block::Details { summary, body } => {
+                heading(text, level + 1, &plain(summary));
+                blocks(text, body, level + 2);
+            }
             Block::Item(it) => item(text, it, level),
         }
     }
@@ -41,6 +49,15 @@ fn blocks(text: &mut String, blocks: &[Block], level: usize) {
 
 fn heading(text: &mut String, level: usize, words: &str) {
     text.extend([&*"#".repeat(level), " ", words, "\n"]);
+}
+
+/// A chart as its values, if it has some.
+fn chart(text: &mut String, chart: &Chart, level: usize) {
+    if let Some(values) = &chart.values {
+        heading(text, level, &plain(&chart.title));
+        text.extend(["\n", &plain(&chart.about), "\n\n"]);
+        table(text, values);
+    }
 }
 
 fn item(text: &mut String, item: &Item, level: usize) {

@@ -9,7 +9,10 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use html::{is_page, words};
+
 use crate::Style;
+use maud::Markup;
 use rules::finding::Severity;
 
 /// A title and what stands under it, in reading order.
@@ -48,6 +51,10 @@ pub(crate) enum Block {
     Code(String),
     /// Rows under headings.
     Table(Table),
+    /// A picture.
+    Chart(Chart),
+    /// Something to look up: folded on a page, left out in a terminal.
+    Details { summary: String, body: Vec<Block> },
     /// A part that is marked by how bad it is, such as a finding.
     Item(Item),
 }
@@ -59,6 +66,19 @@ pub(crate) struct Item {
     /// One line.
     pub head: Text,
     pub body: Vec<Block>,
+}
+
+/// A picture for a page, and its values for those who read text.
+#[derive(Clone, Debug)]
+pub(crate) struct Chart {
+    pub title: String,
+    /// How to read it, in a sentence.
+    pub about: String,
+    /// Legend, drawing and axes, which pages show.
+    pub drawing: Markup,
+    /// What is drawn, as numbers; folded on a page. A chart without them is left out in text: the document has its numbers
+    /// elsewhere.
+    pub values: Option<Table>,
 }
 
 /// Rows of values under headings.
@@ -170,8 +190,28 @@ impl Document {
         }
     }
 
+    /// What stands before the first heading, for those who have the rest elsewhere.
+    #[must_use]
+    pub(crate) fn opening(mut self) -> Document {
+        let end = self.blocks.iter().position(|it| matches!(it, Block::Heading(_)));
+        self.blocks.truncate(end.unwrap_or(self.blocks.len()));
+        self
+    }
+
     pub(crate) fn push(&mut self, block: Block) {
         self.blocks.push(block);
+    }
+
+    pub(crate) fn extend(&mut self, blocks: impl IntoIterator<Item = Block>) {
+        self.blocks.extend(blocks);
+    }
+
+    /// A list under a heading; nothing if it has no items.
+    pub(crate) fn list(&mut self, heading: &str, items: Vec<Text>) {
+        if !items.is_empty() {
+            self.heading(heading);
+            self.push(Block::List(items));
+        }
     }
 
     pub(crate) fn heading(&mut self, words: impl Into<String>) {

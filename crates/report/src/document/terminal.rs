@@ -1,6 +1,6 @@
 //! A document as text for a terminal: wrapped, aligned, and coloured if colour is enabled.
 
-use super::{Align, Bar, Block, Cell, Document, Item, Role, Table, Text, Tone};
+use super::{Align, Bar, Block, Cell, Chart, Document, Item, Role, Table, Text, Tone};
 use crate::Style;
 use crate::harmless::harmless;
 use crate::page::{BOLD, DIM, color_of};
@@ -14,14 +14,21 @@ const GAP: usize = 2;
 /// Columns of a bar.
 const NARROWEST_BAR: usize = 10;
 const WIDEST_BAR: usize = 50;
-/// A last column that would be narrower is not wrapped beside the others: each row becomes labelled lines.
+/// Columns of words are not made narrower than this, the last one and others: each row becomes labelled lines instead.
 const NARROW: usize = 20;
+const SHORT: usize = 12;
 
 pub(super) fn render(document: &Document, style: Style) -> String {
     let mut terminal = Terminal { text: String::new(), style };
     terminal.flow("", 0, &Text::strong(&*document.title));
     terminal.blocks(&document.blocks, 0, None);
     terminal.text
+}
+
+/// A line in colours, and how many columns it takes.
+struct Line {
+    painted: String,
+    width: usize,
 }
 
 struct Terminal {
@@ -38,7 +45,7 @@ impl Terminal {
             None => (indent, widest.max(MARGIN - GAP)),
         };
         let mut before = None;
-        for block in blocks {
+        for block in blocks.iter().filter(|it| is_shown(it)) {
             if before.is_some_and(|it| stands_apart(it, block)) {
                 self.text.push('\n');
             }
@@ -56,8 +63,18 @@ impl Terminal {
                 }
                 Block::Code(lines) => self.code(lines, indent),
                 Block::Table(table) => self.table(table, indent),
+                Block::Chart(chart) => self.chart(chart, indent),
+                Block::Details { .. } => {}
                 Block::Item(item) => self.item(item, indent),
             }
+        }
+    }
+
+    /// A chart as its values.
+    fn chart(&mut self, chart: &Chart, indent: usize) {
+        if let Some(values) = &chart.values {
+            self.flow("", indent, &Text::strong(&*chart.title));
+            self.table(values, indent);
         }
     }
 
@@ -81,62 +98,55 @@ impl Terminal {
     }
 
     fn table(&mut self, table: &Table, indent: usize) {
-        let widths = table.widths(self.style.width.saturating_sub(indent));
-        let (last, others) = widths.split_last().unwrap_or((&0, &[]));
-        let before_last = indent + others.iter().map(|it| it + GAP).sum::<usize>();
-        let room = self.style.width.saturating_sub(before_last);
-        if room < (*last).min(NARROW) {
+        let Some(widths) = table.fitted(self.style.width.saturating_sub(indent)) else {
             return self.stacked(table, indent);
-        }
+        };
         let headings: Vec<Cell> =
             table.columns.iter().map(|it| Cell::Text(Text::strong(&*it.heading))).collect();
         if table.columns.iter().any(|it| !it.heading.is_empty()) {
-            self.row(table, &widths, &headings, indent, before_last);
+            self.row(table, &widths, &headings, indent);
         }
         for row in &table.rows {
-            self.row(table, &widths, row, indent, before_last);
+            self.row(table, &widths, row, indent);
         }
     }
 
-    /// One row: what does not fit into the last column goes on under it.
-    fn row(
-        &mut self,
-        table: &Table,
-        widths: &[usize],
-        row: &[Cell],
-        indent: usize,
-        before_last: usize,
-    ) {
-        let mut margin = " ".repeat(indent);
-        let cells = row.iter().zip(widths).zip(&table.columns);
-        let n_others = row.len().saturating_sub(1);
-        for ((cell, width), column) in cells.clone().take(n_others) {
-            margin += &self.cell(cell, *width, column.align);
-            margin += &" ".repeat(GAP);
-        }
-        let Some(((last, width), column)) = cells.last() else { return };
-        match (last, column.align) {
-            (Cell::Text(text), Align::Left) => self.flow(&margin, before_last, text),
-            (cell, align) => {
-                let cell = self.cell(cell, *width, align);
-                self.line(&(margin + &cell));
+    /// One row: what does not fit into a column goes on under it.
+    fn row(&mut self, table: &Table, widths: &[usize], row: &[Cell], indent: usize) {
+        let columns = widths.iter().zip(&table.columns);
+        let cells: Vec<Vec<String>> = row
+            .iter()
+            .zip(columns)
+            .map(|(cell, (width, column))| self.cell(cell, *width, column.align))
+            .collect();
+        let n_lines = cells.iter().map(Vec::len).max().unwrap_or(0);
+        for at in 0..n_lines {
+            let mut line = " ".repeat(indent);
+            for (lines, width) in cells.iter().zip(widths) {
+                match lines.get(at) {
+                    Some(cell) => line += cell,
+                    None => line += &" ".repeat(*width),
+                }
+                line += &" ".repeat(GAP);
             }
+            self.line(&line);
         }
     }
 
-    fn cell(&self, cell: &Cell, width: usize, align: Align) -> String {
+    /// The lines of a cell, each of which fills its column.
+    fn cell(&self, cell: &Cell, width: usize, align: Align) -> Vec<String> {
         let text = match cell {
             Cell::Text(text) => text,
-            Cell::Bar(bar) => return self.bar(*bar, width),
+            Cell::Bar(bar) => return vec![self.bar(*bar, width)],
         };
-        let words = text.words();
-        let padding = " ".repeat(width.saturating_sub(words.width()));
-        let painted: String =
-            text.pieces().map(|(role, words)| self.paint(paint_of(role), &words)).collect();
-        match align {
-            Align::Left => painted + &padding,
-            Align::Right => padding + &painted,
-        }
+        let filled = |Line { painted, width: taken }: Line| {
+            let padding = " ".repeat(width.saturating_sub(taken));
+            match align {
+                Align::Left => painted + &padding,
+                Align::Right => padding + &painted,
+            }
+        };
+        self.wrapped(text, width.max(1)).into_iter().map(filled).collect()
     }
 
     /// A value too small for a column gets a thin mark, so that only zero has an empty bar.
@@ -161,7 +171,9 @@ impl Terminal {
                 self.text.push('\n');
             }
             for (cell, column) in row.iter().zip(&table.columns) {
-                if let Cell::Text(text) = cell {
+                if let Cell::Text(text) = cell
+                    && !text.words().is_empty()
+                {
                     self.labelled(&column.heading, width, indent, text);
                 }
             }
@@ -172,26 +184,31 @@ impl Terminal {
     fn flow(&mut self, margin: &str, indent: usize, text: &Text) {
         let width = self.style.width.saturating_sub(indent).max(NARROW);
         let mut margin = if margin.is_empty() { " ".repeat(indent) } else { margin.to_owned() };
-        for line in self.wrapped(text, width) {
-            self.line(&format!("{margin}{line}"));
+        for Line { painted, .. } in self.wrapped(text, width) {
+            self.line(&format!("{margin}{painted}"));
             margin = " ".repeat(indent);
         }
     }
 
     /// Lines of at most `width` columns. Paths that do not fit stay in one piece, past the margin, and so does a command.
-    fn wrapped(&self, text: &Text, width: usize) -> Vec<String> {
-        if text.is_code() {
-            return vec![text.words()];
+    fn wrapped(&self, text: &Text, width: usize) -> Vec<Line> {
+        let words = text.words();
+        let mut letters = text.letters();
+        if text.is_code() || words.width() <= width {
+            let painted = self.painted(&words, &mut letters);
+            return vec![Line { painted, width: words.width() }];
         }
         let options = textwrap::Options::new(width)
             .break_words(false)
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
-        let words = text.words();
         // A number and its percent sign stay together.
         let kept = words.replace(" %", "\u{a0}%");
-        let mut letters = text.letters();
         let lines = textwrap::wrap(&kept, options);
-        lines.iter().map(|line| self.painted(line, &mut letters)).collect()
+        let line = |line: std::borrow::Cow<'_, str>| Line {
+            painted: self.painted(&line, &mut letters),
+            width: line.width(),
+        };
+        lines.into_iter().map(line).collect()
     }
 
     /// `line` in the colours of its letters, of which those that wrapping left out are skipped.
@@ -250,6 +267,41 @@ impl Text {
 }
 
 impl Table {
+    /// The widths of columns that fit into `room`: columns of words get narrower, the widest first, as far as their words allow.
+    /// `None` if that is not enough.
+    fn fitted(&self, room: usize) -> Option<Vec<usize>> {
+        let mut widths = self.widths(room);
+        let gaps = GAP * widths.len().saturating_sub(1);
+        let least: Vec<usize> = (0..widths.len()).map(|it| self.least_width(it)).collect();
+        while widths.iter().sum::<usize>() + gaps > room {
+            let pairs = widths.iter_mut().zip(&least);
+            let (widest, _) = pairs
+                .filter(|(width, least)| **width > **least)
+                .max_by_key(|(width, _)| **width)?;
+            *widest -= 1;
+        }
+        Some(widths)
+    }
+
+    /// The narrowest that a column may be: that of numbers and bars as wide as it is.
+    fn least_width(&self, at: usize) -> usize {
+        let is_of_words = self.columns.get(at).is_some_and(|it| it.align == Align::Left);
+        if !is_of_words || self.is_of_bars(at) {
+            return usize::MAX;
+        }
+        if at + 1 == self.columns.len() {
+            // A path in the last column may go past the margin.
+            return NARROW;
+        }
+        let longest = |text: &str| text.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|it| match it {
+            Cell::Text(text) => longest(&text.words()),
+            Cell::Bar(_) => 0,
+        });
+        let heading = self.columns.get(at).map_or(0, |it| longest(&it.heading));
+        cells.chain([heading, SHORT]).max().unwrap_or(SHORT)
+    }
+
     /// Of every column, what its widest cell takes; bars take what `room` leaves them.
     fn widths(&self, room: usize) -> Vec<usize> {
         let width = |cell: &Cell| match cell {
@@ -304,6 +356,11 @@ fn paint_of(role: Role) -> Paint {
         Role::Quiet => DIM,
         Role::Plain | Role::Code => Paint::new(),
     }
+}
+
+/// Whether a terminal shows anything of a block.
+fn is_shown(block: &Block) -> bool {
+    !matches!(block, Block::Chart(Chart { values: None, .. }) | Block::Details { .. })
 }
 
 /// Whether an empty line stands between two blocks: not after a heading, and not around lines that belong together.

@@ -24,6 +24,17 @@ fn sample() -> Document {
     ];
     let rows = rows.map(|row| row.map(Text::from).into());
     document.push(Block::Table(Table::new(&columns, rows)));
+    let values = Table::new(
+        &[("size", Align::Left), ("rate (MiB/s)", Align::Right)],
+        [vec!["2 B".into(), "1.5".into()]],
+    );
+    for (title, values) in [("Rates", Some(values)), ("Points", None)] {
+        let drawing = maud::html! { svg {} };
+        let about = "Each size once.".to_owned();
+        document.push(Block::Chart(Chart { title: title.to_owned(), about, drawing, values }));
+    }
+    let body = vec![Block::Code("key = 1".to_owned())];
+    document.push(Block::Details { summary: "The plan".to_owned(), body });
     document.push(Block::List(vec!["one".into(), Text::sentence("run `fullclock plan`")]));
     document.push(Block::Code("first line\n  second line\n".to_owned()));
     document.note(Text::sentence("`fullclock explain clock-modulation` says more."));
@@ -43,6 +54,30 @@ fn a_terminal_gets_aligned_text_in_which_commands_stay_whole() {
 fn a_table_that_is_too_wide_becomes_labelled_lines() {
     let text = terminal(30, false);
     assert!(text.contains("CPU         12\nlost        10.25 %\n"), "{text}");
+}
+
+#[test]
+fn a_table_that_is_a_little_too_wide_wraps_its_words() {
+    let columns = [("what is varied", Align::Left), ("change", Align::Right)];
+    let row = |what: &str| vec![Text::from(what), Text::from("+12.34 %")];
+    let mut document = Document::new("title");
+    document.push(Block::Table(Table::new(&columns, [row("performance, off, idle"), row("a")])));
+    let text = document.render(Format::Text(Style { color: false, width: 24 }));
+    let lines: Vec<&str> = text.lines().collect();
+    let expected = [
+        "title",
+        "what is varied    change",
+        "performance,    +12.34 %",
+        "off, idle",
+        "a               +12.34 %",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn what_stands_before_the_first_heading_is_its_opening() {
+    let text = sample().opening().render(Format::Markdown);
+    assert!(text.contains("1 finding") && !text.contains("What each CPU lost"), "{text}");
 }
 
 #[test]
@@ -74,9 +109,13 @@ fn a_page_holds_the_same_and_loads_nothing() {
         "a task with a name | that is &lt;long&gt;, and goes on",
         "<pre tabindex=\"0\"><code>first line\n  second line</code></pre>",
         "10.25\u{a0}%",
+        "<figure><figcaption><h3>Points</h3><p class=\"quiet\">Each size once.</p></figcaption><svg></svg></figure>",
+        "<details><summary>Values</summary><div class=\"scroll\" tabindex=\"0\"><table>",
+        "<details><summary>The plan</summary><pre tabindex=\"0\"><code>key = 1</code></pre></details>",
     ] {
         assert!(page.contains(part), "{part} in {page}");
     }
+    assert!(is_page(&page, "fullclock audit") && !is_page(&page, "fullclock net"));
     assert!(
         !page.contains("<script") && !page.contains("http:") && !page.contains("src="),
         "{page}"

@@ -1,32 +1,34 @@
-//! What a study found, as text, Markdown, JSON, a table of its trials, and a page for a browser.
+//! What a study found: a document, JSON, and a table of its trials.
 //!
 //! All of them say the same sentences, which are made of the analysis in one place.
 
 #[cfg(test)]
 mod browser;
+mod charts;
 mod data;
+mod document;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod html;
-mod markdown;
 mod planned;
 mod prose;
 mod study;
-mod text;
+mod timeline;
 
 pub use data::json;
+pub use document::document;
 pub use planned::{Planned, planned, planned_json};
 pub use prose::i_know_of;
 pub use study::Study;
-pub use text::study as text;
 
+use crate::document::Format;
 use serde_json::Result;
 
 /// Every file of a report, by its name.
 pub fn files(study: &Study<'_>) -> Result<Vec<(&'static str, String)>> {
+    let document = document(study);
     Ok(vec![
-        ("report.html", html::page(study)),
-        ("report.md", markdown::study(study)),
+        ("report.html", document.render(Format::Html)),
+        ("report.md", document.render(Format::Markdown)),
         ("report.json", json(study)?),
         ("trials.csv", data::trials(study)),
     ])

@@ -1,9 +1,8 @@
-//! What an experiment is going to run, before it begins: as text, and as JSON (`schemas/experiment-plan-1.json`).
+//! What an experiment is going to run, before it begins: as a document, and as JSON (`schemas/experiment-plan-1.json`).
 
 use super::prose;
-use crate::Style;
+use crate::document::{Document, Text};
 use crate::json::{SCHEMA_VERSION, pretty};
-use crate::page::Page;
 use facts::quantity::roughly;
 use lab::experiment::{Combination, Design, Factor, Kind, Shape};
 use serde_json::{Map, Result, Value, json};
@@ -23,20 +22,16 @@ pub struct Planned<'a> {
     pub trial_seconds: &'a [f64],
 }
 
-/// A plan as text.
-pub fn planned(plan: &Planned<'_>, style: Style) -> String {
+/// A plan as a document.
+pub fn planned(plan: &Planned<'_>) -> Document {
     let Planned { design, arms, .. } = plan;
-    let mut page = Page::new(style);
-    page.paragraph(0, &format!("experiment: {}", design.name));
-    page.line("");
+    let mut document = Document::new(format!("fullclock experiment: {}", design.name));
     for factor in &design.factors {
-        page.paragraph(2, &format!("{}: {}", factor.name, factor.levels.join(", ")));
+        document.labelled(&*factor.name, factor.levels.join(", "));
     }
-    let seconds = plan.trial_seconds.iter();
-    for (workload, seconds) in design.workloads.iter().zip(seconds) {
-        page.paragraph(2, &format!("{workload}: about {seconds:.2} s a trial"));
+    for (workload, seconds) in design.workloads.iter().zip(plan.trial_seconds) {
+        document.labelled(&**workload, format!("about {seconds:.2} s a trial"));
     }
-    page.line("");
     let shape = match design.shape {
         Shape::Full => "every combination",
         Shape::OneAtATime => "one factor at a time",
@@ -46,28 +41,22 @@ pub fn planned(plan: &Planned<'_>, style: Style) -> String {
     let until = design.until.map_or_else(String::new, |it| {
         format!(" at least, and on until every effect is known to {} %", it * 100.0)
     });
-    page.paragraph(
-        0,
-        &format!(
-            "{n_arms} arms ({shape}), {trials} trials of each{until}: {} trials, about {}.",
-            n_arms * trials as usize,
-            roughly(plan.length.as_secs_f64())
-        ),
-    );
+    document.paragraph(format!(
+        "{n_arms} arms ({shape}), {trials} trials of each{until}: {} trials, about {}.",
+        n_arms * trials as usize,
+        roughly(plan.length.as_secs_f64())
+    ));
     if let Some(boots) = &design.boots {
-        let names: Vec<String> =
-            boots.factors.iter().map(|it| design.factors[*it].name.clone()).collect();
-        page.paragraph(
-            0,
-            &format!(
-                "In parts, each in a boot of its own: {} boots with each level of {}, in an order that chance decides. Between \
-                 parts you reboot, and `fullclock experiment resume` goes on.",
-                boots.rounds,
-                prose::listed(&names)
-            ),
-        );
+        let factors = boots.factors.iter().filter_map(|it| design.factors.get(*it));
+        let names: Vec<String> = factors.map(|it| it.name.clone()).collect();
+        document.paragraph(Text::sentence(&format!(
+            "In parts, each in a boot of its own: {} boots with each level of {}, in random order. Between parts you \
+             reboot, and `fullclock experiment resume` goes on.",
+            boots.rounds,
+            prose::listed(&names)
+        )));
     }
-    page.finish()
+    document
 }
 
 /// A plan as JSON.

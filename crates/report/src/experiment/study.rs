@@ -72,7 +72,7 @@ impl<'a> Study<'a> {
         }
         let levels = self.levels(arm).iter().enumerate().filter(|(_, level)| **level != 0);
         let moved: Vec<String> = levels.map(|(at, level)| self.setting(at, *level)).collect();
-        if moved.is_empty() { "the first arm".to_owned() } else { moved.join(", ") }
+        if moved.is_empty() { "the first one".to_owned() } else { moved.join(", ") }
     }
 
     /// The levels of an arm's settings alone, without conditions.
@@ -90,13 +90,18 @@ impl<'a> Study<'a> {
         if is_all { BTreeSet::new() } else { unbeaten }
     }
 
+    /// What a column of [`Study::label`] is headed.
+    pub(super) fn labels(&self) -> String {
+        if self.has_many_factors() { "combination".to_owned() } else { self.factor_names() }
+    }
+
     /// How to read [`Study::label`].
     pub(super) fn key(&self) -> String {
         if !self.has_many_factors() {
             return format!("by {}", self.factor_names());
         }
         let first: Vec<String> = self.factors().map(|(at, _)| self.setting(at, 0)).collect();
-        format!("by what differs from the first arm, {}", first.join(", "))
+        format!("by what differs from the first combination, {}", first.join(", "))
     }
 
     fn has_many_factors(&self) -> bool {

@@ -1,76 +1,73 @@
-//! What each adapter can carry, as text.
+//! What each adapter can carry, as a document.
 
-use super::{MARGIN, more, word};
-use crate::Style;
-use crate::page::{BOLD, DIM, Page};
+use super::{more, rate, word};
+use crate::document::{Document, Text};
 use facts::Fact;
 use facts::links::ethtool::{Duplex, Ethtool, Settings};
 use rules::ceiling::{Ceiling, Ceilings, Direction, Named, Part};
 
 /// Every adapter: its wire, its slot, the narrower of the two, and what was taken for granted.
-pub fn ceilings(host: &str, ceilings: &Ceilings, style: Style) -> String {
-    let mut page = Page::new(style);
-    page.line(&page.paint(BOLD, &format!("fullclock net ceiling of {host}")));
-    page.line("");
+pub fn ceilings(host: &str, ceilings: &Ceilings) -> Document {
+    let mut document = Document::new(format!("fullclock net ceiling of {host}"));
     for device in &ceilings.devices {
-        adapter(&mut page, device);
-        page.line("");
+        adapter(&mut document, device);
     }
     if ceilings.devices.is_empty() {
-        page.paragraph(0, "There is no network adapter, as far as could be seen.");
+        document.paragraph("There is no network adapter, as far as could be seen.");
     }
     for missing in &ceilings.missing {
-        page.paragraph(0, &format!("Unknown: {}.", missing.advice()));
+        document.note(Text::sentence(&format!("Unknown: {}.", missing.advice())));
     }
-    page.finish()
+    document
 }
 
-fn adapter(page: &mut Page, device: &Named) {
+fn adapter(document: &mut Document, device: &Named) {
     let place = match &device.address {
         Ok(address) => address.clone(),
         Err(missing) => missing.advice(),
     };
-    let name = page.paint(BOLD, &device.name);
-    page.line(&format!("{name}{}", page.paint(DIM, &format!("  {place}"))));
-    part(page, "  wire", &device.ceiling.wire);
-    if let Some(words) = device.ethtool.as_ref().and_then(link) {
-        page.labelled(MARGIN, "  link", &words);
+    document.heading(format!("{}  {place}", device.name));
+    if let Some(words) = most(&device.ceiling) {
+        document.labelled("most", words);
     }
-    part(page, "  slot", &device.ceiling.slot);
+    document.labelled("wire", part(&device.ceiling.wire));
+    if let Some(words) = device.ethtool.as_ref().and_then(link) {
+        document.labelled("link", words);
+    }
+    document.labelled("slot", part(&device.ceiling.slot));
     if !device.shared_with.is_empty() {
         let others = device.shared_with.join(", ");
-        page.labelled(MARGIN, "", &format!("the slot is shared with {others}"));
+        document.labelled("", format!("the slot is shared with {others}"));
     }
-    if let Some(words) = most(&device.ceiling) {
-        page.labelled(MARGIN, "  most", &words);
-    }
-    for it in assumptions(&device.ceiling) {
-        page.labelled(MARGIN, "  assumed", &it);
+    for (at, it) in assumptions(&device.ceiling).into_iter().enumerate() {
+        document.labelled(if at == 0 { "assumed" } else { "" }, it);
     }
 }
 
-fn part(page: &mut Page, label: &str, part: &Fact<Part>) {
-    let words = match part {
-        Ok(part) => shown(part),
-        Err(missing) => missing.advice(),
-    };
-    page.labelled(MARGIN, label, &words);
+fn part(part: &Fact<Part>) -> Text {
+    match part {
+        Ok(part) => shown(part).into(),
+        Err(missing) => Text::sentence(&missing.advice()),
+    }
 }
 
 fn shown(part: &Part) -> String {
     let Part { name, signal, code, data, packet, one_way, both_ways, .. } = part;
     let coded = match code.sent {
         1 => String::new(),
-        _ => format!("{signal} signalled, {data} after {}; ", code.name),
+        _ => format!("{signal} signalled, {} after {}; ", data.bits(), code.name),
     };
     let busy = if one_way == both_ways {
         String::new()
     } else {
-        format!(", {both_ways} each way while both are busy")
+        format!(", {} each way while both are busy", rate(*both_ways))
     };
     format!(
-        "{name}: {coded}{one_way}{busy}, in packets of {} with {} of overhead ({})",
-        packet.payload, packet.overhead.0, packet.headers
+        "{name}: {coded}{}{busy}, in packets of {} with {} of overhead ({})",
+        rate(*one_way),
+        packet.payload,
+        packet.overhead.0,
+        packet.headers
     )
 }
 
@@ -95,7 +92,7 @@ fn link(ethtool: &Ethtool) -> Option<String> {
 fn most(ceiling: &Ceiling) -> Option<String> {
     let direction = Direction::One;
     let narrowest = ceiling.narrowest(direction)?;
-    let (rate, by) = (narrowest.carries(direction), word(ceiling, narrowest));
+    let (rate, by) = (rate(narrowest.carries(direction)), word(ceiling, narrowest));
     Some(match ceiling.widest(direction) {
         Some(widest) => format!(
             "{rate}, by the {by}; the {} carries {:.0} % more",

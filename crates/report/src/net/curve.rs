@@ -1,23 +1,12 @@
-//! A curve by message size, as text.
+//! What a curve by message size says, in sentences.
 
 use super::Statements;
 use super::ceiling::assumptions;
-use super::{Measured, more, word};
-use crate::Style;
-use crate::page::{BOLD, Page};
+use super::{Measured, more, rate as shown, word};
 use facts::links::perftest::{Bandwidth, Figures, Latency, MessagesPerSecond};
 use facts::{Bytes, BytesPerSecond, Missing};
 use rules::ceiling::Direction;
 use rules::curve::{Dip, Latencies, Reading, bandwidths, latencies};
-
-/// The plateau of a curve, its share of the ceiling, and its dips.
-pub fn curve(measured: &Measured<'_>, style: Style) -> String {
-    let mut page = Page::new(style);
-    page.painted_paragraph(BOLD, &heading(measured));
-    page.line("");
-    statements(measured).put(&mut page);
-    page.finish()
-}
 
 /// The statements below the heading.
 pub(super) fn statements(measured: &Measured<'_>) -> Statements {
@@ -59,9 +48,8 @@ fn bandwidth(statements: &mut Statements, measured: &Measured<'_>, reading: &Rea
     let rate = match &reading.plateau {
         Some(plateau) => {
             let words = format!(
-                "{} ({}) from {} to {}; these sizes differ by {:.1} %",
-                plateau.rate,
-                mebibytes(plateau.rate),
+                "{} from {} to {}; these sizes differ by {:.1} %",
+                shown(plateau.rate),
                 plateau.from.0,
                 plateau.to,
                 100.0 * plateau.spread
@@ -72,9 +60,8 @@ fn bandwidth(statements: &mut Statements, measured: &Measured<'_>, reading: &Rea
         None => {
             let best = reading.best;
             let words = format!(
-                "none: it does not settle; the best is {} ({}) at {}",
-                best.average,
-                mebibytes(best.average),
+                "none: it does not settle; the best is {} at {}",
+                shown(best.average),
                 best.message
             );
             statements.add("plateau", &words);
@@ -109,6 +96,7 @@ fn ceiling(measured: &Measured<'_>, rate: BytesPerSecond) -> String {
     };
     let most = narrowest.carries(direction);
     let share = 100.0 * rate.share_of(most);
+    let most = shown(most);
     let both = if direction == Direction::Both { " in both directions together" } else { "" };
     let (by, name) = (word(ceiling, narrowest), &narrowest.name);
     let beyond = if share > 100.0 {
@@ -153,14 +141,14 @@ fn dip(dip: &Dip) -> String {
     let Dip { first, last, lowest, before, after, lost } = dip;
     let sizes = if first == last { first.to_string() } else { format!("{} to {last}", first.0) };
     let after = match after {
-        Some(after) => format!("{} move {} again", after.message, mebibytes(after.average)),
+        Some(after) => format!("{} move {} again", after.message, shown(after.average)),
         None => "larger ones do not recover".to_owned(),
     };
     format!(
         "{sizes}: {}, {:.0} % below the {} of {}; {after} ({} messages a second against {})",
         figure(first == last, lowest),
         100.0 * lost,
-        mebibytes(before.average),
+        shown(before.average),
         before.message,
         millions(lowest.messages()),
         millions(before.messages())
@@ -168,7 +156,7 @@ fn dip(dip: &Dip) -> String {
 }
 
 fn figure(is_only: bool, lowest: &Bandwidth) -> String {
-    let rate = mebibytes(lowest.average);
+    let rate = shown(lowest.average);
     if is_only { rate } else { format!("{rate} at {}", lowest.message) }
 }
 
@@ -208,11 +196,6 @@ fn clocks(statements: &mut Statements, measured: &Measured<'_>) {
         );
         statements.add("clocks", &words);
     }
-}
-
-/// The unit that perftest prints.
-fn mebibytes(rate: BytesPerSecond) -> String {
-    format!("{:.1} MiB/s", rate.mebibytes())
 }
 
 fn millions(rate: MessagesPerSecond) -> String {

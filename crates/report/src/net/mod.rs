@@ -1,4 +1,4 @@
-//! Ceilings of network links, curves by message size, and network tests, as text and as JSON.
+//! Ceilings of network links, curves by message size, and network tests, as documents and as JSON.
 
 mod ceiling;
 mod curve;
@@ -7,12 +7,13 @@ mod page;
 mod test;
 
 pub use ceiling::ceilings;
-pub use curve::curve;
 pub use json::{ceilings as ceilings_json, curve as curve_json};
-pub use page::{Origin, command_line, curve_page, is_report};
-pub use test::{run_csv, run_json, run_page, run_text};
+pub use page::{Origin, command_line, curve, is_report};
+pub use test::{run, run_csv, run_json, run_text};
 
+use crate::document::{Block, Text};
 use crate::page::Page;
+use facts::BytesPerSecond;
 use facts::links::perftest::Curve;
 use rules::ceiling::{Ceiling, Direction, Part};
 
@@ -40,12 +41,24 @@ fn word(ceiling: &Ceiling, part: &Part) -> &'static str {
     if ceiling.wire.as_ref() == Ok(part) { "wire" } else { "slot" }
 }
 
+/// A rate of data in the unit of perftest, to which results are compared: `3212 MiB/s`, `112.8 MiB/s`.
+fn rate(rate: BytesPerSecond) -> String {
+    let mebibytes = rate.mebibytes();
+    let places = match mebibytes {
+        1000.0.. => 0,
+        100.0.. => 1,
+        1.0.. => 2,
+        _ => 4,
+    };
+    format!("{mebibytes:.places$} MiB/s")
+}
+
 /// How much more `wide` carries than `narrow`, in percent.
 fn more(wide: &Part, narrow: &Part, direction: Direction) -> f64 {
     100.0 * (wide.carries(direction).share_of(narrow.carries(direction)) - 1.0)
 }
 
-/// Labelled sentences in order, shared by text and pages.
+/// Labelled sentences in order, for documents and for text with perftest's columns.
 #[derive(Default)]
 struct Statements(Vec<(&'static str, String)>);
 
@@ -61,8 +74,12 @@ impl Statements {
         }
     }
 
-    /// Labels and sentences.
-    fn rows(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> + '_ {
-        self.0.iter().map(|(label, words)| (*label, vec![words.clone()]))
+    /// A labelled line each; sentences of one label follow it.
+    fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
+        let mut before = "";
+        self.0.iter().map(move |(label, words)| {
+            let label = if *label == std::mem::replace(&mut before, *label) { "" } else { label };
+            Block::labelled(label, Text::sentence(words))
+        })
     }
 }

@@ -1,21 +1,18 @@
-//! The HTML page of a curve by message size, and the page layout that network tests share. One file that loads nothing.
+//! A curve by message size as a document: what it says, then the chart; and what documents of network tests share.
 
-use super::Statements;
 use super::curve::{heading, statements};
 use super::{Measured, word};
 use crate::bench::quoted;
-use crate::html::curve::{Curves, Level, Line, Reach, chart, size_words};
-use crate::html::markup::Markup;
-use crate::html::{GENERATOR, document, is_marked};
-use crate::html::{code, paragraph, quiet, section, table};
-use crate::lengths::span;
+use crate::chart::curve::{Curves, Level, Line, Reach, chart, size_words};
+use crate::chart::parts::Quantity;
+use crate::document::{Align, Block, Chart, Document, Table, Text, is_page};
 use facts::BytesPerSecond;
 use facts::links::perftest::{Bandwidth, Figures, Latency};
 use rules::curve::{Dip, bandwidths};
 use std::time::Duration;
 
-/// The beginning of the first line of every such page.
-const MARK: &str = "fullclock net: ";
+/// What the title of every such page begins with.
+const TITLE: &str = "fullclock net ";
 
 /// The origin of a page.
 pub struct Origin {
@@ -25,9 +22,9 @@ pub struct Origin {
     pub written: String,
 }
 
-/// Whether `beginning` starts such a page.
+/// Whether `beginning` starts the page of a network test.
 pub fn is_report(beginning: &str) -> bool {
-    is_marked(beginning, MARK)
+    is_page(beginning, TITLE)
 }
 
 /// Words quoted for a shell.
@@ -35,55 +32,35 @@ pub fn command_line(words: &[String]) -> String {
     words.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")
 }
 
-/// The page of a curve.
-pub fn curve_page(measured: &Measured<'_>, origin: &Origin) -> String {
-    let title = heading(measured);
-    let title = title.strip_prefix("fullclock net ").unwrap_or(&title);
-    let sections = [figures(measured), statement_table("What it says", &statements(measured))];
-    page(measured.name, title, &[], sections, origin)
+/// The plateau of a curve, its share of the ceiling, its dips and its values. Without an origin it does not say how to repeat it.
+pub fn curve(measured: &Measured<'_>, origin: Option<&Origin>) -> Document {
+    let mut document = Document::new(heading(measured));
+    document.extend(statements(measured).blocks());
+    document.extend(results(measured).map(Block::Chart));
+    if let Some(origin) = origin {
+        repeat(&mut document, origin);
+    }
+    document
 }
 
-/// A page: a title, paragraphs below it, and sections.
-pub(super) fn page(
-    subject: &str,
-    title: &str,
-    below: &[String],
-    sections: impl IntoIterator<Item = Markup>,
-    origin: &Origin,
-) -> String {
-    let Origin { commands, written } = origin;
-    let below = below.iter().map(|it| paragraph(it));
-    let first =
-        [quiet(&format!("{MARK}{subject}")), Markup::element("h1", &[], [Markup::text(title)])];
-    let header = first.into_iter().chain(below).chain([quiet(&format!("Written {written}"))]);
-    let repeat = section("How to repeat it", [code(commands)]);
-    let footer = quiet(&format!("{GENERATOR}, {written}"));
-    document(
-        title,
-        [
-            Markup::element("header", &[], header),
-            Markup::element("main", &[], sections.into_iter().chain([repeat])),
-            Markup::element("footer", &[], [footer]),
-        ],
-    )
-}
-
-/// Labelled sentences as a table.
-pub(super) fn statement_table(title: &str, statements: &Statements) -> Markup {
-    section(title, [table("machine", &[], statements.rows())])
+/// How a test is repeated, and when its page was written.
+pub(super) fn repeat(document: &mut Document, origin: &Origin) {
+    document.heading("How to repeat it");
+    document.push(Block::Code(origin.commands.clone()));
+    document.note(format!("Written {}", origin.written));
 }
 
 /// A chart of the results by message size.
-pub(super) fn figures(measured: &Measured<'_>) -> Markup {
+pub(super) fn results(measured: &Measured<'_>) -> Option<Chart> {
     match &measured.curve.figures {
         Figures::Bandwidth(points) => throughput(measured, points),
         Figures::Latency(points) => latency(points),
     }
 }
 
-fn throughput(measured: &Measured<'_>, points: &[Bandwidth]) -> Markup {
-    let known = |it: BytesPerSecond| Some(it.0 as f64).filter(|it| *it > 0.0);
-    let average = points.iter().map(|it| (it.message.0, known(it.average))).collect();
+fn throughput(measured: &Measured<'_>, points: &[Bandwidth]) -> Option<Chart> {
+    let known = |it: BytesPerSecond| Some(it.mebibytes()).filter(|it| *it > 0.0);
+    let average: Vec<_> = points.iter().map(|it| (it.message.0, known(it.average))).collect();
     let peak: Vec<_> = points.iter().map(|it| (it.message.0, it.peak.and_then(known))).collect();
     let mut lines = vec![Line { class: "series-0", name: "average", points: average }];
     if peak.iter().any(|it| it.1.is_some()) {
@@ -93,24 +70,36 @@ fn throughput(measured: &Measured<'_>, points: &[Bandwidth]) -> Markup {
         let direction = measured.direction();
         let narrowest = it.narrowest(direction)?;
         let name = format!("what the {} of {device} can carry", word(it, narrowest));
-        Some((name, narrowest.carries(direction).0 as f64))
+        let value = narrowest.carries(direction).mebibytes();
+        Some(Level { class: "series-2", name, value })
     });
-    let level = |(name, value): &(String, f64)| Level {
-        class: "series-2",
-        name: name.clone(),
-        value: *value,
-    };
     let dips = bandwidths(points).map_or(Vec::new(), |it| it.dips);
-    chart(&Curves {
+    let chart = chart(&Curves {
         title: "Throughput",
-        about: "What arrived, by message size; a ring marks a dip: a size that moves less than a smaller one.",
+        about: "What arrived, by message size; a ring marks a dip: a size that moves less than a smaller one.".to_owned(),
+        measured: Quantity { name: "throughput", unit: "MiB/s" },
         lines,
-        levels: ceiling.iter().map(level).collect(),
+        levels: ceiling.into_iter().collect(),
         marks: dips.iter().map(dip).collect(),
         reach: Reach::Values,
-        shown: |it| BytesPerSecond(it as u64).to_string(),
         is_tall: true,
-    })
+    })?;
+    let columns = ["message", "average, MiB/s", "peak, MiB/s", "messages/s"];
+    let row = |it: &Bandwidth| {
+        let mebibytes = |it: BytesPerSecond| format!("{:.2}", it.mebibytes());
+        let peak = it.peak.map_or_else(String::new, mebibytes);
+        [size_words(it.message.0), mebibytes(it.average), peak, it.messages().0.to_string()]
+    };
+    Some(Chart { values: Some(numbers(columns, points.iter().map(row))), ..chart })
+}
+
+/// A table of numbers.
+pub(super) fn numbers<const N: usize>(
+    headings: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> Table {
+    let columns = headings.map(|it| (it, Align::Right));
+    Table::new(&columns, rows.into_iter().map(|it| it.map(Text::from).into()))
 }
 
 fn dip(dip: &Dip) -> (u64, String) {
@@ -124,28 +113,39 @@ fn dip(dip: &Dip) -> (u64, String) {
     (size, words)
 }
 
-fn latency(points: &[Latency]) -> Markup {
+fn latency(points: &[Latency]) -> Option<Chart> {
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
     let line = |class, name, of: &dyn Fn(&Latency) -> Option<Duration>| Line {
         class,
         name,
-        points: points
-            .iter()
-            .map(|it| (it.message.0, of(it).map(|time| time.as_nanos() as f64)))
-            .collect(),
+        points: points.iter().map(|it| (it.message.0, of(it).map(micros))).collect(),
     };
     let all = [
         line("series-0", "median", &|it| Some(it.typical)),
         line("series-1", "p99", &|it| it.percentile_99),
         line("series-2", "p99.9", &|it| it.percentile_999),
     ];
-    chart(&Curves {
+    let chart = chart(&Curves {
         title: "Latency",
-        about: "Half of a round trip, by message size.",
+        about: "Half of a round trip, by message size.".to_owned(),
+        measured: Quantity { name: "latency", unit: "us" },
         lines: all.into_iter().filter(|it| it.points.iter().any(|it| it.1.is_some())).collect(),
         levels: Vec::new(),
         marks: Vec::new(),
         reach: Reach::Values,
-        shown: |it| span(it as u64),
         is_tall: true,
-    })
+    })?;
+    let columns = ["message", "median, us", "p99, us", "p99.9, us", "max, us"];
+    let row = |it: &Latency| {
+        let shown =
+            |it: Option<Duration>| it.map_or_else(String::new, |it| format!("{:.2}", micros(it)));
+        [
+            size_words(it.message.0),
+            shown(Some(it.typical)),
+            shown(it.percentile_99),
+            shown(it.percentile_999),
+            shown(it.max),
+        ]
+    };
+    Some(Chart { values: Some(numbers(columns, points.iter().map(row))), ..chart })
 }

@@ -7,7 +7,8 @@ pub(super) use study::{end, workloads};
 
 use super::change::{StateArguments, command_words, refuse_other_host};
 use crate::cli::Arguments;
-use crate::tell::tell;
+use crate::output::FormatArguments;
+use crate::tell::tell_in;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use engine::experiment::{Ran, Task, begin, earlier, reserve, resume};
@@ -75,6 +76,8 @@ pub(crate) struct ExperimentArguments {
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateArguments,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 /// Which combinations are run.
@@ -94,6 +97,8 @@ pub(crate) struct ReportArguments {
     /// The folder to write to [default: that of the study]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) to: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Result<ExitCode> {
@@ -103,19 +108,24 @@ pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Resul
     {
         return go_on(arguments, options, named);
     }
-    let mut tell = tell(arguments);
+    let mut tell = tell_in(arguments, options.format.chosen(&arguments.output));
     let task = task(options);
     let machine = reserve(&task, &mut tell)?;
     let design = design_args::design(options, machine.host())?;
     let workloads = workloads(&design)?;
     let ran = begin(design, &workloads, machine, &task, &mut tell)?;
     drop(tell);
-    ended(arguments, ran)
+    ended(arguments, options, ran)
 }
 
-fn ended(arguments: &Arguments, ran: Option<Ran>) -> Result<ExitCode> {
+fn ended(
+    arguments: &Arguments,
+    options: &ExperimentArguments,
+    ran: Option<Ran>,
+) -> Result<ExitCode> {
+    let format = options.format.chosen(&arguments.output);
     match ran {
-        Some(ran) => end(arguments, ran, &|study| study::report_text(arguments, study)),
+        Some(ran) => end(arguments, ran, &|study| study::report_text(format, study)),
         None => Ok(ExitCode::SUCCESS),
     }
 }
@@ -134,12 +144,12 @@ fn go_on(
     };
     let earlier = earlier(options.results.as_deref(), name)?;
     let workloads = workloads(&earlier.experiment()?.design)?;
-    let mut tell = tell(arguments);
+    let mut tell = tell_in(arguments, options.format.chosen(&arguments.output));
     let task = task(options);
     let machine = reserve(&task, &mut tell)?;
     let ran = resume(earlier, &workloads, machine, &task, &mut tell)?;
     drop(tell);
-    ended(arguments, ran)
+    ended(arguments, options, ran)
 }
 
 fn task(options: &ExperimentArguments) -> Task<'_> {
@@ -157,7 +167,8 @@ fn task(options: &ExperimentArguments) -> Task<'_> {
 pub(super) fn report(arguments: &Arguments, options: &ReportArguments) -> Result<ExitCode> {
     let (record, folder) = engine::experiment::read(&options.study)?;
     let to = options.to.as_deref().unwrap_or(&folder);
-    study::report(arguments, &record, to, &|it| study::report_text(arguments, it))?;
+    let format = options.format.chosen(&arguments.output);
+    study::report(arguments, &record, to, &|it| study::report_text(format, it))?;
     Ok(ExitCode::SUCCESS)
 }
 

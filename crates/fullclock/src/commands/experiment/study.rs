@@ -13,6 +13,7 @@ use lab::experiment::Design;
 use lab::experiment::analysis::analyse;
 use lab::failure::Failure;
 use lab::record::Record;
+use report::document::Format;
 use report::experiment::{Study, i_know_of};
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;
@@ -89,11 +90,10 @@ fn note_resume(arguments: &Arguments, record: &Record) {
 }
 
 /// What the trials of a study say.
-pub(super) fn report_text(arguments: &Arguments, study: &Study<'_>) -> Result<String> {
-    Ok(if arguments.output.json {
-        report::experiment::json(study)?
-    } else {
-        report::experiment::text(study, output::style(arguments.output.color))
+pub(super) fn report_text(format: Option<Format>, study: &Study<'_>) -> Result<String> {
+    Ok(match format {
+        None => report::experiment::json(study)?,
+        Some(format) => report::experiment::document(study).render(format),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::page;
 use crate::cli::{Arguments, cpu_list};
-use crate::output::{self, Progress};
+use crate::output::{self, FormatArguments, Progress};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use engine::interrupt::Interrupt;
@@ -14,6 +14,7 @@ use facts::{Bytes, CpuSet, quantity};
 use lab::net::perftest::{FEWEST_ITERATIONS, ITERATIONS};
 use lab::net::protocol::{Amount, Task, Test, Transport};
 use lab::net::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, sizes};
+use report::document::Format;
 use rules::ceiling::{Ceiling, Given};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -62,8 +63,10 @@ pub(crate) struct ClientArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Print lines of CSV
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub(crate) csv: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 /// What carries the data.
@@ -154,18 +157,16 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
         Ok(())
     };
     let Measured { run, ended } = client.measure(over, &interrupt, &mut tell)?;
-    let text = if arguments.output.json {
-        report::net::run_json(&run)?
-    } else if options.csv {
-        report::net::run_csv(&run)
-    } else {
-        report::net::run_text(&run, output::style(arguments.output.color))
+    let server = format!("fullclock net server --listen {}    # on the server\n", run.server);
+    let page = report::net::run(&run, options.sizes.0.len(), &page::origin(&server));
+    let text = match options.format.chosen(&arguments.output) {
+        None => report::net::run_json(&run)?,
+        Some(_) if options.csv => report::net::run_csv(&run),
+        Some(Format::Text(style)) => report::net::run_text(&run, style),
+        Some(format) => page.render(format),
     };
     output::print(&text)?;
-    let server = format!("fullclock net server --listen {}    # on the server\n", run.server);
-    page::write(&arguments.output, options.report.as_deref(), &server, |origin| {
-        report::net::run_page(&run, options.sizes.0.len(), origin)
-    })?;
+    page::write(&arguments.output, options.report.as_deref(), &page)?;
     ended?;
     Ok(ExitCode::SUCCESS)
 }

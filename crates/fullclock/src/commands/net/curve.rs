@@ -3,7 +3,7 @@
 use super::{GivenArguments, page};
 use crate::cli::Arguments;
 use crate::commands::bytes_of;
-use crate::output;
+use crate::output::{self, FormatArguments};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::net::adapter::Face;
@@ -11,6 +11,7 @@ use facts::links::infiniband::Rate;
 use facts::links::pcie::Speed;
 use facts::links::perftest::{Curve, LARGEST_TEXT};
 use facts::{Fact, Missing};
+use report::document::Format;
 use report::net::Measured;
 use rules::ceiling::{Ceiling, Given, Largest, infiniband, slot};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ pub(crate) struct CurveArguments {
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) given: GivenArguments,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(super) const EXAMPLES: &str = "\
@@ -56,15 +59,15 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
         None => of_options(options, given),
     };
     let measured = Measured { name: &name, curve: &curve, over: over.as_ref() };
-    let text = if arguments.output.json {
-        report::net::curve_json(&measured)?
-    } else {
-        report::net::curve(&measured, output::style(arguments.output.color))
+    let origin = page::origin("");
+    let page = report::net::curve(&measured, Some(&origin));
+    let text = match options.format.chosen(&arguments.output) {
+        None => report::net::curve_json(&measured)?,
+        Some(format @ Format::Text(_)) => report::net::curve(&measured, None).render(format),
+        Some(format) => page.render(format),
     };
     output::print(&text)?;
-    page::write(&arguments.output, options.report.as_deref(), "", |origin| {
-        report::net::curve_page(&measured, origin)
-    })?;
+    page::write(&arguments.output, options.report.as_deref(), &page)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@ use crate::output;
 use crate::page_file::{self, Kind};
 use anyhow::Result;
 use engine::clock::since_1970;
+use report::document::{Document, Format};
 use report::net::Origin;
 use std::path::Path;
 
@@ -19,24 +20,27 @@ pub(super) fn check(path: Option<&Path>) -> Result<()> {
     path.map_or(Ok(()), |it| page_file::check(it, &KIND))
 }
 
-/// Writes the page that is made of how it came to be, where the user wants one. `before` are commands that come before this one.
+/// How the result of this command came to be. `before` are commands that come before this one.
+pub(super) fn origin(before: &str) -> Origin {
+    let commands = format!("{before}{}", command(output::command_line().into_iter()));
+    Origin { commands, written: report::change::moment(since_1970()) }
+}
+
+/// Writes the page, where the user wants one.
 pub(super) fn write(
     options: &output::OutputArguments,
     path: Option<&Path>,
-    before: &str,
-    page: impl FnOnce(&Origin) -> String,
+    document: &Document,
 ) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
-    let commands = format!("{before}{}", command(output::command_line().into_iter()));
-    let written = report::change::moment(since_1970());
-    page_file::write(path, &page(&Origin { commands, written }), &KIND, false)?;
+    page_file::write(path, &document.render(Format::Html), &KIND, false)?;
     output::note(options, &format!("report: {}", path.display()));
     Ok(())
 }
 
-/// This command, for a shell, without what is of this machine alone: where the token is and where the page goes.
+/// This command, for a shell, without what is of this machine alone: where the token is, and where and how the result goes.
 fn command(arguments: impl Iterator<Item = String>) -> String {
-    const LEFT_OUT: [&str; 2] = ["--token-file", "--report"];
+    const LEFT_OUT: [&str; 3] = ["--token-file", "--report", "--format"];
     let mut words = vec!["fullclock".to_owned()];
     let mut arguments = arguments.skip(1);
     while let Some(word) = arguments.next() {

@@ -4,7 +4,8 @@
 mod chromium;
 mod pixels;
 
-use super::{Study, fixture, html};
+use super::{Study, document, fixture};
+use crate::document::Format;
 use chromium::Tab;
 use lab::experiment::Factor;
 use lab::record::Record;
@@ -24,7 +25,7 @@ fn large() -> Record {
 
 fn opened(record: &Record) -> Tab {
     let analysis = fixture::analysis(record);
-    shown(&html::page(&Study::of(record, &analysis).unwrap()))
+    shown(&document(&Study::of(record, &analysis).unwrap()).render(Format::Html))
 }
 
 /// A page that is nowhere but in this text, in a folder that goes when this function ends: it is loaded by then.
@@ -67,7 +68,7 @@ fn nothing_is_complained_of_and_nothing_is_fetched() {
 #[ignore = "opens Chromium: cargo xtask test"]
 fn a_script_or_an_address_would_be_refused() {
     let (record, analysis) = fixture::study();
-    let page = html::page(&Study::of(&record, &analysis).unwrap());
+    let page = document(&Study::of(&record, &analysis).unwrap()).render(Format::Html);
     let evil = "<script>document.title = 'taken'</script><img src='http://127.0.0.1:9/x'><h1>";
     let mut tab = shown(&page.replacen("<h1>", evil, 1));
     assert_ne!(tab.evaluate("document.title"), "taken");
@@ -124,7 +125,7 @@ fn no_width_makes_the_page_scroll_sideways() {
 #[test]
 #[ignore = "opens Chromium: cargo xtask test"]
 fn numbers_of_an_axis_stay_apart_on_a_phone() {
-    const OVERLAPPING: &str = "[...document.querySelectorAll('svg.axis')].flatMap(axis => {
+    const OVERLAPPING: &str = "[...document.querySelectorAll('.axis svg')].flatMap(axis => {
         const boxes = [...axis.querySelectorAll('text')].map(it => it.getBoundingClientRect());
         return boxes.slice(1).filter((it, at) => it.left < boxes[at].right + 4);
     }).length";
@@ -140,5 +141,5 @@ fn paper_shows_what_a_screen_folds_away() {
     const SHOWN: &str = "[...document.querySelectorAll('details')].filter(it => it.getBoundingClientRect().height > 60).length";
     assert_eq!(tab.evaluate(SHOWN), 0);
     tab.call("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
-    assert_eq!(tab.evaluate(SHOWN), 2);
+    assert_eq!(tab.evaluate(SHOWN), 4);
 }

@@ -60,9 +60,9 @@ fn way_word(change: f64) -> &'static str {
 }
 
 /// One arm. Unknown values are empty.
-pub(in crate::experiment) struct ArmRow<'a> {
-    /// The levels in the order of the factors.
-    pub(in crate::experiment) levels: Vec<&'a str>,
+pub(in crate::experiment) struct ArmRow {
+    /// What it is called among the others.
+    pub(in crate::experiment) label: String,
     pub(in crate::experiment) median: String,
     /// Against the first arm: `+13.0 %`.
     pub(in crate::experiment) change: String,
@@ -74,22 +74,19 @@ pub(in crate::experiment) struct ArmRow<'a> {
     pub(in crate::experiment) clock: String,
     /// `93.1 W`.
     pub(in crate::experiment) watts: String,
-    /// `20`, or `17, 3 failed`.
+    /// `20`, or `17 of 20` if some failed.
     pub(in crate::experiment) trials: String,
     /// Whether no other combination beats it beyond doubt.
     pub(in crate::experiment) is_unbeaten: bool,
 }
 
 /// The arms of a workload, in the order of the record.
-pub(in crate::experiment) fn rows<'a>(
-    study: &Study<'a>,
-    workload: &'a WorkloadAnalysis,
-) -> Vec<ArmRow<'a>> {
+pub(in crate::experiment) fn rows(study: &Study<'_>, workload: &WorkloadAnalysis) -> Vec<ArmRow> {
     let unbeaten = study.unbeaten();
     let row = |it: &ArmAnalysis| {
         let (change, interval) = change(it);
         ArmRow {
-            levels: study.level_names(it.arm),
+            label: study.label(it.arm),
             median: it.median.map_or_else(String::new, |it| quantity(it, &workload.unit, None)),
             change,
             interval,
@@ -98,7 +95,7 @@ pub(in crate::experiment) fn rows<'a>(
             watts: known(&it.watts, |it| format!("{it:.1} W")),
             trials: match it.failed {
                 0 => it.trials.to_string(),
-                failed => format!("{}, {failed} failed", it.trials),
+                failed => format!("{} of {}", it.trials, it.trials + failed),
             },
             is_unbeaten: unbeaten.contains(&study.setting_levels(it.arm)),
         }

@@ -1,4 +1,4 @@
-//! A network test as text with perftest's columns, CSV, HTML and JSON (`schemas/net-test-1.json`).
+//! A network test as a document, as text with perftest's columns, CSV and JSON (`schemas/net-test-1.json`).
 
 mod guard;
 mod json;
@@ -8,7 +8,7 @@ mod placement;
 mod text;
 
 pub use json::json as run_json;
-pub use page::page as run_page;
+pub use page::run;
 pub use text::{csv as run_csv, text as run_text};
 
 use super::Measured;

@@ -1,62 +1,59 @@
-//! A network test as an HTML page: results, clocks and CPU load of both ends by message size, statements, and the ledgers of
-//! both ends.
+//! A network test as a document: results, clocks and CPU load of both ends by message size, statements, and the ledgers of both
+//! ends.
 
 use super::ledger::{of_both, share};
 use super::{cpu_us_each, text, with_ceiling};
-use crate::html::curve::{Curves, Level, Line, Reach, chart, size_words};
-use crate::html::losses::{self, Bar};
-use crate::html::markup::Markup;
-use crate::html::{folded, section, table};
+use crate::chart::curve::{Curves, Level, Line, Reach, chart, size_words};
+use crate::chart::losses::{self, Bar};
+use crate::chart::parts::Quantity;
+use crate::document::{Align, Block, Chart, Document, Table, Text};
 use crate::lengths::span;
-use crate::net::page::{self as pages, Origin};
-use facts::{BytesPerSecond, Hertz};
+use crate::net::page::{numbers, repeat, results};
+use crate::net::{Origin, rate};
 use lab::known::Known;
 use lab::net::{Ends, Entry, Figure, Ledger, Point, Run, Work, busiest, slowest_hz};
 use rules::losses::LOSSES;
 
-/// The page; `n_asked` is the number of requested message sizes.
-pub fn page(run: &Run, n_asked: usize, origin: &Origin) -> String {
+/// The document; `n_asked` is the number of requested message sizes.
+pub fn run(run: &Run, n_asked: usize, origin: &Origin) -> Document {
     let curve = run.curve();
-    let measured = with_ceiling(run, &curve);
-    let subject = format!("{} with {}", run.title(), run.server);
+    let mut document =
+        Document::new(format!("fullclock net client: {} with {}", run.title(), run.server));
+    document.paragraph(Text::strong(verdict(run)));
     let n_left = n_asked.saturating_sub(run.points.len());
-    let below: Vec<String> = (n_left > 0)
-        .then(|| format!("It ended before {n_left} of {n_asked} message sizes were measured."))
-        .into_iter()
-        .collect();
-    let sections = [
-        pages::figures(&measured),
-        busy(run),
-        clocks(run),
-        pages::statement_table("What it says", &text::measured(run)),
-        ledgers(run),
-        numbers(run),
-    ];
-    pages::page(&subject, &title(run), &below, sections, origin)
+    if n_left > 0 {
+        document.paragraph(format!(
+            "It ended before {n_left} of {n_asked} message sizes were measured."
+        ));
+    }
+    document.extend(text::measured(run).blocks());
+    document.heading("By message size");
+    let charts = [results(&with_ceiling(run, &curve)), busy(run), clocks(run)];
+    document.extend(charts.into_iter().flatten().map(Block::Chart));
+    ledgers(&mut document, run);
+    repeat(&mut document, origin);
+    document
 }
 
-/// Loss id, part and share of each line of a ledger.
-type Parts = Vec<(String, String, f64)>;
-
 /// The best result in a sentence.
-fn title(run: &Run) -> String {
-    let rate = |it: &Point| match &it.figure {
-        Figure::Throughput(moved) => moved.bandwidth(it.message).average.0,
-        Figure::Latencies(_) => 0,
+fn verdict(run: &Run) -> String {
+    let average = |it: &Point| match &it.figure {
+        Figure::Throughput(moved) => Some(moved.bandwidth(it.message).average),
+        Figure::Latencies(_) => None,
     };
     let latencies = |it: &Point| match &it.figure {
-        Figure::Latencies(latencies) => Some((it.message.0, latencies.median_ns)),
+        Figure::Latencies(latencies) => Some((it.message, latencies.median_ns)),
         Figure::Throughput(_) => None,
     };
-    let (name, server) = (run.title(), run.server.ip());
     if let Some((size, ns)) = run.points.iter().find_map(latencies) {
-        return format!("{name} with {server}: {} one way with {}", span(ns), size_words(size));
+        return format!("{} one way with messages of {size}", span(ns));
     }
-    let best = run.points.iter().max_by_key(|it| rate(it));
-    let most = best.map_or(String::new(), |it| {
-        format!(": at most {}, with {}", BytesPerSecond(rate(it)), size_words(it.message.0))
-    });
-    format!("{name} with {server}{most}")
+    let measured = run.points.iter().filter_map(|it| Some((average(it)?, it.message)));
+    let best = measured.max_by_key(|it| it.0);
+    best.map_or_else(
+        || "No message size was measured".to_owned(),
+        |(average, size)| format!("At most {}, with messages of {size}", rate(average)),
+    )
 }
 
 /// A chart line for each end.
@@ -72,43 +69,95 @@ fn lines(run: &Run, of: impl Fn(&[Work]) -> Option<f64>) -> Vec<Line<'static>> {
     ]
 }
 
-fn busy(run: &Run) -> Markup {
+fn busy(run: &Run) -> Option<Chart> {
     let polls =
         if run.polls() { "; perftest polls, so that it is busy whatever it waits for" } else { "" };
-    let about = format!("How much of its time the busiest thread of each end was on a CPU{polls}.");
-    chart(&Curves {
+    let chart = chart(&Curves {
         title: "CPU",
-        about: &about,
-        lines: lines(run, |it| Some(busiest(it))),
+        about: format!("How much of its time the busiest thread of each end was on a CPU{polls}."),
+        measured: Quantity { name: "time on a CPU", unit: "%" },
+        lines: lines(run, |it| Some(100.0 * busiest(it))),
         levels: Vec::new(),
         marks: Vec::new(),
-        reach: Reach::Share,
-        shown: |it| format!("{:.0} %", 100.0 * it),
+        reach: Reach::Percent,
         is_tall: false,
-    })
+    })?;
+    let columns = ["message", "client, %", "client, us/message", "server, %", "server, us/message"];
+    let row = |point: &Point| {
+        let Ends { client, server } = &point.work;
+        let share = |work: &[Work]| format!("{:.0}", 100.0 * busiest(work));
+        let each = |work: &[Work]| {
+            cpu_us_each(run, point, work).map_or_else(unknown, |it| format!("{it:.2}"))
+        };
+        let size = size_words(point.message.0);
+        [size, share(client), each(client), share(server), each(server)]
+    };
+    Some(Chart { values: Some(numbers(columns, run.points.iter().map(row))), ..chart })
 }
 
-fn clocks(run: &Run) -> Markup {
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn clocks(run: &Run) -> Option<Chart> {
     let nominal = run.judged.named().into_iter().zip(["series-0", "series-1"]);
     let level = |((end, it), class): ((&str, &lab::net::protocol::Judgement), &'static str)| {
-        let value = *it.clocks.nominal_hz.value()?;
+        let value = *it.clocks.nominal_hz.value()? / 1e6;
         Some(Level { class, name: format!("nominal, {end}"), value })
     };
-    chart(&Curves {
+    let mhz = |work: &[Work]| slowest_hz(work).map(|it| it / 1e6);
+    let chart = chart(&Curves {
         title: "Clock",
-        about: "The lowest clock of the CPUs that worked, measured right after the work.",
-        lines: lines(run, slowest_hz),
+        about: "The lowest clock of the CPUs that worked, measured right after the work."
+            .to_owned(),
+        measured: Quantity { name: "clock", unit: "MHz" },
+        lines: lines(run, mhz),
         levels: nominal.filter_map(level).collect(),
         marks: Vec::new(),
         reach: Reach::Differences,
-        shown: |it| Hertz(it as u64).to_string(),
         is_tall: false,
-    })
+    })?;
+    let row = |point: &Point| {
+        let shown = |work: &[Work]| mhz(work).map_or_else(unknown, |it| format!("{it:.0}"));
+        let Ends { client, server } = &point.work;
+        [size_words(point.message.0), shown(client), shown(server)]
+    };
+    let columns = ["message", "client, MHz", "server, MHz"];
+    Some(Chart { values: Some(numbers(columns, run.points.iter().map(row))), ..chart })
 }
 
-fn ledgers(run: &Run) -> Markup {
+/// The ledgers of both ends side by side, and what is responsible for what was lost.
+fn ledgers(document: &mut Document, run: &Run) {
+    document.heading("Ledger");
+    document.extend(text::accounted(run).blocks());
     let known: Vec<(&str, &Ledger)> =
         of_both(run).named().into_iter().filter_map(|(end, it)| Some((end, it.value()?))).collect();
+    if known.is_empty() {
+        return;
+    }
+    document.extend(losses(&known).map(Block::Chart));
+    let percent = |it: Option<f64>| it.map_or_else(unknown, |it| format!("{:.2} %", 100.0 * it));
+    let row = |title: &str, share: &dyn Fn(&Ledger) -> Option<f64>| -> Vec<Text> {
+        let shares = known.iter().map(|(_, it)| percent(share(it)).into());
+        std::iter::once(Text::from(title)).chain(shares).collect()
+    };
+    let lines = LOSSES.iter().map(|loss| row(loss.title, &|it: &Ledger| share(it, loss.id)));
+    let rest = row("unexplained", &|it: &Ledger| Some(it.unexplained));
+    let ends = known.iter().map(|(end, _)| (*end, Align::Right));
+    let columns: Vec<(&str, Align)> = std::iter::once(("", Align::Left)).chain(ends).collect();
+    document.push(Block::Table(Table::new(&columns, lines.chain([rest]))));
+    for (end, ledger) in known {
+        let notes = ledger.notes.iter().map(|it| Block::Note(Text::sentence(it)));
+        let body = std::iter::once(Block::Table(every(ledger))).chain(notes).collect();
+        document.push(Block::Details { summary: format!("Every line of the {end}"), body });
+    }
+}
+
+/// Loss id, part and share of each line of a ledger.
+type Parts = Vec<(String, String, f64)>;
+
+fn losses(known: &[(&str, &Ledger)]) -> Option<Chart> {
+    let known_part = |it: &Entry| Some((it.loss.clone(), it.part.clone(), *it.share.value()?));
     let parts: Vec<(String, Parts)> = known
         .iter()
         .map(|(end, it)| {
@@ -118,95 +167,45 @@ fn ledgers(run: &Run) -> Markup {
     let bars: Vec<Bar<'_>> =
         parts.iter().map(|(label, it)| Bar { label: label.clone(), ledger: it }).collect();
     let about = "What the CPUs that worked lost from before the first size to after the last, as a share of their time.";
-    let head: Vec<&str> = std::iter::once("").chain(known.iter().map(|it| it.0)).collect();
-    let percent =
-        |it: Option<f64>| it.map_or("unknown".to_owned(), |it| format!("{:.2} %", 100.0 * it));
-    let of_loss = |id: &str| known.iter().map(|it| percent(share(it.1, id))).collect::<Vec<_>>();
-    let losses = LOSSES.iter().map(|it| (it.title, of_loss(it.id)));
-    let rest = known.iter().map(|it| percent(Some(it.1.unexplained))).collect();
-    let rows = losses.chain([("unexplained", rest)]);
-    let table = if known.is_empty() { Markup::default() } else { table("", &head, rows) };
-    let all =
-        known.iter().map(|(end, it)| folded(&format!("Every line of the {end}"), [every(it)]));
-    let content: Vec<Markup> =
-        [losses::drawn(about, &bars), table].into_iter().chain(all).collect();
-    let statements = pages::statement_table("Causes, gaps and adapters", &text::accounted(run));
-    Markup::all([section("Ledger", content), statements])
+    let chart = losses::drawn("", about.to_owned(), &bars)?;
+    // The table below has them.
+    Some(Chart { values: None, ..chart })
 }
 
-fn known_part(entry: &Entry) -> Option<(String, String, f64)> {
-    Some((entry.loss.clone(), entry.part.clone(), *entry.share.value()?))
-}
-
-fn every(ledger: &Ledger) -> Markup {
-    let row = |it: &Entry| {
+fn every(ledger: &Ledger) -> Table {
+    let columns = [
+        ("", Align::Left),
+        ("share", Align::Right),
+        ("uncertainty", Align::Right),
+        ("found by", Align::Left),
+    ];
+    let row = |it: &Entry| -> Vec<Text> {
         let title = rules::losses::find(&it.loss).map_or(&*it.loss, |it| it.title);
         let part = if it.part.is_empty() { String::new() } else { format!(": {}", it.part) };
-        let cells = match &it.share {
-            Known::Value(share) => vec![
+        let [share, uncertainty, method] = match &it.share {
+            Known::Value(share) => [
                 format!("{:.3} %", 100.0 * share),
                 format!("+-{:.3} %", 100.0 * it.uncertainty),
                 it.method.clone(),
             ],
-            Known::Missing { missing } => vec![missing.clone()],
+            Known::Missing { missing } => [unknown(), String::new(), missing.clone()],
         };
-        (format!("{title}{part}"), cells)
+        vec![format!("{title}{part}").into(), share.into(), uncertainty.into(), method.into()]
     };
-    let rows: Vec<(String, Vec<String>)> = ledger.lines.iter().map(row).collect();
-    let notes = ledger
-        .notes
-        .iter()
-        .map(|it| Markup::element("p", &[("class", "quiet")], [Markup::text(it)]));
-    let table = table("", &[], rows.iter().map(|(name, cells)| (&**name, cells.clone())));
-    Markup::all(std::iter::once(table).chain(notes))
-}
-
-fn numbers(run: &Run) -> Markup {
-    let is_latency = run.points.iter().all(|it| matches!(it.figure, Figure::Latencies(_)));
-    let figures: &[&str] = if is_latency {
-        &["median", "99 %", "99.9 %", "longest"]
-    } else {
-        &["average", "peak", "zero copy"]
-    };
-    let of_end = ["client busy", "us/message", "clock", "server busy", "us/message", "clock"];
-    let head: Vec<&str> =
-        ["message", "count"].into_iter().chain(figures.iter().copied()).chain(of_end).collect();
-    let rows: Vec<(String, Vec<String>)> =
-        run.points.iter().map(|it| (size_words(it.message.0), cells(run, it))).collect();
-    let rows = rows.iter().map(|(name, cells)| (&**name, cells.clone()));
-    section("Figures", [table("", &head, rows)])
-}
-
-fn cells(run: &Run, point: &Point) -> Vec<String> {
-    let mut cells = vec![point.figure.messages(point.message).to_string()];
-    match &point.figure {
-        Figure::Throughput(moved) => {
-            let average = moved.bandwidth(point.message).average.to_string();
-            let zero_copy = if point.zero_copy { "yes" } else { "no" };
-            cells.extend([average, moved.peak.to_string(), zero_copy.to_owned()]);
-        }
-        Figure::Latencies(it) => {
-            cells.extend([it.median_ns, it.p99_ns, it.p999_ns, it.max_ns].map(span));
-        }
-    }
-    let Ends { client, server } = &point.work;
-    for work in [client, server] {
-        let each = cpu_us_each(run, point, work).map_or("-".to_owned(), |it| format!("{it:.2}"));
-        let clock = slowest_hz(work).map_or("-".to_owned(), |it| Hertz(it as u64).to_string());
-        cells.extend([format!("{:.0} %", 100.0 * busiest(work)), each, clock]);
-    }
-    cells
+    Table::new(&columns, ledger.lines.iter().map(row))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::fixture;
     use super::*;
+    use crate::document::Format;
+    use crate::net::is_report;
 
     fn of(run: &Run, n_asked: usize) -> String {
         let origin =
             Origin { commands: "fullclock net client db2".to_owned(), written: "then".to_owned() };
-        page(run, n_asked, &origin)
+        super::run(run, n_asked, &origin).render(Format::Html)
     }
 
     #[test]
@@ -216,13 +215,15 @@ mod tests {
             "<h3>Throughput",
             "<h3>CPU",
             "<h3>Clock",
+            "throughput (MiB/s), logarithmic scale",
+            "At most 1120 MiB/s, with messages of 8388608 bytes",
             "<h2>Ledger",
             "<h3>Where the time went",
             "fullclock net client db2",
         ] {
             assert!(text.contains(part), "{part}");
         }
-        assert!(pages::is_report(&text) && !text.contains("It ended before"));
+        assert!(is_report(&text) && !text.contains("It ended before"));
         assert!(text.contains("nominal, client") && text.contains("slow-governor"), "{text}");
     }
 
@@ -234,6 +235,6 @@ mod tests {
         let text = of(&run, 23);
         assert!(text.contains("It ended before 22 of 23 message sizes"), "{text}");
         assert!(text.contains("<h3>Latency") && !text.contains("<script>"), "{text}");
-        assert!(text.contains("9.5 us one way with 64"), "{text}");
+        assert!(text.contains("9.5 us one way with messages of 64 bytes"), "{text}");
     }
 }

@@ -1,16 +1,15 @@
 //! Values by message size, each size a step to the right: sizes are powers of two, and the smallest lie as far apart as the
 //! largest.
 
-use super::chart;
-use super::markup::Markup;
-use super::scale::{Scale, percent};
+use super::parts::{self, EXTENT, Quantity};
+use super::scale::{Scale, Ticks, percent};
+use crate::bench::quantity;
+use crate::document::Chart;
+use maud::{Markup, html};
 
-/// Values whose largest is more than so many times the smallest are shown by powers of ten: else the small ones would lie on
+/// Values whose largest is more than so many times the smallest are shown on a logarithmic scale: else the small ones would lie on
 /// the axis.
 const WIDE: f64 = 20.0;
-
-/// The width and height that lines are drawn in.
-const EXTENT: [f64; 2] = [10_000.0, 1_000.0];
 
 /// Labels at the side.
 const MOST_LEVELS: usize = 6;
@@ -35,18 +34,20 @@ pub(crate) struct Level {
 /// Where a scale begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Reach {
-    /// From zero, or by powers of ten.
+    /// From zero, or logarithmic.
     Values,
     /// Just around the values: their differences count.
     Differences,
-    /// From zero to one.
-    Share,
+    /// From zero to a hundred.
+    Percent,
 }
 
 pub(crate) struct Curves<'a> {
     pub title: &'a str,
     /// What it shows, in a sentence.
-    pub about: &'a str,
+    pub about: String,
+    /// What the values are.
+    pub measured: Quantity<'a>,
     /// At least one.
     pub lines: Vec<Line<'a>>,
     pub levels: Vec<Level>,
@@ -54,8 +55,6 @@ pub(crate) struct Curves<'a> {
     pub marks: Vec<(u64, String)>,
     /// Where the scale begins and ends.
     pub reach: Reach,
-    /// A value in words.
-    pub shown: fn(f64) -> String,
     /// Whether it has the room of the most important one.
     pub is_tall: bool,
 }
@@ -63,28 +62,37 @@ pub(crate) struct Curves<'a> {
 /// From a value to its height, and back.
 struct Heights {
     scale: Scale,
-    is_by_tens: bool,
+    is_logarithmic: bool,
 }
 
-/// Nothing where no value is known.
-pub(crate) fn chart(curves: &Curves<'_>) -> Markup {
+/// `None` where no value is known.
+pub(crate) fn chart(curves: &Curves<'_>) -> Option<Chart> {
     let sizes = curves.lines.iter().flat_map(|it| &it.points).map(|it| exponent(it.0));
-    let (Some(places), Some(heights)) = (Scale::around(sizes), heights(curves)) else {
-        return Markup::default();
-    };
-    let levels = levels(curves, &heights);
-    let limits = curves.levels.iter().map(|it| limit(it, &heights));
-    let lines = curves.lines.iter().map(|it| drawn(it, &places, &heights));
-    let spots = curves.lines.iter().flat_map(|it| spots(it, curves, &places, &heights));
-    let marks = curves.marks.iter().filter_map(|it| mark(it, curves, &places, &heights));
+    let places = Scale::around(sizes)?;
+    let heights = heights(curves)?;
     let names: Vec<&str> = curves.lines.iter().map(|it| it.name).collect();
     let description = format!("{} by message size: {}", curves.title, names.join(", "));
-    let all: Vec<Markup> =
-        levels.into_iter().chain(limits).chain(lines).chain(spots).chain(marks).collect();
-    let by = if heights.is_by_tens { "upwards by powers of ten" } else { "" };
-    let panel = if curves.is_tall { chart::tall_panel } else { chart::panel };
-    let content = [legend(curves), panel("by message size", by, &description, all), axis(&places)];
-    chart::figure(curves.title, curves.about, content)
+    let Ticks { values, labels, unit } = heights.ticks(curves.measured.unit);
+    let levels: Vec<(f64, String)> =
+        values.into_iter().map(|it| heights.share(it)).zip(labels).collect();
+    let marks = html! {
+        (parts::levels(&levels))
+        @for it in &curves.levels {
+            (parts::level(&format!("limit {}", it.class), heights.share(it.value)))
+        }
+        (parts::stretched(&html! { @for it in &curves.lines { (drawn(it, &places, &heights)) } }))
+        @for it in &curves.lines { (spots(it, curves, &places, &heights)) }
+        @for it in &curves.marks { (mark(it, curves, &places, &heights)) }
+    };
+    let logarithmic = if heights.is_logarithmic { ", logarithmic scale" } else { "" };
+    let title = curves.measured.title(&unit) + logarithmic;
+    let drawing = html! {
+        (legend(curves))
+        (parts::panel(&title, curves.is_tall, &description, &marks))
+        (axis(&places))
+    };
+    let title = curves.title.to_owned();
+    Some(Chart { title, about: curves.about.clone(), drawing, values: None })
 }
 
 fn exponent(size: u64) -> f64 {
@@ -97,46 +105,35 @@ fn heights(curves: &Curves<'_>) -> Option<Heights> {
     let values: Vec<f64> = all.filter(|it| it.is_finite() && *it >= 0.0).collect();
     let most = values.iter().copied().fold(0.0, f64::max);
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let is_by_tens = curves.reach == Reach::Values && least > 0.0 && most > WIDE * least;
+    let is_logarithmic = curves.reach == Reach::Values && least > 0.0 && most > WIDE * least;
     let scale = match curves.reach {
-        Reach::Values if is_by_tens => Scale::around([least.log10(), most.log10()]),
+        Reach::Values if is_logarithmic => Scale::around([least.log10(), most.log10()]),
         Reach::Values => Scale::between(0.0, most * 1.08),
         Reach::Differences => Scale::around(values),
-        Reach::Share => Scale::between(0.0, most.max(1.0)),
+        Reach::Percent => Scale::between(0.0, most.max(100.0)),
     };
-    scale.map(|scale| Heights { scale, is_by_tens })
+    scale.map(|scale| Heights { scale, is_logarithmic })
 }
 
 impl Heights {
     fn share(&self, value: f64) -> f64 {
-        1.0 - self.scale.share(if self.is_by_tens { value.log10() } else { value })
+        1.0 - self.scale.share(if self.is_logarithmic { value.log10() } else { value })
     }
 
-    fn ticks(&self) -> Vec<f64> {
-        let ticks = self.scale.ticks(MOST_LEVELS);
-        if !self.is_by_tens {
-            return ticks;
+    fn ticks(&self, unit: &str) -> Ticks {
+        if !self.is_logarithmic {
+            return self.scale.labelled(MOST_LEVELS, unit);
         }
         // Only whole powers are round.
-        ticks.into_iter().filter(|it| it.fract().abs() < 1e-9).map(|it| 10_f64.powf(it)).collect()
+        let powers: Vec<f64> = self.scale.ticks(MOST_LEVELS);
+        let powers = powers.into_iter().filter(|it| it.fract().abs() < 1e-9);
+        let ticks = powers.map(|power| {
+            let (value, places) = (10_f64.powf(power), (-power).max(0.0) as usize);
+            (value, format!("{value:.places$}"))
+        });
+        let (values, labels) = ticks.unzip();
+        Ticks { values, labels, unit: unit.to_owned() }
     }
-}
-
-fn levels(curves: &Curves<'_>, heights: &Heights) -> Vec<Markup> {
-    let level = |tick: &f64| {
-        let y = percent(heights.share(*tick));
-        let label = Markup::text(&(curves.shown)(*tick));
-        Markup::all([
-            chart::line(&[("class", "grid"), ("x1", "0"), ("x2", "100%"), ("y1", &y), ("y2", &y)]),
-            Markup::element("text", &[("class", "level"), ("x", "0"), ("y", &y)], [label]),
-        ])
-    };
-    heights.ticks().iter().map(level).collect()
-}
-
-fn limit(level: &Level, heights: &Heights) -> Markup {
-    let (y, class) = (percent(heights.share(level.value)), format!("limit {}", level.class));
-    chart::line(&[("class", &class), ("x1", "0"), ("x2", "100%"), ("y1", &y), ("y2", &y)])
 }
 
 fn drawn(line: &Line<'_>, places: &Scale, heights: &Heights) -> Markup {
@@ -152,51 +149,50 @@ fn drawn(line: &Line<'_>, places: &Scale, heights: &Heights) -> Markup {
         path.extend([format!("{step}{x:.0} {y:.0}")]);
         is_drawing = true;
     }
-    let class = format!("curve {}", line.class);
-    let path = Markup::empty("path", &[("class", &class), ("d", &path)]);
-    let box_of = format!("0 0 {} {}", EXTENT[0], EXTENT[1]);
-    let attributes = [
-        ("viewBox", &*box_of),
-        ("preserveAspectRatio", "none"),
-        ("width", "100%"),
-        ("height", "100%"),
-    ];
-    Markup::element("svg", &attributes, [path])
+    html! { path.curve.(line.class) d=(path) {} }
 }
 
-fn spots(line: &Line<'_>, curves: &Curves<'_>, places: &Scale, heights: &Heights) -> Vec<Markup> {
-    let class = format!("spot {}", line.class);
-    let spot = |(size, value): &(u64, Option<f64>)| {
-        let value = (*value)?;
-        let words = format!("{}, {}: {}", size_words(*size), line.name, (curves.shown)(value));
-        let x = places.percent(exponent(*size));
-        let y = percent(heights.share(value));
-        let attributes = [("class", &*class), ("cx", &x), ("cy", &y)];
-        Some(Markup::element("circle", &attributes, [chart::hint(&words)]))
-    };
-    line.points.iter().filter_map(spot).collect()
+fn spots(line: &Line<'_>, curves: &Curves<'_>, places: &Scale, heights: &Heights) -> Markup {
+    let known = line.points.iter().filter_map(|(size, value)| Some((*size, (*value)?)));
+    html! {
+        g.spots.(line.class) {
+            @for (size, value) in known {
+                circle cx=(places.percent(exponent(size))) cy=(percent(heights.share(value))) {
+                    (parts::hint(&format!("{}, {}: {}", size_words(size), line.name, curves.shown(value))))
+                }
+            }
+        }
+    }
 }
 
 fn mark(
-    (size, words): &(u64, String),
+    (size, why): &(u64, String),
     curves: &Curves<'_>,
     places: &Scale,
     heights: &Heights,
-) -> Option<Markup> {
-    let points = &curves.lines.first()?.points;
-    let value = points.iter().find(|it| it.0 == *size)?.1?;
-    let (x, y) = (places.percent(exponent(*size)), percent(heights.share(value)));
-    let attributes = [("class", "dip"), ("cx", &*x), ("cy", &y)];
-    Some(Markup::element("circle", &attributes, [chart::hint(words)]))
+) -> Markup {
+    let points = curves.lines.first().map_or(&[][..], |it| &it.points);
+    let value = points.iter().find(|it| it.0 == *size).and_then(|it| it.1);
+    html! {
+        @if let Some(value) = value {
+            circle.dip cx=(places.percent(exponent(*size))) cy=(percent(heights.share(value))) {
+                (parts::hint(why))
+            }
+        }
+    }
+}
+
+impl Curves<'_> {
+    fn shown(&self, value: f64) -> String {
+        quantity(value, self.measured.unit, None)
+    }
 }
 
 fn legend(curves: &Curves<'_>) -> Markup {
     let lines = curves.lines.iter().map(|it| (it.class.to_owned(), it.name));
     let levels = curves.levels.iter().map(|it| (format!("ceiling {}", it.class), &*it.name));
     let marks = curves.marks.first().map(|_| ("mark".to_owned(), "dip"));
-    let entries: Vec<(String, &str)> = lines.chain(levels).chain(marks).collect();
-    let entries: Vec<(&str, &str)> = entries.iter().map(|(class, it)| (&**class, *it)).collect();
-    chart::legend(&entries)
+    parts::legend(&lines.chain(levels).chain(marks).collect::<Vec<_>>())
 }
 
 /// Sizes that are no power of two have no label.
@@ -205,7 +201,10 @@ fn axis(places: &Scale) -> Markup {
         let is_whole = tick.fract().abs() < 1e-9 && (0.0..=62.0).contains(tick);
         if is_whole { size_words(1 << *tick as u64) } else { String::new() }
     };
-    chart::axis(places, |ticks| ticks.iter().map(label).collect())
+    let values = places.ticks(parts::MOST_TICKS);
+    let labels = values.iter().map(label).collect();
+    let ticks = Ticks { values, labels, unit: String::new() };
+    parts::axis(places, "message size, logarithmic scale", &ticks)
 }
 
 /// `64 B`, `8 KiB`, `1 MiB`: short enough for an axis.
@@ -227,23 +226,25 @@ mod tests {
         let line = Line { class: "series-0", name: "average", points };
         chart(&Curves {
             title: "Throughput",
-            about: "",
+            about: String::new(),
+            measured: Quantity { name: "throughput", unit: "MiB/s" },
             lines: vec![line],
             levels: vec![Level { class: "series-1", name: "ceiling".to_owned(), value: 1000.0 }],
             marks: vec![(64, "a dip".to_owned())],
             reach: Reach::Values,
-            shown: |it| format!("{it}"),
             is_tall: false,
         })
+        .unwrap()
+        .drawing
         .into_string()
     }
 
     #[test]
     fn what_spans_decades_is_shown_by_powers_of_ten_and_has_a_gap_where_nothing_is_known() {
         let text = curves(&[Some(1.0), None, Some(900.0)]);
-        assert!(text.contains("by powers of ten"), "{text}");
+        assert!(text.contains("logarithmic scale</div><div class=\"plot\">"), "{text}");
         assert_eq!(
-            (text.matches("class=\"spot").count(), text.matches("class=\"dip").count()),
+            (text.matches("<circle cx").count(), text.matches("class=\"dip").count()),
             (2, 0)
         );
         for label in [">1</text>", ">10</text>", ">100</text>", ">1000</text>"] {
@@ -254,7 +255,7 @@ mod tests {
     #[test]
     fn what_lies_close_begins_at_zero_and_its_dip_is_marked() {
         let text = curves(&[Some(800.0), Some(700.0), Some(900.0)]);
-        assert!(!text.contains("by powers of ten") && text.contains(">0</text>"), "{text}");
+        assert!(text.contains("throughput (MiB/s)</div>") && text.contains(">0</text>"), "{text}");
         assert_eq!(text.matches("class=\"dip").count(), 1);
     }
 
@@ -262,15 +263,15 @@ mod tests {
     fn without_values_there_is_no_chart() {
         let none = Curves {
             title: "",
-            about: "",
+            about: String::new(),
+            measured: Quantity { name: "throughput", unit: "MiB/s" },
             lines: vec![Line { class: "", name: "", points: vec![(2, None)] }],
             levels: Vec::new(),
             marks: Vec::new(),
             reach: Reach::Values,
-            shown: |it| format!("{it}"),
             is_tall: false,
         };
-        assert_eq!(chart(&none).into_string(), "");
+        assert!(chart(&none).is_none());
     }
 
     #[test]

@@ -71,20 +71,44 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}%", (share * 1e4).round() / 100.0)
 }
 
-/// Ticks in one unit: that which fits the largest of them.
-pub(crate) fn labels(ticks: &[f64], unit: &str) -> Vec<String> {
+/// Round values along an axis, as numbers of one unit.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ticks {
+    pub values: Vec<f64>,
+    /// Each value, with the digits of their step and without the unit.
+    pub labels: Vec<String>,
+    /// That which fits the largest of them.
+    pub unit: String,
+}
+
+impl Scale {
+    /// The same in numbers that are `factor` times as large.
+    pub(crate) fn times(&self, factor: f64) -> Scale {
+        Scale { low: self.low * factor, high: self.high * factor }
+    }
+
+    /// At most `most` round numbers of a quantity in `unit`, shown in the unit that fits.
+    pub(crate) fn labelled(&self, most: usize, unit: &str) -> Ticks {
+        let values = self.ticks(most);
+        let (labels, unit) = labels(&values, unit);
+        Ticks { values, labels, unit }
+    }
+}
+
+/// Ticks as numbers, and their unit.
+fn labels(ticks: &[f64], unit: &str) -> (Vec<String>, String) {
     let largest = ticks.iter().fold(0.0_f64, |it, tick| it.max(tick.abs()));
     // Whatever a quantity of that size is shown in.
     let shown = quantity(largest, unit, None);
-    let (number, name) = shown.split_once(' ').unwrap_or((&shown, ""));
+    let (number, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
     let factor = number.parse::<f64>().ok().filter(|it| *it > 0.0).map_or(1.0, |it| {
         // The shown number is rounded; the factor between units is a power of ten.
         10_f64.powf((it / largest).log10().round())
     });
     let step = ticks.windows(2).map(|it| (it[1] - it[0]) * factor).next().unwrap_or(1.0);
     let places = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
-    let name = if name.is_empty() { String::new() } else { format!("\u{a0}{name}") };
-    ticks.iter().map(|it| format!("{:.places$}{name}", it * factor)).collect()
+    let labels = ticks.iter().map(|it| format!("{:.places$}", it * factor)).collect();
+    (labels, unit.to_owned())
 }
 
 #[cfg(test)]
@@ -97,7 +121,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_few() {
-        let labels = |low, high| labels(&scale(low, high).ticks(5), "");
+        let labels = |low, high| scale(low, high).labelled(5, "").labels;
         assert_eq!(labels(-0.7, 0.3), ["-0.6", "-0.4", "-0.2", "0.0", "0.2"]);
         assert_eq!(labels(12.31, 12.52), ["12.35", "12.40", "12.45", "12.50"]);
         assert_eq!(scale(0.0, 1.0).ticks(5), [0.0, 0.5, 1.0]);
@@ -110,10 +134,14 @@ mod tests {
 
     #[test]
     fn labels_have_the_digits_of_their_step_and_one_unit() {
-        assert_eq!(labels(&[0.0, 0.005, 0.01], "s"), ["0\u{a0}ms", "5\u{a0}ms", "10\u{a0}ms"]);
-        assert_eq!(labels(&[12.35, 12.4], "s"), ["12.35\u{a0}s", "12.40\u{a0}s"]);
-        assert_eq!(labels(&[1e9, 1.5e9], "Hz"), ["1.0\u{a0}GHz", "1.5\u{a0}GHz"]);
-        assert_eq!(labels(&[100.0, 200.0], ""), ["100", "200"]);
+        let shown = |ticks: &[f64], unit| {
+            let (labels, unit) = labels(ticks, unit);
+            format!("{} {unit}", labels.join(", "))
+        };
+        assert_eq!(shown(&[0.0, 0.005, 0.01], "s"), "0, 5, 10 ms");
+        assert_eq!(shown(&[12.35, 12.4], "s"), "12.35, 12.40 s");
+        assert_eq!(shown(&[1e9, 1.5e9], "Hz"), "1.0, 1.5 GHz");
+        assert_eq!(shown(&[100.0, 200.0], ""), "100, 200 ");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The clock and what else may move a clock, trial by trial: drifts and steps show here.
 
+use crate::chart::parts::{self, EXTENT, Quantity};
+use crate::chart::scale::Scale;
+use crate::document::Chart;
 use crate::experiment::Study;
-use crate::html::chart;
-use crate::html::markup::Markup;
-use crate::html::scale::{self, Scale};
 use lab::experiment::analysis::{Effect, WorkloadAnalysis};
 use lab::trial::{Trial, TrialClock};
+use maud::{Markup, html};
 use rules::metric::Unit;
 use rules::metrics;
 use std::collections::BTreeSet;
@@ -22,21 +23,17 @@ const MOST_SERIES: usize = 6;
 /// More points of their full size would cover each other.
 const MOST_APART: usize = 500;
 
-/// The width and height that points are placed in.
-const EXTENT: [f64; 2] = [10_000.0, 1_000.0];
-
 /// Something that every trial may have a value of.
 struct Panel {
-    label: String,
-    /// What it is of, where the label is a part of that.
-    metric: &'static str,
+    /// `clock, by the probe`
+    name: String,
     unit: &'static str,
     /// By the place of the trial among those of the workload.
     values: Vec<Option<f64>>,
 }
 
-/// Nothing where nothing was measured around the trials.
-pub(super) fn chart(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
+/// `None` where nothing was measured around the trials.
+pub(super) fn chart(study: &Study<'_>, workload: &WorkloadAnalysis) -> Option<Chart> {
     let arms: BTreeSet<usize> = workload.arms.iter().map(|it| it.arm).collect();
     let trials: Vec<&Trial> =
         study.record.trials.iter().filter(|it| arms.contains(&it.arm)).collect();
@@ -46,14 +43,21 @@ pub(super) fn chart(study: &Study<'_>, workload: &WorkloadAnalysis) -> Markup {
     let panels: Vec<Markup> =
         panels(&trials).iter().filter_map(|it| drawn(it, &series, trials.len())).collect();
     if panels.is_empty() {
-        return Markup::default();
+        return None;
     }
     let about = format!(
         "Around each trial, in the order in which they ran; colours are levels of {}.",
         study.factor_name(factor)
     );
-    let legend = legend(study, factor);
-    chart::figure("From trial to trial", &about, [legend].into_iter().chain(panels))
+    let order = Scale::between(1.0, trials.len() as f64);
+    let drawing = html! {
+        (legend(study, factor))
+        @for it in &panels { (it) }
+        @if let Some(order) = order {
+            (parts::axis_of(&order, Quantity { name: "number of the trial", unit: "" }))
+        }
+    };
+    Some(Chart { title: "From trial to trial".to_owned(), about, drawing, values: None })
 }
 
 /// The one whose levels lie furthest apart in clock, so that colours mean something.
@@ -65,25 +69,19 @@ fn telling_factor(study: &Study<'_>, workload: &WorkloadAnalysis) -> usize {
 
 fn legend(study: &Study<'_>, factor: usize) -> Markup {
     let levels = study.design().factors.get(factor).map_or(&[][..], |it| &it.levels);
-    let entry = |(at, level): (usize, &String)| {
-        let name = match at + 1 {
-            MOST_SERIES if levels.len() > MOST_SERIES => "others".to_owned(),
-            _ => level.clone(),
-        };
-        (format!("series-{at}"), name)
-    };
-    let entries: Vec<(String, String)> =
-        levels.iter().take(MOST_SERIES).enumerate().map(entry).collect();
-    let entries: Vec<(&str, &str)> = entries.iter().map(|(class, it)| (&**class, &**it)).collect();
-    chart::legend(&entries)
+    let is_last = |at: usize| at + 1 == MOST_SERIES && levels.len() > MOST_SERIES;
+    let mut entries: Vec<(String, &str)> = Vec::new();
+    for (at, level) in levels.iter().take(MOST_SERIES).enumerate() {
+        entries.push((format!("series-{at}"), if is_last(at) { "others" } else { level }));
+    }
+    parts::legend(&entries)
 }
 
 /// The clock first, then metrics in their order.
 fn panels(trials: &[&Trial]) -> Vec<Panel> {
     let hertz = |it: &&Trial| it.clock.value().map(TrialClock::mean_hz);
     let clock = Panel {
-        label: "clock".to_owned(),
-        metric: "by the probe",
+        name: "clock, by the probe".to_owned(),
         unit: "Hz",
         values: trials.iter().map(hertz).collect(),
     };
@@ -118,49 +116,30 @@ fn panel(trials: &[&Trial], id: &'static str, part: &str) -> Panel {
         Some(Unit::MillisecondsPerSecond) => "ms/s",
         None => "",
     };
-    let name = metric.map_or(id, |it| it.title);
-    let (label, metric) = if part.is_empty() { (name, "") } else { (part, name) };
-    Panel { label: label.to_owned(), metric, unit, values: trials.iter().map(value).collect() }
+    let title = metric.map_or(id, |it| it.title);
+    let name = if part.is_empty() { title.to_owned() } else { format!("{part}: {title}") };
+    Panel { name, unit, values: trials.iter().map(value).collect() }
 }
 
 fn drawn(panel: &Panel, series: &[usize], n_trials: usize) -> Option<Markup> {
     let known = || panel.values.iter().flatten().copied();
     let scale = Scale::around(known())?;
-    let ticks = scale.ticks(3);
-    let labels = scale::labels(&ticks, panel.unit);
-    let height = |tick: f64| scale::percent(1.0 - scale.share(tick));
-    let level = ticks.iter().zip(&labels).map(|(tick, label)| {
-        let y = height(*tick);
-        Markup::all([
-            chart::line(&[("class", "grid"), ("x1", "0"), ("x2", "100%"), ("y1", &y), ("y2", &y)]),
-            Markup::element(
-                "text",
-                &[("class", "level"), ("x", "0"), ("y", &y)],
-                [Markup::text(label)],
-            ),
-        ])
-    });
-    let box_of = format!("0 0 {} {}", EXTENT[0], EXTENT[1]);
-    let points = Markup::element(
-        "svg",
-        &[
-            ("viewBox", &box_of),
-            ("preserveAspectRatio", "none"),
-            ("width", "100%"),
-            ("height", "100%"),
-        ],
-        (0..MOST_SERIES).filter_map(|it| path(panel, series, it, &scale)),
-    );
+    let ticks = scale.labelled(3, panel.unit);
+    let heights = ticks.values.iter().map(|it| 1.0 - scale.share(*it));
+    let levels: Vec<(f64, String)> = heights.zip(ticks.labels).collect();
+    let marks = html! {
+        (parts::levels(&levels))
+        (parts::stretched(&html! { @for it in 0..MOST_SERIES { (path(panel, series, it, &scale)) } }))
+    };
     let n = known().count();
     let unknown = if n < n_trials { format!(", {} unknown", n_trials - n) } else { String::new() };
-    let Panel { label, metric, .. } = panel;
-    let beside = format!("{metric}{unknown}");
-    let description = format!("{label} {metric}: {n} trials{unknown}");
-    Some(chart::panel(label, beside.trim_start_matches(", "), &description, level.chain([points])))
+    let title = Quantity { name: &panel.name, unit: panel.unit }.title(&ticks.unit) + &unknown;
+    let description = format!("{}: {n} trials{unknown}", panel.name);
+    Some(parts::panel(&title, false, &description, &marks))
 }
 
 /// Strokes without length, which round ends make points of: a tenth of the text that circles would take.
-fn path(panel: &Panel, series: &[usize], of: usize, scale: &Scale) -> Option<Markup> {
+fn path(panel: &Panel, series: &[usize], of: usize, scale: &Scale) -> Markup {
     let last = panel.values.len().max(2) - 1;
     let mut points = String::new();
     for (at, value) in panel.values.iter().enumerate() {
@@ -169,7 +148,7 @@ fn path(panel: &Panel, series: &[usize], of: usize, scale: &Scale) -> Option<Mar
         let y = (1.0 - scale.share(value)) * EXTENT[1];
         points.push_str(&[format!("M{x:.0} {y:.0}"), "h0".to_owned()].concat());
     }
-    let density = chart::density(panel.values.len(), MOST_APART);
+    let density = if panel.values.len() > MOST_APART { "dense" } else { "sparse" };
     let class = format!("points {density} series-{of}");
-    (!points.is_empty()).then(|| Markup::empty("path", &[("class", &class), ("d", &points)]))
+    html! { @if !points.is_empty() { path class=(class) d=(points) {} } }
 }
