@@ -33,10 +33,10 @@ pub(crate) struct CertificateArguments {
     /// The change, as `fullclock status --all` names it [default: the settings in which the machines of both differ]
     #[arg(long, value_name = "CHANGE")]
     pub(crate) change: Option<String>,
-    /// The file to write; one that is there and is no certificate is left alone
-    #[arg(long, value_name = "FILE", default_value = "certificate.html")]
-    pub(crate) to: PathBuf,
-    /// Write over any file
+    /// The file to write; an earlier certificate is replaced, another file is not
+    #[arg(short, long, value_name = "FILE", default_value = "certificate.html")]
+    pub(crate) output: PathBuf,
+    /// Replace FILE whatever it is
     #[arg(long)]
     pub(crate) force: bool,
     /// The folder of the results that ids are of [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
@@ -49,7 +49,7 @@ pub(crate) struct CertificateArguments {
 /// The kind of the page.
 const KIND: Kind = Kind {
     noun: "certificate",
-    option: "--to",
+    option: "--output",
     force: Some("--force"),
     is_one: report::certificate::is_certificate,
 };
@@ -75,12 +75,12 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
     let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written)
         .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
     let page = report::certificate::page(&certificate);
-    page_file::write(&options.to, &page, &KIND, options.force)?;
+    page_file::write(&options.output, &page, &KIND, options.force)?;
     let text = if arguments.output.json {
-        report::certificate::json(&certificate, &options.to)?
+        report::certificate::json(&certificate, &options.output)?
     } else {
         let style = output::style(arguments.output.color);
-        report::certificate::text(&certificate, &options.to, style)
+        report::certificate::text(&certificate, &options.output, style)
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -151,6 +151,6 @@ fn read_data(path: &Path) -> Result<(Data, Record)> {
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock certificate before.json after.json       what differs is the change
-  fullclock certificate 20261120T1543 20261121 --change 7 --to CHG-4711.html
+  fullclock certificate 20261120T1543 20261121 --change 7 -o CHG-4711.html
   fullclock certificate proof.json --change 7        what apply --prove kept
   fullclock certificate old-firmware.json new-firmware.json";

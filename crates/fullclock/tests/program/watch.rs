@@ -99,7 +99,7 @@ fn a_recording_shows_the_lines_that_were_printed_when_it_was_made() {
     let replayed = printed(&[&["watch", "--replay", file][..], &columns].concat());
     assert_eq!(lines(&live), lines(&replayed));
     assert!(refusal(&["watch", "--once", "--record", file]).contains("exists already"));
-    let again = fullclock(&["watch", "--once", "-i", "20ms", "--record", file, "--overwrite"])
+    let again = fullclock(&["watch", "--once", "-i", "20ms", "--record", file, "--force"])
         .output()
         .unwrap();
     assert_eq!(again.status.code(), Some(0));

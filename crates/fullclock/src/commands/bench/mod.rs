@@ -41,9 +41,9 @@ pub(crate) struct BenchArguments {
     /// Go on until the figure, or the difference, is known to this much either way, half its 95 % interval: 0.3%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) until: Option<f64>,
-    /// Begin no more trials after this time, but end a block: of two, A B B A or B A A B, or a trial of each whose pieces take turns [default: 5m with --until]
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
-    pub(crate) limit: Option<Duration>,
+    /// For how long to begin trials; a block that is begun then is ended [default: 10s and 20 trials; with --until at most 5m]
+    #[arg(short, long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) duration: Option<Duration>,
     /// Run it on each CPU in turn, and rank the CPUs
     #[arg(long, conflicts_with = "vs")]
     pub(crate) sweep: bool,
@@ -51,10 +51,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "vs")]
     pub(crate) peers: Vec<PathBuf>,
     /// Print the script that does the same inside a database, and run nothing
-    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse", "peers", "sweep", "trials", "until", "limit"])]
+    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse", "peers", "sweep", "trials", "until", "duration"])]
     pub(crate) print_sql: Option<Dialect>,
     /// Make a result of what that script printed
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["vs", "peers", "sweep", "trials", "until", "limit", "cpus", "iterations"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vs", "peers", "sweep", "trials", "until", "duration", "cpus", "iterations"])]
     pub(crate) parse: Option<PathBuf>,
     /// The folder to keep the result in [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]
@@ -188,7 +188,7 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
 
 /// How many trials the options want.
 pub(super) fn wanted(options: &BenchArguments) -> Wanted {
-    Wanted { trials: options.trials, until: options.until, limit: options.limit }
+    Wanted { trials: options.trials, until: options.until, duration: options.duration }
 }
 
 /// Keeps a result that is complete; its path.

@@ -1,7 +1,7 @@
 //! `fullclock apply`: makes a change, all of it or nothing.
 
 use super::plan::PlanArguments;
-use super::{StateArguments, asked, code, command_words, refuse_other_host};
+use super::{StateArguments, asked, code, command_words};
 use crate::cli::Arguments;
 use crate::commands::bench::{self, BenchArguments};
 use crate::output;
@@ -76,7 +76,6 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
 
 /// Makes a change and prints what became of it.
 pub(crate) fn apply(arguments: &Arguments, task: &Task<'_>) -> Result<ExitCode> {
-    refuse_other_host(arguments)?;
     let applied = engine::change::apply::apply(task, &mut tell(arguments))?;
     print(arguments, &applied)?;
     Ok(code(applied.is_refused()))

@@ -1,6 +1,6 @@
 //! `fullclock revert` and `fullclock confirm`: reverts changes, or keeps one that awaits confirmation.
 
-use super::{StateArguments, code, refuse_other_host};
+use super::{StateArguments, code};
 use crate::cli::Arguments;
 use crate::output;
 use crate::tell::tell;
@@ -40,7 +40,6 @@ pub(crate) struct ConfirmArguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<ExitCode> {
-    refuse_other_host(arguments)?;
     let which = match &options.change {
         Some(id) => Which::Id(id),
         None if options.all => Which::All,
@@ -82,7 +81,6 @@ fn print(arguments: &Arguments, reverted: &Reverted, stopped: Option<&Error>) ->
 }
 
 pub(crate) fn confirm(arguments: &Arguments, options: &ConfirmArguments) -> Result<ExitCode> {
-    refuse_other_host(arguments)?;
     let mut changer = opened_to_undo(&options.state.state_dir, &mut tell(arguments))?;
     let changes = changer.journal().changes();
     let mut waiting = changes.iter().filter(|it| matches!(it.state, ChangeState::Awaiting { .. }));

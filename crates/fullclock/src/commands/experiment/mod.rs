@@ -5,7 +5,7 @@ mod study;
 
 pub(super) use study::{end, workloads};
 
-use super::change::{StateArguments, command_words, refuse_other_host};
+use super::change::{StateArguments, command_words};
 use crate::cli::Arguments;
 use crate::tell::tell;
 use anyhow::{Result, bail};
@@ -92,12 +92,11 @@ pub(crate) struct ReportArguments {
     #[arg(value_name = "STUDY")]
     pub(crate) study: PathBuf,
     /// The folder to write to [default: that of the study]
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) to: Option<PathBuf>,
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Result<ExitCode> {
-    refuse_other_host(arguments)?;
     if let [first, named @ ..] = &options.what[..]
         && first == "resume"
     {
@@ -156,7 +155,7 @@ fn task(options: &ExperimentArguments) -> Task<'_> {
 /// `fullclock report STUDY`.
 pub(super) fn report(arguments: &Arguments, options: &ReportArguments) -> Result<ExitCode> {
     let (record, folder) = engine::experiment::read(&options.study)?;
-    let to = options.to.as_deref().unwrap_or(&folder);
+    let to = options.output.as_deref().unwrap_or(&folder);
     study::report(arguments, &record, to, &|it| study::report_text(arguments, it))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -175,4 +174,4 @@ Examples:
 pub(crate) const REPORT_EXAMPLES: &str = "\
 Examples:
   fullclock report /var/lib/fullclock/experiments/20261122T101500Z-governor
-  fullclock report . --to /tmp/ticket";
+  fullclock report . -o /tmp/ticket";

@@ -1,7 +1,7 @@
 //! `fullclock ipmi tune`: which limit of polling suits this controller, by an experiment.
 
 use crate::cli::Arguments;
-use crate::commands::change::{StateArguments, apply, command_words, refuse_other_host};
+use crate::commands::change::{StateArguments, apply, command_words};
 use crate::commands::experiment;
 use crate::output;
 use crate::tell::tell;
@@ -72,7 +72,6 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
             "--json tells of the sweep alone: leave out --apply and --persist, and apply what it advises"
         );
     }
-    refuse_other_host(arguments)?;
     let design = tune::design(&sweep(options), &host)?;
     let workloads = experiment::workloads(&design)?;
     let model: Model = if options.dry_run {

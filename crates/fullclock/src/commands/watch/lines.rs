@@ -167,7 +167,7 @@ impl<'a> Lines<'a> {
 
     /// Whether there are as many intervals as were asked for.
     fn is_enough(&self) -> bool {
-        let most = if self.options.once { Some(1) } else { self.options.count };
+        let most = self.options.intervals();
         most.is_some_and(|most| self.n >= most)
     }
 }
