@@ -79,6 +79,19 @@ pub fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// How many there are: `1 trial`, `20 trials`.
+pub fn counted(n: impl Into<u64>, one: &str) -> String {
+    match n.into() {
+        1 => format!("1 {one}"),
+        n => format!("{n} {one}s"),
+    }
+}
+
+/// [`counted`] of as many as there are in memory.
+pub fn counted_all<T>(items: &[T], one: &str) -> String {
+    counted(items.len() as u64, one)
+}
+
 /// A time in seconds, in the unit in which people wait: `99 s`, `3 min`, `2 h`, `days`.
 pub fn roughly(seconds: f64) -> String {
     const DAY: f64 = 86_400.0;

@@ -1,6 +1,7 @@
 //! An audit as a document: the verdict first, then what is wrong, worst first, then what could not be known.
 
 use crate::document::{Block, Document, Item, Role, Text};
+use facts::quantity::{counted, counted_all};
 use facts::{Fact, HostView, Missing, Obstacle};
 use rules::audit::Audit;
 use rules::check::Check;
@@ -48,7 +49,7 @@ pub(crate) fn describe(host: &HostView) -> String {
         parts.push(cpuinfo.model_name.split_whitespace().collect::<Vec<_>>().join(" "));
     }
     if let Ok(online) = &host.topology.online {
-        parts.push(format!("{} online", counted(online.len(), "CPU")));
+        parts.push(format!("{} online", counted(online.len() as u64, "CPU")));
     }
     parts.extend(known(&host.kernel.release).map(|it| format!("Linux {it}")));
     parts.extend(machine(host));
@@ -199,7 +200,7 @@ struct Group<'a> {
 
 impl Group<'_> {
     fn line(&self) -> String {
-        let n = counted(self.checks.len(), "check");
+        let n = counted_all(&self.checks, "check");
         match self.remedy {
             Some(remedy) => format!("{n}: {remedy}"),
             None => format!("{n}: no command here would tell"),
@@ -254,7 +255,7 @@ fn without_findings(document: &mut Document, audit: &Audit) {
 fn closing(document: &mut Document, audit: &Audit, detail: Detail) {
     let mut parts = Vec::new();
     let n_clean = audit.clean.len();
-    parts.push(format!("{} clean", counted(n_clean, "check")));
+    parts.push(format!("{} clean", counted(n_clean as u64, "check")));
     match audit.not_applicable.len() {
         0 => {}
         1 => parts.push("1 does not apply here".to_owned()),
@@ -268,8 +269,4 @@ fn closing(document: &mut Document, audit: &Audit, detail: Detail) {
         text += " `-v` lists every check.";
     }
     document.note(Text::sentence(&text));
-}
-
-fn counted(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }

@@ -206,7 +206,7 @@ impl Series {
         if known == 0 {
             return Err(reason
                 .cloned()
-                .unwrap_or_else(|| Missing::absent(format!("a value of CPUs {cpus}"))));
+                .unwrap_or_else(|| Missing::absent(format!("a value of {}", cpus.named()))));
         }
         let value = match kind {
             Kind::Sum => sum,
@@ -256,7 +256,7 @@ mod tests {
     fn with_nothing_known_the_weightiest_reason_remains() {
         assert_eq!(over("2", Kind::Sum), "no clock here: was not busy");
         assert_eq!(over("2-3", Kind::Sum), "/dev/cpu/3/msr may not be read");
-        assert_eq!(over("7", Kind::Sum), "a value of CPUs 7 does not exist");
+        assert_eq!(over("7", Kind::Sum), "a value of CPU 7 does not exist");
     }
 
     #[test]

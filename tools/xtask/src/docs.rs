@@ -50,7 +50,8 @@ fn book() -> Result<PathBuf> {
     let folder = target().join("book");
     let source = folder.join("src");
     if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     for name in SOURCES {
         copy(&workspace().join(name), &source.join(name))?;
@@ -140,7 +141,8 @@ mod tests {
                 Event::Text(words) | Event::Code(words) => {
                     let Some(heading) = &mut heading else { continue };
                     let words = words.to_lowercase();
-                    let kept = words.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
+                    let kept =
+                        words.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
                     heading.extend(kept.map(|it| if it == ' ' { '-' } else { it }));
                 }
                 _ => {}

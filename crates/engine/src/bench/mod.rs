@@ -9,6 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::costs;
 use crate::{Event, Progress, Tell};
 use anyhow::{Context, Result};
+use facts::quantity::counted;
 use facts::{CpuSet, HostView, utc};
 use host::Live;
 use lab::bench::{Plan, PlannedArm, Watcher};
@@ -218,7 +219,7 @@ impl Watcher for Session<'_, '_> {
     fn tried(&mut self, record: &Record) -> Result<(), Failure> {
         let elapsed = self.began.elapsed();
         let progress = self.pace.progress(record, elapsed);
-        let done = format!("{} trials of each", progress.trials);
+        let done = format!("{} of each", counted(progress.trials, "trial"));
         let progress = Progress { done, share: progress.share, elapsed };
         (self.tell)(Event::Progress(progress)).map_err(|it| unshown(&it))?;
         self.journal.as_mut().map_or(Ok(()), |it| it.add(record))

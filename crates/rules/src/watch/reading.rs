@@ -78,11 +78,11 @@ fn notes(interval: &Interval) -> Vec<String> {
     let (was, is) = (&interval.before.online, &interval.after.online);
     let gone = was.minus(is);
     if !gone.is_empty() {
-        notes.push(format!("CPUs {gone} went offline"));
+        notes.push(format!("{} went offline", gone.named()));
     }
     let come = is.minus(was);
     if !come.is_empty() {
-        notes.push(format!("CPUs {come} came online"));
+        notes.push(format!("{} came online", come.named()));
     }
     notes
 }

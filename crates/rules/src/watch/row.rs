@@ -83,8 +83,8 @@ impl Machine {
         let of = || self.cpus_of(row, cpus);
         match row {
             Row::Host => format!("all {} CPUs", cpus.len()),
-            Row::Package(at) => format!("package {at} (CPUs {})", of()),
-            Row::Core(_) => format!("core of CPUs {}", of()),
+            Row::Package(at) => format!("package {at} ({})", of().named()),
+            Row::Core(_) => format!("core of {}", of().named()),
             Row::Cpu(cpu) => format!("CPU {cpu}"),
         }
     }
