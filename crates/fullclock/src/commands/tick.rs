@@ -30,7 +30,7 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock tick                      every CPU, for 5 seconds
   fullclock tick --cpus 2-15 -d 1m
-  perf stat -aA -e irq_vectors:local_timer_entry fullclock tick   compared with perf";
+  perf stat -aA -e irq_vectors:local_timer_entry fullclock tick";
 
 pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<ExitCode> {
     let (output, time) = (&arguments.output, options.duration);

@@ -141,5 +141,5 @@ fn what_is_no_pair_of_results_or_no_change_is_refused_with_what_to_do() {
     assert!(over.contains("text.json is there, and is no certificate of fullclock"), "{over}");
     assert_eq!(std::fs::read_to_string(&text).unwrap(), "12.4 s\n");
     let root = refusal(&["certificate", &one, &one, "--root", "/"]);
-    assert!(root.contains("a result names the machine it is of"), "{root}");
+    assert!(root.contains("a result names the machine that it was measured on"), "{root}");
 }

@@ -59,7 +59,7 @@ fn what_makes_no_sense_is_refused_in_plain_words() {
     assert!(refusal(&["watch", "--once", "--cpus", "abc"]).contains("a list of CPUs like 0-3,8"));
     assert!(refusal(&["watch", "--csv", "--json", "--once"]).contains("two formats"));
     assert!(refusal(&["watch", "--once", "--", "true"]).contains("cannot be used with"));
-    assert!(refusal(&["watch", "--root", "/", "--once"]).contains("the machine it runs on"));
+    assert!(refusal(&["watch", "--root", "/", "--once"]).contains("watch shows this machine"));
     assert!(refusal(&["watch", "--replay", "/nowhere"]).contains("/nowhere"));
     assert!(refusal(&["watch", "--replay", "/dev/null"]).contains("/dev/null"));
     assert!(refusal(&["watch", "--once", "--record", "/nowhere/x"]).contains("/nowhere/x"));
