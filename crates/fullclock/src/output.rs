@@ -20,7 +20,7 @@ pub(crate) struct OutputArguments {
     /// Print JSON (schemas/ in the source tree describe it)
     #[arg(long, global = true, display_order = LAST)]
     pub(crate) json: bool,
-    /// Print results only: no progress and no notes, and of an audit nothing but its findings
+    /// Print results only: no progress and no notes
     #[arg(short, long, global = true, display_order = LAST + 1)]
     pub(crate) quiet: bool,
     /// When to use colour; NO_COLOR=1 has the same effect as never

@@ -157,9 +157,8 @@ const FOREIGN: &[Foreign] = &[
     },
 ];
 
-/// What `--verbose` shows, by command: the help of each says what it does there.
+/// What `--verbose` shows, by command, where it is not the same as of an audit.
 const VERBOSE: &[(&str, &str)] = &[
-    ("audit", "List the clean checks, and why each of the others has no verdict"),
     ("ledger", "Show the smallest parts, and each line's source and uncertainty"),
     ("noise", "Show the causes and the histogram of each CPU"),
     ("plan", "Show every file and register of every CPU"),
@@ -198,6 +197,10 @@ fn command() -> Command {
     for (name, help) in VERBOSE {
         let Some(verbose) = option(&command, "verbose") else { continue };
         command = command.mut_subcommand(name, |it| it.arg(verbose.help(*help)));
+    }
+    if let Some(quiet) = option(&command, "quiet") {
+        let help = "Print the findings only: no progress, no notes, nothing that is unknown";
+        command = command.mut_subcommand("audit", |it| it.arg(quiet.help(help)));
     }
     for foreign in FOREIGN {
         for id in foreign.options {
@@ -269,7 +272,7 @@ mod tests {
             let refused = FOREIGN
                 .iter()
                 .any(|it| it.options.contains(&"verbose") && it.commands.contains(&name));
-            let shows = VERBOSE.iter().any(|(it, _)| *it == name);
+            let shows = name == "audit" || VERBOSE.iter().any(|(it, _)| *it == name);
             assert!(refused != shows, "{name}");
         }
     }
