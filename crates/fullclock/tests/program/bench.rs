@@ -283,8 +283,8 @@ fn a_speed_is_compared_with_peers_of_the_same_processor() {
     assert!(value["peers"]["n_peers"] == 1 || text.contains("does not name"), "{text}");
     std::fs::write(&peers, "No such processor ; 2713\n").unwrap();
     let text = printed(&with(&peers));
-    let peers = text.lines().find(|it| it.starts_with("peers  "));
-    assert!(peers.is_some_and(|it| it.contains("  unknown: ")), "{text}");
+    let told = text.lines().find(|it| it.starts_with("peers  "));
+    assert!(told.is_some_and(|it| it.contains("  unknown: ")), "{text}");
     std::fs::write(&peers, "# nobody\n").unwrap();
     assert!(refusal(&["bench", "cpu-speed", "--peers", &peers]).contains("it names no peer"));
     std::fs::write(&peers, "A 2713\n").unwrap();

@@ -90,12 +90,6 @@ fn is_nothing(number: &str) -> bool {
     !number.contains(|it: char| ('1'..='9').contains(&it))
 }
 
-/// A share as [`percent`] prints it, with its sign.
-pub(super) fn signed_percent(share: f64) -> String {
-    let text = percent(share);
-    if share > 0.0 { format!("+{text}") } else { text }
-}
-
 fn seconds(value: f64) -> (f64, &'static str) {
     match value {
         it if it >= 1.0 || it == 0.0 => (1.0, "s"),
@@ -186,9 +180,5 @@ mod tests {
     fn a_percentage_has_two_digits_that_mean_something() {
         let told: Vec<String> = [0.0073, 0.123, 0.000_031, -0.05, 2.5].map(percent).to_vec();
         assert_eq!(told, ["0.73", "12", "0.0031", "-5.0", "250"]);
-        assert_eq!(
-            [signed_percent(0.01), signed_percent(-0.01), signed_percent(0.0)],
-            ["+1.0", "-1.0", "0"]
-        );
     }
 }
