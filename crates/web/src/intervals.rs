@@ -16,6 +16,7 @@ use lab::record::Record;
 use lab::store::{End, Follower, News};
 use lab::trial::Trial;
 use report::bench::Report;
+use report::document::Format;
 use report::{Style, bench, race};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -190,6 +191,6 @@ fn end(ended: &End) -> Value {
         return json!({ "is_complete": record.is_complete, "verdict": verdict });
     }
     let style = Style { color: false, width: 100 };
-    let verdict = bench::text(&Report::of(record, None), style);
+    let verdict = bench::document(&Report::of(record, None)).render(Format::Text(style));
     json!({ "is_complete": record.is_complete, "verdict": verdict })
 }

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitC
         let audit = advised::audit(&answered, &host);
         anyhow::Ok((host, audit, name))
     })?;
-    let text = match destination.format {
+    let text = match destination.format() {
         None => report::json::audit(&host, &audit)?,
         Some(format) => {
             let detail = report::audit::Detail {

@@ -24,7 +24,7 @@ pub(crate) struct ExplainOptions {
 
 pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
-    let format = destination.format;
+    let format = destination.format();
     let subject = match &*options.subject {
         [] => String::new(),
         [dash] if dash == "-" => from_stdin()?,

@@ -108,7 +108,7 @@ fn print(
     host: &HostView,
     ledger: &Ledger,
 ) -> Result<()> {
-    let text = match destination.format {
+    let text = match destination.format() {
         None => json::ledger(host, ledger).context("cannot write JSON")?,
         Some(format) => {
             document::document(name, host, ledger, arguments.audit.verbose).render(format)

@@ -82,7 +82,7 @@ fn print(
     let text = if options.csv {
         csv::noise(report)
     } else {
-        match destination.format {
+        match destination.format() {
             None => json::noise(report).context("cannot write JSON")?,
             Some(format) => document::document(report, arguments.audit.verbose).render(format),
         }

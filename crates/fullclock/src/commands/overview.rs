@@ -150,10 +150,7 @@ mod tests {
     #[test]
     fn a_command_is_shown_with_its_effect_and_what_it_is_for() {
         let text = tasks(&Invocation::command(), 80);
-        assert!(
-            text.contains("\n  apply        WRITES  Change settings, all or none"),
-            "{text}"
-        );
+        assert!(text.contains("\n  apply        WRITES  Change settings, all or none"), "{text}");
         assert!(text.lines().all(|it| it.chars().count() <= 80), "{text}");
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<Exit
     let found = counted.found(&host, &cpus, &traced)?;
     let report =
         Report { ticks: &found.ticks, elapsed_ns: found.elapsed_ns, full_rate: found.full_rate };
-    destination.print(&match destination.format {
+    destination.print(&match destination.format() {
         None => json(&report)?,
         Some(format) => document(&report).render(format),
     })?;
