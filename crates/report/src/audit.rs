@@ -1,6 +1,7 @@
 //! An audit as a document: the verdict first, then what is wrong, worst first, then what could not be known.
 
 use crate::document::{Block, Document, Item, Role, Text};
+use crate::wording::{counted, once_then_nothing};
 use facts::{Fact, HostView, Missing, Obstacle};
 use rules::audit::Audit;
 use rules::check::Check;
@@ -161,10 +162,6 @@ fn fix(body: &mut Vec<Block>, fix: &Fix) {
     }
 }
 
-fn once_then_nothing(label: &str) -> impl Iterator<Item = &str> {
-    std::iter::once(label).chain(std::iter::repeat(""))
-}
-
 /// What could not be known, by what would help: a line or two, and every reason if `detail` is verbose.
 fn unknown(document: &mut Document, audit: &Audit, detail: Detail) {
     if audit.unknown.is_empty() {
@@ -268,8 +265,4 @@ fn closing(document: &mut Document, audit: &Audit, detail: Detail) {
         text += " `-v` lists every check.";
     }
     document.note(Text::sentence(&text));
-}
-
-fn counted(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
