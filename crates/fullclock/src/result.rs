@@ -5,17 +5,31 @@ use crate::output::{self, OutputArguments};
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use report::Style;
 use report::document::Format;
 use report::harmless::harmless_page;
 use std::path::{Path, PathBuf};
 
-/// In which form a result is shown, and in which file it is kept.
+/// In which form a result is shown.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct FormatArguments {
+    /// How to print the result: text for a terminal, JSON, Markdown for a ticket, or one HTML page that loads nothing
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_parser = format_name(&NAMES[..4]))]
+    format: Option<Name>,
+}
+
+impl FormatArguments {
+    /// The form of a document; `None` for JSON, which is none.
+    pub(crate) fn chosen(self, output: &OutputArguments) -> Option<Format> {
+        form(self.format, output, output::style(output.color)).format()
+    }
+}
+
+/// In which form a result is shown, and in which file it is kept: the file's ending chooses the form where nothing else does.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ResultArguments {
-    /// How to print the result: text for a terminal, JSON, Markdown for a ticket, or one HTML page that loads nothing [default:
-    /// as FILE ends, or text]
-    #[arg(long, value_name = "FORMAT", conflicts_with = "json", global = true, value_parser = format_name(&NAMES[..4]))]
-    format: Option<Name>,
+    #[command(flatten)]
+    format: FormatArguments,
     #[command(flatten)]
     file: FileArguments,
 }
@@ -74,10 +88,32 @@ pub(crate) enum Form {
     Csv,
 }
 
+impl Form {
+    /// The format of a document; `None` for JSON. A result without rows is one of both.
+    fn format(self) -> Option<Format> {
+        match self {
+            Form::Document(format) => Some(format),
+            Form::Json | Form::Csv => None,
+        }
+    }
+}
+
+/// The form that is called `name`, text without one; `--json` is stronger.
+fn form(name: Option<Name>, output: &OutputArguments, style: Style) -> Form {
+    match name.unwrap_or(Name::Text) {
+        _ if output.json => Form::Json,
+        Name::Text => Form::Document(Format::Text(style)),
+        Name::Json => Form::Json,
+        Name::Markdown => Form::Document(Format::Markdown),
+        Name::Html => Form::Document(Format::Html),
+        Name::Csv => Form::Csv,
+    }
+}
+
 impl ResultArguments {
     /// Where the result goes. Fails where the file could not be written, before anything is measured.
     pub(crate) fn destination(&self, output: &OutputArguments) -> Result<Destination> {
-        Destination::new(self.format, &self.file, output, false)
+        Destination::new(self.format.format, &self.file, output, false)
     }
 }
 
@@ -107,26 +143,16 @@ impl Destination {
         let path = file.output.as_deref();
         path.map_or(Ok(()), |it| new_file::check(it, file.force))?;
         let by_ending = || path.and_then(name_of).filter(|it| has_rows || *it != Name::Csv);
-        let name = if output.json { Some(Name::Json) } else { format.or_else(by_ending) };
         let style = output::style(output.color);
         // Colours are for terminals.
-        let color = style.color && path.is_none();
-        let form = match name.unwrap_or(Name::Text) {
-            Name::Text => Form::Document(Format::Text(report::Style { color, ..style })),
-            Name::Json => Form::Json,
-            Name::Markdown => Form::Document(Format::Markdown),
-            Name::Html => Form::Document(Format::Html),
-            Name::Csv => Form::Csv,
-        };
+        let style = Style { color: style.color && path.is_none(), ..style };
+        let form = form(format.or_else(by_ending), output, style);
         Ok(Destination { form, file: file.output.clone(), force: file.force })
     }
 
-    /// The format of a document; `None` for JSON. A result without rows is one of both.
+    /// The format of a document; `None` for JSON.
     pub(crate) fn format(&self) -> Option<Format> {
-        match self.form {
-            Form::Document(format) => Some(format),
-            Form::Json | Form::Csv => None,
-        }
+        self.form.format()
     }
 
     /// Prints the result, or writes the user's file.

@@ -9,6 +9,7 @@ use facts::quantity::roughly;
 use facts::utc;
 use indicatif::{ProgressBar as Bar, ProgressDrawTarget, ProgressStyle};
 use report::bench::Report;
+use report::change;
 use report::document::Format;
 use report::experiment::Planned;
 
@@ -27,6 +28,21 @@ pub(crate) fn tell(arguments: &Arguments) -> impl FnMut(Event<'_>) -> Result<()>
     }
 }
 
+/// The same before a result that is printed as `format`: what is for people comes before text alone, as of other formats there is
+/// one document.
+pub(crate) fn tell_before(
+    arguments: &Arguments,
+    format: Option<Format>,
+) -> impl FnMut(Event<'_>) -> Result<()> + '_ {
+    let mut tell = tell(arguments);
+    let is_text = matches!(format, Some(Format::Text(_)));
+    move |event| match event {
+        Event::Planned(_) | Event::Files(_) | Event::Proven(..) if !is_text => Ok(()),
+        Event::Study(plan) if !is_text && plan.is_run => Ok(()),
+        event => tell(event),
+    }
+}
+
 fn show(arguments: &Arguments, event: Event<'_>) -> Result<()> {
     let output = &arguments.output;
     let style = output::style(output.color);
@@ -35,10 +51,14 @@ fn show(arguments: &Arguments, event: Event<'_>) -> Result<()> {
         Event::Note(text) => output::note(output, &text),
         Event::Trouble(error) => output::complain(&error),
         Event::Planned(plan) if is_shown => {
-            output::print(&report::change::plan(plan, arguments.audit.verbose, style))?;
+            let name = "this machine";
+            let planned = change::Planned { name, plan, unfixed: &[], files: &[] };
+            let document = change::plan(&planned, arguments.audit.verbose);
+            output::print(&(document.render(Format::Text(style)) + "\n"))?;
         }
         Event::Files(writes) if is_shown => {
-            output::print(&report::change::files(writes, style))?;
+            let document = change::files(writes);
+            output::print(&(document.render(Format::Text(style)) + "\n"))?;
         }
         Event::Proven(record, file) if !output.json => {
             let document = report::bench::document(&Report::of(record, file));
@@ -47,9 +67,9 @@ fn show(arguments: &Arguments, event: Event<'_>) -> Result<()> {
         Event::Drift { place, found, writer } => {
             let at = utc::timestamp(since_1970_ns());
             output::print(&if output.json {
-                report::change::drift_json(&at, place, found, writer)?
+                change::drift_json(&at, place, found, writer)?
             } else {
-                report::change::drift(&at, place, found, writer)
+                change::drift(&at, place, found, writer)
             })?;
         }
         Event::Study(plan) => study(arguments, plan)?,

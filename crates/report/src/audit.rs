@@ -1,6 +1,7 @@
 //! An audit as a document: the verdict first, then what is wrong, worst first, then what could not be known.
 
 use crate::document::{Block, Document, Item, Role, Text};
+use crate::wording::once_then_nothing;
 use facts::quantity::{counted, counted_all};
 use facts::{Fact, HostView, Missing, Obstacle};
 use rules::audit::Audit;
@@ -160,10 +161,6 @@ fn fix(body: &mut Vec<Block>, fix: &Fix) {
     if let Some(lasting) = &fix.lasting {
         body.push(Block::labelled("lasting", &**lasting));
     }
-}
-
-fn once_then_nothing(label: &str) -> impl Iterator<Item = &str> {
-    std::iter::once(label).chain(std::iter::repeat(""))
 }
 
 /// What could not be known, by what would help: a line or two, and every reason if `detail` is verbose.

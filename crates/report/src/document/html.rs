@@ -128,6 +128,7 @@ fn bar(Bar { start, end, tone }: Bar) -> Markup {
     // What is more than nothing can be seen.
     let width = if end > start { (end - start).max(0.003) } else { 0.0 };
     let tone = match tone {
+        Tone::Amount => "amount",
         Tone::Useful => "useful",
         Tone::Idle => "idle",
         Tone::Lost => "lost",

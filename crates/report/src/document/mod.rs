@@ -3,6 +3,8 @@
 //! A command builds its document once. [`Format`] says which of the back ends shows it: a terminal of some width, Markdown for a
 //! ticket, or an HTML page. JSON and CSV are no documents: they are for programs, and have shapes of their own.
 
+#[cfg(test)]
+pub(crate) mod every_form;
 mod html;
 mod markdown;
 mod terminal;
@@ -87,6 +89,8 @@ pub(crate) struct Bar {
 /// What the colour of a bar means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
+    /// A value beside others of its kind, which is neither good nor bad.
+    Amount,
     Useful,
     Idle,
     Lost,

@@ -1,60 +1,69 @@
-//! What each adapter can carry, as text.
+//! What each adapter can carry.
 
-use super::{MARGIN, more, word};
-use crate::Style;
-use crate::page::{BOLD, DIM, Page};
+use super::{more, word};
+use crate::document::{Document, Text};
 use facts::Fact;
 use facts::links::ethtool::{Duplex, Ethtool, Settings};
+use facts::quantity::counted;
 use rules::ceiling::{Ceiling, Ceilings, Direction, Named, Part};
 
-/// Every adapter: its wire, its slot, the narrower of the two, and what was taken for granted.
-pub fn ceilings(host: &str, ceilings: &Ceilings, style: Style) -> String {
-    let mut page = Page::new(style);
-    page.line(&page.paint(BOLD, &format!("fullclock net ceiling of {host}")));
-    page.line("");
+/// Every adapter: what it can carry at most, its wire, its slot, and what was assumed.
+pub fn ceilings(host: &str, ceilings: &Ceilings) -> Document {
+    let mut document = Document::new(format!("fullclock net ceiling of {host}"));
+    document.paragraph(Text::strong(verdict(&ceilings.devices)));
     for device in &ceilings.devices {
-        adapter(&mut page, device);
-        page.line("");
-    }
-    if ceilings.devices.is_empty() {
-        page.paragraph(0, "There is no network adapter, as far as could be seen.");
+        adapter(&mut document, device);
     }
     for missing in &ceilings.missing {
-        page.paragraph(0, &format!("Unknown: {}.", missing.advice()));
+        document.note(Text::sentence(&format!("Unknown: {}.", missing.advice())));
     }
-    page.finish()
+    document
 }
 
-fn adapter(page: &mut Page, device: &Named) {
-    let place = match &device.address {
-        Ok(address) => address.clone(),
-        Err(missing) => missing.advice(),
+/// How many adapters there are, and how many of them have a slot that carries less than their wire.
+fn verdict(devices: &[Named]) -> String {
+    let is_narrow = |it: &&Named| {
+        let narrowest = it.ceiling.narrowest(Direction::One);
+        it.ceiling.widest(Direction::One).is_some()
+            && narrowest.is_some_and(|part| word(&it.ceiling, part) == "slot")
     };
-    let name = page.paint(BOLD, &device.name);
-    page.line(&format!("{name}{}", page.paint(DIM, &format!("  {place}"))));
-    part(page, "  wire", &device.ceiling.wire);
-    if let Some(words) = device.ethtool.as_ref().and_then(link) {
-        page.labelled(MARGIN, "  link", &words);
+    let adapters = counted(devices.len() as u64, "network adapter");
+    match devices.iter().filter(is_narrow).count() {
+        _ if devices.is_empty() => "No network adapter was found.".to_owned(),
+        0 => format!("{adapters}, none known to be limited by its slot."),
+        n => format!("{adapters}, {n} limited by the slot."),
     }
-    part(page, "  slot", &device.ceiling.slot);
+}
+
+fn adapter(document: &mut Document, device: &Named) {
+    document.heading(&*device.name);
+    document.labelled("at most", Text::strong(most(&device.ceiling)));
+    document.labelled("wire", part(&device.ceiling.wire));
+    if let Some(words) = device.ethtool.as_ref().and_then(link) {
+        document.labelled("link", words);
+    }
+    document.labelled("slot", part(&device.ceiling.slot));
     if !device.shared_with.is_empty() {
         let others = device.shared_with.join(", ");
-        page.labelled(MARGIN, "", &format!("the slot is shared with {others}"));
+        document.labelled("", format!("the slot is shared with {others}"));
     }
-    if let Some(words) = most(&device.ceiling) {
-        page.labelled(MARGIN, "  most", &words);
-    }
+    document.labelled(
+        "address",
+        match &device.address {
+            Ok(address) => Text::from(&**address),
+            Err(missing) => Text::sentence(&missing.advice()),
+        },
+    );
     for it in assumptions(&device.ceiling) {
-        page.labelled(MARGIN, "  assumed", &it);
+        document.labelled("assumed", it);
     }
 }
 
-fn part(page: &mut Page, label: &str, part: &Fact<Part>) {
-    let words = match part {
-        Ok(part) => shown(part),
-        Err(missing) => missing.advice(),
-    };
-    page.labelled(MARGIN, label, &words);
+fn part(part: &Fact<Part>) -> Text {
+    match part {
+        Ok(part) => Text::from(shown(part)),
+        Err(missing) => Text::sentence(&format!("unknown: {}", missing.advice())),
+    }
 }
 
 fn shown(part: &Part) -> String {
@@ -91,19 +100,19 @@ fn link(ethtool: &Ethtool) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The narrower part, and how much more the other would carry.
-fn most(ceiling: &Ceiling) -> Option<String> {
+/// What the narrower part carries, and how much more the other would.
+fn most(ceiling: &Ceiling) -> String {
     let direction = Direction::One;
-    let narrowest = ceiling.narrowest(direction)?;
+    let Some(narrowest) = ceiling.narrowest(direction) else { return "unknown".to_owned() };
     let (rate, by) = (narrowest.carries(direction), word(ceiling, narrowest));
-    Some(match ceiling.widest(direction) {
+    match ceiling.widest(direction) {
         Some(widest) => format!(
             "{rate}, by the {by}; the {} carries {:.0} % more",
             word(ceiling, widest),
             more(widest, narrowest, direction)
         ),
         None => format!("{rate} by the {by}, or less: the other part is unknown"),
-    })
+    }
 }
 
 /// What was not read.
@@ -119,8 +128,12 @@ pub(super) fn assumptions(ceiling: &Ceiling) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::every_form::{in_every_form, text as shown_as_text};
     use facts::Missing;
     use facts::links::ethtool::text;
+    use facts::links::infiniband::Rate;
+    use facts::links::pcie::Speed;
+    use rules::ceiling::{Largest, infiniband, slot};
 
     fn of(fec: &str, pause: &str) -> Option<String> {
         let settings = "Settings for eth0:\nDuplex: Full\nAuto-negotiation: on\n";
@@ -143,5 +156,40 @@ mod tests {
         );
         let refused = "netlink error: Operation not supported\n";
         assert_eq!(of(refused, refused).unwrap(), "full duplex, negotiated");
+    }
+
+    fn named(name: &str, ceiling: Ceiling) -> Named {
+        Named {
+            name: name.to_owned(),
+            aliases: Vec::new(),
+            is_rdma: true,
+            address: Ok("0000:05:00.0".to_owned()),
+            shared_with: Vec::new(),
+            ceiling,
+            ethtool: None,
+        }
+    }
+
+    #[test]
+    fn an_adapter_says_first_what_it_carries_at_most() {
+        let wire = infiniband(&Rate::parse("40 Gb/sec (4X QDR)").unwrap(), None);
+        let slot = Ok(slot(Speed::parse("5 GT/s x8").unwrap(), Largest::Assumed));
+        let unknown = || Missing::not_here("wire", "its driver does not tell");
+        let ceiling = Ceiling { wire: Err(unknown()), slot: Err(unknown()) };
+        let mut dark = named("eth0", ceiling);
+        dark.shared_with = vec!["eth1".to_owned()];
+        let devices = vec![named("mlx4_0 port 1", Ceiling { wire, slot }), dark];
+        let missing = vec![Missing::not_here("link of mlx4_0 port 2", "1: DOWN")];
+        let found = Ceilings { devices, missing };
+        insta::assert_snapshot!(in_every_form(&ceilings("db7.host", &found)));
+    }
+
+    #[test]
+    fn a_host_without_an_adapter_says_so() {
+        let none = Ceilings { devices: Vec::new(), missing: Vec::new() };
+        assert_eq!(
+            shown_as_text(&ceilings("db7", &none), 80),
+            "fullclock net ceiling of db7\nNo network adapter was found.\n"
+        );
     }
 }

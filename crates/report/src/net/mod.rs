@@ -1,5 +1,9 @@
-//! Ceilings of network links, curves by message size, and network tests, as text and as JSON.
+//! Ceilings of network links, curves by message size, and network tests, as documents and as JSON.
+//!
+//! Rates are in MB/s and GB/s, and what a wire signals in Gb/s: thousands are decimal, as links are sold. perftest's own table alone has
+//! MiB/sec, which its heading says.
 
+mod by_size;
 mod ceiling;
 mod curve;
 mod json;
@@ -10,9 +14,9 @@ pub use ceiling::ceilings;
 pub use curve::curve;
 pub use json::{ceilings as ceilings_json, curve as curve_json};
 pub use page::{Origin, command_line, curve_page, is_report};
-pub use test::{run_csv, run_json, run_page, run_text};
+pub use test::{run_csv, run_document, run_json, run_page};
 
-use crate::page::Page;
+use crate::document::{Document, Text};
 use facts::links::perftest::Curve;
 use rules::ceiling::{Ceiling, Direction, Part};
 
@@ -32,9 +36,6 @@ impl Measured<'_> {
     }
 }
 
-/// Columns for a label.
-const MARGIN: usize = 10;
-
 /// The word for a part of a ceiling.
 fn word(ceiling: &Ceiling, part: &Part) -> &'static str {
     if ceiling.wire.as_ref() == Ok(part) { "wire" } else { "slot" }
@@ -45,7 +46,7 @@ fn more(wide: &Part, narrow: &Part, direction: Direction) -> f64 {
     100.0 * (wide.carries(direction).share_of(narrow.carries(direction)) - 1.0)
 }
 
-/// Labelled sentences in order, shared by text and pages.
+/// Labelled sentences in order, shared by documents and pages.
 #[derive(Default)]
 struct Statements(Vec<(&'static str, String)>);
 
@@ -54,10 +55,10 @@ impl Statements {
         self.0.push((label, words.to_owned()));
     }
 
-    /// Adds them to a page of text.
-    fn put(&self, page: &mut Page) {
+    /// Adds them to a document.
+    fn put(&self, document: &mut Document) {
         for (label, words) in &self.0 {
-            page.labelled(MARGIN, label, words);
+            document.labelled(*label, Text::sentence(words));
         }
     }
 

@@ -3,6 +3,7 @@
 use super::page;
 use crate::cli::{Arguments, cpu_list};
 use crate::output::{self, Progress};
+use crate::result::FormatArguments;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use engine::interrupt::Interrupt;
@@ -62,8 +63,10 @@ pub(crate) struct ClientArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Print lines of CSV
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub(crate) csv: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 /// What carries the data.
@@ -154,14 +157,11 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
         Ok(())
     };
     let Measured { run, ended } = client.measure(over, &interrupt, &mut tell)?;
-    let text = if arguments.output.json {
-        report::net::run_json(&run)?
-    } else if options.csv {
-        report::net::run_csv(&run)
-    } else {
-        report::net::run_text(&run, output::style(arguments.output.color))
-    };
-    output::print(&text)?;
+    output::print(&match options.format.chosen(&arguments.output) {
+        _ if options.csv => report::net::run_csv(&run),
+        None => report::net::run_json(&run)?,
+        Some(format) => report::net::run_document(&run).render(format),
+    })?;
     let server = format!("fullclock net server --listen {}    # on the server\n", run.server);
     page::write(&arguments.output, options.report.as_deref(), &server, |origin| {
         report::net::run_page(&run, options.sizes.0.len(), origin)

@@ -4,6 +4,7 @@ use super::{GivenArguments, page};
 use crate::cli::Arguments;
 use crate::commands::bytes_of;
 use crate::output;
+use crate::result::FormatArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::net::adapter::Face;
@@ -36,6 +37,8 @@ pub(crate) struct CurveArguments {
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) given: GivenArguments,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(super) const EXAMPLES: &str = "\
@@ -56,12 +59,10 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
         None => of_options(options, given),
     };
     let measured = Measured { name: &name, curve: &curve, over: over.as_ref() };
-    let text = if arguments.output.json {
-        report::net::curve_json(&measured)?
-    } else {
-        report::net::curve(&measured, output::style(arguments.output.color))
-    };
-    output::print(&text)?;
+    output::print(&match options.format.chosen(&arguments.output) {
+        None => report::net::curve_json(&measured)?,
+        Some(format) => report::net::curve(&measured).render(format),
+    })?;
     page::write(&arguments.output, options.report.as_deref(), "", |origin| {
         report::net::curve_page(&measured, origin)
     })?;

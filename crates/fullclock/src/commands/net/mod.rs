@@ -7,6 +7,7 @@ mod server;
 
 use crate::cli::Arguments;
 use crate::output;
+use crate::result::FormatArguments;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use client::ClientArguments;
@@ -39,6 +40,8 @@ pub(crate) enum NetAction {
         device: Option<String>,
         #[command(flatten)]
         given: GivenArguments,
+        #[command(flatten)]
+        format: FormatArguments,
     },
     /// Read a test by message size: where it settles, how close that is to the ceiling, and where it dips
     ///
@@ -91,8 +94,8 @@ Examples:
 
 pub(super) fn run(arguments: &Arguments, options: &NetArguments) -> Result<ExitCode> {
     match &options.action {
-        NetAction::Ceiling { device, given } => {
-            ceiling(arguments, device.as_deref(), of_arguments(*given))
+        NetAction::Ceiling { device, given, format } => {
+            ceiling(arguments, *format, device.as_deref(), of_arguments(*given))
         }
         NetAction::Curve(options) => curve::run(arguments, options),
         NetAction::Server(options) => {
@@ -139,18 +142,21 @@ fn ceiling_of(
     engine::net::adapter::ceiling_of(&host, &name, device, given, face)
 }
 
-fn ceiling(arguments: &Arguments, device: Option<&str>, given: Given) -> Result<ExitCode> {
+fn ceiling(
+    arguments: &Arguments,
+    format: FormatArguments,
+    device: Option<&str>,
+    given: Given,
+) -> Result<ExitCode> {
     let (host, name) = host(arguments)?;
     let mut found = ceilings(&host, given);
     if let Some(device) = device {
         only(&mut found, device, &name)?;
     }
-    let text = if arguments.output.json {
-        report::net::ceilings_json(&found)?
-    } else {
-        report::net::ceilings(&name, &found, output::style(arguments.output.color))
-    };
-    output::print(&text)?;
+    output::print(&match format.chosen(&arguments.output) {
+        None => report::net::ceilings_json(&found)?,
+        Some(format) => report::net::ceilings(&name, &found).render(format),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

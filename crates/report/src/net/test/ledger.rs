@@ -1,8 +1,7 @@
 //! The ledgers of both ends of a test, side by side.
 
-use crate::harmless::harmless;
+use crate::document::{Align, Block, Document, Table, Text};
 use crate::net::Statements;
-use crate::page::{BOLD, Page};
 use facts::CpuSet;
 use lab::known::Known;
 use lab::net::{Ends, Entry, Ledger, Run};
@@ -13,10 +12,10 @@ use rules::losses::LOSSES;
 const LEAST: f64 = 0.005;
 
 /// The table of losses and the unexplained remainder; empty if neither end has a ledger.
-pub(super) fn put(page: &mut Page, run: &Run) {
+pub(super) fn put(document: &mut Document, run: &Run) {
     let ledgers = of_both(run);
     if ledgers.named().iter().any(|(_, it)| it.value().is_some()) {
-        table(page, &ledgers);
+        document.push(Block::Table(table(&ledgers)));
     }
 }
 
@@ -54,25 +53,29 @@ fn rows<'a>(ledgers: &Ends<&'a Known<Ledger>>) -> impl Iterator<Item = &'static 
     LOSSES.iter().copied().filter(move |it| it.kind != Kind::Lost || most(it) >= LEAST)
 }
 
-fn table(page: &mut Page, ledgers: &Ends<&Known<Ledger>>) {
-    let cells = |of: &dyn Fn(&Ledger) -> String| -> String {
+fn table(ledgers: &Ends<&Known<Ledger>>) -> Table {
+    let columns = [
+        ("time went to", Align::Left),
+        ("client", Align::Right),
+        ("server", Align::Right),
+        ("most of it", Align::Left),
+    ];
+    let row = |name: &str, of: &dyn Fn(&Ledger) -> String, most: String| -> Vec<Text> {
         let cell = |(_, it): (&str, &&Known<Ledger>)| it.value().map_or("-".to_owned(), of);
         let [client, server] = ledgers.named().map(cell);
-        format!("{client:>16}{server:>16}")
+        [name.to_owned(), client, server, most].map(Text::from).into()
     };
     let percent = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{:.1} %", 100.0 * it));
-    page.line(
-        &page.paint(BOLD, &format!("{:<33}{:>16}{:>16}", "time went to", "client", "server")),
-    );
-    for loss in rows(ledgers) {
-        let shares = cells(&|it| percent(share(it, loss.id)));
-        let largest = largest_parts(ledgers, loss.id);
-        page.line(&format!("{:<33}{shares}  {}", loss.title, harmless(&largest)));
-    }
-    page.line(&format!("{:<33}{}", "unexplained", cells(&|it| percent(Some(it.unexplained)))));
-    page.line(&format!("{:<33}{}", "of CPUs", harmless(&cells(&|it| cpus(&it.cpus)))));
-    page.line(&format!("{:<33}{}", "in", cells(&|it| format!("{:.2} s", it.wall_ns as f64 / 1e9))));
-    page.line("");
+    let losses = rows(ledgers).map(|loss| {
+        let most = largest_parts(ledgers, loss.id);
+        row(loss.title, &|it| percent(share(it, loss.id)), most)
+    });
+    let mut table = Table::new(&columns, losses);
+    table.push(row("unexplained", &|it| percent(Some(it.unexplained)), String::new()));
+    table.push(row("of CPUs", &|it| cpus(&it.cpus), String::new()));
+    let seconds = |it: &Ledger| format!("{:.2} s", it.wall_ns as f64 / 1e9);
+    table.push(row("in", &seconds, String::new()));
+    table
 }
 
 /// A list of CPUs, or their number if the list is too long for a column.
@@ -95,7 +98,7 @@ fn largest_parts(ledgers: &Ends<&Known<Ledger>>, loss: &str) -> String {
     };
     let mut parts: Vec<String> = ledgers.named().into_iter().filter_map(largest).collect();
     parts.dedup();
-    if parts.is_empty() { String::new() } else { format!("most: {}", parts.join(", ")) }
+    parts.join(", ")
 }
 
 /// Sentences about each end; those that hold for both are listed once, for `both ends`.
@@ -151,15 +154,15 @@ fn title(entry: &Entry) -> &str {
 mod tests {
     use super::super::fixture;
     use super::*;
-    use crate::Style;
+    use crate::document::every_form::text;
 
     fn shown(run: &Run) -> String {
-        let mut page = Page::new(Style { color: false, width: 100 });
-        put(&mut page, run);
+        let mut document = Document::new("Ledgers");
+        put(&mut document, run);
         let mut statements = Statements::default();
         add_to(&mut statements, run);
-        statements.put(&mut page);
-        page.finish()
+        statements.put(&mut document);
+        text(&document, 100)
     }
 
     #[test]
@@ -175,6 +178,6 @@ mod tests {
         assert!(text.contains("server: where the time went: the server is lost"), "{text}");
         run.judged.client.ledger = run.judged.server.ledger.clone();
         let text = shown(&run);
-        assert_eq!(text, "unknown   both ends: where the time went: the server is lost\n");
+        assert_eq!(text, "Ledgers\nunknown   both ends: where the time went: the server is lost\n");
     }
 }

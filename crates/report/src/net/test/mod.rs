@@ -1,5 +1,6 @@
-//! A network test as text with perftest's columns, CSV, HTML and JSON (`schemas/net-test-1.json`).
+//! A network test as a document, as CSV, as a page with charts and as JSON (`schemas/net-test-1.json`).
 
+mod document;
 mod guard;
 mod json;
 mod ledger;
@@ -7,9 +8,10 @@ mod page;
 mod placement;
 mod text;
 
+pub use document::document as run_document;
 pub use json::json as run_json;
 pub use page::page as run_page;
-pub use text::{csv as run_csv, text as run_text};
+pub use text::csv as run_csv;
 
 use super::Measured;
 use facts::links::perftest::Curve;

@@ -39,7 +39,7 @@ pub fn page(run: &Run, n_asked: usize, origin: &Origin) -> String {
 type Parts = Vec<(String, String, f64)>;
 
 /// The best result in a sentence.
-fn title(run: &Run) -> String {
+pub(super) fn title(run: &Run) -> String {
     let rate = |it: &Point| match &it.figure {
         Figure::Throughput(moved) => moved.bandwidth(it.message).average.0,
         Figure::Latencies(_) => 0,
