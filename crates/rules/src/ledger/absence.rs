@@ -40,7 +40,7 @@ impl Absence {
         const WHAT: &str = "what these CPUs lost";
         let between = self.between.first().map(|cpu| Missing::was_offline(WHAT, cpu));
         let at_an_end = || {
-            let because = format!("CPUs {} were not online at both ends", self.at_an_end);
+            let because = format!("{} not online at both ends", were(&self.at_an_end));
             Missing::not_here(WHAT, because)
         };
         between.or_else(|| (!self.at_an_end.is_empty()).then(at_an_end))
@@ -49,12 +49,17 @@ impl Absence {
     /// Which are left out, and why.
     pub(super) fn notes(&self) -> Vec<String> {
         let note = |cpus: &CpuSet, why: &str| {
-            (!cpus.is_empty()).then(|| format!("left out: CPUs {cpus} were {why}"))
+            (!cpus.is_empty()).then(|| format!("left out: {} {why}", were(cpus)))
         };
         let at_an_end = note(&self.at_an_end, "not online at both ends");
         let between = note(&self.between, "offline for part of the interval");
         at_an_end.into_iter().chain(between).collect()
     }
+}
+
+/// `CPU 1 was`, `CPUs 2-3 were`.
+fn were(cpus: &CpuSet) -> String {
+    format!("{} {}", cpus.named(), if cpus.len() == 1 { "was" } else { "were" })
 }
 
 #[cfg(test)]
@@ -88,7 +93,7 @@ mod tests {
         let ledger = ledger(&replaced(SECOND, AWAY));
         assert_eq!((ledger.cpus.to_string().as_str(), ledger.capacity_ns()), ("0", 1_000_000_000));
         assert_eq!(ledger.unexplained_ns, 0);
-        assert_eq!(ledger.notes, ["left out: CPUs 1 were offline for part of the interval"]);
+        assert_eq!(ledger.notes, ["left out: CPU 1 was offline for part of the interval"]);
     }
 
     #[test]

@@ -59,9 +59,11 @@ fn cpus(before: &Counters, after: &Counters) -> Option<String> {
     let come = after.online.minus(&before.online);
     match (gone.is_empty(), come.is_empty()) {
         (true, true) => None,
-        (false, true) => Some(format!("CPUs {gone} went offline")),
-        (true, false) => Some(format!("CPUs {come} came online")),
-        (false, false) => Some(format!("CPUs {gone} went offline and {come} came online")),
+        (false, true) => Some(format!("{} went offline", gone.named())),
+        (true, false) => Some(format!("{} came online", come.named())),
+        (false, false) => {
+            Some(format!("{} went offline and {} came online", gone.named(), come.named()))
+        }
     }
 }
 
