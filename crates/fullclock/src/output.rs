@@ -52,7 +52,8 @@ impl FormatArguments {
         match self.format {
             FormatName::Json => None,
             _ if output.json => None,
-            FormatName::Text => Some(Format::Text(style(output.color))),
+            FormatName::Text if speaks_utf8() => Some(Format::Text(style(output.color))),
+            FormatName::Text => Some(Format::Ascii(style(output.color))),
             FormatName::Markdown => Some(Format::Markdown),
             FormatName::Html => Some(Format::Html),
         }
@@ -111,6 +112,12 @@ pub(crate) fn width() -> usize {
     let columns =
         terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     columns.unwrap_or(PLAIN).clamp(NARROWEST, WIDEST)
+}
+
+/// Lines that standard output has, where it is a terminal.
+pub(crate) fn lines() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(size.1.0))
 }
 
 /// Prints a result. What no reader would see, or a terminal would obey, is escaped here too, whatever made the text; in

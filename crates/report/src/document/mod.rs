@@ -3,6 +3,7 @@
 //! A command builds its document once. [`Format`] says which of the back ends shows it: a terminal of some width, Markdown for a
 //! ticket, or an HTML page. JSON and CSV are no documents: they are for programs, and have shapes of their own.
 
+mod ascii;
 mod html;
 mod markdown;
 mod terminal;
@@ -25,6 +26,8 @@ pub struct Document {
 pub enum Format {
     /// Text for a terminal.
     Text(Style),
+    /// The same for one whose locale has no UTF-8.
+    Ascii(Style),
     /// CommonMark with the tables of GitHub's dialect.
     Markdown,
     /// One HTML file that loads nothing and runs no script.
@@ -165,6 +168,7 @@ impl Document {
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Text(style) => terminal::render(self, style),
+            Format::Ascii(style) => ascii::ascii(&terminal::render(self, style)),
             Format::Markdown => markdown::render(self),
             Format::Html => html::render(self),
         }
