@@ -82,6 +82,12 @@ pub(crate) fn width() -> usize {
     columns.unwrap_or(PLAIN).clamp(NARROWEST, WIDEST)
 }
 
+/// Lines that standard output has, where it is a terminal.
+pub(crate) fn lines() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(size.1.0))
+}
+
 /// Prints a result. What no reader would see, or a terminal would obey, is escaped here too, whatever made the text; in
 /// JSON the escapes mean the same characters.
 pub(crate) fn print(text: &str) -> Result<()> {

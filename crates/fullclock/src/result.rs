@@ -102,7 +102,8 @@ impl Form {
 fn form(name: Option<Name>, output: &OutputArguments, style: Style) -> Form {
     match name.unwrap_or(Name::Text) {
         _ if output.json => Form::Json,
-        Name::Text => Form::Document(Format::Text(style)),
+        Name::Text if output::speaks_utf8() => Form::Document(Format::Text(style)),
+        Name::Text => Form::Document(Format::Ascii(style)),
         Name::Json => Form::Json,
         Name::Markdown => Form::Document(Format::Markdown),
         Name::Html => Form::Document(Format::Html),

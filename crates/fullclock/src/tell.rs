@@ -35,7 +35,7 @@ pub(crate) fn tell_before(
     format: Option<Format>,
 ) -> impl FnMut(Event<'_>) -> Result<()> + '_ {
     let mut tell = tell(arguments);
-    let is_text = matches!(format, Some(Format::Text(_)));
+    let is_text = format.is_some_and(Format::is_text);
     move |event| match event {
         Event::Planned(_) | Event::Files(_) | Event::Proven(..) if !is_text => Ok(()),
         Event::Study(plan) if !is_text && plan.is_run => Ok(()),

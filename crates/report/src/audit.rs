@@ -83,7 +83,7 @@ fn known(fact: &Fact<String>) -> Option<&str> {
 }
 
 /// The audit in one or two sentences.
-fn verdict(host: &HostView, audit: &Audit) -> String {
+pub fn verdict(host: &HostView, audit: &Audit) -> String {
     let found = match audit.findings.as_slice() {
         [] => "No findings.".to_owned(),
         [(_, worst)] => {

@@ -129,7 +129,7 @@ impl<'a> Shown<'a> {
             is_here: matches!(it.place, Place::Here(_)),
         };
         let table = match destination.form {
-            Form::Document(Format::Text(style)) if !output.quiet => {
+            Form::Document(Format::Text(style) | Format::Ascii(style)) if !output.quiet => {
                 Some(words::Table::new(plan.nodes.iter().map(node).collect(), style))
             }
             _ => None,

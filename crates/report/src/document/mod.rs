@@ -3,6 +3,7 @@
 //! A command builds its document once. [`Format`] says which of the back ends shows it: a terminal of some width, Markdown for a
 //! ticket, or an HTML page. JSON and CSV are no documents: they are for programs, and have shapes of their own.
 
+mod ascii;
 #[cfg(test)]
 pub(crate) mod every_form;
 mod html;
@@ -27,6 +28,8 @@ pub struct Document {
 pub enum Format {
     /// Text for a terminal.
     Text(Style),
+    /// The same for one whose locale has no UTF-8.
+    Ascii(Style),
     /// CommonMark with the tables of GitHub's dialect.
     Markdown,
     /// One HTML file that loads nothing and runs no script.
@@ -159,6 +162,13 @@ pub(crate) enum Role {
     Code,
 }
 
+impl Format {
+    /// Whether a terminal shows it.
+    pub fn is_text(self) -> bool {
+        matches!(self, Format::Text(_) | Format::Ascii(_))
+    }
+}
+
 impl Document {
     /// An empty document under `title`.
     pub(crate) fn new(title: impl Into<String>) -> Document {
@@ -169,6 +179,7 @@ impl Document {
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Text(style) => terminal::render(self, style),
+            Format::Ascii(style) => ascii::ascii(&terminal::render(self, style)),
             Format::Markdown => markdown::render(self),
             Format::Html => html::render(self),
         }

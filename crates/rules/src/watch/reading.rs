@@ -59,6 +59,15 @@ impl Reading {
         }
     }
 
+    /// The clock of the TSC, the highest of all CPUs: other clocks are held against it
+    /// ([`Limits::BelowTsc`](crate::metric::Limits::BelowTsc)). `None` where it is unknown, or not part of the view.
+    pub fn tsc_mhz(&self) -> Option<f64> {
+        const TSC: &str = "tsc-mhz";
+        let column = self.columns.iter().find(|it| it.metric.id == TSC)?;
+        let clocks = column.series.as_ref().ok()?.values.rows()?;
+        clocks.known().map(|(_, mhz)| *mhz).reduce(f64::max)
+    }
+
     /// Puts what the clock probe saw beside what counters say of the clock.
     pub fn insert_clocks(&mut self, clocks: &PerCpu<ClockReading>) {
         let behind = self.columns.iter().rposition(|it| it.metric.unit == Unit::Megahertz);

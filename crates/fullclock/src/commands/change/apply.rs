@@ -89,7 +89,7 @@ pub(crate) fn apply(
         Some(format) => {
             let detail = Detail {
                 verbose: arguments.audit.verbose,
-                with_plan: !matches!(format, Format::Text(_)),
+                with_plan: !format.is_text(),
             };
             report::change::applied(&applied, detail).render(format)
         }

@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
         .task()
         .map_err(|why| anyhow!("there is no kipmid to tune, as far as is known: {why}"))?;
     let format = options.format.chosen(&arguments.output);
-    if !matches!(format, Some(Format::Text(_))) && (options.apply || options.persist) {
+    if !format.is_some_and(Format::is_text) && (options.apply || options.persist) {
         bail!(
             "--json and --format print the sweep alone: leave out --apply and --persist, and apply what it advises"
         );

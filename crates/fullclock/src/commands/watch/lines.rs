@@ -119,7 +119,8 @@ impl<'a> Lines<'a> {
         } else if options.csv {
             Format::Csv(selection)
         } else {
-            Format::Table(Table::new(machine, selection))
+            let lines = output::lines();
+            Format::Table(Table::new(machine, selection, lines))
         };
         Lines { arguments, options, format, n: 0 }
     }
