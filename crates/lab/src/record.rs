@@ -101,6 +101,11 @@ impl Record {
         }
     }
 
+    /// Whether its arms are nodes that committed at the same time.
+    pub fn is_race(&self) -> bool {
+        is_race(&self.id)
+    }
+
     /// The doubts that bear on these arms, by their places in [`Record::arms`].
     pub fn doubts_about(&self, arms: &[usize]) -> Vec<Raised> {
         let is_one =
@@ -128,6 +133,15 @@ impl Arm {
             about: Vec::new(),
         }
     }
+}
+
+/// How the id of a race ends, but for a number where there are several.
+const RACE: &str = "-race";
+
+/// Whether this is the id of a race.
+pub(crate) fn is_race(id: &str) -> bool {
+    let counted = id.rsplit_once('-').filter(|it| it.1.parse::<u32>().is_ok());
+    id.ends_with(RACE) || counted.is_some_and(|it| it.0.ends_with(RACE))
 }
 
 /// Everything about a machine that decides how fast it is: names and values in words, CPUs with the same value

@@ -31,7 +31,7 @@ pub fn text(entries: &[Entry], style: Style) -> String {
     );
     page.line(&page.paint(BOLD, &heading));
     for entry in entries {
-        let (mut name, mut doubts) = (entry.id.as_str(), doubts(entry));
+        let (mut name, mut doubts) = (entry.id.as_str(), doubts(entry).join(", "));
         for arm in &entry.arms {
             let (title, trials) = (title(entry, arm), arm.trials);
             let median = arm.figure.as_ref().map_or("-".to_owned(), median);
@@ -106,20 +106,20 @@ fn median(figure: &FigureSummary) -> String {
 }
 
 /// The doubts by their names, how it ended first.
-fn doubts(entry: &Entry) -> String {
+pub fn doubts(entry: &Entry) -> Vec<&'static str> {
     let is_end = |it: &Doubt| matches!(it, Doubt::CutShort | Doubt::Failures { .. });
     let raised = entry.doubts.iter().map(|it| &it.doubt);
     let (ends, others): (Vec<&Doubt>, Vec<&Doubt>) = raised.partition(|it| is_end(it));
     let is_cut = !entry.is_complete && ends.is_empty();
     let cut = is_cut.then_some(&Doubt::CutShort);
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<&'static str> = Vec::new();
     for name in cut.into_iter().chain(ends).chain(others).map(doubt_name) {
         // Each arm may raise the same.
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    names.join(", ")
+    names
 }
 
 #[cfg(test)]

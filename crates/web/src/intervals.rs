@@ -3,6 +3,7 @@
 
 use super::Served;
 use super::answer::{self, Refusal, SILENCE, event, sign_of_life};
+use super::documents::{self, MOST_COMPARED};
 use super::limits::StreamPermit;
 use super::peers::Place;
 use super::results::id_of;
@@ -30,9 +31,6 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// A browser that takes nothing for so long is gone, or may as well be.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Intervals that are compared for a page: that takes up to three seconds of a CPU.
-const MOST_COMPARED: usize = 10_000;
 
 /// How many intervals are sent as one piece.
 const AT_ONCE: usize = 200;
@@ -143,6 +141,7 @@ fn about(record: &Record) -> Value {
         "id": record.id,
         "began": record.began,
         "nodes": record.arms.iter().map(|it| &it.name).collect::<Vec<_>>(),
+        "about": record.arms.iter().map(|it| json!({ "what": bench::described(it), "about": it.about })).collect::<Vec<_>>(),
         "cpu_models": machines.map(|it| it.cpu_model()).collect::<Vec<_>>(),
         "columns": columns.collect::<Vec<_>>(),
     })
@@ -179,17 +178,14 @@ fn seven_digits(value: f64) -> Option<f64> {
 /// What is said at the end, in the words of `fullclock race`.
 fn end(ended: &End) -> Value {
     let End::Written(record) = ended else {
-        return json!({ "is_complete": false, "verdict": null });
+        return json!({ "is_complete": false, "verdict": null, "document": null });
     };
+    let document = documents::of(record);
     if record.trials.len() > MOST_COMPARED {
-        let (n, id) = (record.trials.len(), &record.id);
-        let verdict = format!(
-            "{n} intervals take seconds to compare, which are left to the machine's other work; \
-             `fullclock compare {id}` does it."
-        );
-        return json!({ "is_complete": record.is_complete, "verdict": verdict });
+        let verdict = &document["verdict"];
+        return json!({ "is_complete": record.is_complete, "verdict": verdict, "document": document });
     }
     let style = Style { color: false, width: 100 };
     let verdict = bench::text(&Report::of(record, None), style);
-    json!({ "is_complete": record.is_complete, "verdict": verdict })
+    json!({ "is_complete": record.is_complete, "verdict": verdict, "document": document })
 }

@@ -1,7 +1,7 @@
 //! A result in a few words: what the history keeps of it.
 
 use crate::doubt::Raised;
-use crate::record::Record;
+use crate::record::{Record, is_race};
 use crate::stats::{Bootstrap, CONFIDENCE, Interval, Sample, bootstrap, median, trimmed_mean};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
@@ -56,14 +56,10 @@ pub struct FigureSummary {
     pub interval: Option<Interval>,
 }
 
-/// How the id of a race ends, but for a number where there are several.
-const RACE: &str = "-race";
-
 impl Entry {
     /// Whether it is one of nodes that committed at the same time.
     pub fn is_race(&self) -> bool {
-        let counted = self.id.rsplit_once('-').filter(|it| it.1.parse::<u32>().is_ok());
-        self.id.ends_with(RACE) || counted.is_some_and(|it| it.0.ends_with(RACE))
+        is_race(&self.id)
     }
 
     /// Of the result in the file at `path`.

@@ -5,6 +5,7 @@
 mod arms;
 mod commits;
 mod comparison;
+mod document;
 mod doubts;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -13,8 +14,10 @@ mod quantity;
 mod tests;
 mod text;
 
-pub(super) use arms::{command_line, described, quoted};
+pub use arms::described;
+pub(super) use arms::{command_line, quoted};
 pub(super) use comparison::{clock as clock_words, verdict};
+pub use document::{compared, document};
 pub(super) use doubts::lines as doubt_lines;
 pub(super) use doubts::name as doubt_name;
 pub(super) use quantity::{percent, percents, quantity, range, signed_percents};

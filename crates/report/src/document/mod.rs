@@ -4,6 +4,7 @@
 //! ticket, or an HTML page. JSON and CSV are no documents: they are for programs, and have shapes of their own.
 
 mod html;
+mod json;
 mod markdown;
 mod terminal;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 
 use crate::Style;
 use rules::finding::Severity;
+use serde_json::Value;
 
 /// A title and what stands under it, in reading order.
 #[derive(Clone, Debug)]
@@ -168,6 +170,11 @@ impl Document {
             Format::Markdown => markdown::render(self),
             Format::Html => html::render(self),
         }
+    }
+
+    /// The document in parts, for a page that sets it itself.
+    pub fn parts(&self) -> Value {
+        json::value(self)
     }
 
     pub(crate) fn push(&mut self, block: Block) {

@@ -251,8 +251,8 @@ mod tests {
             found.notes,
             [
                 "the recording has 3 stretches; this is the longest, 3.0 s of 4.0 s",
-                "2.0 s after its beginning CPUs 1 went offline",
-                "6.0 s after its beginning CPUs 1 came online",
+                "2.0 s after its beginning CPU 1 went offline",
+                "6.0 s after its beginning CPU 1 came online",
             ]
         );
     }
