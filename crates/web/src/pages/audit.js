@@ -2,7 +2,7 @@
 // @ts-check
 
 import { table } from "./document.js";
-import { byId, make, setText } from "./dom.js";
+import { breakable, byId, make, setText } from "./dom.js";
 import { Refused, announce, ask, machine, ready, showConnection } from "./page.js";
 import { SEVERITIES, count, tight, timeOfDay } from "./words.js";
 
@@ -42,7 +42,8 @@ function show({ host, findings, unknown, not_applicable: without, clean }, at) {
     ? `No findings; ${checks(unknown, "unknown")}`
     : `${count(sorted.length, "finding")}, worst: ${sorted[0].message}`;
   setText(byId("headline"), tight(head));
-  const words = [checks(unknown, "unknown"), `${clean.length} clean`, `${without.length} not applicable`].join(", ");
+  const known = [`${clean.length} clean`, `${without.length} not applicable`];
+  const words = (sorted.length === 0 ? known : [checks(unknown, "unknown"), ...known]).join(", ");
   setText(byId("summary"), `${words}. Made at ${timeOfDay(at)} UTC.`);
   announce(`${head}. ${words}`);
   setText(byId("host"), hostWords(host));
@@ -77,7 +78,7 @@ function hostWords(host) {
 function finding(it) {
   const about = [`severity ${it.severity}`, `confidence ${it.confidence}`, cpuWords(it.cpus)].filter(Boolean);
   const evidence = it.evidence.map((/** @type {any} */ { source, value }) => {
-    return [source, value].map((text) => [make("code", {}, text)]);
+    return [source, value].map((text) => [make("code", {}, ...breakable(text))]);
   });
   return make(
     "article",
@@ -144,30 +145,21 @@ function references(all) {
 }
 
 /**
- * Checks that lack the same are one entry.
+ * Checks that the same would help are listed together.
  * @param {string} id of the section and of its list
  * @param {{check: string, text: string, remedy: string | null, source: string}[]} checks
  */
 function fillChecks(id, checks) {
   byId(id).hidden = checks.length === 0;
-  /** @type {Map<string, typeof checks>} */
-  const groups = new Map();
-  for (const it of checks) {
-    const key = JSON.stringify([it.text, it.remedy]);
-    groups.set(key, [...(groups.get(key) ?? []), it]);
-  }
-  const sorted = [...groups.values()].sort((a, b) => b.length - a.length);
-  byId(`${id}-list`).replaceChildren(...sorted.map((group) => {
-    const [{ text, remedy, source }] = group;
-    const where = text.includes(source) ? "" : ` (${source})`;
-    const names = group.map(({ check }) => make("li", {}, explained(check)));
-    return make(
-      "li",
-      {},
-      make("p", {}, text, make("span", { className: "quiet" }, where)),
-      ...(remedy === null ? [] : [make("p", { className: "quiet" }, `To do: ${remedy}`)]),
-      make("ul", { className: "legend" }, ...names),
-    );
+  const remedies = [...new Set(checks.map((it) => it.remedy))];
+  byId(`${id}-list`).replaceChildren(...remedies.flatMap((remedy) => {
+    const alike = checks.filter((it) => it.remedy === remedy);
+    const items = alike.map(({ check, text, source }) => {
+      const where = text.includes(source) ? "" : ` (${source})`;
+      return make("li", {}, explained(check), " ", ...breakable(text), make("span", { className: "quiet" }, where));
+    });
+    const head = remedy === null ? [] : [make("p", {}, `To do for ${count(alike.length, "check")}: `, ...breakable(remedy))];
+    return [...head, make("ul", { className: "checks" }, ...items)];
   }));
 }
 

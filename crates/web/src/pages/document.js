@@ -30,7 +30,11 @@ export function typeset(blocks) {
     // Neighbouring labelled lines are one list.
     let list = placed[placed.length - 1];
     if (list?.tagName !== "DL") placed.push((list = make("dl")));
-    if (block.label !== "" || list.children.length === 0) list.append(make("dt", {}, block.label));
+    // Several lines of one name have it once.
+    const names = list.querySelectorAll("dt");
+    if (block.label !== "" && names[names.length - 1]?.textContent !== block.label) {
+      list.append(make("dt", {}, block.label));
+    }
     list.append(make("dd", {}, ...spans(block.text ?? [])));
   }
   return placed;

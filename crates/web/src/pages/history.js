@@ -145,8 +145,8 @@ function when(began, ...words) {
 }
 
 /** @param {Entry} entry */
-function variants({ arms, is_live: isLive }) {
-  const shown = arms.slice(0, VARIANTS).map((arm) => variant(arm, arms.length > 1, isLive));
+function variants({ arms, is_race: isRace, is_live: isLive }) {
+  const shown = arms.slice(0, VARIANTS).map((arm) => variant(arm, arms.length > 1, isRace, isLive));
   const rest = arms.length - shown.length;
   if (rest > 0) shown.push(make("span", { className: "beside quiet" }, `and ${count(rest, "more variant")}`));
   return shown;
@@ -155,13 +155,14 @@ function variants({ arms, is_live: isLive }) {
 /**
  * @param {Variant} variant
  * @param {boolean} isNamed whether it has to be told from others
+ * @param {boolean} isRace whether its trials are the intervals of a node
  * @param {boolean} isLive its trials are not counted before its end
  */
-function variant(variant, isNamed, isLive) {
+function variant(variant, isNamed, isRace, isLive) {
   const { name, trials, figure } = variant;
   const what = whatOf(variant);
   const head = isNamed ? [make("strong", {}, name), " "] : [];
-  const words = isLive ? "" : `${figureWords(figure)}, ${count(trials, "trial")}`;
+  const words = isLive ? "" : figureWords(figure, count(trials, isRace ? "interval" : "trial"));
   return make(
     "span",
     { className: "beside" },
@@ -171,11 +172,15 @@ function variant(variant, isNamed, isLive) {
   );
 }
 
-/** @param {Figure | null} figure */
-function figureWords(figure) {
-  if (figure === null) return "no value";
+/**
+ * @param {Figure | null} figure
+ * @param {string} trials how many
+ */
+function figureWords(figure, trials) {
+  if (figure === null) return `no value from ${trials}`;
   const { value, between } = measured(figure.median, figure.unit, figure.interval);
-  return `${figure.name}: median ${value}${between === "" ? "" : `, 95 % interval ${between}`}`;
+  const interval = between === "" ? "" : `, 95 % interval ${between}`;
+  return `${figure.name} ${value}${interval}; the median of ${trials}`;
 }
 
 /**

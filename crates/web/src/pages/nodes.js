@@ -75,7 +75,7 @@ export class Nodes {
    */
   #mark(node, at, text) {
     this.marked += 1;
-    this.marks.push({ number: this.marked, node, at, text });
+    this.marks.push({ number: this.marked, node, at, text: text.replaceAll("->", "→") });
     if (this.marks.length > MARKS) this.marks.shift();
   }
 

@@ -1,7 +1,7 @@
 // A section of the Now page: a chart with its values, its figures, and words in their place where nothing is known.
 // @ts-check
 
-import { byId, setText } from "./dom.js";
+import { breakable, byId, make, seen } from "./dom.js";
 import { Figures } from "./figures.js";
 import { Plot, pointer, timeAxis } from "./plot.js";
 import { Sheet } from "./sheet.js";
@@ -61,7 +61,8 @@ export class Panel {
     const isKnown = (/** @type {number} */ from) => highest({ from, to: range.to }) > -Infinity;
     const isEmpty = missing !== null && !isKnown(range.from);
     this.note.hidden = missing === null || (!isEmpty && isKnown(range.to - LATELY_S));
-    setText(this.note, missing === null ? "" : missingWords(missing));
+    const words = missing === null ? "" : missingWords(missing);
+    if (this.note.textContent !== seen(words)) this.note.replaceChildren(make("span", {}, ...breakable(words)));
     this.place.hidden = isEmpty;
     this.figures.element.hidden = isEmpty;
   }

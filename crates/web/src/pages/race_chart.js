@@ -312,7 +312,8 @@ function marks(context, plot, all, nodes) {
     for (let y = plot.top; y < plot.bottom; y += 6) context.fillRect(x, y, 1.5, 4);
     const numbers = here.map((it) => it.number).join(", ");
     if (room < context.measureText(numbers).width) return;
-    const words = here.map((it) => `${it.number} ${it.text}`).join("; ");
+    // Of a path its last name: there is little room.
+    const words = here.map((it) => `${it.number} ${it.text.replace(/\S*\/(?=[^/\s]+:)/, "")}`).join("; ");
     const text = room < here.length * MARK_ROOM * letter() ? numbers : fitting(context, words, room);
     // Above the chart, so that they hide no value.
     const y = plot.top - 0.8 * letter();

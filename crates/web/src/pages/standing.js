@@ -10,11 +10,11 @@ import { count, quantity } from "./words.js";
 const LAST_S = 10;
 /** Rates that differ by less are called level: a verdict takes statistics, and comes at the end. */
 const LEVEL = 0.03;
-/** A time that differs by less than this share of the longer one explains nothing. */
+/** A time that is longer by less than this share of it explains nothing. */
 const LEAST_DIFFERENCE = 0.2;
 
 /**
- * Who is ahead, and the time that differs most between the first and the last.
+ * Who is ahead, and the time that is most longer on the last node than on the first.
  * @param {Nodes} nodes
  * @param {number} to the last moment that is shown
  */
@@ -41,15 +41,13 @@ export function standing(nodes, to) {
 function difference(nodes, first, last, range) {
   const times = nodes.columns.map(({ name, unit }, column) => {
     const [there, here] = [meanOf(first, column, range), meanOf(last, column, range)];
-    return { name, unit, there, here, by: Math.abs(here - there) };
+    return { name, unit, there, here, by: here - there };
   });
-  const known = times.filter(({ unit, there, here, by }) => {
-    return unit === "us" && by > LEAST_DIFFERENCE * Math.max(there, here);
-  });
+  const known = times.filter(({ unit, here, by }) => unit === "us" && by > LEAST_DIFFERENCE * here);
   const most = known.reduce((a, b) => (b.by > a.by ? b : a), known[0]);
   if (most === undefined) return "";
   const { name, unit, there, here } = most;
-  return `Largest difference: ${name}, ${quantity(here, unit)} on ${last.name}, ${quantity(there, unit)} on ${first.name}.`;
+  return `What takes longer: ${name}, ${quantity(here, unit)} on ${last.name}, ${quantity(there, unit)} on ${first.name}.`;
 }
 
 /**

@@ -33,7 +33,9 @@ export function quantity(value, unit) {
 
 /** Units that are shown as larger or smaller ones: from which size on, and what a value is divided by. */
 const SCALES = /** @type {Record<string, [number, number, string][]>} */ ({
+  us: [[1e3, 1e3, "ms"], [0, 1, "µs"]],
   s: [[1, 1, "s"], [1e-3, 1e-3, "ms"], [1e-6, 1e-6, "µs"], [0, 1e-9, "ns"]],
+  "1/s": [[0, 1, "/s"]],
   Hz: [[0, 1e9, "GHz"]],
   cycles: [[1e9, 1e9, "G cycles"], [1e6, 1e6, "M cycles"], [0, 1, "cycles"]],
 });
@@ -51,8 +53,9 @@ export function measured(value, unit, interval) {
   const size = Math.floor(Math.log10(Math.abs(value / scale[1]) || 1)) + 1;
   const places = Math.min(6, Math.max(0, Math.min(7, Math.max(3, significant)) - size));
   const shown = (/** @type {number} */ it) => (it / scale[1]).toFixed(places);
-  const between = interval === null ? "" : `${shown(interval.low)} to ${shown(interval.high)} ${scale[2]}`.trim();
-  return { value: `${shown(value)} ${scale[2]}`.trim(), between };
+  const named = scale[2].startsWith("/") ? scale[2] : ` ${scale[2]}`.trimEnd();
+  const between = interval === null ? "" : `${shown(interval.low)} to ${shown(interval.high)}${named}`;
+  return { value: `${shown(value)}${named}`, between };
 }
 
 /**
@@ -65,7 +68,7 @@ export const tight = (text) => text.replaceAll(" %", "\u00a0%");
  * A moment as the server writes it (RFC 3339), for a reader.
  * @param {string} moment
  */
-export const shownMoment = (moment) => moment.replace("T", " ").replace("Z", " UTC");
+export const shownMoment = (moment) => moment.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC");
 
 /** @param {number} value */
 const two = (value) => String(value).padStart(2, "0");
