@@ -2,7 +2,7 @@
 // @ts-check
 
 import { table } from "./document.js";
-import { breakable, byId, make, setText } from "./dom.js";
+import { breakable, byId, make, sentence, setText } from "./dom.js";
 import { Refused, announce, ask, machine, ready, showConnection } from "./page.js";
 import { SEVERITIES, count, tight, timeOfDay } from "./words.js";
 
@@ -109,10 +109,10 @@ function fixes({ fix, settings = [] }) {
   if (fix.now.length > 0) parts.push(["Now, until the next boot", fix.now.join("\n")]);
   for (const it of fix.by_hand) parts.push([`By hand, not journaled; ${it.risk}; ${it.available}`, it.command]);
   const commands = parts.map(([title, text]) => {
-    return [make("p", {}, `${title}:`), command(title, text)];
+    return [make("p", {}, ...sentence(`${title}:`)), command(title, text)];
   });
-  const refused = fix.refused.map((/** @type {string} */ it) => make("p", {}, `No command: ${it}`));
-  const lasting = fix.lasting === null ? [] : [make("p", {}, `For good: ${fix.lasting}`)];
+  const refused = fix.refused.map((/** @type {string} */ it) => make("p", {}, ...sentence(`No command: ${it}`)));
+  const lasting = fix.lasting === null ? [] : [make("p", {}, ...sentence(`For good: ${fix.lasting}`))];
   return [...commands.flat(), ...refused, ...lasting];
 }
 
@@ -156,9 +156,9 @@ function fillChecks(id, checks) {
     const alike = checks.filter((it) => it.remedy === remedy);
     const items = alike.map(({ check, text, source }) => {
       const where = text.includes(source) ? "" : ` (${source})`;
-      return make("li", {}, explained(check), " ", ...breakable(text), make("span", { className: "quiet" }, where));
+      return make("li", {}, explained(check), " ", ...sentence(text), make("span", { className: "quiet" }, where));
     });
-    const head = remedy === null ? [] : [make("p", {}, `To do for ${count(alike.length, "check")}: `, ...breakable(remedy))];
+    const head = remedy === null ? [] : [make("p", {}, `To do for ${count(alike.length, "check")}: `, ...sentence(remedy))];
     return [...head, make("ul", { className: "checks" }, ...items)];
   }));
 }

@@ -61,6 +61,15 @@ export function breakable(text) {
 }
 
 /**
+ * A sentence in which backticks set code off.
+ * @param {string} text
+ */
+export function sentence(text) {
+  const parts = text.split("`");
+  return parts.flatMap((part, place) => (place % 2 === 0 ? breakable(part) : [make("code", {}, ...breakable(part))]));
+}
+
+/**
  * A coloured square before a name. The page's policy allows no style in markup; a property is no markup.
  * @param {string} color the name of a custom property
  */

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { typeset } from "./document.js";
-import { byId, make, setText } from "./dom.js";
+import { byId, make, sentence, setText } from "./dom.js";
 import { announce, ask, machine, ready, showConnection } from "./page.js";
 import { count, measured, shownMoment, tight } from "./words.js";
 
@@ -50,7 +50,8 @@ function fill(results, unreadable) {
   const newest = results.length >= LIMIT ? "The newest " : "";
   const last = results.length === 0 ? "" : `, the last of ${shownMoment(results[0].began)}`;
   const none = "No result is kept yet: `fullclock bench` and `fullclock race` keep theirs.";
-  setText(byId("summary"), results.length === 0 ? none : `${newest}${count(results.length, "result")}${last}`);
+  const head = results.length === 0 ? none : `${newest}${count(results.length, "result")}${last}`;
+  byId("summary").replaceChildren(make("span", {}, ...sentence(head)));
   byId("results").hidden = results.length === 0;
   byId("unreadable").hidden = unreadable.length === 0;
   byId("unreadable-list").replaceChildren(...unreadable.map((it) => make("li", {}, it)));

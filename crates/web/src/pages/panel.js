@@ -1,7 +1,7 @@
 // A section of the Now page: a chart with its values, its figures, and words in their place where nothing is known.
 // @ts-check
 
-import { breakable, byId, make, seen } from "./dom.js";
+import { byId, make, sentence } from "./dom.js";
 import { Figures } from "./figures.js";
 import { Plot, pointer, timeAxis } from "./plot.js";
 import { Sheet } from "./sheet.js";
@@ -62,7 +62,8 @@ export class Panel {
     const isEmpty = missing !== null && !isKnown(range.from);
     this.note.hidden = missing === null || (!isEmpty && isKnown(range.to - LATELY_S));
     const words = missing === null ? "" : missingWords(missing);
-    if (this.note.textContent !== seen(words)) this.note.replaceChildren(make("span", {}, ...breakable(words)));
+    if (this.note.dataset.words !== words) this.note.replaceChildren(make("span", {}, ...sentence(words)));
+    this.note.dataset.words = words;
     this.place.hidden = isEmpty;
     this.figures.element.hidden = isEmpty;
   }
