@@ -59,6 +59,51 @@ impl FormatArguments {
     }
 }
 
+/// In which form a result is printed that has rows of data.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct RowsFormatArguments {
+    /// How to print the result: text for a terminal, JSON, Markdown for a ticket, one HTML page that loads nothing, or CSV
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        conflicts_with = "json",
+        global = true
+    )]
+    format: RowsFormatName,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum RowsFormatName {
+    #[default]
+    Text,
+    Json,
+    Markdown,
+    Html,
+    Csv,
+}
+
+/// A form that a result with rows has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Document(Format),
+    Json,
+    Csv,
+}
+
+impl RowsFormatArguments {
+    pub(crate) fn chosen(self, output: &OutputArguments) -> Form {
+        let format = match self.format {
+            RowsFormatName::Csv if !output.json => return Form::Csv,
+            RowsFormatName::Json | RowsFormatName::Csv => FormatName::Json,
+            RowsFormatName::Text => FormatName::Text,
+            RowsFormatName::Markdown => FormatName::Markdown,
+            RowsFormatName::Html => FormatName::Html,
+        };
+        FormatArguments { format }.chosen(output).map_or(Form::Json, Form::Document)
+    }
+}
+
 /// When to use colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {

@@ -9,6 +9,7 @@ use facts::quantity::roughly;
 use facts::utc;
 use indicatif::{ProgressBar as Bar, ProgressDrawTarget, ProgressStyle};
 use report::bench::Report;
+use report::document::Format;
 use report::experiment::Planned;
 
 /// Shows events as the options say. Of JSON there is one document, so that what comes before the result is left out.
@@ -40,7 +41,8 @@ fn show(arguments: &Arguments, event: Event<'_>) -> Result<()> {
             output::print(&report::change::files(writes, style))?;
         }
         Event::Proven(record, file) if !output.json => {
-            output::print(&report::bench::text(&Report::of(record, file), style))?;
+            let document = report::bench::document(&Report::of(record, file));
+            output::print(&document.render(Format::Text(style)))?;
         }
         Event::Drift { place, found, writer } => {
             let at = utc::timestamp(since_1970_ns());

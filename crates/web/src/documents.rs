@@ -6,12 +6,14 @@ use super::results::id_of;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use lab::record::{Fingerprint, Record};
+use report::Style;
 use report::bench::{Report, document};
+use report::document::Format;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Trials that are compared for a page: that takes up to three seconds of a CPU.
-pub(super) const MOST_COMPARED: usize = 10_000;
+const MOST_COMPARED: usize = 10_000;
 
 /// `/api/v1/results/ID/document`.
 pub(super) async fn show(
@@ -32,24 +34,32 @@ pub(super) async fn show(
             "is_live": is_live,
             "is_race": record.is_race(),
             "machines": machines(&record),
-            "document": of(&record),
+            "document": of(&record).parts,
         })))
     };
     served.work.when_there_is_room(answer).await
 }
 
+/// What a result says, as text of the command line and in parts for a page.
+pub(super) struct Said {
+    pub(super) text: String,
+    pub(super) parts: Value,
+}
+
 /// What the result says; of one with too many trials only which command says it.
-pub(super) fn of(record: &Record) -> Value {
+pub(super) fn of(record: &Record) -> Said {
     let n = record.trials.len();
     if n <= MOST_COMPARED {
-        return document(&Report::of(record, None)).parts();
+        let document = document(&Report::of(record, None));
+        let style = Style { color: false, width: 100 };
+        return Said { text: document.render(Format::Text(style)), parts: document.parts() };
     }
-    let verdict = format!(
+    let text = format!(
         "{n} intervals take seconds to compare, which are left to the machine's other work; \
          `fullclock compare {}` does it.",
         record.id
     );
-    json!({ "title": record.id, "verdict": verdict, "blocks": [] })
+    Said { parts: json!({ "title": record.id, "verdict": text, "blocks": [] }), text }
 }
 
 /// The machines that the trials were taken on, each with the settings that were recorded; `of` is empty for that of all arms.
@@ -73,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_result_that_takes_too_long_to_compare_names_the_command() {
-        let verdict = |n| of(&with_trials(n))["verdict"].as_str().unwrap().to_owned();
+        let verdict = |n| of(&with_trials(n)).parts["verdict"].as_str().unwrap().to_owned();
         assert!(verdict(MOST_COMPARED + 1).contains("`fullclock compare x`"));
         assert!(!verdict(4).contains("fullclock compare"), "{}", verdict(4));
     }

@@ -3,7 +3,7 @@
 
 use super::Served;
 use super::answer::{self, Refusal, SILENCE, event, sign_of_life};
-use super::documents::{self, MOST_COMPARED};
+use super::documents::{self, Said};
 use super::limits::StreamPermit;
 use super::peers::Place;
 use super::results::id_of;
@@ -16,8 +16,7 @@ use futures_util::stream;
 use lab::record::Record;
 use lab::store::{End, Follower, News};
 use lab::trial::Trial;
-use report::bench::Report;
-use report::{Style, bench, race};
+use report::{bench, race};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -180,12 +179,6 @@ fn end(ended: &End) -> Value {
     let End::Written(record) = ended else {
         return json!({ "is_complete": false, "verdict": null, "document": null });
     };
-    let document = documents::of(record);
-    if record.trials.len() > MOST_COMPARED {
-        let verdict = &document["verdict"];
-        return json!({ "is_complete": record.is_complete, "verdict": verdict, "document": document });
-    }
-    let style = Style { color: false, width: 100 };
-    let verdict = bench::text(&Report::of(record, None), style);
-    json!({ "is_complete": record.is_complete, "verdict": verdict, "document": document })
+    let Said { text, parts } = documents::of(record);
+    json!({ "is_complete": record.is_complete, "verdict": text, "document": parts })
 }

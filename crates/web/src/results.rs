@@ -11,6 +11,7 @@ use lab::comparison::{compared, sides};
 use lab::record::Record;
 use lab::store::{Entry, History, JOURNAL, RESULT, running};
 use report::Style;
+use report::document::Format;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -187,11 +188,11 @@ fn comparison(files: &[PathBuf], ids: &[String]) -> Result<Value, Refusal> {
     let sides = sides(&records, ids);
     let found = compared(&records, &sides, ids).map_err(Refusal::senseless)?;
     let style = Style { color: false, width: 100 };
-    let text = report::bench::comparisons(&found, &sides, ids, style);
-    let document = report::bench::compared(&found, &sides, ids).parts();
+    let document = report::bench::comparisons(&found, &sides, ids);
+    let text = document.render(Format::Text(style));
     let json = report::bench::comparisons_json(&found).map_err(Refusal::failed)?;
     let json: Value = serde_json::from_str(&json).map_err(Refusal::failed)?;
-    Ok(json!({ "text": text, "comparisons": json, "document": document }))
+    Ok(json!({ "text": text, "comparisons": json, "document": document.parts() }))
 }
 
 /// As much of a report as a list shows.

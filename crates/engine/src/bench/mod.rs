@@ -18,7 +18,9 @@ use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
 use lab::store::{History, Journal};
 use lab::workload::Scene;
+use lab::workloads::temporary_server;
 use pace::Pace;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -73,6 +75,11 @@ pub fn measure<'a>(
     clear_up(&temporary, folder, tell)?;
     let plan = Plan { is_whole: around.is_some(), ..plan(&host, &allowed, arms)? };
     let pace = Pace::of(wanted, plan.arms.len());
+    let servers: BTreeSet<String> =
+        plan.arms.iter().filter_map(|it| temporary_server(it.workload, &it.settings)).collect();
+    for server in servers {
+        tell(Event::Note(format!("starting {server}")))?;
+    }
     let mut session = Session::new(folder.map(Path::to_owned), pace, around, tell);
     let scene = Scene { host: &host, allowed, temporary, stop: interrupt.flag() };
     let (mut record, outcome) = lab::bench::run(plan, &scene, &mut session)?;

@@ -122,7 +122,7 @@ enum Command {
     /// are compared by trials in random order, with the clock taken out. Without a workload, lists them; `fullclock explain
     /// WORKLOAD` says what one does. It occupies CPUs: only out of production. Ctrl-C prints what there is.
     #[command(after_help = bench::EXAMPLES)]
-    Bench(Box<bench::BenchArguments>),
+    Bench(Box<bench::BenchCommand>),
     /// Compare results of `bench`: what differs, by how much, and how much of it the clock explains
     ///
     /// Of two files, what each measured first is compared; of more, each with the first file; of one, the two things that

@@ -18,12 +18,14 @@ pub use html::{is_certificate, page};
 pub use placed::Change;
 
 use crate::Style;
+use crate::bench::Manner;
 use crate::change::{state_word, write_json};
 use crate::json::{SCHEMA_VERSION, pretty};
 use crate::page::{BOLD, Page};
 use cautions::cautions;
 use lab::compare::Side;
 use lab::comparison::Comparison;
+use lab::doubt::Raised;
 use moments::Moment;
 use placed::Placed;
 use serde_json::{Value, json};
@@ -61,24 +63,31 @@ impl<'a> Certificate<'a> {
         self.data.len() == 1
     }
 
+    /// How the trials were taken.
+    fn manner(&self) -> Manner {
+        let [before, _] = &self.moments;
+        let manner = Manner::of(before.side.record);
+        if self.is_one_result() { manner } else { manner.apart() }
+    }
+
     /// The verdict of `fullclock compare`, as a sentence.
     fn verdict(&self) -> String {
-        let words = crate::bench::verdict(self.comparison);
+        let words = crate::bench::verdict(self.comparison, self.manner());
         let mut letters = words.chars();
         letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
     }
 
     /// How the clocks differ and how much of the difference that explains.
     fn clock(&self) -> String {
-        format!("The clock: {}.", crate::bench::clock_words(self.comparison))
+        format!("The clock: {}.", crate::bench::clock_words(self.comparison, self.manner()))
     }
 
     /// Doubts that forbid a claim, and the others.
     fn doubts(&self) -> [Vec<String>; 2] {
         let forbidding = &self.comparison.verdict.forbidding;
         let others = self.comparison.doubts.iter().filter(|it| !forbidding.contains(it));
-        let lines = crate::bench::doubt_lines;
-        [lines(&forbidding.iter().collect::<Vec<_>>()), lines(&others.collect::<Vec<_>>())]
+        let lines = |doubts: Vec<&Raised>| crate::bench::doubt_lines(&doubts, self.manner());
+        [lines(forbidding.iter().collect()), lines(others.collect())]
     }
 }
 
@@ -89,7 +98,11 @@ const LABEL: usize = 14;
 pub fn text(certificate: &Certificate<'_>, file: &Path, style: Style) -> String {
     let mut page = Page::new(style);
     page.painted_paragraph(BOLD, &certificate.verdict());
-    page.labelled(LABEL, "  clock", &crate::bench::clock_words(certificate.comparison));
+    page.labelled(
+        LABEL,
+        "  clock",
+        &crate::bench::clock_words(certificate.comparison, certificate.manner()),
+    );
     let [forbidding, doubts] = certificate.doubts();
     let mut listed = |label: &str, lines: &[String]| {
         lines.iter().for_each(|it| page.labelled(LABEL, label, it));

@@ -1,7 +1,7 @@
 //! The study of kipmid's limit, as text and as JSON (`schemas/ipmi-tune-1.json`).
 
 use crate::Style;
-use crate::bench::doubt_lines;
+use crate::bench::{Manner, doubt_lines};
 use crate::experiment::Study;
 use crate::json::{SCHEMA_VERSION, pretty};
 use crate::lengths::bar;
@@ -38,7 +38,8 @@ pub fn text(tuning: &Tuning, model: &Model, study: &Study<'_>, style: Style) -> 
         Ok(model) => page.labelled(LABEL, "  model", &modelled(model)),
         Err(why) => page.labelled(LABEL, "  model", &format!("none: {why}")),
     }
-    for line in doubt_lines(&study.record.doubts.iter().collect::<Vec<_>>()) {
+    let doubts: Vec<_> = study.record.doubts.iter().collect();
+    for line in doubt_lines(&doubts, Manner::of(study.record)) {
         page.labelled(LABEL, "  doubt", &line);
     }
     page.labelled(LABEL, "  study", &format!("{}, began {}", study.record.id, study.record.began));

@@ -1,6 +1,6 @@
 //! Files that users name: what a script printed inside Oracle, and speeds of other machines.
 
-use super::{BenchArguments, Dialect, keep};
+use super::{BenchArguments, BenchCommand, Dialect, keep};
 use crate::cli::Arguments;
 use crate::commands::bytes_of;
 use crate::output;
@@ -32,9 +32,10 @@ pub(super) fn print_script(dialect: Dialect, options: &BenchArguments) -> Result
 
 pub(super) fn parse_output(
     arguments: &Arguments,
-    options: &BenchArguments,
+    command: &BenchCommand,
     file: &Path,
 ) -> Result<ExitCode> {
+    let options = &command.bench;
     let text = text_of(file)?;
     let name = file.display().to_string();
     let mut record = record_of(options.workload.as_deref(), &text).with_context(|| name.clone())?;
@@ -42,7 +43,8 @@ pub(super) fn parse_output(
     env!("CARGO_PKG_VERSION").clone_into(&mut record.version);
     record.arms[0].about.push(("read from".to_owned(), name));
     let file = keep(arguments, options, &mut record);
-    super::print(arguments, &Report::of(&record, file.as_ref().ok().and_then(Option::as_deref)))?;
+    let report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
+    super::print(&report, command.format.chosen(&arguments.output))?;
     file.map(|_| ExitCode::SUCCESS)
 }
 
