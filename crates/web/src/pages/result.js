@@ -4,7 +4,7 @@
 import { table, typeset } from "./document.js";
 import { byId, make, setText } from "./dom.js";
 import { announce, ask, entitle, machine, ready, showConnection } from "./page.js";
-import { count, shownMoment, tight } from "./words.js";
+import { count, tight } from "./words.js";
 
 const id = new URLSearchParams(location.search).get("id") ?? "";
 const address = `/api/v1/results/${encodeURIComponent(id)}`;
@@ -24,12 +24,12 @@ async function show() {
 
 /** @param {any} found */
 function fill(found) {
-  const { began, fullclock, n_trials: trials, is_complete: isComplete, is_live: isLive, is_race: isRace } = found;
+  const { fullclock, n_trials: trials, is_complete: isComplete, is_live: isLive, is_race: isRace } = found;
   const { machines, document: { title, verdict, blocks } } = found;
   setText(byId("headline"), tight(verdict ?? title));
   entitle(verdict ?? title);
   const state = isLive ? "running now" : isComplete ? "" : "cut short";
-  const words = [`Began ${shownMoment(began)}`, count(trials, isRace ? "interval" : "trial"), `fullclock ${fullclock}`, state];
+  const words = [count(trials, isRace ? "interval" : "trial"), `fullclock ${fullclock}`, state];
   setText(byId("about"), words.filter(Boolean).join(", "));
   byId("links").replaceChildren(
     ...(isRace ? [make("a", { href: `/race?id=${encodeURIComponent(id)}` }, "Charts on the Race page")] : []),
