@@ -138,7 +138,7 @@ fn median(figure: &FigureSummary) -> String {
 }
 
 /// The doubts by their names, how it ended first.
-fn doubts(entry: &Entry) -> Vec<&'static str> {
+pub fn doubts(entry: &Entry) -> Vec<&'static str> {
     let is_end = |it: &Doubt| matches!(it, Doubt::CutShort | Doubt::Failures { .. });
     let raised = entry.doubts.iter().map(|it| &it.doubt);
     let (ends, others): (Vec<&Doubt>, Vec<&Doubt>) = raised.partition(|it| is_end(it));

@@ -133,7 +133,10 @@ fn record(plan: &Plan, ready: Vec<Standing>, host: &HostView) -> Record {
         settings: Settings::without_secrets(&node.settings),
         cpus: it.engine.cpus,
         machine: Some(it.engine.machine).filter(|it| *it != machine),
-        about: it.engine.about,
+        about: [("place".to_owned(), node.place.to_string())]
+            .into_iter()
+            .chain(it.engine.about)
+            .collect(),
         ..Arm::of(&node.name, COMMIT)
     };
     let arms = plan.nodes.iter().zip(ready).map(arm).collect();

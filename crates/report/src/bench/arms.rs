@@ -153,7 +153,7 @@ pub(super) fn lost(summary: &Summary, manner: Manner) -> String {
 }
 
 /// The workload with what was asked of it, as on the command line.
-pub(crate) fn described(arm: &Arm) -> String {
+pub fn described(arm: &Arm) -> String {
     // Where it was kept, and not where it was asked to be: some find their CPUs themselves.
     let place = match &arm.cpus {
         None if arm.is_foreign => String::new(),

@@ -17,7 +17,8 @@ mod ranking;
 mod tests;
 mod trials;
 
-pub(super) use arms::{command_line, described, quoted};
+pub use arms::described;
+pub(super) use arms::{command_line, quoted};
 pub(super) use comparison::{clock as clock_words, verdict};
 pub(super) use document::with_machine;
 pub use document::{comparisons, document, list};

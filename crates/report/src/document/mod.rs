@@ -7,6 +7,7 @@ mod ascii;
 #[cfg(test)]
 pub(crate) mod every_form;
 mod html;
+mod json;
 mod markdown;
 mod terminal;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod tests;
 
 use crate::Style;
 use rules::finding::Severity;
+use serde_json::Value;
 
 /// A title and what stands under it, in reading order.
 #[derive(Clone, Debug)]
@@ -183,6 +185,11 @@ impl Document {
             Format::Markdown => markdown::render(self),
             Format::Html => html::render(self),
         }
+    }
+
+    /// The document in parts, for a page that sets it itself.
+    pub fn parts(&self) -> Value {
+        json::value(self)
     }
 
     pub(crate) fn push(&mut self, block: Block) {
