@@ -106,12 +106,6 @@ impl CpuSet {
         self.0.iter().flat_map(|&(first, last)| first..=last)
     }
 
-    /// The list with its noun: `CPU 1`, `CPUs 0-3`.
-    pub fn named(&self) -> String {
-        let noun = if self.len() == 1 { "CPU" } else { "CPUs" };
-        format!("{noun} {self}")
-    }
-
     /// How many CPUs there are.
     pub fn len(&self) -> usize {
         self.0.iter().map(|&(first, last)| (last - first) as usize + 1).sum()

@@ -1,6 +1,6 @@
 //! A document in parts, for a page that sets it itself: words with their roles, and no markup.
 
-use super::{Align, Bar, Block, Cell, Document, Item, Role, Table, Text, Tone};
+use super::{Align, Bar, Block, Cell, Document, Item, Role, Table, Text};
 use serde_json::{Value, json};
 
 /// The title, the verdict if the document has one, and what else stands in it. A paragraph that is set off as a whole is the
@@ -60,13 +60,7 @@ fn cell(cell: &Cell) -> Value {
     match cell {
         Cell::Text(it) => text(it),
         Cell::Bar(Bar { start, end, tone }) => {
-            let tone = match tone {
-                Tone::Useful => "useful",
-                Tone::Idle => "idle",
-                Tone::Lost => "lost",
-                Tone::Unexplained => "unexplained",
-            };
-            json!({ "start": start, "end": end, "tone": tone })
+            json!({ "start": start, "end": end, "tone": tone.name() })
         }
     }
 }

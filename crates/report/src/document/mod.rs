@@ -102,6 +102,19 @@ pub(crate) enum Tone {
     Unexplained,
 }
 
+impl Tone {
+    /// What style sheets and pages call it.
+    fn name(self) -> &'static str {
+        match self {
+            Tone::Amount => "amount",
+            Tone::Useful => "useful",
+            Tone::Idle => "idle",
+            Tone::Lost => "lost",
+            Tone::Unexplained => "unexplained",
+        }
+    }
+}
+
 impl Table {
     /// A table with these headings.
     pub(crate) fn new(

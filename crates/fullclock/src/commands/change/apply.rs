@@ -16,7 +16,6 @@ use engine::results_folder::kept_in;
 use engine::secret;
 use facts::quantity;
 use report::change::Detail;
-use report::document::Format;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -87,10 +86,7 @@ pub(crate) fn apply(
     output::print(&match format {
         None => report::change::applied_json(&applied)?,
         Some(format) => {
-            let detail = Detail {
-                verbose: arguments.audit.verbose,
-                with_plan: !format.is_text(),
-            };
+            let detail = Detail { verbose: arguments.audit.verbose, with_plan: !format.is_text() };
             report::change::applied(&applied, detail).render(format)
         }
     })?;
