@@ -8,33 +8,48 @@ use std::time::Duration;
 /// have wrapped: a 1000 Hz tick fills one in 49.
 const LIMITS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(86_400));
 
-/// The units, longest name first, so that `ms` is not taken for `m`; each with its nanoseconds.
+/// The units, longest first; each with its nanoseconds.
 const UNITS: &[(&str, u64)] = &[
+    ("d", 86_400_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
     ("ms", 1_000_000),
     ("us", 1_000),
-    ("s", 1_000_000_000),
-    ("m", 60_000_000_000),
-    ("h", 3_600_000_000_000),
-    ("d", 86_400_000_000_000),
 ];
 
-/// The time that `text` names: a decimal number and `us`, `ms`, `s`, `m`, `h` or `d`; seconds without a unit.
+/// The time that `text` names: decimal numbers with `us`, `ms`, `s`, `m`, `h` or `d`, longest unit first, as in `1h30m`;
+/// one number without a unit is in seconds.
 ///
 /// Fails, in words for the user, on anything else and on less than 1 ms or more than 1 day.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let (number, unit) = UNITS
-        .iter()
-        .find_map(|&(name, unit)| Some((text.strip_suffix(name)?.trim_end(), unit)))
-        .unwrap_or((text, 1_000_000_000));
-    let nanoseconds = nanoseconds(number, unit).ok_or_else(|| {
-        format!("{text:?} is no time: expected a number and a unit, as in 500ms, 5s or 2m")
-    })?;
-    let time = Duration::from_nanos(nanoseconds);
+    let total =
+        nanoseconds(text, 1_000_000_000).or_else(|| sum_of_parts(text)).ok_or_else(|| {
+            format!("{text:?} is not a time: expected numbers with units, as in 500ms, 5s or 1h30m")
+        })?;
+    let time = Duration::from_nanos(total);
     if time < LIMITS.0 || time > LIMITS.1 {
         return Err(format!("{text:?} is out of range: the shortest time is 1ms, the longest 1d"));
     }
     Ok(time)
+}
+
+/// The nanoseconds of `1h30m`: each unit at most once, the longest first.
+fn sum_of_parts(text: &str) -> Option<u64> {
+    let mut units = UNITS.iter();
+    let (mut rest, mut sum) = (text, 0_u64);
+    while !rest.is_empty() {
+        let number = rest.find(|it: char| !it.is_ascii_digit() && it != '.')?;
+        let (number, behind) = rest.split_at(number);
+        let behind = behind.trim_start();
+        let end = behind.find(|it: char| !it.is_ascii_alphabetic()).unwrap_or(behind.len());
+        let (name, behind) = behind.split_at(end);
+        let (_, unit) = units.find(|(it, _)| *it == name)?;
+        sum = sum.saturating_add(nanoseconds(number, *unit)?);
+        rest = behind.trim_start();
+    }
+    (!text.is_empty()).then_some(sum)
 }
 
 /// A decimal number of `unit` nanoseconds, digit by digit: no rounding, no exponent, no sign, no overflow.
@@ -64,6 +79,19 @@ pub fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// How many there are: `1 trial`, `20 trials`.
+pub fn counted(n: impl Into<u64>, one: &str) -> String {
+    match n.into() {
+        1 => format!("1 {one}"),
+        n => format!("{n} {one}s"),
+    }
+}
+
+/// [`counted`] of as many as there are in memory.
+pub fn counted_all<T>(items: &[T], one: &str) -> String {
+    counted(items.len() as u64, one)
+}
+
 /// A time in seconds, in the unit in which people wait: `99 s`, `3 min`, `2 h`, `days`.
 pub fn roughly(seconds: f64) -> String {
     const DAY: f64 = 86_400.0;
@@ -88,6 +116,8 @@ mod tests {
         assert_eq!(ns("1h"), 3_600_000_000_000);
         assert_eq!(ns("1d"), 86_400_000_000_000);
         assert_eq!(ns("1000us"), 1_000_000);
+        assert_eq!(ns("1h30m"), 5_400_000_000_000);
+        assert_eq!(ns("1m 2.5s 3ms"), 62_503_000_000);
     }
 
     #[test]
@@ -107,10 +137,24 @@ mod tests {
 
     #[test]
     fn what_is_no_time_says_what_one_looks_like() {
-        for text in
-            ["", "s", ".", "-5s", "+5s", "1e3s", "5 parsecs", "5s5s", "NaN", "inf", "1.2.3", "٣s"]
-        {
-            let expected = "is no time: expected a number and a unit, as in 500ms, 5s or 2m";
+        for text in [
+            "",
+            "s",
+            ".",
+            "-5s",
+            "+5s",
+            "1e3s",
+            "5 parsecs",
+            "5s5s",
+            "30m1h",
+            "1h30",
+            "1h.",
+            "NaN",
+            "inf",
+            "1.2.3",
+            "٣s",
+        ] {
+            let expected = "is not a time: expected numbers with units, as in 500ms, 5s or 1h30m";
             assert_eq!(duration(text), Err(format!("{text:?} {expected}")));
         }
     }

@@ -101,9 +101,9 @@ impl fmt::Display for BitsPerSecond {
 pub struct BytesPerSecond(pub u64);
 
 impl BytesPerSecond {
-    /// A byte is eight bits.
-    pub fn bits(self) -> BitsPerSecond {
-        BitsPerSecond(self.0.saturating_mul(8))
+    /// In 10^6 bytes.
+    pub fn megabytes(self) -> f64 {
+        self.0 as f64 / 1e6
     }
 
     /// In 2^20 bytes, which perftest calls `MiB/sec`, and `MB/sec` before.
@@ -129,7 +129,7 @@ impl fmt::Display for BytesPerSecond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             1_000_000_000.. => write!(f, "{:.2} GB/s", self.0 as f64 / 1e9),
-            1_000_000.. => write!(f, "{:.1} MB/s", self.0 as f64 / 1e6),
+            1_000_000.. => write!(f, "{:.1} MB/s", self.megabytes()),
             _ => write!(f, "{:.1} kB/s", self.0 as f64 / 1e3),
         }
     }

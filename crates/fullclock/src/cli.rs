@@ -37,8 +37,7 @@ pub(crate) struct AuditArguments {
     /// are separated by commas: medium,unknown
     #[arg(long, value_name = "LEVEL", global = true, value_delimiter = ',')]
     pub(crate) fail_on: Vec<Level>,
-    /// Leave nothing out: of an audit the clean checks and why others have no verdict, of a ledger the smallest part
-    /// and each line's source, of noise the causes and the histogram of each CPU
+    /// List the clean checks, and why each of the others has no verdict
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }

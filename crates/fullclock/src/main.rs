@@ -5,8 +5,10 @@
 
 mod cli;
 mod commands;
+mod new_file;
 mod output;
 mod page_file;
+mod result;
 mod tell;
 mod tui;
 

@@ -4,7 +4,6 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use facts::secrets;
 use report::Style;
-use report::document::Format;
 use report::harmless::{harmless, harmless_page};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -21,42 +20,12 @@ pub(crate) struct OutputArguments {
     /// Print JSON (schemas/ in the source tree describe it)
     #[arg(long, global = true, display_order = LAST)]
     pub(crate) json: bool,
-    /// Print results only: no progress and no notes, and of an audit nothing but its findings
+    /// Print results only: no progress and no notes
     #[arg(short, long, global = true, display_order = LAST + 1)]
     pub(crate) quiet: bool,
     /// When to use colour; NO_COLOR=1 has the same effect as never
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true, display_order = LAST + 2)]
     pub(crate) color: Color,
-}
-
-/// In which form a result is printed.
-#[derive(Args, Clone, Copy, Debug, Default)]
-pub(crate) struct FormatArguments {
-    /// How to print the result: text for a terminal, JSON, Markdown for a ticket, or one HTML page that loads nothing
-    #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
-    format: FormatName,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum FormatName {
-    #[default]
-    Text,
-    Json,
-    Markdown,
-    Html,
-}
-
-impl FormatArguments {
-    /// The form of a document; `None` for JSON, which is none.
-    pub(crate) fn chosen(self, output: &OutputArguments) -> Option<Format> {
-        match self.format {
-            FormatName::Json => None,
-            _ if output.json => None,
-            FormatName::Text => Some(Format::Text(style(output.color))),
-            FormatName::Markdown => Some(Format::Markdown),
-            FormatName::Html => Some(Format::Html),
-        }
-    }
 }
 
 /// When to use colour.
@@ -111,6 +80,12 @@ pub(crate) fn width() -> usize {
     let columns =
         terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     columns.unwrap_or(PLAIN).clamp(NARROWEST, WIDEST)
+}
+
+/// Lines that standard output has, where it is a terminal.
+pub(crate) fn lines() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(size.1.0))
 }
 
 /// Prints a result. What no reader would see, or a terminal would obey, is escaped here too, whatever made the text; in

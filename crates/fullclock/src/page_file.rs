@@ -82,7 +82,7 @@ mod tests {
 
     const KIND: Kind = Kind {
         noun: "certificate",
-        option: "--to",
+        option: "--output",
         force: Some("--force"),
         is_one: |head| head.starts_with("<!-- certificate -->"),
     };

@@ -1,7 +1,8 @@
 //! Shows what happens while the engine works: results on standard output, all else on standard error.
 
 use crate::cli::Arguments;
-use crate::output::{self, FormatArguments};
+use crate::output;
+use crate::result::FormatArguments;
 use anyhow::Result;
 use engine::clock::since_1970_ns;
 use engine::{Event, Progress, StudyPlan};
@@ -9,16 +10,18 @@ use facts::quantity::roughly;
 use facts::utc;
 use indicatif::{ProgressBar as Bar, ProgressDrawTarget, ProgressStyle};
 use report::bench::Report;
-use report::document::Format;
+use report::change;
+use report::document::{Document, Format};
 use report::experiment::Planned;
 
-/// Shows events as the options say. Of JSON there is one document, so that what comes before the result is left out.
+/// Shows events as the options say.
 pub(crate) fn tell(arguments: &Arguments) -> impl FnMut(Event<'_>) -> Result<()> + '_ {
-    tell_in(arguments, FormatArguments::default().chosen(&arguments.output))
+    tell_before(arguments, FormatArguments::default().chosen(&arguments.output))
 }
 
-/// The same for a command whose result is printed in this form, `None` being JSON.
-pub(crate) fn tell_in(
+/// The same before a result that is printed in this form, `None` being JSON. What people read first comes before text alone: of
+/// other formats there is one document.
+pub(crate) fn tell_before(
     arguments: &Arguments,
     format: Option<Format>,
 ) -> impl FnMut(Event<'_>) -> Result<()> + '_ {
@@ -33,47 +36,47 @@ pub(crate) fn tell_in(
         bar = None;
         match event {
             Event::Study(plan) => study(arguments.output.quiet, format, plan),
-            event => show(arguments, event),
+            event => show(arguments, format, event),
         }
     }
 }
 
-fn show(arguments: &Arguments, event: Event<'_>) -> Result<()> {
+fn show(arguments: &Arguments, format: Option<Format>, event: Event<'_>) -> Result<()> {
     let output = &arguments.output;
-    let style = output::style(output.color);
-    let is_shown = !output.json && !output.quiet;
+    let text = format.filter(|it| it.is_text());
     match event {
         Event::Note(text) => output::note(output, &text),
         Event::Trouble(error) => output::complain(&error),
-        Event::Planned(plan) if is_shown => {
-            output::print(&report::change::plan(plan, arguments.audit.verbose, style))?;
+        Event::Planned(plan) if !output.quiet => {
+            let name = "this machine";
+            let planned = change::Planned { name, plan, unfixed: &[], files: &[] };
+            print(text, "\n", || change::plan(&planned, arguments.audit.verbose))?;
         }
-        Event::Files(writes) if is_shown => {
-            output::print(&report::change::files(writes, style))?;
-        }
-        Event::Proven(record, file) if !output.json => {
-            output::print(&report::bench::text(&Report::of(record, file), style))?;
+        Event::Files(writes) if !output.quiet => print(text, "\n", || change::files(writes))?,
+        Event::Proven(record, file) => {
+            print(text, "", || report::bench::document(&Report::of(record, file)))?;
         }
         Event::Drift { place, found, writer } => {
             let at = utc::timestamp(since_1970_ns());
             output::print(&if output.json {
-                report::change::drift_json(&at, place, found, writer)?
+                change::drift_json(&at, place, found, writer)?
             } else {
-                report::change::drift(&at, place, found, writer)
+                change::drift(&at, place, found, writer)
             })?;
         }
-        Event::Planned(_)
-        | Event::Files(_)
-        | Event::Proven(..)
-        | Event::Study(_)
-        | Event::Progress(_) => {}
+        Event::Planned(_) | Event::Files(_) | Event::Study(_) | Event::Progress(_) => {}
     }
     Ok(())
 }
 
+/// Prints what comes before a result, if that is text.
+fn print(text: Option<Format>, end: &str, document: impl FnOnce() -> Document) -> Result<()> {
+    text.map_or(Ok(()), |it| output::print(&(document().render(it) + end)))
+}
+
 /// What is about to be run. If a report follows, only a terminal is told: any other form is one document.
 fn study(is_quiet: bool, format: Option<Format>, plan: &StudyPlan<'_>) -> Result<()> {
-    let is_text = matches!(format, Some(Format::Text(_)));
+    let is_text = format.is_some_and(Format::is_text);
     if (plan.is_run && !is_text) || (is_quiet && format.is_some()) {
         return Ok(());
     }

@@ -69,7 +69,7 @@ pub enum Doubt {
     },
     /// The figures moved while they were taken.
     Drifted {
-        /// The trial at which the change begins.
+        /// The trial at which the change begins, counted from 1 among those of its arm.
         at: u32,
         /// By how much, as a share.
         share: f64,

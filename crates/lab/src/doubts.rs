@@ -145,7 +145,10 @@ fn warming(side: &Side<'_>) -> Option<Doubt> {
 
 fn drifted(side: &Side<'_>) -> Option<Doubt> {
     let change = change_point(&figures(side)?).ok()?;
-    let at = side.trials.get(change.at)?.number;
+    // Counted among the trials of the arm, as a reader does who knows how many it has.
+    let counted = (1..).zip(&side.trials);
+    let mut with_figure = counted.filter(|(_, it)| Measure::Figure.of(it).is_some());
+    let (at, _) = with_figure.nth(change.at)?;
     let is_drift = change.p < DRIFT_P && change.by.abs() >= DRIFT;
     is_drift.then_some(Doubt::Drifted { at, share: change.by.exp_m1() })
 }
@@ -301,5 +304,18 @@ mod tests {
         });
         // The trial before is slow by its noise, and taken in.
         assert!(moved.contains(r#"{"doubt":"drifted","at":12,"share":0.1"#), "{moved}");
+    }
+
+    #[test]
+    fn the_trial_of_a_move_is_counted_among_those_of_its_arm() {
+        let mut record = record(blocks((1.0, 2.5e9), (1.0, 2.5e9), 0.003));
+        for trial in record.trials.iter_mut().filter(|it| it.arm == 1).skip(10) {
+            trial.outcome.figures.edit(|it| it[0].value *= 1.1);
+        }
+        let found = of(&record);
+        let [Raised { arm: Some(arm), doubt: Doubt::Drifted { at, .. } }] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(arm == "arm 1" && (10..=11).contains(at), "{found:?}");
     }
 }

@@ -14,6 +14,7 @@ mod cpu_test;
 pub mod database;
 pub mod doubt;
 pub mod doubts;
+mod durability;
 pub mod experiment;
 pub mod failure;
 mod fingerprint;

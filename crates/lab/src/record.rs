@@ -101,6 +101,11 @@ impl Record {
         }
     }
 
+    /// Whether its arms are nodes that committed at the same time.
+    pub fn is_race(&self) -> bool {
+        is_race(&self.id)
+    }
+
     /// The doubts that bear on these arms, by their places in [`Record::arms`].
     pub fn doubts_about(&self, arms: &[usize]) -> Vec<Raised> {
         let is_one =
@@ -109,22 +114,10 @@ impl Record {
         self.doubts.iter().filter(bears).cloned().collect()
     }
 
-    /// Whether its arms are nodes that committed at the same time.
-    pub fn is_race(&self) -> bool {
-        is_of_race(&self.id)
-    }
-
     /// The machine that an arm ran on, by its place in [`Record::arms`].
     pub fn machine_of(&self, arm: usize) -> &Fingerprint {
         self.arms.get(arm).and_then(|it| it.machine.as_ref()).unwrap_or(&self.machine)
     }
-}
-
-/// Whether an id is that of a race: it ends so, but for a number where several began in the same second.
-pub(crate) fn is_of_race(id: &str) -> bool {
-    const RACE: &str = "-race";
-    let counted = id.rsplit_once('-').filter(|it| it.1.parse::<u32>().is_ok());
-    id.ends_with(RACE) || counted.is_some_and(|it| it.0.ends_with(RACE))
 }
 
 impl Arm {
@@ -140,6 +133,15 @@ impl Arm {
             about: Vec::new(),
         }
     }
+}
+
+/// How the id of a race ends, but for a number where there are several.
+const RACE: &str = "-race";
+
+/// Whether this is the id of a race.
+pub(crate) fn is_race(id: &str) -> bool {
+    let counted = id.rsplit_once('-').filter(|it| it.1.parse::<u32>().is_ok());
+    id.ends_with(RACE) || counted.is_some_and(|it| it.0.ends_with(RACE))
 }
 
 /// Everything about a machine that decides how fast it is: names and values in words, CPUs with the same value

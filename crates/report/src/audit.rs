@@ -1,6 +1,8 @@
 //! An audit as a document: the verdict first, then what is wrong, worst first, then what could not be known.
 
 use crate::document::{Block, Document, Item, Role, Text};
+use crate::wording::once_then_nothing;
+use facts::quantity::{counted, counted_all};
 use facts::{Fact, HostView, Missing, Obstacle};
 use rules::audit::Audit;
 use rules::check::Check;
@@ -48,7 +50,7 @@ pub(crate) fn describe(host: &HostView) -> String {
         parts.push(cpuinfo.model_name.split_whitespace().collect::<Vec<_>>().join(" "));
     }
     if let Ok(online) = &host.topology.online {
-        parts.push(format!("{} online", counted(online.len(), "CPU")));
+        parts.push(format!("{} online", counted(online.len() as u64, "CPU")));
     }
     parts.extend(known(&host.kernel.release).map(|it| format!("Linux {it}")));
     parts.extend(machine(host));
@@ -81,7 +83,7 @@ fn known(fact: &Fact<String>) -> Option<&str> {
 }
 
 /// The audit in one or two sentences.
-fn verdict(host: &HostView, audit: &Audit) -> String {
+pub fn verdict(host: &HostView, audit: &Audit) -> String {
     let found = match audit.findings.as_slice() {
         [] => "No findings.".to_owned(),
         [(_, worst)] => {
@@ -161,10 +163,6 @@ fn fix(body: &mut Vec<Block>, fix: &Fix) {
     }
 }
 
-fn once_then_nothing(label: &str) -> impl Iterator<Item = &str> {
-    std::iter::once(label).chain(std::iter::repeat(""))
-}
-
 /// What could not be known, by what would help: a line or two, and every reason if `detail` is verbose.
 fn unknown(document: &mut Document, audit: &Audit, detail: Detail) {
     if audit.unknown.is_empty() {
@@ -199,7 +197,7 @@ struct Group<'a> {
 
 impl Group<'_> {
     fn line(&self) -> String {
-        let n = counted(self.checks.len(), "check");
+        let n = counted_all(&self.checks, "check");
         match self.remedy {
             Some(remedy) => format!("{n}: {remedy}"),
             None => format!("{n}: no command here would tell"),
@@ -254,7 +252,7 @@ fn without_findings(document: &mut Document, audit: &Audit) {
 fn closing(document: &mut Document, audit: &Audit, detail: Detail) {
     let mut parts = Vec::new();
     let n_clean = audit.clean.len();
-    parts.push(format!("{} clean", counted(n_clean, "check")));
+    parts.push(format!("{} clean", counted(n_clean as u64, "check")));
     match audit.not_applicable.len() {
         0 => {}
         1 => parts.push("1 does not apply here".to_owned()),
@@ -268,8 +266,4 @@ fn closing(document: &mut Document, audit: &Audit, detail: Detail) {
         text += " `-v` lists every check.";
     }
     document.note(Text::sentence(&text));
-}
-
-fn counted(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }

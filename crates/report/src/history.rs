@@ -1,73 +1,115 @@
-//! Results of the past as text and as JSON.
+//! Results of the past, as a document, as CSV and as JSON.
 
 use super::bench::{self, Report, doubt_name, quantity};
 use super::json::{SCHEMA_VERSION, pretty};
-use super::page::{BOLD, Page};
-use crate::Style;
+use crate::document::{Align, Block, Document, Table, Text};
+use crate::harmless::csv_field;
 use lab::doubt::Doubt;
-use lab::record::{Fingerprint, Record};
+use lab::record::{Arm, Fingerprint, Record};
 use lab::store::{ArmSummary, Entry, FigureSummary};
 use serde_json::{Result, json};
 use std::path::PathBuf;
 
-/// Columns of a number of trials.
-const TRIALS: usize = 8;
-/// Columns of a figure with its unit.
-const FIGURE: usize = 12;
+/// A result and, where a command was measured, what each of its arms ran.
+pub struct Listed<'a> {
+    /// What the history has of it.
+    pub entry: &'a Entry,
+    /// Its arms as its file has them; none where they need not be read.
+    pub arms: Vec<Arm>,
+}
 
-/// A line for each arm of each result, the results in the order given.
-pub fn text(entries: &[Entry], style: Style) -> String {
-    let mut page = Page::new(style);
-    if entries.is_empty() {
-        page.line("no results; `fullclock bench` makes some");
-        return page.finish();
+/// A row for each arm of each result, the results in the order given.
+pub fn document(results: &[Listed<'_>]) -> Document {
+    let mut document = Document::new("fullclock history");
+    document.paragraph(match results.len() {
+        0 => Text::sentence("No results. `fullclock bench` makes some."),
+        1 => Text::from("1 result"),
+        n => Text::from(format!("{n} results, the latest first")),
+    });
+    if results.is_empty() {
+        return document;
     }
-    let widest = |of: fn(&Entry) -> usize| entries.iter().map(of).max().unwrap_or(0);
-    let id = widest(|it| it.id.chars().count()).max("result".len()) + 2;
-    let what = widest(widest_title).max("workload".len());
-    let heading = format!(
-        "{:id$}{:what$}{:>TRIALS$}{:>FIGURE$}  doubts",
-        "result", "workload", "trials", "median"
-    );
-    page.line(&page.paint(BOLD, &heading));
-    for entry in entries {
-        let (mut name, mut doubts) = (entry.id.as_str(), doubts(entry));
-        for arm in &entry.arms {
-            let (title, trials) = (title(entry, arm), arm.trials);
-            let median = arm.figure.as_ref().map_or("-".to_owned(), median);
-            let columns = format!("{name:id$}{title:what$}{trials:>TRIALS$}{median:>FIGURE$}  ");
-            page.labelled(id + what + TRIALS + FIGURE + 2, &columns, &doubts);
-            // The other arms are below the first.
-            name = "";
-            doubts = String::new();
-        }
+    let columns = [
+        ("result", Align::Left),
+        ("workload", Align::Left),
+        ("trials", Align::Right),
+        ("median", Align::Right),
+        ("remarks", Align::Left),
+    ];
+    document.push(Block::Table(Table::new(&columns, results.iter().flat_map(rows))));
+    document.note(Text::sentence("`fullclock history show RESULT` says more of one of them."));
+    document
+}
+
+/// A row for a result of one arm; of several arms, a row for the result and one for each of them.
+fn rows(result: &Listed<'_>) -> Vec<Vec<Text>> {
+    let entry = result.entry;
+    let doubts = doubts(entry).join(", ");
+    let doubts = if doubts.is_empty() { doubts } else { format!("doubts: {doubts}") };
+    if let [arm] = &entry.arms[..] {
+        let remarks: Vec<String> =
+            [command(result, 0), doubts].into_iter().filter(|it| !it.is_empty()).collect();
+        return vec![row(entry.id.clone(), arm, remarks.join("; "))];
     }
-    page.finish()
+    let workload = entry.arms.first().map_or("", |it| &*it.workload);
+    let is_same = entry.arms.iter().all(|it| it.workload == workload);
+    let workload = if is_same { workload } else { "several" };
+    let head = [&*entry.id, workload, "", "", &*doubts].map(Text::from).into();
+    let arms = entry.arms.iter().enumerate();
+    let of_arms = arms.map(|(at, arm)| row(format!("  {}", arm.name), arm, command(result, at)));
+    std::iter::once(head).chain(of_arms).collect()
+}
+
+fn row(name: String, arm: &ArmSummary, remarks: String) -> Vec<Text> {
+    let median = arm.figure.as_ref().map_or("-".to_owned(), median);
+    [name, arm.workload.clone(), arm.trials.to_string(), median, remarks].map(Text::from).into()
+}
+
+/// What an arm ran, where that is a command.
+fn command(result: &Listed<'_>, at: usize) -> String {
+    let command = result.arms.get(at).map(|it| &it.settings.command[..]).unwrap_or_default();
+    command.iter().map(|it| bench::quoted(it)).collect::<Vec<_>>().join(" ")
 }
 
 /// One result as `fullclock bench` printed it, and every setting of the machine it was taken on.
-pub fn entry_text(
-    entry: &Entry,
-    record: &Record,
-    recordings: Vec<PathBuf>,
-    style: Style,
-) -> String {
-    let mut page = Page::new(style);
-    let heading = format!("{}, began {}", entry.id, entry.began);
-    page.line(&page.paint(BOLD, &heading));
-    page.line("");
+pub fn entry_document(entry: &Entry, record: &Record, recordings: Vec<PathBuf>) -> Document {
     let report = Report { recordings, ..Report::of(record, Some(&entry.path)) };
-    for line in bench::text(&report, style).lines() {
-        page.line(line);
+    bench::with_machine(&report)
+}
+
+/// A line for each arm of each result (RFC 4180 with Unix line ends). Unknown values are empty.
+pub fn csv(results: &[Listed<'_>]) -> String {
+    let mut text = "result,began,variant,workload,command,trials,measured,unit,median,trimmed_mean,low,high,is_complete,doubts,file\n"
+        .to_owned();
+    for result in results {
+        let entry = result.entry;
+        for (at, arm) in entry.arms.iter().enumerate() {
+            let figure = arm.figure.as_ref();
+            let number = |of: fn(&FigureSummary) -> Option<f64>| {
+                figure.and_then(of).map(|it| it.to_string()).unwrap_or_default()
+            };
+            let fields = [
+                entry.id.clone(),
+                entry.began.clone(),
+                arm.name.clone(),
+                arm.workload.clone(),
+                command(result, at),
+                arm.trials.to_string(),
+                figure.map(|it| it.name.clone()).unwrap_or_default(),
+                figure.map(|it| it.unit.clone()).unwrap_or_default(),
+                number(|it| Some(it.median)),
+                number(|it| Some(it.trimmed_mean)),
+                number(|it| Some(it.interval?.low)),
+                number(|it| Some(it.interval?.high)),
+                entry.is_complete.to_string(),
+                doubts(entry).join("; "),
+                entry.path.display().to_string(),
+            ];
+            let fields: Vec<String> = fields.iter().map(|it| csv_field(it).into_owned()).collect();
+            text.extend([&*fields.join(","), "\n"]);
+        }
     }
-    page.line("");
-    page.line(&page.paint(BOLD, "The machine"));
-    let settings = &record.machine.0;
-    let widest = settings.keys().map(|it| it.chars().count()).max().unwrap_or(0);
-    for (name, value) in settings {
-        page.labelled(widest + 4, &format!("  {name}"), value);
-    }
-    page.finish()
+    text
 }
 
 /// The results, in the order given.
@@ -90,45 +132,37 @@ pub fn entry_json(entry: &Entry, machine: &Fingerprint, recordings: &[PathBuf]) 
     }))
 }
 
-/// The workload, and which arm it is where there are several.
-fn title(entry: &Entry, arm: &ArmSummary) -> String {
-    let ArmSummary { name, workload, .. } = arm;
-    if entry.arms.len() > 1 { format!("{workload} ({name})") } else { workload.clone() }
-}
-
-fn widest_title(entry: &Entry) -> usize {
-    entry.arms.iter().map(|it| title(entry, it).chars().count()).max().unwrap_or(0)
-}
-
 fn median(figure: &FigureSummary) -> String {
     let precision = figure.interval.map(|it| it.half_width() / figure.trimmed_mean.abs());
     quantity(figure.median, &figure.unit, precision)
 }
 
 /// The doubts by their names, how it ended first.
-fn doubts(entry: &Entry) -> String {
+pub fn doubts(entry: &Entry) -> Vec<&'static str> {
     let is_end = |it: &Doubt| matches!(it, Doubt::CutShort | Doubt::Failures { .. });
     let raised = entry.doubts.iter().map(|it| &it.doubt);
     let (ends, others): (Vec<&Doubt>, Vec<&Doubt>) = raised.partition(|it| is_end(it));
     let is_cut = !entry.is_complete && ends.is_empty();
     let cut = is_cut.then_some(&Doubt::CutShort);
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<&'static str> = Vec::new();
     for name in cut.into_iter().chain(ends).chain(others).map(doubt_name) {
         // Each arm may raise the same.
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    names.join(", ")
+    names
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::bench::fixture::kept;
     use super::*;
+    use crate::Style;
+    use crate::document::Format;
     use lab::stats::Interval;
 
-    const NARROW: Style = Style { color: false, width: 80 };
+    const NARROW: Format = Format::Text(Style { color: false, width: 80 });
 
     fn arm(name: &str, median: f64) -> ArmSummary {
         let half = median * 0.002;
@@ -156,25 +190,58 @@ mod tests {
         }
     }
 
-    #[test]
-    fn each_arm_has_a_line_and_doubts_have_names() {
+    fn entries() -> [Entry; 4] {
         let drifted = Doubt::Drifted { at: 9, share: 0.01 };
         let outliers = Doubt::Outliers { trials: 1, of: 20 };
         let many = vec![outliers.clone(), drifted.clone(), outliers, drifted, Doubt::CutShort];
         let none = ArmSummary { trials: 0, figure: None, ..arm("A", 1.0) };
-        let entries = [
+        let of_command =
+            |it: &str, median| ArmSummary { workload: "command".to_owned(), ..arm(it, median) };
+        let commands = vec![of_command("A", 0.0521), of_command("B", 0.0107)];
+        [
             entry("20261121T090000Z-cpu-loop", vec![arm("A", 0.0364)], Vec::new()),
+            entry("20261120T160000Z-command", commands, vec![Doubt::Unpinned]),
             entry("20261120T154305Z-cpu-loop", vec![arm("A", 12.4), arm("B", 12.3105)], many),
             entry("db2", vec![none], vec![Doubt::Unpinned]),
-        ];
-        insta::assert_snapshot!(text(&entries, NARROW), @r"
-        result                     workload      trials      median  doubts
-        20261121T090000Z-cpu-loop  cpu-loop          20    36.40 ms
-        20261120T154305Z-cpu-loop  cpu-loop (A)      20     12.40 s  cut short, outliers,
-                                                                     drifted
-                                   cpu-loop (B)      20     12.31 s
-        db2                        cpu-loop           0           -  not pinned
-        ");
+        ]
+    }
+
+    /// With the commands of the second.
+    fn listed(entries: &[Entry]) -> Vec<Listed<'_>> {
+        let command = |name: &str, words: &[&str]| {
+            let mut arm = Arm::of(name, "command");
+            arm.settings.command = words.iter().map(|it| (*it).to_owned()).collect();
+            arm
+        };
+        let commands =
+            || vec![command("A", &["./query-v1"]), command("B", &["./query-v2", "--at", "a b"])];
+        let arms = |at| if at == 1 { commands() } else { Vec::new() };
+        entries.iter().enumerate().map(|(at, entry)| Listed { entry, arms: arms(at) }).collect()
+    }
+
+    #[test]
+    fn each_arm_has_a_row_and_doubts_have_names() {
+        let entries = entries();
+        insta::assert_snapshot!(document(&listed(&entries)).render(NARROW));
+        for width in [60, 110] {
+            let text =
+                document(&listed(&entries)).render(Format::Text(Style { color: false, width }));
+            assert!(text.lines().all(|it| it.chars().count() <= width), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_a_table_in_markdown_and_a_page() {
+        let entries = entries();
+        insta::assert_snapshot!(document(&listed(&entries)).render(Format::Markdown));
+        let page = document(&listed(&entries)).render(Format::Html);
+        assert!(page.contains("<td>./query-v2 --at 'a b'</td>"), "{page}");
+    }
+
+    #[test]
+    fn a_list_is_rows_in_csv() {
+        let entries = entries();
+        insta::assert_snapshot!(csv(&listed(&entries)));
     }
 
     #[test]
@@ -184,33 +251,18 @@ mod tests {
         let retpolines = "Mitigation: Retpolines; IBPB: conditional; IBRS_FW; STIBP: conditional; \
                           RSB filling";
         record.machine.0.extend([
+            setting("cpu model", "Intel(R) Xeon(R) CPU E5-2690 0 @ 2.90GHz"),
+            setting("kernel release", "6.18.5"),
             setting("scaling_governor", "performance on 0, powersave on 1"),
             setting("vulnerability: spectre_v2", retpolines),
         ]);
         let entry = entry("20261120T154305Z-cpu-loop", vec![arm("A", 12.4)], Vec::new());
-        insta::assert_snapshot!(entry_text(&entry, &record, Vec::new(), NARROW), @r"
-        20261120T154305Z-cpu-loop, began 2026-11-20T15:43:05Z
-
-        cpu-loop, on CPU 2, 20 trials
-          elapsed     12.401 s, 95 % interval 12.390 to 12.412 s (+-0.086 %), min
-                      12.375, max 12.425 s
-          clock       2.70000 GHz, 95 % interval 2.69994 to 2.70005 GHz (+-0.0021 %),
-                      min 2.69986, max 2.70013 GHz
-          cycles      33.482 G cycles, 95 % interval 33.454 to 33.510 G cycles
-                      (+-0.083 %), min 33.411, max 33.548 G cycles, by the clock around
-                      each trial
-          lost around timer ticks 0.73 %
-          kept in     /var/lib/fullclock/20261120T154305Z-cpu-loop.json
-
-        The machine
-          scaling_governor           performance on 0, powersave on 1
-          vulnerability: spectre_v2  Mitigation: Retpolines; IBPB: conditional; IBRS_FW;
-                                     STIBP: conditional; RSB filling
-        ");
+        insta::assert_snapshot!(entry_document(&entry, &record, Vec::new()).render(NARROW));
     }
 
     #[test]
     fn no_result_is_no_empty_table() {
-        assert_eq!(text(&[], NARROW), "no results; `fullclock bench` makes some\n");
+        let text = document(&[]).render(NARROW);
+        assert_eq!(text, "fullclock history\nNo results. `fullclock bench` makes some.\n");
     }
 }

@@ -1,5 +1,6 @@
 //! Durations, and bars of text: linear, or logarithmic where values span several orders of magnitude.
 
+use crate::document::{Bar, Tone};
 use rules::noise::Bucket;
 
 /// A duration with three digits, in the largest unit that fits at least once.
@@ -36,71 +37,49 @@ pub(crate) fn bar(value: u64, most: u64) -> String {
     "#".repeat(if value > 0 { length.max(1) } else { 0 })
 }
 
-const LONGEST: f64 = 34.0;
-
 /// Above this ratio of the largest to the smallest value, bars are logarithmic.
 const WIDE: f64 = 8.0;
 
 /// A scale of bars. It is logarithmic for values from 2 bytes to 8 MiB, whose rates differ by a factor of ten thousand.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bars {
+pub(crate) struct Scale {
     /// The value at the left end: below the smallest, or zero.
-    from: f64,
-    to: f64,
+    pub from: f64,
+    pub to: f64,
 }
 
-impl Bars {
+impl Scale {
     /// A scale for these values: from half of the smallest, or from zero if they are close together.
-    pub(crate) fn of(values: &[u64]) -> Bars {
+    pub(crate) fn of(values: &[u64]) -> Scale {
         let known = values.iter().filter(|it| **it > 0).map(|it| *it as f64);
         let (least, most) =
             known.fold((f64::INFINITY, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
         let is_wide = most > WIDE * least;
         // Half, so that the smallest value has a bar too.
         let from = if is_wide { least / 2.0 } else { 0.0 };
-        Bars { from, to: most }
+        Scale { from, to: most }
     }
 
-    /// The bar of a value; any value above zero has at least one mark.
-    pub(crate) fn bar(&self, value: u64) -> String {
+    /// The bar of a value.
+    pub(crate) fn bar(self, value: u64) -> Bar {
+        Bar { start: 0.0, end: self.share(value), tone: Tone::Amount }
+    }
+
+    /// How far a value is from the left end to the right one, 1 being all of the way.
+    fn share(self, value: u64) -> f64 {
         if value == 0 || self.to <= 0.0 {
-            return String::new();
+            return 0.0;
         }
         let value = value as f64;
-        let share = if self.from > 0.0 {
-            (value / self.from).ln() / (self.to / self.from).ln()
-        } else {
-            value / self.to
-        };
-        "#".repeat(((share.clamp(0.0, 1.0) * LONGEST).round() as usize).max(1))
-    }
-
-    /// The heading of the bars: both ends and, if logarithmic, the factor per mark.
-    pub(crate) fn ends(&self, shown: impl Fn(f64) -> String) -> String {
-        if self.to <= 0.0 {
-            return String::new();
+        match self.is_logarithmic() {
+            true => (value / self.from).ln() / (self.to / self.from).ln(),
+            false => value / self.to,
         }
-        let (from, to) =
-            (if self.from > 0.0 { shown(self.from) } else { "0".to_owned() }, shown(self.to));
-        let room = (LONGEST as usize).saturating_sub(from.chars().count() + 2);
-        let each = if self.from > 0.0 {
-            let factor = (self.to / self.from).powf(1.0 / LONGEST);
-            format!("  (each # is a factor of {factor:.2})")
-        } else {
-            String::new()
-        };
-        format!("|{from}{to:>room$}|{each}")
     }
-}
 
-/// A number with three significant digits.
-pub(crate) fn significant(value: f64) -> String {
-    let places = match value {
-        ..10.0 => 2,
-        10.0..100.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.places$}")
+    pub(crate) fn is_logarithmic(self) -> bool {
+        self.from > 0.0
+    }
 }
 
 #[cfg(test)]
@@ -125,21 +104,20 @@ mod tests {
 
     #[test]
     fn the_smallest_of_a_wide_range_is_seen_and_each_doubling_is_as_long() {
-        let bars = Bars::of(&[1, 2, 4, 1 << 20]);
-        let lengths = [1, 2, 4, 1 << 20].map(|it| bars.bar(it).len());
-        assert_eq!(lengths, [2, 3, 5, 34]);
-        let head = bars.ends(|it| format!("{it} B"));
-        assert!(
-            head.starts_with("|0.5 B") && head.contains("1048576 B|  (each # is a factor of 1.53"),
-            "{head}"
-        );
+        let scale = Scale::of(&[1, 2, 4, 1 << 20]);
+        assert!(scale.is_logarithmic());
+        let ends = [1, 2, 4, 1 << 20].map(|it| scale.bar(it).end);
+        let step = ends[1] - ends[0];
+        assert!((0.04..0.05).contains(&step), "{ends:?}");
+        assert!((ends[2] - ends[1] - step).abs() < 1e-9 && (ends[0] - step).abs() < 1e-9);
+        assert!((ends[3] - 1.0).abs() < 1e-9, "{ends:?}");
     }
 
     #[test]
     fn what_lies_close_is_as_long_as_it_is_and_begins_at_zero() {
-        let bars = Bars::of(&[50, 100]);
-        assert_eq!([bars.bar(50).len(), bars.bar(100).len(), bars.bar(0).len()], [17, 34, 0]);
-        assert!(bars.ends(|it| it.to_string()).starts_with("|0 "));
-        assert_eq!(Bars::of(&[0]).bar(0), "");
+        let scale = Scale::of(&[50, 100]);
+        assert!(!scale.is_logarithmic());
+        assert_eq!([50, 100, 0].map(|it| scale.bar(it).end), [0.5, 1.0, 0.0]);
+        assert_eq!(Scale::of(&[0]).bar(0).end, 0.0);
     }
 }

@@ -26,5 +26,6 @@ mod page;
 pub mod race;
 pub mod samples;
 pub mod tick;
+mod wording;
 
 pub use page::Style;

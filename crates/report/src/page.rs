@@ -36,18 +36,6 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A paragraph indented by `indent` columns.
-    pub(super) fn paragraph(&mut self, indent: usize, words: &str) {
-        self.labelled(indent, "", words);
-    }
-
-    /// A paragraph in `paint`, over the full width.
-    pub(super) fn painted_paragraph(&mut self, paint: Paint, words: &str) {
-        for line in wrapped(words, self.style.width) {
-            self.line(&self.paint(paint, &line));
-        }
-    }
-
     /// A label, followed by a paragraph that starts at column `indent`.
     pub(super) fn labelled(&mut self, indent: usize, label: &str, words: &str) {
         let width = self.style.width.saturating_sub(indent).max(20);

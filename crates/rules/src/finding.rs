@@ -225,8 +225,7 @@ impl fmt::Display for Scope {
         let Scope { cpus, of } = self;
         match cpus.len() {
             n if n == *of && n > 1 => write!(f, "all {of} CPUs"),
-            1 => write!(f, "CPU {cpus} (1 of {of})"),
-            n => write!(f, "CPUs {cpus} ({n} of {of})"),
+            n => write!(f, "{} ({n} of {of})", cpus.named()),
         }
     }
 }

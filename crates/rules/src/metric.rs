@@ -19,6 +19,8 @@ pub struct Metric {
     pub unit: Unit,
     /// How values of several CPUs or intervals go together.
     pub kind: Kind,
+    /// Which of its values stand out.
+    pub limits: Limits,
     /// The families it is made of: it is the same in a sample that has no other.
     pub families: &'static [Family],
     /// Whether it is made of the times of tasks, too.
@@ -77,6 +79,77 @@ pub enum Kind {
     Mean,
     /// Neither: a clock, a temperature. The highest is shown.
     Peak,
+}
+
+/// Which values of a metric stand out. A screen colours them; no verdict is made of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limits {
+    /// Every value is ordinary.
+    None,
+    /// Values from these on, in the metric's unit.
+    From {
+        /// Worth a look.
+        notable: f64,
+        /// Worse.
+        severe: f64,
+    },
+    /// Clocks below these shares of the TSC's, which runs at the nominal clock of the processor or near it.
+    BelowTsc {
+        /// Worth a look.
+        notable: f64,
+        /// Worse.
+        severe: f64,
+    },
+}
+
+/// How much a value stands out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Emphasis {
+    /// Not at all.
+    Ordinary,
+    /// Worth a look.
+    Notable,
+    /// Worse.
+    Severe,
+}
+
+impl Limits {
+    /// How much a value stands out; clocks are ordinary where the TSC's is unknown.
+    pub fn emphasis(self, value: f64, tsc_mhz: Option<f64>) -> Emphasis {
+        let is_beyond = |limit: f64| match self {
+            Limits::None => false,
+            Limits::From { .. } => value >= limit,
+            Limits::BelowTsc { .. } => tsc_mhz.is_some_and(|it| value < it * limit),
+        };
+        match self {
+            Limits::From { severe, .. } | Limits::BelowTsc { severe, .. } if is_beyond(severe) => {
+                Emphasis::Severe
+            }
+            Limits::From { notable, .. } | Limits::BelowTsc { notable, .. }
+                if is_beyond(notable) =>
+            {
+                Emphasis::Notable
+            }
+            _ => Emphasis::Ordinary,
+        }
+    }
+
+    /// The limits in a sentence for `unit`; nothing where every value is ordinary.
+    pub fn describe(self, unit: Unit) -> Option<String> {
+        match self {
+            Limits::None => None,
+            Limits::From { notable, severe } if severe.is_finite() => {
+                let unit = unit.symbol();
+                Some(format!("Marked from {notable} {unit}, severe from {severe} {unit}."))
+            }
+            Limits::From { .. } => Some("Marked wherever it is not 0.".to_owned()),
+            Limits::BelowTsc { notable, severe } => Some(format!(
+                "Marked below {:.0} % of the TSC's clock, severe below {:.0} %.",
+                notable * 100.0,
+                severe * 100.0
+            )),
+        }
+    }
 }
 
 impl Metric {
@@ -206,7 +279,7 @@ impl Series {
         if known == 0 {
             return Err(reason
                 .cloned()
-                .unwrap_or_else(|| Missing::absent(format!("a value of CPUs {cpus}"))));
+                .unwrap_or_else(|| Missing::absent(format!("a value of {}", cpus.named()))));
         }
         let value = match kind {
             Kind::Sum => sum,
@@ -256,7 +329,31 @@ mod tests {
     fn with_nothing_known_the_weightiest_reason_remains() {
         assert_eq!(over("2", Kind::Sum), "no clock here: was not busy");
         assert_eq!(over("2-3", Kind::Sum), "/dev/cpu/3/msr may not be read");
-        assert_eq!(over("7", Kind::Sum), "a value of CPUs 7 does not exist");
+        assert_eq!(over("7", Kind::Sum), "a value of CPU 7 does not exist");
+    }
+
+    #[test]
+    fn a_value_stands_out_from_its_limit_on() {
+        let from = Limits::From { notable: 2.0, severe: 10.0 };
+        let of = |value| from.emphasis(value, None);
+        assert_eq!(
+            [1.9, 2.0, 10.0].map(of),
+            [Emphasis::Ordinary, Emphasis::Notable, Emphasis::Severe]
+        );
+        let ever = Limits::From { notable: f64::MIN_POSITIVE, severe: f64::INFINITY };
+        assert_eq!(ever.emphasis(0.0, None), Emphasis::Ordinary);
+        assert_eq!(ever.emphasis(0.1, None), Emphasis::Notable);
+    }
+
+    #[test]
+    fn a_clock_stands_out_below_its_share_of_the_tsc_where_that_is_known() {
+        let below = Limits::BelowTsc { notable: 0.9, severe: 0.5 };
+        let of = |mhz| below.emphasis(mhz, Some(2500.0));
+        assert_eq!(
+            [2250.0, 2249.0, 1249.0].map(of),
+            [Emphasis::Ordinary, Emphasis::Notable, Emphasis::Severe]
+        );
+        assert_eq!(below.emphasis(100.0, None), Emphasis::Ordinary);
     }
 
     #[test]

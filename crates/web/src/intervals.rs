@@ -3,6 +3,7 @@
 
 use super::Served;
 use super::answer::{self, Refusal, SILENCE, event, sign_of_life};
+use super::documents::{self, Said};
 use super::limits::StreamPermit;
 use super::peers::Place;
 use super::results::id_of;
@@ -15,8 +16,7 @@ use futures_util::stream;
 use lab::record::Record;
 use lab::store::{End, Follower, News};
 use lab::trial::Trial;
-use report::bench::Report;
-use report::{Style, bench, race};
+use report::{bench, race};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,9 +30,6 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// A browser that takes nothing for so long is gone, or may as well be.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Intervals that are compared for a page: that takes up to three seconds of a CPU.
-const MOST_COMPARED: usize = 10_000;
 
 /// How many intervals are sent as one piece.
 const AT_ONCE: usize = 200;
@@ -143,6 +140,7 @@ fn about(record: &Record) -> Value {
         "id": record.id,
         "began": record.began,
         "nodes": record.arms.iter().map(|it| &it.name).collect::<Vec<_>>(),
+        "about": record.arms.iter().map(|it| json!({ "what": bench::described(it), "about": it.about })).collect::<Vec<_>>(),
         "cpu_models": machines.map(|it| it.cpu_model()).collect::<Vec<_>>(),
         "columns": columns.collect::<Vec<_>>(),
     })
@@ -179,17 +177,8 @@ fn seven_digits(value: f64) -> Option<f64> {
 /// What is said at the end, in the words of `fullclock race`.
 fn end(ended: &End) -> Value {
     let End::Written(record) = ended else {
-        return json!({ "is_complete": false, "verdict": null });
+        return json!({ "is_complete": false, "verdict": null, "document": null });
     };
-    if record.trials.len() > MOST_COMPARED {
-        let (n, id) = (record.trials.len(), &record.id);
-        let verdict = format!(
-            "{n} intervals take seconds to compare, which are left to the machine's other work; \
-             `fullclock compare {id}` does it."
-        );
-        return json!({ "is_complete": record.is_complete, "verdict": verdict });
-    }
-    let style = Style { color: false, width: 100 };
-    let verdict = bench::text(&Report::of(record, None), style);
-    json!({ "is_complete": record.is_complete, "verdict": verdict })
+    let Said { text, parts } = documents::of(record);
+    json!({ "is_complete": record.is_complete, "verdict": text, "document": parts })
 }

@@ -26,6 +26,8 @@ mod answer;
 mod audits;
 mod client;
 mod credentials;
+mod documents;
+mod explanations;
 mod gate;
 mod intervals;
 mod limits;
@@ -185,6 +187,7 @@ fn router(served: &Arc<Served>, gate: Gate) -> Router {
         .route("/results", get(results::list))
         .route("/results/{id}", get(results::show))
         .route("/results/{id}/intervals", get(intervals::events))
+        .route("/results/{id}/document", get(documents::show))
         .route("/compare", get(results::compare))
         .route("/studies", get(results::studies))
         .route("/studies/{id}/report.html", get(results::report))
@@ -192,6 +195,7 @@ fn router(served: &Arc<Served>, gate: Gate) -> Router {
     Router::new()
         .merge(pages::router())
         .route("/metrics", get(openmetrics::show))
+        .route("/explain/{id}", get(explanations::show))
         .nest("/api/v1", api)
         .fallback(answer::nothing_here)
         .method_not_allowed_fallback(answer::only_read)

@@ -3,10 +3,15 @@
 use super::Served;
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
+};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 
 /// A file that a page is made of.
@@ -19,6 +24,8 @@ struct File {
 /// A page: what all of them have is in `pages/frame.html`.
 struct Page {
     path: &'static str,
+    /// The page that the navigation marks.
+    marked: &'static str,
     title: &'static str,
     script: &'static str,
     main: &'static str,
@@ -30,8 +37,12 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 macro_rules! page {
     ($path:literal, $title:literal, $name:literal) => {
+        page!($path, $path, $title, $name)
+    };
+    ($path:literal, $marked:literal, $title:literal, $name:literal) => {
         Page {
             path: $path,
+            marked: $marked,
             title: $title,
             script: concat!($name, ".js"),
             main: include_str!(concat!("pages/", $name, ".html")),
@@ -49,11 +60,12 @@ macro_rules! file {
     };
 }
 
-const PAGES: [Page; 4] = [
+const PAGES: [Page; 5] = [
     page!("/", "Now", "now"),
     page!("/race", "Race", "race"),
     page!("/audit", "Audit", "audit"),
     page!("/history", "History", "history"),
+    page!("/result", "/history", "Result", "result"),
 ];
 
 const FILES: &[File] = &[
@@ -61,9 +73,11 @@ const FILES: &[File] = &[
     file!(SCRIPT, "audit.js"),
     file!(SCRIPT, "choice.js"),
     file!(SCRIPT, "clock.js"),
+    file!(SCRIPT, "document.js"),
     file!(SCRIPT, "dom.js"),
     file!(SCRIPT, "export.js"),
     file!(SCRIPT, "figures.js"),
+    file!(SCRIPT, "headline.js"),
     file!(SCRIPT, "heat.js"),
     file!(SCRIPT, "history.js"),
     file!(SCRIPT, "ledger.js"),
@@ -76,10 +90,12 @@ const FILES: &[File] = &[
     file!(SCRIPT, "race.js"),
     file!(SCRIPT, "race_chart.js"),
     file!(SCRIPT, "rates.js"),
+    file!(SCRIPT, "result.js"),
     file!(SCRIPT, "ring.js"),
     file!(SCRIPT, "scale.js"),
     file!(SCRIPT, "sheet.js"),
     file!(SCRIPT, "sign-in.js"),
+    file!(SCRIPT, "standing.js"),
     file!(SCRIPT, "stream.js"),
     file!(SCRIPT, "theme.js"),
     file!(SCRIPT, "threads.js"),
@@ -95,42 +111,83 @@ const PUBLIC: [&str; 2] = ["/assets/fullclock.css", "/assets/sign-in.js"];
 /// What a browser has is asked for again, and sent again where this is another program.
 const REVALIDATE: &str = "no-cache";
 
-/// Tells a text from others, and protects nothing: FNV-1a (draft-eastlake-fnv).
-fn tag(text: &str) -> String {
-    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("\"{sum:x}\"")
+/// A file as it is sent: as it is, and compressed for who takes that.
+#[derive(Clone)]
+struct Sent {
+    kind: &'static str,
+    /// Tells it from others, and protects nothing.
+    tag: u64,
+    plain: Bytes,
+    /// By gzip.
+    compressed: Bytes,
+}
+
+impl Sent {
+    fn of(kind: &'static str, text: String) -> Sent {
+        // FNV-1a (draft-eastlake-fnv).
+        let tag = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let compressed = compressed(text.as_bytes()).unwrap_or_default().into();
+        Sent { kind, tag, plain: Bytes::from(text), compressed }
+    }
+
+    fn answer(&self, headers: &HeaderMap) -> Response {
+        let is_compressed = !self.compressed.is_empty() && takes_gzip(headers);
+        let tag = format!("\"{:x}{}\"", self.tag, if is_compressed { "-gzip" } else { "" });
+        let has_it = headers.get(IF_NONE_MATCH).is_some_and(|it| it.as_bytes() == tag.as_bytes());
+        let caching = [
+            (CACHE_CONTROL, REVALIDATE.to_owned()),
+            (ETAG, tag),
+            (VARY, ACCEPT_ENCODING.to_string()),
+        ];
+        let kind = [(CONTENT_TYPE, self.kind)];
+        if has_it {
+            (StatusCode::NOT_MODIFIED, caching).into_response()
+        } else if is_compressed {
+            (caching, kind, [(CONTENT_ENCODING, "gzip")], self.compressed.clone()).into_response()
+        } else {
+            (caching, kind, self.plain.clone()).into_response()
+        }
+    }
+}
+
+fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+/// Whether the client takes gzip by its own word (RFC 9110, section 12.5.3).
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let named = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|it| it.to_str().ok());
+    named.flat_map(|it| it.split(',')).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = weight.trim().strip_prefix("q=").map(str::parse::<f32>);
+        name.trim().eq_ignore_ascii_case("gzip")
+            && weight.is_none_or(|it| it.is_ok_and(|it| it > 0.0))
+    })
 }
 
 pub(super) fn router() -> Router<Arc<Served>> {
     let files = FILES.iter().map(|it| (it.path, it.kind, it.text.to_owned()));
     let pages = PAGES.iter().map(|it| (it.path, HTML, whole(it)));
     files.chain(pages).fold(Router::new(), |router, (path, kind, text)| {
-        let (tag, text) = (tag(&text), Bytes::from(text));
-        let answer = move |headers: HeaderMap| async move { answer(kind, tag, text, &headers) };
+        let sent = Sent::of(kind, text);
+        let answer = move |headers: HeaderMap| async move { sent.answer(&headers) };
         router.route(path, get(answer))
     })
 }
 
 /// A page in its frame, where it is marked as the one that is looked at.
 fn whole(page: &Page) -> String {
-    let here = format!("href=\"{}\"", page.path);
+    let here = format!("href=\"{}\"", page.marked);
     let main: String = page.main.lines().map(|it| format!("    {it}\n")).collect();
     include_str!("pages/frame.html")
         .replacen(&here, &format!("{here} aria-current=\"page\""), 1)
         .replace("{{title}}", page.title)
         .replace("{{script}}", page.script)
         .replace("{{main}}\n", &main)
-}
-
-fn answer(kind: &'static str, tag: String, text: Bytes, headers: &HeaderMap) -> Response {
-    let has_it = headers.get(IF_NONE_MATCH).is_some_and(|it| it.as_bytes() == tag.as_bytes());
-    let caching = [(CACHE_CONTROL, REVALIDATE.to_owned()), (ETAG, tag)];
-    if has_it {
-        return (StatusCode::NOT_MODIFIED, caching).into_response();
-    }
-    (caching, [(CONTENT_TYPE, kind)], text).into_response()
 }
 
 /// Whether a file is sent without the token, too: it says nothing of this machine.
@@ -191,8 +248,38 @@ mod tests {
         for page in &PAGES {
             let text = whole(page);
             assert!(!text.contains("{{") && text.matches("<main").count() == 1, "{text}");
-            let here = format!("href=\"{}\" aria-current=\"page\"", page.path);
+            let here = format!("href=\"{}\" aria-current=\"page\"", page.marked);
             assert_eq!((text.matches(&here).count(), text.matches("aria-current").count()), (1, 1));
         }
+    }
+
+    #[test]
+    fn a_file_is_compressed_for_who_takes_that_and_has_another_tag_then() {
+        let sent = Sent::of(CSS, "p { margin: 0 }\n".repeat(200));
+        let ask = |encoding: &'static str, tag: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, encoding.parse().unwrap());
+            headers.extend(tag.map(|it| (IF_NONE_MATCH, it.parse().unwrap())));
+            sent.answer(&headers)
+        };
+        for (encoding, is_compressed) in [
+            ("gzip, deflate, br", true),
+            ("br;q=1.0, GZIP;q=0.2", true),
+            ("gzip;q=0", false),
+            ("identity", false),
+            ("x-gzip-2", false),
+        ] {
+            let answer = ask(encoding, None);
+            assert_eq!(
+                answer.headers().contains_key(CONTENT_ENCODING),
+                is_compressed,
+                "{encoding}"
+            );
+            let tag = answer.headers()[ETAG].to_str().unwrap().to_owned();
+            assert_eq!(ask(encoding, Some(&tag)).status(), StatusCode::NOT_MODIFIED);
+            let other = if is_compressed { "identity" } else { "gzip" };
+            assert_eq!(ask(other, Some(&tag)).status(), StatusCode::OK);
+        }
+        assert!(sent.compressed.len() < sent.plain.len() / 4);
     }
 }

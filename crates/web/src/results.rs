@@ -11,19 +11,23 @@ use lab::comparison::{compared, sides};
 use lab::record::Record;
 use lab::store::{Entry, History, JOURNAL, RESULT, running};
 use report::Style;
+use report::document::Format;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) struct Results {
     folder: PathBuf,
+    /// What the arms of each result that was listed ran; a result that is kept does not change.
+    described: Mutex<HashMap<String, Vec<String>>>,
     /// An index of them in memory, once somebody has asked.
     history: Mutex<Option<History>>,
 }
 
 /// A report brings its own style, and no script.
-const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
+pub(super) const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
 /// The folder of studies, among results.
@@ -32,7 +36,7 @@ const STUDIES: &str = "experiments";
 impl Results {
     /// Those in this folder.
     pub(super) fn of(folder: PathBuf) -> Results {
-        Results { folder, history: Mutex::default() }
+        Results { folder, described: Mutex::default(), history: Mutex::default() }
     }
 
     pub(super) fn folder(&self) -> &std::path::Path {
@@ -51,8 +55,14 @@ impl Results {
         Ok((kept, known.unreadable().iter().map(ToString::to_string).collect()))
     }
 
+    /// What each arm of a result ran.
+    fn described(&self, entry: &Entry) -> Vec<String> {
+        let mut known = self.described.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(entry.id.clone()).or_insert_with(|| described(entry)).clone()
+    }
+
     /// The file of a result, or of its journal.
-    fn file(&self, id: &str) -> Result<PathBuf, Refusal> {
+    pub(super) fn file(&self, id: &str) -> Result<PathBuf, Refusal> {
         let files = [RESULT, JOURNAL].map(|it| self.folder.join(format!("{id}.{it}")));
         let found = files.into_iter().find(|it| it.is_file());
         found.ok_or_else(|| Refusal::absent(format!("there is no result {id}")))
@@ -72,6 +82,12 @@ fn plain_id(id: String) -> Result<String, Refusal> {
 fn is_plain(id: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
     (1..=200).contains(&id.len()) && !id.starts_with('.') && id.chars().all(is_plain)
+}
+
+/// What each arm of a result ran, by its file.
+fn described(entry: &Entry) -> Vec<String> {
+    let arms = lab::store::read_arms(&entry.path).unwrap_or_default();
+    arms.iter().map(report::bench::described).collect()
 }
 
 /// Which results are listed.
@@ -99,20 +115,28 @@ pub(super) async fn list(
         let (kept, unreadable) = own.results.kept(asked.limit.into())?;
         let is_live = |it: &Entry| runs.iter().any(|run| run.id == it.id);
         let kept = kept.iter().filter(|it| !is_live(it) && is_plain(&it.id));
-        let runs = runs.iter().map(|it| entry(it, true));
-        let results: Vec<Value> = runs.chain(kept.map(|it| entry(it, false))).collect();
+        let runs = runs.iter().map(|it| entry(it, described(it), true));
+        let kept = kept.map(|it| entry(it, own.results.described(it), false));
+        let results: Vec<Value> = runs.chain(kept).collect();
         Ok(Json(json!({ "results": results, "unreadable": unreadable })))
     };
     served.work.when_there_is_room(list).await
 }
 
-fn entry(entry: &Entry, is_live: bool) -> Value {
+/// An entry of the list; `whats` says what each of its arms ran.
+fn entry(entry: &Entry, whats: Vec<String>, is_live: bool) -> Value {
     let mut value = json!(entry);
     if let Some(fields) = value.as_object_mut() {
         // Where it is on the disk is nobody's business who sees it in a browser.
         fields.remove("path");
         fields.insert("is_race".to_owned(), json!(entry.is_race()));
         fields.insert("is_live".to_owned(), json!(is_live));
+        fields.insert("doubt_names".to_owned(), json!(report::history::doubts(entry)));
+        if let Some(arms) = fields.get_mut("arms").and_then(Value::as_array_mut) {
+            for (value, what) in arms.iter_mut().zip(whats) {
+                value["what"] = what.into();
+            }
+        }
     }
     value
 }
@@ -155,7 +179,7 @@ pub(super) async fn compare(
     served.work.when_there_is_room(compare).await
 }
 
-/// What `fullclock compare` says of the results in these files, as text and as JSON.
+/// What `fullclock compare` says of the results in these files: as text, as JSON, and in parts for a page.
 ///
 /// Errors: a result cannot be read, or there is nothing to compare it with.
 fn comparison(files: &[PathBuf], ids: &[String]) -> Result<Value, Refusal> {
@@ -164,10 +188,11 @@ fn comparison(files: &[PathBuf], ids: &[String]) -> Result<Value, Refusal> {
     let sides = sides(&records, ids);
     let found = compared(&records, &sides, ids).map_err(Refusal::senseless)?;
     let style = Style { color: false, width: 100 };
-    let text = report::bench::comparisons(&found, &sides, ids, style);
+    let document = report::bench::comparisons(&found, &sides, ids);
+    let text = document.render(Format::Text(style));
     let json = report::bench::comparisons_json(&found).map_err(Refusal::failed)?;
     let json: Value = serde_json::from_str(&json).map_err(Refusal::failed)?;
-    Ok(json!({ "text": text, "comparisons": json }))
+    Ok(json!({ "text": text, "comparisons": json, "document": document.parts() }))
 }
 
 /// As much of a report as a list shows.

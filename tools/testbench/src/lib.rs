@@ -18,6 +18,7 @@ mod boot;
 mod cache;
 mod cpio;
 mod emulator;
+pub mod guide;
 mod initramfs;
 mod kernel;
 pub mod machines;

@@ -102,11 +102,13 @@ const LAYERS: &[Layers] = &[
     Layers {
         root: "crates/fullclock/src",
         layers: &[
-            &["tui::message", "tui::history", "tui::theme", "tui::layout"],
-            &["tui::order", "tui::pages"],
+            &["tui::theme", "tui::text", "tui::layout"],
+            &["tui::axis", "tui::findings", "tui::heading", "tui::slices"],
+            &["tui::bar", "tui::history", "tui::message", "tui::order"],
+            &["tui::pages"],
             &["tui::state"],
-            &["tui::bar"],
-            &["tui::detail", "tui::table"],
+            &["tui::view"],
+            &["tui::around", "tui::detail", "tui::stack", "tui::table"],
             &["tui::draw"],
         ],
     },

@@ -22,6 +22,7 @@ mod debian;
 mod docs;
 mod fuzz;
 mod guest;
+mod guide;
 mod injection;
 #[cfg(test)]
 mod phrases;
@@ -66,6 +67,11 @@ const COMMANDS: &[Command] = &[
         name: "guest",
         about: "run a shell script in one of the test bench's machines",
         run: guest::run,
+    },
+    Command {
+        name: "guide",
+        about: "run the command lines of README and guide: guide [docs/guide/PAGE.md ...]",
+        run: guide::run,
     },
     Command {
         name: "fuzz",

@@ -115,9 +115,9 @@ mod tests {
     #[test]
     fn help_is_text_and_other_comments_are_not() {
         let text = "/// told apart\n// told apart\nlet a = \"told apart\";\n#[cfg(test)]\nmod tests { told apart }\n";
-        let lines = |name| shown(name, text).map(|(at, _)| at).collect::<Vec<_>>();
+        let lines = |name: &str| shown(name, text).map(|(at, _)| at).collect::<Vec<usize>>();
         assert_eq!(lines("crates/rules/src/a.rs"), [2]);
         assert_eq!(lines("crates/fullclock/src/commands/a.rs"), [0, 2]);
-        assert_eq!(lines("crates/rules/src/tests.rs"), []);
+        assert!(lines("crates/rules/src/tests.rs").is_empty());
     }
 }

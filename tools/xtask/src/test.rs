@@ -14,7 +14,7 @@ use crate::check::check;
 use crate::stage::{print_tally, stage};
 use crate::suites::{self, Suite};
 use crate::tally::Tally;
-use crate::{browser, databases, debian, served};
+use crate::{browser, databases, debian, guide, served};
 
 /// `cargo xtask test`.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
@@ -35,6 +35,7 @@ pub(crate) fn run_what_waits(suites: &[Suite]) -> Result<Tally> {
     let pages = || browser::open_pages(suites);
     tally += stage_with(browser::PACKAGES, "pages in a browser", pages)?.unwrap_or_default();
     stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
+    stage_with(packages::PACKAGES, "command lines of the guide", guide::follow_all)?;
     Ok(tally)
 }
 

@@ -9,6 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::costs;
 use crate::{Event, Progress, Tell};
 use anyhow::{Context, Result};
+use facts::quantity::counted;
 use facts::{CpuSet, HostView, utc};
 use host::Live;
 use lab::bench::{Plan, PlannedArm, Watcher};
@@ -18,7 +19,9 @@ use lab::failure::Failure;
 use lab::record::{Fingerprint, Record};
 use lab::store::{History, Journal};
 use lab::workload::Scene;
+use lab::workloads::temporary_server;
 use pace::Pace;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -73,6 +76,11 @@ pub fn measure<'a>(
     clear_up(&temporary, folder, tell)?;
     let plan = Plan { is_whole: around.is_some(), ..plan(&host, &allowed, arms)? };
     let pace = Pace::of(wanted, plan.arms.len());
+    let servers: BTreeSet<String> =
+        plan.arms.iter().filter_map(|it| temporary_server(it.workload, &it.settings)).collect();
+    for server in servers {
+        tell(Event::Note(format!("starting {server}")))?;
+    }
     let mut session = Session::new(folder.map(Path::to_owned), pace, around, tell);
     let scene = Scene { host: &host, allowed, temporary, stop: interrupt.flag() };
     let (mut record, outcome) = lab::bench::run(plan, &scene, &mut session)?;
@@ -218,7 +226,7 @@ impl Watcher for Session<'_, '_> {
     fn tried(&mut self, record: &Record) -> Result<(), Failure> {
         let elapsed = self.began.elapsed();
         let progress = self.pace.progress(record, elapsed);
-        let done = format!("{} trials of each", progress.trials);
+        let done = format!("{} of each", counted(progress.trials, "trial"));
         let progress = Progress { done, share: progress.share, elapsed };
         (self.tell)(Event::Progress(progress)).map_err(|it| unshown(&it))?;
         self.journal.as_mut().map_or(Ok(()), |it| it.add(record))

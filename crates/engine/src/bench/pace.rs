@@ -23,8 +23,8 @@ pub struct Wanted {
     pub trials: Option<u32>,
     /// Until the interval is this narrow, as a share.
     pub until: Option<f64>,
-    /// For this long at most.
-    pub limit: Option<Duration>,
+    /// For this long; at most, where something else says when it is enough.
+    pub duration: Option<Duration>,
 }
 
 /// How many trials there will be.
@@ -33,7 +33,8 @@ pub(super) struct Pace {
     least: u32,
     is_counted: bool,
     until: Option<f64>,
-    limit: Option<Duration>,
+    /// When no more trials begin.
+    end: Option<Duration>,
     n_arms: usize,
     seen: Option<Seen>,
 }
@@ -60,7 +61,7 @@ impl Pace {
             least: wanted.trials.unwrap_or_else(|| TRIALS.max(2 * blocks_to_claim(n_arms))),
             is_counted: wanted.trials.is_some(),
             until: wanted.until,
-            limit: wanted.limit.or(patience),
+            end: wanted.duration.or(patience),
             n_arms,
             seen: None,
         }
@@ -68,19 +69,20 @@ impl Pace {
 
     /// Whether another block is wanted, `elapsed` after the first trial began.
     pub(super) fn wants_more(&mut self, record: &Record, elapsed: Duration) -> bool {
-        if self.limit.is_some_and(|it| elapsed >= it) {
+        if self.end.is_some_and(|it| elapsed >= it) {
             return false;
         }
         let trials = self.trials(record);
         if trials < self.least {
             return true;
         }
+        // Without a count and an aim, time alone ends it.
         match self.until {
             Some(wished) => {
                 self.look(record, trials);
                 self.half_width().is_none_or(|it| it > wished)
             }
-            None => !self.is_counted && elapsed < SHORT,
+            None => !self.is_counted && elapsed < self.end.unwrap_or(SHORT),
         }
     }
 
@@ -94,10 +96,10 @@ impl Pace {
                     seen.half_width.and_then(|it| trials_needed(seen.trials as usize, it, wished));
                 needed.map_or(0.0, |it| f64::from(trials) / it.max(1) as f64)
             }
-            (None, _) if !self.is_counted => by_count.min(by_time(SHORT)),
+            (None, _) if !self.is_counted => by_count.min(by_time(self.end.unwrap_or(SHORT))),
             _ => by_count,
         };
-        Done { trials, share: wanted.max(self.limit.map_or(0.0, by_time)).min(1.0) }
+        Done { trials, share: wanted.max(self.end.map_or(0.0, by_time)).min(1.0) }
     }
 
     /// What `--until` wished and did not get, with what it would take.
@@ -117,8 +119,8 @@ impl Pace {
         );
         let (seen, wished) = (seen * 100.0, wished * 100.0);
         Some(format!(
-            "the interval is +-{seen:.2} %, and +-{wished} % was requested: {needed}, with noise like this (--limit lets it \
-             go on)"
+            "the interval is +-{seen:.2} %, and +-{wished} % was requested: {needed}, with noise like this (--duration lets \
+             it go on)"
         ))
     }
 

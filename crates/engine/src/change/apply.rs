@@ -91,8 +91,8 @@ fn first_plan(source: &Live, task: &Task<'_>) -> Result<Plan> {
     let source = CachedSource::new(source);
     match &task.what {
         What::Asked(of) => {
-            let (requests, host) = asked(&source, *of)?;
-            Ok(planned(&source, &host, &requests, *of))
+            let requested = asked(&source, *of)?;
+            Ok(planned(&source, &requested, *of))
         }
         What::Persisted(id) => {
             let requests = profile_requests(&profile_path(id))?;

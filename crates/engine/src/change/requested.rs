@@ -19,10 +19,20 @@ pub struct Asked<'a> {
     pub i_know: bool,
 }
 
-/// What is requested, and the host as far as that looks at it. Where nothing is named, all findings of the host are to be fixed.
+/// What is requested of a host.
+pub struct Requested {
+    /// Each once.
+    pub requests: Vec<Request>,
+    /// The host, as far as the requests look at it.
+    pub host: HostView,
+    /// The ids of checks whose findings no setting fixes, where all findings are to be fixed.
+    pub unfixed: Vec<&'static str>,
+}
+
+/// What is requested. Where nothing is named, all findings of the host are to be fixed.
 ///
 /// Errors: something named is neither a finding nor a setting; two requests contradict each other; a profile cannot be read.
-pub fn asked(source: &dyn Source, options: Asked<'_>) -> Result<(Vec<Request>, HostView)> {
+pub fn asked(source: &dyn Source, options: Asked<'_>) -> Result<Requested> {
     let names: Vec<&String> = options.what.iter().filter(|it| !it.contains('=')).collect();
     if let Some(name) = names.iter().find(|it| rules::checks::find(it).is_none()) {
         bail!(not_a_check(name));
@@ -30,12 +40,14 @@ pub fn asked(source: &dyn Source, options: Asked<'_>) -> Result<(Vec<Request>, H
     let is_bare = options.profiles.is_empty() && options.what.is_empty();
     if is_bare || !names.is_empty() {
         let host = host::view(source);
-        let requests = requests(options, &Found::on(&host))?;
-        return Ok((requests, host));
+        let found = Found::on(&host);
+        let requests = requests(options, &found)?;
+        let unfixed = if is_bare { found.unfixed() } else { Vec::new() };
+        return Ok(Requested { requests, host, unfixed });
     }
     let requests = requests(options, &Found::nothing())?;
     let host = host::view_of(source, rules::plan::looks_at(&requests));
-    Ok((requests, host))
+    Ok(Requested { requests, host, unfixed: Vec::new() })
 }
 
 /// What an audit found, and what it requests for that.
@@ -57,6 +69,15 @@ impl<'a> Found<'a> {
         let Some((host, audit)) = &self.host else { return Vec::new() };
         let found = audit.findings.iter().filter(|(it, _)| check.is_none_or(|id| it.id == id));
         found.flat_map(|(check, finding)| rules::advice::requests(host, check, finding)).collect()
+    }
+
+    /// The ids of checks for whose findings nothing is requested.
+    fn unfixed(&self) -> Vec<&'static str> {
+        let Some((_, audit)) = &self.host else { return Vec::new() };
+        let ids = audit.findings.iter().map(|(check, _)| check.id);
+        let mut unfixed: Vec<&str> = ids.filter(|id| self.requests(Some(id)).is_empty()).collect();
+        unfixed.dedup();
+        unfixed
     }
 
     /// The requests that fix a check's findings; none where it has no finding here.
@@ -137,12 +158,8 @@ fn without_repetition(requests: Vec<Request>) -> Result<Vec<Request>> {
 }
 
 /// Plans requests on a host that has been looked at.
-pub fn planned(
-    source: &dyn Source,
-    host: &HostView,
-    requests: &[Request],
-    options: Asked<'_>,
-) -> Plan {
+pub fn planned(source: &dyn Source, requested: &Requested, options: Asked<'_>) -> Plan {
+    let Requested { requests, host, .. } = requested;
     let controls = host::controls(source, &rules::plan::reads(requests));
     let mut plan = rules::plan::plan(host, controls, requests, options.i_know);
     // What was named and is no SETTING=VALUE is a finding.

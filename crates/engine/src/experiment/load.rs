@@ -34,7 +34,8 @@ impl Busy {
         if let Some(answer) = &mut busy.0.stdout {
             BufReader::new(answer).read_line(&mut line).map_err(failed)?;
         }
-        let unready = |why: &str| Failure::Unready(format!("load=all-cores on CPUs {cpus}: {why}"));
+        let unready =
+            |why: &str| Failure::Unready(format!("load=all-cores on {}: {why}", cpus.named()));
         match line.trim_end() {
             READY => Ok(busy),
             "" => Err(unready("it ended before it began")),

@@ -7,6 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::{Event, Tell};
 use anyhow::{Context, Result, bail};
 use facts::HostView;
+use facts::quantity::counted_all;
 use lab::bench::{Plan, PlannedArm};
 use lab::experiment::Experiment;
 use lab::record::{Fingerprint, Record};
@@ -67,7 +68,7 @@ pub fn resume(
             }
         }
     }
-    let text = format!("resuming {} after {} trials", record.id, record.trials.len());
+    let text = format!("resuming {} after {}", record.id, counted_all(&record.trials, "trial"));
     tell(Event::Note(text))?;
     let seed = experiment.seed;
     let planned = Study::of(experiment.design, workloads, host, task.i_know)?;

@@ -17,6 +17,7 @@ use lab::record::{Arm, Fingerprint, Record};
 use lab::store::Journal;
 use lab::trial::{Mark, Trial};
 use lab::workload::Settings;
+use lab::workloads::{find, temporary_server};
 use link::{Link, NodeEvent, Standing};
 use nodes::{Node, Place, Recordings};
 use std::path::PathBuf;
@@ -68,7 +69,7 @@ pub enum Event<'a> {
     Begun,
     /// An interval of the node with that number has ended.
     Interval(usize, &'a Trial),
-    /// A node's connection was lost, or made again.
+    /// A node starts a server, or its connection was lost or made again.
     Note(&'a str, &'a str),
     /// A node's recording cannot be kept any longer, and why.
     NotRecorded(&'a str, &'a anyhow::Error),
@@ -132,7 +133,10 @@ fn record(plan: &Plan, ready: Vec<Standing>, host: &HostView) -> Record {
         settings: Settings::without_secrets(&node.settings),
         cpus: it.engine.cpus,
         machine: Some(it.engine.machine).filter(|it| *it != machine),
-        about: it.engine.about,
+        about: [("place".to_owned(), node.place.to_string())]
+            .into_iter()
+            .chain(it.engine.about)
+            .collect(),
         ..Arm::of(&node.name, COMMIT)
     };
     let arms = plan.nodes.iter().zip(ready).map(arm).collect();
@@ -179,6 +183,12 @@ impl<'a> Race<'a> {
             notes,
             tell,
         };
+        for node in &plan.nodes {
+            let server = find(COMMIT).and_then(|it| temporary_server(it, &node.settings));
+            if let Some(server) = server {
+                (race.tell)(Event::Note(&node.name, &format!("starting {server}")))?;
+            }
+        }
         let turn = Arc::default();
         for (number, node) in plan.nodes.iter().enumerate() {
             let is_elsewhere = !matches!(node.place, Place::Here(_));

@@ -10,6 +10,7 @@ use lab::commit::ENGINES;
 use lab::store::Journal;
 use lab::workload::Settings;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs::File;
 use std::io::Write;
 
@@ -22,6 +23,17 @@ pub enum Place {
     Ssh(String),
     /// An agent that listens, HOST:PORT.
     Agent(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Here(None) => f.write_str("this machine"),
+            Place::Here(Some(group)) => write!(f, "this machine, control group {group}"),
+            Place::Ssh(host) => write!(f, "{host}, by ssh"),
+            Place::Agent(address) => write!(f, "agent at {address}"),
+        }
+    }
 }
 
 /// A node of the race.

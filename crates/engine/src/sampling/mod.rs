@@ -12,6 +12,7 @@ use facts::{CpuSet, HostView, PerCpu};
 use host::probe::{Windows, clock, pinned};
 use host::tape::{Reader, RecordError, Writer};
 use host::{Live, Source};
+use rules::audit::Audit;
 use rules::interval::Interval;
 use rules::watch::{Machine, Probing, Reading, View, due};
 use schedule::Sampling;
@@ -192,6 +193,11 @@ impl Replay {
         reading.notes.append(&mut self.damage);
         self.before = Some(after);
         Some(reading)
+    }
+
+    /// The host that was recorded, and what an audit of it finds.
+    pub fn audit(&self) -> (&HostView, Audit) {
+        (&self.host, crate::advised::audit(self.reader.host(), &self.host))
     }
 
     /// The same recording from its beginning.

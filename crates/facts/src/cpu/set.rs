@@ -111,6 +111,16 @@ impl CpuSet {
         self.0.iter().map(|&(first, last)| (last - first) as usize + 1).sum()
     }
 
+    /// What to call them in a sentence: `CPU 3`, `CPUs 0-3,8`.
+    pub fn named(&self) -> String {
+        format!("{} {self}", self.agree("CPU", "CPUs"))
+    }
+
+    /// The form of a word that agrees with their number: `one` of one CPU, `many` of none or several.
+    pub fn agree<'a>(&self, one: &'a str, many: &'a str) -> &'a str {
+        if self.len() == 1 { one } else { many }
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,7 +1,8 @@
 //! `fullclock audit`: judges a host.
 
 use crate::cli::{Arguments, Level};
-use crate::output::{self, FormatArguments};
+use crate::output;
+use crate::result::ResultArguments;
 use anyhow::Result;
 use clap::Args;
 use engine::advised;
@@ -14,10 +15,11 @@ use std::process::ExitCode;
 #[derive(Args, Debug, Default)]
 pub(crate) struct AuditOptions {
     #[command(flatten)]
-    format: FormatArguments,
+    result: ResultArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
+    let destination = options.result.destination(&arguments.output)?;
     let what = "reading the host ...";
     let (host, audit, name) = output::with_progress(&arguments.output, what, || {
         let (source, name) = super::open_with_controller(arguments)?;
@@ -27,7 +29,7 @@ pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitC
         let audit = advised::audit(&answered, &host);
         anyhow::Ok((host, audit, name))
     })?;
-    let text = match options.format.chosen(&arguments.output) {
+    let text = match destination.format() {
         None => report::json::audit(&host, &audit)?,
         Some(format) => {
             let detail = report::audit::Detail {
@@ -38,7 +40,7 @@ pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitC
             report::audit::document(&name, &host, &audit, detail).render(format)
         }
     };
-    output::print(&text)?;
+    destination.print(&text)?;
     Ok(if fails(&audit, &arguments.audit.fail_on) { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 

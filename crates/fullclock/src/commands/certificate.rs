@@ -6,8 +6,9 @@
 use super::change::StateArguments;
 use super::{bytes_of, compare};
 use crate::cli::Arguments;
-use crate::output::{self, FormatArguments};
+use crate::output;
 use crate::page_file::{self, Kind};
+use crate::result::FormatArguments;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use engine::change::opened::program;
@@ -34,10 +35,10 @@ pub(crate) struct CertificateArguments {
     /// The change, as `fullclock status --all` names it [default: the settings in which the machines of both differ]
     #[arg(long, value_name = "CHANGE")]
     pub(crate) change: Option<String>,
-    /// The file to write; one that is there and is no certificate is left alone
-    #[arg(long, value_name = "FILE", default_value = "certificate.html")]
-    pub(crate) to: PathBuf,
-    /// Write over any file
+    /// The file to write; an earlier certificate is replaced, another file is not
+    #[arg(short, long, value_name = "FILE", default_value = "certificate.html")]
+    pub(crate) output: PathBuf,
+    /// Replace FILE whatever it is
     #[arg(long)]
     pub(crate) force: bool,
     /// The folder of the results that ids are of [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
@@ -52,7 +53,7 @@ pub(crate) struct CertificateArguments {
 /// The kind of the page.
 const KIND: Kind = Kind {
     noun: "certificate",
-    option: "--to",
+    option: "--output",
     force: Some("--force"),
     is_one: report::certificate::is_certificate,
 };
@@ -79,11 +80,11 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
     let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written, host)
         .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
     let document = report::certificate::document(&certificate);
-    page_file::write(&options.to, &document.render(Format::Html), &KIND, options.force)?;
+    page_file::write(&options.output, &document.render(Format::Html), &KIND, options.force)?;
     let text = match options.format.chosen(&arguments.output) {
-        None => report::certificate::json(&certificate, &options.to)?,
-        Some(format @ Format::Text(_)) => {
-            report::certificate::summary(&certificate, &options.to).render(format)
+        None => report::certificate::json(&certificate, &options.output)?,
+        Some(format) if format.is_text() => {
+            report::certificate::summary(&certificate, &options.output).render(format)
         }
         Some(format) => document.render(format),
     };
@@ -156,6 +157,6 @@ fn read_data(path: &Path) -> Result<(Data, Record)> {
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock certificate before.json after.json       what differs is the change
-  fullclock certificate 20261120T1543 20261121 --change 7 --to CHG-4711.html
+  fullclock certificate 20261120T1543 20261121 --change 7 -o CHG-4711.html
   fullclock certificate proof.json --change 7        what apply --prove kept
   fullclock certificate old-firmware.json new-firmware.json";

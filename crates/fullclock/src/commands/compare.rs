@@ -1,7 +1,7 @@
 //! `fullclock compare`: what can be said of the difference between results.
 
 use crate::cli::Arguments;
-use crate::output;
+use crate::result::ResultArguments;
 use anyhow::{Context, Result};
 use clap::Args;
 use engine::results_folder::results_folder;
@@ -14,12 +14,14 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 pub(crate) struct CompareArguments {
     /// Results that `fullclock bench` kept: the first is A, the others are compared with it. Each is a file, or an id
-    /// that `fullclock history` shows, or as much of its beginning as no other has
+    /// that `fullclock history` shows, or a beginning of it that no other id has
     #[arg(value_name = "RESULT", required = true)]
     pub(crate) compared: Vec<PathBuf>,
     /// The folder of the results that ids are of [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) result: ResultArguments,
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -27,9 +29,11 @@ Examples:
   fullclock compare before.json after.json       two moments, or two machines
   fullclock compare db1.json db2.json db3.json   each with the first
   fullclock compare ab.json                      what one --vs measured
-  fullclock compare 20261120T1543 20261121       of the history, by their ids";
+  fullclock compare 20261120T1543 20261121       of the history, by their ids
+  fullclock compare a.json b.json -o compared.html";
 
 pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<ExitCode> {
+    let destination = options.result.destination(&arguments.output)?;
     let results = options.results.as_deref();
     let records: Vec<Record> = options
         .compared
@@ -39,12 +43,10 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
     let given: Vec<String> = options.compared.iter().map(|it| it.display().to_string()).collect();
     let sides = sides(&records, &given);
     let found = compared(&records, &sides, &given)?;
-    let text = if arguments.output.json {
-        report::bench::comparisons_json(&found)?
-    } else {
-        report::bench::comparisons(&found, &sides, &given, output::style(arguments.output.color))
-    };
-    output::print(&text)?;
+    destination.print(&match destination.format() {
+        None => report::bench::comparisons_json(&found)?,
+        Some(format) => report::bench::comparisons(&found, &sides, &given).render(format),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,7 +1,7 @@
 //! `fullclock explain`: what an entry of a list is about, or what a pasted line means.
 
 use crate::cli::Arguments;
-use crate::output::{self, FormatArguments};
+use crate::result::ResultArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use report::{documentation, explain, json};
@@ -19,11 +19,12 @@ pub(crate) struct ExplainOptions {
     #[arg(value_name = "ID|TEXT")]
     subject: Vec<String>,
     #[command(flatten)]
-    format: FormatArguments,
+    result: ResultArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<ExitCode> {
-    let format = options.format.chosen(&arguments.output);
+    let destination = options.result.destination(&arguments.output)?;
+    let format = destination.format();
     let subject = match &*options.subject {
         [] => String::new(),
         [dash] if dash == "-" => from_stdin()?,
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
     } else {
         bail!("{}", unknown_subject(subject.trim()));
     };
-    output::print(&text)?;
+    destination.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -9,116 +9,163 @@ use crate::output;
 use clap::builder::UnknownArgumentValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 use facts::secrets;
 use std::borrow::Cow;
 
-/// An option by its id, the commands that do not have it, and what to use instead.
+/// Options by their ids, the commands that do not have them, and what to use instead.
 struct Foreign {
-    option: &'static str,
+    options: &'static [&'static str],
     commands: &'static [&'static str],
     instead: &'static str,
 }
 
-const COUNTED: &str = "ticks are counted on the machine it runs on; `fullclock audit` judges another by a copy or a capture";
-const MEASURED: &str = "a ledger measures the machine it runs on; `--from FILE` reads what `fullclock watch --record FILE` kept of \
-                        another";
-const SPUN: &str = "noise is of the machine it runs on: no copy of a host shows it";
-const WATCHED: &str = "watch shows the machine it runs on; `--replay FILE` shows what `--record FILE` kept of another";
-const KEPT: &str =
-    "the history is that of this machine's results; `--results FOLDER` reads those of another";
-const BENCHED: &str =
-    "trials run on the machine it runs on; `fullclock compare A B` reads results of others";
-const RACED: &str = "nodes run on machines that are there; `--nodes ssh:HOST` names another";
-const SERVED: &str =
-    "serve shows the machine it runs on; `fullclock audit` judges another by a copy or a capture";
-const ASKED: &str =
-    "the controller is that of the machine it runs on; `ssh HOST fullclock ipmi` asks another's";
-const COMPARED: &str = "a result names the machine it is of; give the files of both";
-const NO_HOST: &str = "the text is the same for every host";
-const JUDGES: &str = "`fullclock audit --fail-on LEVEL` judges; this command has no findings";
+/// Which host is meant.
+const HOST: &[&str] = &["root", "host"];
 
 const FOREIGN: &[Foreign] = &[
-    Foreign { option: "root", commands: &["tick"], instead: COUNTED },
-    Foreign { option: "host", commands: &["tick"], instead: COUNTED },
-    Foreign { option: "root", commands: &["ledger"], instead: MEASURED },
-    Foreign { option: "host", commands: &["ledger"], instead: MEASURED },
-    Foreign { option: "root", commands: &["noise"], instead: SPUN },
-    Foreign { option: "host", commands: &["noise"], instead: SPUN },
-    Foreign { option: "root", commands: &["watch"], instead: WATCHED },
-    Foreign { option: "host", commands: &["watch"], instead: WATCHED },
-    Foreign { option: "root", commands: &["history"], instead: KEPT },
-    Foreign { option: "host", commands: &["history"], instead: KEPT },
-    Foreign { option: "root", commands: &["bench"], instead: BENCHED },
-    Foreign { option: "host", commands: &["bench"], instead: BENCHED },
-    Foreign { option: "root", commands: &["race", "agent"], instead: RACED },
-    Foreign { option: "host", commands: &["race", "agent"], instead: RACED },
-    Foreign { option: "root", commands: &["ipmi"], instead: ASKED },
-    Foreign { option: "host", commands: &["ipmi"], instead: ASKED },
-    Foreign { option: "root", commands: &["serve"], instead: SERVED },
-    Foreign { option: "host", commands: &["serve"], instead: SERVED },
-    Foreign { option: "root", commands: &["compare"], instead: COMPARED },
-    Foreign { option: "host", commands: &["compare"], instead: COMPARED },
-    Foreign { option: "root", commands: &["certificate"], instead: COMPARED },
-    Foreign { option: "host", commands: &["certificate"], instead: COMPARED },
-    Foreign { option: "root", commands: &["explain"], instead: NO_HOST },
-    Foreign { option: "host", commands: &["explain"], instead: NO_HOST },
     Foreign {
-        option: "fail_on",
+        options: HOST,
+        commands: &["tick"],
+        instead: "ticks are counted on this machine; `fullclock audit` judges another by a copy or a capture",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["ledger"],
+        instead: "a ledger measures this machine; `--from FILE` reads what `fullclock watch --record FILE` kept of another",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["noise"],
+        instead: "noise is measured on this machine: no copy of a host shows it",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["watch"],
+        instead: "watch shows this machine; `--replay FILE` shows what `--record FILE` kept of another",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["history"],
+        instead: "the history is that of this machine's results; `--results FOLDER` reads those of another",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["bench"],
+        instead: "trials run on this machine; `fullclock compare A B` reads results of others",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["race", "agent"],
+        instead: "nodes are machines that run; `--nodes ssh:HOST` names another",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["serve"],
+        instead: "serve shows this machine; `fullclock audit` judges another by a copy or a capture",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["ipmi"],
+        instead: "the controller is that of this machine; `ssh HOST fullclock ipmi` asks another's",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["compare", "certificate", "report"],
+        instead: "a result names the machine that it was measured on; give the files",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["explain"],
+        instead: "the text is the same for every host",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["apply", "confirm", "revert", "status", "watch-drift", "experiment"],
+        instead: "it changes this machine, or reads its journal; `fullclock plan` plans for another host",
+    },
+    Foreign {
+        options: &["fail_on"],
         commands: &[
             "agent",
+            "apply",
             "bench",
             "capture",
             "certificate",
             "compare",
+            "confirm",
+            "experiment",
             "explain",
             "history",
             "ipmi",
             "ledger",
             "net",
             "noise",
+            "plan",
             "race",
+            "report",
+            "revert",
             "serve",
+            "status",
             "tick",
             "watch",
+            "watch-drift",
         ],
-        instead: JUDGES,
+        instead: "`fullclock audit --fail-on LEVEL` judges; this command has no findings",
     },
     Foreign {
-        option: "verbose",
+        options: &["verbose"],
         commands: &["watch"],
         instead: "`--columns` names what to show, and `--json` has the reason of every missing value",
     },
     Foreign {
-        option: "verbose",
+        options: &["verbose"],
         commands: &[
             "agent",
             "bench",
             "capture",
             "certificate",
             "compare",
+            "confirm",
             "explain",
             "history",
             "ipmi",
             "net",
             "race",
+            "report",
             "serve",
             "tick",
+            "watch-drift",
         ],
         instead: "nothing is left out without it",
     },
     Foreign {
-        option: "json",
+        options: &["json"],
         commands: &["serve"],
         instead: "`/api/v1` answers in JSON; /api/v1/openapi.json describes it",
     },
     Foreign {
-        option: "json",
+        options: &["json"],
         commands: &["capture"],
         instead: "a capture is text of its own; `fullclock audit --json` prints JSON",
     },
-    Foreign { option: "color", commands: &["capture"], instead: "a capture is plain text" },
-    Foreign { option: "quiet", commands: &["explain"], instead: "nothing but the text is printed" },
+    Foreign { options: &["color"], commands: &["capture"], instead: "a capture is plain text" },
+    Foreign {
+        options: &["quiet"],
+        commands: &["explain"],
+        instead: "nothing but the text is printed",
+    },
+];
+
+/// What `--verbose` shows, by command, where it is not the same as of an audit.
+const VERBOSE: &[(&str, &str)] = &[
+    ("ledger", "Show the smallest parts, and each line's source and uncertainty"),
+    ("noise", "Show the causes and the histogram of each CPU"),
+    ("plan", "Show every file and register of every CPU"),
+    ("apply", "Show every file and register of every CPU"),
+    ("revert", "Show every file and register of every CPU"),
+    ("status", "Show every file and register of every CPU"),
+    ("experiment", "Show every file and register of every CPU that is changed"),
 ];
 
 /// Reads the command line; ends the program where it asks for help or makes no sense.
@@ -147,31 +194,51 @@ fn exit(error: &Error) -> ! {
 /// The command line, with hidden options that refuse themselves.
 fn command() -> Command {
     let mut command = overview::with_tasks(Invocation::command());
+    for (name, help) in VERBOSE {
+        let Some(verbose) = option(&command, "verbose") else { continue };
+        command = command.mut_subcommand(name, |it| it.arg(verbose.help(*help)));
+    }
+    if let Some(quiet) = option(&command, "quiet") {
+        let help = "Print the findings only: no progress, no notes, nothing that is unknown";
+        command = command.mut_subcommand("audit", |it| it.arg(quiet.help(help)));
+    }
     for foreign in FOREIGN {
-        let known = command.get_arguments().find(|it| it.get_id() == foreign.option);
-        let Some(known) = known.cloned() else { continue };
-        let refusing = UnknownArgumentValueParser::suggest(foreign.instead);
-        let n_values = usize::from(known.get_action().takes_values());
-        // A default would become the value of the option at the top too.
-        let refused = known.action(ArgAction::Set).num_args(n_values).default_missing_value("");
-        let refused = refused.default_value(None).global(false).hide(true).value_parser(refusing);
-        for name in foreign.commands {
-            command = command.mut_subcommand(name, |it| it.arg(refused.clone()));
+        for id in foreign.options {
+            let Some(known) = option(&command, id) else { continue };
+            let refused = refusing(known, foreign.instead);
+            for name in foreign.commands {
+                command = command.mut_subcommand(name, |it| it.arg(refused.clone()));
+            }
         }
     }
     command
+}
+
+/// An option of the program itself.
+fn option(command: &Command, id: &str) -> Option<Arg> {
+    command.get_arguments().find(|it| it.get_id() == id).cloned()
+}
+
+/// The option, hidden, and refused with what to use instead.
+fn refusing(known: Arg, instead: &'static str) -> Arg {
+    let n_values = usize::from(known.get_action().takes_values());
+    // A default would become the value of the option at the top too.
+    let refused = known.action(ArgAction::Set).num_args(n_values).default_missing_value("");
+    let parser = UnknownArgumentValueParser::suggest(instead);
+    refused.default_value(None).global(false).hide(true).value_parser(parser)
 }
 
 /// Refuses what stands before the command's name, where clap accepts what belongs to no command.
 fn refuse_before_command(command: &mut Command, matches: &ArgMatches) -> Result<(), Error> {
     let Some(name) = matches.subcommand_name() else { return Ok(()) };
     let is_given = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let is_foreign = |it: &&Foreign| it.commands.contains(&name) && is_given(it.option);
-    let Some(foreign) = FOREIGN.iter().find(is_foreign) else { return Ok(()) };
-    let given = format!("--{}", foreign.option.replace('_', "-"));
+    let foreign = FOREIGN.iter().filter(|it| it.commands.contains(&name));
+    let mut given = foreign.flat_map(|it| it.options.iter().map(move |id| (*id, it.instead)));
+    let Some((id, instead)) = given.find(|(id, _)| is_given(id)) else { return Ok(()) };
+    let given = format!("--{}", id.replace('_', "-"));
     let mut error = Error::new(ErrorKind::UnknownArgument);
     error.insert(ContextKind::InvalidArg, ContextValue::String(given));
-    let tip = ContextValue::StyledStrs(vec![foreign.instead.into()]);
+    let tip = ContextValue::StyledStrs(vec![instead.into()]);
     error.insert(ContextKind::Suggested, tip);
     if let Some(command) = command.find_subcommand_mut(name) {
         let usage = ContextValue::StyledStr(command.render_usage());
@@ -188,10 +255,25 @@ mod tests {
     fn every_refused_option_and_its_commands_exist() {
         let command = Invocation::command();
         for foreign in FOREIGN {
-            assert!(command.get_arguments().any(|it| it.get_id() == foreign.option));
+            for option in foreign.options {
+                assert!(command.get_arguments().any(|it| it.get_id() == *option), "{option}");
+            }
             for name in foreign.commands {
                 assert!(command.find_subcommand(name).is_some(), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn verbose_shows_more_or_is_refused() {
+        let command = Invocation::command();
+        for it in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+            let name = it.get_name();
+            let refused = FOREIGN
+                .iter()
+                .any(|it| it.options.contains(&"verbose") && it.commands.contains(&name));
+            let shows = name == "audit" || VERBOSE.iter().any(|(it, _)| *it == name);
+            assert!(refused != shows, "{name}");
         }
     }
 

@@ -1,11 +1,15 @@
 //! `fullclock history`: the results that were kept, and each of them.
 
 use crate::cli::Arguments;
+use crate::commands::bench::arms::COMMAND;
 use crate::output;
+use crate::result::{Form, RowsArguments};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use engine::results_folder::results_folder;
-use lab::store::{History, read, recordings, sweep};
+use lab::record::Arm;
+use lab::store::{Entry, History, read, read_arms, recordings, sweep};
+use report::history::Listed;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,20 +22,22 @@ pub(crate) struct HistoryArguments {
     /// Only results of this workload
     #[arg(long, value_name = "ID")]
     pub(crate) workload: Option<String>,
-    /// At most so many, the latest first
+    /// List at most this many, the latest first
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
     pub(crate) count: usize,
     /// The folder of the results [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER", global = true)]
     pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) result: RowsArguments,
 }
 
 /// What to do with one result, or all.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HistoryAction {
-    /// Show one result: its figures, its doubts, the machine it was taken on, its file
+    /// Show one result: its values, its doubts, the machine it was taken on, its file; as CSV its trials
     Show {
-        /// Its id, or as much of its beginning as no other has
+        /// Its id, or a beginning of it that no other id has
         #[arg(value_name = "RESULT")]
         result: String,
     },
@@ -39,7 +45,7 @@ pub(crate) enum HistoryAction {
     Rebuild,
     /// Remove one result and its file
     Remove {
-        /// Its id, or as much of its beginning as no other has
+        /// Its id, or a beginning of it that no other id has
         #[arg(value_name = "RESULT")]
         result: String,
     },
@@ -50,26 +56,27 @@ Examples:
   fullclock history                           the latest results
   fullclock history --workload cpu-loop -n 5
   fullclock history show 20261120T1543
-  fullclock history --json | jq '.results[].path'";
+  fullclock history --json | jq '.results[].path'
+  fullclock history -n 1000 -o results.csv";
 
 pub(super) fn run(arguments: &Arguments, options: &HistoryArguments) -> Result<ExitCode> {
+    let destination = options.result.destination(&arguments.output)?;
+    let form = destination.form;
     let folder = results_folder(options.results.as_deref())?;
     for left in sweep(&folder).into_iter().filter_map(Result::err) {
         output::note(&arguments.output, &format!("a run that was cut short: {left}"));
     }
     let text = match &options.action {
-        None => listed(arguments, options, &open(arguments, &folder)?)?,
-        Some(HistoryAction::Show { result }) => {
-            shown(arguments, &open(arguments, &folder)?, result)?
-        }
+        None => listed(options, form, &open(arguments, &folder)?)?,
+        Some(HistoryAction::Show { result }) => shown(form, &open(arguments, &folder)?, result)?,
         Some(HistoryAction::Rebuild) => {
-            listed(arguments, options, &noting(arguments, History::rebuild(&folder)?))?
+            listed(options, form, &noting(arguments, History::rebuild(&folder)?))?
         }
         Some(HistoryAction::Remove { result }) => {
             let history = open(arguments, &folder)?;
             let entry = history.find(result)?;
             history.remove(&entry)?;
-            if arguments.output.json {
+            if let Form::Json = form {
                 report::history::json(&[entry])?
             } else {
                 format!(
@@ -79,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, options: &HistoryArguments) -> Result<E
             }
         }
     };
-    output::print(&text)?;
+    destination.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -95,20 +102,33 @@ fn noting(arguments: &Arguments, history: History) -> History {
     history
 }
 
-fn listed(arguments: &Arguments, options: &HistoryArguments, history: &History) -> Result<String> {
+fn listed(options: &HistoryArguments, form: Form, history: &History) -> Result<String> {
     let entries = history.list(options.workload.as_deref(), options.count)?;
-    if arguments.output.json {
+    if let Form::Json = form {
         return Ok(report::history::json(&entries)?);
     }
-    Ok(report::history::text(&entries, output::style(arguments.output.color)))
+    let listed: Vec<Listed<'_>> =
+        entries.iter().map(|entry| Listed { entry, arms: commands(entry) }).collect();
+    Ok(match form {
+        Form::Document(format) => report::history::document(&listed).render(format),
+        Form::Csv | Form::Json => report::history::csv(&listed),
+    })
 }
 
-fn shown(arguments: &Arguments, history: &History, id: &str) -> Result<String> {
+/// The arms of a result that measured commands, which the history does not hold; none where they cannot be read.
+fn commands(entry: &Entry) -> Vec<Arm> {
+    let is_command = entry.arms.iter().any(|it| it.workload == COMMAND);
+    if is_command { read_arms(&entry.path).unwrap_or_default() } else { Vec::new() }
+}
+
+fn shown(form: Form, history: &History, id: &str) -> Result<String> {
     let entry = history.find(id)?;
     let (record, recordings) = (read(&entry.path)?, recordings(&entry.path));
-    if arguments.output.json {
-        return Ok(report::history::entry_json(&entry, &record.machine, &recordings)?);
-    }
-    let style = output::style(arguments.output.color);
-    Ok(report::history::entry_text(&entry, &record, recordings, style))
+    Ok(match form {
+        Form::Json => report::history::entry_json(&entry, &record.machine, &recordings)?,
+        Form::Csv => report::bench::csv(&record),
+        Form::Document(format) => {
+            report::history::entry_document(&entry, &record, recordings).render(format)
+        }
+    })
 }

@@ -1,7 +1,8 @@
 //! `fullclock ledger`: where the cycles of this machine went.
 
 use crate::cli::{Arguments, cpu_list, trace};
-use crate::output::{self, FormatArguments};
+use crate::output;
+use crate::result::{Destination, ResultArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -46,7 +47,7 @@ pub(crate) struct LedgerArguments {
     #[arg(long, value_name = "WHEN", requires = "from", value_parser = point)]
     pub(crate) until: Option<Point>,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
     /// A command to run and measure
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
@@ -63,8 +64,9 @@ Examples:
   fullclock ledger --from friday.tape --since 12:14 --until 12:20";
 
 pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<ExitCode> {
+    let destination = options.result.destination(&arguments.output)?;
     if let Some(file) = &options.from {
-        return recorded(arguments, options, file);
+        return recorded(arguments, options, &destination, file);
     }
     let host = host::view(&Live::this_machine());
     let online = host.topology.online.as_ref().map_err(Clone::clone)?;
@@ -83,29 +85,34 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     } else {
         ledger::measure(&host, &task, &interrupt, &gauge)?
     };
-    print(arguments, options.format, "this machine", &host, &closed.ledger)?;
+    print(arguments, &destination, "this machine", &host, &closed.ledger)?;
     Ok(closed.status.map_or(ExitCode::SUCCESS, exit_code))
 }
 
-fn recorded(arguments: &Arguments, options: &LedgerArguments, file: &Path) -> Result<ExitCode> {
+fn recorded(
+    arguments: &Arguments,
+    options: &LedgerArguments,
+    destination: &Destination,
+    file: &Path,
+) -> Result<ExitCode> {
     let period = Period::new(options.since.as_ref(), options.until.as_ref());
     let found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
-    print(arguments, options.format, &file.display().to_string(), &found.host, &found.ledger)?;
+    print(arguments, destination, &file.display().to_string(), &found.host, &found.ledger)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn print(
     arguments: &Arguments,
-    format: FormatArguments,
+    destination: &Destination,
     name: &str,
     host: &HostView,
     ledger: &Ledger,
 ) -> Result<()> {
-    let text = match format.chosen(&arguments.output) {
+    let text = match destination.format() {
         None => json::ledger(host, ledger).context("cannot write JSON")?,
         Some(format) => {
             document::document(name, host, ledger, arguments.audit.verbose).render(format)
         }
     };
-    output::print(&text)
+    destination.print(&text)
 }

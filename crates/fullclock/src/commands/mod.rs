@@ -82,7 +82,7 @@ enum Command {
     /// the kernel's "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = explain::EXAMPLES)]
     Explain(explain::ExplainOptions),
-    /// Show where the CPU cycles of this machine went, in lines that sum to 100 %
+    /// Show where the CPU cycles went, in lines that sum to 100 %
     ///
     /// Counts what happened while the CPUs did their own work, which is safe in production. With COMMAND,
     /// runs it and measures until it ends; with --pid, that process's cycles are the useful ones. Ctrl-C
@@ -103,40 +103,40 @@ enum Command {
     /// it was busy what needed its tick. perf's count and the reasons need root.
     #[command(after_help = tick::EXAMPLES)]
     Tick(tick::TickArguments),
-    /// Occupy CPUs and measure how often, how long and by what each is interrupted
+    /// Occupy CPUs and measure what interrupts them, how often and for how long
     ///
     /// A loop on each CPU, all of them at once, reads the time and notes every gap: how long, when, and who had the CPU.
     /// Ranks the CPUs from the noisiest. Causes of single gaps need root, to trace. The thread that empties the trace runs
     /// on a CPU that is not occupied, where one is left. Ctrl-C prints what there is.
     #[command(after_help = noise::EXAMPLES)]
     Noise(noise::NoiseArguments),
-    /// Say what network links can carry, measure them, and read results of perftest
+    /// Say what network links can carry, and measure them
     ///
     /// `ceiling` and `curve` look at adapters, their slots, and tables of perftest that were saved, and send nothing; `server` and
     /// `client` are the two ends of a test.
     #[command(after_help = net::EXAMPLES)]
     Net(net::NetArguments),
-    /// Run a workload with a known answer, or a command, until the result is reliable; or compare two
+    /// Measure a workload or a command until the result is reliable, or compare two
     ///
     /// Every trial is kept with the clock and the ledger of its CPUs, so that what disturbed it is known. Two things
     /// are compared by trials in random order, with the clock taken out. Without a workload, lists them; `fullclock explain
     /// WORKLOAD` says what one does. It occupies CPUs: only out of production. Ctrl-C prints what there is.
     #[command(after_help = bench::EXAMPLES)]
-    Bench(Box<bench::BenchArguments>),
-    /// Compare results of `bench`: what differs, by how much, and how much of it the clock explains
+    Bench(Box<bench::BenchCommand>),
+    /// Compare results: what differs, by how much, and how much of it the clock explains
     ///
     /// Of two files, what each measured first is compared; of more, each with the first file; of one, the two things that
     /// `--vs` measured. No difference is claimed that the trials do not show, and the doubts that forbid a claim are named.
     #[command(after_help = compare::EXAMPLES)]
     Compare(compare::CompareArguments),
-    /// Write a page that proves what a change did: before and after, with hashes of the data
+    /// Write a page that shows what a change did, before and after
     ///
     /// One HTML file for a change request or a vendor's ticket: the verdict of `compare`, every trial, the clock, the ledger, the
     /// change from the journal or what differs between the machines, firmware and microcode, doubts, how to repeat it, and the
     /// SHA-256 of each result. Never claims more than `compare` does.
     #[command(after_help = certificate::EXAMPLES)]
     Certificate(certificate::CertificateArguments),
-    /// Let database nodes commit at the same time, and say why one of them is slower
+    /// Let database nodes commit at the same time, and say why one is slower
     ///
     /// Each node runs the sessions and the log writer of `bench commit`, on this machine or another, for as long as the race
     /// lasts, and tells commits, log writes and their time, in the call and waiting for a CPU, for each interval. What changes
@@ -150,7 +150,7 @@ enum Command {
     /// connection has not taken, and ends a race that nobody has asked for during five minutes.
     #[command(after_help = agent::EXAMPLES)]
     Agent(agent::AgentArguments),
-    /// Show this machine in a browser, live, and export its metrics to Prometheus
+    /// Show this machine in a browser, and export its metrics to Prometheus
     ///
     /// Pages for what the CPUs do now, for races, for findings and for results; `/metrics` for Prometheus; `/api/v1` for scripts.
     /// Reads only, changes nothing, and fetches nothing from anywhere. Others than this machine are let in with --listen, and have
@@ -162,20 +162,20 @@ enum Command {
     /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). To ask costs CPU time where the kernel polls for answers.
     #[command(after_help = ipmi::EXAMPLES)]
     Ipmi(ipmi::IpmiArguments),
-    /// List the results of `bench` that were kept; show or remove one
+    /// List the results that were kept; show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed
     /// is among them, with the trials that it had: it was cut short.
     #[command(after_help = history::EXAMPLES)]
     History(history::HistoryArguments),
-    /// Show what would be written to fix findings or to change settings; writes nothing
+    /// Show what a fix or a change would write
     ///
     /// Without an argument, what would fix the findings of an audit. `fullclock explain SETTING` says what a setting changes,
     /// what it costs and when to leave it alone; `fullclock explain` lists them. Exit codes: 0, or 3 where something is
     /// refused.
     #[command(after_help = change::plan::EXAMPLES)]
     Plan(change::plan::PlanArguments),
-    /// Change settings of this machine, all of them or none, and record the old values
+    /// Change settings, all or none, and record the old values
     ///
     /// Prints the plan, then writes it: each old value is on disk before its write, each write is read back, and what does not
     /// stick undoes the whole. Stays until `fullclock revert`, or until reboot. Needs root. Exit codes: 0 in force, 2 could not
@@ -191,15 +191,15 @@ enum Command {
     /// could not be brought back.
     #[command(after_help = change::revert::REVERT_EXAMPLES)]
     Revert(change::revert::RevertArguments),
-    /// Show what is applied, what was changed since, and what the next boot will do
+    /// Show what is applied, and what was changed since
     #[command(after_help = change::status::STATUS_EXAMPLES)]
     Status(change::status::StatusArguments),
-    /// Watch applied changes, and say when one is undone, and by which process
+    /// Watch applied changes, and say who undoes one
     ///
     /// Exit codes: 0 nothing drifted, 1 something did, 2 could not run.
     #[command(after_help = change::status::DRIFT_EXAMPLES)]
     WatchDrift(change::status::DriftArguments),
-    /// Find which settings matter for a workload: trials of every combination in random order
+    /// Find which settings matter for a workload, by trials in random order
     ///
     /// Changes the settings through the journal of `apply` around each trial, and takes them back after it, also when this
     /// program is killed. Says what each setting does to each workload and how much of it the clock explains, and recommends
@@ -207,7 +207,7 @@ enum Command {
     /// there is; `resume` goes on. Exit codes: 0 reported, 2 could not run, 3 a setting was refused or did not stick.
     #[command(after_help = experiment::EXAMPLES)]
     Experiment(Box<experiment::ExperimentArguments>),
-    /// Write the report of an experiment again: HTML, Markdown, JSON, CSV
+    /// Write the report of an experiment again
     #[command(after_help = experiment::REPORT_EXAMPLES)]
     Report(experiment::ReportArguments),
     /// Keep CPUs busy until standard input ends; `experiment load=...` starts it

@@ -1,7 +1,8 @@
 //! `fullclock noise`: how often and for how long each CPU is taken from a task that never gives it up.
 
 use crate::cli::{Arguments, cpu_list, trace};
-use crate::output::{self, FormatArguments};
+use crate::output;
+use crate::result::{Destination, ResultArguments};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::interrupt::Interrupt;
@@ -29,7 +30,7 @@ pub(crate) struct NoiseArguments {
     #[arg(long)]
     pub(crate) csv: bool,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -43,6 +44,7 @@ pub(super) fn run(arguments: &Arguments, options: &NoiseArguments) -> Result<Exi
     if options.csv && arguments.output.json {
         bail!("--csv and --json are two formats; give one of them");
     }
+    let destination = options.result.destination(&arguments.output)?;
     let host = host::view(&Live::this_machine());
     let online = host.topology.online.as_ref().map_err(Missing::clone)?;
     let cpus = within(options.cpus.as_ref(), online)?;
@@ -58,7 +60,7 @@ pub(super) fn run(arguments: &Arguments, options: &NoiseArguments) -> Result<Exi
         untraced: measured.untraced.as_ref(),
         is_apart: measured.is_apart,
     };
-    print(arguments, options, &report)?;
+    print(arguments, options, &destination, &report)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -71,14 +73,19 @@ fn announce(arguments: &Arguments, options: &NoiseArguments, cpus: &CpuSet) {
     output::note(&arguments.output, &note);
 }
 
-fn print(arguments: &Arguments, options: &NoiseArguments, report: &Report<'_>) -> Result<()> {
+fn print(
+    arguments: &Arguments,
+    options: &NoiseArguments,
+    destination: &Destination,
+    report: &Report<'_>,
+) -> Result<()> {
     let text = if options.csv {
         csv::noise(report)
     } else {
-        match options.format.chosen(&arguments.output) {
+        match destination.format() {
             None => json::noise(report).context("cannot write JSON")?,
             Some(format) => document::document(report, arguments.audit.verbose).render(format),
         }
     };
-    output::print(&text)
+    destination.print(&text)
 }

@@ -77,8 +77,8 @@ const TASKS: &[Task] = &[
     Task { title: "Serve", commands: &[("serve", Effect::Safe), ("agent", Effect::Busy)] },
 ];
 
-const LEGEND: &str = "safe: reads, fit for production. busy: occupies CPUs, disks or a network, only out of production. WRITES: changes \
-                      settings, each journaled and reverted by `fullclock revert`; `experiment` is busy, too.";
+const LEGEND: &str = "safe: only reads. busy: occupies CPUs, disks or a network, not for production. WRITES: changes settings, which \
+                      `fullclock revert` takes back; `experiment` is busy, too.";
 
 /// The help of the program, with its commands by task.
 pub(super) fn with_tasks(command: Command) -> Command {
@@ -125,13 +125,32 @@ mod tests {
         assert_eq!(listed.len(), visible.len(), "{listed:?}");
     }
 
+    /// The commands as a table of Markdown.
+    fn table() -> String {
+        let command = Invocation::command();
+        let row = |task: &Task, (name, effect): &(&str, Effect)| {
+            let about = command.find_subcommand(name).and_then(Command::get_about).unwrap();
+            let is_first = task.commands.first().is_some_and(|(it, _)| it == name);
+            let title = if is_first { task.title } else { "" };
+            format!("| {title} | `{name}` | {} | {about} |\n", effect.word())
+        };
+        let rows = TASKS.iter().flat_map(|task| task.commands.iter().map(move |it| row(task, it)));
+        let head = "| task | command | in production | what it does |\n|---|---|---|---|\n";
+        format!("{head}{}\n{LEGEND}\n", rows.collect::<String>())
+    }
+
+    #[test]
+    fn the_readme_has_the_table_of_commands() {
+        let readme = include_str!("../../../../README.md");
+        let (_, behind) = readme.split_once("<!-- commands -->\n").unwrap();
+        let (found, _) = behind.split_once("<!-- end of commands -->").unwrap();
+        assert_eq!(found, table());
+    }
+
     #[test]
     fn a_command_is_shown_with_its_effect_and_what_it_is_for() {
         let text = tasks(&Invocation::command(), 80);
-        assert!(
-            text.contains("\n  apply        WRITES  Change settings of this machine"),
-            "{text}"
-        );
+        assert!(text.contains("\n  apply        WRITES  Change settings, all or none"), "{text}");
         assert!(text.lines().all(|it| it.chars().count() <= 80), "{text}");
     }
 }

@@ -2,12 +2,13 @@
 
 use crate::cli::Arguments;
 use crate::output::{self, OutputArguments};
+use crate::result::{Destination, Form, RowsArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::agent::TOKEN;
 use engine::interrupt::Interrupt;
-use engine::race::nodes::{Place, planned};
+use engine::race::nodes::{Node, Place, planned};
 use engine::race::{Event, Plan, Raced};
 use engine::results_folder::kept_in;
 use engine::{bench, secret};
@@ -15,6 +16,7 @@ use facts::quantity;
 use lab::store::{Journal, recordings};
 use lab::workload::Settings;
 use report::bench::Report;
+use report::document::Format;
 use report::race as words;
 use std::io::{BufRead, IsTerminal, stdin};
 use std::path::PathBuf;
@@ -27,7 +29,7 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 pub(crate) struct RaceArguments {
     /// A node by its name: NAME=embedded, NAME=postgresql, NAME=mariadb or NAME=DSN on this machine, NAME=ssh:HOST or
-    /// NAME=agent:HOST:PORT on another; behind it what is its own alone: ,cgroup=FOLDER ,cpus=LIST ,sessions=COUNT
+    /// NAME=agent:HOST:PORT on another; options of this node alone follow: ,cgroup=FOLDER ,cpus=LIST ,sessions=COUNT
     /// ,folder=FOLDER ,engine=NAME ,dsn=DSN
     #[arg(long = "node", value_name = "NAME=WHERE[,OPTION=VALUE]...")]
     pub(crate) node: Vec<String>,
@@ -37,13 +39,13 @@ pub(crate) struct RaceArguments {
     /// How many sessions commit at once on each node [default: 8]
     #[arg(long, value_name = "COUNT")]
     pub(crate) sessions: Option<u64>,
-    /// The folder whose disk counts, on each node: the log, or the temporary server, is made in it [default: the temporary folder]
+    /// The folder whose disk is measured, on each node: the log, or the temporary server, is made in it [default: the temporary folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: Option<String>,
     /// For how long
     #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = quantity::duration)]
     pub(crate) duration: Duration,
-    /// The time between two figures of a node, longer where nothing is committed meanwhile: 100ms, 1s
+    /// The length of an interval, longer where nothing is committed in it: 100ms, 1s
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
     pub(crate) interval: Duration,
     /// The file that holds the token of agents
@@ -55,9 +57,12 @@ pub(crate) struct RaceArguments {
     /// Keep no result
     #[arg(long, conflicts_with = "results")]
     pub(crate) no_save: bool,
+    #[command(flatten)]
+    pub(crate) result: RowsArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<ExitCode> {
+    let destination = options.result.destination(&arguments.output)?;
     let shared = Settings {
         sessions: options.sessions,
         folder: options.folder.clone(),
@@ -76,24 +81,28 @@ pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<Exit
     let plan = Plan { id, began, nodes, duration, interval, token, folder };
     let interrupt = Interrupt::listen()?;
     let (typed, notes) = mpsc::channel();
-    let mut shown = Shown::of(&arguments.output, &plan, typed);
+    let mut shown = Shown::of(&arguments.output, &destination, &plan, typed);
     let raced = engine::race::run(&plan, &notes, &interrupt, &mut |event| shown.show(&event))?;
-    finish(arguments, raced)
+    if shown.table.is_some() {
+        // Below the intervals stands what they say.
+        output::print("\n")?;
+    }
+    finish(arguments, &destination, raced)
 }
 
 /// Prints what there is, and keeps it.
-fn finish(arguments: &Arguments, raced: Raced) -> Result<ExitCode> {
+fn finish(arguments: &Arguments, destination: &Destination, raced: Raced) -> Result<ExitCode> {
     let Raced { record, journal, ended } = raced;
     if record.trials.is_empty() {
         journal.map_or(Ok(()), Journal::discard)?;
         ended?;
-        bail!("no node told an interval: give it longer with -d");
+        bail!("no node completed an interval: race for longer with -d");
     }
     let kept = journal.map(|it| bench::kept(it, &record, &mut tell(arguments))).transpose();
     let file = kept.as_ref().ok().and_then(Option::as_deref);
     let mut report = Report::of(&record, file);
     report.recordings = file.map(recordings).unwrap_or_default();
-    super::bench::print(arguments, &report)?;
+    super::bench::print(&report, destination)?;
     ended?;
     kept.context("the result is printed, but not kept")?;
     Ok(ExitCode::SUCCESS)
@@ -102,15 +111,29 @@ fn finish(arguments: &Arguments, raced: Raced) -> Result<ExitCode> {
 /// What is shown while nodes race.
 struct Shown<'a> {
     output: &'a OutputArguments,
-    table: words::Table,
+    /// The intervals as they come, where the result is text for a terminal.
+    table: Option<words::Table>,
     /// Where lines go that the user types, until the race begins.
     typed: Option<Sender<String>>,
 }
 
 impl<'a> Shown<'a> {
-    fn of(output: &'a OutputArguments, plan: &Plan, typed: Sender<String>) -> Shown<'a> {
-        let names: Vec<String> = plan.nodes.iter().map(|it| it.name.clone()).collect();
-        let table = words::Table::new(&names, output::style(output.color));
+    fn of(
+        output: &'a OutputArguments,
+        destination: &Destination,
+        plan: &Plan,
+        typed: Sender<String>,
+    ) -> Shown<'a> {
+        let node = |it: &Node| words::Node {
+            name: it.name.clone(),
+            is_here: matches!(it.place, Place::Here(_)),
+        };
+        let table = match destination.form {
+            Form::Document(Format::Text(style) | Format::Ascii(style)) if !output.quiet => {
+                Some(words::Table::new(plan.nodes.iter().map(node).collect(), style))
+            }
+            _ => None,
+        };
         Shown { output, table, typed: Some(typed) }
     }
 
@@ -120,8 +143,8 @@ impl<'a> Shown<'a> {
             Event::Ready(name, offset) => note(&words::ready(name, offset)),
             Event::Begun => listen(self.output, self.typed.take()),
             Event::Interval(node, trial) => {
-                if !self.output.json && !self.output.quiet {
-                    output::print(&self.table.lines(*node, trial))?;
+                if let Some(table) = &mut self.table {
+                    output::print(&table.lines(*node, trial))?;
                 }
             }
             Event::Note(name, text) => note(&format!("{name}: {text}")),

@@ -1,7 +1,8 @@
 //! `fullclock tick`: how often each CPU ticks, and why one ticks that should not.
 
 use crate::cli::{Arguments, cpu_list};
-use crate::output::{self, FormatArguments};
+use crate::output;
+use crate::result::ResultArguments;
 use anyhow::{Result, bail};
 use clap::Args;
 use engine::interrupt::Interrupt;
@@ -22,17 +23,18 @@ pub(crate) struct TickArguments {
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
 }
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock tick                      every CPU, for 5 seconds
   fullclock tick --cpus 2-15 -d 1m
-  perf stat -aA -e irq_vectors:local_timer_entry fullclock tick   compared with perf";
+  perf stat -aA -e irq_vectors:local_timer_entry fullclock tick";
 
 pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<ExitCode> {
     let (output, time) = (&arguments.output, options.duration);
+    let destination = options.result.destination(output)?;
     let host = host::view(&Live::this_machine());
     let cpus = chosen(&host, options)?;
     let interrupt = Interrupt::listen()?;
@@ -47,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<Exit
     let found = counted.found(&host, &cpus, &traced)?;
     let report =
         Report { ticks: &found.ticks, elapsed_ns: found.elapsed_ns, full_rate: found.full_rate };
-    output::print(&match options.format.chosen(output) {
+    destination.print(&match destination.format() {
         None => json(&report)?,
         Some(format) => document(&report).render(format),
     })?;

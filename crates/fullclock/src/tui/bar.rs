@@ -1,80 +1,90 @@
-//! The ledger as one bar: a letter for each line, as often as it has hundredths of the time, and a legend.
+//! The ledger of an interval as one bar, and what its colours mean.
 
-use super::layout::width;
-use super::theme::Theme;
+use super::slices::{Slice, mixes, slices};
+use super::text::width;
+use super::theme::{ASIDE, BLOCKS_RIGHT, HEADING, LARGE, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use rules::loss::Kind;
 use rules::watch::Shares;
 
-/// One colour of the bar.
-struct Segment {
-    letter: char,
-    id: &'static str,
-    /// None for what no line accounts for.
-    kind: Option<Kind>,
-    /// None where nobody knows.
-    percent: Option<f64>,
-    /// Whether some part of it is not known.
-    partial: bool,
+/// Fills `area` with the bar.
+pub(super) fn draw(shares: &Shares, area: Rect, theme: Theme, buffer: &mut Buffer) {
+    let slices = slices(shares);
+    let sizes = slices.iter().map(|it| it.percent.unwrap_or(0.0));
+    for (mix, x) in mixes(sizes, area.width.into()).into_iter().zip(area.x..) {
+        let (glyph, style) = mix.cell(&slices, BLOCKS_RIGHT, theme);
+        for y in area.y..area.bottom() {
+            if let Some(cell) = buffer.cell_mut((x, y)) {
+                cell.set_char(glyph).set_style(style);
+            }
+        }
+    }
 }
 
-/// The bar, exactly `columns` wide.
-pub(super) fn bar(shares: &Shares, columns: usize, theme: Theme) -> Line<'static> {
-    let segments = segments(shares);
-    let sizes = sizes(&segments, columns);
-    let spans = segments.iter().zip(sizes).map(|(segment, size)| {
-        Span::styled(segment.letter.to_string().repeat(size), style(segment, theme))
-    });
-    Line::from_iter(spans)
-}
-
-/// What the letters mean and how much each has, on at most `lines` lines.
-///
-/// Unknown lines are named too; lines that took nothing are left out.
+/// What the colours mean and how much each has, on at most `lines` lines: what is not explained, useful and idle time, then
+/// losses, the largest first, then which lines are unknown. Lines that took nothing are left out.
 pub(super) fn legend(
     shares: &Shares,
     columns: usize,
     lines: usize,
     theme: Theme,
 ) -> Vec<Line<'static>> {
-    let mut segments = segments(shares);
-    // The unexplained share checks all the others, so it always has room. Unknown lines may have none.
-    segments.rotate_right(1);
-    segments.sort_by_key(|it| it.percent.is_none());
-    let entries: Vec<(String, Style)> = segments
-        .iter()
-        .filter(|it| it.kind.is_none() || it.percent.is_none_or(|percent| percent.abs() >= 0.05))
-        .map(|it| (entry(it), style(it, theme)))
-        .collect();
+    let (mut known, unknown): (Vec<Slice>, Vec<Slice>) =
+        slices(shares).into_iter().partition(|it| it.percent.is_some());
+    let percent = |it: &Slice| it.percent.unwrap_or(0.0);
+    known.retain(|it| it.kind.is_none() || percent(it).abs() >= 0.05);
+    // The unexplained share checks all the others, so it always has room.
+    known.sort_by(|a, b| {
+        let rank = |it: &Slice| match it.kind {
+            None => 0,
+            Some(Kind::Useful | Kind::Idle) => 1,
+            Some(Kind::Lost) => 2,
+        };
+        rank(a).cmp(&rank(b)).then(percent(b).total_cmp(&percent(a)))
+    });
+    let mut entries: Vec<Line> = known.iter().map(|it| entry(it, percent(it), theme)).collect();
+    entries.extend(unknown_entry(&unknown, columns));
     wrapped(entries, columns, lines)
 }
 
-fn entry(segment: &Segment) -> String {
-    let Segment { letter, id, percent, .. } = segment;
-    let mark = if segment.partial { "*" } else { "" };
-    match percent {
-        None => format!("{letter} {id} -"),
-        Some(percent) if segment.kind.is_none() && *percent < -0.05 => {
-            format!("{letter} overlap {:.1}", -percent)
-        }
-        Some(percent) => {
-            // What rounds to zero has no sign.
-            let percent = if percent.abs() < 0.05 { 0.0 } else { *percent };
-            format!("{letter} {id} {percent:.1}{mark}")
-        }
-    }
+/// The sign that a slice has in the bar, its name and its share.
+fn entry(slice: &Slice, percent: f64, theme: Theme) -> Line<'static> {
+    let id = slice.id;
+    let mark = if slice.partial { "*" } else { "" };
+    let is_large = slice.kind == Some(Kind::Lost) && percent >= LARGE;
+    let style = if is_large { slice.style(theme).patch(HEADING) } else { Style::new() };
+    let words = if slice.kind.is_none() && percent < -0.05 {
+        format!("overlap {:.1} %", -percent)
+    } else {
+        // What rounds to zero has no sign.
+        let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
+        format!("{id} {percent:.1} %{mark}")
+    };
+    let sign = Span::styled(slice.glyph(theme).to_string(), slice.style(theme));
+    Line::from(vec![sign, Span::raw(" "), Span::styled(words, style)])
+}
+
+/// The names of unknown lines; their number where the names would take more than half a line.
+fn unknown_entry(unknown: &[Slice], columns: usize) -> Option<Line<'static>> {
+    let ids: Vec<&str> = unknown.iter().map(|it| it.id).collect();
+    let names = format!("unknown: {}", ids.join(", "));
+    let words =
+        if width(&names) * 2 > columns { format!("{} unknown (b)", ids.len()) } else { names };
+    (!ids.is_empty()).then(|| Line::styled(words, ASIDE))
 }
 
 /// Entries side by side; the last line says how many had no room.
-fn wrapped(entries: Vec<(String, Style)>, columns: usize, lines: usize) -> Vec<Line<'static>> {
+fn wrapped(entries: Vec<Line<'static>>, columns: usize, lines: usize) -> Vec<Line<'static>> {
     const GAP: usize = 2;
     const MORE: usize = "+99 (b)".len() + GAP;
     let n_entries = entries.len();
     let mut wrapped = vec![Line::default()];
     let mut used = 0;
-    for (at, (entry, style)) in entries.into_iter().enumerate() {
-        let needed = width(&entry) + GAP;
+    for (at, entry) in entries.into_iter().enumerate() {
+        let needed = entry.width() + GAP;
         let is_last_line = wrapped.len() == lines;
         let reserved = if is_last_line && at > 0 && at + 1 < n_entries { MORE } else { 0 };
         if used + needed - GAP + reserved > columns && used > 0 {
@@ -86,7 +96,9 @@ fn wrapped(entries: Vec<(String, Style)>, columns: usize, lines: usize) -> Vec<L
             used = 0;
         }
         used += needed;
-        push(&mut wrapped, Span::styled(entry, style));
+        for span in entry.spans {
+            push(&mut wrapped, span.patch_style(entry.style));
+        }
         push(&mut wrapped, Span::raw("  "));
     }
     wrapped
@@ -98,91 +110,47 @@ fn push(lines: &mut [Line<'static>], span: Span<'static>) {
     }
 }
 
-fn style(segment: &Segment, theme: Theme) -> Style {
-    segment.kind.map_or(theme.unexplained(), |it| theme.share(it))
-}
-
-/// One segment for each line of the ledger, its parts together; what is not explained comes last.
-fn segments(shares: &Shares) -> Vec<Segment> {
-    let mut segments: Vec<Segment> = Vec::new();
-    for line in &shares.lines {
-        let percent = line.ns.as_ref().ok().map(|ns| shares.percent(*ns));
-        match segments.iter_mut().find(|it| it.id == line.loss) {
-            Some(segment) => {
-                segment.partial |= segment.percent.is_none() != percent.is_none();
-                segment.percent = match (segment.percent, percent) {
-                    (Some(a), Some(b)) => Some(a + b),
-                    (a, b) => a.or(b),
-                };
-            }
-            None => {
-                let letter = letter(line.loss, &segments);
-                let kind = Some(line.kind);
-                segments.push(Segment { letter, id: line.loss, kind, percent, partial: false });
-            }
-        }
-    }
-    let percent = Some(shares.percent(shares.unexplained_ns));
-    let id = "unexplained";
-    segments.push(Segment { letter: '?', id, kind: None, percent, partial: false });
-    segments
-}
-
-/// A letter that no line before has: the first of a word of its id, small or large, or else any of it.
-fn letter(id: &str, taken: &[Segment]) -> char {
-    let is_free =
-        |it: &char| it.is_ascii_alphabetic() && taken.iter().all(|other| other.letter != *it);
-    let first = id.chars().next().into_iter().flat_map(|it| [it, it.to_ascii_uppercase()]);
-    let of_words = id.split('-').skip(1).filter_map(|word| word.chars().next());
-    first.chain(of_words).chain(id.chars()).chain('A'..='Z').find(is_free).unwrap_or('#')
-}
-
-/// How many of `columns` each segment gets: as its share says, rounded so that the sum is exact.
-fn sizes(segments: &[Segment], columns: usize) -> Vec<usize> {
-    let positive = |it: &Segment| it.percent.unwrap_or(0.0).max(0.0);
-    let total: f64 = segments.iter().map(positive).sum();
-    let mut end_before = 0;
-    let mut sum = 0.0;
-    let size = |segment| {
-        sum += positive(segment);
-        let end = if total > 0.0 { (sum / total * columns as f64).round() as usize } else { 0 };
-        let size = end - end_before;
-        end_before = end;
-        size
-    };
-    segments.iter().map(size).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::theme::Colors;
     use super::*;
     use rules::watch::fake;
 
-    const THEME: Theme = Theme { color: false, unicode: true };
+    const BLOCKS: Theme = Theme { colors: Colors::Xterm, unicode: true };
+    const LETTERS: Theme = Theme { colors: Colors::None, unicode: true };
+
+    fn drawn(shares: &Shares, columns: u16, theme: Theme) -> String {
+        let area = Rect::new(0, 0, columns, 1);
+        let mut buffer = Buffer::empty(area);
+        draw(shares, area, theme, &mut buffer);
+        buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect()
+    }
 
     fn text(lines: &[Line]) -> Vec<String> {
         lines.iter().map(|it| it.to_string().trim_end().to_owned()).collect()
     }
 
     #[test]
-    fn the_bar_is_full_whatever_the_shares() {
-        for columns in [1, 7, 40, 80, 131] {
-            assert_eq!(width(&bar(&fake::shares(), columns, THEME).to_string()), columns);
-        }
+    fn the_bar_is_of_blocks_where_there_is_colour_and_of_letters_elsewhere() {
+        assert_eq!(drawn(&fake::shares(), 20, BLOCKS), "████████▌████▊░░░░░░");
+        assert_eq!(drawn(&fake::shares(), 20, LETTERS), "uuuuuuuuullllkiiiiii");
     }
 
     #[test]
-    fn every_line_has_a_letter_of_its_own() {
-        let letters: Vec<char> = segments(&fake::shares()).iter().map(|it| it.letter).collect();
-        let unique: std::collections::BTreeSet<char> = letters.iter().copied().collect();
-        assert_eq!(unique.len(), letters.len(), "{letters:?}");
+    fn the_bar_is_full_whatever_the_shares() {
+        let overlapping = Shares { unexplained_ns: -15, ..fake::shares() };
+        for columns in [1, 7, 40, 80, 131] {
+            for shares in [&fake::shares(), &overlapping] {
+                assert!(!drawn(shares, columns, BLOCKS).contains(' '), "{columns}");
+            }
+        }
     }
 
     #[test]
     fn what_is_not_explained_is_never_left_out() {
         for (columns, lines) in [(20, 1), (40, 1), (80, 2)] {
-            let legend = text(&legend(&fake::shares(), columns, lines, THEME));
-            assert!(legend[0].starts_with("? unexplained 0.3"), "{legend:?}");
+            let legend = text(&legend(&fake::shares(), columns, lines, LETTERS));
+            assert!(legend[0].starts_with("? unexplained 0.3 %"), "{legend:?}");
             assert!(legend.len() <= lines, "{legend:?}");
         }
     }
@@ -190,7 +158,17 @@ mod tests {
     #[test]
     fn lines_that_overlap_are_said_to() {
         let shares = Shares { unexplained_ns: -15, ..fake::shares() };
-        assert!(text(&legend(&shares, 80, 2, THEME))[0].starts_with("? overlap 1.5"));
-        assert_eq!(width(&bar(&shares, 80, THEME).to_string()), 80);
+        assert!(text(&legend(&shares, 80, 2, LETTERS))[0].starts_with("? overlap 1.5 %"));
+    }
+
+    #[test]
+    fn only_what_is_large_and_lost_is_red_and_nothing_that_is_unknown() {
+        let legend = legend(&fake::shares(), 200, 1, BLOCKS);
+        let is_red =
+            |it: &&Span| it.style.fg.is_some() && it.style.add_modifier == HEADING.add_modifier;
+        let red: Vec<&str> = legend[0].iter().filter(is_red).map(|it| &*it.content).collect();
+        assert_eq!(red, ["slow-clock 22.5 %"]);
+        let unknown = legend[0].iter().find(|it| it.content.contains("unknown")).unwrap();
+        assert_eq!(unknown.style.fg, None);
     }
 }

@@ -1,50 +1,67 @@
 //! The cell under the cursor: its value, or why there is none, and how it moved.
 
-use super::layout::{cut, left, width};
-use super::state::State;
+use super::axis::Axis;
+use super::text::{capitalized, counted, rule, wrapped};
 use super::theme::{ASIDE, Theme};
-use ratatui::Frame;
+use super::view::View;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use rules::watch::{Cell, Reading, Row, Shown, number, reason};
+use rules::metric::Unit;
+use rules::watch::{Cell, Row, Shown, number, reason};
 
-/// Draws the cell's value on the first line of `area`, its explanation on the second, and the chart on the others.
-pub(super) fn draw(state: &State, reading: &Reading, area: Rect, frame: &mut Frame) {
-    let columns = state.columns(reading);
-    let rows = state.rows(reading, &columns);
-    let Some(column) = columns.get(state.column_at(&columns)) else { return };
-    let row = rows.get(state.row_at(&rows)).copied().unwrap_or(Row::Host);
-    let columns_of_area = usize::from(area.width);
-    let [value, reason] = value_and_reason(state, reading, column, row);
-    let n_chart_lines = usize::from(area.height).saturating_sub(2);
-    let mut lines = vec![Line::raw(cut(&value, columns_of_area))];
-    lines.push(Line::styled(cut(&reason, columns_of_area), ASIDE));
-    let chart = chart(state, (column, row), columns_of_area, n_chart_lines);
-    lines.extend(chart.into_iter().map(Line::raw));
-    for (line, y) in lines.iter().zip(area.y..area.bottom()) {
-        frame.buffer_mut().set_line(area.x, y, line, area.width);
+/// Draws a rule with the cell's value, what it is in a few lines, and a chart of the last intervals on all others.
+pub(super) fn draw(view: &View, area: Rect, buffer: &mut Buffer) {
+    let Some(column) = view.column() else { return };
+    if area.height == 0 {
+        return;
+    }
+    let theme = view.state.theme;
+    let (value, text) = value_and_text(view, column);
+    let n_lines = lines_of_text(area.height);
+    let more = format!("{} (i)", theme.ellipsis());
+    let lines = wrapped(&text, area.width.into(), n_lines, &more);
+    let n_lines = u16::try_from(lines.len()).unwrap_or(0);
+    for (text, y) in lines.iter().zip(area.y + 1..area.bottom()) {
+        buffer.set_line(area.x, y, &Line::styled(text.as_str(), ASIDE), area.width);
+    }
+    let chart =
+        Rect { y: area.y + 1 + n_lines, height: area.height.saturating_sub(1 + n_lines), ..area };
+    let n = if chart.height == 0 { None } else { draw_chart(view, column, chart, buffer) };
+    let words: Vec<String> = [Some(value), n.map(|n| format!("last {}", counted(n, "interval")))]
+        .into_iter()
+        .flatten()
+        .collect();
+    let line = Line::styled(rule(&words, area.width, theme), ASIDE);
+    buffer.set_line(area.x, area.y, &line, area.width);
+}
+
+/// How many of so many lines explain the value.
+fn lines_of_text(height: u16) -> usize {
+    match height {
+        0..=4 => 1,
+        5..=11 => 2,
+        12..=19 => 4,
+        _ => 6,
     }
 }
 
-fn value_and_reason(state: &State, reading: &Reading, column: &Shown, row: Row) -> [String; 2] {
+/// The value, and what it is; or that it is unknown, and why.
+fn value_and_text(view: &View, column: &Shown) -> (String, String) {
     let metric = column.metric;
-    let name = column.name();
-    let of = state.machine.describe(row, &reading.cpus);
-    match column.cell(row, &state.machine, reading) {
+    let row = view.row();
+    let machine = &view.state.machine;
+    let what = format!("{} of {}", column.name(), machine.describe(row, &view.reading.cpus));
+    match column.cell(row, machine, view.reading) {
         Cell::Known { value, without } => {
-            let value = number(metric.unit, value);
-            let value =
-                format!("{name} of {of}: {value} {}, {}", metric.unit.symbol(), metric.title);
-            [
-                value,
-                without.map_or_else(
-                    || metric.help.to_owned(),
-                    |it| format!("* without what is unknown: {}", reason(&it)),
-                ),
-            ]
+            let value = format!("{what}: {} {}", number(metric.unit, value), metric.unit.symbol());
+            let explained = format!("{}. {}", capitalized(metric.title), metric.help);
+            let text = without
+                .map_or(explained, |it| format!("* without what is unknown: {}", reason(&it)));
+            (value, text)
         }
-        Cell::Missing(missing) => [format!("{name} of {of}: unknown"), reason(&missing)],
-        Cell::Blank => [format!("{name} of {of}: none"), elsewhere(row)],
+        Cell::Missing(missing) => (format!("{what}: unknown"), reason(&missing)),
+        Cell::Blank => (format!("{what}: none"), elsewhere(row)),
     }
 }
 
@@ -59,68 +76,74 @@ fn elsewhere(row: Row) -> String {
     .to_owned()
 }
 
-/// A chart of the last intervals, as many as fit next to the labels of its scale.
-fn chart(state: &State, (column, row): (&Shown, Row), columns: usize, lines: usize) -> Vec<String> {
-    const LABEL: usize = 22;
-    if lines == 0 {
-        return Vec::new();
-    }
-    let room = columns.saturating_sub(LABEL);
-    let of = (column.metric, &column.part);
-    let values = state.history.of(of, row, &state.machine, (room, state.n_behind()));
-    let Some(scale) = Scale::of(&values) else {
-        return vec!["no value in any interval so far".to_owned()];
-    };
+/// Draws the values of the last intervals, as many as fit; how many those are.
+fn draw_chart(view: &View, column: &Shown, area: Rect, buffer: &mut Buffer) -> Option<usize> {
+    let theme = view.state.theme;
     let unit = column.metric.unit;
-    let [low, high] = [scale.low, scale.high].map(|it| number(unit, it));
-    let label = |line: usize| match line {
-        0 if lines == 1 => format!("{low} to {high} {}", unit.symbol()),
-        0 => format!("{high} {}", unit.symbol()),
-        it if it + 1 == lines => format!("{low} {}, last {}", unit.symbol(), values.len()),
-        _ => String::new(),
+    let (history, machine) = (&view.state.history, &view.state.machine);
+    let window = (area.width.into(), view.state.n_behind());
+    let values = history.of((column.metric, &column.part), view.row(), machine, window);
+    let Some(scale) = Scale::of(unit, &values) else {
+        let text = "no value in any interval so far";
+        buffer.set_stringn(area.x, area.y, text, area.width.into(), ASIDE);
+        return None;
     };
-    let chart = sparkline(&values, scale, lines, state.theme);
-    let line = |(at, chart): (usize, String)| format!("{}{chart}", left(&label(at), LABEL));
-    let drawn: Vec<String> = chart.into_iter().enumerate().map(line).collect();
-    debug_assert!(drawn.iter().all(|it| width(it) <= columns), "the chart fits");
-    drawn
+    let [top, bottom] = [scale.high, 0.0].map(|it| format!("{} {}", short(it), unit.symbol()));
+    let labels = if area.height == 1 { vec![format!("0 to {top}")] } else { vec![top, bottom] };
+    let axis = Axis::new(labels, theme);
+    let plot = axis.plot(area, 0);
+    axis.draw(plot, buffer);
+    let n_older = values.len().saturating_sub(plot.width.into());
+    let values = values.get(n_older..).unwrap_or_default();
+    for (line, y) in chart(values, scale, plot.height.into(), theme).iter().zip(plot.y..) {
+        buffer.set_stringn(plot.x, y, line, plot.width.into(), theme.curve());
+    }
+    Some(values.len())
 }
 
-/// The lowest and highest value that a chart shows.
+/// A round number without digits that say nothing.
+fn short(value: f64) -> String {
+    match value {
+        it if it >= 1e9 => format!("{}G", it / 1e9),
+        it if it >= 1e6 => format!("{}M", it / 1e6),
+        it => it.to_string(),
+    }
+}
+
+/// What a chart shows: from zero to its highest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
-    /// Drawn as the lowest level.
-    pub(super) low: f64,
-    /// Drawn as the highest.
-    pub(super) high: f64,
+struct Scale {
+    high: f64,
 }
 
 impl Scale {
-    /// From the lowest value to the highest; nothing where there is none.
-    pub(super) fn of(values: &[Option<f64>]) -> Option<Scale> {
-        let known = || values.iter().flatten().copied();
-        known().next()?;
-        let low = known().fold(f64::INFINITY, f64::min);
-        let high = known().fold(f64::NEG_INFINITY, f64::max);
-        Some(Scale { low, high })
+    /// Shares are shown from 0 to 100 %, whatever they are; others up to the next round number. Nothing where there is no value.
+    fn of(unit: Unit, values: &[Option<f64>]) -> Option<Scale> {
+        let high = values.iter().flatten().copied().reduce(f64::max)?;
+        let least = if unit == Unit::Percent { 100.0 } else { 0.0 };
+        Some(Scale { high: if high <= least { least.max(1.0) } else { round_up(high) } })
     }
 }
 
-/// The chart, `lines` high and one column for each value; a blank where there is none.
-///
-/// A value that never moves is drawn at half height: neither full nor empty.
-pub(super) fn sparkline(
-    values: &[Option<f64>],
-    scale: Scale,
-    lines: usize,
-    theme: Theme,
-) -> Vec<String> {
+/// The lowest of 1, 2, 3, 4, 5, 6 and 8 times a power of ten that is no less than `value`.
+fn round_up(value: f64) -> f64 {
+    const STEPS: [f64; 8] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+    let power = value.log10().floor() as i32;
+    // A division by a power of ten is exact where a product with its inverse is not: 3 / 10 prints as 0.3.
+    let scaled = |step: f64| {
+        if power < 0 { step / 10f64.powi(-power) } else { step * 10f64.powi(power) }
+    };
+    STEPS.into_iter().map(scaled).find(|it| *it >= value).unwrap_or(value)
+}
+
+/// The chart, `lines` high and one column for each value, from its first line to its last; a blank where there is none. A value of
+/// zero is the lowest mark, so that it differs from an unknown one.
+fn chart(values: &[Option<f64>], scale: Scale, lines: usize, theme: Theme) -> Vec<String> {
     let levels = theme.levels();
     let n_steps = levels.len() * lines;
-    let span = scale.high - scale.low;
     let step = |value: f64| {
-        let share = if span > 0.0 { (value - scale.low) / span } else { 0.5 };
-        1 + (share * (n_steps - 1) as f64).round() as usize
+        let share = (value / scale.high).clamp(0.0, 1.0);
+        ((share * n_steps as f64).round() as usize).max(1)
     };
     let steps: Vec<Option<usize>> = values.iter().map(|it| it.map(step)).collect();
     let letter = |step: Option<usize>, below: usize| {
@@ -136,28 +159,48 @@ pub(super) fn sparkline(
 
 #[cfg(test)]
 mod tests {
+    use super::super::theme::Colors;
     use super::*;
 
-    const THEME: Theme = Theme { color: false, unicode: true };
+    const THEME: Theme = Theme { colors: Colors::None, unicode: true };
 
-    fn drawn(values: &[Option<f64>], lines: usize) -> Vec<String> {
-        sparkline(values, Scale::of(values).unwrap(), lines, THEME)
+    fn drawn(unit: Unit, values: &[Option<f64>], lines: usize) -> Vec<String> {
+        chart(values, Scale::of(unit, values).unwrap(), lines, THEME)
     }
 
     #[test]
-    fn a_chart_reaches_from_the_lowest_to_the_highest_value() {
-        let values = [Some(4200.0), Some(4350.0), None, Some(4500.0)];
-        assert_eq!(drawn(&values, 1), ["▁▅ █"]);
-        assert_eq!(drawn(&values, 2), [" ▁ █", "▁█ █"]);
+    fn a_chart_of_shares_reaches_from_0_to_100() {
+        let values = [Some(97.99), Some(100.0), None, Some(50.0), Some(0.0)];
+        assert_eq!(drawn(Unit::Percent, &values, 1), ["██ ▄▁"]);
+        assert_eq!(drawn(Unit::Percent, &values, 2), ["██   ", "██ █▁"]);
+        assert_eq!(drawn(Unit::Percent, &[Some(25.0)], 1), ["▂"]);
     }
 
     #[test]
-    fn what_does_not_move_is_at_half_height() {
-        assert_eq!(drawn(&[Some(7.0); 3], 1), ["▅▅▅"]);
+    fn every_other_chart_begins_at_zero_and_ends_at_a_round_number() {
+        let scale = |values: &[f64]| {
+            let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
+            Scale::of(Unit::Megahertz, &values).unwrap().high
+        };
+        assert_eq!(scale(&[3601.0, 3675.0]), 4000.0);
+        assert_eq!([scale(&[0.0]), scale(&[0.3]), scale(&[1.0])], [1.0, 0.3, 1.0]);
+        assert_eq!([scale(&[4000.0]), scale(&[4001.0]), scale(&[91e6])], [4000.0, 5000.0, 1e8]);
+        let values = [Some(2000.0), Some(3900.0)];
+        assert_eq!(drawn(Unit::Megahertz, &values, 1), ["▄█"]);
+    }
+
+    #[test]
+    fn a_sum_of_shares_may_be_more_than_100() {
+        assert_eq!(Scale::of(Unit::Percent, &[Some(140.0)]), Some(Scale { high: 200.0 }));
     }
 
     #[test]
     fn without_a_value_there_is_no_scale() {
-        assert_eq!(Scale::of(&[None, None]), None);
+        assert_eq!(Scale::of(Unit::Percent, &[None, None]), None);
+    }
+
+    #[test]
+    fn labels_have_no_digits_that_say_nothing() {
+        assert_eq!([0.3, 100.0, 4000.0, 2e6, 5e9].map(short), ["0.3", "100", "4000", "2M", "5G"]);
     }
 }

@@ -1,5 +1,6 @@
 //! What the values were in the intervals before: enough for a sparkline of any cell, in bounded memory.
 
+use super::slices::{Slice, slices};
 use facts::{CpuSet, Fact, PerCpu};
 use rules::metric::{Kind, Metric, Values};
 use rules::watch::{Machine, Part, Reading, Row, parts_add_up};
@@ -26,6 +27,8 @@ struct Frame {
     shape: Arc<[Track]>,
     /// Column by column; not a number where there was no value.
     values: Vec<f32>,
+    /// The ledger; nothing where there is none.
+    slices: Option<Vec<Slice>>,
 }
 
 /// Where a column's values stand in a frame.
@@ -47,7 +50,8 @@ impl History {
             _ => shape.into(),
         };
         self.n_values += values.len();
-        self.frames.push_back(Frame { shape, values });
+        let slices = reading.shares.as_ref().ok().map(slices);
+        self.frames.push_back(Frame { shape, values, slices });
         while self.frames.len() > MOST_FRAMES || self.n_values > MOST_VALUES {
             let Some(oldest) = self.frames.pop_front() else { break };
             self.n_values -= oldest.values.len();
@@ -67,13 +71,23 @@ impl History {
         (n, later): (usize, usize),
     ) -> Vec<Option<f64>> {
         let members = (row != Row::Host).then(|| machine.cpus_of(row, &every_cpu(&self.frames)));
-        let end = self.frames.len().saturating_sub(later);
         let value = |frame: &Frame| {
             let tracks = frame.shape.iter().filter(|it| it.is_of(metric, part));
             let values = tracks.filter_map(|it| it.value(frame, metric.kind, members.as_ref()));
             values.reduce(|a, b| a + b)
         };
-        self.frames.iter().take(end).skip(end.saturating_sub(n)).map(value).collect()
+        self.last((n, later)).map(value).collect()
+    }
+
+    /// The ledgers of the same intervals.
+    pub(super) fn slices(&self, window: (usize, usize)) -> impl Iterator<Item = Option<&[Slice]>> {
+        self.last(window).map(|it| it.slices.as_deref())
+    }
+
+    /// The last `n` intervals, as they were `later` intervals ago.
+    fn last(&self, (n, later): (usize, usize)) -> impl Iterator<Item = &Frame> {
+        let end = self.frames.len().saturating_sub(later);
+        self.frames.iter().take(end).skip(end.saturating_sub(n))
     }
 }
 
@@ -171,6 +185,35 @@ mod tests {
                 assert!(close, "{row:?}: {past:?}, {shown:?}");
             }
         }
+    }
+
+    #[test]
+    fn an_interval_in_which_a_cpu_was_offline_is_a_gap_of_that_cpu_alone() {
+        let machine = Machine::fake(1, 2);
+        let mut history = History::default();
+        for (at, n_cpus) in [(0, 2), (1, 1), (2, 2)] {
+            history.push(&fake::reading(n_cpus, at));
+        }
+        let last = fake::reading(2, 2);
+        let columns = rules::watch::shown_columns(&last, &Default::default());
+        let busy = columns.iter().find(|it| it.metric.id == "busy").unwrap();
+        let known = |row| {
+            let values = history.of((busy.metric, &busy.part), row, &machine, (9, 0));
+            values.iter().map(Option::is_some).collect::<Vec<_>>()
+        };
+        assert_eq!(known(Row::Cpu(1)), [true, false, true]);
+        assert_eq!(known(Row::Cpu(0)), [true; 3]);
+        assert_eq!(known(Row::Host), [true; 3]);
+    }
+
+    #[test]
+    fn an_interval_without_a_ledger_is_a_gap() {
+        let mut history = History::default();
+        history.push(&fake::reading(2, 0));
+        let shares = Err(facts::Missing::denied("/proc/stat"));
+        history.push(&Reading { shares, ..fake::reading(2, 1) });
+        let known: Vec<bool> = history.slices((9, 0)).map(|it| it.is_some()).collect();
+        assert_eq!(known, [true, false]);
     }
 
     #[test]

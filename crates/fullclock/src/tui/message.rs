@@ -1,5 +1,6 @@
 //! What the screen is told, and what it asks for.
 
+use super::findings::Findings;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use rules::watch::{Probing, Reading};
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub(crate) enum Feed {
 pub(crate) enum Message {
     /// Another interval has passed.
     Reading(Arc<Reading>),
+    /// The machine was audited.
+    Audited(Arc<Findings>),
     /// The source of readings has changed its ways.
     Feed(Feed),
     /// Something that has to be said.
@@ -81,8 +84,12 @@ pub(crate) enum Page {
     Table,
     /// Every line of the ledger with its source.
     Ledger,
-    /// What is not known here, and why.
+    /// What is unknown here, and why.
     Missing,
+    /// What an audit found.
+    Findings,
+    /// What the column under the cursor is.
+    Metric,
     Help,
 }
 
@@ -108,7 +115,11 @@ impl Message {
     pub(super) fn is_of_a_key(&self) -> bool {
         let is_of_the_outside = matches!(
             self,
-            Message::Reading(_) | Message::Feed(_) | Message::Notice(_) | Message::Resize(..)
+            Message::Reading(_)
+                | Message::Audited(_)
+                | Message::Feed(_)
+                | Message::Notice(_)
+                | Message::Resize(..)
         );
         !is_of_the_outside
     }
@@ -151,6 +162,8 @@ fn of_key(code: KeyCode) -> Option<Message> {
         KeyCode::Char('?') | KeyCode::F(1) => Message::Open(Page::Help),
         KeyCode::Char('m') => Message::Open(Page::Missing),
         KeyCode::Char('b') => Message::Open(Page::Ledger),
+        KeyCode::Char('f') => Message::Open(Page::Findings),
+        KeyCode::Char('i') => Message::Open(Page::Metric),
         KeyCode::Up | KeyCode::Char('k') => Message::Down(-1),
         KeyCode::Down | KeyCode::Char('j') => Message::Down(1),
         KeyCode::Left | KeyCode::BackTab | KeyCode::Char('h') => Message::Right(-1),

@@ -15,13 +15,18 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The next coarser one, and from the coarsest the finest. Without siblings a core is a CPU.
-    pub(super) fn next(self, has_siblings: bool) -> Level {
-        match self {
-            Level::Cpus if has_siblings => Level::Cores,
-            Level::Cpus | Level::Cores => Level::Packages,
-            Level::Packages => Level::Cpus,
-        }
+    /// Those that differ on a machine, the finest first: without siblings a core is a CPU, and a single package is the machine.
+    pub(super) fn of(machine: &Machine) -> Vec<Level> {
+        let mut levels = vec![Level::Cpus];
+        levels.extend(machine.has_siblings().then_some(Level::Cores));
+        levels.extend(machine.has_packages().then_some(Level::Packages));
+        levels
+    }
+
+    /// The next of `levels`, and after the last the first.
+    pub(super) fn next(self, levels: &[Level]) -> Level {
+        let after = levels.iter().skip_while(|it| **it != self).nth(1);
+        after.or(levels.first()).copied().unwrap_or(self)
     }
 
     /// What its rows are.
@@ -82,7 +87,7 @@ impl Filter {
     pub(super) fn describe(&self) -> Option<String> {
         match self {
             Filter::None => None,
-            Filter::Cpus(cpus) => Some(format!("only CPUs {cpus}")),
+            Filter::Cpus(cpus) => Some(format!("only {}", cpus.named())),
             Filter::Columns(text) => Some(format!("only columns with {text:?}")),
         }
     }

@@ -1,10 +1,11 @@
 //! What the screen shows, and how keys and readings change it.
 
+use super::findings::Findings;
 use super::history::History;
 use super::layout::{page_lines, table_lines};
 use super::message::{Effect, Feed, Message, Page};
 use super::order::{Choice, Filter, Level, Order};
-use super::pages;
+use super::pages::{self, Subject};
 use super::theme::Theme;
 use rules::watch::{
     Expanded, Machine, Part, Probing, Reading, Row, Shown, see_parts, shown_columns,
@@ -26,6 +27,8 @@ pub(crate) struct State {
     /// The latest reading, while the one on screen is frozen.
     pub(super) behind: Option<Behind>,
     pub(super) history: History,
+    /// What the latest audit found; nothing before the first is made.
+    pub(super) findings: Option<Arc<Findings>>,
     /// Which page is open.
     pub(super) page: Page,
     /// How far a page of text is scrolled, in lines.
@@ -66,6 +69,7 @@ impl State {
             reading: None,
             behind: None,
             history: History::default(),
+            findings: None,
             page: Page::Table,
             scrolled: 0,
             level: Level::Cpus,
@@ -91,6 +95,7 @@ impl State {
         }
         match message {
             Message::Reading(reading) => self.receive(reading),
+            Message::Audited(findings) => self.findings = Some(findings),
             Message::Feed(feed) => self.feed = feed,
             Message::Notice(text) => self.notice = Some(text),
             Message::Resize(columns, lines) => self.size = (columns, lines),
@@ -103,7 +108,7 @@ impl State {
             Message::End(last) => self.down(if last { isize::MAX } else { isize::MIN }),
             Message::Right(by) => self.right(by),
             Message::Sort => self.sort(),
-            Message::Level => self.level = self.level.next(self.machine.has_siblings()),
+            Message::Level => self.coarser(),
             Message::Expand => self.expand(),
             Message::Freeze => return self.freeze(),
             Message::Filter => self.typed = Some(String::new()),
@@ -185,6 +190,21 @@ impl State {
         let columns = self.columns(&reading);
         let Some(column) = columns.get(self.column_at(&columns)) else { return };
         self.order = Order::next(self.order.take(), (column.metric.id, column.part.clone()));
+    }
+
+    /// How fine rows can be here.
+    pub(super) fn levels(&self) -> Vec<Level> {
+        Level::of(&self.machine)
+    }
+
+    fn coarser(&mut self) {
+        let levels = self.levels();
+        if levels.len() > 1 {
+            self.level = self.level.next(&levels);
+        } else {
+            let text = "no coarser rows: one package, and no two CPUs are known to share a core";
+            self.notice = Some(text.to_owned());
+        }
     }
 
     fn expand(&mut self) {
@@ -280,9 +300,23 @@ impl State {
         isize::try_from(table_lines(self.size)).unwrap_or(1).max(1)
     }
 
+    /// What pages are about.
+    pub(super) fn subject(&self) -> Subject<'_> {
+        let metric = self.reading.as_ref().and_then(|reading| {
+            let columns = self.columns(reading);
+            columns.get(self.column_at(&columns)).map(|it| it.metric)
+        });
+        Subject {
+            reading: self.reading.as_deref(),
+            findings: self.findings.as_deref(),
+            metric,
+            levels: self.levels(),
+        }
+    }
+
     fn last_line(&self) -> usize {
         let columns = usize::from(self.size.0);
-        let n_lines = pages::lines(self.page, self.reading.as_deref(), columns).len();
+        let n_lines = pages::lines(self.page, &self.subject(), columns).len();
         n_lines.saturating_sub(page_lines(self.size))
     }
 }

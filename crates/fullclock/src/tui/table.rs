@@ -1,80 +1,83 @@
-//! The table: a heading for each column, and the rows around the cursor.
+//! The table: headings, and the rows around the cursor.
 
-use super::layout::{cut, left, right, width};
+use super::heading::Heading;
+use super::order::Order;
 use super::state::State;
+use super::text::{cut, left, right, rule};
 use super::theme::{ASIDE, HEADING, SELECTED};
-use ratatui::Frame;
+use super::view::View;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use rules::watch::{Cell, Reading, Row, Shown, number};
+use rules::watch::{Cell, Row, Shown, number};
+use std::ops::Range;
 
-/// A part's name may be long; it gets this much of a heading.
-const WIDEST: usize = 16;
-/// `100.00` and a mark fit.
-const NARROWEST: usize = 7;
-
-/// Draws a rule that says what the table shows, the headings and as many rows as fit.
-pub(super) fn draw(state: &State, reading: &Reading, area: Rect, frame: &mut Frame) {
-    let columns = state.columns(reading);
-    let rows = state.rows(reading, &columns);
-    let n_lines = usize::from(area.height).saturating_sub(2);
-    let row_at = state.row_at(&rows);
-    let first = first_row(row_at, rows.len(), n_lines);
-    let shown_rows = rows.get(first..rows.len().min(first + n_lines)).unwrap_or_default();
-
-    let label = 2 + shown_rows.iter().map(|it| it.label().len()).max().unwrap_or(0).max(4);
-    let cursor = state.column_at(&columns);
-    let room = usize::from(area.width).saturating_sub(label);
-    let visible = visible_columns(&columns, cursor, room);
-    let table = Table { state, reading, columns: &columns, visible, cursor, label };
-
-    let mut lines = vec![table.rule(area, (first, shown_rows.len(), rows.len())), table.headings()];
-    let line = |(at, row): (usize, &Row)| table.line(*row, first + at == row_at);
-    lines.extend(shown_rows.iter().enumerate().map(line));
-    for (line, y) in lines.iter().zip(area.y..area.bottom()) {
-        frame.buffer_mut().set_line(area.x, y, line, area.width);
-    }
-}
-
-/// The rows on screen keep the cursor in their middle, but for the ends of the table.
-fn first_row(cursor: usize, n_rows: usize, n_lines: usize) -> usize {
-    cursor.saturating_sub(n_lines / 2).min(n_rows.saturating_sub(n_lines))
-}
-
-/// The columns that fit with the cursor's among them: from the first one as long as that is possible.
-fn visible_columns(columns: &[Shown], cursor: usize, room: usize) -> std::ops::Range<usize> {
-    let taken = |from: usize, to: usize| -> usize {
-        columns.get(from..to).unwrap_or_default().iter().map(column_width).sum()
-    };
-    let mut first = 0;
-    while first < cursor && taken(first, cursor + 1) > room {
-        first += 1;
-    }
-    let mut end = first;
-    while end < columns.len() && taken(first, end + 1) <= room {
-        end += 1;
-    }
-    first..end
-}
-
-/// With the mark of the order and the space before it.
-fn column_width(column: &Shown) -> usize {
-    2 + width(&column.heading()).clamp(NARROWEST, WIDEST)
-}
-
-struct Table<'a> {
-    state: &'a State,
-    reading: &'a Reading,
-    columns: &'a [Shown<'a>],
-    visible: std::ops::Range<usize>,
-    cursor: usize,
+/// A view as a table, with what does not depend on the room for it.
+pub(super) struct Table<'a> {
+    view: &'a View<'a>,
+    headings: Vec<Heading>,
+    /// Columns of the rows' names.
     label: usize,
+    /// The clock of the TSC, which other clocks are held against.
+    tsc_mhz: Option<f64>,
 }
 
-impl Table<'_> {
+impl<'a> Table<'a> {
+    pub(super) fn of(view: &'a View<'a>) -> Table<'a> {
+        let label = 2 + view.rows.iter().map(|it| it.label().len()).max().unwrap_or(0).max(4);
+        let headings = view.columns.iter().map(Heading::of).collect();
+        Table { view, headings, label, tsc_mhz: view.reading.tsc_mhz() }
+    }
+
+    /// The columns that all of it would take, and the lines of what fits in `room` columns.
+    pub(super) fn size(&self, room: u16) -> (u16, u16) {
+        let columns = self.label + self.headings.iter().map(Heading::columns).sum::<usize>();
+        let lines = 1 + self.heading_lines(&self.visible_in(room)) + self.view.rows.len();
+        (u16::try_from(columns).unwrap_or(u16::MAX), u16::try_from(lines).unwrap_or(u16::MAX))
+    }
+
+    /// Draws a rule that says what the table shows, the headings and as many rows as fit.
+    pub(super) fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        let View { rows, row_at, .. } = self.view;
+        let visible = self.visible_in(area.width);
+        // Where not all of it fits, rows are worth more than whole headings.
+        let is_whole = area.height >= self.size(area.width).1;
+        let most = if is_whole { usize::MAX } else { usize::from(area.height / 6).max(1) };
+        let heading_lines = self.heading_lines(&visible).min(most);
+        let n_lines = usize::from(area.height).saturating_sub(1 + heading_lines);
+        let first = first_row(*row_at, rows.len(), n_lines);
+        let shown = rows.get(first..rows.len().min(first + n_lines)).unwrap_or_default();
+
+        let mut lines = vec![self.rule(area, &visible, (first, shown.len(), rows.len()))];
+        lines.extend(self.headings(&visible, heading_lines));
+        let line = |(at, row): (usize, &Row)| self.line(&visible, *row, first + at == *row_at);
+        lines.extend(shown.iter().enumerate().map(line));
+        for (line, y) in lines.iter().zip(area.y..area.bottom()) {
+            buffer.set_line(area.x, y, line, area.width);
+        }
+    }
+
+    /// The columns on screen, by place.
+    fn visible_in(&self, room: u16) -> Range<usize> {
+        let room = usize::from(room).saturating_sub(self.label);
+        visible_columns(&self.headings, self.view.column_at, room)
+    }
+
+    /// The lines that the headings of these columns take.
+    fn heading_lines(&self, visible: &Range<usize>) -> usize {
+        let headings = self.headings.get(visible.clone()).unwrap_or_default();
+        headings.iter().map(Heading::lines).max().unwrap_or(1)
+    }
+
     /// What the rows are, and how much of the table is on screen.
-    fn rule(&self, area: Rect, (first, n_shown, n_rows): (usize, usize, usize)) -> Line<'static> {
-        let State { level, filter, order, theme, .. } = self.state;
+    fn rule(
+        &self,
+        area: Rect,
+        visible: &Range<usize>,
+        (first, n_shown, n_rows): (usize, usize, usize),
+    ) -> Line<'static> {
+        let State { level, filter, order, theme, .. } = self.view.state;
         let mut words = vec![level.name().to_owned()];
         words.extend(
             order.as_ref().map(|it| {
@@ -85,59 +88,94 @@ impl Table<'_> {
         let range = |what: &str, from: usize, to: usize, of: usize| {
             (to - from < of).then(|| format!("{what} {}-{to} of {of}", from + 1))
         };
-        let std::ops::Range { start, end } = self.visible;
         words.extend(range("rows", first, first + n_shown, n_rows));
-        words.extend(range("columns", start, end, self.columns.len()));
-        let rule = theme.rule();
-        let text = format!("{rule}{rule} {} ", words.join(&format!(" {rule}{rule} ")));
-        let fill = usize::from(area.width).saturating_sub(width(&text));
-        Line::styled(format!("{text}{}", rule.repeat(fill)), ASIDE)
+        words.extend(range("columns", visible.start, visible.end, self.headings.len()));
+        Line::styled(rule(&words, area.width, *theme), ASIDE)
     }
 
-    fn headings(&self) -> Line<'static> {
-        let theme = self.state.theme;
-        let mut spans = vec![Span::raw(" ".repeat(self.label))];
-        for (at, column) in self.visible_columns() {
-            let order = self.state.order.as_ref();
-            let by_this =
-                order.filter(|it| (it.column.0, &it.column.1) == (column.metric.id, &column.part));
-            let mark = match by_this {
-                None => " ",
-                Some(order) => theme.direction(order.descending),
-            };
-            let room = column_width(column) - 2;
-            let heading = format!("{}{mark}", right(&column.heading(), room));
-            let style = if at == self.cursor { SELECTED } else { HEADING };
-            spans.push(Span::raw(" "));
-            spans.push(Span::styled(heading, style));
+    /// The headings in so many lines.
+    fn headings(&self, visible: &Range<usize>, n_lines: usize) -> Vec<Line<'static>> {
+        let View { state, column_at, .. } = self.view;
+        let mut lines = vec![Line::raw(" ".repeat(self.label)); n_lines];
+        for (at, column, heading) in self.visible(visible) {
+            let is_it =
+                |it: &&Order| (it.column.0, &it.column.1) == (column.metric.id, &column.part);
+            let order = state.order.as_ref().filter(is_it);
+            let style = if at == *column_at { SELECTED } else { HEADING };
+            // The sign of the order stands in the last line.
+            let sign = order.map_or(" ", |it| state.theme.direction(it.descending));
+            let signs = std::iter::once(sign).chain(std::iter::repeat(" "));
+            let texts = heading.within(n_lines).into_iter().zip(signs);
+            for (line, (text, sign)) in lines.iter_mut().rev().zip(texts) {
+                line.push_span(Span::raw(" "));
+                line.push_span(Span::styled(
+                    format!("{}{sign}", right(&text, heading.width())),
+                    style,
+                ));
+            }
         }
-        Line::from(spans)
+        lines
     }
 
-    fn line(&self, row: Row, is_cursor: bool) -> Line<'static> {
+    fn line(&self, visible: &Range<usize>, row: Row, is_cursor: bool) -> Line<'static> {
+        let View { state, reading, column_at, .. } = self.view;
         let mark = if is_cursor { '>' } else { ' ' };
         let label = left(&format!("{mark}{}", cut(&row.label(), self.label - 2)), self.label);
         let style = if is_cursor { SELECTED } else { HEADING };
         let mut spans = vec![Span::styled(label, style)];
-        for (at, column) in self.visible_columns() {
-            let room = column_width(column) - 2;
-            let (text, mark) = match column.cell(row, &self.state.machine, self.reading) {
+        for (at, column, heading) in self.visible(visible) {
+            let cell = column.cell(row, &state.machine, reading);
+            let style = self.style(column, &cell);
+            let (text, mark) = match cell {
                 Cell::Known { value, without } => {
                     (number(column.metric.unit, value), if without.is_some() { '*' } else { ' ' })
                 }
                 Cell::Missing(_) => ("-".to_owned(), ' '),
                 Cell::Blank => (String::new(), ' '),
             };
-            let text = format!(" {}{mark}", right(&text, room));
-            let is_here = is_cursor && at == self.cursor;
-            spans.push(if is_here { Span::styled(text, SELECTED) } else { Span::raw(text) });
+            let text = format!("{}{mark}", right(&text, heading.width()));
+            let is_here = is_cursor && at == *column_at;
+            spans.push(Span::raw(" "));
+            spans.push(Span::styled(text, if is_here { SELECTED } else { style }));
         }
         Line::from(spans)
     }
 
-    fn visible_columns(&self) -> impl Iterator<Item = (usize, &Shown<'_>)> {
-        self.columns.iter().enumerate().skip(self.visible.start).take(self.visible.len())
+    /// Values that stand out are coloured.
+    fn style(&self, column: &Shown, cell: &Cell) -> Style {
+        let level = cell.value().map(|it| column.metric.limits.emphasis(it, self.tsc_mhz));
+        level.map_or(Style::new(), |it| self.view.state.theme.emphasis(it))
     }
+
+    fn visible(
+        &self,
+        visible: &Range<usize>,
+    ) -> impl Iterator<Item = (usize, &Shown<'_>, &Heading)> {
+        let columns = self.view.columns.iter().zip(&self.headings).enumerate();
+        let columns = columns.skip(visible.start).take(visible.len());
+        columns.map(|(at, (column, heading))| (at, column, heading))
+    }
+}
+
+/// The rows on screen keep the cursor in their middle, but for the ends of the table.
+fn first_row(cursor: usize, n_rows: usize, n_lines: usize) -> usize {
+    cursor.saturating_sub(n_lines / 2).min(n_rows.saturating_sub(n_lines))
+}
+
+/// The columns that fit with the cursor's among them: from the first one as long as that is possible.
+fn visible_columns(headings: &[Heading], cursor: usize, room: usize) -> Range<usize> {
+    let taken = |from: usize, to: usize| -> usize {
+        headings.get(from..to).unwrap_or_default().iter().map(Heading::columns).sum()
+    };
+    let mut first = 0;
+    while first < cursor && taken(first, cursor + 1) > room {
+        first += 1;
+    }
+    let mut end = first;
+    while end < headings.len() && taken(first, end + 1) <= room {
+        end += 1;
+    }
+    first..end
 }
 
 #[cfg(test)]

@@ -1,13 +1,17 @@
 //! The screen as text, after messages.
 
-use super::Theme;
 use super::draw::draw;
+use super::findings::Findings;
 use super::message::{Effect, Feed, Message, Page};
 use super::state::State;
+use super::theme::{Colors, Theme};
+use host::Captured;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use rules::watch::{Machine, Probing, fake};
 use std::sync::Arc;
+
+const THEME: Theme = Theme { colors: Colors::Xterm, unicode: true };
 
 const LIVE: Feed = Feed::Live { interval: String::new(), probing: Probing::Busy };
 
@@ -18,10 +22,56 @@ fn state(size: (u16, u16), cpus: u32, n: u32) -> State {
         Feed::Live { probing, .. } => Feed::Live { interval: "1s".to_owned(), probing },
         other @ Feed::Replay { .. } => other,
     };
-    let mut state = State::new(machine, feed, Theme { color: true, unicode: true }, size);
+    let mut state = State::new(machine, feed, THEME, size);
     for at in 0..n {
         state.update(Message::Reading(Arc::new(fake::reading(cpus, at))));
     }
+    state
+}
+
+/// A machine whose governor keeps the clock down, in a container with a quota.
+const FAULTY: &str = "\
+//- /sys/devices/system/cpu/online
+0-1
+//- /sys/devices/system/cpu/cpufreq/policy0/related_cpus
+0
+//- /sys/devices/system/cpu/cpufreq/policy0/affected_cpus
+0
+//- /sys/devices/system/cpu/cpufreq/policy0/scaling_driver
+acpi-cpufreq
+//- /sys/devices/system/cpu/cpufreq/policy0/scaling_governor
+powersave
+//- /sys/devices/system/cpu/cpufreq/policy0/scaling_available_governors
+ondemand performance powersave
+//- /sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq
+1600000
+//- /sys/devices/system/cpu/cpufreq/policy0/scaling_min_freq
+1600000
+//- /sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq
+1800000
+//- /sys/devices/system/cpu/cpufreq/policy0/cpuinfo_min_freq
+1600000
+//- /sys/devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq
+2534000
+//- /sys/devices/system/clocksource/clocksource0/current_clocksource
+hpet
+//- /sys/devices/system/clocksource/clocksource0/available_clocksource
+tsc hpet acpi_pm
+";
+
+/// What an audit of such a host finds.
+fn audited(excerpt: &str) -> Message {
+    let source = Captured::excerpt(excerpt).unwrap();
+    let host = host::view(&source);
+    let audit = engine::advised::audit(&source, &host);
+    Message::Audited(Arc::new(Findings::of("db7", &host, &audit)))
+}
+
+/// A machine of two CPUs of one package that share no core, with a name of its own.
+fn small(size: (u16, u16)) -> State {
+    let mut state = state(size, 2, 40);
+    state.machine = Machine::default();
+    state.machine.name = "vm".to_owned();
     state
 }
 
@@ -41,6 +91,93 @@ fn after(mut state: State, messages: impl IntoIterator<Item = Message>) -> Strin
 #[test]
 fn a_small_machine_fits_on_a_small_terminal() {
     insta::assert_snapshot!(drawn(&state((80, 24), 4, 40)));
+}
+
+#[test]
+fn a_small_machine_has_its_findings_below_the_table() {
+    insta::assert_snapshot!(after(small((80, 24)), [audited(FAULTY)]));
+}
+
+#[test]
+fn a_small_machine_fills_a_large_terminal() {
+    insta::assert_snapshot!(after(small((200, 50)), [audited(FAULTY)]));
+}
+
+#[test]
+fn a_large_machine_has_its_findings_beside_the_table() {
+    insta::assert_snapshot!(after(state((200, 50), 512, 90), [audited(FAULTY)]));
+}
+
+#[test]
+fn without_findings_the_verdict_says_so() {
+    let screen = after(small((80, 24)), [audited("")]);
+    assert!(screen.contains("No findings."), "{screen}");
+    assert!(drawn(&small((80, 24))).contains("auditing ..."));
+}
+
+#[test]
+fn findings_without_room_are_counted_and_a_page_has_all_of_them() {
+    let screen = after(state((80, 24), 64, 3), [audited(FAULTY)]);
+    assert!(screen.contains(", worst ") && screen.contains("(f)"), "{screen}");
+    insta::assert_snapshot!(after(
+        state((80, 50), 64, 3),
+        [audited(FAULTY), Message::Open(Page::Findings)]
+    ));
+}
+
+#[test]
+fn without_colour_and_utf_8_everything_is_ascii() {
+    let mut state = small((80, 24));
+    state.theme = Theme { colors: Colors::None, unicode: false };
+    let screen = after(state, [audited(FAULTY)]);
+    assert!(screen.is_ascii(), "{screen}");
+    insta::assert_snapshot!(screen);
+}
+
+#[test]
+fn rows_that_a_machine_lacks_are_not_offered() {
+    let screen = after(small((80, 24)), [Message::Level]);
+    assert!(screen.contains("! no coarser rows") && screen.contains("── CPUs"), "{screen}");
+    assert!(!drawn(&small((80, 24))).contains("v rows"));
+    let help = after(small((80, 60)), [Message::Open(Page::Help)]);
+    assert!(!help.contains("rows of"), "{help}");
+    let one_package = |n: usize| after(state((80, 24), 4, 3), vec![Message::Level; n]);
+    assert!(one_package(1).contains("── cores") && one_package(2).contains("── CPUs"));
+}
+
+#[test]
+fn a_column_is_explained_at_length() {
+    let messages = [Message::Right(1), Message::Open(Page::Metric)];
+    let screen = after(state((80, 24), 4, 3), messages);
+    assert!(screen.contains("busy-mhz: what it is in a few words"), "{screen}");
+    assert!(screen.contains("Column `Bzy_MHz`, in MHz"), "{screen}");
+}
+
+#[test]
+fn a_value_beyond_its_limit_is_coloured_and_others_are_not() {
+    let mut terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
+    terminal.draw(|frame| draw(&state((100, 24), 4, 3), frame)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let color_of = |value: &str| {
+        let row = (0..24).find(|y| line_of(buffer, *y).contains(">all")).unwrap();
+        let x = line_of(buffer, row).find(value).unwrap();
+        buffer[(u16::try_from(x).unwrap(), row)].fg
+    };
+    use rules::metric::Emphasis;
+    assert_eq!(Some(color_of("1.25")), THEME.emphasis(Emphasis::Notable).fg);
+    assert_eq!(color_of("3678"), ratatui::style::Color::Reset);
+}
+
+fn line_of(buffer: &ratatui::buffer::Buffer, y: u16) -> String {
+    (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect()
+}
+
+#[test]
+fn a_long_note_is_wrapped() {
+    let mut reading = fake::reading(4, 3);
+    reading.notes = vec!["a sample came late ".repeat(6).trim().to_owned(), "the end".to_owned()];
+    let screen = after(state((80, 24), 4, 3), [Message::Reading(Arc::new(reading))]);
+    assert!(screen.contains("the end") && !screen.contains('~'), "{screen}");
 }
 
 #[test]
@@ -71,10 +208,20 @@ fn a_terminal_that_is_too_small_says_so() {
 
 #[test]
 fn no_size_panics() {
-    for columns in [1, 2, 29, 30, 80] {
+    let audited = audited(FAULTY);
+    for columns in [1, 2, 29, 30, 80, 141, 200] {
         for lines in [1, 2, 3, 5, 6, 7, 11, 12, 15, 16, 17, 31, 32, 50] {
-            for page in [Page::Table, Page::Help, Page::Ledger, Page::Missing] {
-                after(state((columns, lines), 20, 2), [Message::Open(page), Message::Down(3)]);
+            let pages = [
+                Page::Table,
+                Page::Help,
+                Page::Ledger,
+                Page::Missing,
+                Page::Findings,
+                Page::Metric,
+            ];
+            for page in pages {
+                let messages = [audited.clone(), Message::Open(page), Message::Down(3)];
+                after(state((columns, lines), 20, 2), messages);
             }
         }
     }
@@ -142,7 +289,7 @@ fn a_frozen_screen_stands_still_and_says_how_far_behind_it_is() {
     let later = Message::Reading(Arc::new(fake::reading(4, 9)));
     state.update(later.clone());
     let table =
-        |screen: &str| screen.lines().skip(6).take(10).map(str::to_owned).collect::<Vec<_>>();
+        |screen: &str| screen.lines().skip(5).take(10).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(table(&drawn(&state)), table(&frozen));
     assert!(drawn(&state).contains("FROZEN, 1 behind"));
     state.update(Message::Freeze);
@@ -168,7 +315,7 @@ fn what_has_to_be_said_of_a_reading_is_on_screen() {
 }
 
 #[test]
-fn the_books_name_every_line_with_its_source() {
+fn the_ledger_names_every_line_with_its_source() {
     insta::assert_snapshot!(after(state((80, 24), 4, 3), [Message::Open(Page::Ledger)]));
 }
 
@@ -210,7 +357,7 @@ fn a_live_screen_has_no_speed_and_no_steps() {
 #[test]
 fn without_colour_no_cell_has_one() {
     let mut state = state((80, 24), 4, 3);
-    state.theme.color = false;
+    state.theme.colors = Colors::None;
     let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
     terminal.draw(|frame| draw(&state, frame)).unwrap();
     let colors = terminal.backend().buffer().content().iter().map(|it| (it.fg, it.bg));

@@ -58,7 +58,7 @@ fn a_workload_that_finds_its_cpus_is_recorded_on_those_and_on_no_others() {
 #[test]
 fn two_arms_are_compared_and_the_raw_and_the_normalised_difference_are_both_told() {
     let text = printed(&["bench", "--vs", SHORT, SHORT, "-n", "16", "--no-save"]);
-    for part in ["raw ", "clock out ", "clock "] {
+    for part in ["\nelapsed  ", "\nelapsed in cycles  ", "\nclock  "] {
         assert!(text.contains(part), "{part:?} in {text}");
     }
     assert!(["between A and B", "than A"].iter().any(|it| text.contains(it)), "{text}");
@@ -111,6 +111,29 @@ fn a_result_kept_is_compared_arm_by_arm_and_with_another() {
     let text = printed(&["compare", path, path]);
     assert!(text.contains("the same in both"), "{text}");
     assert!(!text.contains("than A,"), "{text}");
+    let verdict = text.lines().nth(1).unwrap();
+    let as_ticket = printed(&["compare", path, path, "--format", "markdown"]);
+    assert!(as_ticket.starts_with("# fullclock compare of "), "{as_ticket}");
+    assert!(as_ticket.contains(verdict.split(',').next().unwrap()), "{as_ticket}");
+    let page = printed(&["compare", path, path, "--format", "html"]);
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains(" scope=\"col\">A</th>"),
+        "{page}"
+    );
+    assert_eq!(
+        printed(&["compare", path, "--format", "json"]),
+        printed(&["compare", path, "--json"])
+    );
+}
+
+#[test]
+fn the_trials_of_a_result_are_rows() {
+    let bench = ["bench", "cpu-loop", "--iterations", "100000", "-n", "4", "--no-save"];
+    let rows = printed(&[&bench[..], &["--format", "csv"]].concat());
+    assert!(rows.starts_with("trial,block,variant,workload,"), "{rows}");
+    assert_eq!(rows.matches(",elapsed,").count(), 4, "{rows}");
+    let page = printed(&[&bench[..], &["--format", "html"]].concat());
+    assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
 }
 
 #[test]
@@ -260,7 +283,8 @@ fn a_speed_is_compared_with_peers_of_the_same_processor() {
     assert!(value["peers"]["n_peers"] == 1 || text.contains("does not name"), "{text}");
     std::fs::write(&peers, "No such processor ; 2713\n").unwrap();
     let text = printed(&with(&peers));
-    assert!(text.contains("peers       unknown: "), "{text}");
+    let told = text.lines().find(|it| it.starts_with("peers  "));
+    assert!(told.is_some_and(|it| it.contains("  unknown: ")), "{text}");
     std::fs::write(&peers, "# nobody\n").unwrap();
     assert!(refusal(&["bench", "cpu-speed", "--peers", &peers]).contains("it names no peer"));
     std::fs::write(&peers, "A 2713\n").unwrap();
@@ -310,7 +334,7 @@ fn the_script_for_oracle_is_printed_and_its_output_read_back() {
     assert!(text.contains("another program ran it"), "{text}");
     let text = printed(&["bench", "plsql-loop", "--parse", output, "--no-save"]);
     assert!(
-        text.starts_with("plsql-loop --iterations 10000000 --engine oracle, 5 trials\n"),
+        text.starts_with("fullclock bench of plsql-loop --iterations 10000000 --engine oracle\n"),
         "{text}"
     );
     std::fs::write(output, run.replace("873729.72", "873729.75")).unwrap();

@@ -36,7 +36,7 @@ impl Desk {
 
     fn json(&self, arguments: &[&str]) -> Value {
         let (to, state) = (self.name("page.html"), self.name("state"));
-        let common = ["certificate", "--json", "--to", &to, "--state-dir", &state];
+        let common = ["certificate", "--json", "--output", &to, "--state-dir", &state];
         let value: Value = serde_json::from_str(&printed(&[&common, arguments].concat())).unwrap();
         is_of(include_str!("../../../../schemas/certificate-1.json"), &value);
         value
@@ -128,7 +128,7 @@ fn what_is_no_pair_of_results_or_no_change_is_refused_with_what_to_do() {
         ["one.json", "rate.json", "text.json", "gone.json"].map(|it| desk.name(it));
     let of = |arguments: &[&str]| {
         let to = desk.name("page.html");
-        refusal(&[&["certificate", "--to", &to, "--state-dir", &state], arguments].concat())
+        refusal(&[&["certificate", "--output", &to, "--state-dir", &state], arguments].concat())
     };
     assert!(of(&[&one]).contains("has one arm; a certificate is of two"), "{}", of(&[&one]));
     assert!(of(&[&one, &rate]).contains("they measure different things"));
@@ -137,9 +137,9 @@ fn what_is_no_pair_of_results_or_no_change_is_refused_with_what_to_do() {
     let unknown = of(&[&one, &one, "--change", "7"]);
     assert!(unknown.contains("no change 7 is in the journal; `fullclock status`"), "{unknown}");
     assert!(!desk.path("page.html").exists());
-    let over = refusal(&["certificate", &one, &one, "--to", &text]);
+    let over = refusal(&["certificate", &one, &one, "--output", &text]);
     assert!(over.contains("text.json is there, and is no certificate of fullclock"), "{over}");
     assert_eq!(std::fs::read_to_string(&text).unwrap(), "12.4 s\n");
     let root = refusal(&["certificate", &one, &one, "--root", "/"]);
-    assert!(root.contains("a result names the machine it is of"), "{root}");
+    assert!(root.contains("a result names the machine that it was measured on"), "{root}");
 }

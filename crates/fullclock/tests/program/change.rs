@@ -40,20 +40,79 @@ fn planned(host: &TempDir, arguments: &[&str]) -> (String, Option<i32>) {
 
 #[test]
 fn a_plan_shows_what_is_written_where_and_for_how_long() {
-    let (text, code) = planned(&host(), &["governor=performance"]);
+    let host = host();
+    let (text, code) = planned(&host, &["governor=performance"]);
     assert_eq!(code, Some(0));
     assert_eq!(
         text,
-        "\
-safe      governor=performance
-          /sys/devices/system/cpu/cpufreq/policy{0-1}/scaling_governor: powersave -> performance (2
-          places)
-  power   idle cores draw some watts more a socket
-  lasts   until reboot
-
+        format!(
+            "\
+fullclock plan for {}
 2 writes of 1 setting.
-"
+
+governor=performance
+write     /sys/devices/system/cpu/cpufreq/policy{{0-1}}/scaling_governor: powersave -> performance (2
+          places)
+risk      low: nothing but speed and power change
+power     idle cores draw some watts more a socket
+lasts     until reboot
+",
+            host.path().display()
+        )
     );
+}
+
+#[test]
+fn a_plan_and_a_status_are_printed_for_a_ticket_and_as_a_page() {
+    let host = host();
+    let (markdown, _) = planned(&host, &["--format", "markdown", "governor=performance"]);
+    assert!(markdown.starts_with("# fullclock plan for "), "{markdown}");
+    assert!(markdown.contains("\n## governor=performance\n"), "{markdown}");
+    let (page, _) = planned(&host, &["--format", "html", "governor=performance"]);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<dt>lasts</dt>"), "{page}");
+    let (json, _) = planned(&host, &["--format", "json", "governor=performance"]);
+    assert_eq!(json, planned(&host, &["--json", "governor=performance"]).0);
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let status =
+        |form| printed(&["status", "--format", form, "--state-dir", state.to_str().unwrap()]);
+    assert_eq!(status("markdown"), "# Nothing is applied.\n");
+    assert!(status("html").contains("<h1>Nothing is applied.</h1>"));
+}
+
+#[test]
+fn a_plan_that_is_to_last_is_one_document_with_its_files() {
+    let host = host();
+    let root = host.path().to_str().unwrap();
+    let words = ["--root", root, "apply", "--dry-run", "--persist", "--format", "markdown"];
+    let ticket = printed(&[&words[..], &["stat-interval=10"]].concat());
+    assert_eq!(ticket.lines().filter(|it| it.starts_with("# ")).count(), 1, "{ticket}");
+    assert!(ticket.contains("\n## Files that make it last\n"), "{ticket}");
+    assert!(ticket.contains("\nvm.stat_interval = 10\n"), "{ticket}");
+}
+
+#[test]
+fn a_finding_that_no_setting_fixes_is_told_of() {
+    let host = host();
+    let governor = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
+    let [first, second] = [governor.to_owned(), governor.replace("policy0", "policy1")];
+    for policy in [first, second] {
+        write(&host.path().join(policy), "performance");
+    }
+    assert!(planned(&host, &[]).0.contains("\nNothing to change.\n"));
+    for (file, text) in [
+        ("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw"),
+        ("proc/self/cgroup", "0::/"),
+        ("proc/812/stat", "812 (postgres) S 1 1 1 0 -1 4194560 0"),
+        ("proc/812/cgroup", "0::/db.slice/postgresql.service"),
+        ("sys/fs/cgroup/db.slice/cpu.max", "50000 100000"),
+        ("sys/fs/cgroup/db.slice/cpu.stat", "nr_periods 1000\nnr_throttled 900\nthrottled_usec 5"),
+    ] {
+        write(&host.path().join(file), text);
+    }
+    let (text, code) = planned(&host, &[]);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("finding that no setting fixes: cgroup-quota-throttling"), "{text}");
 }
 
 #[test]
@@ -109,7 +168,7 @@ fn nonsense_is_answered_by_what_would_make_sense() {
     assert!(refusal(&["plan", "stat-interval=1", "stat-interval=2"]).contains("give one of them"));
     assert!(refusal(&["apply"]).contains("say what to apply"));
     let other = refusal(&["apply", "--root", "/", "stat-interval=2"]);
-    assert!(other.contains("only the machine that this runs on can be changed"), "{other}");
+    assert!(other.contains("it changes this machine, or reads its journal"), "{other}");
 }
 
 #[test]
@@ -124,7 +183,7 @@ fn a_profile_that_others_can_write_is_refused() {
     std::fs::set_permissions(&profile, std::fs::Permissions::from_mode(0o644)).unwrap();
     let host = host();
     let (text, _) = planned(&host, &["--profile", profile.to_str().unwrap()]);
-    assert!(text.contains("stat_interval: 1 -> 2") && text.contains("why     y"), "{text}");
+    assert!(text.contains("stat_interval: 1 -> 2") && text.contains("why       y"), "{text}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn a_report_is_written_once_more_from_what_was_kept() {
     let names = ["report.html", "report.json", "report.md", "trials.csv"];
     let first = names.map(|it| fs::read_to_string(study.join(it)).unwrap());
     let again = folder.path().join("again");
-    let words = ["report", study.to_str().unwrap(), "--to", again.to_str().unwrap()];
+    let words = ["report", study.to_str().unwrap(), "--output", again.to_str().unwrap()];
     assert!(printed(&words).contains("load=all-cores"));
     assert_eq!(names.map(|it| fs::read_to_string(again.join(it)).unwrap()), first);
     assert_eq!(first[3].lines().count(), 17);

@@ -37,27 +37,28 @@ fn kept() -> TempDir {
     folder
 }
 
-/// What lines begin with; a list of doubts goes on below the first line.
+/// The results in a list, each at the beginning of a line.
 fn ids(listed: &str) -> Vec<&str> {
-    listed.lines().filter_map(|it| it.split(' ').next()).filter(|it| !it.is_empty()).collect()
+    let words = listed.lines().filter_map(|it| it.split(' ').next());
+    words.filter(|it| it.starts_with("20-")).collect()
 }
 
 #[test]
 fn results_are_listed_and_a_killed_run_is_one_that_was_cut_short() {
     let folder = kept();
     let listed = stdout(folder.path(), &[]);
-    assert_eq!(ids(&listed), ["result", "20-k", "20-b", "20-a"], "{listed}");
-    let killed = listed.lines().nth(1).unwrap();
-    assert!(killed.contains("timer") && killed.contains("  cut short, "), "{killed}");
+    assert_eq!(ids(&listed), ["20-k", "20-b", "20-a"], "{listed}");
+    let killed = listed.lines().find(|it| it.starts_with("20-k")).unwrap();
+    assert!(killed.contains("timer") && killed.contains("  doubts: cut short, "), "{killed}");
     assert!(!folder.path().join("20-k.trials").exists());
-    assert_eq!(stdout(folder.path(), &["--workload", "memory", "-n", "9"]).lines().count(), 2);
+    assert_eq!(ids(&stdout(folder.path(), &["--workload", "memory", "-n", "9"])), ["20-b"]);
 }
 
 #[test]
 fn a_result_is_shown_by_the_beginning_of_its_id_with_its_machine() {
     let folder = kept();
     let shown = stdout(folder.path(), &["show", "20-a"]);
-    assert!(shown.contains("elapsed     2.000 s, min"), "{shown}");
+    assert!(shown.contains("elapsed 2.000 s, from 1 trial\n"), "{shown}");
     assert!(shown.contains("scaling_governor  performance"), "{shown}");
     let json: serde_json::Value =
         serde_json::from_str(&stdout(folder.path(), &["show", "20-b", "--json"])).unwrap();
@@ -72,6 +73,42 @@ fn json_is_what_the_schema_says() {
         let value = serde_json::from_str(&stdout(folder.path(), arguments)).unwrap();
         is_of(include_str!("../../../../schemas/history-1.json"), &value);
     }
+}
+
+#[test]
+fn a_list_and_a_result_are_markdown_a_page_and_rows() {
+    let folder = kept();
+    let list = |format: &str| stdout(folder.path(), &["--format", format]);
+    assert!(list("markdown").starts_with("# fullclock history\n"), "{}", list("markdown"));
+    assert!(list("markdown").contains("| 20-a | cpu-loop | 1 | 2.000 s |"), "{}", list("markdown"));
+    assert!(list("html").starts_with("<!DOCTYPE html>") && list("html").contains("20-a"));
+    assert_eq!(list("json"), stdout(folder.path(), &["--json"]));
+    let rows = list("csv");
+    assert!(rows.starts_with("result,began,variant,workload,command,trials,"), "{rows}");
+    assert_eq!(rows.lines().count(), 4, "{rows}");
+    let show = |format: &str| stdout(folder.path(), &["show", "20-a", "--format", format]);
+    assert!(
+        show("markdown").contains("| scaling\\_governor | performance |"),
+        "{}",
+        show("markdown")
+    );
+    assert!(show("html").contains("<h1>fullclock bench of cpu-loop"));
+    let trials = show("csv");
+    assert!(
+        trials.lines().nth(1).unwrap().starts_with("1,1,A,cpu-loop,0,2,,elapsed,2,s,"),
+        "{trials}"
+    );
+}
+
+#[test]
+fn a_command_that_was_measured_is_named_in_the_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = lines("20-c", "command", TRIAL);
+    let settings = r#""settings":{"cpus":"1","command":["./query-v2","a b"]}"#;
+    let line = line.replace(r#""settings":{"cpus":"1"}"#, settings);
+    std::fs::write(folder.path().join("20-c.json"), line).unwrap();
+    assert!(stdout(folder.path(), &[]).contains("./query-v2 'a b'"));
+    assert!(stdout(folder.path(), &["--format", "csv"]).contains(",./query-v2 'a b',"));
 }
 
 #[test]
@@ -101,7 +138,7 @@ fn a_file_of_a_later_version_is_named_and_hides_nothing() {
     let folder = kept();
     std::fs::write(folder.path().join("later.json"), r#"{"format":9}"#).unwrap();
     assert!(stderr(folder.path(), &[]).contains("later.json: was written by a later version"));
-    assert_eq!(ids(&stdout(folder.path(), &[])).len(), 4);
+    assert_eq!(ids(&stdout(folder.path(), &[])).len(), 3);
 }
 
 #[test]

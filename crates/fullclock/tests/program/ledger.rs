@@ -51,7 +51,7 @@ fn nonsense_is_refused_in_words() {
     assert!(refusal(&["ledger", "--cpus", ""]).contains("--cpus"));
     assert!(refusal(&["ledger", "--pid", "4194305"]).contains("there is no process 4194305"));
     assert!(refusal(&["ledger", "--spin", "--", "true"]).contains("--spin"));
-    assert!(refusal(&["ledger", "--root", "/"]).contains("measures the machine it runs on"));
+    assert!(refusal(&["ledger", "--root", "/"]).contains("a ledger measures this machine"));
     assert!(
         refusal(&["ledger", "--", "/nonexistent/program"])
             .contains("cannot run /nonexistent/program")

@@ -110,15 +110,19 @@ fn the_slot_of_a_qdr_adapter_is_narrower_than_its_wire() {
     let root = host.path().to_str().unwrap();
     let text = unwrapped(&printed(&["net", "ceiling", "--root", root]));
     for expected in [
-        "mlx4_0 port 1 0000:05:00.0",
-        "wire 4X QDR: 40 Gb/s signalled, 32 Gb/s after 8b/10b; 3767 MiB/s, in packets of 2048 bytes with 26 of overhead",
-        "slot PCIe 2.0 x8: 40 Gb/s signalled, 32 Gb/s after 8b/10b; 3212 MiB/s, 2906 MiB/s each way while both are busy",
-        "most 3212 MiB/s, by the slot; the wire carries 17 % more",
+        "mlx4_0 port 1 at most 3.37 GB/s, by the slot; the wire carries 17 % more",
+        "address 0000:05:00.0",
+        "wire 4X QDR: 40 Gb/s signalled, 4.00 GB/s after 8b/10b; 3.95 GB/s, in packets of 2048 bytes with 26 of overhead",
+        "slot PCIe 2.0 x8: 40 Gb/s signalled, 4.00 GB/s after 8b/10b; 3.37 GB/s, 3.05 GB/s each way while both are busy",
         "no link of mlx4_0 port 2 here: 1: DOWN",
     ] {
         assert!(text.contains(expected), "{expected:?} in {text}");
     }
     assert!(!text.contains("a MaxPayloadSize of"), "{text}");
+    let page = printed(&["net", "ceiling", "--root", root, "--format", "html"]);
+    assert!(page.contains("<h2>mlx4_0 port 1</h2>"), "{page}");
+    let ticket = printed(&["net", "ceiling", "--root", root, "--format", "markdown"]);
+    assert!(ticket.contains("\n- **at most**: **3.37 GB/s, by the slot;"), "{ticket}");
 }
 
 #[test]
@@ -153,9 +157,10 @@ fn a_saved_run_is_held_against_the_adapter_it_was_made_over() {
     let text = unwrapped(&printed(&arguments));
     for expected in [
         "RDMA_Read BW Test, 10 message sizes from 2 to 8388608 bytes",
-        "plateau 2939 MiB/s from 8192 to 8388608 bytes; these sizes differ by 0.9 %",
-        "ceiling 91 % of the 3212 MiB/s that the slot of mlx4_0 port 1 (PCIe 2.0 x8) can carry; the wire (4X QDR) carries 17 % more",
-        "dip 128 bytes: 112.8 MiB/s, 43 % below the 197.1 MiB/s of 64 bytes; 256 bytes move 226.2 MiB/s again (0.92 million messages a second against 3.23 million)",
+        "It settles at 3.08 GB/s, 91 % of the ceiling; 1 dip.",
+        "plateau 3.08 GB/s from 8192 to 8388608 bytes; these sizes differ by 0.9 %",
+        "ceiling 91 % of the 3.37 GB/s that the slot of mlx4_0 port 1 (PCIe 2.0 x8) can carry; the wire (4X QDR) carries 17 % more",
+        "dip 128 bytes: 118.3 MB/s, 43 % below the 206.7 MB/s of 64 bytes; 256 bytes move 237.1 MB/s again (0.92 million messages a second against 3.23 million)",
         "messages at most 3.63 million a second, at 4 bytes",
     ] {
         assert!(text.contains(expected), "{expected:?} in {text}");
@@ -186,7 +191,7 @@ fn a_test_of_both_directions_is_held_against_both() {
     let both = READ.replace("RDMA_Read BW", "RDMA_Read Bidirectional BW").replace(" 29", " 57");
     let file = saved(&folder, "both.txt", &both);
     let text = unwrapped(&printed(&["net", "curve", &file, "--pcie", "5 GT/s x8"]));
-    assert!(text.contains("of the 5813 MiB/s in both directions together"), "{text}");
+    assert!(text.contains("of the 6.10 GB/s in both directions together"), "{text}");
     assert!(
         text.contains("the other part is unknown: no wire here: --rate was not given"),
         "{text}"
@@ -198,7 +203,7 @@ fn a_run_above_its_ceiling_says_what_may_not_hold() {
     let folder = tempfile::tempdir().unwrap();
     let file = saved(&folder, "read.txt", READ);
     let arguments = ["net", "curve", &file, "--pcie", "5 GT/s x4", "--max-payload", "256"];
-    assert!(unwrapped(&printed(&arguments)).contains("169 % of the 1744 MiB/s"));
+    assert!(unwrapped(&printed(&arguments)).contains("169 % of the 1.83 GB/s"));
     assert!(unwrapped(&printed(&arguments)).contains("more than there is"));
 }
 

@@ -157,10 +157,18 @@ fn a_race_is_kept_like_any_result() {
         (file.file_stem().unwrap().to_str().unwrap(), file.with_extension("tape"));
     assert!(text.contains(recording.to_str().unwrap()), "{text}");
     assert!(n_intervals(&recording) >= 2);
-    let compared = fullclock(&["compare", file.to_str().unwrap()]).output().unwrap();
-    assert!(compared.status.success(), "{compared:?}");
+    let ticket = printed(&["compare", file.to_str().unwrap(), "--format", "markdown"]);
+    assert!(ticket.contains("| commits/s |"), "{ticket}");
     printed(&["history", "--results", results, "remove", id]);
     assert!(!file.exists() && !recording.exists());
+}
+
+#[test]
+fn a_race_is_one_page_without_the_intervals_that_a_terminal_gets() {
+    let nodes = ["race", "--node", "a=embedded", "--node", "b=embedded", "-d", "2s", "-i", "200ms"];
+    let page = printed(&[&nodes[..], &["--no-save", "--format", "html"]].concat());
+    assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
+    assert!(page.contains("<h1>fullclock race of a and b</h1>"), "{page}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn a_command_that_is_only_measured_runs_and_its_password_is_not_shown() {
         let output = session.run(&[&["ledger", "--json", "--"], spelling].concat());
         let ledger = serde_json::from_slice(&output.stdout).unwrap();
         is_of(include_str!("../../../../schemas/ledger-1.json"), &ledger);
-        let watch = ["watch", "--csv", "--record", &tape, "--overwrite", "--"];
+        let watch = ["watch", "--csv", "--record", &tape, "--force", "--"];
         let output = session.run(&[&watch[..], spelling].concat());
         assert!(output.status.success(), "{output:?}");
     }

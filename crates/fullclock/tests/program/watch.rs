@@ -15,6 +15,19 @@ fn once_is_one_interval_with_a_line_for_the_machine_and_each_cpu() {
 }
 
 #[test]
+fn what_is_unknown_takes_one_line_unless_it_was_requested() {
+    let noted = |arguments: &[&str]| {
+        let output = fullclock(arguments).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // Every machine lacks some: a trace is never sampled.
+    let short = noted(&["watch", "--once", "-i", "20ms"]);
+    assert_eq!(short.lines().filter(|it| it.contains("unknown here")).count(), 1, "{short}");
+    let requested = noted(&["watch", "--once", "-i", "20ms", "--columns", "busy,tick-stops"]);
+    assert!(requested.contains("unknown here: tick-stops: "), "{requested}");
+}
+
+#[test]
 fn the_columns_are_those_that_were_asked_for_in_their_order() {
     let text = printed(&["watch", "-n", "2", "-i", "20ms", "--columns", "ticks,busy"]);
     let heading: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
@@ -59,7 +72,7 @@ fn what_makes_no_sense_is_refused_in_plain_words() {
     assert!(refusal(&["watch", "--once", "--cpus", "abc"]).contains("a list of CPUs like 0-3,8"));
     assert!(refusal(&["watch", "--csv", "--json", "--once"]).contains("two formats"));
     assert!(refusal(&["watch", "--once", "--", "true"]).contains("cannot be used with"));
-    assert!(refusal(&["watch", "--root", "/", "--once"]).contains("the machine it runs on"));
+    assert!(refusal(&["watch", "--root", "/", "--once"]).contains("watch shows this machine"));
     assert!(refusal(&["watch", "--replay", "/nowhere"]).contains("/nowhere"));
     assert!(refusal(&["watch", "--replay", "/dev/null"]).contains("/dev/null"));
     assert!(refusal(&["watch", "--once", "--record", "/nowhere/x"]).contains("/nowhere/x"));
@@ -99,7 +112,7 @@ fn a_recording_shows_the_lines_that_were_printed_when_it_was_made() {
     let replayed = printed(&[&["watch", "--replay", file][..], &columns].concat());
     assert_eq!(lines(&live), lines(&replayed));
     assert!(refusal(&["watch", "--once", "--record", file]).contains("exists already"));
-    let again = fullclock(&["watch", "--once", "-i", "20ms", "--record", file, "--overwrite"])
+    let again = fullclock(&["watch", "--once", "-i", "20ms", "--record", file, "--force"])
         .output()
         .unwrap();
     assert_eq!(again.status.code(), Some(0));
@@ -134,7 +147,8 @@ fn a_recording_that_is_cut_shows_what_is_left_and_says_so() {
     let output = fullclock(&["watch", "--replay", path, "--columns", "busy"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(text.lines().filter(|it| it.starts_with("Time")).count(), 3, "{text}");
+    assert_eq!(text.lines().filter(|it| it.contains(" all ")).count(), 3, "{text}");
+    assert_eq!(text.lines().filter(|it| it.starts_with("Time")).count(), 1, "{text}");
     assert!(!output.stderr.is_empty());
 }
 

@@ -33,8 +33,7 @@ pub fn pinned_to<T>(cpus: &CpuSet, work: impl FnOnce() -> T) -> Fact<T> {
         set(&mask_of(cpu)?).map_err(|error| missing(cpu, &error))?;
         wanted.iter_mut().zip(mask_of(cpu)?).for_each(|(word, bit)| *word |= bit);
     }
-    let shown =
-        || Missing { what: format!("CPUs {cpus}"), why: Why::Failed("it names none".into()) };
+    let shown = || Missing { what: cpus.named(), why: Why::Failed("it names none".into()) };
     set(&wanted).map_err(|_| shown())?;
     Ok(work())
 }

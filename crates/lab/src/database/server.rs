@@ -5,6 +5,7 @@ use super::dsn::Dsn;
 use super::engine::{Engine, Keeping};
 use super::programs;
 use super::session::{Patience, Session};
+use crate::durability::{NOT_DURABLE, is_in_memory};
 use crate::failure::Failure;
 use crate::workload::{Scene, Settings};
 use host::Live;
@@ -84,6 +85,9 @@ impl Server {
         match &self.reach {
             Reach::Temporary(_, Keeping::Nothing) => {
                 "temporary, over a Unix socket, nothing kept safe on disk".to_owned()
+            }
+            Reach::Temporary(cluster, Keeping::Commits) if is_in_memory(&cluster.layout.data) => {
+                format!("temporary, over a Unix socket, {NOT_DURABLE}")
             }
             Reach::Temporary(_, Keeping::Commits) => {
                 "temporary, over a Unix socket, every commit kept safe on disk".to_owned()

@@ -1,7 +1,7 @@
 //! A result in a few words: what the history keeps of it.
 
 use crate::doubt::Raised;
-use crate::record::{Record, is_of_race};
+use crate::record::{Record, is_race};
 use crate::stats::{Bootstrap, CONFIDENCE, Interval, Sample, bootstrap, median, trimmed_mean};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub struct FigureSummary {
 impl Entry {
     /// Whether it is one of nodes that committed at the same time.
     pub fn is_race(&self) -> bool {
-        is_of_race(&self.id)
+        is_race(&self.id)
     }
 
     /// Of the result in the file at `path`.

@@ -79,9 +79,10 @@ pub(super) fn remove_result(path: &Path) -> io::Result<()> {
     remove_if_there(path)
 }
 
-/// The name of a node as part of a file's: hosts have brackets, and users have ideas.
+/// The name of a node as part of a file's: addresses have brackets and colons, which scp takes for the end of a host, and users have
+/// ideas.
 fn harmless(node: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.:".contains(it);
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
     node.chars().map(|it| if is_plain(it) { it } else { '_' }).collect()
 }
 
@@ -107,7 +108,7 @@ mod tests {
             names(&found),
             [
                 "race-7..._x.tape",
-                "race-7._::1_:7078.tape",
+                "race-7.___1__7078.tape",
                 "race-7.db1.2.tape",
                 "race-7.db1.tape",
                 "race-7.tape"

@@ -17,7 +17,7 @@ pub use folder::recordings;
 pub use follow::{End, Follower, News, running};
 pub use history::{History, HistoryError, INDEX, sweep};
 pub use journal::Journal;
-pub use read::{Unreadable, read, read_from};
+pub use read::{Unreadable, read, read_arms, read_from};
 
 /// What the name of a finished result ends with.
 pub const RESULT: &str = "json";

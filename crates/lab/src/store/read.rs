@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "reads results that the user names")]
 
 use crate::doubt::Doubt;
-use crate::record::{FORMAT, Record};
+use crate::record::{Arm, FORMAT, Record};
 use crate::trial::Trial;
 use facts::secrets;
 use serde::Deserialize;
@@ -62,6 +62,18 @@ pub fn read(path: &Path) -> Result<Record, Unreadable> {
 pub fn read_from(path: &Path, bytes: &[u8]) -> Result<Record, Unreadable> {
     let parsed = parse(|| Ok(bytes)).map(without_secrets);
     parsed.map_err(|why| Unreadable { path: path.to_owned(), why })
+}
+
+/// The arms of the result at `path`, whose trials are skipped; `None` where it cannot be read.
+pub fn read_arms(path: &Path) -> Option<Vec<Arm>> {
+    #[derive(Deserialize)]
+    struct Head {
+        arms: Vec<Arm>,
+    }
+    let file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let Head { arms } = serde_json::from_reader(beginning(&file, length).ok()?).ok()?;
+    Some(without_secrets(Record::of(arms)).arms)
 }
 
 /// The result in the lines of an opened journal that have an end, and how long those are together, in bytes. It is as it was

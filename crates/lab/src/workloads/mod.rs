@@ -20,7 +20,8 @@ pub(crate) use commit::outcome as outcome_of_commits;
 /// What the workload of the management controller yields.
 pub(crate) use ipmi_roundtrip::{BOTH, DEVICE_ID, POLLED, RECORD, SHARE};
 
-use crate::workload::Workload;
+use crate::commit::ENGINES;
+use crate::workload::{Setting, Settings, Workload};
 use rules::documentation::{Entry, Page};
 use std::borrow::Cow;
 
@@ -58,6 +59,18 @@ pub fn find(id: &str) -> Option<&'static Workload> {
     WORKLOADS.iter().find(|it| it.id == id)
 }
 
+/// The temporary database server that a workload starts with these settings, in words: that takes seconds. `None` where it
+/// starts none.
+pub fn temporary_server(workload: &Workload, settings: &Settings) -> Option<String> {
+    let engine = settings.engine.as_deref();
+    let has_own = workload.id == COMMIT.id && engine.is_none_or(|it| ENGINES.first() == Some(&it));
+    if has_own || settings.dsn.is_some() || !workload.takes.contains(&Setting::Engine) {
+        return None;
+    }
+    let which = engine.map_or(String::new(), |it| format!(" ({it})"));
+    Some(format!("a temporary database server{which}"))
+}
+
 /// The page of all workloads.
 pub const PAGE: Page = Page {
     file: "workloads.md",
@@ -75,4 +88,29 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         doc: Cow::Owned(it.documentation()),
         references: &[],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_workloads_in_a_server_without_a_users_own_start_one() {
+        let starts = |id: &str, engine: Option<&str>, dsn: Option<&str>| {
+            let settings = Settings {
+                engine: engine.map(str::to_owned),
+                dsn: dsn.map(str::to_owned),
+                ..Settings::default()
+            };
+            temporary_server(find(id).unwrap(), &settings)
+        };
+        assert_eq!(starts("commit", None, None), None);
+        assert_eq!(starts("commit", Some("embedded"), None), None);
+        assert_eq!(starts("commit", None, Some("host=db1")), None);
+        assert_eq!(starts("cpu-loop", None, None), None);
+        let found = starts("commit", Some("mariadb"), None);
+        assert_eq!(found.as_deref(), Some("a temporary database server (mariadb)"));
+        let found = starts("plsql-loop", None, None);
+        assert_eq!(found.as_deref(), Some("a temporary database server"));
+    }
 }

@@ -1,7 +1,8 @@
-//! What an arm ran and what it measured, in lines.
+//! What an arm ran, and what was measured of one arm or of several.
 
-use super::quantity::{percent, quantity, range};
-use crate::page::{BOLD, Page};
+use super::manner::Manner;
+use super::quantity::{Scale, decimals, percent, quantity, range};
+use crate::document::{Align, Table, Text};
 use lab::record::Arm;
 use lab::summary::{Spread, Summary};
 use lab::workload::Settings;
@@ -10,55 +11,149 @@ use rules::losses;
 /// Losses below a thousandth say nothing that a trial could show.
 const LEAST_LOSS: f64 = 0.001;
 const MOST_LOSSES: usize = 4;
-/// Columns of a label, unless a figure has a longer name.
-const LABEL: usize = 14;
 
-/// Everything of one arm.
-pub(super) fn whole(page: &mut Page, arm: &Arm, summary: &Summary) {
-    let heading = page.paint(BOLD, &described(arm));
-    page.line(&format!("{heading}, {} trials", summary.trials));
-    let figures = summary.figures.iter().map(|it| &it.name);
-    let names = figures.chain(arm.about.iter().map(|(name, _)| name));
-    let longest = names.map(|it| it.chars().count()).max().unwrap_or(0);
-    let label = LABEL.max("  ".len() + longest + 1);
-    for figure in &summary.figures {
-        page.labelled(label, &format!("  {}", figure.name), &spread(figure));
-    }
-    let clock = summary
-        .clock
-        .value()
-        .map_or_else(|| format!("unknown: {}", summary.clock.reason().unwrap_or_default()), spread);
-    page.labelled(label, "  clock", &clock);
-    if let Some(cycles) = summary.cycles.value() {
-        let what = format!("{}, by the clock around each trial", spread(cycles));
-        page.labelled(label, "  cycles", &what);
-    }
-    if !summary.lost.is_empty() {
-        page.labelled(label, "  lost around", &lost(summary));
-    }
-    for (name, value) in &arm.about {
-        page.labelled(label, &format!("  {name}"), value);
-    }
+/// More arms than this have a row each, and of their results only the first: three columns fit into 80.
+const FEW: usize = 3;
+
+/// What stands for a value that there is none of.
+const UNKNOWN: &str = "unknown";
+
+/// The result of one arm in a sentence.
+pub(super) fn result(summary: &Summary, manner: Manner) -> String {
+    let n = u32::try_from(summary.trials).unwrap_or(u32::MAX);
+    let from = format!("from {}", manner.counted(n));
+    let Some(figure) = summary.figures.first() else { return format!("No result {from}") };
+    let precision = figure.precision();
+    let shown = |value| quantity(value, &figure.unit, precision);
+    let interval = figure.interval.value().zip(precision).map_or_else(String::new, |(it, half)| {
+        let ends = range(&shown(it.low), &shown(it.high));
+        format!(", 95 % interval {ends} (+-{} %)", percent(half))
+    });
+    format!("{} {}{interval}, {from}", figure.name, shown(figure.mean))
 }
 
-/// The same in one line; `pieces` as in [`Record::pieces`](lab::record::Record::pieces).
-pub(super) fn short(summary: &Summary, pieces: u32) -> String {
-    let figure = summary
-        .figures
-        .first()
-        .map_or_else(String::new, |it| format!("{} {}", it.name, with_precision(it)));
-    let beside: Vec<String> = [&summary.clock, &summary.cycles]
-        .into_iter()
-        .filter_map(|it| it.value())
-        .map(with_precision)
+/// A row for each result of one arm.
+pub(super) fn results(summary: &Summary) -> Table {
+    let columns = [
+        ("", Align::Left),
+        ("mean", Align::Right),
+        ("+- (95 %)", Align::Right),
+        ("min", Align::Right),
+        ("max", Align::Right),
+    ];
+    let row = |Row { label, spread }: Row<'_>| {
+        let scale = Scale::of(spread.mean, &spread.unit);
+        let precision = spread.precision();
+        let places = decimals(scale.number(spread.mean), precision);
+        let number = |value: f64| format!("{:.places$}", scale.number(value));
+        let within = precision.map_or(UNKNOWN.to_owned(), |it| format!("{} %", percent(it)));
+        let [mean, lowest, highest] = [spread.mean, spread.lowest, spread.highest].map(number);
+        [scale.heading(label), mean, within, lowest, highest].map(Text::from).into()
+    };
+    Table::new(&columns, rows(summary).into_iter().map(row))
+}
+
+/// The results of several arms: a row for each result and a column for each arm, or of many arms a row for each arm. `pieces` as
+/// in [`Record::pieces`](lab::record::Record::pieces).
+pub(super) fn side_by_side(arms: &[(&str, &Summary)], manner: Manner, pieces: u32) -> Table {
+    if arms.len() > FEW { by_arm(arms, manner) } else { by_result(arms, manner, pieces) }
+}
+
+fn by_result(arms: &[(&str, &Summary)], manner: Manner, pieces: u32) -> Table {
+    let names = arms.iter().map(|(name, _)| (*name, Align::Right));
+    let columns: Vec<(&str, Align)> = [("", Align::Left)].into_iter().chain(names).collect();
+    let mut table = Table::new(&columns, []);
+    let cut = if pieces > 1 { format!(" in {pieces} pieces") } else { String::new() };
+    let trials = arms.iter().map(|(_, it)| format!("{}{cut}", it.trials));
+    table.push(cells(format!("{}s", manner.one()), trials));
+    let of_each: Vec<Vec<Row<'_>>> = arms.iter().map(|(_, it)| rows(it)).collect();
+    for Row { label, spread } in of_each.first().into_iter().flatten() {
+        let scale = Scale::of(spread.mean, &spread.unit);
+        let value = |rows: &Vec<Row<'_>>| {
+            let is_same = |it: &&Row<'_>| it.label == *label && it.spread.unit == spread.unit;
+            with_precision(rows.iter().find(is_same).map(|it| it.spread), scale)
+        };
+        table.push(cells(scale.heading(label), of_each.iter().map(value)));
+    }
+    table
+}
+
+fn by_arm(arms: &[(&str, &Summary)], manner: Manner) -> Table {
+    let first = arms.iter().find_map(|(_, it)| it.figures.first());
+    let figure_scale = scale(first);
+    let clock_scale = scale(arms.iter().find_map(|(_, it)| it.clock.value()));
+    let name = first.map_or("", |it| &*it.name);
+    let headings =
+        [format!("{}s", manner.one()), figure_scale.heading(name), clock_scale.heading(CLOCK)];
+    let headings = headings.iter().map(|it| (&**it, Align::Right));
+    let columns: Vec<(&str, Align)> = [("", Align::Left)].into_iter().chain(headings).collect();
+    let row = |(name, it): &(&str, &Summary)| {
+        let of_figure = with_precision(it.figures.first(), figure_scale);
+        let of_clock = with_precision(it.clock.value(), clock_scale);
+        [(*name).to_owned(), it.trials.to_string(), of_figure, of_clock].map(Text::from).into()
+    };
+    Table::new(&columns, arms.iter().map(row))
+}
+
+/// The unit to print such values in.
+pub(super) fn scale(of: Option<&Spread>) -> Scale<'_> {
+    of.map_or(Scale::of(0.0, ""), |it| Scale::of(it.mean, &it.unit))
+}
+
+fn cells(label: String, values: impl Iterator<Item = String>) -> Vec<Text> {
+    std::iter::once(label).chain(values).map(Text::from).collect()
+}
+
+/// A value with the digits that its precision allows, and that precision.
+fn with_precision(spread: Option<&Spread>, scale: Scale<'_>) -> String {
+    let Some(spread) = spread else { return UNKNOWN.to_owned() };
+    let precision = spread.precision();
+    let number = scale.number(spread.mean);
+    let places = decimals(number, precision);
+    let within = precision.map_or(String::new(), |it| format!(" +-{} %", percent(it)));
+    format!("{number:.places$}{within}")
+}
+
+/// The clock that was probed right before and right after each trial: a workload may have a result that is called clock.
+pub(super) const CLOCK: &str = "probed clock";
+
+/// A result of an arm.
+struct Row<'a> {
+    label: &'a str,
+    spread: &'a Spread,
+}
+
+/// What is known of an arm: its figures, the clock, and the first figure with the clock taken out.
+fn rows(summary: &Summary) -> Vec<Row<'_>> {
+    let row = |label, spread| Row { label, spread };
+    let mut rows: Vec<Row<'_>> = summary.figures.iter().map(|it| row(&*it.name, it)).collect();
+    rows.extend(summary.clock.value().map(|it| row(CLOCK, it)));
+    // Its unit says that it is the same in cycles.
+    let main = summary.figures.first().map_or("", |it| &*it.name);
+    rows.extend(summary.cycles.value().map(|it| row(main, it)));
+    rows
+}
+
+/// What took the most of the CPUs' time around the trials.
+pub(super) fn lost(summary: &Summary, manner: Manner) -> String {
+    let title = |id: &str| losses::find(id).map_or_else(|| id.to_owned(), |it| it.title.to_owned());
+    let around = format!("of the CPUs' time around the {}s", manner.one());
+    let largest: Vec<String> = summary
+        .lost
+        .iter()
+        .filter(|it| it.share >= LEAST_LOSS)
+        .take(MOST_LOSSES)
+        .map(|it| format!("{} {} %", title(&it.loss), percent(it.share)))
         .collect();
-    let beside = beside.iter().fold(String::new(), |text, it| text + ", " + it);
-    let cut = if pieces > 1 { format!(" in {pieces} pieces each") } else { String::new() };
-    format!("{figure}{beside}, {} trials{cut}", summary.trials)
+    if largest.is_empty() {
+        format!("less than 0.1 % {around} to any one cause")
+    } else {
+        format!("{} {around}", largest.join(", "))
+    }
 }
 
 /// The workload with what was asked of it, as on the command line.
-pub(crate) fn described(arm: &Arm) -> String {
+pub fn described(arm: &Arm) -> String {
     // Where it was kept, and not where it was asked to be: some find their CPUs themselves.
     let place = match &arm.cpus {
         None if arm.is_foreign => String::new(),
@@ -116,43 +211,4 @@ fn asked(arm: &Arm, more: &[String]) -> Vec<String> {
 pub(crate) fn quoted(word: &str) -> String {
     // Only a NUL byte cannot be quoted, and no argument holds one.
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
-}
-
-fn spread(spread: &Spread) -> String {
-    let precision = spread.precision();
-    let shown = |value| quantity(value, &spread.unit, precision);
-    let interval = match (spread.interval.value(), precision) {
-        (Some(it), Some(half)) => format!(
-            "95 % interval {} (+-{} %), ",
-            range(&shown(it.low), &shown(it.high)),
-            percent(half)
-        ),
-        _ => String::new(),
-    };
-    // The unit stands once where both have the same.
-    let all = range(&shown(spread.lowest), &shown(spread.highest));
-    let (lowest, highest) = all.split_once(" to ").unwrap_or((&all, &all));
-    format!("{}, {interval}min {lowest}, max {highest}", shown(spread.mean))
-}
-
-fn with_precision(spread: &Spread) -> String {
-    let precision = spread.precision();
-    let shown = quantity(spread.mean, &spread.unit, precision);
-    precision.map_or(shown.clone(), |it| format!("{shown} +-{} %", percent(it)))
-}
-
-fn lost(summary: &Summary) -> String {
-    let title = |id: &str| losses::find(id).map_or_else(|| id.to_owned(), |it| it.title.to_owned());
-    let largest: Vec<String> = summary
-        .lost
-        .iter()
-        .filter(|it| it.share >= LEAST_LOSS)
-        .take(MOST_LOSSES)
-        .map(|it| format!("{} {} %", title(&it.loss), percent(it.share)))
-        .collect();
-    if largest.is_empty() {
-        "less than 0.1 % to any one cause".to_owned()
-    } else {
-        largest.join(", ")
-    }
 }

@@ -41,9 +41,7 @@ fn why(a: &str, cause: &Cause) -> String {
         }
         Cause::Unexplained([first, second]) => {
             let (first, second) = (ms(*first), ms(*second));
-            format!(
-                "a commit takes {second}, and {first} on {a}, and nothing that was counted says why"
-            )
+            format!("a commit takes {second}, and {first} on {a}; no counter shows the cause")
         }
     }
 }
@@ -147,8 +145,8 @@ mod tests {
     fn a_node_that_tells_nothing_but_its_rate_is_unexplained() {
         assert_eq!(
             reason(0.2, Cause::Unexplained([micros(2000), micros(10_000)])),
-            "node 2 commits 20 % of what node 1 does: a commit takes 10.00 ms, and 2.00 ms on node 1, and nothing that was \
-             counted says why"
+            "node 2 commits 20 % of what node 1 does: a commit takes 10.00 ms, and 2.00 ms on node 1; no counter shows the \
+             cause"
         );
     }
 }

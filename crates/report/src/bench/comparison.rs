@@ -1,34 +1,32 @@
-//! A comparison in words.
+//! A comparison of two arms: the verdict, what explains it, and the numbers that it rests on.
 
-use super::quantity::{percent, percents, signed_percent, signed_percents};
-use crate::page::{BOLD, Page};
-use lab::compare::{Design, Evidence, Measure, Reading, SettingDifference};
+use super::doubts::lines;
+use super::manner::Manner;
+use super::quantity::{percent, percents, signed_percents};
+use crate::document::{Align, Block, Document, Table, Text};
+use lab::compare::{Design, Evidence, Measure, SettingDifference};
 use lab::comparison::Comparison;
+use lab::trial::Better;
 
-const LABEL: usize = 14;
-
-/// The verdict first, then what it rests on.
-pub(super) fn comparison(page: &mut Page, it: &Comparison) {
-    page.painted_paragraph(BOLD, &verdict(it));
-    if let Some(raw) = it.verdict.reading(Measure::Figure) {
-        page.labelled(LABEL, "  raw", &format!("{}: {}", it.figure, measured(raw, it)));
+/// Adds the verdict, and the doubts that forbid a claim.
+pub(super) fn conclusion(document: &mut Document, it: &Comparison, manner: Manner) {
+    document.paragraph(Text::strong(verdict(it, manner)));
+    let forbidding: Vec<_> = it.verdict.forbidding.iter().collect();
+    for line in lines(&forbidding, manner) {
+        document.labelled("because", line);
     }
-    let by_clock = match &it.normalised.value() {
-        Some(evidence) => format!("{} in cycles: {}", it.figure, change(evidence)),
-        None => format!("unknown: {}", it.normalised.reason().unwrap_or_default()),
-    };
-    page.labelled(LABEL, "  clock out", &by_clock);
-    page.labelled(LABEL, "  clock", &clock(it));
+}
+
+/// Adds how the clocks differ, and how often the one was slower than the other.
+pub(super) fn explanation(document: &mut Document, it: &Comparison, manner: Manner) {
+    document.labelled("clock", clock(it, manner));
     if let Some(delta) = it.effect_size.value() {
-        page.labelled(LABEL, "  effect size", &effect_size(&it.b, *delta));
-    }
-    if it.verdict.design == Design::Separate {
-        settings(page, it);
+        document.labelled("effect size", effect_size(&it.b, *delta, manner));
     }
 }
 
 /// What may be said, in one sentence.
-pub(crate) fn verdict(it: &Comparison) -> String {
+pub(crate) fn verdict(it: &Comparison, manner: Manner) -> String {
     let (a, b) = (&it.a, &it.b);
     if !it.verdict.forbidding.is_empty() {
         let n = it.verdict.forbidding.len();
@@ -37,138 +35,40 @@ pub(crate) fn verdict(it: &Comparison) -> String {
         return format!("No claim about {a} and {b}: {doubts} it");
     }
     let Some(headline) = it.verdict.headline() else {
+        let trials = manner.one();
         return format!(
-            "No claim about {a} and {b}: nothing was measured in enough trials of both"
+            "No claim about {a} and {b}: nothing was measured in enough {trials}s of both"
         );
     };
-    let Evidence { change, interval, pairs, detectable, .. } = headline.evidence;
-    let measure = measure(headline.measure, &it.figure);
-    let n = counted(pairs, it.verdict.design);
+    let Evidence { pairs, detectable, .. } = headline.evidence;
+    let measure = measured(headline.measure, &it.figure);
+    let n = counted(pairs, it.verdict.design, manner);
     if !headline.is_claimed {
         let detectable = percent(detectable);
         return format!(
             "No difference found between {a} and {b}, by {measure}, from {n}; one of {detectable} % would have been detected"
         );
     }
-    let way = way(change);
+    let (change, interval) = manner_of(headline.measure, manner).change(&headline.evidence);
     let ends = [interval.low.abs(), interval.high.abs()];
     let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-    let factor = factor(change);
     let [change, low, high] = percents([change.abs(), low, high], interval.half_width());
+    let way = if headline.evidence.change < 0.0 { "faster" } else { "slower" };
     format!(
-        "{b} is {change} % {way} than {a}{factor}, 95 % interval {low} to {high} %, by {measure}, from {n}"
+        "{b} is {change} % {way} than {a}, 95 % interval {low} to {high} %, by {measure}, from {n}"
     )
 }
 
-/// A difference that may not be claimed says from which size on it could have been, unless doubts forbid it.
-fn measured(reading: &Reading, it: &Comparison) -> String {
-    if reading.is_claimed || !it.verdict.forbidding.is_empty() {
-        return change(&reading.evidence);
-    }
-    let detectable = percent(reading.evidence.detectable);
-    format!("{}: too noisy for a claim below {detectable} %", change(&reading.evidence))
-}
-
-fn change(evidence: &Evidence) -> String {
-    let Evidence { change, interval, .. } = evidence;
-    let shares = [*change, interval.low, interval.high];
-    let [change, low, high] = signed_percents(shares, interval.half_width());
-    format!("{change} % time, 95 % interval {low} to {high} %")
-}
-
-/// What share of pairs it is says more than the number that statisticians have for it; both are the same.
-fn effect_size(b: &str, delta: f64) -> String {
-    let slower = (1.0 + delta) / 2.0 * 100.0;
-    format!(
-        "of a trial of each, that of {b} is the slower one in {slower:.0} % (Cliff's delta {delta:+.2})"
-    )
-}
-
-/// How the clocks differ, and how much of the difference that explains.
-pub(crate) fn clock(it: &Comparison) -> String {
-    let Some(share) = it.verdict.clock.value() else {
-        return format!("unknown: {}", it.verdict.clock.reason().unwrap_or_default());
-    };
-    let is_told = it.verdict.reading(Measure::Figure).is_some_and(|it| it.is_claimed);
-    // The share is of the time of a cycle; people speak of the clock.
-    let change = 1.0 / (1.0 + share.by_clock) - 1.0;
-    if change.abs() < SAME {
-        return format!("the same for {} and {} within 0.01 %", it.a, it.b);
-    }
-    let left = it.normalised.value().map_or_else(
-        || signed_percent(share.left),
-        |it| signed_percents([share.left], it.interval.half_width()).concat(),
-    );
-    let explained = match share.part.value().filter(|_| is_told) {
-        _ if share.explains_all => {
-            "which explains the difference: the cycles are the same within 3 %".to_owned()
-        }
-        Some(part) => format!(
-            "which makes {:.0} % of the raw difference; {left} % time is left without it",
-            // Without the sign of a 0.
-            (part * 100.0).round() + 0.0
-        ),
-        None => format!("{left} % time is left without it"),
-    };
-    let way = if change < 0.0 { "lower" } else { "higher" };
-    format!("{} % {way} for {} than for {}; {explained}", percent(change.abs()), it.b, it.a)
-}
-
-/// The probe disagrees with itself by that much.
-const SAME: f64 = 1e-4;
-
-/// A line for each setting, or one for each of two long values; a result without any says nothing about a machine.
-fn settings(page: &mut Page, it: &Comparison) {
-    /// What fits in a line of 80 columns.
-    const SHORT: usize = 60;
-    let found = &it.verdict.settings;
-    let lacks = |of: fn(&SettingDifference) -> bool| found.len() > 1 && found.iter().all(of);
-    let words = match found.len() {
-        0 => "the same in both".to_owned(),
-        _ if lacks(|it| it.a.is_none()) => format!("unknown: {} names none", it.a),
-        _ if lacks(|it| it.b.is_none()) => format!("unknown: {} names none", it.b),
-        n => {
-            page.labelled(LABEL, "  settings", &format!("{n} differ, {} / {}", it.a, it.b));
-            for SettingDifference { name, a, b } in found {
-                let value = |of: &Option<String>| of.clone().unwrap_or("not recorded".to_owned());
-                let (a, b) = (value(a), value(b));
-                if name.len() + a.len() + b.len() <= SHORT {
-                    page.paragraph(LABEL, &format!("{name}: {a} / {b}"));
-                    continue;
-                }
-                page.paragraph(LABEL, name);
-                for (machine, value) in [(&it.a, a), (&it.b, b)] {
-                    page.paragraph(LABEL + 2, &format!("{machine}: {value}"));
-                }
-            }
-            return;
-        }
-    };
-    page.labelled(LABEL, "  settings", &words);
-}
-
-fn way(change: f64) -> &'static str {
-    if change < 0.0 { "faster" } else { "slower" }
-}
-
-/// Percentages of large differences are misread, so that a factor stands beside them.
-fn factor(change: f64) -> String {
-    const LARGE: f64 = 0.05;
-    if change.abs() < LARGE {
-        String::new()
-    } else {
-        format!(" (takes {:.3} times as long)", 1.0 + change)
-    }
-}
-
-fn counted(pairs: usize, design: Design) -> String {
+fn counted(pairs: usize, design: Design, manner: Manner) -> String {
     match design {
-        Design::Interleaved => format!("{pairs} pairs"),
-        Design::Separate => format!("{pairs} trials each"),
+        Design::Interleaved if manner.is_race => format!("{pairs} intervals of each"),
+        Design::Interleaved => format!("{pairs} pairs of trials"),
+        Design::Separate => format!("{pairs} {}s each", manner.one()),
     }
 }
 
-fn measure(measure: Measure, figure: &str) -> String {
+/// A measure in a sentence.
+fn measured(measure: Measure, figure: &str) -> String {
     let time = if figure == "elapsed" { " time" } else { "" };
     match measure {
         Measure::Figure => figure.to_owned() + time,
@@ -179,15 +79,153 @@ fn measure(measure: Measure, figure: &str) -> String {
     }
 }
 
+/// Changes of the main figure are told in its unit. All else is a time.
+fn manner_of(measure: Measure, manner: Manner) -> Manner {
+    match measure {
+        Measure::Figure | Measure::FigureCycles => manner,
+        Measure::CpuTime | Measure::CpuCycles | Measure::Clock => {
+            Manner { better: Better::Lower, ..manner }
+        }
+    }
+}
+
+/// A row for each measure that was compared: its change, and from which size on one would have been detected.
+pub(super) fn differences(it: &Comparison, manner: Manner) -> Table {
+    let heading = format!("{} against {}", it.b, it.a);
+    let columns = [
+        (&*heading, Align::Left),
+        ("change", Align::Right),
+        ("95 % interval", Align::Right),
+        ("detectable", Align::Right),
+    ];
+    let of = |measure| Some((measure, it.verdict.reading(measure)?.evidence));
+    let cycles = it.normalised.value().map(|it| (Measure::FigureCycles, *it));
+    let headline = it.verdict.headline().map(|it| it.measure);
+    let is_new = |it: &Measure| !matches!(it, Measure::Figure | Measure::FigureCycles);
+    let others = headline.filter(is_new).and_then(of);
+    let rows = of(Measure::Figure).into_iter().chain(cycles).chain(others);
+    let row = |(measure, evidence): (Measure, Evidence)| {
+        let (change, interval) = manner_of(measure, manner).change(&evidence);
+        let shares = [change, interval.low, interval.high];
+        let [change, low, high] = signed_percents(shares, interval.half_width());
+        let interval = format!("{low} to {high} %");
+        let detectable = format!("{} %", percent(evidence.detectable));
+        let label = labelled(measure, &it.figure, manner);
+        [label, format!("{change} %"), interval, detectable].map(Text::from).into()
+    };
+    Table::new(&columns, rows.map(row))
+}
+
+/// A measure at the head of a row.
+fn labelled(measure: Measure, figure: &str, manner: Manner) -> String {
+    match (measure, manner.better) {
+        (Measure::Figure, _) => figure.to_owned(),
+        (Measure::FigureCycles, Better::Higher) => format!("{figure} per cycle"),
+        (Measure::FigureCycles, Better::Lower) => format!("{figure} in cycles"),
+        (other, _) => measured(other, figure),
+    }
+}
+
+/// What share of pairs it is says more than the number that statisticians have for it; both are the same.
+fn effect_size(b: &str, delta: f64, manner: Manner) -> String {
+    let (slower, trial) = ((1.0 + delta) / 2.0 * 100.0, manner.one());
+    format!(
+        "{b} is slower in {slower:.0} % of all pairs of one {trial} of each (Cliff's delta {delta:+.2})"
+    )
+}
+
+/// How the clocks differ, and how much of the difference that explains.
+pub(crate) fn clock(it: &Comparison, manner: Manner) -> String {
+    let Some(share) = it.verdict.clock.value() else {
+        return format!("unknown: {}", it.verdict.clock.reason().unwrap_or_default());
+    };
+    let is_told = it.verdict.reading(Measure::Figure).is_some_and(|it| it.is_claimed);
+    // The share is of the time of a cycle; people speak of the clock.
+    let change = 1.0 / (1.0 + share.by_clock) - 1.0;
+    if change.abs() < SAME {
+        return format!("the same for {} and {} within 0.01 %", it.a, it.b);
+    }
+    let way = if change < 0.0 { "lower" } else { "higher" };
+    let differs = format!("{} % {way} for {} than for {}", percent(change.abs()), it.b, it.a);
+    if share.explains_all {
+        return format!(
+            "{differs}, which explains the difference: the cycles are the same within 3 %"
+        );
+    }
+    let half = it.normalised.value().map(|it| manner.change(it).1.half_width());
+    let [left] = signed_percents([manner.in_figure(share.left)], half.unwrap_or_default());
+    match share.part.value().filter(|_| is_told) {
+        // Without the sign of a 0.
+        Some(part) => format!(
+            "{differs}, which makes {:.0} % of the difference; {left} % is left with the clock taken out",
+            (part * 100.0).round() + 0.0
+        ),
+        None => format!("{differs}; {left} % is left with the clock taken out"),
+    }
+}
+
+/// The probe disagrees with itself by that much.
+const SAME: f64 = 1e-4;
+
+/// Adds the settings in which the machines differ. A result without any says nothing about a machine.
+pub(super) fn settings(document: &mut Document, it: &Comparison) {
+    let found = &it.verdict.settings;
+    let lacks = |of: fn(&SettingDifference) -> bool| found.len() > 1 && found.iter().all(of);
+    match found.len() {
+        0 if it.verdict.design == Design::Interleaved => {}
+        0 => document.labelled("settings", "the same in both"),
+        _ if lacks(|it| it.a.is_none()) => {
+            document.labelled("settings", format!("unknown: {} names none", it.a));
+        }
+        _ if lacks(|it| it.b.is_none()) => {
+            document.labelled("settings", format!("unknown: {} names none", it.b));
+        }
+        n => {
+            document.heading(if n == 1 {
+                "1 setting differs".to_owned()
+            } else {
+                format!("{n} settings differ")
+            });
+            document.push(Block::Table(setting_table(it)));
+        }
+    }
+}
+
+fn setting_table(it: &Comparison) -> Table {
+    let columns = [("setting", Align::Left), (&*it.a, Align::Left), (&*it.b, Align::Left)];
+    let value = |of: &Option<String>| of.clone().unwrap_or("not recorded".to_owned());
+    let row = |it: &SettingDifference| {
+        [it.name.clone(), value(&it.a), value(&it.b)].map(Text::from).into()
+    };
+    Table::new(&columns, it.verdict.settings.iter().map(row))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::{QUIET, interleaved};
     use super::*;
+    use lab::comparison::within;
+
+    fn of_blocks() -> Manner {
+        Manner::of(&interleaved(QUIET, QUIET, 8))
+    }
 
     #[test]
     fn an_effect_is_told_by_the_pairs_in_which_b_is_slower() {
         assert_eq!(
-            effect_size("B", 0.74),
-            "of a trial of each, that of B is the slower one in 87 % (Cliff's delta +0.74)"
+            effect_size("B", 0.74, of_blocks()),
+            "B is slower in 87 % of all pairs of one trial of each (Cliff's delta +0.74)"
         );
+    }
+
+    #[test]
+    fn half_the_rate_is_50_percent_slower_and_half_the_time_50_percent_faster() {
+        let twice = super::super::fixture::Pattern { seconds: 2.0 * QUIET.seconds, ..QUIET };
+        let found = &within(&interleaved(QUIET, twice, 10))[0];
+        let as_rate = Manner { better: Better::Higher, ..of_blocks() };
+        let text = verdict(found, as_rate);
+        assert!(text.starts_with("B is 50.0") && text.contains("% slower than A"), "{text}");
+        let text = verdict(found, of_blocks());
+        assert!(text.starts_with("B is 100.") && text.contains("% slower than A"), "{text}");
     }
 }

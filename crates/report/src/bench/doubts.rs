@@ -1,53 +1,80 @@
 //! Doubts as text: one sentence each, and as a list in which doubts of one kind share a line.
 
+use super::manner::Manner;
 use super::quantity::percent;
-use crate::page::Page;
 use lab::doubt::{Doubt, Raised};
 use std::mem::discriminant;
 
 /// A doubt as a clause: what was observed, and what it means for the results.
-pub(super) fn doubt_text(doubt: &Doubt) -> String {
+pub(super) fn doubt_text(doubt: &Doubt, manner: Manner) -> String {
     match doubt {
         Doubt::Throttled { trials } => {
-            format!("the CPUs were throttled in {}", counted(*trials))
+            format!("the CPUs were throttled in {}", manner.counted(*trials))
         }
         Doubt::ClockDrifted { share } => {
-            format!("the clock moved by {} % between trials", percent(*share))
+            format!("the clock moved by {} % between {}s", percent(*share), manner.one())
         }
         Doubt::ClockUnknown { missing } => {
-            format!("the clock was not visible, so it is not taken out: {missing}")
+            format!("the clock is unknown, so that its changes are not taken out: {missing}")
         }
-        Doubt::Stolen { share } => {
-            format!("the hypervisor took {} % of the CPUs' time around the trials", percent(*share))
-        }
-        Doubt::OtherLoad { share } => {
-            format!("other tasks took {} % of the CPUs' time around the trials", percent(*share))
-        }
+        Doubt::Stolen { share } => taken("the hypervisor", *share, manner),
+        Doubt::OtherLoad { share } => taken("other tasks", *share, manner),
         Doubt::Outliers { trials, of } => {
-            let (lie, they) =
-                if *trials == 1 { ("lies", "it counts") } else { ("lie", "they count") };
-            format!("{trials} of {of} trials {lie} far from the others; {they} all the same")
+            let (are, they) =
+                if *trials == 1 { ("is an outlier", "it") } else { ("are outliers", "they") };
+            let counts = if *trials == 1 { "counts" } else { "count" };
+            format!("{trials} of {} {are}; {they} {counts} as the others do", manner.counted(*of))
         }
-        Doubt::Warming { trials: 1 } => "the first trial was slower than the rest".to_owned(),
-        Doubt::Warming { trials } => format!("the first {trials} trials were slower than the rest"),
+        Doubt::Warming { trials: 1 } => {
+            format!("the first {} was slower than the rest", manner.one())
+        }
+        Doubt::Warming { trials } => {
+            format!("the first {} were slower than the rest", manner.counted(*trials))
+        }
         Doubt::Drifted { at, share } => {
             let way = if *share > 0.0 { "slower" } else { "faster" };
-            format!("from trial {at} on the figures are {} % {way}", percent(share.abs()))
+            let by = percent(manner.in_figure(*share).abs());
+            format!("from {} {at} on, results are {by} % {way}", manner.one())
         }
-        Doubt::TooFewTrials { trials, needed } => {
-            format!("there are too few trials for a claim: {trials}, and it takes {needed}")
-        }
+        Doubt::TooFewTrials { trials, needed } => too_few(*trials, *needed, manner),
         Doubt::Unpinned => {
-            "it was not pinned: the scheduler could move it from CPU to CPU (--cpus)".to_owned()
+            let option = if manner.is_race { "cpus=" } else { "--cpus" };
+            format!("it was not pinned: the scheduler could move it from CPU to CPU ({option})")
         }
         Doubt::MachineUnknown => {
-            "another program ran it, on a machine and at a time that its output does not tell; the date is that of \
-             reading it"
+            "another program ran it; its output names neither the machine nor the time, and the date is that of reading it"
                 .to_owned()
         }
         Doubt::CutShort => "it was cut short before its plan was done".to_owned(),
         Doubt::Failures { trials } => {
-            format!("{} failed and ended it; those before count", counted(*trials))
+            let (failed, those) = (manner.counted(*trials), manner.one());
+            format!("{failed} failed and ended it; the {those}s before count")
+        }
+    }
+}
+
+fn taken(by: &str, share: f64, manner: Manner) -> String {
+    let (share, around) = (percent(share), manner.one());
+    format!("{by} took {share} % of the CPUs' time around the {around}s")
+}
+
+/// Blocks count where there are several arms, and what they are in trials.
+fn too_few(have: u32, needed: u32, manner: Manner) -> String {
+    match manner.per_block {
+        None => {
+            let have = manner.counted(have);
+            format!("there are too few for a claim: {have}, and {needed} are needed")
+        }
+        Some(_) if manner.is_race => format!(
+            "there are too few blocks of intervals for a claim: {have}, and {needed} are needed (-d)"
+        ),
+        Some(per_block) => {
+            let trials = |blocks: u32| per_block.saturating_mul(blocks as usize);
+            let (of_each, wanted) = (trials(have), trials(needed));
+            format!(
+                "there are too few blocks for a claim: {have}, which is {of_each} trials of each; {needed} are needed (-n \
+                 {wanted})"
+            )
         }
     }
 }
@@ -89,28 +116,16 @@ pub(crate) fn name(doubt: &Doubt) -> &'static str {
     }
 }
 
-fn counted(trials: u32) -> String {
-    if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") }
-}
-
-const LABEL: usize = 14;
-
 /// Doubts of one kind that more arms than this share are summarised in one line: a sweep can have hundreds of arms.
 const FEW: usize = 2;
 
-/// Adds the doubts to the page, those that forbid a claim first.
-pub(super) fn doubts(page: &mut Page, doubts: &[Raised], forbidding: &[Raised]) {
-    let mut listed = |label: &str, doubts: Vec<&Raised>| {
-        for line in lines(&doubts) {
-            page.labelled(LABEL, label, &line);
-        }
-    };
-    listed("  forbids", forbidding.iter().collect());
-    listed("  doubt", doubts.iter().filter(|it| !forbidding.contains(it)).collect());
+/// The doubts that do not forbid a claim already.
+pub(super) fn others<'a>(doubts: &'a [Raised], forbidding: &[Raised]) -> Vec<&'a Raised> {
+    doubts.iter().filter(|it| !forbidding.contains(it)).collect()
 }
 
 /// One line per doubt, or one per kind if more than [`FEW`] arms raise it.
-pub(crate) fn lines(doubts: &[&Raised]) -> Vec<String> {
+pub(crate) fn lines(doubts: &[&Raised], manner: Manner) -> Vec<String> {
     let mut left = doubts.to_vec();
     let mut lines = Vec::new();
     while let Some(first) = left.first() {
@@ -119,16 +134,16 @@ pub(crate) fn lines(doubts: &[&Raised]) -> Vec<String> {
             left.into_iter().partition(|it| discriminant(&it.doubt) == kind);
         left = others;
         if alike.iter().filter(|it| it.arm.is_some()).count() > FEW {
-            lines.extend(of_many(alike));
+            lines.extend(of_many(alike, manner));
         } else {
-            lines.extend(by_doubt(&alike));
+            lines.extend(by_doubt(&alike, manner));
         }
     }
     lines
 }
 
 /// Each doubt once, with the names of the arms that raise it; without names if it is about all of them.
-fn by_doubt(doubts: &[&Raised]) -> Vec<String> {
+fn by_doubt(doubts: &[&Raised], manner: Manner) -> Vec<String> {
     let mut found: Vec<(Vec<&str>, &Doubt)> = Vec::new();
     for Raised { arm, doubt } in doubts {
         match found.iter_mut().find(|it| it.1 == doubt) {
@@ -137,14 +152,14 @@ fn by_doubt(doubts: &[&Raised]) -> Vec<String> {
         }
     }
     let line = |(arms, doubt): (Vec<&str>, &Doubt)| match &arms[..] {
-        [] => doubt_text(doubt),
-        arms => format!("{}: {}", arms.join(", "), doubt_text(doubt)),
+        [] => doubt_text(doubt, manner),
+        arms => format!("{}: {}", arms.join(", "), doubt_text(doubt, manner)),
     };
     found.into_iter().map(line).collect()
 }
 
 /// The worst of the doubts of one kind, with the arms most affected.
-fn of_many(mut alike: Vec<&Raised>) -> Option<String> {
+fn of_many(mut alike: Vec<&Raised>, manner: Manner) -> Option<String> {
     // The sort is stable: equal doubts keep the order of their arms.
     alike.sort_by(|a, b| degree(&b.doubt).total_cmp(&degree(&a.doubt)));
     let worst = &alike.first()?.doubt;
@@ -152,7 +167,7 @@ fn of_many(mut alike: Vec<&Raised>) -> Option<String> {
     let (named, others) = arms.split_at(FEW.min(arms.len()));
     let who = format!("{} and {}", named.join(", "), counted_others(others.len()));
     let at_worst = if alike.iter().all(|it| it.doubt == *worst) { "" } else { "at worst, " };
-    Some(format!("{who}: {at_worst}{}", doubt_text(worst)))
+    Some(format!("{who}: {at_worst}{}", doubt_text(worst, manner)))
 }
 
 fn counted_others(others: usize) -> String {
@@ -161,29 +176,57 @@ fn counted_others(others: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::{QUIET, interleaved, kept};
     use super::*;
-    use crate::Style;
+    use lab::trial::Better;
+
+    fn alone() -> Manner {
+        Manner::of(&kept())
+    }
 
     #[test]
     fn a_doubt_says_what_was_seen_and_how_much_of_it() {
+        let text = |doubt| doubt_text(&doubt, alone());
         assert_eq!(
-            doubt_text(&Doubt::Stolen { share: 0.0123 }),
+            text(Doubt::Stolen { share: 0.0123 }),
             "the hypervisor took 1.2 % of the CPUs' time around the trials"
         );
         assert_eq!(
-            doubt_text(&Doubt::Drifted { at: 12, share: -0.02 }),
-            "from trial 12 on the figures are 2.0 % faster"
+            text(Doubt::Drifted { at: 12, share: -0.02 }),
+            "from trial 12 on, results are 2.0 % faster"
         );
-        assert_eq!(
-            doubt_text(&Doubt::Throttled { trials: 1 }),
-            "the CPUs were throttled in 1 trial"
-        );
+        assert_eq!(text(Doubt::Throttled { trials: 1 }), "the CPUs were throttled in 1 trial");
     }
 
-    fn listed(raised: &[Raised], forbidding: &[Raised]) -> String {
-        let mut page = Page::new(Style { color: false, width: 100 });
-        doubts(&mut page, raised, forbidding);
-        page.finish()
+    #[test]
+    fn a_rate_that_halves_is_half_as_fast_and_a_race_has_intervals() {
+        let race = Manner { better: Better::Higher, is_race: true, per_block: Some(1) };
+        assert_eq!(
+            doubt_text(&Doubt::Drifted { at: 7, share: 1.0 }, race),
+            "from interval 7 on, results are 50 % slower"
+        );
+        assert!(doubt_text(&Doubt::Unpinned, race).ends_with("(cpus=)"));
+    }
+
+    #[test]
+    fn too_few_trials_say_how_many_to_ask_for() {
+        let text =
+            |manner, trials, needed| doubt_text(&Doubt::TooFewTrials { trials, needed }, manner);
+        assert_eq!(
+            text(alone(), 3, 5),
+            "there are too few for a claim: 3 trials, and 5 are needed"
+        );
+        let blocks = Manner::of(&interleaved(QUIET, QUIET, 5));
+        assert_eq!(
+            text(blocks, 5, 8),
+            "there are too few blocks for a claim: 5, which is 10 trials of each; 8 are needed (-n 16)"
+        );
+        let race = Manner { is_race: true, ..blocks };
+        assert!(text(race, 6, 8).starts_with("there are too few blocks of intervals"));
+    }
+
+    fn listed(raised: &[Raised]) -> String {
+        lines(&raised.iter().collect::<Vec<_>>(), alone()).join("\n")
     }
 
     #[test]
@@ -195,11 +238,12 @@ mod tests {
             Raised::by("B", Doubt::CutShort),
             Doubt::Throttled { trials: 2 }.into(),
         ];
-        insta::assert_snapshot!(listed(&raised, &[few]), @r"
-          forbids     B: there are too few trials for a claim: 4, and it takes 5
-          doubt       A, B: it was cut short before its plan was done
-          doubt       the CPUs were throttled in 2 trials
+        insta::assert_snapshot!(listed(&raised), @r"
+        A, B: it was cut short before its plan was done
+        B: there are too few for a claim: 4 trials, and 5 are needed
+        the CPUs were throttled in 2 trials
         ");
+        assert_eq!(others(&raised, &[few]).len(), 3);
     }
 
     #[test]
@@ -212,13 +256,11 @@ mod tests {
             .chain(stolen)
             .chain((0..3).map(|cpu| on(cpu, Doubt::Unpinned)))
             .collect();
-        insta::assert_snapshot!(listed(&raised, &[]), @r"
-          doubt       CPU 4, CPU 9 and 126 others: at worst, 5 of 40 trials lie far from the others; they
-                      count all the same
-          doubt       CPU 2: the hypervisor took 1.0 % of the CPUs' time around the trials
-          doubt       CPU 90: the hypervisor took 30 % of the CPUs' time around the trials
-          doubt       CPU 0, CPU 1 and 1 other: it was not pinned: the scheduler could move it from CPU to
-                      CPU (--cpus)
+        insta::assert_snapshot!(listed(&raised), @r"
+        CPU 4, CPU 9 and 126 others: at worst, 5 of 40 trials are outliers; they count as the others do
+        CPU 2: the hypervisor took 1.0 % of the CPUs' time around the trials
+        CPU 90: the hypervisor took 30 % of the CPUs' time around the trials
+        CPU 0, CPU 1 and 1 other: it was not pinned: the scheduler could move it from CPU to CPU (--cpus)
         ");
     }
 }

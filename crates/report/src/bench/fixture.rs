@@ -2,7 +2,7 @@
 
 use lab::known::Known;
 use lab::record::{Arm, Record};
-use lab::trial::{Share, Trial, TrialClock, TrialContext};
+use lab::trial::{Better, Figure, Outcome, Share, Trial, TrialClock, TrialContext};
 use lab::workload::Settings;
 
 /// What an arm's trials take: seconds, the clock in hertz, and by which share they go up and down.
@@ -43,6 +43,37 @@ pub(crate) fn sweep() -> Record {
     };
     let arms = (0..4).map(|cpu| arm(&format!("CPU {cpu}"), &cpu.to_string())).collect();
     record(arms, (0..40).map(of).collect())
+}
+
+/// Twenty intervals of nodes that commit at the same time, the first 17,000 times a second and each of the others `share` of that.
+pub(crate) fn raced<const N: usize>(names: [&str; N], share: f64) -> Record {
+    let figure = |name: &str, unit: &str, value, better| Figure {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        value,
+        better,
+    };
+    let of = |at: usize| {
+        let (node, interval) = (at % N, at / N);
+        let noise = 1.0 + 0.02 * ((at * 5 % 7) as f64 / 3.0 - 1.0);
+        let slower = if node == 0 { 1.0 } else { share };
+        let figures = vec![
+            figure("commits", "1/s", 17_000.0 * slower * noise, Better::Higher),
+            figure("log write, in the call", "us", 812.0 / noise, Better::Lower),
+        ];
+        let trial = trial(node, interval as u32, at, QUIET);
+        let outcome = Outcome {
+            elapsed_ns: Known::Value(1_000_000_000),
+            cpu_ns: Known::missing("it is that of several processes"),
+            tasks: 8,
+            figures: figures.into(),
+        };
+        Trial { began_ns: Known::Value(interval as u64 * 1_000_000_000), outcome, ..trial }
+    };
+    let arms = names.map(|it| Arm::of(it, "commit")).to_vec();
+    let mut record = record(arms, (0..20 * N).map(of).collect());
+    record.id = "20261120T154305Z-race".to_owned();
+    record
 }
 
 fn record(arms: Vec<Arm>, mut trials: Vec<Trial>) -> Record {

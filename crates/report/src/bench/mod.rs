@@ -1,24 +1,32 @@
-//! Results of `fullclock bench` and `fullclock compare`, as text and as JSON.
+//! Results of `fullclock bench`, `fullclock race` and `fullclock compare`, as documents, as JSON and as CSV.
 //!
 //! Schemas: `schemas/result-1.json`, `schemas/comparison-1.json`.
 
 mod arms;
 mod commits;
 mod comparison;
+mod document;
 mod doubts;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod manner;
+mod peers;
 mod quantity;
+mod ranking;
 #[cfg(test)]
 mod tests;
-mod text;
+mod trials;
 
-pub(super) use arms::{command_line, described, quoted};
+pub use arms::described;
+pub(super) use arms::{command_line, quoted};
 pub(super) use comparison::{clock as clock_words, verdict};
+pub(super) use document::with_machine;
+pub use document::{comparisons, document, list};
 pub(super) use doubts::lines as doubt_lines;
 pub(super) use doubts::name as doubt_name;
+pub(super) use manner::Manner;
 pub(super) use quantity::{percent, percents, quantity, range, signed_percents};
-pub use text::{comparisons, list, result as text};
+pub use trials::csv;
 
 use crate::json::{SCHEMA_VERSION, pretty};
 use lab::comparison::{Comparison, Ranked, ranking, within};
@@ -86,7 +94,7 @@ pub fn json(report: &Report<'_>) -> Result<impl Iterator<Item = Result<String>>>
         insert("file", json!(report.file.map(|it| it.display().to_string())));
         let recordings = report.recordings.iter().map(|it| it.display().to_string());
         insert("recordings", recordings.collect());
-        insert("peers", report.peers.as_ref().map_or(Value::Null, text::value));
+        insert("peers", report.peers.as_ref().map_or(Value::Null, peers::value));
         insert("shortfall", json!(report.shortfall));
         // Keys are sorted, as everywhere.
         for (key, value) in fields.iter() {

@@ -2,20 +2,57 @@
 
 /// A number with its unit: seconds in the unit that fits, `precision` being half its interval as a share.
 pub(crate) fn quantity(value: f64, unit: &str, precision: Option<f64>) -> String {
-    let (value, unit) = match unit {
-        "s" => in_seconds(value),
-        "Hz" => (value / 1e9, "GHz"),
-        "cycles" => in_thousands(value),
-        unit => (value, unit),
-    };
-    let digits = digits(precision);
-    let text = significant(value, digits);
-    if unit.is_empty() { text } else { format!("{text} {unit}") }
+    let scale = Scale::of(value, unit);
+    let text = significant(scale.number(value), digits(precision));
+    match scale.unit {
+        "" => text,
+        "1/s" => format!("{text}/s"),
+        unit => format!("{text} {unit}"),
+    }
 }
 
-/// `12.39 to 12.41 s`: two quantities of one unit name it once.
+/// The unit in which values about as large as one of them are printed: seconds as milliseconds, hertz as GHz.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scale<'a> {
+    /// How many of the value's own units are one of these.
+    factor: f64,
+    unit: &'a str,
+}
+
+impl<'a> Scale<'a> {
+    pub(crate) fn of(value: f64, unit: &'a str) -> Scale<'a> {
+        let (factor, unit) = match unit {
+            "s" => seconds(value.abs()),
+            "Hz" => (1e9, "GHz"),
+            "cycles" => cycles(value.abs()),
+            unit => (1.0, unit),
+        };
+        Scale { factor, unit }
+    }
+
+    /// The value in this unit.
+    pub(crate) fn number(self, value: f64) -> f64 {
+        value / self.factor
+    }
+
+    /// What a column of such values is called: `elapsed (ms)`, `commits/s`.
+    pub(crate) fn heading(self, name: &str) -> String {
+        match self.unit {
+            "" => name.to_owned(),
+            "1/s" => format!("{name}/s"),
+            unit => format!("{name} ({unit})"),
+        }
+    }
+}
+
+/// How many decimals show `value` with the digits that `precision` allows.
+pub(crate) fn decimals(value: f64, precision: Option<f64>) -> usize {
+    places(value, digits(precision))
+}
+
+/// `12.39 to 12.41 s`, `980 to 990/s`: two quantities of one unit name it once.
 pub(crate) fn range(low: &str, high: &str) -> String {
-    match (low.split_once(' '), high.split_once(' ')) {
+    match (low.split_once([' ', '/']), high.split_once([' ', '/'])) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
         _ => format!("{low} to {high}"),
     }
@@ -53,26 +90,20 @@ fn is_nothing(number: &str) -> bool {
     !number.contains(|it: char| ('1'..='9').contains(&it))
 }
 
-/// A share as [`percent`] prints it, with its sign.
-pub(super) fn signed_percent(share: f64) -> String {
-    let text = percent(share);
-    if share > 0.0 { format!("+{text}") } else { text }
-}
-
-fn in_seconds(value: f64) -> (f64, &'static str) {
-    match value.abs() {
-        it if it >= 1.0 || it == 0.0 => (value, "s"),
-        it if it >= 1e-3 => (value * 1e3, "ms"),
-        it if it >= 1e-6 => (value * 1e6, "us"),
-        _ => (value * 1e9, "ns"),
+fn seconds(value: f64) -> (f64, &'static str) {
+    match value {
+        it if it >= 1.0 || it == 0.0 => (1.0, "s"),
+        it if it >= 1e-3 => (1e-3, "ms"),
+        it if it >= 1e-6 => (1e-6, "us"),
+        _ => (1e-9, "ns"),
     }
 }
 
-fn in_thousands(value: f64) -> (f64, &'static str) {
-    match value.abs() {
-        it if it >= 1e9 => (value / 1e9, "G cycles"),
-        it if it >= 1e6 => (value / 1e6, "M cycles"),
-        _ => (value, "cycles"),
+fn cycles(value: f64) -> (f64, &'static str) {
+    match value {
+        it if it >= 1e9 => (1e9, "G cycles"),
+        it if it >= 1e6 => (1e6, "M cycles"),
+        _ => (1.0, "cycles"),
     }
 }
 
@@ -87,10 +118,18 @@ fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
+    let places = places(value, digits);
+    format!("{value:.places$}")
+}
+
+/// Decimals of a value with that many significant digits.
+fn places(value: f64, digits: i32) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
     let whole = value.abs().log10().floor() as i32 + 1;
     // Beyond nanoseconds of a percent there is nothing to tell.
-    let places = (digits - whole).clamp(0, 9) as usize;
-    format!("{value:.places$}")
+    (digits - whole).clamp(0, 9) as usize
 }
 
 #[cfg(test)]
@@ -105,13 +144,26 @@ mod tests {
         assert_eq!(quantity(3.2054e9, "Hz", Some(0.001)), "3.205 GHz");
         assert_eq!(quantity(395_123_456.0, "cycles", Some(0.0001)), "395.12 M cycles");
         assert_eq!(quantity(1234.0, "tps", None), "1234 tps");
+        assert_eq!(quantity(17_123.4, "1/s", Some(0.01)), "17123/s");
         assert_eq!(quantity(0.0, "s", None), "0 s");
+    }
+
+    #[test]
+    fn values_of_a_row_share_a_unit() {
+        let scale = Scale::of(0.001_02, "s");
+        let shown = [0.000_981, 0.001_02].map(|it| format!("{:.3}", scale.number(it)));
+        assert_eq!(shown, ["0.981", "1.020"]);
+        assert_eq!(scale.heading("elapsed"), "elapsed (ms)");
+        assert_eq!(Scale::of(20_000.0, "1/s").heading("commits"), "commits/s");
+        assert_eq!(Scale::of(2.0, "").heading("score"), "score");
+        assert_eq!([decimals(1.02, Some(0.003)), decimals(0.0, None)], [3, 0]);
     }
 
     #[test]
     fn a_range_names_its_unit_once() {
         assert_eq!(range("12.39 s", "12.41 s"), "12.39 to 12.41 s");
         assert_eq!(range("981 us", "1.02 ms"), "981 us to 1.02 ms");
+        assert_eq!(range("980/s", "990/s"), "980 to 990/s");
         assert_eq!(range("7", "8"), "7 to 8");
     }
 
@@ -128,9 +180,5 @@ mod tests {
     fn a_percentage_has_two_digits_that_mean_something() {
         let told: Vec<String> = [0.0073, 0.123, 0.000_031, -0.05, 2.5].map(percent).to_vec();
         assert_eq!(told, ["0.73", "12", "0.0031", "-5.0", "250"]);
-        assert_eq!(
-            [signed_percent(0.01), signed_percent(-0.01), signed_percent(0.0)],
-            ["+1.0", "-1.0", "0"]
-        );
     }
 }

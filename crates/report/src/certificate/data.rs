@@ -119,7 +119,7 @@ impl Certificate<'_> {
 
     pub(super) fn order(&self) -> String {
         match self.comparison.verdict.design {
-            _ if self.is_race() => {
+            _ if self.manner().is_race => {
                 "Both ran at the same time; each interval of the race is a trial.".to_owned()
             }
             Design::Separate => {
@@ -149,7 +149,7 @@ impl Certificate<'_> {
                 "# another program ran the trials; `fullclock bench --parse FILE` reads what it prints"
                     .to_owned()
             }
-            _ if self.is_race() => self.race(),
+            _ if self.manner().is_race => self.race(),
             (true, Some(change)) => {
                 format!("fullclock {}", shell_words(&change.shown.recorded.command))
             }

@@ -49,7 +49,8 @@ pub fn summary(certificate: &Certificate<'_>, file: &Path) -> Document {
 
 fn opening(document: &mut Document, certificate: &Certificate<'_>) {
     document.paragraph(Text::strong(certificate.verdict()));
-    document.labelled("clock", crate::bench::clock_words(certificate.comparison));
+    let clock = crate::bench::clock_words(certificate.comparison, certificate.manner());
+    document.labelled("clock", clock);
     let [forbidding, doubts] = certificate.doubts();
     let mut listed = |label: &str, lines: Vec<String>| {
         lines.into_iter().for_each(|it| document.labelled(label, it));
@@ -119,7 +120,7 @@ fn differences(document: &mut Document, certificate: &Certificate<'_>) {
         name != "trials" && values.first() != values.last()
     };
     let differing: Vec<_> = certificate.measured().into_iter().filter(is_different).collect();
-    let said = if certificate.is_race() {
+    let said = if certificate.manner().is_race {
         "Nothing that the result records of the two nodes."
     } else {
         "Both ran the same workload on the same machine. The journal has the change that one of them ran with: \

@@ -17,11 +17,13 @@ pub use data::{Data, sha256};
 pub use document::{document, is_certificate, summary};
 pub use placed::Change;
 
+use crate::bench::Manner;
 use crate::change::{state_word, write_json};
 use crate::json::{SCHEMA_VERSION, pretty};
 use cautions::cautions;
 use lab::compare::Side;
 use lab::comparison::Comparison;
+use lab::doubt::Raised;
 use moments::Moment;
 use placed::Placed;
 use serde_json::{Value, json};
@@ -62,14 +64,16 @@ impl<'a> Certificate<'a> {
         self.data.len() == 1
     }
 
-    /// Whether the two are nodes of a race.
-    fn is_race(&self) -> bool {
-        self.is_one_result() && self.moments[0].side.record.is_race()
+    /// How the trials were taken.
+    fn manner(&self) -> Manner {
+        let [before, _] = &self.moments;
+        let manner = Manner::of(before.side.record);
+        if self.is_one_result() { manner } else { manner.apart() }
     }
 
     /// The verdict of `fullclock compare`, as a sentence.
     fn verdict(&self) -> String {
-        let words = crate::bench::verdict(self.comparison);
+        let words = crate::bench::verdict(self.comparison, self.manner());
         let mut letters = words.chars();
         letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
     }
@@ -78,8 +82,8 @@ impl<'a> Certificate<'a> {
     fn doubts(&self) -> [Vec<String>; 2] {
         let forbidding = &self.comparison.verdict.forbidding;
         let others = self.comparison.doubts.iter().filter(|it| !forbidding.contains(it));
-        let lines = crate::bench::doubt_lines;
-        [lines(&forbidding.iter().collect::<Vec<_>>()), lines(&others.collect::<Vec<_>>())]
+        let lines = |doubts: Vec<&Raised>| crate::bench::doubt_lines(&doubts, self.manner());
+        [lines(forbidding.iter().collect()), lines(others.collect())]
     }
 }
 

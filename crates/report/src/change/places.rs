@@ -28,6 +28,14 @@ impl<T> Places<T> {
             Some(numbers) => format!("{before}{{{numbers}}}{after}"),
         }
     }
+
+    /// Their name, `words` about them, and how many they are.
+    pub(super) fn line(&self, words: &str) -> String {
+        match self.n {
+            0 | 1 => format!("{}: {words}", self.name()),
+            n => format!("{}: {words} ({n} places)", self.name()),
+        }
+    }
 }
 
 /// Joins places whose names differ in one number and that have the same in common, in order of their first.

@@ -1,79 +1,133 @@
-//! A plan as text: each setting, what it writes where, and what that costs.
+//! A plan: each setting, what it writes where, and what that costs.
 
 use super::places::join;
-use crate::Style;
-use crate::page::{BOLD, Page};
+use crate::document::{Block, Document, Text};
+use crate::wording::once_then_nothing;
 use facts::change::{Aim, Target, Write};
+use facts::quantity::counted;
 use rules::plan::{Plan, Request, Step};
 use rules::setting::{Effect, Refusal, Risk};
 
-/// Columns before a step's lines.
-const MARGIN: usize = 10;
+/// A plan, and what has to be said with it.
+pub struct Planned<'a> {
+    /// The host it is for.
+    pub name: &'a str,
+    /// What would be written.
+    pub plan: &'a Plan,
+    /// The ids of checks with a finding that no setting fixes.
+    pub unfixed: &'a [&'static str],
+    /// The files that would make it last.
+    pub files: &'a [Write],
+}
 
 /// What would be written.
-pub fn plan(plan: &Plan, verbose: bool, style: Style) -> String {
-    let mut page = Page::new(style);
+pub fn plan(planned: &Planned<'_>, verbose: bool) -> Document {
+    let mut document = Document::new(format!("fullclock plan for {}", planned.name));
+    document.paragraph(Text::strong(verdict(planned)));
+    if !planned.unfixed.is_empty() {
+        document.note(Text::sentence("`fullclock audit` says what to do about that."));
+    }
+    put(&mut document, planned.plan, verbose);
+    put_files(&mut document, planned.files);
+    document
+}
+
+/// How many writes there are, and what stays as it is.
+fn verdict(Planned { plan, unfixed, .. }: &Planned<'_>) -> String {
+    let n_writes: usize = plan.steps.iter().map(|it| it.change.writes.len()).sum();
+    let n_settings = plan.steps.iter().filter(|it| !it.change.writes.is_empty()).count();
+    let (writes, settings) =
+        (counted(n_writes as u64, "write"), counted(n_settings as u64, "setting"));
+    let changes = match (n_writes, unfixed.is_empty()) {
+        (0, true) => "Nothing to change.".to_owned(),
+        (0, false) => "No setting to change.".to_owned(),
+        (_, _) if plan.needs_reboot() => {
+            format!("{writes} of {settings}, in force after a reboot.")
+        }
+        (_, _) => format!("{writes} of {settings}."),
+    };
+    match unfixed.len() {
+        0 => changes,
+        n => {
+            let (found, ids) = (counted(n as u64, "finding"), unfixed.join(", "));
+            format!("{changes} {found} that no setting fixes: {ids}.")
+        }
+    }
+}
+
+/// The steps of a plan, and what is not among them.
+pub(super) fn put(document: &mut Document, plan: &Plan, verbose: bool) {
     let (idle, steps): (Vec<&Step>, Vec<&Step>) =
         plan.steps.iter().partition(|it| it.change.writes.is_empty());
-    for it in &steps {
-        step(&mut page, it, verbose);
+    for it in steps {
+        step(document, it, verbose);
     }
     if !idle.is_empty() {
-        page.line(&page.paint(BOLD, "Already set"));
-        page.paragraph(2, &idle.iter().map(|it| it.request.text()).collect::<Vec<_>>().join(", "));
+        document.heading("Already set");
+        document.paragraph(idle.iter().map(|it| it.request.text()).collect::<Vec<_>>().join(", "));
         for it in idle.iter().flat_map(|it| &it.change.notes) {
-            page.paragraph(2, it);
+            document.note(Text::sentence(it));
         }
-        page.line("");
     }
-    without(&mut page, "Refused", &plan.refused);
-    without(&mut page, "Not possible on this host", &plan.left_out);
-    page.paragraph(0, &summary(plan, &steps));
-    page.finish()
+    without(document, "Not possible on this host", &plan.left_out);
+    without(document, "Refused", &plan.refused);
+    if !plan.refused.is_empty() {
+        document.note(Text::sentence("`fullclock apply` writes nothing until this is left out."));
+    }
 }
 
 /// The files that make a change last, whole.
-pub fn files(writes: &[Write], style: Style) -> String {
-    let mut page = Page::new(style);
-    page.line(&page.paint(BOLD, "Files that make it last"));
-    for write in writes {
-        page.line(&format!("  {}", page.paint(BOLD, &write.target.to_string())));
-        for line in write.to.iter().flat_map(|it| it.lines()) {
-            page.line(&format!("    {}", crate::harmless::harmless(line)));
-        }
-    }
-    page.line("");
-    page.finish()
+pub fn files(writes: &[Write]) -> Document {
+    let mut document = Document::new("Files that make it last");
+    put_each_file(&mut document, writes);
+    document
 }
 
-fn step(page: &mut Page, step: &Step, verbose: bool) {
+pub(super) fn put_files(document: &mut Document, writes: &[Write]) {
+    if !writes.is_empty() {
+        document.heading("Files that make it last");
+        put_each_file(document, writes);
+    }
+}
+
+fn put_each_file(document: &mut Document, writes: &[Write]) {
+    for write in writes {
+        document.labelled("file", Text::from(write.target.to_string()));
+        document.push(Block::Code(write.to.clone().unwrap_or_default()));
+    }
+}
+
+fn step(document: &mut Document, step: &Step, verbose: bool) {
     let setting = step.request.setting;
-    let risk = format!("{:MARGIN$}", risk_word(setting.risk));
-    page.line(&format!("{risk}{}", page.paint(BOLD, &step.request.text())));
-    writes(page, &step.change.writes, verbose);
-    let why = &step.request.because;
-    let notes = step.change.notes.iter().map(|it| ("  note", it.as_str()));
-    let label = if setting.power == "none" { None } else { Some(("  power", setting.power)) };
-    let why = (!why.is_empty()).then_some(("  why", why.as_str()));
-    for (label, text) in why.into_iter().chain(label).chain([("  lasts", lasts(step))]).chain(notes)
+    document.heading(step.request.text());
+    for (write, label) in
+        writes(&step.change.writes, verbose).into_iter().zip(once_then_nothing("write"))
     {
-        page.labelled(MARGIN, label, text);
+        document.labelled(label, write);
+    }
+    if !step.request.because.is_empty() {
+        document.labelled("why", &*step.request.because);
+    }
+    document.labelled("risk", risk(setting.risk));
+    if setting.power != "none" {
+        document.labelled("power", setting.power);
+    }
+    document.labelled("lasts", lasts(step));
+    for note in &step.change.notes {
+        document.labelled("note", Text::sentence(note));
     }
     if let Some(command) = &step.change.activate {
-        page.labelled(
-            MARGIN,
-            "  then",
-            &format!("{command}, and a reboot: it is in force after both"),
-        );
+        let then = format!("run `{command}` and reboot: it is in force after both");
+        document.labelled("then", Text::sentence(&then));
     }
-    page.line("");
 }
 
-fn risk_word(risk: Risk) -> &'static str {
+/// As `fullclock explain SETTING` says it.
+fn risk(risk: Risk) -> &'static str {
     match risk {
-        Risk::Low => "safe",
-        Risk::Medium => "careful",
-        Risk::High => "DANGER",
+        Risk::Low => "low: nothing but speed and power change",
+        Risk::Medium => "medium: some work may suffer",
+        Risk::High => "HIGH: hardware or the kernel may misbehave",
     }
 }
 
@@ -88,29 +142,24 @@ fn lasts(step: &Step) -> &'static str {
     }
 }
 
-fn writes(page: &mut Page, writes: &[Write], verbose: bool) {
-    let shown = |it: &Write| {
+/// A line for each place, or for places that change alike.
+fn writes(writes: &[Write], verbose: bool) -> Vec<String> {
+    let values = |it: &Write| {
         (shown(&it.target, it.from.as_ref()), shown(&it.target, it.to.as_ref()), it.aim)
     };
     if verbose {
-        for write in writes {
-            let (from, to, aim) = shown(write);
-            page.paragraph(MARGIN, &format!("{}: {}", write.target, change(&from, &to, aim)));
-        }
-        return;
+        let line = |it: &Write| format!("{}: {}", it.target, change(&values(it)));
+        return writes.iter().map(line).collect();
     }
-    for places in join(writes.iter().map(|it| (&it.target, shown(it)))) {
-        let (from, to, aim) = &places.common;
-        let n = if places.n > 1 { format!(" ({} places)", places.n) } else { String::new() };
-        page.paragraph(MARGIN, &format!("{}: {}{n}", places.name(), change(from, to, *aim)));
-    }
+    let joined = join(writes.iter().map(|it| (&it.target, values(it))));
+    joined.iter().map(|it| it.line(&change(&it.common))).collect()
 }
 
-fn change(from: &str, to: &str, aim: Aim) -> String {
+fn change((from, to, aim): &(String, String, Aim)) -> String {
     match aim {
         Aim::Sticks => format!("{from} -> {to}"),
-        Aim::IfTaken => format!("{from} -> {to}, if the kernel lets it"),
-        Aim::Forgotten => format!("{from} is forgotten by the kernel, and written back by revert"),
+        Aim::IfTaken => format!("{from} -> {to}, if the kernel takes it"),
+        Aim::Forgotten => format!("{from}, which the kernel forgets; `revert` restores it"),
     }
 }
 
@@ -131,36 +180,13 @@ pub(crate) fn shown(target: &Target, value: Option<&String>) -> String {
     }
 }
 
-fn without(page: &mut Page, heading: &str, requests: &[(Request, Refusal)]) {
+fn without(document: &mut Document, heading: &str, requests: &[(Request, Refusal)]) {
     if requests.is_empty() {
         return;
     }
-    page.line(&page.paint(BOLD, heading));
-    for (request, refusal) in requests {
-        page.paragraph(2, &format!("{}: {refusal}", request.text()));
-    }
-    page.line("");
-}
-
-fn summary(plan: &Plan, steps: &[&Step]) -> String {
-    let n_writes: usize = steps.iter().map(|it| it.change.writes.len()).sum();
-    let counted = |n: usize, one: &str, many: &str| match n {
-        1 => format!("1 {one}"),
-        n => format!("{n} {many}"),
+    document.heading(heading);
+    let line = |(request, refusal): &(Request, Refusal)| {
+        Text::sentence(&format!("{}: {refusal}", request.text()))
     };
-    let mut text = match n_writes {
-        0 => "Nothing to change".to_owned(),
-        _ => format!(
-            "{} of {}",
-            counted(n_writes, "write", "writes"),
-            counted(steps.len(), "setting", "settings")
-        ),
-    };
-    if plan.needs_reboot() {
-        text.push_str(", in force after a reboot");
-    }
-    if !plan.refused.is_empty() {
-        text.push_str("; what is refused has to go before any of it is applied");
-    }
-    text + "."
+    document.push(Block::List(requests.iter().map(line).collect()));
 }

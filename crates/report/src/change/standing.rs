@@ -1,51 +1,109 @@
-//! What is applied and how it stands, and what drifted, as text.
+//! What is applied and how it stands, and what drifted.
 
 use super::places::join;
 use super::plan::shown;
-use crate::Style;
+use crate::document::{Document, Text};
 use crate::harmless::harmless;
-use crate::page::{BOLD, Page};
-use facts::change::Target;
-use facts::change::Written;
-use facts::change::{ChangeStanding, Guarding, Standing, WrittenPlace};
-use facts::change::{ChangeState, Overdue};
+use crate::wording::once_then_nothing;
+use facts::change::{ChangeStanding, ChangeState, Guarding, Overdue};
+use facts::change::{Standing, Target, Written, WrittenPlace};
+use facts::quantity::counted;
 use facts::utc;
 use rules::boot_edit::activation;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Columns before a change's lines.
-const MARGIN: usize = 2;
-
 /// What is applied and how each place stands. `suspects` are programs that run here and may change it.
-pub fn status(
-    changes: &[ChangeStanding],
-    suspects: &[String],
-    verbose: bool,
-    style: Style,
-) -> String {
-    let mut page = Page::new(style);
-    for change in changes {
-        let head = format!("Change {}", change.recorded.id);
-        let made = moment(change.recorded.when);
-        page.line(&format!("{}  {made}  {}", page.paint(BOLD, &head), state(change)));
-        page.paragraph(MARGIN, &format!("fullclock {}", change.recorded.command.join(" ")));
-        places(&mut page, &change.places, verbose);
-        page.line("");
+///
+/// Changes that one command made and reverted, as an experiment does around its trials, are one, unless `verbose`.
+pub fn status(changes: &[ChangeStanding], suspects: &[String], verbose: bool) -> Document {
+    let mut document = Document::new(verdict(changes));
+    if !suspects.is_empty() {
+        let text = format!(
+            "Programs that run here and may have changed it: {}. `fullclock watch-drift` shows which process does.",
+            suspects.join(", ")
+        );
+        document.paragraph(Text::sentence(&text));
     }
-    if changes.iter().all(|it| it.recorded.state == ChangeState::Reverted) {
-        page.paragraph(0, "Nothing is applied.");
-    } else {
-        if !suspects.is_empty() {
-            let names = suspects.join(", ");
-            let text = format!(
-                "Running here, and may have changed it: {names}. `fullclock watch-drift` sees who does."
-            );
-            page.paragraph(0, &text);
+    if !changes.iter().all(is_reverted) {
+        document.paragraph(Text::sentence(&next_boot(changes)));
+    }
+    for alike in changes.chunk_by(|it, next| !verbose && is_of_one_run(it, next)) {
+        match alike {
+            [only] => put(&mut document, only, verbose),
+            [first, .., last] => put_run(&mut document, alike, [first, last]),
+            [] => {}
         }
-        page.paragraph(0, &next_boot(changes));
     }
-    page.finish()
+    document
+}
+
+/// How many changes are applied, and whether somebody else has changed any of their places.
+fn verdict(changes: &[ChangeStanding]) -> String {
+    let n_applied = changes.iter().filter(|it| !is_reverted(it)).count();
+    let n_changed = changes.iter().map(n_changed).sum();
+    let (applied, places) =
+        (counted(n_applied as u64, "change"), counted(n_changed as u64, "place"));
+    match (n_applied, n_changed) {
+        (0, _) => "Nothing is applied.".to_owned(),
+        (1, 0) => format!("{applied} is applied."),
+        (_, 0) => format!("{applied} are applied."),
+        (1, _) => format!("{applied} is applied, and {places} changed since."),
+        (_, _) => format!("{applied} are applied, and {places} changed since."),
+    }
+}
+
+fn is_reverted(change: &ChangeStanding) -> bool {
+    change.recorded.state == ChangeState::Reverted
+}
+
+/// Whether the next one was made by the same command, and both are reverted.
+fn is_of_one_run(change: &ChangeStanding, next: &ChangeStanding) -> bool {
+    is_reverted(change)
+        && is_reverted(next)
+        && change.recorded.command == next.recorded.command
+        && change.recorded.boot == next.recorded.boot
+}
+
+fn put(document: &mut Document, change: &ChangeStanding, verbose: bool) {
+    let recorded = &change.recorded;
+    let made = moment(recorded.when);
+    document.heading(format!("Change {}, {made}: {}", recorded.id, state(change)));
+    if let Some(words) = deadline(change) {
+        document.paragraph(Text::sentence(&words));
+    }
+    document.labelled("command", command(&recorded.command));
+    let is_shown = |it: &&WrittenPlace| verbose || !matches!(it.standing, Standing::Gone);
+    let places: Vec<&WrittenPlace> = change.places.iter().filter(is_shown).collect();
+    for of_setting in places.chunk_by(|it, next| it.setting == next.setting) {
+        let setting = of_setting.first().map_or("", |it| &it.setting);
+        let joined = join(of_setting.iter().map(|it| (&it.write.target, standing_text(it))));
+        for (places, label) in joined.iter().zip(once_then_nothing(setting)) {
+            document.labelled(label, Text::sentence(&places.line(&places.common)));
+        }
+    }
+}
+
+/// Changes around the trials of one command, all of which are reverted.
+fn put_run(
+    document: &mut Document,
+    changes: &[ChangeStanding],
+    [first, last]: [&ChangeStanding; 2],
+) {
+    let [from, to] = [first, last].map(|it| &it.recorded);
+    let n = changes.len();
+    document.heading(format!("Changes {} to {}: {n} changes, all reverted", from.id, to.id));
+    document.labelled("command", command(&from.command));
+    document.labelled("made", format!("{} to {}", moment(from.when), moment(to.when)));
+    let settings: BTreeSet<&str> =
+        changes.iter().flat_map(|it| &it.places).map(|it| it.setting.as_str()).collect();
+    if !settings.is_empty() {
+        document.labelled("settings", settings.into_iter().collect::<Vec<_>>().join(", "));
+    }
+}
+
+fn command(words: &[String]) -> Text {
+    Text::code(format!("fullclock {}", words.join(" ")))
 }
 
 /// A moment as RFC 3339 writes it.
@@ -53,58 +111,56 @@ pub fn moment(since_epoch: Duration) -> String {
     utc::timestamp(u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// What became of a change.
+/// What became of a change, in few words.
 pub(crate) fn state(change: &ChangeStanding) -> String {
     match &change.recorded.state {
-        ChangeState::Open => {
-            "not ended: it is being made, or was interrupted; `fullclock revert` undoes it"
-                .to_owned()
-        }
+        ChangeState::Open => "not ended".to_owned(),
         ChangeState::Kept if change.is_of_this_boot => match n_changed(change) {
             0 => "in force".to_owned(),
-            1 => "in force but for 1 place".to_owned(),
-            n => format!("in force but for {n} places"),
+            n => format!("in force but for {}", counted(n as u64, "place")),
         },
         ChangeState::Kept => "made before the last boot".to_owned(),
-        ChangeState::Awaiting { until, .. } => awaiting(change, &moment(*until)),
+        ChangeState::Awaiting { until, .. } => match &change.guard {
+            None | Some(Guarding::InTime { .. }) => "awaits confirmation".to_owned(),
+            Some(Guarding::Overdue(_)) => format!("overdue since {}", moment(*until)),
+        },
         ChangeState::Reverted => "reverted".to_owned(),
+        ChangeState::PartlyReverted { left: 1 } => "reverted but for 1 place".to_owned(),
         ChangeState::PartlyReverted { left } => format!("reverted but for {left} places"),
     }
 }
 
-fn awaiting(change: &ChangeStanding, until: &str) -> String {
+/// What there is to do about a change that is not over, and until when.
+fn deadline(change: &ChangeStanding) -> Option<String> {
     let id = &change.recorded.id;
-    match &change.guard {
+    let until = match &change.recorded.state {
+        ChangeState::Open => {
+            return Some(format!(
+                "It is being made, or was interrupted: `fullclock revert {id}` reverts it."
+            ));
+        }
+        ChangeState::Awaiting { until, .. } => moment(*until),
+        _ => return None,
+    };
+    Some(match &change.guard {
         None | Some(Guarding::InTime { is_running: true }) => {
-            format!("to be confirmed by {until}, or reverted")
+            format!("It is reverted at {until} unless `fullclock confirm {id}` keeps it.")
         }
         Some(Guarding::InTime { is_running: false }) => format!(
-            "to be confirmed by {until}; no guard is running to revert it then: `fullclock revert {id}` does so"
+            "Confirm it by {until}: no guard is running to revert it then. `fullclock revert {id}` does."
         ),
         Some(Guarding::Overdue(Overdue::Undone)) => {
-            format!("reverted after {until}, which the journal does not say yet")
+            "It is reverted, which the journal does not say yet.".to_owned()
         }
-        Some(Guarding::Overdue(Overdue::Guarded)) => {
-            format!("overdue since {until}: its guard is reverting it")
-        }
+        Some(Guarding::Overdue(Overdue::Guarded)) => "Its guard is reverting it.".to_owned(),
         Some(Guarding::Overdue(Overdue::Unguarded)) => format!(
-            "overdue since {until}: no guard is running; `fullclock revert {id}` reverts it"
+            "It is still in force, and no guard is running: `fullclock revert {id}` reverts it."
         ),
-    }
+    })
 }
 
 fn n_changed(change: &ChangeStanding) -> usize {
     change.places.iter().filter(|it| matches!(it.standing, Standing::Changed { .. })).count()
-}
-
-fn places(page: &mut Page, places: &[WrittenPlace], verbose: bool) {
-    let common = |it: &WrittenPlace| (it.setting.clone(), standing_text(it));
-    let written = places.iter().filter(|it| verbose || !matches!(it.standing, Standing::Gone));
-    for joined in join(written.map(|it| (&it.write.target, common(it)))) {
-        let (setting, words) = &joined.common;
-        let n = if joined.n > 1 { format!(" ({} places)", joined.n) } else { String::new() };
-        page.paragraph(2 * MARGIN, &format!("{setting}: {}: {words}{n}", joined.name()));
-    }
 }
 
 fn standing_text(place: &WrittenPlace) -> String {
@@ -113,10 +169,10 @@ fn standing_text(place: &WrittenPlace) -> String {
     match &place.standing {
         Standing::InForce => to,
         Standing::Changed { found } => {
-            format!("CHANGED since, to {}; it was given {to}", shown(target, found.as_ref()))
+            format!("CHANGED since, to {}; it was set to {to}", shown(target, found.as_ref()))
         }
-        Standing::Unknown(why) => format!("given {to}, and cannot be read: {why}"),
-        Standing::Gone => format!("given {to}, which is gone"),
+        Standing::Unknown(why) => format!("set to {to}; unknown now: {why}"),
+        Standing::Gone => format!("set to {to}, which is gone"),
     }
 }
 
@@ -132,17 +188,17 @@ pub(crate) fn next_boot(changes: &[ChangeStanding]) -> String {
         changes.iter().filter(lasts).map(|it| it.recorded.id.as_str()).collect();
     let text = match lasting.as_slice() {
         [] => {
-            return "The next boot ends all of it: nothing was made to last (`apply --persist` does that)."
+            return "The next boot ends all of it: nothing was made to last (`apply --persist` makes it last)."
                 .to_owned();
         }
-        [id] => format!("The next boot does change {id} again"),
-        ids => format!("The next boot does changes {} again", ids.join(", ")),
+        [id] => format!("The next boot applies change {id} again"),
+        ids => format!("The next boot applies changes {} again", ids.join(", ")),
     };
     let paths = changes.iter().flat_map(|it| &it.places).map(|it| it.write.target.to_string());
     let commands: BTreeSet<&str> = paths.filter_map(|it| activation(&it)).collect();
     match commands.into_iter().collect::<Vec<_>>().join("`, `") {
         none if none.is_empty() => format!("{text}."),
-        commands => format!("{text}; the boot line follows once `{commands}` has run."),
+        commands => format!("{text}; the boot line changes once `{commands}` has run."),
     }
 }
 

@@ -227,7 +227,7 @@ mod tests {
         chart(&Curves {
             title: "Throughput",
             about: String::new(),
-            measured: Quantity { name: "throughput", unit: "MiB/s" },
+            measured: Quantity { name: "throughput", unit: "MB/s" },
             lines: vec![line],
             levels: vec![Level { class: "series-1", name: "ceiling".to_owned(), value: 1000.0 }],
             marks: vec![(64, "a dip".to_owned())],
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn what_lies_close_begins_at_zero_and_its_dip_is_marked() {
         let text = curves(&[Some(800.0), Some(700.0), Some(900.0)]);
-        assert!(text.contains("throughput (MiB/s)</div>") && text.contains(">0</text>"), "{text}");
+        assert!(text.contains("throughput (MB/s)</div>") && text.contains(">0</text>"), "{text}");
         assert_eq!(text.matches("class=\"dip").count(), 1);
     }
 
@@ -264,7 +264,7 @@ mod tests {
         let none = Curves {
             title: "",
             about: String::new(),
-            measured: Quantity { name: "throughput", unit: "MiB/s" },
+            measured: Quantity { name: "throughput", unit: "MB/s" },
             lines: vec![Line { class: "", name: "", points: vec![(2, None)] }],
             levels: Vec::new(),
             marks: Vec::new(),

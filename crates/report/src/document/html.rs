@@ -1,6 +1,6 @@
 //! A document as one HTML file, which loads nothing, runs no script, and works on phones, in dark mode and on paper.
 
-use super::{Align, Bar, Block, Cell, Chart, Document, Item, Role, Table, Text, Tone};
+use super::{Align, Bar, Block, Cell, Chart, Document, Item, Role, Table, Text};
 use crate::harmless::{harmless, harmless_lines};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -164,12 +164,7 @@ fn bar(Bar { start, end, tone }: Bar) -> Markup {
     let percent = |it: f64| format!("{:.2}%", it.clamp(0.0, 1.0) * 100.0);
     // What is more than nothing can be seen.
     let width = if end > start { (end - start).max(0.003) } else { 0.0 };
-    let tone = match tone {
-        Tone::Useful => "useful",
-        Tone::Idle => "idle",
-        Tone::Lost => "lost",
-        Tone::Unexplained => "unexplained",
-    };
+    let tone = tone.name();
     html! {
         svg aria-hidden="true" { rect.(tone) x=(percent(start)) width=(percent(width)) height="100%" {} }
     }

@@ -3,7 +3,11 @@
 //! A command builds its document once. [`Format`] says which of the back ends shows it: a terminal of some width, Markdown for a
 //! ticket, or an HTML page. JSON and CSV are no documents: they are for programs, and have shapes of their own.
 
+mod ascii;
+#[cfg(test)]
+pub(crate) mod every_form;
 mod html;
+mod json;
 mod markdown;
 mod terminal;
 #[cfg(test)]
@@ -14,6 +18,7 @@ pub(crate) use html::{is_page, words};
 use crate::Style;
 use maud::Markup;
 use rules::finding::Severity;
+use serde_json::Value;
 
 /// A title and what stands under it, in reading order.
 #[derive(Clone, Debug)]
@@ -28,6 +33,8 @@ pub struct Document {
 pub enum Format {
     /// Text for a terminal.
     Text(Style),
+    /// The same for one whose locale has no UTF-8.
+    Ascii(Style),
     /// CommonMark with the tables of GitHub's dialect.
     Markdown,
     /// One HTML file that loads nothing and runs no script.
@@ -107,10 +114,25 @@ pub(crate) struct Bar {
 /// What the colour of a bar means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
+    /// A value beside others of its kind, which is neither good nor bad.
+    Amount,
     Useful,
     Idle,
     Lost,
     Unexplained,
+}
+
+impl Tone {
+    /// What style sheets and pages call it.
+    fn name(self) -> &'static str {
+        match self {
+            Tone::Amount => "amount",
+            Tone::Useful => "useful",
+            Tone::Idle => "idle",
+            Tone::Lost => "lost",
+            Tone::Unexplained => "unexplained",
+        }
+    }
 }
 
 impl Table {
@@ -175,6 +197,13 @@ pub(crate) enum Role {
     Code,
 }
 
+impl Format {
+    /// Whether a terminal shows it.
+    pub fn is_text(self) -> bool {
+        matches!(self, Format::Text(_) | Format::Ascii(_))
+    }
+}
+
 impl Document {
     /// An empty document under `title`.
     pub(crate) fn new(title: impl Into<String>) -> Document {
@@ -185,6 +214,7 @@ impl Document {
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Text(style) => terminal::render(self, style),
+            Format::Ascii(style) => ascii::ascii(&terminal::render(self, style)),
             Format::Markdown => markdown::render(self),
             Format::Html => html::render(self),
         }
@@ -196,6 +226,11 @@ impl Document {
         let end = self.blocks.iter().position(|it| matches!(it, Block::Heading(_)));
         self.blocks.truncate(end.unwrap_or(self.blocks.len()));
         self
+    }
+
+    /// The document in parts, for a page that sets it itself.
+    pub fn parts(&self) -> Value {
+        json::value(self)
     }
 
     pub(crate) fn push(&mut self, block: Block) {

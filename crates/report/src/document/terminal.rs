@@ -21,6 +21,9 @@ const SHORT: usize = 12;
 pub(super) fn render(document: &Document, style: Style) -> String {
     let mut terminal = Terminal { text: String::new(), style };
     terminal.flow("", 0, &Text::strong(&*document.title));
+    if matches!(document.blocks.first(), Some(Block::Heading(_))) {
+        terminal.line("");
+    }
     terminal.blocks(&document.blocks, 0, None);
     terminal.text
 }
@@ -327,7 +330,7 @@ impl Table {
 fn paint_of_bar(tone: Tone) -> Paint {
     let color = match tone {
         Tone::Useful => AnsiColor::Green,
-        Tone::Idle => AnsiColor::Blue,
+        Tone::Amount | Tone::Idle => AnsiColor::Blue,
         Tone::Lost => AnsiColor::Red,
         Tone::Unexplained => AnsiColor::Magenta,
     };

@@ -134,3 +134,26 @@ fn what_a_host_says_moves_no_cursor_in_any_form() {
         assert!(shown.contains("u001b"), "{shown}");
     }
 }
+
+#[test]
+fn a_page_gets_the_verdict_apart_and_every_other_part_with_its_roles() {
+    let parts = sample().parts();
+    assert_eq!(parts["title"], "fullclock audit of db7");
+    assert_eq!(parts["verdict"], "1 finding, high: the clock runs 25 % of the time.");
+    let blocks = parts["blocks"].as_array().unwrap();
+    assert_eq!(blocks.len(), sample().blocks.len() - 1);
+    assert_eq!(
+        blocks[0],
+        serde_json::json!({ "paragraph": [["plain", "Some CPU, 2 CPUs online"]] })
+    );
+    let finding = &blocks[1]["item"];
+    assert_eq!((&finding["severity"], &finding["head"][0][0]), (&"high".into(), &"strong".into()));
+    assert_eq!(finding["body"][1]["label"], "seen");
+    assert_eq!(finding["body"][1]["text"][0][0], "code");
+    let table = &blocks[3]["table"];
+    assert_eq!(
+        (&table["columns"][0]["is_number"], &table["columns"][2]["is_number"]),
+        (&true.into(), &false.into())
+    );
+    assert_eq!(table["rows"][1][1], serde_json::json!([["plain", "10.25 %"]]));
+}

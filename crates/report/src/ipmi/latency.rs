@@ -1,77 +1,102 @@
 //! Round trips to the controller: `schemas/ipmi-latency-1.json`.
 
-use crate::Style;
+use crate::document::{Align, Block, Cell, Document, Table, Text};
 use crate::json::{SCHEMA_VERSION, pretty};
-use crate::lengths::{bar, range, span};
-use crate::page::{BOLD, Page};
+use crate::lengths::{Scale, range, span};
 use lab::ipmi::{Condition, Latency, Times, Waits};
-use rules::noise::Histogram;
+use rules::noise::{Bucket, Histogram};
 use serde_json::{Result, Value, json};
 
-/// The shares of round trips that are no longer than a figure, and what the figure is called.
+/// The shares of round trips that are no longer than a value, and what the value is called.
 const SHARES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (1.0, "longest")];
 
-/// Columns of a figure.
-const FIGURE: usize = 10;
-/// Columns of what is asked.
-const NAME: usize = 24;
-
-/// Round trips as text.
-pub fn text(latency: &Latency, style: Style) -> String {
-    let mut page = Page::new(style);
-    page.line(&page.paint(BOLD, "The controller"));
+/// Round trips by quantile and by length, and what waiting for them took of a CPU.
+pub fn document(latency: &Latency) -> Document {
+    let mut document = Document::new("fullclock ipmi latency");
+    document.paragraph(Text::strong(verdict(latency)));
     for (name, words) in &latency.about {
-        page.labelled(18, &format!("  {name}"), words);
+        document.labelled(name, &**words);
     }
     for condition in &latency.conditions {
-        page.line("");
-        put(&mut page, condition);
+        put(&mut document, condition);
     }
-    page.finish()
+    document
 }
 
-fn put(page: &mut Page, condition: &Condition) {
-    let heading = if condition.is_loaded { "Every CPU busy" } else { "Round trips" };
-    let names: String = SHARES.iter().map(|(_, name)| format!("{name:>FIGURE$}")).collect();
-    page.line(&page.paint(BOLD, &format!("{heading:<NAME$}{:>FIGURE$}{names}", "trips")));
-    for (name, times_ns) in kinds(&condition.times) {
-        let figures = quantiles(times_ns).into_iter().map(|it| format!("{:>FIGURE$}", span(it)));
-        let (n_trips, figures) = (times_ns.len(), figures.collect::<String>());
-        page.line(&format!("  {name:<22}{n_trips:>FIGURE$}{figures}"));
+/// How long the controller takes to answer, without load and with it.
+fn verdict(latency: &Latency) -> String {
+    let times = |is_loaded: bool| {
+        let mut conditions = latency.conditions.iter().filter(|it| it.is_loaded == is_loaded);
+        let (name, times_ns) = kinds(&conditions.next()?.times).next()?;
+        let [p50, _, p99, _] = quantiles(times_ns).map(span);
+        Some((name, format!("p50 {p50}, p99 {p99}")))
+    };
+    match (times(false), times(true)) {
+        (Some((name, idle)), Some((_, busy))) => {
+            format!("Round trip for a {name}: {idle}; while every CPU is busy {busy}.")
+        }
+        (Some((name, idle)), None) => format!("Round trip for a {name}: {idle}."),
+        (None, Some((name, busy))) => {
+            format!("Round trip for a {name} while every CPU is busy: {busy}.")
+        }
+        (None, None) => "The controller answered nothing.".to_owned(),
     }
+}
+
+fn put(document: &mut Document, condition: &Condition) {
+    document.heading(match condition.is_loaded {
+        true => "Round trips while every CPU is busy",
+        false => "Round trips",
+    });
+    document.push(Block::Table(round_trips(condition)));
     if let Some(polled) = condition.polled {
         let share = polled.as_secs_f64() / condition.elapsed.as_secs_f64() * 100.0;
         let n_trips = condition.times.device_id.len() + condition.times.record.len();
         let each = u64::try_from(polled.as_nanos() / n_trips.max(1) as u128).unwrap_or(u64::MAX);
-        let words = format!("{share:.1} % of a CPU, {} a round trip", span(each));
-        page.labelled(NAME, "  kipmid", &words);
+        let words = format!("{share:.1} % of a CPU, {} for each round trip", span(each));
+        document.labelled("kipmid", words);
     }
     match &condition.waits {
-        Ok(waits) => page.labelled(NAME, "  interface", &about_waits(waits)),
+        Ok(waits) => document.labelled("interface", about_waits(waits)),
         // Without a thread that polls there is nothing to be seen, as was said.
         Err(_) if condition.polled.is_none() => {}
-        Err(why) => page.labelled(NAME, "  interface", &format!("its waits are not seen: {why}")),
+        Err(why) => document.labelled("interface", format!("its waits are unknown: {why}")),
     }
     for (name, times_ns) in kinds(&condition.times) {
-        histogram(page, &by_time(name), "trips", times_ns);
+        histogram(document, &by_time(name), "trips", times_ns);
     }
     if let Some(waits_ns) = condition.waits.as_ref().ok().map(nanoseconds) {
-        histogram(page, "Waits by time", "waits", &waits_ns);
+        histogram(document, "Waits by time", "waits", &waits_ns);
     }
 }
 
-fn histogram(page: &mut Page, heading: &str, what: &str, times_ns: &[u64]) {
+/// A row for each kind of question.
+fn round_trips(condition: &Condition) -> Table {
+    let names = SHARES.map(|(_, name)| (name, Align::Right));
+    let columns = [&[("asked for", Align::Left), ("trips", Align::Right)][..], &names].concat();
+    let row = |(name, times_ns): (&str, &[u64])| -> Vec<Text> {
+        let first = [name.to_owned(), times_ns.len().to_string()];
+        first.into_iter().chain(quantiles(times_ns).map(span)).map(Text::from).collect()
+    };
+    Table::new(&columns, kinds(&condition.times).map(row))
+}
+
+/// A row for each range of times in which something was, with its bar.
+fn histogram(document: &mut Document, heading: &str, what: &str, times_ns: &[u64]) {
     if times_ns.is_empty() {
         return;
     }
-    page.line("");
-    page.line(&page.paint(BOLD, &format!("{heading:<NAME$}{what:>FIGURE$}")));
+    let columns = [(heading, Align::Left), (what, Align::Right), ("", Align::Left)];
+    let mut table = Table::new(&columns, []);
     let buckets = Histogram::of(times_ns.iter().copied()).buckets();
     let most = buckets.iter().map(|it| it.count).max().unwrap_or_default();
-    for bucket in &buckets {
-        let (range, count, bar) = (range(bucket), bucket.count, bar(bucket.count, most));
-        page.line(&format!("  {range:<22}{count:>FIGURE$}  {bar}"));
-    }
+    let scale = Scale { from: 0.0, to: most as f64 };
+    let row = |it: &Bucket| {
+        let [range, count] = [range(it), it.count.to_string()].map(|it| Cell::Text(it.into()));
+        vec![range, count, Cell::Bar(scale.bar(it.count))]
+    };
+    table.rows = buckets.iter().map(row).collect();
+    document.push(Block::Table(table));
 }
 
 /// Every wait, in whole nanoseconds.
@@ -84,19 +109,21 @@ fn about_waits(waits: &Waits) -> String {
     let (n_questions, n_waits) = (waits.questions.len(), waits.all_us().count());
     let Some(pause_us) = waits.pause_us() else {
         return match waits.n_all {
-            0 => "its waits are not seen: no look of kipmi0 was heard".to_owned(),
-            n_all => format!("ready at each of {n_all} looks of kipmi0: no wait"),
+            0 => "its waits are unknown: no poll of kipmi0 was traced".to_owned(),
+            n_all => format!("ready at each of {n_all} polls of kipmi0: no wait"),
         };
     };
-    let lost = match waits.n_lost {
-        0 => String::new(),
-        lost => format!("; {lost} looks were not written down, and their questions are left out"),
-    };
-    format!(
-        "kipmi0 waited {n_waits} times in {n_questions} questions, and looked again after {}: a wait is known to half of that{lost}; each look takes a \
-         little longer for being written down",
-        span((pause_us * 1e3) as u64)
-    )
+    let pause = span((pause_us * 1e3) as u64);
+    let words = format!(
+        "kipmi0 waited {n_waits} times in {n_questions} questions and polled again after {pause}, so that a wait is known to half of that; \
+         tracing makes each poll a little longer"
+    );
+    match waits.n_lost {
+        0 => words,
+        lost => {
+            format!("{words}; {lost} polls were not recorded, and their questions are left out")
+        }
+    }
 }
 
 fn by_time(name: &str) -> String {
@@ -161,7 +188,8 @@ fn trips(times_ns: &[u64]) -> Value {
     }
     let [p50, p90, p99, longest] = quantiles(times_ns);
     let buckets = Histogram::of(times_ns.iter().copied()).buckets();
-    let bucket = |it: &rules::noise::Bucket| json!({ "from_ns": it.from_ns, "below_ns": it.below_ns, "count": it.count });
+    let bucket =
+        |it: &Bucket| json!({ "from_ns": it.from_ns, "below_ns": it.below_ns, "count": it.count });
     json!({
         "count": times_ns.len(),
         "p50_ns": p50,
@@ -175,6 +203,7 @@ fn trips(times_ns: &[u64]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::every_form::{in_every_form, text};
     use lab::ipmi::Question;
     use std::time::Duration;
 
@@ -211,31 +240,9 @@ mod tests {
     #[test]
     fn round_trips_are_shown_by_quantile_and_by_length_and_with_what_they_took() {
         let mut latency = latency();
-        latency.conditions.pop();
-        latency.conditions[0].times.record.clear();
-        let text = text(&latency, Style { color: false, width: 80 });
-        insta::assert_snapshot!(text, @r"
-        The controller
-          controller      /dev/ipmi0: device 0x20
-
-        Round trips                  trips       p50       p90       p99   longest
-          device id                    100      5 ms      5 ms      5 ms     40 ms
-          kipmid                25.0 % of a CPU, 5 ms a round trip
-          interface             kipmi0 waited 4 times in 2 questions, and looked again
-                                after 190 us: a wait is known to half of that; each look
-                                takes a little longer for being written down
-
-        Device id by time            trips
-          5 ms to 10 ms                 99  ##################################
-          10 ms to 20 ms                 0
-          20 ms to 50 ms                 1  #
-
-        Waits by time                waits
-          100 us to 200 us               2  ##################################
-          200 us to 500 us               0
-          500 us to 1 ms                 1  #################
-          1 ms to 2 ms                   1  #################
-        ");
+        insta::assert_snapshot!(in_every_form(&document(&latency)));
+        latency.conditions.clear();
+        assert!(text(&document(&latency), 80).contains("The controller answered nothing."));
     }
 
     #[test]

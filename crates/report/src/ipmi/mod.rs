@@ -1,9 +1,9 @@
-//! What the management controller answered, as text and as JSON.
+//! What the management controller answered, as documents, as JSON and as CSV.
 
 mod latency;
 pub mod power;
 pub mod sensors;
 mod tune;
 
-pub use latency::{json as latency_json, text as latency_text};
-pub use tune::{json as tune_json, text as tune_text};
+pub use latency::{document as latency_document, json as latency_json};
+pub use tune::{document as tune_document, json as tune_json};

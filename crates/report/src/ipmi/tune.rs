@@ -1,70 +1,68 @@
-//! The study of kipmid's limit, as text and as JSON (`schemas/ipmi-tune-1.json`).
+//! The study of kipmid's limit, as a document and as JSON (`schemas/ipmi-tune-1.json`).
 
-use crate::Style;
+use crate::bench::Manner;
 use crate::bench::doubt_lines;
+use crate::document::{Align, Block, Cell, Document, Table, Text};
 use crate::experiment::Study;
 use crate::json::{SCHEMA_VERSION, pretty};
-use crate::lengths::bar;
-use crate::page::{BOLD, Page};
+use crate::lengths::Scale;
+use crate::wording::once_then_nothing;
 use lab::experiment::{Change, Condition, Factor, Tuned, Tuning};
-use lab::ipmi::{Forecast, Foretold, Model};
+use lab::ipmi::{Forecast, Model};
 use lab::known::Known;
 use serde_json::{Value, json};
 
-const LABEL: usize = 12;
-
-/// The study of kipmid's limit as text.
-pub fn text(tuning: &Tuning, model: &Model, study: &Study<'_>, style: Style) -> String {
-    let mut page = Page::new(style);
-    page.painted_paragraph(BOLD, &verdict(tuning));
+/// The study of kipmid's limit: the knee, what each limit takes and spares, and what the kernel's driver would make of it.
+pub fn document(tuning: &Tuning, model: &Model, study: &Study<'_>) -> Document {
+    let mut document = Document::new("fullclock ipmi tune");
+    document.paragraph(Text::strong(verdict(tuning)));
     if let Some(limit) = tuning.advised() {
-        page.labelled(
-            LABEL,
-            "  to do it",
-            &format!("fullclock apply --persist kipmid-max-busy={limit}"),
-        );
+        let command = format!("fullclock apply --persist kipmid-max-busy={limit}");
+        document.labelled("to do it", Text::code(command));
     }
+    document.note(Text::sentence(
+        "`id`, `record` and `both`: how long the controller takes to answer for its device id, for a sensor record, and for both; `kipmi0`: the \
+         share of a CPU that waiting takes; `CPU time`: what it takes for both answers.",
+    ));
     let n_conditions = tuning.limits.first().map_or(0, |it| it.conditions.len());
     for place in 0..n_conditions {
-        page.line("");
-        table(&mut page, tuning, place, model);
+        condition(&mut document, tuning, place);
     }
-    front(&mut page, tuning);
-    page.line("");
-    if !tuning.front.is_empty() {
-        page.labelled(LABEL, "  *", "no other limit has both faster answers and less CPU time");
+    front(&mut document, tuning);
+    forecast(&mut document, tuning, model);
+    let doubts =
+        doubt_lines(&study.record.doubts.iter().collect::<Vec<_>>(), Manner::of(&study.record));
+    document.heading("About this study");
+    for (line, label) in doubts.into_iter().zip(once_then_nothing("doubts")) {
+        document.labelled(label, line);
     }
-    match model {
-        Ok(model) => page.labelled(LABEL, "  model", &modelled(model)),
-        Err(why) => page.labelled(LABEL, "  model", &format!("none: {why}")),
-    }
-    for line in doubt_lines(&study.record.doubts.iter().collect::<Vec<_>>()) {
-        page.labelled(LABEL, "  doubt", &line);
-    }
-    page.labelled(LABEL, "  study", &format!("{}, began {}", study.record.id, study.record.began));
-    page.finish()
+    document.labelled("study", format!("{}, began {}", study.record.id, study.record.began));
+    document
 }
 
 fn verdict(tuning: &Tuning) -> String {
-    let first = tuning.limits.first().map_or("", |it| it.limit.as_str());
+    let first = tuning.limits.first().map_or_else(String::new, |it| match named(it).as_str() {
+        "none" => "no limit".to_owned(),
+        limit => format!("a limit of {limit}"),
+    });
     let Some(knee) = tuning.knee.and_then(|it| tuning.limits.get(it)) else {
         return match tuning.incomplete() {
             Some(limit) => format!(
-                "No knee: under {limit} there is no trial that was answered, or none that tells what kipmi0 took of a CPU."
+                "No knee: with the limit {limit} no trial was answered, or none shows what kipmi0 took of a CPU."
             ),
             None => "No limit stands out: each spares CPU time only for as much more of waiting, or nothing.".to_owned(),
         };
     };
     match (knee.slower.value(), knee.polled.value()) {
         (Some(slower), Some(polled)) if polled.is_there() => format!(
-            "The knee is kipmid_max_busy_us={}: against {first}, answers take {}, and waiting for them {}.",
+            "The knee is kipmid_max_busy_us={}: compared with {first}, answers take {}, and waiting for them {}.",
             knee.limit,
             more(slower, "time"),
             more(polled, "CPU time")
         ),
         (Some(_), Some(polled)) => format!(
-            "No limit is worth having: at the knee, kipmid_max_busy_us={}, the CPU time differs from that of {first} by no more \
-             than chance makes it, {}.",
+            "No limit is worth having: at the knee, kipmid_max_busy_us={}, the difference in CPU time from {first} is not \
+             significant, {}.",
             knee.limit,
             more(polled, "CPU time")
         ),
@@ -85,48 +83,50 @@ fn more(change: &Change, what: &str) -> String {
     format!("{:.0} % {word} {what} ({from:.0} to {to:.0})", percent(change.change).abs())
 }
 
-fn table(page: &mut Page, tuning: &Tuning, place: usize, model: &Model) {
+/// What each limit takes and spares, under one load.
+fn condition(document: &mut Document, tuning: &Tuning, place: usize) {
     let load = tuning.limits.first().and_then(|it| it.conditions.get(place)).map(|it| &*it.load);
-    let is_idle = load != Some(Factor::ALL_CORES);
-    let heading = if is_idle { "Other CPUs idle" } else { "Other CPUs busy" };
-    // The model does not include a load.
-    let model = model.as_ref().ok().filter(|_| is_idle);
-    let unit = if model.is_some() { "    model CPU time" } else { "" };
-    page.line(&page.paint(
-        BOLD,
-        &format!(
-            "{heading:<18}{:>10}{:>10}{:>10}{:>8}{:>10}{unit}",
-            "both", "id", "record", "kipmi0", "CPU time"
-        ),
-    ));
-    for (at, tuned) in tuning.limits.iter().enumerate() {
-        let Some(condition) = tuned.conditions.get(place) else { continue };
-        let mark = if tuning.front.contains(&at) { "*" } else { " " };
-        let knee = if tuning.knee == Some(at) { "<- knee" } else { "" };
-        let foretold = model.and_then(|it| Some(it.under(tuned.limit.parse().ok()?)));
-        let line = row(mark, tuned, condition, foretold);
-        page.line(format!("{line}  {knee}").trim_end());
-    }
+    document.heading(match load {
+        Some(Factor::ALL_CORES) => "Other CPUs busy",
+        _ => "Other CPUs idle",
+    });
+    let columns = [
+        ("limit", Align::Left),
+        ("both", Align::Right),
+        ("id", Align::Right),
+        ("record", Align::Right),
+        ("kipmi0", Align::Right),
+        ("CPU time", Align::Right),
+        ("", Align::Left),
+    ];
+    let rows = tuning.limits.iter().enumerate().filter_map(|(at, tuned)| {
+        let condition = tuned.conditions.get(place)?;
+        Some(row(tuned, condition, knee(tuning, at)))
+    });
+    document.push(Block::Table(Table::new(&columns, rows)));
 }
 
-fn row(mark: &str, tuned: &Tuned, condition: &Condition, foretold: Option<Foretold>) -> String {
+fn row(tuned: &Tuned, condition: &Condition, knee: &str) -> Vec<Text> {
     let ms = |it: Option<f64>| it.map_or_else(|| "-".to_owned(), milliseconds);
     let share = condition.share_percent.map_or_else(|| "-".to_owned(), |it| format!("{it:.1} %"));
-    let limit = named(tuned);
-    let foretold = foretold.map_or_else(String::new, |it| {
-        format!("{:>9}{:>9}", milliseconds(it.both_ms), milliseconds(it.polled_ms))
-    });
-    format!(
-        "  {mark} {limit:<14}{:>10}{:>10}{:>10}{share:>8}{:>10}{foretold}",
+    let cells = [
+        named(tuned).to_owned(),
         ms(condition.both_ms),
         ms(condition.device_id_ms),
         ms(condition.record_ms),
-        ms(condition.polled_ms)
-    )
+        share,
+        ms(condition.polled_ms),
+        knee.to_owned(),
+    ];
+    cells.map(Text::from).into()
 }
 
-fn named(tuned: &Tuned) -> &str {
-    if tuned.limit == "0" { "no limit" } else { tuned.limit.as_str() }
+fn knee(tuning: &Tuning, at: usize) -> &'static str {
+    if tuning.knee == Some(at) { "knee" } else { "" }
+}
+
+fn named(tuned: &Tuned) -> String {
+    if tuned.limit == "0" { "none".to_owned() } else { format!("{} us", tuned.limit) }
 }
 
 /// Milliseconds with three digits.
@@ -135,21 +135,8 @@ fn milliseconds(ms: f64) -> String {
     format!("{ms:.decimals$} ms")
 }
 
-fn modelled(model: &Forecast) -> String {
-    let kernel = &model.kernel;
-    let looks = if kernel.pause_us > 0.0 {
-        format!("looks every {:.0} us, of {:.1} us each", kernel.pause_us, kernel.look_us)
-    } else {
-        "looks without a pause".to_owned()
-    };
-    format!(
-        "what the kernel's driver makes of the waits that were seen without a limit: {looks}, {:.0} ticks a second; it is fitted to \
-         no row but that without a limit, and knows of no load",
-        1e6 / kernel.tick_us
-    )
-}
-
-fn front(page: &mut Page, tuning: &Tuning) {
+/// The limits that no other beats in both time and CPU time.
+fn front(document: &mut Document, tuning: &Tuning) {
     let costs = |at: &usize| {
         let tuned = tuning.limits.get(*at)?;
         tuned.costs().map(|costs| (*at, tuned, costs))
@@ -158,21 +145,73 @@ fn front(page: &mut Page, tuning: &Tuning) {
     if front.len() < 2 {
         return;
     }
-    page.line("");
-    let heading = format!("{:<18}{:>10}{:>10}", "Time for CPU time", "both", "CPU time");
-    page.line(&page.paint(BOLD, &heading));
+    document.heading("Time for CPU time");
+    document.note("No other limit has both faster answers and less CPU time than one of these.");
     let nanoseconds = |ms: f64| (ms * 1e6) as u64;
     let most = front.iter().map(|(.., (_, polled))| nanoseconds(*polled)).max().unwrap_or_default();
+    let scale = Scale { from: 0.0, to: most as f64 };
+    let columns = [
+        ("limit", Align::Left),
+        ("both", Align::Right),
+        ("CPU time", Align::Right),
+        ("", Align::Left),
+        ("", Align::Left),
+    ];
+    let mut table = Table::new(&columns, []);
     for (at, tuned, (both, polled)) in front {
-        let knee = if tuning.knee == Some(at) { "  <- knee" } else { "" };
-        page.line(&format!(
-            "    {:<14}{:>10}{:>10}  {}{knee}",
-            named(tuned),
-            milliseconds(both),
-            milliseconds(polled),
-            bar(nanoseconds(polled), most)
-        ));
+        let text = |it: String| Cell::Text(Text::from(it));
+        let (limit, both) = (text(named(tuned)), text(milliseconds(both)));
+        let knee = text(knee(tuning, at).to_owned());
+        let bar = Cell::Bar(scale.bar(nanoseconds(polled)));
+        table.rows.push(vec![limit, both, text(milliseconds(polled)), bar, knee]);
     }
+    document.push(Block::Table(table));
+}
+
+/// What the kernel's driver makes of the waits, beside what was measured with idle CPUs: the model includes no load.
+fn forecast(document: &mut Document, tuning: &Tuning, model: &Model) {
+    document.heading("Model");
+    let model = match model {
+        Ok(model) => model,
+        Err(why) => return document.paragraph(format!("There is no model: {why}")),
+    };
+    document.note(modelled(model));
+    let columns = [
+        ("limit", Align::Left),
+        ("both", Align::Right),
+        ("model", Align::Right),
+        ("CPU time", Align::Right),
+        ("model", Align::Right),
+    ];
+    let is_idle = |it: &&Condition| it.load != Factor::ALL_CORES;
+    let rows = tuning.limits.iter().filter_map(|tuned| {
+        let measured = tuned.conditions.iter().find(is_idle)?;
+        let foretold = model.under(tuned.limit.parse().ok()?);
+        let ms = |it: Option<f64>| it.map_or_else(|| "-".to_owned(), milliseconds);
+        let cells = [
+            named(tuned),
+            ms(measured.both_ms),
+            milliseconds(foretold.both_ms),
+            ms(measured.polled_ms),
+            milliseconds(foretold.polled_ms),
+        ];
+        Some(cells.map(Text::from).into())
+    });
+    document.push(Block::Table(Table::new(&columns, rows)));
+}
+
+fn modelled(model: &Forecast) -> String {
+    let kernel = &model.kernel;
+    let ticks = 1e6 / kernel.tick_us;
+    let (pause, poll) = (kernel.pause_us, kernel.look_us);
+    let polls = match pause > 0.0 {
+        true => format!("a poll every {pause:.0} us that takes {poll:.1} us"),
+        false => "polls without a pause".to_owned(),
+    };
+    format!(
+        "What the kernel's driver would make of the waits that were traced without a limit: {polls}, {ticks:.0} ticks a second. It is \
+         fitted to the row without a limit alone, and knows of no load."
+    )
 }
 
 /// The study of kipmid's limit as JSON: `schemas/ipmi-tune-1.json`.
@@ -215,6 +254,7 @@ fn change(of: &Known<Change>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::every_form::{in_every_form, text};
     use crate::experiment::fixture;
     use lab::ipmi::{Heard, Question, Waits};
     use lab::known::Known;
@@ -265,17 +305,14 @@ mod tests {
         Forecast::of(Heard { waits, n_pairs: 10, elapsed, polled, tick, rounds_up: true })
     }
 
-    fn shown(tuning: &Tuning, model: &Model) -> String {
+    fn shown(tuning: &Tuning, model: &Model) -> Document {
         let (record, analysis) = fixture::study();
-        let study = Study::of(&record, &analysis).unwrap();
-        let text = text(tuning, model, &study, Style { color: false, width: 100 });
-        assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
-        text
+        document(tuning, model, &Study::of(&record, &analysis).unwrap())
     }
 
     #[test]
     fn each_limit_stands_beside_what_the_model_makes_of_it_and_the_knee_is_marked() {
-        insta::assert_snapshot!(shown(&tuning(), &model()));
+        insta::assert_snapshot!(in_every_form(&shown(&tuning(), &model())));
     }
 
     #[test]
@@ -283,9 +320,10 @@ mod tests {
         let mut tuning = tuning();
         let interval = Interval { low: -0.4, high: 0.2 };
         tuning.limits[1].polled = Known::Value(Change { change: -0.1, interval });
-        let text = shown(&tuning, &Err("a probe of kcs_event may not be read".to_owned()));
-        assert!(text.starts_with("No limit is worth having"), "{text}");
-        assert!(!text.contains("to do it") && text.contains("none: a probe"), "{text}");
+        let model = Err("a probe of kcs_event may not be read".to_owned());
+        let text = text(&shown(&tuning, &model), 100);
+        assert!(text.contains("\nNo limit is worth having"), "{text}");
+        assert!(!text.contains("to do it") && text.contains("no model: a probe"), "{text}");
     }
 
     #[test]

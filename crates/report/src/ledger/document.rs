@@ -18,10 +18,7 @@ const LARGE_PART: f64 = 0.1;
 /// One ledger. `verbose` shows every part, every source and every uncertainty.
 pub fn document(name: &str, host: &HostView, ledger: &Ledger, verbose: bool) -> Document {
     let seconds = ledger.wall_ns as f64 / 1e9;
-    let cpus = match ledger.cpus.len() {
-        1 => format!("CPU {}", ledger.cpus),
-        _ => format!("CPUs {}", ledger.cpus),
-    };
+    let cpus = ledger.cpus.named();
     let mut document =
         Document::new(format!("fullclock ledger of {name}: {seconds:.2} s of {cpus}"));
     document.paragraph(describe(host));
@@ -160,7 +157,8 @@ impl Waterfall<'_> {
 }
 
 fn cells(row: Row) -> Vec<Cell> {
-    let percent = |it: f64| format!("{:.2} %", it * 100.0);
+    let digits = digits(row.uncertainty);
+    let percent = |it: f64| format!("{:.digits$} %", it * 100.0);
     let is_large =
         |it: &f64| *it > LARGE || row.share.is_some_and(|share| *it > share.abs() * LARGE_PART);
     // What rounds to nothing says nothing.
@@ -173,6 +171,15 @@ fn cells(row: Row) -> Vec<Cell> {
         Cell::Bar(bar),
         Cell::Text(Text::default().with(Role::Quiet, row.about)),
     ]
+}
+
+/// The decimals of a percentage that its uncertainty leaves a meaning.
+fn digits(uncertainty: Option<f64>) -> usize {
+    match uncertainty {
+        Some(it) if it >= 0.1 => 0,
+        Some(it) if it >= 0.01 => 1,
+        _ => 2,
+    }
 }
 
 /// What kernel threads took with the interrupts that came while they ran: the value that other tools show.
@@ -220,7 +227,7 @@ fn explanations(document: &mut Document, ledger: &Ledger) {
         }
         for explanation in seen {
             let Explanation { check, cpus, fix } = explanation;
-            let on = cpus.as_ref().map_or(String::new(), |it| format!(" on CPUs {it}"));
+            let on = cpus.as_ref().map_or(String::new(), |it| format!(" on {}", it.named()));
             let share = share(lost_with(&group, explanation), whole) * 100.0;
             let title = group.title;
             let line = format!(
@@ -240,7 +247,7 @@ fn unknown(document: &mut Document, ledger: &Ledger) {
     for line in ledger.lines.iter().filter(|it| it.ns.is_ok()) {
         if let Some((_, why)) = line.missing.first() {
             let cpus: CpuSet = line.missing.iter().map(|(cpu, _)| *cpu).collect();
-            lines.push(format!("{} on CPUs {cpus}: {}", line.loss.title, why.advice()));
+            lines.push(format!("{} on {}: {}", line.loss.title, cpus.named(), why.advice()));
         }
     }
     for line in &ledger.lines {

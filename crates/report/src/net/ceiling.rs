@@ -1,19 +1,18 @@
-//! What each adapter can carry, as a document.
+//! What each adapter can carry.
 
-use super::{more, rate, word};
+use super::{more, word};
 use crate::document::{Document, Text};
 use facts::Fact;
 use facts::links::ethtool::{Duplex, Ethtool, Settings};
+use facts::quantity::counted;
 use rules::ceiling::{Ceiling, Ceilings, Direction, Named, Part};
 
-/// Every adapter: its wire, its slot, the narrower of the two, and what was taken for granted.
+/// Every adapter: what it can carry at most, its wire, its slot, and what was assumed.
 pub fn ceilings(host: &str, ceilings: &Ceilings) -> Document {
     let mut document = Document::new(format!("fullclock net ceiling of {host}"));
+    document.paragraph(Text::strong(verdict(&ceilings.devices)));
     for device in &ceilings.devices {
         adapter(&mut document, device);
-    }
-    if ceilings.devices.is_empty() {
-        document.paragraph("There is no network adapter, as far as could be seen.");
     }
     for missing in &ceilings.missing {
         document.note(Text::sentence(&format!("Unknown: {}.", missing.advice())));
@@ -21,15 +20,24 @@ pub fn ceilings(host: &str, ceilings: &Ceilings) -> Document {
     document
 }
 
-fn adapter(document: &mut Document, device: &Named) {
-    let place = match &device.address {
-        Ok(address) => address.clone(),
-        Err(missing) => missing.advice(),
+/// How many adapters there are, and how many of them have a slot that carries less than their wire.
+fn verdict(devices: &[Named]) -> String {
+    let is_narrow = |it: &&Named| {
+        let narrowest = it.ceiling.narrowest(Direction::One);
+        it.ceiling.widest(Direction::One).is_some()
+            && narrowest.is_some_and(|part| word(&it.ceiling, part) == "slot")
     };
-    document.heading(format!("{}  {place}", device.name));
-    if let Some(words) = most(&device.ceiling) {
-        document.labelled("most", words);
+    let adapters = counted(devices.len() as u64, "network adapter");
+    match devices.iter().filter(is_narrow).count() {
+        _ if devices.is_empty() => "No network adapter was found.".to_owned(),
+        0 => format!("{adapters}, none known to be limited by its slot."),
+        n => format!("{adapters}, {n} limited by the slot."),
     }
+}
+
+fn adapter(document: &mut Document, device: &Named) {
+    document.heading(&*device.name);
+    document.labelled("at most", Text::strong(most(&device.ceiling)));
     document.labelled("wire", part(&device.ceiling.wire));
     if let Some(words) = device.ethtool.as_ref().and_then(link) {
         document.labelled("link", words);
@@ -39,15 +47,22 @@ fn adapter(document: &mut Document, device: &Named) {
         let others = device.shared_with.join(", ");
         document.labelled("", format!("the slot is shared with {others}"));
     }
-    for (at, it) in assumptions(&device.ceiling).into_iter().enumerate() {
-        document.labelled(if at == 0 { "assumed" } else { "" }, it);
+    document.labelled(
+        "address",
+        match &device.address {
+            Ok(address) => Text::from(&**address),
+            Err(missing) => Text::sentence(&missing.advice()),
+        },
+    );
+    for it in assumptions(&device.ceiling) {
+        document.labelled("assumed", it);
     }
 }
 
 fn part(part: &Fact<Part>) -> Text {
     match part {
-        Ok(part) => shown(part).into(),
-        Err(missing) => Text::sentence(&missing.advice()),
+        Ok(part) => Text::from(shown(part)),
+        Err(missing) => Text::sentence(&format!("unknown: {}", missing.advice())),
     }
 }
 
@@ -55,19 +70,16 @@ fn shown(part: &Part) -> String {
     let Part { name, signal, code, data, packet, one_way, both_ways, .. } = part;
     let coded = match code.sent {
         1 => String::new(),
-        _ => format!("{signal} signalled, {} after {}; ", data.bits(), code.name),
+        _ => format!("{signal} signalled, {data} after {}; ", code.name),
     };
     let busy = if one_way == both_ways {
         String::new()
     } else {
-        format!(", {} each way while both are busy", rate(*both_ways))
+        format!(", {both_ways} each way while both are busy")
     };
     format!(
-        "{name}: {coded}{}{busy}, in packets of {} with {} of overhead ({})",
-        rate(*one_way),
-        packet.payload,
-        packet.overhead.0,
-        packet.headers
+        "{name}: {coded}{one_way}{busy}, in packets of {} with {} of overhead ({})",
+        packet.payload, packet.overhead.0, packet.headers
     )
 }
 
@@ -88,19 +100,19 @@ fn link(ethtool: &Ethtool) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The narrower part, and how much more the other would carry.
-fn most(ceiling: &Ceiling) -> Option<String> {
+/// What the narrower part carries, and how much more the other would.
+fn most(ceiling: &Ceiling) -> String {
     let direction = Direction::One;
-    let narrowest = ceiling.narrowest(direction)?;
-    let (rate, by) = (rate(narrowest.carries(direction)), word(ceiling, narrowest));
-    Some(match ceiling.widest(direction) {
+    let Some(narrowest) = ceiling.narrowest(direction) else { return "unknown".to_owned() };
+    let (rate, by) = (narrowest.carries(direction), word(ceiling, narrowest));
+    match ceiling.widest(direction) {
         Some(widest) => format!(
             "{rate}, by the {by}; the {} carries {:.0} % more",
             word(ceiling, widest),
             more(widest, narrowest, direction)
         ),
         None => format!("{rate} by the {by}, or less: the other part is unknown"),
-    })
+    }
 }
 
 /// What was not read.
@@ -116,8 +128,12 @@ pub(super) fn assumptions(ceiling: &Ceiling) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::every_form::{in_every_form, text as shown_as_text};
     use facts::Missing;
     use facts::links::ethtool::text;
+    use facts::links::infiniband::Rate;
+    use facts::links::pcie::Speed;
+    use rules::ceiling::{Largest, infiniband, slot};
 
     fn of(fec: &str, pause: &str) -> Option<String> {
         let settings = "Settings for eth0:\nDuplex: Full\nAuto-negotiation: on\n";
@@ -140,5 +156,40 @@ mod tests {
         );
         let refused = "netlink error: Operation not supported\n";
         assert_eq!(of(refused, refused).unwrap(), "full duplex, negotiated");
+    }
+
+    fn named(name: &str, ceiling: Ceiling) -> Named {
+        Named {
+            name: name.to_owned(),
+            aliases: Vec::new(),
+            is_rdma: true,
+            address: Ok("0000:05:00.0".to_owned()),
+            shared_with: Vec::new(),
+            ceiling,
+            ethtool: None,
+        }
+    }
+
+    #[test]
+    fn an_adapter_says_first_what_it_carries_at_most() {
+        let wire = infiniband(&Rate::parse("40 Gb/sec (4X QDR)").unwrap(), None);
+        let slot = Ok(slot(Speed::parse("5 GT/s x8").unwrap(), Largest::Assumed));
+        let unknown = || Missing::not_here("wire", "its driver does not tell");
+        let ceiling = Ceiling { wire: Err(unknown()), slot: Err(unknown()) };
+        let mut dark = named("eth0", ceiling);
+        dark.shared_with = vec!["eth1".to_owned()];
+        let devices = vec![named("mlx4_0 port 1", Ceiling { wire, slot }), dark];
+        let missing = vec![Missing::not_here("link of mlx4_0 port 2", "1: DOWN")];
+        let found = Ceilings { devices, missing };
+        insta::assert_snapshot!(in_every_form(&ceilings("db7.host", &found)));
+    }
+
+    #[test]
+    fn a_host_without_an_adapter_says_so() {
+        let none = Ceilings { devices: Vec::new(), missing: Vec::new() };
+        assert_eq!(
+            shown_as_text(&ceilings("db7", &none), 80),
+            "fullclock net ceiling of db7\nNo network adapter was found.\n"
+        );
     }
 }

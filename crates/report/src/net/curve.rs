@@ -1,12 +1,85 @@
-//! What a curve by message size says, in sentences.
+//! A curve by message size.
 
 use super::Statements;
+use super::by_size::by_size;
 use super::ceiling::assumptions;
-use super::{Measured, more, rate as shown, word};
+use super::{Measured, Origin, more, word};
+use crate::document::{Document, Text};
 use facts::links::perftest::{Bandwidth, Figures, Latency, MessagesPerSecond};
+use facts::quantity::counted;
 use facts::{Bytes, BytesPerSecond, Missing};
 use rules::ceiling::Direction;
 use rules::curve::{Dip, Latencies, Reading, bandwidths, latencies};
+use std::time::Duration;
+
+/// The plateau of a curve, its share of the ceiling, its dips, and each size. Without an origin it does not say how to repeat it.
+pub fn curve(measured: &Measured<'_>, origin: Option<&Origin>) -> Document {
+    let mut document = Document::new(heading(measured));
+    document.paragraph(Text::strong(verdict(measured)));
+    statements(measured).put(&mut document);
+    by_size(&mut document, measured);
+    if let Some(origin) = origin {
+        origin.put(&mut document);
+    }
+    document
+}
+
+/// The curve in a sentence.
+fn verdict(measured: &Measured<'_>) -> String {
+    match &measured.curve.figures {
+        Figures::Bandwidth(points) => match bandwidths(points) {
+            Some(reading) => of_bandwidth(measured, &reading),
+            None => "No size has a result.".to_owned(),
+        },
+        Figures::Latency(points) => match latencies(points) {
+            Some(read) => of_latency(&read),
+            None => "No size has a result.".to_owned(),
+        },
+    }
+}
+
+fn of_bandwidth(measured: &Measured<'_>, reading: &Reading) -> String {
+    let dips = match reading.dips.len() {
+        0 => "no dip".to_owned(),
+        n => counted(n as u64, "dip"),
+    };
+    let settled = match &reading.plateau {
+        Some(plateau) => format!("It settles at {}", plateau.rate),
+        None => {
+            format!("It does not settle: {} at most, with {}", rate(reading), reading.best.message)
+        }
+    };
+    match share(measured, rate(reading)) {
+        Some(percent) => format!("{settled}, {percent:.0} % of the ceiling; {dips}."),
+        None => format!("{settled}; {dips}."),
+    }
+}
+
+fn of_latency(read: &Latencies) -> String {
+    let [smallest, largest] = [&read.smallest, &read.largest]
+        .map(|it| format!("{} for {}", microseconds(it.typical), it.message));
+    let bumps = match read.bumps.len() {
+        0 => "no bump".to_owned(),
+        n => counted(n as u64, "bump"),
+    };
+    if read.smallest.message == read.largest.message {
+        return format!("{smallest}.");
+    }
+    format!("{smallest}, {largest}; {bumps}.")
+}
+
+/// Where a curve settles, or the most that it reaches.
+fn rate(reading: &Reading) -> BytesPerSecond {
+    reading.plateau.as_ref().map_or(reading.best.average, |it| it.rate)
+}
+
+/// A rate in percent of the ceiling, where that is known.
+fn share(measured: &Measured<'_>, rate: BytesPerSecond) -> Option<f64> {
+    let (_, ceiling) = measured.over?;
+    let direction = measured.direction();
+    let most = ceiling.narrowest(direction)?.carries(direction);
+    Some(100.0 * rate.share_of(most))
+}
 
 /// The statements below the heading.
 pub(super) fn statements(measured: &Measured<'_>) -> Statements {
@@ -30,7 +103,7 @@ pub(super) fn statements(measured: &Measured<'_>) -> Statements {
     statements
 }
 
-pub(super) fn heading(measured: &Measured<'_>) -> String {
+fn heading(measured: &Measured<'_>) -> String {
     let sizes: Vec<Bytes> = match &measured.curve.figures {
         Figures::Bandwidth(points) => points.iter().map(|it| it.message).collect(),
         Figures::Latency(points) => points.iter().map(|it| it.message).collect(),
@@ -45,30 +118,27 @@ pub(super) fn heading(measured: &Measured<'_>) -> String {
 }
 
 fn bandwidth(statements: &mut Statements, measured: &Measured<'_>, reading: &Reading) {
-    let rate = match &reading.plateau {
+    match &reading.plateau {
         Some(plateau) => {
             let words = format!(
                 "{} from {} to {}; these sizes differ by {:.1} %",
-                shown(plateau.rate),
+                plateau.rate,
                 plateau.from.0,
                 plateau.to,
                 100.0 * plateau.spread
             );
             statements.add("plateau", &words);
-            plateau.rate
         }
         None => {
-            let best = reading.best;
+            let best = &reading.best;
             let words = format!(
                 "none: it does not settle; the best is {} at {}",
-                shown(best.average),
-                best.message
+                best.average, best.message
             );
             statements.add("plateau", &words);
-            best.average
         }
-    };
-    statements.add("ceiling", &ceiling(measured, rate));
+    }
+    statements.add("ceiling", &ceiling(measured, rate(reading)));
     if let Some((_, ceiling)) = measured.over {
         for it in assumptions(ceiling) {
             statements.add("assumed", &it);
@@ -96,14 +166,7 @@ fn ceiling(measured: &Measured<'_>, rate: BytesPerSecond) -> String {
     };
     let most = narrowest.carries(direction);
     let share = 100.0 * rate.share_of(most);
-    let most = shown(most);
-    let both = if direction == Direction::Both { " in both directions together" } else { "" };
     let (by, name) = (word(ceiling, narrowest), &narrowest.name);
-    let beyond = if share > 100.0 {
-        ": more than there is, so something that is assumed below does not hold"
-    } else {
-        ""
-    };
     let other = match (ceiling.widest(direction), &ceiling.wire, &ceiling.slot) {
         (Some(widest), ..) => format!(
             "the {} ({}) carries {:.0} % more",
@@ -116,9 +179,18 @@ fn ceiling(measured: &Measured<'_>, rate: BytesPerSecond) -> String {
         }
         (None, ..) => String::new(),
     };
-    format!(
-        "{share:.0} % of the {most}{both} that the {by} of {device} ({name}) can carry{beyond}; {other}"
-    )
+    let most = match direction {
+        Direction::One => format!("{most} that the {by} of {device} ({name}) can carry"),
+        Direction::Both => format!(
+            "{most} in both directions together that the {by} of {device} ({name}) can carry"
+        ),
+    };
+    if share > 100.0 {
+        return format!(
+            "{share:.0} % of the {most}: more than there is, so something that is assumed below does not hold; {other}"
+        );
+    }
+    format!("{share:.0} % of the {most}; {other}")
 }
 
 fn dips(statements: &mut Statements, reading: &Reading) {
@@ -141,14 +213,14 @@ fn dip(dip: &Dip) -> String {
     let Dip { first, last, lowest, before, after, lost } = dip;
     let sizes = if first == last { first.to_string() } else { format!("{} to {last}", first.0) };
     let after = match after {
-        Some(after) => format!("{} move {} again", after.message, shown(after.average)),
+        Some(after) => format!("{} move {} again", after.message, after.average),
         None => "larger ones do not recover".to_owned(),
     };
     format!(
         "{sizes}: {}, {:.0} % below the {} of {}; {after} ({} messages a second against {})",
         figure(first == last, lowest),
         100.0 * lost,
-        shown(before.average),
+        before.average,
         before.message,
         millions(lowest.messages()),
         millions(before.messages())
@@ -156,15 +228,15 @@ fn dip(dip: &Dip) -> String {
 }
 
 fn figure(is_only: bool, lowest: &Bandwidth) -> String {
-    let rate = shown(lowest.average);
-    if is_only { rate } else { format!("{rate} at {}", lowest.message) }
+    let rate = lowest.average;
+    if is_only { rate.to_string() } else { format!("{rate} at {}", lowest.message) }
 }
 
 fn latency(statements: &mut Statements, read: &Latencies) {
     let shown = |it: &Latency| {
-        let us = |time: std::time::Duration| format!("{:.2} us", time.as_secs_f64() * 1e6);
-        let worst = it.percentile_99.map_or(String::new(), |it| format!(", p99 {}", us(it)));
-        format!("{} for {}{worst}", us(it.typical), it.message)
+        let worst = it.percentile_99.map(microseconds);
+        let worst = worst.map_or(String::new(), |it| format!(", p99 {it}"));
+        format!("{} for {}{worst}", microseconds(it.typical), it.message)
     };
     statements.add("smallest", &shown(&read.smallest));
     statements.add("largest", &shown(&read.largest));
@@ -198,6 +270,50 @@ fn clocks(statements: &mut Statements, measured: &Measured<'_>) {
     }
 }
 
+/// As perftest prints it.
+fn microseconds(time: Duration) -> String {
+    format!("{:.2} us", time.as_secs_f64() * 1e6)
+}
+
 fn millions(rate: MessagesPerSecond) -> String {
     format!("{:.2} million", rate.0 as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::every_form::{in_every_form, text};
+    use facts::links::perftest::Curve;
+
+    const READ: &str = "\
+                    RDMA_Read BW Test
+ #bytes #iterations    BW peak[MB/sec]    BW average[MB/sec]
+ 64      1000            223.18             197.08
+ 128     1000            113.06             112.79
+ 256     1000            226.70             226.16
+ 8192    1000            2916.02            2915.82
+ 65536   1000            2941.48            2940.98
+ 8388608 1000            2939.31            2938.80
+";
+
+    const LATENCY: &str = " #bytes #iterations t_min[usec] t_max[usec] t_typical[usec]
+ 2 1000 1.10 9.00 1.20
+ 128 1000 1.8 9.9 2.40
+ 256 1000 1.6 9.9 1.90
+";
+
+    fn shown(name: &str, printed: &str) -> Document {
+        let of_file = Curve::parse(printed).unwrap();
+        curve(&Measured { name, curve: &of_file, over: None }, None)
+    }
+
+    #[test]
+    fn a_curve_says_where_it_settles_and_shows_each_size() {
+        insta::assert_snapshot!(in_every_form(&shown("read.txt", READ)));
+    }
+
+    #[test]
+    fn a_latency_is_read_by_size_too() {
+        insta::assert_snapshot!(text(&shown("latency.txt", LATENCY), 80));
+    }
 }

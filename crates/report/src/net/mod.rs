@@ -1,19 +1,23 @@
 //! Ceilings of network links, curves by message size, and network tests, as documents and as JSON.
+//!
+//! Rates are in MB/s and GB/s, and what a wire signals in Gb/s: thousands are decimal, as links are sold. perftest's own table alone has
+//! MiB/sec, which its heading says.
 
+mod by_size;
 mod ceiling;
+mod charts;
 mod curve;
 mod json;
-mod page;
+mod origin;
 mod test;
 
 pub use ceiling::ceilings;
+pub use curve::curve;
 pub use json::{ceilings as ceilings_json, curve as curve_json};
-pub use page::{Origin, command_line, curve, is_report};
-pub use test::{run, run_csv, run_json, run_text};
+pub use origin::{Origin, command_line, is_report};
+pub use test::{run_csv, run_document, run_json};
 
-use crate::document::{Block, Text};
-use crate::page::Page;
-use facts::BytesPerSecond;
+use crate::document::{Document, Text};
 use facts::links::perftest::Curve;
 use rules::ceiling::{Ceiling, Direction, Part};
 
@@ -33,24 +37,9 @@ impl Measured<'_> {
     }
 }
 
-/// Columns for a label.
-const MARGIN: usize = 10;
-
 /// The word for a part of a ceiling.
 fn word(ceiling: &Ceiling, part: &Part) -> &'static str {
     if ceiling.wire.as_ref() == Ok(part) { "wire" } else { "slot" }
-}
-
-/// A rate of data in the unit of perftest, to which results are compared: `3212 MiB/s`, `112.8 MiB/s`.
-fn rate(rate: BytesPerSecond) -> String {
-    let mebibytes = rate.mebibytes();
-    let places = match mebibytes {
-        1000.0.. => 0,
-        100.0.. => 1,
-        1.0.. => 2,
-        _ => 4,
-    };
-    format!("{mebibytes:.places$} MiB/s")
 }
 
 /// How much more `wide` carries than `narrow`, in percent.
@@ -58,7 +47,7 @@ fn more(wide: &Part, narrow: &Part, direction: Direction) -> f64 {
     100.0 * (wide.carries(direction).share_of(narrow.carries(direction)) - 1.0)
 }
 
-/// Labelled sentences in order, for documents and for text with perftest's columns.
+/// Labelled sentences in order.
 #[derive(Default)]
 struct Statements(Vec<(&'static str, String)>);
 
@@ -67,19 +56,10 @@ impl Statements {
         self.0.push((label, words.to_owned()));
     }
 
-    /// Adds them to a page of text.
-    fn put(&self, page: &mut Page) {
+    /// Adds them to a document.
+    fn put(&self, document: &mut Document) {
         for (label, words) in &self.0 {
-            page.labelled(MARGIN, label, words);
+            document.labelled(*label, Text::sentence(words));
         }
-    }
-
-    /// A labelled line each; sentences of one label follow it.
-    fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
-        let mut before = "";
-        self.0.iter().map(move |(label, words)| {
-            let label = if *label == std::mem::replace(&mut before, *label) { "" } else { label };
-            Block::labelled(label, Text::sentence(words))
-        })
     }
 }

@@ -1,5 +1,5 @@
-//! Readings as a table in the format of turbostat: per interval the headings, then a line for the machine, each package and
-//! each CPU. Columns are those requested, or those that the first reading has.
+//! Readings as a table in the format of turbostat: per interval a line for the machine, each package and each CPU, below headings
+//! that come once, on a terminal again on each screen. Columns are those requested, or those that the first reading has.
 
 use crate::harmless::harmless;
 use anyhow::{Result, bail};
@@ -17,6 +17,10 @@ pub struct Table {
     machine: Machine,
     selection: Selection,
     columns: Option<Vec<Printed>>,
+    /// The lines of a screen; none where nobody scrolls.
+    screen: Option<usize>,
+    /// The lines since the headings.
+    since: usize,
 }
 
 /// A column from one interval to the next.
@@ -27,26 +31,33 @@ struct Printed {
 }
 
 impl Table {
-    /// A table without a line yet.
-    pub fn new(machine: Machine, selection: Selection) -> Table {
-        Table { machine, selection, columns: None }
+    /// A table without a line yet, for a screen of so many lines.
+    pub fn new(machine: Machine, selection: Selection, screen: Option<usize>) -> Table {
+        Table { machine, selection, columns: None, screen, since: 0 }
     }
 
     /// The lines of one more interval.
     pub fn lines(&mut self, reading: &Reading) -> String {
+        let is_first = self.columns.is_none();
         let printed = || self.selection.columns(reading).into_iter().map(Printed::of).collect();
         let columns = self.columns.get_or_insert_with(printed);
         let shown: Vec<Option<Shown>> =
             columns.iter().map(|it| Shown::find(reading, it.key.0, &it.key.1)).collect();
-        let mut text = String::from("Time     CPU  ");
-        for Printed { heading, width, .. } in columns.iter() {
-            push(&mut text, heading, *width);
-        }
-        text.push('\n');
         let time = clock_time(reading.at.real_ns);
         let mut rows = vec![Row::Host];
         rows.extend(self.machine.packages(&reading.cpus));
         rows.extend(reading.cpus.iter().map(Row::Cpu));
+        let mut text = String::new();
+        let is_off_screen = self.screen.is_some_and(|it| self.since + rows.len() >= it);
+        if is_first || is_off_screen {
+            text.push_str("Time     CPU  ");
+            for Printed { heading, width, .. } in columns.iter() {
+                push(&mut text, heading, *width);
+            }
+            text.push('\n');
+            self.since = 1;
+        }
+        self.since += rows.len();
         for row in rows {
             let label = format!("{time} {:<5}", row.label());
             text.push_str(&label);
@@ -59,7 +70,8 @@ impl Table {
         text
     }
 
-    /// Metrics without a column because the first reading lacks them: ids by reason.
+    /// Metrics without a column because the first reading lacks them: of those that were requested ids by reason, else how many
+    /// there are.
     pub fn left_out(&self, first: &Reading) -> Vec<String> {
         let mut reasons: Vec<(&Missing, Vec<&str>)> = Vec::new();
         let is_shown = |id: &str| {
@@ -72,6 +84,16 @@ impl Table {
                 Some((_, ids)) => ids.push(column.metric.id),
                 None => reasons.push((missing, vec![column.metric.id])),
             }
+        }
+        if !self.selection.is_explicit() && !reasons.is_empty() {
+            let mut ids: Vec<&str> = reasons.into_iter().flat_map(|(_, ids)| ids).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            let of = if ids.len() == 1 { "metric is" } else { "metrics are" };
+            return vec![format!(
+                "{} {of} unknown here: `--json` has the reason of each",
+                ids.len()
+            )];
         }
         let line = |(missing, ids): (&Missing, Vec<&str>)| {
             format!("unknown here: {}: {}", ids.join(", "), reason(missing))
@@ -211,9 +233,37 @@ fn nobody_knows(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rules::watch::fake;
 
     fn refusal(id: &str) -> String {
         Selection::parse(&[id.to_owned()]).unwrap_err().to_string()
+    }
+
+    /// Which lines of four intervals of a machine with two CPUs are headings.
+    fn headings(screen: Option<usize>) -> Vec<usize> {
+        let mut table = Table::new(Machine::default(), Selection::parse(&[]).unwrap(), screen);
+        let text: String = (0..4).map(|at| table.lines(&fake::reading(2, at))).collect();
+        let lines = text.lines().enumerate();
+        lines.filter(|(_, line)| line.starts_with("Time")).map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn headings_come_once_and_on_a_terminal_again_on_each_screen() {
+        assert_eq!(headings(None), [0]);
+        assert_eq!(headings(Some(8)), [0, 7]);
+    }
+
+    #[test]
+    fn what_is_unknown_is_counted_unless_it_was_requested() {
+        let reading = fake::reading(2, 0);
+        let left_out = |ids: &[&str]| {
+            let ids: Vec<String> = ids.iter().map(|it| (*it).to_owned()).collect();
+            let table = Table::new(Machine::default(), Selection::parse(&ids).unwrap(), None);
+            table.left_out(&reading)
+        };
+        assert_eq!(left_out(&[]), ["2 metrics are unknown here: `--json` has the reason of each"]);
+        let smi = "unknown here: smi: /dev/cpu/0/msr 0x34 may not be read (run as root)";
+        assert_eq!(left_out(&["smi"]), [smi]);
     }
 
     #[test]

@@ -45,9 +45,9 @@ pub fn slot(speed: Speed, largest: Largest) -> Part {
     let part = match largest {
         Largest::Known(_) => part,
         Largest::Assumed => {
-            let with_usual = with_payload(speed, USUAL).one_way.mebibytes();
+            let with_usual = with_payload(speed, USUAL).one_way;
             part.assuming(format!(
-                "a MaxPayloadSize of {LEAST}, the least there is; with {USUAL} it would be {with_usual:.0} MiB/s"
+                "a MaxPayloadSize of {LEAST}, the least there is; with {USUAL} it would be {with_usual}"
             ))
         }
     };
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(part.one_way.0, 3_368_421_052);
         assert_eq!(
             part.assumptions[0],
-            "a MaxPayloadSize of 128 bytes, the least there is; with 256 bytes it would be 3488 MiB/s"
+            "a MaxPayloadSize of 128 bytes, the least there is; with 256 bytes it would be 3.66 GB/s"
         );
     }
 }

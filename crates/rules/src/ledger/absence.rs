@@ -40,7 +40,11 @@ impl Absence {
         const WHAT: &str = "what these CPUs lost";
         let between = self.between.first().map(|cpu| Missing::was_offline(WHAT, cpu));
         let at_an_end = || {
-            let because = format!("CPUs {} were not online at both ends", self.at_an_end);
+            let because = format!(
+                "{} {} not online at both ends",
+                self.at_an_end.named(),
+                self.at_an_end.agree("was", "were")
+            );
             Missing::not_here(WHAT, because)
         };
         between.or_else(|| (!self.at_an_end.is_empty()).then(at_an_end))
@@ -49,7 +53,8 @@ impl Absence {
     /// Which are left out, and why.
     pub(super) fn notes(&self) -> Vec<String> {
         let note = |cpus: &CpuSet, why: &str| {
-            (!cpus.is_empty()).then(|| format!("left out: CPUs {cpus} were {why}"))
+            (!cpus.is_empty())
+                .then(|| format!("left out: {} {} {why}", cpus.named(), cpus.agree("was", "were")))
         };
         let at_an_end = note(&self.at_an_end, "not online at both ends");
         let between = note(&self.between, "offline for part of the interval");
@@ -88,7 +93,7 @@ mod tests {
         let ledger = ledger(&replaced(SECOND, AWAY));
         assert_eq!((ledger.cpus.to_string().as_str(), ledger.capacity_ns()), ("0", 1_000_000_000));
         assert_eq!(ledger.unexplained_ns, 0);
-        assert_eq!(ledger.notes, ["left out: CPUs 1 were offline for part of the interval"]);
+        assert_eq!(ledger.notes, ["left out: CPU 1 was offline for part of the interval"]);
     }
 
     #[test]

@@ -148,7 +148,8 @@ pub(super) fn notes(evidence: &Evidence<'_>, cpus: &CpuSet) -> Vec<String> {
     let elsewhere = evidence.interval.cpus().minus(cpus);
     if !elsewhere.is_empty() && throttled(evidence).is_ok_and(|it| it.ns > 0) {
         notes.push(format!(
-            "the kernel does not say where a quota stopped a group: some of its time may belong to CPUs {elsewhere}, or some of theirs here"
+            "the kernel does not say where a quota stopped a group: some of its time may belong to {}, or some of theirs here",
+            elsewhere.named()
         ));
     }
     notes

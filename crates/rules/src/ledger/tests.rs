@@ -96,7 +96,7 @@ fn a_cpu_that_was_away_is_left_out_and_named() {
     let ledger = ledger(&away);
     assert_eq!(ledger.cpus.to_string(), "0");
     assert_eq!(ledger.capacity_ns(), 1_000_000_000);
-    assert_eq!(ledger.notes, ["left out: CPUs 7 were not online at both ends"]);
+    assert_eq!(ledger.notes, ["left out: CPU 7 was not online at both ends"]);
 }
 
 #[test]

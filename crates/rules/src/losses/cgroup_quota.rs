@@ -78,7 +78,7 @@ mod tests {
         let text = replaced(&replaced(SECOND, QUOTA), &[("observer 20", "observer 20\ncpus 0")]);
         // The tasks ran on CPU 0, which has all of the 258 ms by that, and may have none; a period may not have ended.
         assert_eq!(loss("cgroup-quota", &text), "258.0 ms ±305.0 by counter, operating system");
-        let note = "the kernel does not say where a quota stopped a group: some of its time may belong to CPUs 1, or some of theirs here";
+        let note = "the kernel does not say where a quota stopped a group: some of its time may belong to CPU 1, or some of theirs here";
         assert!(ledger(&text).notes.contains(&note.to_owned()), "{:?}", ledger(&text).notes);
     }
 

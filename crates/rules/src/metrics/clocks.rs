@@ -5,7 +5,7 @@
 //! counters to a guest, the guest reads 0 or a value that stands still.
 
 use crate::interval::{Delta, Interval, Rows};
-use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
 use facts::counters::Family;
 use facts::{Fact, HostView, Missing, PerCpu};
 
@@ -16,6 +16,7 @@ pub(super) const AVERAGE_MHZ: Metric = Metric {
     column: "Avg_MHz",
     unit: Unit::Megahertz,
     kind: Kind::Mean,
+    limits: Limits::None,
     families: &[Family::Clocks],
     tasks: false,
     help: "Cycles of APERF by the time that passed: what the CPU did. It falls with idle time and with anything \
@@ -38,6 +39,7 @@ pub(super) const BUSY_MHZ: Metric = Metric {
     column: "Bzy_MHz",
     unit: Unit::Megahertz,
     kind: Kind::Peak,
+    limits: Limits::BelowTsc { notable: 0.9, severe: 0.5 },
     families: &[Family::Clocks],
     tasks: false,
     help: "MHz of the time-stamp counter times APERF to MPERF: the mean clock over the time in C0. Shown of no CPU \
@@ -93,6 +95,7 @@ pub(super) const TSC_MHZ: Metric = Metric {
     column: "TSC_MHz",
     unit: Unit::Megahertz,
     kind: Kind::Peak,
+    limits: Limits::None,
     families: &[Family::Clocks],
     tasks: false,
     help: "Steps of the time-stamp counter by the time that passed on CLOCK_MONOTONIC_RAW. It is about the nominal \

@@ -3,7 +3,7 @@
 //! Source: proc_stat(5), fs/proc/stat.c.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
 use facts::counters::Family;
 use facts::{Fact, Missing, USER_TICK_NS};
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ pub(super) const BUSY: Metric = Metric {
     column: "Busy%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    limits: Limits::None,
     families: &[Family::CpuTimes],
     tasks: false,
     help: "The time in which a CPU was not in its idle task, of the time that passed: 100 % less `idle` and \
@@ -61,6 +62,7 @@ pub(super) const STEAL: Metric = Metric {
     column: "Steal%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    limits: Limits::From { notable: 2.0, severe: 10.0 },
     families: &[Family::CpuTimes],
     tasks: false,
     help: "The time in which the virtual CPU had work and its hypervisor did not run it, by `steal` of /proc/stat, in \

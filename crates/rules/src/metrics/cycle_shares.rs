@@ -2,7 +2,7 @@
 
 use super::clocks::cycles;
 use crate::interval::{Delta, Interval};
-use crate::metric::{Kind, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing};
 
@@ -16,6 +16,7 @@ pub(super) const C0: Metric = Metric {
     column: "C0%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    limits: Limits::None,
     families: &[Family::Clocks],
     tasks: false,
     help: "Cycles of MPERF to those of the time-stamp counter: the time in which the CPU was in C0, of the time \
@@ -35,6 +36,7 @@ pub(super) const PRODUCTIVE_CYCLES: Metric = Metric {
     column: "Prod%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    limits: Limits::None,
     families: &[Family::Clocks],
     tasks: false,
     help: "PPERF to APERF: of the cycles in which the CPU's clock ran, those that the processor itself holds to be \

@@ -4,7 +4,7 @@
 //! added when it ends, so the states of a CPU that slept on through a sample are short of it.
 
 use crate::interval::{Delta, Interval};
-use crate::metric::{Kind, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu, USER_TICK_NS};
 
@@ -14,6 +14,7 @@ pub(super) const METRIC: Metric = Metric {
     column: "Req%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    limits: Limits::None,
     families: &[Family::IdleTime, Family::CpuTimes],
     tasks: false,
     help: "A part for each idle state: the time that the kernel (cpuidle) spent in it. It is what was *requested*: \

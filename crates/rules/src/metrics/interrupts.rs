@@ -1,7 +1,7 @@
 //! What interrupts CPUs: interrupts by kind and by device, softirqs, and the firmware.
 
 use crate::interval::{Column, Interval};
-use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
 use facts::counters::Family;
 use facts::system::interrupts::is_of_the_cpu;
 use facts::{Fact, Missing};
@@ -15,6 +15,7 @@ pub(super) const INTERRUPTS: Metric = Metric {
     column: "IRQ",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    limits: Limits::None,
     families: &[Family::Interrupts],
     tasks: false,
     help: "A part for each kind of /proc/interrupts that came at least once in the interval: `LOC` timer, `RES` and \
@@ -48,6 +49,7 @@ pub(super) const DEVICE_INTERRUPTS: Metric = Metric {
     column: "DevIRQ",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    limits: Limits::None,
     families: &[Family::Interrupts],
     tasks: false,
     help: "A part for each interrupt of a device that came at least once in the interval, by its number in /proc/irq \
@@ -80,6 +82,7 @@ pub(super) const SOFTIRQS: Metric = Metric {
     column: "SIRQ",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    limits: Limits::None,
     families: &[Family::Softirqs],
     tasks: false,
     help: "A part for each kind of /proc/softirqs that ran at least once in the interval: `NET_RX` received packets, \
@@ -102,6 +105,7 @@ pub(super) const SMI: Metric = Metric {
     column: "SMI/s",
     unit: Unit::PerSecond,
     kind: Kind::Peak,
+    limits: Limits::From { notable: f64::MIN_POSITIVE, severe: f64::INFINITY },
     families: &[Family::Clocks],
     tasks: false,
     help: "How often the CPU was in system management mode, where the firmware does what it likes and the kernel sees \

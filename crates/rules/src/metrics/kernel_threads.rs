@@ -3,7 +3,7 @@
 //! Sources: /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst); names as kthread_create was given them.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
 use facts::Fact;
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ pub(super) const METRIC: Metric = Metric {
     column: "Kthr%",
     unit: Unit::Percent,
     kind: Kind::Sum,
+    limits: Limits::None,
     families: &[],
     tasks: true,
     help: "A part for each name of kernel threads that ran in the interval: their time, of one CPU. Threads that the \

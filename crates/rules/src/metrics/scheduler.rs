@@ -1,7 +1,7 @@
 //! What the scheduler counts: switches, and tasks that waited for a CPU, a disk or memory.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ pub(super) const RUN_QUEUE_WAIT: Metric = Metric {
     column: "Wait_ms",
     unit: Unit::MillisecondsPerSecond,
     kind: Kind::Sum,
+    limits: Limits::None,
     families: &[Family::RunTime],
     tasks: true,
     help: "Milliseconds of waiting in each second, all tasks together: 1000 means that one task was waiting all the \
@@ -56,6 +57,7 @@ pub(super) const CONTEXT_SWITCHES: Metric = Metric {
     column: "Csw/s",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    limits: Limits::None,
     families: &[Family::ContextSwitches, Family::Totals],
     tasks: false,
     help: "How often the scheduler put another task on the CPU, the idle task included. Of each CPU where perf events \
@@ -93,6 +95,7 @@ pub(super) const PRESSURE: Metric = Metric {
     column: "PSI%",
     unit: Unit::Percent,
     kind: Kind::Mean,
+    limits: Limits::From { notable: 10.0, severe: 40.0 },
     families: &[Family::Pressure],
     tasks: false,
     help: "A part for each kind: `cpu.some` is the time in which at least one runnable task waited for a CPU, `io.some` \

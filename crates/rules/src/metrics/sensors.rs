@@ -1,7 +1,7 @@
 //! What sensors read: temperature and power.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
 
@@ -14,6 +14,7 @@ pub(super) const TEMPERATURE: Metric = Metric {
     column: "CoreTmp",
     unit: Unit::Celsius,
     kind: Kind::Peak,
+    limits: Limits::From { notable: 85.0, severe: 95.0 },
     families: &[Family::Temperature],
     tasks: false,
     help: "The core's sensor at the end of the interval: a reading and no mean. Far from its limit the sensor may be \
@@ -51,6 +52,7 @@ pub(super) const WATTS: Metric = Metric {
     column: "Watt",
     unit: Unit::Watts,
     kind: Kind::Sum,
+    limits: Limits::None,
     families: &[Family::Energy],
     tasks: false,
     help: "A part for each domain that RAPL counts: `package-0` is the whole package, and what stands after a slash \

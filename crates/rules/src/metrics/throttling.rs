@@ -5,7 +5,7 @@
 //! events, and so do the CPUs of a package: the lowest CPU of each is taken.
 
 use crate::interval::{Delta, Interval};
-use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
 use facts::counters::Family;
 use facts::{CpuSet, Fact};
 
@@ -16,6 +16,7 @@ pub(super) const THROTTLE_EVENTS: Metric = Metric {
     column: "Thrt/s",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    limits: Limits::From { notable: f64::MIN_POSITIVE, severe: f64::INFINITY },
     families: &[Family::Throttling],
     tasks: false,
     help: "How often the kernel was told that a core, or the package, reached its temperature limit. Only heat of the \
@@ -38,6 +39,7 @@ pub(super) const THROTTLE_TIME: Metric = Metric {
     column: "Thrt_ms",
     unit: Unit::MillisecondsPerSecond,
     kind: Kind::Peak,
+    limits: Limits::From { notable: 1.0, severe: 50.0 },
     families: &[Family::Throttling],
     tasks: false,
     help: "Milliseconds of each second in which a core, or the package, held its clock down at its temperature limit, \

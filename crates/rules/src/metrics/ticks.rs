@@ -1,7 +1,7 @@
 //! The tick: interrupts of each CPU's own timer, and what kept it when the kernel tried to stop it.
 
 use crate::interval::{Column, Interval, Rows};
-use crate::metric::{Kind, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
 use facts::Fact;
 use facts::counters::Family;
 use facts::system::interrupts::may_be_tick_timer;
@@ -15,6 +15,7 @@ pub(super) const TICKS: Metric = Metric {
     column: "Tick/s",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    limits: Limits::None,
     families: &[Family::Interrupts],
     tasks: false,
     help: "How often the timer of the CPU itself went off: `LOC` in /proc/interrupts. A busy CPU with its tick has \
@@ -49,6 +50,7 @@ pub(super) const TICK_STOPS: Metric = Metric {
     column: "TStop",
     unit: Unit::PerSecond,
     kind: Kind::Sum,
+    limits: Limits::None,
     families: &[Family::TickStops],
     tasks: false,
     help: "A part for each outcome of the kernel's attempts to stop the tick of a CPU: `none` is a tick that stopped, \

@@ -7,6 +7,7 @@
 //! sum does not.
 
 use facts::counters::{Counters, Family, Table};
+use facts::{Missing, Why};
 use std::fmt;
 
 /// The end of one segment and the beginning of the next.
@@ -25,12 +26,17 @@ const ROUNDING: u64 = 2;
 
 impl Gap {
     /// What parts two samples of a recording that began at `begins_ns`; `None` where nothing does.
-    pub(super) fn between(before: &Counters, after: &Counters, begins_ns: u64) -> Option<Gap> {
+    pub(crate) fn between(before: &Counters, after: &Counters, begins_ns: u64) -> Option<Gap> {
         let why = clock(before, after)
             .or_else(|| cpus(before, after))
             .or_else(|| idle(before, after))
             .or_else(|| TIMES.iter().find_map(|family| counter(before, after, *family)))?;
         Some(Gap { after_ns: after.at.raw_ns.saturating_sub(begins_ns), why })
+    }
+
+    /// Why there is no ledger of the interval between the two samples.
+    pub(crate) fn missing(self) -> Missing {
+        Missing { what: "the ledger of this interval".to_owned(), why: Why::Failed(self.why) }
     }
 }
 
@@ -59,9 +65,11 @@ fn cpus(before: &Counters, after: &Counters) -> Option<String> {
     let come = after.online.minus(&before.online);
     match (gone.is_empty(), come.is_empty()) {
         (true, true) => None,
-        (false, true) => Some(format!("CPUs {gone} went offline")),
-        (true, false) => Some(format!("CPUs {come} came online")),
-        (false, false) => Some(format!("CPUs {gone} went offline and {come} came online")),
+        (false, true) => Some(format!("{} went offline", gone.named())),
+        (true, false) => Some(format!("{} came online", come.named())),
+        (false, false) => {
+            Some(format!("{} went offline and {} came online", gone.named(), come.named()))
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub use gap::Gap;
 use crate::interval::Interval;
 use facts::counters::Counters;
 use facts::probe::ClockReading;
+use facts::quantity::counted;
 use facts::tape::Sample;
 use facts::trace::CpuTotals;
 use facts::{HostView, Missing, PerCpu};
@@ -154,14 +155,17 @@ fn notes(segment: &Segment, measured_ns: u64, gaps: &[Gap], n_seams: usize) -> V
         return Vec::new();
     }
     let mut notes = vec![format!(
-        "the recording has {} stretches; this is the longest, {} of {}",
+        "the recording has {} parts; this is the longest, {} of {}",
         n_seams + 1,
         gap::length(segment.length_ns()),
         gap::length(measured_ns),
     )];
     notes.extend(gaps.iter().map(ToString::to_string));
     let n_more = n_seams.saturating_sub(gaps.len());
-    notes.extend((n_more > 0).then(|| format!("and it was interrupted {n_more} times more")));
+    notes.extend(
+        (n_more > 0)
+            .then(|| format!("and it was interrupted {} more", counted(n_more as u64, "time"))),
+    );
     notes
 }
 
@@ -250,9 +254,9 @@ mod tests {
         assert_eq!(
             found.notes,
             [
-                "the recording has 3 stretches; this is the longest, 3.0 s of 4.0 s",
-                "2.0 s after its beginning CPUs 1 went offline",
-                "6.0 s after its beginning CPUs 1 came online",
+                "the recording has 3 parts; this is the longest, 3.0 s of 4.0 s",
+                "2.0 s after its beginning CPU 1 went offline",
+                "6.0 s after its beginning CPU 1 came online",
             ]
         );
     }

@@ -71,7 +71,11 @@ fn bring_online(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     let meant = wanted.cpus.unwrap_or(&offline);
     let strange = meant.minus(present);
     if !strange.is_empty() {
-        return Err(Refusal::Value(format!("CPUs {strange} are not plugged in: {present} are")));
+        return Err(Refusal::Value(format!(
+            "{} {} not plugged in: {present} are",
+            strange.named(),
+            strange.agree("is", "are")
+        )));
     }
     let threads_off = matches!(topology.smt_control.as_deref(), Ok("off" | "forceoff"));
     let mut writes = Vec::new();
@@ -99,7 +103,9 @@ fn take_offline(scene: &Scene<'_>, cpus: &CpuSet, i_know: bool) -> Planned {
     let housekeeping = isolated.map_or(left.clone(), |it| left.minus(&it));
     if housekeeping.is_empty() {
         return Err(Refusal::Host(format!(
-            "CPUs {cpus} are the last that are not isolated: nothing would be left for the system itself"
+            "{} {} the last not isolated: nothing would be left for the system itself",
+            cpus.named(),
+            cpus.agree("is", "are")
         )));
     }
     let mut writes = Vec::new();
@@ -213,9 +219,9 @@ mod tests {
     fn the_first_cpu_and_the_last_that_are_not_isolated_stay() {
         assert!(planned(&SETTING, "off@0-1", &host("")).starts_with("refused: CPU 0 does"));
         let isolated = host("isolated 0").replace("online\n0-2", "online\n0-1");
-        assert!(planned(&SETTING, "off@1", &isolated).starts_with("refused: CPUs 1 are the last"));
+        assert!(planned(&SETTING, "off@1", &isolated).starts_with("refused: CPU 1 is the last"));
         assert!(planned(&SETTING, "off", &host("")).starts_with("value: cpu-online takes"));
-        assert!(planned(&SETTING, "on@9", &host("")).starts_with("value: CPUs 9 are not plugged"));
+        assert!(planned(&SETTING, "on@9", &host("")).starts_with("value: CPU 9 is not plugged"));
     }
 
     #[test]

@@ -96,8 +96,9 @@ fn states<'a>(
     let unnamed = || {
         let names: Vec<&str> = table.states.iter().map(|it| it.name.as_str()).collect();
         Refusal::Value(format!(
-            "CPUs {} have the idle states {}, and not what {:?} names",
-            table.cpus,
+            "{} {} the idle states {}, and not what {:?} names",
+            table.cpus.named(),
+            table.cpus.agree("has", "have"),
             names.join(", "),
             wanted.value
         ))

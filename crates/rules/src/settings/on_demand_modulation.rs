@@ -101,7 +101,10 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         change
     } else {
         change.note(format!(
-            "CPUs {offline} are offline and cannot be read: one of them may keep its core slow; bring them online and look again"
+            "{} {} offline and cannot be read, and may keep a core slow: bring {} online and look again",
+            offline.named(),
+            offline.agree("is", "are"),
+            offline.agree("it", "them")
         ))
     })
 }
@@ -139,13 +142,16 @@ fn cool(scene: &Scene<'_>, i_know: bool) -> Result<(), Refusal> {
     }
     if let Some((register, cpus)) = active(scene, TOO_HOT) {
         return Err(Refusal::Host(format!(
-            "CPUs {cpus} are too hot at this moment (bit 0 of register {register:#x}): fix the cooling first"
+            "{} {} too hot at this moment (bit 0 of register {register:#x}): fix the cooling first",
+            cpus.named(),
+            cpus.agree("is", "are")
         )));
     }
     match active(scene, PROCHOT) {
         Some((register, cpus)) if !i_know => Err(Refusal::NeedsConsent(format!(
-            "another device pulls PROCHOT# of CPUs {cpus} at this moment (bit 2 of register {register:#x}), perhaps for a lost power \
-             supply: find out which, and why, first"
+            "another device pulls PROCHOT# of {} at this moment (bit 2 of register {register:#x}), perhaps for a lost power \
+             supply: find out which, and why, first",
+            cpus.named()
         ))),
         _ => Ok(()),
     }
@@ -246,7 +252,7 @@ mod tests {
         let pulled = host(["0x14", "0x0", "0x0", "0x0"]) + "//- /dev/cpu/1/msr 0x19c\n0x8800000c\n";
         assert!(
             planned(&SETTING, "off", &pulled)
-                .starts_with("consent: another device pulls PROCHOT# of CPUs 1 at this moment")
+                .starts_with("consent: another device pulls PROCHOT# of CPU 1 at this moment")
         );
         assert!(planned_knowing(&SETTING, "off", &pulled).contains(": 0x14 -> 0x4\n"));
     }
@@ -257,7 +263,7 @@ mod tests {
         let hot = slow.clone() + "//- /dev/cpu/1/msr 0x19c\n0x88000003\n";
         assert_eq!(
             planned_knowing(&SETTING, "off", &hot),
-            "refused: CPUs 1 are too hot at this moment (bit 0 of register 0x19c): fix the cooling first"
+            "refused: CPU 1 is too hot at this moment (bit 0 of register 0x19c): fix the cooling first"
         );
         let package = slow.clone() + "//- /dev/cpu/0/msr 0x1b1\n0x88000003\n";
         assert!(planned_knowing(&SETTING, "off", &package).contains("(bit 0 of register 0x1b1)"));
@@ -296,7 +302,7 @@ mod tests {
     #[test]
     fn an_offline_thread_is_told_of() {
         let slow = host(["0x14", "0x0", "0x0", "0x0"]) + &files("present 0-4");
-        assert!(planned(&SETTING, "off", &slow).contains("\nnote: CPUs 4 are offline"));
+        assert!(planned(&SETTING, "off", &slow).contains("\nnote: CPU 4 is offline"));
     }
 
     #[test]

@@ -62,7 +62,8 @@ pub(super) fn policies<'a>(
             }
             if !outside.is_empty() {
                 let text = format!(
-                    "CPUs {cpus} share one clock: add {outside} to @{asked}, or leave them all out"
+                    "{} share one clock: add {outside} to @{asked}, or leave them all out",
+                    cpus.named()
                 );
                 return Err(Refusal::Value(text));
             }
@@ -72,7 +73,7 @@ pub(super) fn policies<'a>(
     if files.is_empty() {
         let text = match wanted.cpus {
             None => format!("this host has no {pattern}"),
-            Some(cpus) => format!("none of the CPUs {cpus} has {pattern}"),
+            Some(cpus) => format!("{} {} no {pattern}", cpus.named(), cpus.agree("has", "have")),
         };
         return Err(Refusal::Host(text));
     }

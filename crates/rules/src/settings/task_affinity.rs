@@ -332,7 +332,7 @@ mod tests {
         );
         assert!(
             planned(&PROCESS_AFFINITY, "mysqld:9", &processes())
-                .starts_with("value: CPUs 9 are not online")
+                .starts_with("value: CPU 9 is not online")
         );
         assert!(
             planned(&PROCESS_AFFINITY, "mysqld", &processes())

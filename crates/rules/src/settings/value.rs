@@ -63,7 +63,11 @@ pub(super) fn cpus(setting: &Setting, scene: &Scene<'_>, text: &str) -> Result<C
     if offline.is_empty() {
         Ok(cpus)
     } else {
-        Err(Refusal::Value(format!("CPUs {offline} are not online; those that are: {online}")))
+        Err(Refusal::Value(format!(
+            "{} {} not online; those that are: {online}",
+            offline.named(),
+            offline.agree("is", "are")
+        )))
     }
 }
 

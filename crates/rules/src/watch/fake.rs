@@ -3,7 +3,7 @@
 use super::{Column, Reading, Share, Shares};
 use crate::interval::Interval;
 use crate::loss;
-use crate::metric::{Kind, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
 use facts::counters::Moment;
 use facts::{Fact, Missing, PerCpu};
 use std::time::Duration;
@@ -15,6 +15,7 @@ const fn metric(id: &'static str, column: &'static str, unit: Unit, kind: Kind) 
         column,
         unit,
         kind,
+        limits: Limits::None,
         families: &[],
         tasks: false,
         help: "Where it comes from.",
@@ -34,7 +35,10 @@ static INTERRUPTS: Metric = metric("interrupts", "IRQ/s", Unit::PerSecond, Kind:
 static SMI: Metric = metric("smi", "SMI/s", Unit::PerSecond, Kind::Sum);
 static WATTS: Metric = metric("watts", "PkgWatt", Unit::Watts, Kind::Sum);
 static TEMPERATURE: Metric = metric("temperature", "CoreTmp", Unit::Celsius, Kind::Peak);
-static PRESSURE: Metric = metric("cpu-pressure", "CpuSome", Unit::Percent, Kind::Mean);
+static PRESSURE: Metric = Metric {
+    limits: Limits::From { notable: 1.0, severe: 10.0 },
+    ..metric("cpu-pressure", "CpuSome", Unit::Percent, Kind::Mean)
+};
 
 /// The interval number `at` of a machine of `n_cpus`, 16 of them a package.
 pub fn reading(n_cpus: u32, at: u32) -> Reading {

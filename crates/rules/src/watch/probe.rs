@@ -5,7 +5,7 @@
 
 use super::Column;
 use crate::interval::Interval;
-use crate::metric::{Kind, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
 use facts::counters::Family;
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing, PerCpu};
@@ -34,6 +34,7 @@ pub static METRIC: Metric = Metric {
     column: "Prb_MHz",
     unit: Unit::Megahertz,
     kind: Kind::Peak,
+    limits: Limits::BelowTsc { notable: 0.9, severe: 0.5 },
     // Which CPUs are busy.
     families: &[Family::CpuTimes, Family::Clocks],
     tasks: false,

@@ -4,6 +4,7 @@ use super::{Column, Shares, parts_add_up, probe};
 use crate::interval::Interval;
 use crate::metric::{Metric, Series, Unit, Values};
 use crate::metrics::METRICS;
+use crate::segment::Gap;
 use facts::counters::Moment;
 use facts::probe::ClockReading;
 use facts::tape::Sample;
@@ -50,7 +51,7 @@ impl Reading {
             suspended_ns: interval.suspended_ns(),
             columns: view.metrics.iter().flat_map(|metric| columns(metric, &interval)).collect(),
             shares: match view.ledger {
-                Some(observer) => Shares::of(&interval, &cpus, &after.clocks, observer),
+                Some(observer) => shares(&interval, &cpus, &after.clocks, observer),
                 None => unasked(),
             },
             took: None,
@@ -59,11 +60,34 @@ impl Reading {
         }
     }
 
+    /// The clock of the TSC, the highest of all CPUs: other clocks are held against it
+    /// ([`Limits::BelowTsc`](crate::metric::Limits::BelowTsc)). `None` where it is unknown, or not part of the view.
+    pub fn tsc_mhz(&self) -> Option<f64> {
+        const TSC: &str = "tsc-mhz";
+        let column = self.columns.iter().find(|it| it.metric.id == TSC)?;
+        let clocks = column.series.as_ref().ok()?.values.rows()?;
+        clocks.known().map(|(_, mhz)| *mhz).reduce(f64::max)
+    }
+
     /// Puts what the clock probe saw beside what counters say of the clock.
     pub fn insert_clocks(&mut self, clocks: &PerCpu<ClockReading>) {
         let behind = self.columns.iter().rposition(|it| it.metric.unit == Unit::Megahertz);
         let at = behind.map_or(0, |at| at + 1);
         self.columns.insert(at, probe::column(clocks, &self.cpus));
+    }
+}
+
+/// Where the time of the CPUs went. Counters that began again between the two samples account for nothing.
+fn shares(
+    interval: &Interval,
+    cpus: &CpuSet,
+    clocks: &PerCpu<ClockReading>,
+    observer: u32,
+) -> Fact<Shares> {
+    interval.elapsed_ns()?;
+    match Gap::between(interval.before, interval.after, 0) {
+        Some(gap) => Err(gap.missing()),
+        None => Shares::of(interval, cpus, clocks, observer),
     }
 }
 
@@ -78,11 +102,11 @@ fn notes(interval: &Interval) -> Vec<String> {
     let (was, is) = (&interval.before.online, &interval.after.online);
     let gone = was.minus(is);
     if !gone.is_empty() {
-        notes.push(format!("CPUs {gone} went offline"));
+        notes.push(format!("{} went offline", gone.named()));
     }
     let come = is.minus(was);
     if !come.is_empty() {
-        notes.push(format!("CPUs {come} came online"));
+        notes.push(format!("{} came online", come.named()));
     }
     notes
 }
@@ -124,5 +148,33 @@ impl View {
             clock_probe: is_wanted(&probe::METRIC),
             ledger: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{counters, host_of};
+
+    fn shares(before: &str, after: &str) -> Fact<Shares> {
+        let [before, after] = [before, after].map(|it| Sample::from(counters(it)));
+        let view = View { ledger: Some(1), ..View::of_metrics(|_| false) };
+        Reading::between(&host_of(""), &before, &after, None, &view).shares
+    }
+
+    #[test]
+    fn an_interval_in_which_a_cpu_went_or_came_has_no_ledger() {
+        let both = "CpuTimes user idle iowait\n0 5 900 0\n1 5 900 0\n";
+        let one = "CpuTimes user idle iowait\n0 6 990 0\n";
+        let again = "CpuTimes user idle iowait\n0 6 990 0\n1 6 3 0\n";
+        let reason = |before: &str, after: &str| {
+            let texts = [format!("at 0\n{before}"), format!("at 1000\n{after}")];
+            shares(&texts[0], &texts[1]).unwrap_err().to_string()
+        };
+        assert!(reason(both, one).ends_with("CPU 1 went offline"), "{}", reason(both, one));
+        assert!(reason(one, both).ends_with("CPU 1 came online"), "{}", reason(one, both));
+        // It was back before the next sample.
+        assert!(reason(both, again).contains("CPU 1 went back from 900 to 3"));
+        assert!(shares(&format!("at 0\n{both}"), &format!("at 1000\n{both}")).is_ok());
     }
 }

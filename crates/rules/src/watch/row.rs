@@ -51,6 +51,11 @@ impl Machine {
         self.cores.iter().filter_map(first).map(Row::Core).collect()
     }
 
+    /// Whether there is more than one package.
+    pub fn has_packages(&self) -> bool {
+        self.packages.len() > 1
+    }
+
     /// Whether some core has more than one CPU.
     pub fn has_siblings(&self) -> bool {
         self.cores.iter().any(|core| core.len() > 1)
@@ -82,9 +87,10 @@ impl Machine {
     pub fn describe(&self, row: Row, cpus: &CpuSet) -> String {
         let of = || self.cpus_of(row, cpus);
         match row {
+            Row::Host if cpus.len() == 1 => "the only CPU".to_owned(),
             Row::Host => format!("all {} CPUs", cpus.len()),
-            Row::Package(at) => format!("package {at} (CPUs {})", of()),
-            Row::Core(_) => format!("core of CPUs {}", of()),
+            Row::Package(at) => format!("package {at} ({})", of().named()),
+            Row::Core(_) => format!("core of {}", of().named()),
             Row::Cpu(cpu) => format!("CPU {cpu}"),
         }
     }

@@ -1,9 +1,12 @@
 // The Audit page: what is wrong with this machine, with evidence and what fixes it; and what nobody can tell.
 // @ts-check
 
-import { byId, make, setText } from "./dom.js";
+import { table } from "./document.js";
+import { breakable, byId, make, sentence, setText } from "./dom.js";
 import { Refused, announce, ask, machine, ready, showConnection } from "./page.js";
-import { count, timeOfDay } from "./words.js";
+import { SEVERITIES, count, tight, timeOfDay } from "./words.js";
+
+const COPIED_MS = 2_000;
 
 /** @param {boolean} again whether it has to be made anew; else it may be a minute old */
 async function audit(again) {
@@ -11,7 +14,7 @@ async function audit(again) {
   const main = byId("main");
   button.disabled = true;
   main.setAttribute("aria-busy", "true");
-  setText(byId("summary"), "Auditing: on a large machine this takes some seconds.");
+  setText(byId("summary"), "The audit runs: on a large machine it takes some seconds.");
   try {
     const { at, audit: found } = await ask(`/api/v1/audit?again=${again}`);
     show(found, at);
@@ -32,22 +35,32 @@ async function audit(again) {
  * @param {number} at when it was made
  */
 function show({ host, findings, unknown, not_applicable: without, clean }, at) {
-  const words = [
-    count(findings.length, "finding"),
-    count(unknown.length, "check without a verdict", "checks without a verdict"),
-    `${clean.length} clean`,
-    `${without.length} not applicable`,
-  ].join(", ");
+  const rank = (/** @type {any} */ it) => SEVERITIES.indexOf(it.severity);
+  const sorted = [...findings].sort((a, b) => rank(a) - rank(b));
+  const checks = (/** @type {any[]} */ all, /** @type {string} */ state) => `${count(all.length, "check")} ${state}`;
+  const head = sorted.length === 0
+    ? `No findings; ${checks(unknown, "unknown")}`
+    : `${count(sorted.length, "finding")}, worst: ${sorted[0].message}`;
+  setText(byId("headline"), tight(head));
+  const known = [`${clean.length} clean`, `${without.length} not applicable`];
+  const words = (sorted.length === 0 ? known : [checks(unknown, "unknown"), ...known]).join(", ");
   setText(byId("summary"), `${words}. Made at ${timeOfDay(at)} UTC.`);
-  announce(words);
+  announce(`${head}. ${words}`);
   setText(byId("host"), hostWords(host));
-  byId("findings").hidden = false;
-  byId("finding-list").replaceChildren(...findings.map(finding));
-  byId("no-finding").hidden = findings.length > 0;
+  byId("findings").hidden = sorted.length === 0;
+  byId("finding-list").replaceChildren(...sorted.map(finding));
   fillChecks("unknown", unknown);
   fillChecks("without", without);
   byId("clean").hidden = clean.length === 0;
-  byId("clean-list").replaceChildren(...clean.map((/** @type {string} */ id) => make("li", {}, make("code", {}, id))));
+  byId("clean-list").replaceChildren(...clean.map((/** @type {string} */ id) => make("li", {}, explained(id))));
+}
+
+/**
+ * The name of a check, which leads to what `fullclock explain` says of it.
+ * @param {string} id
+ */
+function explained(id) {
+  return make("a", { href: `/explain/${encodeURIComponent(id)}`, className: "check" }, make("code", {}, id));
 }
 
 /** @param {Record<string, string | null>} host */
@@ -65,22 +78,22 @@ function hostWords(host) {
 function finding(it) {
   const about = [`severity ${it.severity}`, `confidence ${it.confidence}`, cpuWords(it.cpus)].filter(Boolean);
   const evidence = it.evidence.map((/** @type {any} */ { source, value }) => {
-    return make("tr", {}, make("td", {}, make("code", {}, source)), make("td", {}, make("code", {}, value)));
+    return [source, value].map((text) => [make("code", {}, ...breakable(text))]);
   });
   return make(
     "article",
     { className: `finding ${it.severity}`, "aria-label": it.id },
-    make("h3", {}, make("span", { className: "severity" }, it.severity), " ", it.message),
-    make("p", { className: "quiet" }, make("code", {}, it.id), `: ${about.join(", ")}`),
-    scrolled(`Evidence of ${it.id}`, make("table", {}, heads("Evidence", "Value"), make("tbody", {}, ...evidence))),
-    ...costWords(it.cost),
+    make("h3", {}, make("span", { className: "severity" }, it.severity), " ", tight(it.message)),
+    make("p", { className: "quiet" }, explained(it.id), `: ${about.join(", ")}`),
     ...fixes(it),
+    table(`Evidence of ${it.id}`, ["Evidence", "Value"], evidence),
+    ...costWords(it.cost),
     ...references(it.references),
   );
 }
 
 /** @param {{list: string, n: number, of: number} | null} cpus */
-const cpuWords = (cpus) => (cpus === null ? "" : `CPUs ${cpus.list} (${cpus.n} of ${cpus.of})`);
+const cpuWords = (cpus) => (cpus === null ? "" : `CPU${cpus.n === 1 ? "" : "s"} ${cpus.list} (${cpus.n} of ${cpus.of})`);
 
 /** @param {{estimate: string, derivation: string} | null} cost */
 const costWords = (cost) => (cost === null ? [] : [make("p", {}, `Cost: ${cost.estimate} (${cost.derivation})`)]);
@@ -89,16 +102,35 @@ const costWords = (cost) => (cost === null ? [] : [make("p", {}, `Cost: ${cost.e
 function fixes({ fix, settings = [] }) {
   const parts = [];
   const quoted = settings.map((/** @type {string} */ it) => (/^[\w=.,:@/-]+$/.test(it) ? it : `'${it}'`));
-  if (quoted.length > 0) parts.push(["What `fullclock revert` takes back", `fullclock apply ${quoted.join(" ")}`]);
+  if (quoted.length > 0) {
+    parts.push(["Fix, which `fullclock revert` takes back", `fullclock apply ${quoted.join(" ")}`]);
+  }
   if (fix.look.length > 0) parts.push(["Look first", fix.look.join("\n")]);
   if (fix.now.length > 0) parts.push(["Now, until the next boot", fix.now.join("\n")]);
   for (const it of fix.by_hand) parts.push([`By hand, not journaled; ${it.risk}; ${it.available}`, it.command]);
-  if (fix.refused.length > 0) parts.push(["No command", fix.refused.join("\n")]);
   const commands = parts.map(([title, text]) => {
-    return [make("p", {}, `${title}:`), make("pre", { tabIndex: 0, "aria-label": title }, make("code", {}, text))];
+    return [make("p", {}, ...sentence(`${title}:`)), command(title, text)];
   });
-  const lasting = fix.lasting === null ? [] : [make("p", {}, `For good: ${fix.lasting}`)];
-  return [...commands.flat(), ...lasting];
+  const refused = fix.refused.map((/** @type {string} */ it) => make("p", {}, ...sentence(`No command: ${it}`)));
+  const lasting = fix.lasting === null ? [] : [make("p", {}, ...sentence(`For good: ${fix.lasting}`))];
+  return [...commands.flat(), ...refused, ...lasting];
+}
+
+/**
+ * Lines to type, with a button that copies them where the browser lets it.
+ * @param {string} title
+ * @param {string} text
+ */
+function command(title, text) {
+  const code = make("pre", { tabIndex: 0, "aria-label": title }, make("code", {}, text));
+  const { clipboard } = navigator;
+  if (clipboard === undefined) return code;
+  const button = make("button", { type: "button", "aria-label": `Copy: ${text}` }, "Copy");
+  button.addEventListener("click", async () => {
+    await clipboard.writeText(text).then(() => setText(button, "Copied"), () => setText(button, "Not copied"));
+    setTimeout(() => setText(button, "Copy"), COPIED_MS);
+  });
+  return make("div", { className: "command" }, code, button);
 }
 
 /** @param {{title: string, url: string}[]} all */
@@ -113,35 +145,22 @@ function references(all) {
 }
 
 /**
- * @param {string} id of the section and of its table
+ * Checks that the same would help are listed together.
+ * @param {string} id of the section and of its list
  * @param {{check: string, text: string, remedy: string | null, source: string}[]} checks
  */
 function fillChecks(id, checks) {
   byId(id).hidden = checks.length === 0;
-  const rows = checks.map(({ check, text, remedy, source }) => {
-    const where = text.includes(source) ? [] : [make("span", { className: "beside quiet" }, source)];
-    return make(
-      "tr",
-      {},
-      make("td", {}, make("code", {}, check)),
-      make("td", {}, text, ...where),
-      make("td", {}, remedy ?? "–"),
-    );
-  });
-  byId(`${id}-rows`).replaceChildren(...rows);
-}
-
-/** @param {...string} titles */
-function heads(...titles) {
-  return make("thead", {}, make("tr", {}, ...titles.map((it) => make("th", { scope: "col" }, it))));
-}
-
-/**
- * @param {string} label
- * @param {Element} table
- */
-function scrolled(label, table) {
-  return make("div", { className: "scroll", role: "region", tabIndex: 0, "aria-label": label }, table);
+  const remedies = [...new Set(checks.map((it) => it.remedy))];
+  byId(`${id}-list`).replaceChildren(...remedies.flatMap((remedy) => {
+    const alike = checks.filter((it) => it.remedy === remedy);
+    const items = alike.map(({ check, text, source }) => {
+      const where = text.includes(source) ? "" : ` (${source})`;
+      return make("li", {}, explained(check), " ", ...sentence(text), make("span", { className: "quiet" }, where));
+    });
+    const head = remedy === null ? [] : [make("p", {}, `To do for ${count(alike.length, "check")}: `, ...sentence(remedy))];
+    return [...head, make("ul", { className: "checks" }, ...items)];
+  }));
 }
 
 byId("audit-again").addEventListener("click", () => audit(true));

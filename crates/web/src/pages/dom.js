@@ -51,6 +51,25 @@ export function setText(element, text) {
 }
 
 /**
+ * A text whose paths break behind their slashes where a line is too short for them.
+ * @param {string} text
+ * @returns {(Node | string)[]}
+ */
+export function breakable(text) {
+  const parts = text.split(/(?<=\S\/)(?=\S)/);
+  return parts.flatMap((part, place) => (place === 0 ? [part] : [make("wbr"), part]));
+}
+
+/**
+ * A sentence in which backticks set code off.
+ * @param {string} text
+ */
+export function sentence(text) {
+  const parts = text.split("`");
+  return parts.flatMap((part, place) => (place % 2 === 0 ? breakable(part) : [make("code", {}, ...breakable(part))]));
+}
+
+/**
  * A coloured square before a name. The page's policy allows no style in markup; a property is no markup.
  * @param {string} color the name of a custom property
  */

@@ -1,4 +1,4 @@
-// "Show figures": the last values of a chart as a table, for who cannot see it or wants numbers.
+// "Show values": the last values of a chart as a table, for who cannot see it or wants numbers.
 // @ts-check
 
 import { make, setText } from "./dom.js";
@@ -20,7 +20,7 @@ export class Figures {
     const name = make("caption", { className: "unseen" }, caption);
     const table = make("table", {}, name, make("thead", {}, this.head), this.body);
     const scroll = make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": caption }, table);
-    const summary = make("summary", { "aria-label": `Show figures: ${caption}` }, "Show figures");
+    const summary = make("summary", { "aria-label": `Show values: ${caption}` }, "Show values");
     this.element = make("details", { className: "figures" }, summary, scroll);
     this.element.addEventListener("toggle", () => this.update(true));
   }

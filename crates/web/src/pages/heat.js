@@ -38,7 +38,7 @@ export class Heat {
 }
 
 /**
- * The pixels of each interval in sight.
+ * The pixels of each interval shown.
  * @param {Plot} plot
  * @param {Ring} ring
  * @param {number} width
@@ -69,6 +69,8 @@ function fill(pixels, spans, ring, width, { low, high }) {
     lowest.fill(NaN);
     for (const { index, from, to } of spans) {
       const value = ring.value(row, index);
+      // An empty place: there was no such row.
+      if (value < 0) continue;
       for (let x = from; x < to; x += 1) {
         // An interval that is not known leaves its mark only where no other is.
         if (Number.isNaN(lowest[x])) lowest[x] = Number.isNaN(value) ? Infinity : value;

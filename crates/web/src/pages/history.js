@@ -1,18 +1,28 @@
-// The History page: results that were kept, two of them compared.
+// The History page: results that were kept, found and sorted, two of them compared.
 // @ts-check
 
-import { byId, make, setText } from "./dom.js";
+import { typeset } from "./document.js";
+import { byId, make, sentence, setText } from "./dom.js";
 import { announce, ask, machine, ready, showConnection } from "./page.js";
-import { count, quantity } from "./words.js";
+import { count, measured, shownMoment, tight } from "./words.js";
 
-/** An experiment has dozens of arms. */
-const ARMS = 4;
+/** An experiment has dozens of variants. */
+const VARIANTS = 4;
 const LIMIT = 100;
+
+/**
+ * @typedef {{name: string, unit: string, median: number, interval: {low: number, high: number} | null}} Figure
+ * @typedef {{name: string, workload: string, what?: string, trials: number, figure: Figure | null}} Variant
+ * @typedef {{
+ *   id: string, began: string, arms: Variant[], cpu_model: string | null, kernel: string | null, doubt_names: string[],
+ *   is_complete: boolean, is_race: boolean, is_live: boolean,
+ * }} Entry
+ */
 
 /** Ids of what is compared, in the order of choosing; two at most. @type {string[]} */
 let chosen = [];
-/** How many arms each result has. @type {Map<string, number>} */
-const arms = new Map();
+/** @type {Entry[]} */
+let entries = [];
 
 async function list() {
   try {
@@ -32,40 +42,78 @@ async function list() {
 }
 
 /**
- * @param {any[]} results
+ * @param {Entry[]} results
  * @param {string[]} unreadable
  */
 function fill(results, unreadable) {
-  for (const { id, arms: all } of results) arms.set(id, all.length);
+  entries = results;
   const newest = results.length >= LIMIT ? "The newest " : "";
-  const words = results.length === 0 ? "No result is kept. `fullclock bench` and `fullclock race` keep theirs." : "";
-  setText(byId("summary"), words || `${newest}${count(results.length, "result")}, the newest first.`);
+  const last = results.length === 0 ? "" : `, the last of ${shownMoment(results[0].began)}`;
+  const none = "No result is kept yet: `fullclock bench` and `fullclock race` keep theirs.";
+  const head = results.length === 0 ? none : `${newest}${count(results.length, "result")}${last}`;
+  byId("summary").replaceChildren(make("span", {}, ...sentence(head)));
   byId("results").hidden = results.length === 0;
-  byId("rows").replaceChildren(...results.map(row));
   byId("unreadable").hidden = unreadable.length === 0;
   byId("unreadable-list").replaceChildren(...unreadable.map((it) => make("li", {}, it)));
+  arrange();
 }
 
-/** @param {any} it an entry of the list */
+/** Which results are shown. @type {Record<string, (entry: Entry) => boolean>} */
+const KINDS = {
+  all: () => true,
+  race: (it) => it.is_race,
+  bench: (it) => !it.is_race,
+  certain: (it) => !it.is_live && it.doubt_names.length === 0,
+};
+/** What a variant ran; of a run that has not ended only its workload is known. */
+const whatOf = (/** @type {Variant | undefined} */ it) => it?.what ?? it?.workload ?? "";
+const trials = (/** @type {Entry} */ it) => it.arms.reduce((sum, arm) => sum + arm.trials, 0);
+/** How they are sorted, where the newest come first. @type {Record<string, (a: Entry, b: Entry) => number>} */
+const ORDERS = {
+  newest: () => 0,
+  oldest: (a, b) => a.began.localeCompare(b.began),
+  workload: (a, b) => whatOf(a.arms[0]).localeCompare(whatOf(b.arms[0])),
+  trials: (a, b) => trials(b) - trials(a),
+  doubts: (a, b) => a.doubt_names.length - b.doubt_names.length,
+};
+
+/** Shows the results that are looked for, in the order that is chosen. */
+function arrange() {
+  /** @type {string[]} */
+  const words = byId("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const isFound = (/** @type {Entry} */ it) => {
+    const text = [it.id, it.cpu_model, it.kernel, ...it.doubt_names, ...it.arms.map((arm) => `${arm.name} ${whatOf(arm)}`)];
+    return words.every((word) => text.join(" ").toLowerCase().includes(word));
+  };
+  const found = entries.filter((it) => KINDS[byId("kind").value](it) && isFound(it));
+  found.sort(ORDERS[byId("order").value]);
+  byId("rows").replaceChildren(...found.map(row));
+  setText(byId("found"), found.length === entries.length ? "" : `${found.length} of ${count(entries.length, "result")}`);
+}
+
+/** @param {Entry} it */
 function row(it) {
-  const box = make("input", { type: "checkbox", value: it.id, "aria-label": `Choose ${it.id}` });
+  const isChosen = chosen.includes(it.id);
+  const box = make("input", { type: "checkbox", value: it.id, "aria-label": `Choose ${it.id}`, checked: isChosen });
   box.addEventListener("change", () => choose(it.id, box.checked));
   return make(
     "tr",
-    { "data-id": it.id },
+    { "data-id": it.id, className: isChosen ? "chosen" : "" },
     make("td", {}, box),
     make("th", { scope: "row" }, ...named(it)),
-    make("td", {}, ...armList(it.arms, it.is_live)),
+    make("td", {}, ...variants(it)),
     make("td", {}, it.cpu_model ?? "unknown", make("span", { className: "beside quiet" }, it.kernel ?? "")),
-    make("td", {}, doubtWords(it.doubts)),
+    make("td", {}, it.is_live ? "" : it.doubt_names.join(", ") || "none"),
   );
 }
 
-/** @param {any} it */
+/** @param {Entry} it */
 function named({ id, began, is_race: isRace, is_live: isLive, is_complete: isComplete }) {
-  const race = { href: `/race?id=${encodeURIComponent(id)}`, "aria-label": `Race page of ${id}` };
+  const address = `id=${encodeURIComponent(id)}`;
+  const race = { href: `/race?${address}`, "aria-label": `Race page of ${id}` };
   const links = isRace ? [make("a", race, "Race page")] : [];
-  return [make("code", {}, id), when(began, isRace ? "race" : "", state(isLive, isComplete)), ...links];
+  const name = make("a", { href: `/result?${address}` }, make("code", {}, id));
+  return [name, when(began, isRace ? "race" : "", state(isLive, isComplete)), ...links];
 }
 
 /** @param {any} it a study */
@@ -94,38 +142,46 @@ function state(isLive, isComplete) {
  * @param {string[]} words
  */
 function when(began, ...words) {
-  const all = [began.replace("T", " ").replace("Z", " UTC"), ...words].filter(Boolean);
-  return make("span", { className: "beside quiet" }, all.join(", "));
+  return make("span", { className: "beside quiet" }, [shownMoment(began), ...words].filter(Boolean).join(", "));
 }
 
-/**
- * @param {any[]} all
- * @param {boolean} isLive
- */
-function armList(all, isLive) {
-  const shown = all.slice(0, ARMS).map((arm) => make("span", { className: "beside" }, armWords(arm, isLive)));
-  const rest = all.length - shown.length;
-  if (rest > 0) shown.push(make("span", { className: "beside quiet" }, `and ${count(rest, "more arm")}`));
+/** @param {Entry} entry */
+function variants({ arms, is_race: isRace, is_live: isLive }) {
+  const shown = arms.slice(0, VARIANTS).map((arm) => variant(arm, arms.length > 1, isRace, isLive));
+  const rest = arms.length - shown.length;
+  if (rest > 0) shown.push(make("span", { className: "beside quiet" }, `and ${count(rest, "more variant")}`));
   return shown;
 }
 
 /**
- * @param {any} arm
+ * @param {Variant} variant
+ * @param {boolean} isNamed whether it has to be told from others
+ * @param {boolean} isRace whether its trials are the intervals of a node
  * @param {boolean} isLive its trials are not counted before its end
  */
-function armWords({ name, workload, trials, figure }, isLive) {
-  const head = name === workload || name === "" ? workload : `${name}: ${workload}`;
-  if (isLive) return head;
-  if (figure === null) return `${head}, ${count(trials, "trial")}, no figure`;
-  const { name: what, unit, median, interval } = figure;
-  const between = interval === null ? "" : ` (${quantity(interval.low, unit)} to ${quantity(interval.high, unit)})`;
-  return `${head}, ${count(trials, "trial")}: median ${what} ${quantity(median, unit)}${between}`;
+function variant(variant, isNamed, isRace, isLive) {
+  const { name, trials, figure } = variant;
+  const what = whatOf(variant);
+  const head = isNamed ? [make("strong", {}, name), " "] : [];
+  const words = isLive ? "" : figureWords(figure, count(trials, isRace ? "interval" : "trial"));
+  return make(
+    "span",
+    { className: "beside" },
+    ...head,
+    make("code", { className: "clipped", title: what }, what),
+    make("span", { className: "beside quiet" }, tight(words)),
+  );
 }
 
-/** @param {{doubt: string, arm?: string}[]} doubts */
-function doubtWords(doubts) {
-  const words = doubts.map(({ doubt, arm }) => (arm === undefined ? doubt : `${doubt} (${arm})`));
-  return [...new Set(words)].join(", ").replaceAll("-", " ") || "none";
+/**
+ * @param {Figure | null} figure
+ * @param {string} trials how many
+ */
+function figureWords(figure, trials) {
+  if (figure === null) return `no value from ${trials}`;
+  const { value, between } = measured(figure.median, figure.unit, figure.interval);
+  const interval = between === "" ? "" : `, 95 % interval ${between}`;
+  return `${figure.name} ${value}${interval}; the median of ${trials}`;
 }
 
 /**
@@ -141,11 +197,12 @@ function choose(id, isChosen) {
   }
   const [a, b] = chosen;
   const isOne = chosen.length === 1;
-  const isEnough = chosen.length === 2 || (isOne && (arms.get(a) ?? 0) > 1);
+  const hasSeveral = (entries.find((it) => it.id === a)?.arms.length ?? 0) > 1;
+  const isEnough = chosen.length === 2 || (isOne && hasSeveral);
   byId("compare").disabled = !isEnough;
-  const hint = isOne && !isEnough ? "It has one arm: choose another result to compare it with." : "";
-  const words = b === undefined ? `The arms of ${a} among each other.` : `A is ${a}, B is ${b}.`;
-  setText(byId("chosen"), chosen.length === 0 ? "Choose one result or two." : hint || words);
+  const hint = isOne && !isEnough ? "It has one variant: choose another result to compare it with." : "";
+  const words = b === undefined ? `The variants of ${a} with each other.` : `A is ${a}, B is ${b}.`;
+  setText(byId("chosen"), chosen.length === 0 ? "Choose one result or two to compare." : hint || words);
 }
 
 async function compare() {
@@ -155,7 +212,9 @@ async function compare() {
   place.hidden = false;
   setText(byId("comparison-words"), "Comparing …");
   try {
-    setText(byId("comparison-words"), (await ask(`/api/v1/compare?${asked}`)).text);
+    const { document: { verdict, blocks } } = await ask(`/api/v1/compare?${asked}`);
+    const head = make("p", { className: "verdict" }, tight(verdict ?? "No verdict"));
+    byId("comparison-words").replaceChildren(head, ...typeset(blocks));
   } catch (error) {
     setText(byId("comparison-words"), `No comparison: ${/** @type {Error} */ (error).message}`);
   }
@@ -163,6 +222,7 @@ async function compare() {
   place.scrollIntoView({ block: "nearest" });
 }
 
+for (const id of ["find", "kind", "order"]) byId(id).addEventListener("input", arrange);
 byId("compare").addEventListener("click", compare);
 machine();
 list();

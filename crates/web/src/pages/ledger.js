@@ -6,6 +6,7 @@ import { valueAxis } from "./plot.js";
 import { Ring } from "./ring.js";
 import { roundScale } from "./scale.js";
 import { bands, extremes } from "./trace.js";
+import { mean } from "./headline.js";
 import { isMissing, quantity } from "./words.js";
 
 /** What is not lost, and can be left out. */
@@ -27,7 +28,7 @@ export class Ledger extends Panel {
     this.lines = [...losses.filter((it) => !KEPT.includes(it.id)), UNEXPLAINED, ...kept];
     this.ring = new Ring(limit, this.lines.length);
     /** @type {Set<string>} */
-    this.hidden = new Set();
+    this.hidden = new Set(KEPT);
     /** @type {any} */
     this.missing = null;
     for (const id of KEPT) toggle(`show-${id}`, (isOn) => this.#show(id, isOn));
@@ -60,8 +61,9 @@ export class Ledger extends Panel {
     const shown = this.lines.map((line, column) => ({ ...line, column })).filter((it) => !this.hidden.has(it.id));
     const sum = (/** @type {typeof shown} */ lines) => (/** @type {number} */ index) => sumOf(ring, lines, index);
     const whole = sum(shown);
-    const { high } = extremes(ring, frame.range, whole);
-    this.showMissing(this.missing, high > -Infinity);
+    const highest = (/** @type {import("./plot.js").Range} */ range) => extremes(ring, range, whole).high;
+    const high = highest(frame.range);
+    this.showMissing(this.missing, frame, highest);
     const parts = shown.map(({ id, column }) => ({
       color: `--${id}`,
       valueAt: (/** @type {number} */ index) => ring.value(column, index),
@@ -74,6 +76,28 @@ export class Ledger extends Panel {
       plot.clipped(context, () => bands(context, plot, ring, parts, lost));
     });
     this.#showValues(frame);
+  }
+
+  /**
+   * How busy the CPUs were, and what was lost of their time.
+   * @param {import("./plot.js").Range} range
+   * @returns {import("./headline.js").Item[]}
+   */
+  headline(range) {
+    const { first, end } = this.ring.within(range);
+    const indexes = Array.from({ length: end - first }, (_, place) => first + place);
+    const means = this.lines.map(({ id, title }, column) => {
+      return { id, title, share: mean(indexes.map((index) => this.ring.value(column, index))) };
+    });
+    const idle = means.find((it) => it.id === "idle")?.share ?? NaN;
+    const losses = means.filter((it) => !KEPT.includes(it.id) && it.share > 0).sort((a, b) => b.share - a.share);
+    const isKnown = means.some((it) => !Number.isNaN(it.share));
+    const lost = isKnown ? losses.reduce((sum, it) => sum + it.share, 0) : NaN;
+    const most = losses.length > 0 ? `most: ${losses[0].title} ${quantity(losses[0].share, "%")}` : "";
+    return [
+      { name: "Busy", value: quantity(100 - idle, "%"), about: "of the time of all CPUs" },
+      { name: "Lost", value: quantity(lost, "%"), about: most, href: "#ledger" },
+    ];
   }
 
   /** @param {import("./panel.js").Frame} frame */

@@ -1,4 +1,4 @@
-// What is kept of a race: the intervals of every node, and what was marked meanwhile.
+// What is kept of a race: the intervals of every node, and what was marked during it.
 // @ts-check
 
 import { Ring } from "./ring.js";
@@ -10,7 +10,9 @@ const MARKS = 200;
 
 /**
  * @typedef {{name: string, unit: string}} Column
- * @typedef {{name: string, model: string | null, ring: Ring, color: string, failure: string}} Node
+ * @typedef {{
+ *   name: string, model: string | null, what: string, about: [string, string][], ring: Ring, color: string, failure: string,
+ * }} Node
  * @typedef {{number: number, node: number, at: number, text: string}} Mark
  * @typedef {{
  *   node: number, at: number, length: number, values: (number | null)[], marks?: string[], failed?: string,
@@ -19,9 +21,12 @@ const MARKS = 200;
 
 export class Nodes {
   /**
-   * @param {{id: string, began: string, nodes: string[], cpu_models?: (string | null)[], columns: Column[]}} race
+   * @param {{
+   *   id: string, began: string, nodes: string[], cpu_models?: (string | null)[], columns: Column[],
+   *   about?: {what: string, about: [string, string][]}[],
+   * }} race
    */
-  constructor({ id, began, nodes, cpu_models: models = [], columns }) {
+  constructor({ id, began, nodes, cpu_models: models = [], columns, about = [] }) {
     this.id = id;
     this.began = began;
     this.columns = columns;
@@ -29,6 +34,8 @@ export class Nodes {
     this.all = nodes.map((name, place) => ({
       name,
       model: models[place] ?? null,
+      what: about[place]?.what ?? "",
+      about: about[place]?.about ?? [],
       ring: new Ring(INTERVALS, columns.length),
       color: `--series-${place % 6}`,
       failure: "",
@@ -56,7 +63,7 @@ export class Nodes {
     node.ring.push(at, at + length, failed ? [] : values, false, note);
     for (const text of marks) this.#mark(place, at, text);
     // A node that goes on failing says so once.
-    if (failed && failed !== node.failure) this.#mark(place, at, `no figures: ${failed}`);
+    if (failed && failed !== node.failure) this.#mark(place, at, `no values: ${failed}`);
     node.failure = failed ?? "";
     return true;
   }
@@ -68,7 +75,7 @@ export class Nodes {
    */
   #mark(node, at, text) {
     this.marked += 1;
-    this.marks.push({ number: this.marked, node, at, text });
+    this.marks.push({ number: this.marked, node, at, text: text.replaceAll("->", "→") });
     if (this.marks.length > MARKS) this.marks.shift();
   }
 

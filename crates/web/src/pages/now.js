@@ -2,17 +2,18 @@
 // @ts-check
 
 import { Clock } from "./clock.js";
-import { byId, setText } from "./dom.js";
+import { byId, make, setText } from "./dom.js";
 import { exportCsv, exportPng } from "./export.js";
+import { headline } from "./headline.js";
 import { Ledger } from "./ledger.js";
-import { announce, machine, ready, showConnection } from "./page.js";
+import { announce, ask, machine, ready, showConnection } from "./page.js";
 import { Painter } from "./painter.js";
-import { addEntry, toggle } from "./panel.js";
+import { toggle } from "./panel.js";
 import { Rates, THROTTLING, TICKS } from "./rates.js";
 import { Stream } from "./stream.js";
 import { onThemeChange } from "./theme.js";
 import { Threads } from "./threads.js";
-import { timeOfDay } from "./words.js";
+import { SEVERITIES, count, timeOfDay } from "./words.js";
 
 /** What is kept, and the longest that can be looked at. */
 const KEPT_S = 15 * 60;
@@ -20,6 +21,11 @@ const KEPT_S = 15 * 60;
 const SHORTEST_S = 0.1;
 const NOTES = 20;
 const AGAIN_MS = 3_000;
+/** The headline is the mean of so long; it would flicker else. */
+const HEADLINE_S = 10;
+/** Soon after the start the time axis is as long as this. */
+const LEAST_SPAN_S = 60;
+const AUDIT_MS = 300_000;
 
 const main = byId("main");
 const state = {
@@ -27,17 +33,22 @@ const state = {
   /** @type {number | null} */
   cursor: null,
   latest: 0,
+  /** The beginning of the first interval. */
+  first: Infinity,
   /** @type {number | null} */
   pausedAt: null,
   isBroken: false,
   /** The latest time that notes were told of. */
   told: 0,
+  /** @type {import("./headline.js").Item} */
+  findings: { name: "Findings", value: "…", about: "the audit runs", href: "/audit" },
 };
 
 const desk = {
   frame() {
     const to = state.pausedAt ?? state.latest;
-    return { range: { from: to - state.span, to }, cursor: state.cursor };
+    const from = Math.max(to - state.span, Math.min(state.first, to - LEAST_SPAN_S));
+    return { range: { from, to }, cursor: state.cursor };
   },
   /** @param {number | null} time */
   point(time) {
@@ -55,6 +66,11 @@ function draw() {
   if (state.latest === 0) return;
   const frame = desk.frame();
   for (const panel of panels) panel.draw(frame);
+  const { to } = frame.range;
+  const last = { from: to - HEADLINE_S, to };
+  const [ledger, clock] = /** @type {[Ledger, Clock]} */ (panels.slice(0, 2));
+  headline([...ledger.headline(last), clock.headline(last), state.findings]);
+  setText(byId("headline-about"), `Means of the last ${HEADLINE_S} seconds.`);
   const until = `until ${timeOfDay(frame.range.to)} UTC`;
   setText(byId("moment"), state.pausedAt === null ? `Intervals ${until}` : `Paused ${until}; intervals are still kept`);
   ready();
@@ -66,6 +82,7 @@ function take(reading) {
   const interval = { from: to - reading.elapsed_s, to, isBroken: state.isBroken };
   state.isBroken = false;
   state.latest = to;
+  state.first = Math.min(state.first, interval.from);
   for (const panel of panels) panel.take(interval, reading);
   main.dataset.gaps = String(panels[0].ring.gaps);
   // A connection that began anew tells everything once more.
@@ -74,13 +91,28 @@ function take(reading) {
   painter.request();
 }
 
+/** What was noted, the latest last, with how often and since when. @type {Map<string, {first: number, n: number}>} */
+const notes = new Map();
+
 /**
  * @param {number} at
  * @param {string} note
  */
 function tell(at, note) {
+  const { first, n } = notes.get(note) ?? { first: at, n: 0 };
+  notes.delete(note);
+  notes.set(note, { first, n: n + 1 });
+  const again = n > 0 ? ` (${n + 1} times since ${timeOfDay(first)} UTC)` : "";
+  const list = byId("note-list");
+  for (const it of list.children) if (it.dataset.note === note) it.remove();
+  const entry = make("li", {}, `${timeOfDay(at)} UTC: ${note}${again}`);
+  entry.dataset.note = note;
+  list.prepend(entry);
+  while (list.children.length > NOTES) {
+    notes.delete(list.lastElementChild.dataset.note);
+    list.lastElementChild.remove();
+  }
   byId("notes").hidden = false;
-  addEntry(byId("note-list"), `${timeOfDay(at)} UTC: ${note}`, NOTES);
   // Those of a history that comes in one piece are no news.
   if (document.body.dataset.ready === "true") announce(note);
 }
@@ -93,6 +125,22 @@ async function whenThere() {
     showConnection("reconnecting");
     await new Promise((done) => setTimeout(done, AGAIN_MS));
   }
+}
+
+/** How many findings an audit has; the server makes one a minute at most. */
+async function audit() {
+  try {
+    const { audit: found } = await ask("/api/v1/audit");
+    const { findings, unknown } = found;
+    const severities = findings.map((/** @type {any} */ it) => it.severity);
+    const worst = SEVERITIES.find((it) => severities.includes(it));
+    const about = worst === undefined ? `${count(unknown.length, "check")} unknown` : `worst: ${worst}`;
+    state.findings = { ...state.findings, value: String(findings.length), about };
+  } catch (error) {
+    state.findings = { ...state.findings, value: "unknown", about: /** @type {Error} */ (error).message };
+  }
+  painter.request();
+  setTimeout(audit, AUDIT_MS);
 }
 
 async function begin() {
@@ -108,6 +156,7 @@ async function begin() {
   ];
   const handlers = { reading: take, gap: () => (state.isBroken = true) };
   new Stream("/api/v1/now", handlers, showConnection);
+  audit();
   byId("export-png").disabled = false;
   byId("export-csv").disabled = false;
 }
@@ -133,7 +182,7 @@ function listen() {
 
 const fileName = () => `fullclock-now-${new Date(desk.frame().range.to * 1000).toISOString()}`;
 
-/** The intervals in sight: the ledger in percent, clocks in MHz. */
+/** The intervals shown: the ledger in percent, clocks in MHz. */
 function* rows() {
   const [ledger, clock, ticks, throttling] = /** @type {[Ledger, Clock, Rates, Rates]} */ (panels.slice(0, 4));
   const cpus = clock.cpus.map((it) => `CPU ${it}, MHz`);
@@ -150,10 +199,10 @@ function* rows() {
     const values = [ledger, ticks, throttling].flatMap((panel) => {
       return Array.from({ length: panel.ring.width }, (_, column) => panel.ring.value(column, index));
     });
-    yield [...row, ...values, ...clock.cpus.map((_, place) => (at < 0 ? NaN : clock.ring.value(place, at)))];
+    yield [...row, ...values, ...clock.cpus.map((_, row) => (at < 0 ? NaN : clock.mhz(row, at)))];
   }
 }
 
-onThemeChange(desk.redraw);
+onThemeChange(desk.redraw, draw);
 listen();
 begin();

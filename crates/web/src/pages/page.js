@@ -29,19 +29,31 @@ export async function ask(path) {
   if (answer.status === 401) signInAgain();
   const body = await answer.json().catch(() => null);
   if (!answer.ok) throw new Refused(body?.error ?? `the server answered ${answer.status}`);
-  if (body === null) throw new Error("the server's answer is no JSON");
+  if (body === null) throw new Error("the server's answer is not JSON");
   return body;
+}
+
+/** What the page is about, and the machine. */
+const named = [document.title];
+
+/**
+ * Says in the title what the page is about.
+ * @param {string} words
+ */
+export function entitle(words) {
+  named[0] = words;
+  document.title = seen([...named, "fullclock"].join(" – "));
 }
 
 /** Names the machine on the page and in the title, and gives what is known of it; null where nobody answers. */
 export async function machine() {
-  const page = document.title;
   try {
     const found = await ask("/api/v1/machine");
     const { hostname, cpu_model: model, kernel, cpus } = found;
     const words = [hostname, model ?? "processor unknown", `CPUs ${cpus}`, kernel ? `Linux ${kernel}` : null];
     setText(byId("machine"), words.filter(Boolean).join(", "));
-    document.title = seen(`${page} – ${hostname} – fullclock`);
+    named[1] = hostname;
+    entitle(named[0]);
     return found;
   } catch (error) {
     setText(byId("machine"), `Machine unknown: ${/** @type {Error} */ (error).message}`);

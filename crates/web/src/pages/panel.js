@@ -1,7 +1,7 @@
 // A section of the Now page: a chart with its values, its figures, and words in their place where nothing is known.
 // @ts-check
 
-import { byId, make, setText } from "./dom.js";
+import { byId, make, sentence } from "./dom.js";
 import { Figures } from "./figures.js";
 import { Plot, pointer, timeAxis } from "./plot.js";
 import { Sheet } from "./sheet.js";
@@ -15,6 +15,8 @@ import { missingWords, timeOfDay } from "./words.js";
 
 /** So many intervals are shown as figures. */
 export const FIGURES = 15;
+/** A value that was known within this time is not called unknown: one interval without it is a gap. */
+const LATELY_S = 10;
 
 /** A section that is on the page already. */
 export class Panel {
@@ -52,12 +54,16 @@ export class Panel {
   /**
    * Says why the latest value is missing; the chart stays for as long as it has something to show.
    * @param {any} missing null where it is known
-   * @param {boolean} hasValues
+   * @param {Frame} frame
+   * @param {(range: import("./plot.js").Range) => number} highest of a range of time; no number where nothing is known
    */
-  showMissing(missing, hasValues) {
-    this.note.hidden = missing === null;
-    setText(this.note, missing === null ? "" : missingWords(missing));
-    const isEmpty = missing !== null && !hasValues;
+  showMissing(missing, { range }, highest) {
+    const isKnown = (/** @type {number} */ from) => highest({ from, to: range.to }) > -Infinity;
+    const isEmpty = missing !== null && !isKnown(range.from);
+    this.note.hidden = missing === null || (!isEmpty && isKnown(range.to - LATELY_S));
+    const words = missing === null ? "" : missingWords(missing);
+    if (this.note.dataset.words !== words) this.note.replaceChildren(make("span", {}, ...sentence(words)));
+    this.note.dataset.words = words;
     this.place.hidden = isEmpty;
     this.figures.element.hidden = isEmpty;
   }
@@ -98,7 +104,7 @@ export class Panel {
   }
 
   /**
-   * The last intervals in sight, the latest first.
+   * The last intervals shown, the latest first.
    * @param {import("./ring.js").Ring} ring
    * @param {string[]} heads
    * @param {(index: number) => string[]} cells
@@ -130,15 +136,4 @@ export function toggle(id, turned) {
     button.setAttribute("aria-pressed", String(isOn));
     turned(isOn);
   });
-}
-
-/**
- * A list that keeps its last entries.
- * @param {Element} list
- * @param {string} text
- * @param {number} most
- */
-export function addEntry(list, text, most) {
-  list.prepend(make("li", {}, text));
-  while (list.children.length > most) list.lastElementChild?.remove();
 }

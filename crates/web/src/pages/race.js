@@ -3,16 +3,18 @@
 
 import { look, offer, results, usual } from "./choice.js";
 import { RaceChart, kindsOf } from "./race_chart.js";
-import { byId, make, setText } from "./dom.js";
+import { typeset } from "./document.js";
+import { byId, make, setText, swatch } from "./dom.js";
 import { exportCsv, exportPng } from "./export.js";
 import { Nodes } from "./nodes.js";
-import { announce, machine, ready, showConnection } from "./page.js";
+import { announce, entitle, machine, ready, showConnection } from "./page.js";
 import { Painter } from "./painter.js";
 import { toggle } from "./panel.js";
+import { standing } from "./standing.js";
 import { Stream } from "./stream.js";
 import { onThemeChange } from "./theme.js";
 import { View } from "./view.js";
-import { count, sinceBegin } from "./words.js";
+import { count, shownMoment, sinceBegin, tight } from "./words.js";
 
 const AGAIN_MS = 5_000;
 const CLOSER = 0.5;
@@ -31,6 +33,7 @@ const state = {
   drag: null,
   /** The last mark that is listed, and of how many. */
   listed: "",
+  hasEnded: false,
 };
 const view = new View(() => state.nodes?.extent() ?? { from: 0, to: 0 });
 
@@ -66,16 +69,33 @@ function draw() {
   if (nodes === null) return;
   const frame = desk.frame();
   for (const raceChart of state.raceCharts) raceChart.draw(frame);
+  const without = state.raceCharts.filter((it) => it.element.hidden).map((it) => it.kind.title);
+  byId("without").hidden = without.length === 0;
+  setText(byId("without"), `Unknown in every interval: ${without.join(", ")}.`);
   listMarks(nodes, frame.limit);
-  const { from, to } = frame.range;
+  if (!state.hasEnded && nodes.received > 0) {
+    const { headline, why } = standing(nodes, frame.limit);
+    say(headline, why);
+  }
+  const { from, to } = frame.told;
   const dropped = nodes.dropped();
   const words = [
-    `${sinceBegin(from)} to ${sinceBegin(to)} since it began`,
+    `${sinceBegin(from)} to ${sinceBegin(Math.max(from, to))} since it began`,
     view.frozen === null ? "" : "paused; intervals are still kept",
-    dropped > 0 ? `${count(dropped, "earlier interval")} made room; the result has them all` : "",
+    dropped > 0 ? `${count(dropped, "earlier interval")} no longer shown; the result has them all` : "",
   ];
   setText(byId("moment"), words.filter(Boolean).join("; "));
   if (nodes.received > 0) ready();
+}
+
+/**
+ * @param {string} headline
+ * @param {string} why
+ */
+function say(headline, why) {
+  setText(byId("headline"), tight(headline));
+  byId("why").hidden = why === "";
+  setText(byId("why"), tight(why));
 }
 
 /**
@@ -91,6 +111,13 @@ function listMarks(nodes, limit) {
   const left = (shown[0]?.number ?? 1) - 1;
   byId("marks-left").hidden = left === 0;
   setText(byId("marks-left"), `${count(left, "earlier mark")} left out.`);
+  const first = shown[0];
+  byId("changed").hidden = first === undefined;
+  if (first !== undefined) {
+    const link = make("a", { href: "#marks" }, count(nodes.marked, "mark"));
+    const what = `, the first at ${sinceBegin(first.at)} on ${nodes.all[first.node].name}: ${first.text}`;
+    byId("changed").replaceChildren("Conditions changed during the race: ", link, what);
+  }
   byId("mark-list").replaceChildren(...shown.map(({ number, at, node, text }) => {
     return make("li", { value: number }, `${sinceBegin(at)}, ${nodes.all[node].name}: ${text}`);
   }));
@@ -105,10 +132,26 @@ function begin(race) {
   state.raceCharts = kindsOf(nodes).map((kind) => new RaceChart(nodes, kind, desk));
   for (const raceChart of state.raceCharts) raceChart.layOut(state.isOverlaid);
   byId("charts").replaceChildren(...state.raceCharts.map((it) => it.element));
-  const names = nodes.all.map(({ name, model }) => (model === null ? name : `${name} (${model})`));
-  setText(byId("about"), `${nodes.id}, began ${nodes.began}: ${names.join(", ")}`);
+  const names = nodes.all.map((it) => it.name).join(", ");
+  setText(byId("about"), `${nodes.id}, began ${shownMoment(nodes.began)}: ${names}`);
+  byId("nodes").replaceChildren(...nodes.all.map(card));
   byId("tools").hidden = false;
   painter.request(true);
+}
+
+/** @param {Nodes["all"][0]} node */
+function card({ name, model, color, what, about }) {
+  const isPlace = (/** @type {[string, string]} */ [key]) => key === "place";
+  const more = about.filter((it) => !isPlace(it));
+  const blocks = more.map(([label, words]) => ({ label, text: /** @type {any} */ ([["plain", words]]) }));
+  const settings = make("details", {}, make("summary", {}, "Settings"), ...typeset(blocks));
+  return make(
+    "li",
+    {},
+    make("p", {}, swatch(color), make("strong", {}, name), ...about.filter(isPlace).map((it) => ` ${it[1]}`)),
+    make("p", { className: "quiet" }, [what, model].filter(Boolean).join(", ")),
+    ...(more.length > 0 ? [settings] : []),
+  );
 }
 
 /**
@@ -127,15 +170,27 @@ function take(interval, id) {
   painter.request();
 }
 
-/** @param {{is_complete: boolean, verdict: string | null}} result */
-function end({ is_complete: isComplete, verdict }) {
-  const dead = "The race did not end as planned: the run failed. The intervals that it kept are shown.";
-  const words = isComplete ? "The race has ended." : dead;
-  byId("end").hidden = false;
+/** @param {{is_complete: boolean, document: import("./document.js").Document | null}} result */
+function end({ is_complete: isComplete, document: found }) {
+  state.hasEnded = true;
+  // What has ended stands still.
+  byId("pause").hidden = true;
+  view.pause(false);
+  const stopped = "The race was stopped before its planned end.";
+  const failed = "The race failed: its process ended without a result. The intervals up to then are shown.";
+  const words = isComplete ? "The race has ended." : found === null ? failed : stopped;
+  byId("end-words").hidden = false;
   setText(byId("end-words"), words);
-  byId("verdict").hidden = !verdict;
-  setText(byId("verdict"), verdict ?? "");
-  announce(`${words} ${(verdict ?? "").split("\n")[0]}`);
+  const headline = found?.verdict ?? "No verdict";
+  say(headline, "");
+  entitle(headline);
+  // What explains the verdict stands below it, what it was made of below the charts.
+  const blocks = found?.blocks ?? [];
+  const cut = blocks.findIndex((it) => it.heading !== undefined);
+  const [reasons, numbers] = cut < 0 ? [blocks, []] : [blocks.slice(0, cut), blocks.slice(cut)];
+  byId("reasons").replaceChildren(...typeset(reasons));
+  byId("numbers").replaceChildren(...typeset(numbers));
+  announce(`${words} ${headline}`);
   painter.request(true);
   ready();
 }
@@ -243,5 +298,5 @@ async function start() {
   }, showConnection);
 }
 
-onThemeChange(desk.redraw);
+onThemeChange(desk.redraw, draw);
 start();

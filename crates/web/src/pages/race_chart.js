@@ -40,7 +40,7 @@ const KINDS = [
   { name: "clock", title: "Clock", columns: ["clock"], isFromZero: false },
   {
     name: "session-wait",
-    title: "Run-queue wait of sessions, a commit",
+    title: "Run-queue wait of sessions per commit",
     columns: ["commit, waiting for a CPU"],
     isFromZero: true,
   },
@@ -87,7 +87,7 @@ export class RaceChart {
     this.desk = desk;
     this.places = kind.columns.map((name) => nodes.columns.findIndex((it) => it.name === name));
     this.unit = nodes.columns[this.places.find((it) => it >= 0) ?? -1]?.unit ?? "";
-    this.note = make("p", { className: "missing", hidden: true }, "Unknown: no interval shown has a value of it.");
+    this.note = make("p", { className: "missing", hidden: true }, "Unknown in every interval shown.");
     this.row = make("div", { className: "nodes" });
     this.figures = new Figures(kind.title, () => this.#table());
     const title = make("h2", { id: `${kind.name}-title` }, kind.title);
@@ -113,6 +113,11 @@ export class RaceChart {
     const high = Math.max(...all.map((it) => it.high));
     const isEmpty = high === -Infinity;
     const isWaiting = this.nodes.received === 0;
+    const whole = { from: -Infinity, to: Infinity };
+    // What was known once keeps its place, also where it is not shown.
+    this.element.hidden = isEmpty && !isWaiting
+      && this.nodes.all.every((node) => extremes(node.ring, whole, this.total(node)).high === -Infinity);
+    if (this.element.hidden) return;
     this.note.hidden = !isEmpty || isWaiting;
     this.row.hidden = isEmpty && !isWaiting;
     const scale = this.#scale(isEmpty ? 0 : low, isEmpty ? 1 : high);
@@ -291,24 +296,25 @@ function axisUnit(unit, high) {
 }
 
 /**
- * A line for each, with its number in the list below the charts, and its words where they have room.
+ * A line for each moment, with the numbers that its marks have in the list below the charts, and their words where they have
+ * room.
  * @param {CanvasRenderingContext2D} context
  * @param {Plot} plot
  * @param {import("./nodes.js").Mark[]} all
  * @param {Nodes} nodes
  */
 function marks(context, plot, all, nodes) {
-  const shown = all.filter((it) => it.at >= plot.range.from && it.at <= plot.range.to);
+  const places = moments(plot, all.filter((it) => it.at >= plot.range.from && it.at <= plot.range.to));
   context.textAlign = "left";
-  shown.forEach((mark, place) => {
-    const x = Math.round(plot.x(mark.at));
-    const next = shown[place + 1];
-    const room = (next === undefined ? plot.right : plot.x(next.at)) - x - letter();
-    context.fillStyle = color(nodes.all[mark.node].color);
+  places.forEach(({ x, marks: here }, place) => {
+    const room = (places[place + 1]?.x ?? plot.right) - x - letter();
+    context.fillStyle = color(nodes.all[here[0].node].color);
     for (let y = plot.top; y < plot.bottom; y += 6) context.fillRect(x, y, 1.5, 4);
-    if (room < context.measureText(String(mark.number)).width) return;
-    const words = room < MARK_ROOM * letter() ? String(mark.number) : `${mark.number} ${mark.text}`;
-    const text = fitting(context, words, room);
+    const numbers = here.map((it) => it.number).join(", ");
+    if (room < context.measureText(numbers).width) return;
+    // Of a path its last name: there is little room.
+    const words = here.map((it) => `${it.number} ${it.text.replace(/\S*\/(?=[^/\s]+:)/, "")}`).join("; ");
+    const text = room < here.length * MARK_ROOM * letter() ? numbers : fitting(context, words, room);
     // Above the chart, so that they hide no value.
     const y = plot.top - 0.8 * letter();
     context.fillStyle = color("--mark");
@@ -319,6 +325,21 @@ function marks(context, plot, all, nodes) {
 }
 
 /**
+ * Marks by the pixel they stand on.
+ * @param {Plot} plot
+ * @param {import("./nodes.js").Mark[]} all in the order of their numbers
+ */
+function moments(plot, all) {
+  /** @type {Map<number, import("./nodes.js").Mark[]>} */
+  const found = new Map();
+  for (const mark of all) {
+    const x = Math.round(plot.x(mark.at));
+    found.set(x, [...(found.get(x) ?? []), mark]);
+  }
+  return [...found].map(([x, marks]) => ({ x, marks })).sort((a, b) => a.x - b.x);
+}
+
+/**
  * Words in place of a line: beside other nodes' charts an empty one would look like zero.
  * @param {CanvasRenderingContext2D} context
  * @param {Plot} plot
@@ -326,7 +347,7 @@ function marks(context, plot, all, nodes) {
 function nothing(context, plot) {
   context.fillStyle = color("--quiet");
   context.textAlign = "center";
-  context.fillText("no value is known here", plot.left + plot.width / 2, plot.top + plot.height / 2);
+  context.fillText("unknown here", plot.left + plot.width / 2, plot.top + plot.height / 2);
 }
 
 /**

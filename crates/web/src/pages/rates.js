@@ -90,8 +90,10 @@ export class Rates extends Panel {
       ...it,
       valueAt: (/** @type {number} */ index) => ring.value(column, index),
     }));
-    const high = Math.max(...lines.map((it) => extremes(ring, frame.range, it.valueAt).high));
-    this.showMissing(this.missing, high > -Infinity);
+    const highest = (/** @type {import("./plot.js").Range} */ range) =>
+      Math.max(...lines.map((it) => extremes(ring, range, it.valueAt).high));
+    const high = highest(frame.range);
+    this.showMissing(this.missing, frame, highest);
     this.paint(frame, roundScale(0, Math.max(high, 1)), (context, plot) => {
       valueAxis(context, plot, { unit: kind.unit });
       plot.clipped(context, () => lines.forEach((it) => line(context, plot, ring, it.valueAt, it)));

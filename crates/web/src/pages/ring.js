@@ -65,6 +65,20 @@ export class Ring {
   }
 
   /**
+   * The same intervals in other columns.
+   * @param {number[]} sources the column that each is now, or -1 for a new one
+   * @param {number} value what a new one has
+   */
+  withColumns(sources, value) {
+    const ring = new Ring(this.limit, sources.length);
+    for (let index = 0; index < this.size; index += 1) {
+      const values = sources.map((it) => (it < 0 ? value : this.value(it, index)));
+      ring.push(this.from(index), this.to(index), values, this.isBroken(index), this.note(index));
+    }
+    return ring;
+  }
+
+  /**
    * Takes back what ends at this time or later: a server that starts over sends it once more, and a clock that was set
    * back would draw it twice.
    * @param {number} time

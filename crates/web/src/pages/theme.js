@@ -31,10 +31,16 @@ export function channels(name) {
   return [(bits >> 16) & 255, (bits >> 8) & 255, bits & 255];
 }
 
-/** @param {() => void} redraw */
-export function onThemeChange(redraw) {
-  dark.addEventListener("change", () => {
+/**
+ * @param {() => void} redraw
+ * @param {() => void} draw the same at once: a browser that prints waits for nothing
+ */
+export function onThemeChange(redraw, draw) {
+  const again = (/** @type {() => void} */ act) => () => {
     colors = new Map();
-    redraw();
-  });
+    act();
+  };
+  dark.addEventListener("change", again(redraw));
+  // Paper is white, whatever the screen is.
+  matchMedia("print").addEventListener("change", again(draw));
 }

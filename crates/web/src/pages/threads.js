@@ -52,8 +52,9 @@ export class Threads extends Panel {
     const { ring } = this;
     this.#choose(frame);
     const whole = (/** @type {number} */ index) => ring.value(0, index);
-    const { high } = extremes(ring, frame.range, whole);
-    this.showMissing(this.missing, high > -Infinity);
+    const highest = (/** @type {import("./plot.js").Range} */ range) => extremes(ring, range, whole).high;
+    const high = highest(frame.range);
+    this.showMissing(this.missing, frame, highest);
     const parts = this.#parts();
     this.paint(frame, roundScale(0, Math.max(high, 1)), (context, plot) => {
       valueAxis(context, plot, { unit: "%" });
@@ -67,7 +68,7 @@ export class Threads extends Panel {
   }
 
   /**
-   * The names with most in sight.
+   * The names with most of the time shown.
    * @param {import("./panel.js").Frame} frame
    */
   #choose({ range }) {

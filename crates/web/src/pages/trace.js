@@ -9,7 +9,7 @@ import { color } from "./theme.js";
 /** @typedef {{valueAt: ValueAt, color: string}} Part */
 
 /**
- * The least and the greatest value of those in sight; no numbers where none is known.
+ * The least and the greatest value of those in a range; no numbers where none is known.
  * @param {Ring} ring
  * @param {{from: number, to: number}} range
  * @param {ValueAt} valueAt
@@ -30,7 +30,7 @@ export function extremes(ring, range, valueAt) {
  * @param {Ring} ring
  * @param {Plot} plot
  */
-function inSight(ring, plot) {
+function shown(ring, plot) {
   const { first, end } = ring.within(plot.told);
   return { first, end, isDense: end - first > plot.width * plot.ratio };
 }
@@ -45,7 +45,7 @@ function inSight(ring, plot) {
  */
 export function line(context, plot, ring, valueAt, look) {
   context.beginPath();
-  const { first, end, isDense } = inSight(ring, plot);
+  const { first, end, isDense } = shown(ring, plot);
   (isDense ? denseLine : steps)(context, plot, ring, valueAt, first, end);
   context.strokeStyle = color(look.color);
   context.lineWidth = isDense ? 1 : 1.75;
@@ -64,16 +64,20 @@ export function line(context, plot, ring, valueAt, look) {
  * @param {number} end
  */
 function steps(context, plot, ring, valueAt, first, end) {
-  let isDown = false;
+  let before = NaN;
   for (let index = first; index < end; index += 1) {
     const value = valueAt(index);
-    if (ring.isBroken(index) || Number.isNaN(value)) isDown = false;
-    if (Number.isNaN(value)) continue;
-    const y = plot.y(value);
-    if (isDown) context.lineTo(plot.x(ring.from(index)), y);
-    else context.moveTo(plot.x(ring.from(index)), y);
-    context.lineTo(plot.x(ring.to(index)), y);
-    isDown = true;
+    if (ring.isBroken(index)) before = NaN;
+    const [x, y] = [plot.x(ring.from(index)), plot.y(value)];
+    if (Number.isNaN(before)) {
+      context.moveTo(x, y);
+    } else if (!Number.isNaN(y)) {
+      // The moment between two intervals belongs to the first: a step is upright.
+      context.lineTo(x, before);
+      context.lineTo(x, y);
+    }
+    if (!Number.isNaN(y)) context.lineTo(plot.x(ring.to(index)), y);
+    before = y;
   }
 }
 
@@ -153,7 +157,7 @@ export function bands(context, plot, ring, parts, rank) {
  * @param {ValueAt} rank
  */
 function cellsOf(plot, ring, rank) {
-  const { first, end, isDense } = inSight(ring, plot);
+  const { first, end, isDense } = shown(ring, plot);
   /** @type {Cell[]} */
   const cells = [];
   let isStart = true;

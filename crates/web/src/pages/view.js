@@ -65,7 +65,7 @@ export class View {
   }
 
   /**
-   * Looks at so many times as much; about the end where that is in sight, else about the middle.
+   * Looks at so many times as much; about the end where that is shown, else about the middle.
    * @param {number} factor
    */
   zoom(factor) {
@@ -76,7 +76,7 @@ export class View {
   }
 
   /**
-   * Moves by a share of what is in sight.
+   * Moves by a share of what is shown.
    * @param {number} share
    */
   move(share) {

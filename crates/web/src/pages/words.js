@@ -2,6 +2,8 @@
 // @ts-check
 
 const UNKNOWN = "unknown";
+/** How bad a finding is, the worst first. */
+export const SEVERITIES = ["critical", "high", "medium", "low", "info"];
 
 /**
  * As many digits as a number deserves.
@@ -24,10 +26,49 @@ export function quantity(value, unit) {
   if (!Number.isFinite(value)) return UNKNOWN;
   if (unit === "us") return Math.abs(value) >= 1000 ? `${number(value / 1000)} ms` : `${number(value)} µs`;
   if (unit === "MHz") return `${value.toFixed(0)} MHz`;
-  if (unit === "%") return `${value.toFixed(2)} %`;
+  if (unit === "%") return `${value.toFixed(Math.abs(value) >= 9.995 ? 1 : 2)} %`;
   if (unit === "1/s") return `${number(value)}/s`;
   return `${number(value)} ${unit}`.trim();
 }
+
+/** Units that are shown as larger or smaller ones: from which size on, and what a value is divided by. */
+const SCALES = /** @type {Record<string, [number, number, string][]>} */ ({
+  us: [[1e3, 1e3, "ms"], [0, 1, "µs"]],
+  s: [[1, 1, "s"], [1e-3, 1e-3, "ms"], [1e-6, 1e-6, "µs"], [0, 1e-9, "ns"]],
+  "1/s": [[0, 1, "/s"]],
+  Hz: [[0, 1e9, "GHz"]],
+  cycles: [[1e9, 1e9, "G cycles"], [1e6, 1e6, "M cycles"], [0, 1, "cycles"]],
+});
+
+/**
+ * A measured value and its ends with the digits that their distance allows, and the unit that fits the value.
+ * @param {number} value
+ * @param {string} unit
+ * @param {{low: number, high: number} | null} interval
+ */
+export function measured(value, unit, interval) {
+  const scale = SCALES[unit]?.find(([from]) => Math.abs(value) >= from) ?? [0, 1, unit];
+  const half = interval === null ? 0 : Math.abs(interval.high - interval.low) / 2;
+  const significant = half > 0 ? Math.ceil(-Math.log10(half / Math.abs(value))) + 1 : 4;
+  const size = Math.floor(Math.log10(Math.abs(value / scale[1]) || 1)) + 1;
+  const places = Math.min(6, Math.max(0, Math.min(7, Math.max(3, significant)) - size));
+  const shown = (/** @type {number} */ it) => (it / scale[1]).toFixed(places);
+  const named = scale[2].startsWith("/") ? scale[2] : ` ${scale[2]}`.trimEnd();
+  const between = interval === null ? "" : `${shown(interval.low)} to ${shown(interval.high)}${named}`;
+  return { value: `${shown(value)}${named}`, between };
+}
+
+/**
+ * A number and its percent sign stay in one line.
+ * @param {string} text
+ */
+export const tight = (text) => text.replaceAll(" %", "\u00a0%");
+
+/**
+ * A moment as the server writes it (RFC 3339), for a reader.
+ * @param {string} moment
+ */
+export const shownMoment = (moment) => moment.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC");
 
 /** @param {number} value */
 const two = (value) => String(value).padStart(2, "0");

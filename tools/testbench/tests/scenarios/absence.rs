@@ -23,7 +23,7 @@ fn cpu_that_was_offline_meanwhile_is_left_out_of_the_ledger_and_named() {
     assert_eq!(ledger["cpus"], "0", "{ledger:#}");
     assert_eq!(ledger["capacity_ns"], ledger["wall_ns"], "{ledger:#}");
     let notes = ledger["notes"].to_string();
-    assert!(notes.contains("left out: CPUs 1 were offline for part of the interval"), "{notes}");
+    assert!(notes.contains("left out: CPU 1 was offline for part of the interval"), "{notes}");
 }
 
 #[test]
@@ -42,5 +42,5 @@ fn cpu_that_was_offline_meanwhile_has_no_rate_of_ticks() {
 fn cpu_that_was_offline_meanwhile_is_left_out_of_the_ledger_of_a_watch() {
     let watch = said_by("watch");
     let notes = watch["ledger"]["notes"].to_string();
-    assert!(notes.contains("left out: CPUs 1 were offline for part of the interval"), "{watch:#}");
+    assert!(notes.contains("left out: CPU 1 was offline for part of the interval"), "{watch:#}");
 }

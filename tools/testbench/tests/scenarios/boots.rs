@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use facts::change::WRITABLE;
+use testbench::guide::{self, Page};
 use testbench::{Bench, Boot, Step, Transcript, machines};
 
 use crate::there_and_back;
@@ -42,9 +43,19 @@ pub(crate) static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
             audit("C2 disabled", "for cpu in 0 1; do idle_state $cpu 2 off; done"),
             audit("C2 enabled", "for cpu in 0 1; do idle_state $cpu 2 on; done"),
             Step::new("round trips", ROUND_TRIPS),
+            Step::new(GUIDE, &follow_the_guide()),
         ],
     )
 });
+
+/// The step of [`SOUND`] that runs the commands of README and guide.
+pub(crate) const GUIDE: &str = "guide";
+
+fn follow_the_guide() -> String {
+    let workspace = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let pages = Page::all(workspace).unwrap_or_else(|error| panic!("{error:#}"));
+    format!("for cpu in 0 1; do governor $cpu ondemand; done\n{}", guide::script(&pages))
+}
 
 /// See [`machines::half_isolated`].
 pub(crate) static HALF_ISOLATED: LazyLock<Transcript> = LazyLock::new(|| {

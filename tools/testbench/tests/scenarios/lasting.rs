@@ -99,7 +99,7 @@ fn what_was_made_to_last_is_in_force_after_a_reboot_and_gone_after_revert_and_an
     let made = BOOTS.made.step("made to last").unwrap_or_else(|error| panic!("{error:#}"));
     let expected = format!(
         "{NOTHING}apply: 0\nvm.stat_interval = 10\ngovernors: performance performance\nfiles: 6\n\
-         The next boot does change 0001 again.\n"
+         The next boot applies change 0001 again.\n"
     );
     assert_eq!(made.stdout, expected, "{}", made.stderr);
     let next = BOOTS.next.step("next boot").unwrap_or_else(|error| panic!("{error:#}"));

@@ -13,6 +13,7 @@ mod clock_modulation;
 mod cpu_loop;
 mod experiments;
 mod governors;
+mod guide;
 mod idle_states;
 mod ipmi;
 mod isolation;

@@ -51,7 +51,7 @@ fn the_verdict_on_conflicting_clocks_names_what_keeps_them_apart_and_what_mends_
     let text = said("text").split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "perftest found 1600 MHz on CPU 0 and 2534 MHz on another",
-        "nominal are 2534",
+        "nominal clock 2534 MHz",
         "slow-governor: governor userspace holds a clock below the maximum",
         "mixed-frequency-settings: scaling_governor differs between like CPUs",
         "fixes it",

@@ -10,7 +10,7 @@ use lab::workload::{Placement, Settings, Workload};
 use lab::workloads::{WORKLOADS, find};
 
 /// What runs a command.
-const COMMAND: &str = "command";
+pub(in crate::commands) const COMMAND: &str = "command";
 
 /// The arms: none where nothing is requested.
 pub(in crate::commands) fn planned(

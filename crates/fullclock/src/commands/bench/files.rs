@@ -4,6 +4,7 @@ use super::{BenchArguments, Dialect, keep};
 use crate::cli::Arguments;
 use crate::commands::bytes_of;
 use crate::output;
+use crate::result::Destination;
 use anyhow::{Context, Result, bail};
 use engine::bench::moment;
 use lab::known::Known;
@@ -33,6 +34,7 @@ pub(super) fn print_script(dialect: Dialect, options: &BenchArguments) -> Result
 pub(super) fn parse_output(
     arguments: &Arguments,
     options: &BenchArguments,
+    destination: &Destination,
     file: &Path,
 ) -> Result<ExitCode> {
     let text = text_of(file)?;
@@ -42,7 +44,8 @@ pub(super) fn parse_output(
     env!("CARGO_PKG_VERSION").clone_into(&mut record.version);
     record.arms[0].about.push(("read from".to_owned(), name));
     let file = keep(arguments, options, &mut record);
-    super::print(arguments, &Report::of(&record, file.as_ref().ok().and_then(Option::as_deref)))?;
+    let report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
+    super::print(&report, destination)?;
     file.map(|_| ExitCode::SUCCESS)
 }
 

@@ -5,6 +5,7 @@ mod files;
 
 use crate::cli::{Arguments, cpu_list};
 use crate::output;
+use crate::result::{Destination, Form, RowsArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, ValueEnum};
@@ -18,10 +19,20 @@ use lab::record::Record;
 use lab::store::Journal;
 use lab::trial::Better;
 use report::bench::Report;
+use report::document::Format;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+
+/// What is run, and how its result is printed.
+#[derive(Args, Debug)]
+pub(crate) struct BenchCommand {
+    #[command(flatten)]
+    pub(crate) bench: BenchArguments,
+    #[command(flatten)]
+    pub(crate) result: RowsArguments,
+}
 
 /// What is run, how often, and where it is kept.
 #[derive(Args, Debug)]
@@ -38,12 +49,12 @@ pub(crate) struct BenchArguments {
     /// Trials of each [default: 20, and more until 10 s are over]
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(crate) trials: Option<u32>,
-    /// Go on until the figure, or the difference, is known to this much either way, half its 95 % interval: 0.3%
+    /// Run trials until half the 95 % interval of the result, or of the difference, is at most this: 0.3%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) until: Option<f64>,
-    /// Begin no more trials after this time, but end a block: of two, A B B A or B A A B, or a trial of each whose pieces take turns [default: 5m with --until]
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
-    pub(crate) limit: Option<Duration>,
+    /// For how long to begin trials; a block that is begun then is ended [default: 10s and 20 trials; with --until at most 5m]
+    #[arg(short, long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) duration: Option<Duration>,
     /// Run it on each CPU in turn, and rank the CPUs
     #[arg(long, conflicts_with = "vs")]
     pub(crate) sweep: bool,
@@ -51,10 +62,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "vs")]
     pub(crate) peers: Vec<PathBuf>,
     /// Print the script that does the same inside a database, and run nothing
-    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse", "peers", "sweep", "trials", "until", "limit"])]
+    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["vs", "parse", "peers", "sweep", "trials", "until", "duration"])]
     pub(crate) print_sql: Option<Dialect>,
     /// Make a result of what that script printed
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["vs", "peers", "sweep", "trials", "until", "limit", "cpus", "iterations"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vs", "peers", "sweep", "trials", "until", "duration", "cpus", "iterations"])]
     pub(crate) parse: Option<PathBuf>,
     /// The folder to keep the result in [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]
@@ -86,13 +97,13 @@ pub(crate) struct WorkArguments {
     /// How many sessions commit at once
     #[arg(long, value_name = "COUNT")]
     pub(crate) sessions: Option<u64>,
-    /// The folder whose disk counts: the log, or the temporary server, is made in it [default: the temporary folder]
+    /// The folder whose disk is measured: the log, or the temporary server, is made in it [default: the temporary folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: Option<String>,
-    /// Where the figure is in what a command prints: a regular expression with one group
+    /// Where the result is in what a command prints: a regular expression with one group
     #[arg(long, value_name = "REGEX")]
     pub(crate) metric: Option<String>,
-    /// Whether more or less of it is faster: a rate is better higher, a time lower [default: higher]
+    /// Whether a higher or a lower result is faster: of a rate the higher one, of a time the lower one [default: higher]
     #[arg(long, value_name = "WHICH")]
     pub(crate) better: Option<Direction>,
     /// How long a trial may take
@@ -148,12 +159,14 @@ fn place(text: &str) -> Result<Place, String> {
 /// The workload whose figure is one to compare between machines of one model.
 const COMPARED_WITH_PEERS: &str = "cpu-speed";
 
-pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &Arguments, command: &BenchCommand) -> Result<ExitCode> {
+    let options = &command.bench;
+    let destination = command.result.destination(&arguments.output)?;
     if let Some(dialect) = options.print_sql {
         return files::print_script(dialect, options);
     }
     if let Some(file) = &options.parse {
-        return files::parse_output(arguments, options, file);
+        return files::parse_output(arguments, options, &destination, file);
     }
     if !options.peers.is_empty() && options.workload.as_deref() != Some(COMPARED_WITH_PEERS) {
         bail!("--peers compares speeds of {COMPARED_WITH_PEERS}; name that workload");
@@ -163,7 +176,7 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
     let allowed = host::probe::allowed()?;
     let arms = arms::planned(options, &allowed)?;
     if arms.is_empty() {
-        output::print(&report::bench::list(output::style(arguments.output.color)))?;
+        list(arguments, &destination)?;
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = Interrupt::listen()?;
@@ -175,7 +188,7 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
     let mut report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
     report.shortfall = shortfall;
     report.peers = files::standing(&record, &peers);
-    let printed = print(arguments, &report);
+    let printed = print(&report, &destination);
     // What went wrong with the trials comes before what went wrong with keeping them.
     let failed = outcome.err().filter(|it| !matches!(it, Failure::Stopped));
     failed.map_or(Ok(()), |it| {
@@ -188,7 +201,7 @@ pub(super) fn run(arguments: &Arguments, options: &BenchArguments) -> Result<Exi
 
 /// How many trials the options want.
 pub(super) fn wanted(options: &BenchArguments) -> Wanted {
-    Wanted { trials: options.trials, until: options.until, limit: options.limit }
+    Wanted { trials: options.trials, until: options.until, duration: options.duration }
 }
 
 /// Keeps a result that is complete; its path.
@@ -205,12 +218,24 @@ fn keep(
     path.map(Some).context("the result is printed, but not kept")
 }
 
-/// Prints a result as text or as JSON.
-pub(super) fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {
-    if arguments.output.json {
-        return report::bench::json(report)?.try_for_each(|piece| output::print(&piece?));
+/// The workloads, which have no other form than a document.
+fn list(arguments: &Arguments, destination: &Destination) -> Result<()> {
+    let format = match destination.form {
+        Form::Document(format) => format,
+        Form::Json | Form::Csv => Format::Text(output::style(arguments.output.color)),
+    };
+    destination.print(&report::bench::list().render(format))
+}
+
+/// Prints a result; as CSV, a line for each value of each trial.
+pub(super) fn print(report: &Report<'_>, destination: &Destination) -> Result<()> {
+    match destination.form {
+        Form::Json => destination.print_pieces(report::bench::json(report)?),
+        Form::Csv => destination.print(&report::bench::csv(report.record)),
+        Form::Document(format) => {
+            destination.print(&report::bench::document(report).render(format))
+        }
     }
-    output::print(&report::bench::text(report, output::style(arguments.output.color)))
 }
 
 fn after(record: &Record, failure: &Failure) -> String {
@@ -226,10 +251,11 @@ Examples:
   fullclock bench                           what there is to run
   fullclock bench cpu-loop                  the CPU test, on the last CPU
   fullclock bench cpu-loop --sweep          each CPU in turn: the slow core
-  fullclock bench cpu-loop --until 0.3%     until it is known that well
+  fullclock bench cpu-loop --until 0.3%     until it is known to +-0.3 %
   fullclock bench cpu-speed --peers t.json  is it as fast as its twin?
   fullclock bench plsql-loop --engine postgresql     inside a server of its own
   fullclock bench commit --sessions 64      group commit, and what it waits for
   fullclock bench command --metric 'tps = ([0-9.]+)' -- pgbench -T 10
+  fullclock bench cpu-loop -o trials.csv
   fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3'
   fullclock bench --vs './query-v1' './query-v2' --cpus 3";

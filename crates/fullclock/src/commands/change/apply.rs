@@ -1,11 +1,12 @@
 //! `fullclock apply`: makes a change, all of it or nothing.
 
-use super::plan::PlanArguments;
-use super::{StateArguments, asked, code, command_words, refuse_other_host};
+use super::plan::{Drafted, PlanArguments};
+use super::{StateArguments, asked, code, command_words};
 use crate::cli::Arguments;
 use crate::commands::bench::{self, BenchArguments};
 use crate::output;
-use crate::tell::tell;
+use crate::result::FormatArguments;
+use crate::tell::tell_before;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Parser};
 use engine::change::apply::{Task, What};
@@ -14,7 +15,7 @@ use engine::change::trial::Proof;
 use engine::results_folder::kept_in;
 use engine::secret;
 use facts::quantity;
-use rules::plan::Applied;
+use report::change::Detail;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -71,38 +72,38 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
         state_dir: &options.state.state_dir,
         command: command_words(),
     };
-    apply(arguments, &task)
+    apply(arguments, options.plan.format, &task)
 }
 
 /// Makes a change and prints what became of it.
-pub(crate) fn apply(arguments: &Arguments, task: &Task<'_>) -> Result<ExitCode> {
-    refuse_other_host(arguments)?;
-    let applied = engine::change::apply::apply(task, &mut tell(arguments))?;
-    print(arguments, &applied)?;
+pub(crate) fn apply(
+    arguments: &Arguments,
+    format: FormatArguments,
+    task: &Task<'_>,
+) -> Result<ExitCode> {
+    let format = format.chosen(&arguments.output);
+    let applied = engine::change::apply::apply(task, &mut tell_before(arguments, format))?;
+    output::print(&match format {
+        None => report::change::applied_json(&applied)?,
+        Some(format) => {
+            let detail = Detail { verbose: arguments.audit.verbose, with_plan: !format.is_text() };
+            report::change::applied(&applied, detail).render(format)
+        }
+    })?;
     Ok(code(applied.is_refused()))
-}
-
-fn print(arguments: &Arguments, applied: &Applied) -> Result<()> {
-    output::print(&if arguments.output.json {
-        report::change::applied_json(applied)?
-    } else {
-        let style = output::style(arguments.output.color);
-        report::change::applied(applied, arguments.audit.verbose, style)
-    })
 }
 
 /// What would be written, and the files that would make it last.
 fn dry_run(arguments: &Arguments, options: &ApplyArguments) -> Result<ExitCode> {
-    let plan = super::plan::shown(arguments, &options.plan)?;
-    let output = &arguments.output;
-    if options.persist {
-        let (state_dir, i_know) = (&*options.state.state_dir, options.plan.i_know);
-        let files = persist::preview(Lasting { state_dir, i_know }, &plan)?;
-        if !output.json && !output.quiet {
-            output::print(&report::change::files(&files, output::style(output.color)))?;
-        }
-    }
-    Ok(code(!plan.refused.is_empty()))
+    let drafted = Drafted::of(arguments, &options.plan)?;
+    let (state_dir, i_know) = (&*options.state.state_dir, options.plan.i_know);
+    let files = match options.persist {
+        true => persist::preview(Lasting { state_dir, i_know }, &drafted.plan),
+        false => Ok(Vec::new()),
+    };
+    drafted.print(arguments, &options.plan, files.as_deref().unwrap_or_default())?;
+    files?;
+    Ok(code(!drafted.plan.refused.is_empty()))
 }
 
 /// The trials that `--prove` asks for: a workload with its options, in one text.

@@ -5,9 +5,8 @@ pub(super) mod plan;
 pub(super) mod revert;
 pub(super) mod status;
 
-use crate::cli::Arguments;
 use crate::output;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use engine::change::opened::program;
 use engine::change::requested::Asked;
@@ -30,14 +29,6 @@ const REFUSED: u8 = 3;
 /// The arguments of this command, for the journal.
 pub(super) fn command_words() -> Vec<String> {
     output::command_line().into_iter().skip(1).collect()
-}
-
-/// Refuses options that name another host.
-pub(super) fn refuse_other_host(arguments: &Arguments) -> Result<()> {
-    if arguments.host.root.is_some() || arguments.host.host.is_some() {
-        bail!("only the machine that this runs on can be changed: leave out --root and --host");
-    }
-    Ok(())
 }
 
 fn asked(options: &PlanArguments) -> Asked<'_> {

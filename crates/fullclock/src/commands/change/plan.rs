@@ -3,10 +3,13 @@
 use super::{asked as named, code};
 use crate::cli::Arguments;
 use crate::output;
+use crate::result::FormatArguments;
 use anyhow::Result;
 use clap::Args;
 use engine::change::requested::{asked, planned};
+use facts::change::Write;
 use host::{Answered, CachedSource};
+use report::change::Planned;
 use rules::plan::Plan;
 use std::process::ExitCode;
 
@@ -22,28 +25,52 @@ pub(crate) struct PlanArguments {
     /// Plan what can do harm, too: `fullclock explain SETTING` says which
     #[arg(long)]
     pub(crate) i_know: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, options: &PlanArguments) -> Result<ExitCode> {
-    let plan = shown(arguments, options)?;
-    Ok(code(!plan.refused.is_empty()))
+    let drafted = Drafted::of(arguments, options)?;
+    drafted.print(arguments, options, &[])?;
+    Ok(code(!drafted.plan.refused.is_empty()))
 }
 
-/// The plan for the host that the options name, printed.
-pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Plan> {
-    let (source, name) = crate::commands::open(arguments)?;
-    let cached = CachedSource::new(&*source);
-    let answered = Answered::new(&cached);
-    let named = named(options);
-    let (requests, host) = asked(&answered, named)?;
-    let plan = planned(&answered, &host, &requests, named);
-    crate::commands::refuse_nothing(&answered, &name)?;
-    output::print(&if arguments.output.json {
-        report::change::plan_json(&plan)?
-    } else {
-        report::change::plan(&plan, arguments.audit.verbose, output::style(arguments.output.color))
-    })?;
-    Ok(plan)
+/// The plan for the host that the options name.
+pub(super) struct Drafted {
+    name: String,
+    pub(super) plan: Plan,
+    unfixed: Vec<&'static str>,
+}
+
+impl Drafted {
+    /// Errors: the host cannot be read; something is named that does not exist.
+    pub(super) fn of(arguments: &Arguments, options: &PlanArguments) -> Result<Drafted> {
+        let (source, name) = crate::commands::open(arguments)?;
+        let cached = CachedSource::new(&*source);
+        let answered = Answered::new(&cached);
+        let named = named(options);
+        let requested = asked(&answered, named)?;
+        let plan = planned(&answered, &requested, named);
+        crate::commands::refuse_nothing(&answered, &name)?;
+        Ok(Drafted { name, plan, unfixed: requested.unfixed })
+    }
+
+    /// Prints it, with the files that would make it last.
+    pub(super) fn print(
+        &self,
+        arguments: &Arguments,
+        options: &PlanArguments,
+        files: &[Write],
+    ) -> Result<()> {
+        let Drafted { name, plan, unfixed } = self;
+        output::print(&match options.format.chosen(&arguments.output) {
+            None => report::change::plan_json(plan)?,
+            Some(format) => {
+                let planned = Planned { name, plan, unfixed, files };
+                report::change::plan(&planned, arguments.audit.verbose).render(format)
+            }
+        })
+    }
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -52,4 +79,5 @@ Examples:
   fullclock plan slow-governor
   fullclock plan governor=performance idle-state=C6:off@4-7
   fullclock plan --profile database-latency
-  fullclock plan --host db7.host        for another host, from its capture";
+  fullclock plan --host db7.host        for another host, from its capture
+  fullclock plan --format markdown      for a ticket";

@@ -1,16 +1,17 @@
 //! `fullclock revert` and `fullclock confirm`: reverts changes, or keeps one that awaits confirmation.
 
-use super::{StateArguments, code, refuse_other_host};
+use super::{StateArguments, code};
 use crate::cli::Arguments;
 use crate::output;
+use crate::result::FormatArguments;
 use crate::tell::tell;
 use anyhow::{Error, Result, anyhow, bail};
 use clap::Args;
 use engine::change::opened::opened_to_undo;
 use engine::change::opened::{Reverted, in_short};
 use engine::change::revert::{Which, revert};
-use facts::change::ChangeState;
-use host::change::Force;
+use facts::change::{ChangeStanding, ChangeState};
+use host::change::{Changer, Force, standing};
 use std::process::ExitCode;
 
 /// What is to be reverted.
@@ -27,6 +28,8 @@ pub(crate) struct RevertArguments {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) state: StateArguments,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 /// What is to be kept.
@@ -37,10 +40,11 @@ pub(crate) struct ConfirmArguments {
     pub(crate) change: Option<String>,
     #[command(flatten)]
     pub(crate) state: StateArguments,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<ExitCode> {
-    refuse_other_host(arguments)?;
     let which = match &options.change {
         Some(id) => Which::Id(id),
         None if options.all => Which::All,
@@ -48,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
     };
     let force = if options.force { Force::Yes } else { Force::No };
     let (reverted, stopped) = revert(&options.state.state_dir, which, force, &mut tell(arguments))?;
-    print(arguments, &reverted, stopped.as_ref())?;
+    print(arguments, options.format, &reverted, stopped.as_ref())?;
     let is_refused = stopped.is_some()
         || reverted.not_recorded.is_some()
         || reverted.undone.iter().any(|it| !it.fate.is_clean());
@@ -59,20 +63,23 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
 }
 
 /// `stopped`: why not everything was reverted that the options name.
-fn print(arguments: &Arguments, reverted: &Reverted, stopped: Option<&Error>) -> Result<()> {
+fn print(
+    arguments: &Arguments,
+    format: FormatArguments,
+    reverted: &Reverted,
+    stopped: Option<&Error>,
+) -> Result<()> {
     let Reverted { undone, not_recorded } = reverted;
-    let text = if arguments.output.json {
-        let error = stopped.map(|it| format!("{it:#}"));
-        report::change::undone_json(undone, not_recorded.as_deref(), error.as_deref())?
-    } else {
-        let style = output::style(arguments.output.color);
-        format!(
-            "{}{}\n",
-            report::change::undone(undone, arguments.audit.verbose, style),
-            in_short(undone)
-        )
-    };
-    output::print(&text)?;
+    output::print(&match format.chosen(&arguments.output) {
+        None => {
+            let error = stopped.map(|it| format!("{it:#}"));
+            report::change::undone_json(undone, not_recorded.as_deref(), error.as_deref())?
+        }
+        Some(format) => {
+            let verbose = arguments.audit.verbose;
+            report::change::undone(&in_short(undone), undone, verbose).render(format)
+        }
+    })?;
     if let Some(why) = not_recorded {
         output::complain(&anyhow!(
             "{why}; `fullclock status` goes on to show the change until `fullclock revert` can record it"
@@ -82,7 +89,6 @@ fn print(arguments: &Arguments, reverted: &Reverted, stopped: Option<&Error>) ->
 }
 
 pub(crate) fn confirm(arguments: &Arguments, options: &ConfirmArguments) -> Result<ExitCode> {
-    refuse_other_host(arguments)?;
     let mut changer = opened_to_undo(&options.state.state_dir, &mut tell(arguments))?;
     let changes = changer.journal().changes();
     let mut waiting = changes.iter().filter(|it| matches!(it.state, ChangeState::Awaiting { .. }));
@@ -94,8 +100,19 @@ pub(crate) fn confirm(arguments: &Arguments, options: &ConfirmArguments) -> Resu
         }
     };
     changer.confirm(&id)?;
-    output::print(&format!("change {id} is kept; `fullclock revert {id}` takes it back\n"))?;
+    output::print(&match options.format.chosen(&arguments.output) {
+        None => report::change::status_json(&standing_of(&changer, &id)?, &[])?,
+        Some(format) => report::change::confirmed(&id).render(format),
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// How one change stands.
+fn standing_of(changer: &Changer, id: &str) -> Result<Vec<ChangeStanding>> {
+    let id = &changer.journal().change(id)?.id;
+    let mut found = standing(changer.machine(), changer.journal(), true)?;
+    found.retain(|it| it.recorded.id == *id);
+    Ok(found)
 }
 
 pub(crate) const REVERT_EXAMPLES: &str = "\

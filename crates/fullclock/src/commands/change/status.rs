@@ -3,6 +3,7 @@
 use super::StateArguments;
 use crate::cli::Arguments;
 use crate::output;
+use crate::result::FormatArguments;
 use crate::tell::tell;
 use anyhow::Result;
 use clap::Args;
@@ -22,6 +23,8 @@ pub(crate) struct StatusArguments {
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) state: StateArguments,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 /// How to look for drift.
@@ -44,13 +47,12 @@ pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<Ex
     let is_changed = |it: &WrittenPlace| matches!(it.standing, Standing::Changed { .. });
     let has_changed = shown.iter().flat_map(|it| &it.places).any(is_changed);
     let suspects = if has_changed { suspects() } else { Vec::new() };
-    let text = if arguments.output.json {
-        report::change::status_json(&shown, &suspects)?
-    } else {
-        let style = output::style(arguments.output.color);
-        report::change::status(&shown, &suspects, arguments.audit.verbose, style)
-    };
-    output::print(&text)?;
+    output::print(&match options.format.chosen(&arguments.output) {
+        None => report::change::status_json(&shown, &suspects)?,
+        Some(format) => {
+            report::change::status(&shown, &suspects, arguments.audit.verbose).render(format)
+        }
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn watch_drift(arguments: &Arguments, options: &DriftArguments) -> Re
 pub(crate) const STATUS_EXAMPLES: &str = "\
 Examples:
   fullclock status          what is applied, and who changed it since
+  fullclock status --all    reverted ones, too; those of one run in one line
   fullclock status --json";
 
 pub(crate) const DRIFT_EXAMPLES: &str = "\

@@ -5,10 +5,10 @@ mod study;
 
 pub(super) use study::{end, workloads};
 
-use super::change::{StateArguments, command_words, refuse_other_host};
+use super::change::{StateArguments, command_words};
 use crate::cli::Arguments;
-use crate::output::FormatArguments;
-use crate::tell::tell_in;
+use crate::result::FormatArguments;
+use crate::tell::tell_before;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use engine::experiment::{Ran, Task, begin, earlier, reserve, resume};
@@ -95,20 +95,19 @@ pub(crate) struct ReportArguments {
     #[arg(value_name = "STUDY")]
     pub(crate) study: PathBuf,
     /// The folder to write to [default: that of the study]
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) to: Option<PathBuf>,
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &ExperimentArguments) -> Result<ExitCode> {
-    refuse_other_host(arguments)?;
     if let [first, named @ ..] = &options.what[..]
         && first == "resume"
     {
         return go_on(arguments, options, named);
     }
-    let mut tell = tell_in(arguments, options.format.chosen(&arguments.output));
+    let mut tell = tell_before(arguments, options.format.chosen(&arguments.output));
     let task = task(options);
     let machine = reserve(&task, &mut tell)?;
     let design = design_args::design(options, machine.host())?;
@@ -144,7 +143,7 @@ fn go_on(
     };
     let earlier = earlier(options.results.as_deref(), name)?;
     let workloads = workloads(&earlier.experiment()?.design)?;
-    let mut tell = tell_in(arguments, options.format.chosen(&arguments.output));
+    let mut tell = tell_before(arguments, options.format.chosen(&arguments.output));
     let task = task(options);
     let machine = reserve(&task, &mut tell)?;
     let ran = resume(earlier, &workloads, machine, &task, &mut tell)?;
@@ -166,7 +165,7 @@ fn task(options: &ExperimentArguments) -> Task<'_> {
 /// `fullclock report STUDY`.
 pub(super) fn report(arguments: &Arguments, options: &ReportArguments) -> Result<ExitCode> {
     let (record, folder) = engine::experiment::read(&options.study)?;
-    let to = options.to.as_deref().unwrap_or(&folder);
+    let to = options.output.as_deref().unwrap_or(&folder);
     let format = options.format.chosen(&arguments.output);
     study::report(arguments, &record, to, &|it| study::report_text(format, it))?;
     Ok(ExitCode::SUCCESS)
@@ -186,4 +185,4 @@ Examples:
 pub(crate) const REPORT_EXAMPLES: &str = "\
 Examples:
   fullclock report /var/lib/fullclock/experiments/20261122T101500Z-governor
-  fullclock report . --to /tmp/ticket";
+  fullclock report . -o /tmp/ticket";

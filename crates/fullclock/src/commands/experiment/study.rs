@@ -8,6 +8,7 @@ use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use engine::experiment::Ran;
 use engine::secret;
+use facts::quantity::counted_all;
 use lab::bench::PlannedArm;
 use lab::experiment::Design;
 use lab::experiment::analysis::analyse;
@@ -67,7 +68,7 @@ pub(in crate::commands) fn end(
         Ok(()) | Err(Failure::Stopped) => Ok(ExitCode::SUCCESS),
         Err(Failure::Unchanged(_)) => Ok(code(true)),
         Err(failure) => {
-            let after = format!("ended after {} trials", record.trials.len());
+            let after = format!("ended after {}", counted_all(&record.trials, "trial"));
             Err(anyhow::Error::new(failure).context(after))
         }
     }

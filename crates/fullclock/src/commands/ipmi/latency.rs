@@ -2,6 +2,7 @@
 
 use crate::cli::{Arguments, cpu_list};
 use crate::output;
+use crate::result::FormatArguments;
 use anyhow::{Result, bail};
 use clap::Args;
 use engine::interrupt::Interrupt;
@@ -9,7 +10,7 @@ use engine::ipmi::latency::{Session, Wanted, occupy};
 use facts::{CpuSet, quantity};
 use host::Live;
 use lab::failure::Failure;
-use report::ipmi::{latency_json, latency_text};
+use report::ipmi::{latency_document, latency_json};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub(crate) struct LatencyArguments {
     /// Give up after this long, and show what there is
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<ExitCode> {
@@ -50,12 +53,10 @@ pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<E
         ended?;
         bail!("no round trip was over");
     }
-    let text = if arguments.output.json {
-        latency_json(&latency)?
-    } else {
-        latency_text(&latency, output::style(arguments.output.color))
-    };
-    output::print(&text)?;
+    output::print(&match options.format.chosen(&arguments.output) {
+        None => latency_json(&latency)?,
+        Some(format) => latency_document(&latency).render(format),
+    })?;
     // Who stops it wants what there is.
     if !is_stopped {
         ended?;

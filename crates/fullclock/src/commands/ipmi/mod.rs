@@ -67,5 +67,6 @@ Examples:
   fullclock ipmi tune --persist               find the limit, and keep it
   fullclock ipmi sensors --thresholds         every sensor once
   fullclock ipmi sensors --watch -i 1m        what changes, and events
+  fullclock ipmi sensors --csv                a line for each sensor
   fullclock ipmi sensors --watch --metrics /var/lib/node_exporter/bmc.prom
   fullclock ipmi power -d 5m                  the board's power and its limit";

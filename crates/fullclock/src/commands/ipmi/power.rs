@@ -2,13 +2,14 @@
 
 use crate::cli::Arguments;
 use crate::output;
+use crate::result::FormatArguments;
 use anyhow::{Result, ensure};
 use clap::Args;
 use engine::interrupt::Interrupt;
 use engine::ipmi::power::Session;
 use facts::quantity;
 use host::Live;
-use report::ipmi::power::{json, text};
+use report::ipmi::power::{document, json};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ pub(crate) struct PowerArguments {
     /// How long the controller may take over one answer
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = quantity::duration)]
     pub(crate) timeout: Duration,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 /// No controller measures more often.
@@ -46,10 +49,9 @@ pub(super) fn run(arguments: &Arguments, options: &PowerArguments) -> Result<Exi
     });
     let power = session.finish();
     if !power.samples.is_empty() {
-        output::print(&if arguments.output.json {
-            json(&power)?
-        } else {
-            text(&power, output::style(arguments.output.color))
+        output::print(&match options.format.chosen(&arguments.output) {
+            None => json(&power)?,
+            Some(format) => document(&power).render(format),
         })?;
     }
     // What there is was shown; that it is not all is no success.

@@ -2,6 +2,7 @@
 
 use crate::cli::Arguments;
 use crate::output::{self, OutputArguments};
+use crate::result::FormatArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::interrupt::Interrupt;
@@ -11,8 +12,8 @@ use facts::quantity;
 use host::Live;
 use host::ipmi::Patience;
 use lab::ipmi::sensors::{Board, Round};
-use report::Style;
-use report::ipmi::sensors::{changed, event, heading, json, metrics, table, untold};
+use report::document::Format;
+use report::ipmi::sensors::{changed, csv, csv_heading, document, event, json, metrics, untold};
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -53,11 +54,17 @@ pub(crate) struct SensorsArguments {
     /// How long the controller may take over one answer
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = quantity::duration)]
     pub(crate) timeout: Duration,
+    /// Print a line of CSV for each sensor of each round
+    #[arg(long, conflicts_with_all = ["format", "json"])]
+    pub(crate) csv: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &SensorsArguments) -> Result<ExitCode> {
     let exposed = Exposed::begin(options.metrics.as_deref(), &arguments.output)?;
-    let mut shown = Shown::new(&arguments.output, options.watch, exposed);
+    let shape = Shape::chosen(&arguments.output, options)?;
+    let mut shown = Shown::new(&arguments.output, shape, options.watch, exposed);
     let host = host::view(&Live::this_machine());
     let interrupt = Interrupt::listen()?;
     let wanted = Wanted {
@@ -84,20 +91,41 @@ pub(super) fn run(arguments: &Arguments, options: &SensorsArguments) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
+/// In which form readings are printed.
+#[derive(Clone, Copy)]
+enum Shape {
+    Document(Format),
+    Json,
+    Csv,
+}
+
+impl Shape {
+    /// Error: what follows a document is lines, which only text can have.
+    fn chosen(output: &OutputArguments, options: &SensorsArguments) -> Result<Shape> {
+        match options.format.chosen(output) {
+            _ if options.csv => Ok(Shape::Csv),
+            None => Ok(Shape::Json),
+            Some(Format::Markdown | Format::Html) if options.watch => bail!(
+                "--format markdown and html are for one round: leave out --watch, or take text, --json or --csv"
+            ),
+            Some(format) => Ok(Shape::Document(format)),
+        }
+    }
+}
+
 /// Prints what is found, each time what has changed.
-struct Shown {
-    style: Style,
-    is_json: bool,
+struct Shown<'a> {
+    output: &'a OutputArguments,
+    shape: Shape,
     /// One round follows another: each is a line.
     is_watch: bool,
     exposed: Exposed,
     before: Option<Round>,
 }
 
-impl Shown {
-    fn new(output: &OutputArguments, is_watch: bool, exposed: Exposed) -> Shown {
-        let (style, is_json) = (output::style(output.color), output.json);
-        Shown { style, is_json, is_watch, exposed, before: None }
+impl Shown<'_> {
+    fn new(output: &OutputArguments, shape: Shape, is_watch: bool, exposed: Exposed) -> Shown<'_> {
+        Shown { output, shape, is_watch, exposed, before: None }
     }
 
     fn round(&mut self, board: Board<'_>, round: Round) -> Result<()> {
@@ -105,36 +133,39 @@ impl Shown {
         if self.exposed.is_terminal() {
             return Ok(());
         }
-        let text = match (self.is_json, self.is_watch) {
-            (true, true) => format!("{}\n", json(board, &round)),
-            (true, false) => format!("{:#}\n", json(board, &round)),
-            (false, _) => self.text(board, &round),
+        let text = match (self.shape, &self.before) {
+            (Shape::Json, _) if self.is_watch => format!("{}\n", json(board, &round)),
+            (Shape::Json, _) => format!("{:#}\n", json(board, &round)),
+            (Shape::Csv, None) => csv_heading() + &csv(&round),
+            (Shape::Csv, Some(_)) => csv(&round),
+            (Shape::Document(format), None) => document(board, &round).render(format),
+            (Shape::Document(_), Some(before)) => self.news_of(before, &round),
         };
+        if let (Shape::Csv, Err(why)) = (self.shape, &round.found) {
+            output::note(self.output, why);
+        }
         self.before = Some(round);
         output::print(&text)
     }
 
-    fn text(&self, board: Board<'_>, round: &Round) -> String {
-        let mut text = match &self.before {
-            None => {
-                let n_sensors = round.found.as_ref().map_or(0, Vec::len);
-                format!("{}\n{}", heading(board, n_sensors, self.style), table(round, self.style))
-            }
-            before => changed(before.as_ref(), round, self.style),
-        };
+    /// What has changed since the round before, in lines.
+    fn news_of(&self, before: &Round, round: &Round) -> String {
+        let style = output::style(self.output.color);
+        let mut text = changed(Some(before), round, style);
         // The others were told when they came.
         for it in round.events.iter().filter(|it| !it.is_sent) {
-            text += &event(round.at_ns, it, self.style);
+            text += &event(round.at_ns, it, style);
         }
-        text + &untold(round, self.style)
+        text + &untold(round, style)
     }
 
     /// What came by itself between two rounds. Data have it with the next round.
     fn news(&mut self, news: &News) -> Result<()> {
-        if self.is_json || self.exposed.is_terminal() {
+        if !matches!(self.shape, Shape::Document(_)) || self.exposed.is_terminal() {
             return Ok(());
         }
-        output::print(&event(news.at_ns, &news.event, self.style))
+        let style = output::style(self.output.color);
+        output::print(&event(news.at_ns, &news.event, style))
     }
 }
 

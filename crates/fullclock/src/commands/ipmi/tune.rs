@@ -1,10 +1,11 @@
 //! `fullclock ipmi tune`: which limit of polling suits this controller, by an experiment.
 
 use crate::cli::Arguments;
-use crate::commands::change::{StateArguments, apply, command_words, refuse_other_host};
+use crate::commands::change::{StateArguments, apply, command_words};
 use crate::commands::experiment;
 use crate::output;
-use crate::tell::tell;
+use crate::result::FormatArguments;
+use crate::tell::{tell, tell_before};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use engine::change::apply::{Task, What};
@@ -14,8 +15,9 @@ use facts::{HostView, quantity};
 use host::Live;
 use lab::experiment::{Experiment, Tuning};
 use lab::ipmi::{Model, Polling};
+use report::document::Format;
 use report::experiment::Study;
-use report::ipmi::{tune_json, tune_text};
+use report::ipmi::{tune_document, tune_json};
 use rules::plan::Request;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -57,6 +59,8 @@ pub(crate) struct TuneArguments {
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateArguments,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<ExitCode> {
@@ -67,12 +71,12 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
     polling
         .task()
         .map_err(|why| anyhow!("there is no kipmid to tune, as far as is known: {why}"))?;
-    if arguments.output.json && (options.apply || options.persist) {
+    let format = options.format.chosen(&arguments.output);
+    if !format.is_some_and(Format::is_text) && (options.apply || options.persist) {
         bail!(
-            "--json tells of the sweep alone: leave out --apply and --persist, and apply what it advises"
+            "--json and --format print the sweep alone: leave out --apply and --persist, and apply what it advises"
         );
     }
-    refuse_other_host(arguments)?;
     let design = tune::design(&sweep(options), &host)?;
     let workloads = experiment::workloads(&design)?;
     let model: Model = if options.dry_run {
@@ -84,15 +88,14 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
     let words = |it: &Study<'_>| -> Result<String> {
         let tuning = Tuning::of(it.record).context("it varies no limit")?;
         let model = model.clone().map(|it| tune::fitted(it, &tuning));
-        let text = if arguments.output.json {
-            tune_json(&tuning, &model, it)?
-        } else {
-            tune_text(&tuning, &model, it, output::style(arguments.output.color))
+        let text = match format {
+            None => tune_json(&tuning, &model, it)?,
+            Some(format) => tune_document(&tuning, &model, it).render(format),
         };
         found.replace(it.record.is_complete.then_some(tuning));
         Ok(text)
     };
-    let mut tell = tell(arguments);
+    let mut tell = tell_before(arguments, format);
     let task = StudyTask {
         i_know: false,
         dry_run: options.dry_run,
@@ -156,5 +159,5 @@ fn apply(arguments: &Arguments, options: &TuneArguments, tuning: &Tuning) -> Res
         state_dir: &options.state.state_dir,
         command: command_words(),
     };
-    apply::apply(arguments, &task)
+    apply::apply(arguments, options.format, &task)
 }

@@ -2,7 +2,8 @@
 
 use super::page;
 use crate::cli::{Arguments, cpu_list};
-use crate::output::{self, FormatArguments, Progress};
+use crate::output::{self, Progress};
+use crate::result::FormatArguments;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use engine::interrupt::Interrupt;
@@ -14,7 +15,6 @@ use facts::{Bytes, CpuSet, quantity};
 use lab::net::perftest::{FEWEST_ITERATIONS, ITERATIONS};
 use lab::net::protocol::{Amount, Task, Test, Transport};
 use lab::net::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, sizes};
-use report::document::Format;
 use rules::ceiling::{Ceiling, Given};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -158,15 +158,14 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     };
     let Measured { run, ended } = client.measure(over, &interrupt, &mut tell)?;
     let server = format!("fullclock net server --listen {}    # on the server\n", run.server);
-    let page = report::net::run(&run, options.sizes.0.len(), &page::origin(&server));
-    let text = match options.format.chosen(&arguments.output) {
+    let origin = page::origin(&server);
+    let document = |origin| report::net::run_document(&run, options.sizes.0.len(), origin);
+    output::print(&match options.format.chosen(&arguments.output) {
+        _ if options.csv => report::net::run_csv(&run),
         None => report::net::run_json(&run)?,
-        Some(_) if options.csv => report::net::run_csv(&run),
-        Some(Format::Text(style)) => report::net::run_text(&run, style),
-        Some(format) => page.render(format),
-    };
-    output::print(&text)?;
-    page::write(&arguments.output, options.report.as_deref(), &page)?;
+        Some(format) => document(page::origin_in(format, &origin)).render(format),
+    })?;
+    page::write(&arguments.output, options.report.as_deref(), || document(Some(&origin)))?;
     ended?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,8 @@
 use super::{GivenArguments, page};
 use crate::cli::Arguments;
 use crate::commands::bytes_of;
-use crate::output::{self, FormatArguments};
+use crate::output;
+use crate::result::FormatArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::net::adapter::Face;
@@ -11,7 +12,6 @@ use facts::links::infiniband::Rate;
 use facts::links::pcie::Speed;
 use facts::links::perftest::{Curve, LARGEST_TEXT};
 use facts::{Fact, Missing};
-use report::document::Format;
 use report::net::Measured;
 use rules::ceiling::{Ceiling, Given, Largest, infiniband, slot};
 use std::path::{Path, PathBuf};
@@ -60,14 +60,15 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
     };
     let measured = Measured { name: &name, curve: &curve, over: over.as_ref() };
     let origin = page::origin("");
-    let page = report::net::curve(&measured, Some(&origin));
-    let text = match options.format.chosen(&arguments.output) {
+    output::print(&match options.format.chosen(&arguments.output) {
         None => report::net::curve_json(&measured)?,
-        Some(format @ Format::Text(_)) => report::net::curve(&measured, None).render(format),
-        Some(format) => page.render(format),
-    };
-    output::print(&text)?;
-    page::write(&arguments.output, options.report.as_deref(), &page)?;
+        Some(format) => {
+            report::net::curve(&measured, page::origin_in(format, &origin)).render(format)
+        }
+    })?;
+    page::write(&arguments.output, options.report.as_deref(), || {
+        report::net::curve(&measured, Some(&origin))
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,7 +6,8 @@ mod page;
 mod server;
 
 use crate::cli::Arguments;
-use crate::output::{self, FormatArguments};
+use crate::output;
+use crate::result::FormatArguments;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use client::ClientArguments;
@@ -94,7 +95,7 @@ Examples:
 pub(super) fn run(arguments: &Arguments, options: &NetArguments) -> Result<ExitCode> {
     match &options.action {
         NetAction::Ceiling { device, given, format } => {
-            ceiling(arguments, device.as_deref(), of_arguments(*given), *format)
+            ceiling(arguments, *format, device.as_deref(), of_arguments(*given))
         }
         NetAction::Curve(options) => curve::run(arguments, options),
         NetAction::Server(options) => {
@@ -143,20 +144,19 @@ fn ceiling_of(
 
 fn ceiling(
     arguments: &Arguments,
+    format: FormatArguments,
     device: Option<&str>,
     given: Given,
-    format: FormatArguments,
 ) -> Result<ExitCode> {
     let (host, name) = host(arguments)?;
     let mut found = ceilings(&host, given);
     if let Some(device) = device {
         only(&mut found, device, &name)?;
     }
-    let text = match format.chosen(&arguments.output) {
+    output::print(&match format.chosen(&arguments.output) {
         None => report::net::ceilings_json(&found)?,
         Some(format) => report::net::ceilings(&name, &found).render(format),
-    };
-    output::print(&text)?;
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -26,14 +26,19 @@ pub(super) fn origin(before: &str) -> Origin {
     Origin { commands, written: report::change::moment(since_1970()) }
 }
 
+/// What a result in this format says of its origin: in a terminal, the command stands above it.
+pub(super) fn origin_in(format: Format, origin: &Origin) -> Option<&Origin> {
+    (!format.is_text()).then_some(origin)
+}
+
 /// Writes the page, where the user wants one.
 pub(super) fn write(
     options: &output::OutputArguments,
     path: Option<&Path>,
-    document: &Document,
+    document: impl FnOnce() -> Document,
 ) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
-    page_file::write(path, &document.render(Format::Html), &KIND, false)?;
+    page_file::write(path, &document().render(Format::Html), &KIND, false)?;
     output::note(options, &format!("report: {}", path.display()));
     Ok(())
 }

@@ -2,9 +2,10 @@
 //!
 //! The screen never waits for a sample: both threads send what they have, and are told what to do in between.
 
-use crate::tui::{Effect, Feed};
+use crate::tui::{Effect, Feed, Findings};
 use anyhow::Result;
 use engine::sampling::{Replay, Watched};
+use host::Live;
 use rules::watch::{Probing, Reading};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -14,6 +15,8 @@ use std::time::Duration;
 pub(super) enum News {
     /// An interval is over.
     Reading(Arc<Reading>),
+    /// What an audit found.
+    Audited(Arc<Findings>),
     /// The feed is another one.
     Feed(Feed),
     /// Something that has to be said.
@@ -41,6 +44,24 @@ pub(super) fn sample(
     Ok(watched.finish()?)
 }
 
+/// An audit reads the whole host, a second of a large one, and what it looks at rarely changes.
+const BETWEEN_AUDITS: Duration = Duration::from_secs(60);
+
+/// Audits this machine now and then until nobody listens any more, on a thread of its own: neither samples nor the screen wait for
+/// it. The management controller is left alone.
+pub(super) fn audit(stop: &Receiver<()>, mut tell: impl FnMut(News) -> bool) {
+    loop {
+        let source = Live::this_machine();
+        let host = host::view(&source);
+        let audit = engine::advised::audit(&source, &host);
+        let findings = Findings::of("this machine", &host, &audit);
+        let is_heard = tell(News::Audited(Arc::new(findings)));
+        if !is_heard || stop.recv_timeout(BETWEEN_AUDITS) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
+}
+
 /// The feed of this machine, as the title of the screen has it.
 pub(super) fn of_machine(interval: Duration, probing: Probing) -> Feed {
     Feed::Live { interval: format!("{interval:?}"), probing }
@@ -66,8 +87,18 @@ impl<T: FnMut(News) -> bool> Player<T> {
         Player { replay, paused: false, speed: 1.0, ended: false, tell }
     }
 
+    /// Shows what an audit of the recorded host finds.
+    fn audit(&mut self) -> bool {
+        let (host, audit) = self.replay.audit();
+        let findings = Findings::of("the recorded machine", host, &audit);
+        (self.tell)(News::Audited(Arc::new(findings)))
+    }
+
     /// Shows one interval after the other, each for as long as it was; the first one at once.
     pub(super) fn play(mut self, effects: &Receiver<Effect>) {
+        if !self.audit() {
+            return;
+        }
         let mut pause = Duration::ZERO;
         loop {
             let effect = if self.paused || self.ended {

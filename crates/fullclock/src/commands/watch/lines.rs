@@ -119,7 +119,8 @@ impl<'a> Lines<'a> {
         } else if options.csv {
             Format::Csv(selection)
         } else {
-            Format::Table(Table::new(machine, selection))
+            let lines = output::lines();
+            Format::Table(Table::new(machine, selection, lines))
         };
         Lines { arguments, options, format, n: 0 }
     }
@@ -167,7 +168,7 @@ impl<'a> Lines<'a> {
 
     /// Whether there are as many intervals as were asked for.
     fn is_enough(&self) -> bool {
-        let most = if self.options.once { Some(1) } else { self.options.count };
+        let most = self.options.intervals();
         most.is_some_and(|most| self.n >= most)
     }
 }

@@ -36,6 +36,9 @@ pub(crate) struct WatchArguments {
     /// Print that many intervals and exit
     #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "command", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
+    /// Print intervals for that long and exit
+    #[arg(short, long, value_name = "TIME", conflicts_with_all = ["once", "count", "replay", "command"], value_parser = quantity::duration)]
+    pub(crate) duration: Option<Duration>,
     /// The metrics to show, by id: busy,busy-mhz,interrupts:LOC [default: all that are known here]
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
@@ -51,15 +54,24 @@ pub(crate) struct WatchArguments {
     /// Keep every sample in FILE, for --replay and `fullclock ledger --from`
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Let --record replace FILE where there is one
+    /// Replace FILE if it exists
     #[arg(long, requires = "record")]
-    pub(crate) overwrite: bool,
+    pub(crate) force: bool,
     /// Show a recording
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "interval", "probe", "command"])]
     pub(crate) replay: Option<PathBuf>,
     /// A command to run and watch
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
+}
+
+impl WatchArguments {
+    /// How many intervals to print; `None` goes on until it is ended.
+    fn intervals(&self) -> Option<u64> {
+        let for_duration = |it: Duration| it.as_nanos().div_ceil(self.interval.as_nanos().max(1));
+        let by_time = self.duration.and_then(|it| u64::try_from(for_duration(it)).ok());
+        self.once.then_some(1).or(self.count).or(by_time)
+    }
 }
 
 /// When to probe the clock.
@@ -101,8 +113,7 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
 
 /// Whether somebody looks, and wants no lines.
 fn is_screen(arguments: &Arguments, options: &WatchArguments) -> bool {
-    let wants_lines =
-        arguments.output.json || options.csv || options.once || options.count.is_some();
+    let wants_lines = arguments.output.json || options.csv || options.intervals().is_some();
     let is_dumb = crate::output::variable("TERM").is_none_or(|it| it.is_empty() || it == "dumb");
     !wants_lines && !is_dumb && io::stdout().is_terminal()
 }
@@ -120,7 +131,7 @@ fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
         engine::advised::ask(&recording, &host);
     }
     // The file is made before anything is measured: one that cannot be is to be known at once.
-    let existing = if options.overwrite { Existing::Replace } else { Existing::Refuse };
+    let existing = if options.force { Existing::Replace } else { Existing::Refuse };
     let create = |path| Writer::create(path, existing, &recording);
     let tape = options.record.as_deref().map(create).transpose()?;
     let probing = match options.probe {

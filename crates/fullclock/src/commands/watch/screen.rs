@@ -3,8 +3,8 @@
 use super::feed::{self, News, Player};
 use crate::cli::Arguments;
 use crate::commands::watch::WatchArguments;
-use crate::output::{self};
-use crate::tui::{Effect, Feed, Message, Screen, State, Theme, message};
+use crate::output;
+use crate::tui::{Colors, Effect, Feed, Message, Screen, State, Theme, message};
 use anyhow::{Context, Result, anyhow};
 use engine::interrupt::Interrupt;
 use engine::measure::command::{Workload, exit_code};
@@ -56,8 +56,16 @@ pub(super) fn live(
         let _farewell = farewell;
         feed::sample(watched, &effects, news)
     })?;
+    let (stop_audits, audits_stop) = mpsc::channel();
+    let news = news_to(tell.clone());
+    // Nobody waits for its end: it only reads.
+    thread("audits", move || {
+        feed::audit(&audits_stop, news);
+        Ok(())
+    })?;
     let session = Session { effect, interrupt, workload, announced: false };
     let (shown, mut workload) = session.run(state, tell, &told);
+    drop(stop_audits);
     let sampled = sampling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if let Some(file) = &mut printed {
         file.rewind()?;
@@ -125,9 +133,20 @@ fn news_to(tell: Sender<ScreenInput>) -> impl FnMut(News) -> bool + Send {
 
 fn state(arguments: &Arguments, machine: Machine, feed: Feed) -> Result<State> {
     let color = output::style(arguments.output.color).color;
-    let theme = Theme { color, unicode: output::speaks_utf8() };
+    let colors = match (color, has_xterm_colors()) {
+        (false, _) => Colors::None,
+        (true, true) => Colors::Xterm,
+        (true, false) => Colors::Ansi,
+    };
+    let theme = Theme { colors, unicode: output::speaks_utf8() };
     let size = ratatui::crossterm::terminal::size().context("the terminal has no size")?;
     Ok(State::new(machine, feed, theme, size))
+}
+
+/// Whether the terminal has at least the 256 colours of xterm, as far as the environment says.
+fn has_xterm_colors() -> bool {
+    let is_direct = output::variable("COLORTERM").is_some();
+    is_direct || output::variable("TERM").is_some_and(|it| it.contains("256color"))
 }
 
 /// Starts a thread that waits for keys. It ends with the program.
@@ -215,6 +234,7 @@ impl Session {
                 return Err(error).context("cannot read from the terminal");
             }
             ScreenInput::News(News::Reading(reading)) => Some(Message::Reading(reading)),
+            ScreenInput::News(News::Audited(findings)) => Some(Message::Audited(findings)),
             ScreenInput::News(News::Feed(feed)) => Some(Message::Feed(feed)),
             ScreenInput::News(News::Notice(text)) => Some(Message::Notice(text)),
             ScreenInput::Event(event) => message(&event, state.is_typing()),

@@ -28,6 +28,21 @@ fn is_content(tab: &Tab, server: &Server) {
     }
 }
 
+/// The words that are broken where they have no hyphen.
+const BROKEN: &str = r"(() => {
+  const range = document.createRange();
+  const nodes = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  const broken = [];
+  for (let node; (node = nodes.nextNode()); ) {
+    for (const word of node.data.matchAll(/[\p{L}\p{N}]{2,24}/gu)) {
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      if (range.getClientRects().length > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+})()";
+
 /// The page has every interval of the race so far, and its gaps are those that the result has.
 fn has_all(tab: &mut Tab, server: &Server, id: &str) {
     let shown = tab.evaluate(
@@ -53,8 +68,11 @@ fn has_all(tab: &mut Tab, server: &Server, id: &str) {
 #[ignore = "opens Chromium: cargo xtask test"]
 fn every_page_is_drawn_on_every_width_and_nothing_is_complained_of() {
     let server = Server::start(&[]);
+    let mut racing = race(server.results.path(), "1s");
+    let result = format!("/result?id={}", server.running());
+    assert!(racing.0.wait().unwrap().success());
     let mut tab = Tab::empty();
-    for page in ["/", "/race", "/audit", "/history"] {
+    for page in ["/", "/race", "/audit", "/history", &result] {
         for (width, scheme) in [(400, "light"), (1280, "dark"), (3840, "light")] {
             let size =
                 json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
@@ -65,6 +83,7 @@ fn every_page_is_drawn_on_every_width_and_nothing_is_complained_of() {
             visit(&mut tab, &server, page);
             let sideways = tab.evaluate("document.documentElement.scrollWidth - innerWidth");
             assert!(sideways.as_i64().unwrap() <= 0, "{page} at {width}: {sideways}");
+            assert_eq!(tab.evaluate(BROKEN), json!([]), "{page} at {width}");
         }
     }
     is_content(&tab, &server);
@@ -109,8 +128,55 @@ fn what_is_shown_of_now_moves() {
     let server = Server::start(&[]);
     let mut tab = Tab::empty();
     visit(&mut tab, &server, "/");
+    // The headline: busy, lost, clock, findings.
+    until(&mut tab, "document.querySelectorAll('#headline .item').length === 4");
+    until(
+        &mut tab,
+        "/^\\d+$/.test(document.querySelector('#headline [href=\"/audit\"] .value').textContent)",
+    );
+    let kept = "['useful', 'idle'].map(it => document.getElementById(`show-${it}`).ariaPressed)";
+    assert_eq!(tab.evaluate(kept), json!(["false", "false"]));
     tab.evaluate("window.before = document.querySelector('[data-chart]').toDataURL(), 1");
     until(&mut tab, "window.before !== document.querySelector('[data-chart]').toDataURL()");
+    is_content(&tab, &server);
+}
+
+#[test]
+#[ignore = "opens Chromium: cargo xtask test"]
+fn a_result_is_found_compared_and_has_a_page_of_its_own() {
+    let server = Server::start(&[]);
+    let mut racing = race(server.results.path(), "1s");
+    let id = server.running();
+    assert!(racing.0.wait().unwrap().success());
+    let shown = server.json(&format!("/api/v1/results/{id}/document"));
+    let headline = shown["document"]["verdict"].as_str().unwrap().replace(" %", "\u{a0}%");
+    let mut tab = Tab::empty();
+    visit(&mut tab, &server, "/history");
+    let shown = "document.querySelectorAll('#rows tr').length";
+    assert_eq!(tab.evaluate(shown), 1);
+    let find = |words: &str| {
+        format!(
+            "(it => (it.value = '{words}', it.dispatchEvent(new Event('input')), {shown}))(document.getElementById('find'))"
+        )
+    };
+    assert_eq!(tab.evaluate(&find("nothing")), 0);
+    assert_eq!(tab.evaluate(&find("embedded COMMIT")), 1);
+    tab.evaluate(
+        "document.querySelector('#rows input').click(), document.getElementById('compare').click()",
+    );
+    until(&mut tab, "document.querySelector('#comparison .verdict') !== null");
+    assert_eq!(tab.evaluate("document.querySelector('.verdict').textContent"), json!(headline));
+    assert_eq!(tab.evaluate("document.querySelectorAll('pre').length"), 0);
+    let link = tab.evaluate("document.querySelector('#rows th a').getAttribute('href')");
+    assert_eq!(link, json!(format!("/result?id={id}")));
+    visit(&mut tab, &server, link.as_str().unwrap());
+    assert_eq!(tab.evaluate("document.querySelector('h1').textContent"), json!(headline));
+    assert!(tab.evaluate("document.querySelectorAll('#document dd').length").as_u64().unwrap() > 2);
+    assert_eq!(tab.evaluate("document.querySelectorAll('#machines details').length"), 1);
+    // The race's own page has the same headline, and nothing that stands still can be paused.
+    visit(&mut tab, &server, &format!("/race?id={id}"));
+    until(&mut tab, "document.getElementById('pause').hidden");
+    assert_eq!(tab.evaluate("document.querySelector('h1').textContent"), json!(headline));
     is_content(&tab, &server);
 }
 

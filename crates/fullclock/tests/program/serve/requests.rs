@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 #[test]
 fn every_page_comes_from_here_and_may_do_nothing_else() {
     let server = Server::start(&[]);
-    for page in ["/", "/race", "/audit", "/history"] {
+    for page in ["/", "/race", "/audit", "/history", "/result"] {
         let answer = server.get(page, "");
         assert_eq!(answer.status, 200, "{page}");
         assert!(answer.head.contains("default-src 'none'; script-src 'self'"), "{}", answer.head);
@@ -31,6 +31,8 @@ fn every_page_comes_from_here_and_may_do_nothing_else() {
         assert!(!answer.body.contains("style=") && !answer.body.contains("<style"), "{page}");
         let tag = answer.head.split("etag: ").nth(1).unwrap().lines().next().unwrap();
         assert_eq!(server.get(page, &format!("If-None-Match: {tag}\r\n")).status, 304);
+        let compressed = server.get(page, "Accept-Encoding: gzip\r\n");
+        assert!(compressed.head.contains("content-encoding: gzip"), "{}", compressed.head);
     }
 }
 
@@ -62,6 +64,8 @@ fn requests_that_make_no_sense_are_told_so() {
         ("/api/v1/results/none", 404),
         ("/api/v1/results/..%2f..%2fetc%2fpasswd", 404),
         ("/api/v1/results/none/intervals", 404),
+        ("/api/v1/results/none/document", 404),
+        ("/explain/no-such-check", 404),
         ("/api/v1/studies/none/report.html", 404),
         ("/api/v1/results?limit=many", 400),
         ("/api/v1/compare", 400),
@@ -149,6 +153,8 @@ fn a_race_is_seen_while_it_runs_and_a_server_that_is_killed_costs_no_interval() 
     };
     assert_eq!((&*end.name, &end.data["is_complete"]), ("end", &json!(true)));
     assert!(end.data["verdict"].as_str().unwrap().contains("commits"), "{}", end.data);
+    let nodes = about.data["about"].as_array().unwrap();
+    assert_eq!((nodes.len(), &nodes[0]["about"][0]), (2, &json!(["place", "this machine"])));
     assert!(racing.0.wait().unwrap().success());
     let kept = server.json(&format!("/api/v1/results/{id}"));
     is_of(include_str!("../../../../../schemas/result-1.json"), &kept);
@@ -164,6 +170,11 @@ fn a_race_is_seen_while_it_runs_and_a_server_that_is_killed_costs_no_interval() 
         serde_json::from_str(&printed(&["compare", "--json", file.to_str().unwrap()])).unwrap();
     assert_eq!(compared["comparisons"], said);
     assert!(compared["text"].as_str().unwrap().contains("commits"), "{compared}");
+    let shown = server.json(&format!("/api/v1/results/{id}/document"));
+    assert!(shown["document"]["verdict"].is_string(), "{shown}");
+    assert_eq!(shown["document"]["verdict"], compared["document"]["verdict"]);
+    assert_eq!(shown["document"], end.data["document"]);
+    assert_eq!((&shown["is_race"], &shown["is_live"]), (&json!(true), &json!(false)));
 }
 
 #[test]
@@ -192,6 +203,8 @@ fn nothing_is_written_by_looking() {
         (&results["results"][0]["id"], &results["results"][0]["is_live"]),
         (&json!(id), &json!(false))
     );
+    let what = results["results"][0]["arms"][0]["what"].as_str().unwrap();
+    assert!(what.starts_with("commit --engine embedded"), "{what}");
     assert_eq!(listed(), before);
 }
 

@@ -8,8 +8,9 @@
 //! The file is locked (flock(2)) for as long as its owner lives. Files whose lock is free are removed at the next start.
 #![expect(clippy::disallowed_methods, reason = "the log is a file, written and made durable")]
 
+use crate::durability::{NOT_DURABLE, is_in_memory};
 use crate::failure::Failure;
-use rustix::fs::{fdatasync, fstatfs};
+use rustix::fs::fdatasync;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -17,9 +18,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const PREFIX: &str = "fullclock-redo-";
-
-/// The type of a file system in memory (include/uapi/linux/magic.h, TMPFS_MAGIC and RAMFS_MAGIC).
-const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// Where temporary files survive a boot (hier(7)), so that it is on a disk.
 const ON_DISK: &str = "/var/tmp";
@@ -90,12 +88,12 @@ impl LogFile {
     /// Where it is, in words.
     pub(super) fn about(&self) -> String {
         let folder = self.path.parent().unwrap_or(&self.path).display();
-        let kind = if self.is_in_memory() { ", in memory: nothing is durable" } else { "" };
+        let kind = if self.is_in_memory() { format!(", {NOT_DURABLE}") } else { String::new() };
         format!("pwrite and fdatasync in {folder}{kind}")
     }
 
     fn is_in_memory(&self) -> bool {
-        fstatfs(&self.file).is_ok_and(|it| IN_MEMORY.contains(&(it.f_type as u32)))
+        is_in_memory(&self.path)
     }
 
     fn fill(&self) -> io::Result<()> {

@@ -16,7 +16,7 @@ pub(super) use tradeoffs::pareto;
 pub(super) use verdict::verdict;
 
 use super::Study;
-use crate::bench::{percent, quantity, signed_percents};
+use crate::bench::{Manner, percent, quantity, signed_percents};
 use lab::experiment::analysis::{ArmAnalysis, WorkloadAnalysis};
 use lab::known::Known;
 use lab::record::Record;
@@ -38,7 +38,7 @@ pub(super) fn figure(study: &Study<'_>, workload: &WorkloadAnalysis) -> String {
 
 /// Doubts, one line each.
 pub(super) fn doubts(record: &Record) -> Vec<String> {
-    crate::bench::doubt_lines(&record.doubts.iter().collect::<Vec<_>>())
+    crate::bench::doubt_lines(&record.doubts.iter().collect::<Vec<_>>(), Manner::of(record))
 }
 
 /// `a`, `a and b`, `a, b and c`.

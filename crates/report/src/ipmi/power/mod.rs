@@ -1,12 +1,12 @@
 //! The board's power against the controller's limit, and the PROCHOT# signals sampled with it.
 
+mod document;
 #[cfg(test)]
 mod fixture;
 mod json;
-mod text;
 
+pub use document::document;
 pub use json::json;
-pub use text::text;
 
 use facts::ipmi::PowerLimit;
 use lab::ipmi::power::Power;
@@ -30,15 +30,15 @@ fn of_samples((n_seen, n_told): (usize, usize)) -> String {
 /// How PROCHOT# and the limit are related.
 fn conclusion(power: &Power) -> String {
     if let Err(why) = &power.registers {
-        return format!("whether the CPUs are clipped is unknown: {why}");
+        return format!("Whether the CPUs are clipped is unknown: {why}.");
     }
     let (n_pulled, n_told) = power.seen(|it| it.prochot);
     if power.limit.is_none() {
         return match (n_told, n_pulled) {
-            (0, _) => "no register that could be read tells: nothing is known of PROCHOT#".to_owned(),
-            (_, 0) => "no limit, and PROCHOT# is not pulled: power clips nothing here".to_owned(),
-            _ => "no limit, and PROCHOT# is pulled all the same: look at power supplies, heat and the chassis \
-                  (`ipmitool sel elist`, `fullclock explain prochot-asserted`)"
+            (0, _) => "Whether PROCHOT# is pulled is unknown: no register that could be read shows it.".to_owned(),
+            (_, 0) => "There is no limit, and PROCHOT# is not pulled: power clips nothing here.".to_owned(),
+            _ => "There is no limit, and PROCHOT# is pulled all the same: look at power supplies, heat and the chassis \
+                  (`ipmitool sel elist`, `fullclock explain prochot-asserted`)."
                 .to_owned(),
         };
     }
@@ -50,31 +50,31 @@ fn together(counts: &Counts) -> String {
     let (n_below, n_pulled_below) = (n_moments - n_at_limit, counts.n_pulled_below());
     match counts.relation() {
         Relation::Unknown => {
-            "there was no sample with both the board's power and PROCHOT#: nothing is told of the two".to_owned()
+            "Whether the limit clips the CPUs is unknown: no sample has both the board's power and PROCHOT#.".to_owned()
         }
         Relation::NeverPulled if n_at_limit == 0 => {
-            "the board stays below its limit, and PROCHOT# is not pulled: the limit costs nothing now; look again under load"
+            "The board stays below its limit, and PROCHOT# is not pulled: the limit costs nothing now. Look again under load."
                 .to_owned()
         }
         Relation::NeverPulled => format!(
-            "the board is at its limit in {n_at_limit} of {n_moments} samples, and PROCHOT# is not pulled: what keeps it there \
-             is no PROCHOT# that a sample caught; the processors' own power limits are the other way"
+            "The board is at its limit in {n_at_limit} of {n_moments} samples, and PROCHOT# is not pulled: what keeps it there \
+             is no PROCHOT# that a sample caught; the processors' own power limits are the other way."
         ),
         Relation::Together => format!(
-            "they go together: PROCHOT# is pulled in {n_both} of the {n_at_limit} samples at the limit and in none of the \
-             {n_below} below it, as by a controller that clips the CPUs to keep its limit (`fullclock explain bmc-power-cap`)"
+            "PROCHOT# and the limit go together: it is pulled in {n_both} of the {n_at_limit} samples at the limit and in none of the \
+             {n_below} below it, as by a controller that clips the CPUs to keep its limit (`fullclock explain bmc-power-cap`)."
         ),
         Relation::Mostly => format!(
-            "they mostly go together: PROCHOT# is pulled in {n_both} of the {n_at_limit} samples at the limit and in \
-             {n_pulled_below} of the {n_below} below it; what the controller reads may lag by some seconds"
+            "PROCHOT# and the limit mostly go together: it is pulled in {n_both} of the {n_at_limit} samples at the limit and in \
+             {n_pulled_below} of the {n_below} below it; what the controller reads may lag by some seconds."
         ),
         Relation::AlwaysAtLimit => format!(
-            "the board was at its limit in all {n_moments} samples, and PROCHOT# pulled in {n_both}: nothing to compare with; \
-             look again with less load, whether PROCHOT# ends when the board is below its limit"
+            "The board was at its limit in all {n_moments} samples, and PROCHOT# pulled in {n_both}: nothing to compare with. \
+             Look again with less load, whether PROCHOT# ends when the board is below its limit."
         ),
         Relation::Apart => format!(
-            "they do not go together: PROCHOT# is pulled in {n_pulled_below} of the {n_below} samples below the limit and in \
-             {n_both} of the {n_at_limit} at it: something else pulls it (`fullclock explain prochot-asserted`)"
+            "PROCHOT# and the limit do not go together: it is pulled in {n_pulled_below} of the {n_below} samples below the limit and \
+             in {n_both} of the {n_at_limit} at it, so that something else pulls it (`fullclock explain prochot-asserted`)."
         ),
     }
 }
@@ -91,34 +91,35 @@ mod tests {
     #[test]
     fn what_goes_together_is_told_with_its_numbers() {
         let together = conclude(&[(300, ""), (490, "P"), (495, "P"), (310, "")]);
-        let begins = "they go together: PROCHOT# is pulled in 2 of the 2 samples at the limit and in none of the 2 below it";
+        let begins = "PROCHOT# and the limit go together: it is pulled in 2 of the 2 samples at the limit and in none of the 2 below it";
         assert!(together.starts_with(begins), "{together}");
         assert!(
             conclude(&[(300, "L"), (490, "P"), (495, "P"), (310, ""), (310, "")])
-                .starts_with("they mostly")
+                .starts_with("PROCHOT# and the limit mostly go")
         );
     }
 
     #[test]
     fn what_does_not_go_together_is_not_blamed_on_the_limit() {
-        assert!(
-            conclude(&[(300, "P"), (310, "P"), (490, "")]).starts_with("they do not go together")
-        );
+        let apart = conclude(&[(300, "P"), (310, "P"), (490, "")]);
+        assert!(apart.starts_with("PROCHOT# and the limit do not go together"), "{apart}");
         assert!(conclude(&[(490, "P"), (490, "P")]).contains("nothing to compare with"));
         assert!(conclude(&[(490, ""), (300, "")]).contains("is not pulled: what keeps it there"));
         assert!(conclude(&[(300, "")]).contains("the limit costs nothing now"));
-        assert!(conclude(&[(0, "P"), (300, "?")]).starts_with("there was no sample with both"));
+        assert!(conclude(&[(0, "P"), (300, "?")]).contains("no sample has both"));
     }
 
     #[test]
     fn without_a_limit_and_without_registers_it_says_so() {
         let mut free = power(&[(490, "P")]);
         free.limit = None;
-        assert!(conclusion(&free).starts_with("no limit, and PROCHOT# is pulled all the same"));
+        assert!(
+            conclusion(&free).starts_with("There is no limit, and PROCHOT# is pulled all the same")
+        );
         free.registers = Err("no device (modprobe msr)".to_owned());
         assert_eq!(
             conclusion(&free),
-            "whether the CPUs are clipped is unknown: no device (modprobe msr)"
+            "Whether the CPUs are clipped is unknown: no device (modprobe msr)."
         );
     }
 

@@ -1,13 +1,19 @@
-//! Sensors of the management controller: a table, then what changes; JSON; and what Prometheus reads.
+//! Sensors of the management controller: a document of a round, lines of what changes, CSV, JSON, and what Prometheus reads.
 
+mod csv;
+mod document;
 mod json;
+mod lines;
 mod metrics;
-mod text;
 
+pub use csv::{csv, csv_heading};
+pub use document::document;
 pub use json::json;
+pub use lines::{changed, event, untold};
 pub use metrics::metrics;
-pub use text::{changed, event, heading, table, untold};
 
+use facts::ipmi::{Threshold, Timestamp};
+use facts::utc::timestamp;
 use lab::ipmi::sensors::Line;
 
 /// Why there is no reading; none where there is one.
@@ -34,6 +40,40 @@ fn state(line: &Line) -> String {
 /// As ipmitool prints it: whole numbers without decimals, others with two.
 fn figure(value: f64) -> String {
     if value == value.trunc() { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+/// The short names of `ipmitool sensor`.
+fn short_name(threshold: Threshold) -> &'static str {
+    match threshold {
+        Threshold::LowerNonCritical => "lnc",
+        Threshold::LowerCritical => "lcr",
+        Threshold::LowerNonRecoverable => "lnr",
+        Threshold::UpperNonCritical => "unc",
+        Threshold::UpperCritical => "ucr",
+        Threshold::UpperNonRecoverable => "unr",
+    }
+}
+
+/// `unc 90, ucr 95`, for each threshold of a sensor.
+fn thresholds(line: &Line) -> String {
+    let shown = |(threshold, value): &(Threshold, f64)| {
+        format!("{} {}", short_name(*threshold), figure(*value))
+    };
+    line.thresholds.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// When something was, by the controller's clock.
+fn when(at: Option<Timestamp>) -> String {
+    match at {
+        None => "at an unknown time".to_owned(),
+        Some(Timestamp::SinceStart(seconds)) => {
+            format!("{seconds} s after the controller's start")
+        }
+        Some(Timestamp::Date(seconds)) => {
+            let text = timestamp(u64::from(seconds) * 1_000_000_000);
+            format!("{} by its clock", text.get(..19).unwrap_or(&text).replace('T', " "))
+        }
+    }
 }
 
 #[cfg(test)]

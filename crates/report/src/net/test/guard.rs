@@ -10,16 +10,16 @@ pub(super) fn put(statements: &mut Statements, run: &Run) {
         statements.add("CPU", &polled(run, &guards[0]));
     } else if run.task.test == Test::Latency {
         let words = format!(
-            "{:.0} % of a round trip is time of the two threads on their CPUs and follows their clock; the rest is the wire, \
-             interrupts and waking up",
+            "{:.0} % of a round trip is CPU time of the two threads, which follows their clock; the rest is the wire, interrupts \
+             and waking up",
             100.0 * own_share(run)
         );
         statements.add("CPU", &words);
     } else if guards.iter().all(|it| it.bound.is_empty()) {
         let percent = 100.0 * BUSY;
         let words = format!(
-            "no thread was on a CPU for {percent:.0} % of its time; whether it waited for the wire, for the other end or for a CPU \
-             that others had is unknown"
+            "no thread was on a CPU for {percent:.0} % of its time; whether it waited for the wire, for the other end or for a busy \
+             CPU is unknown"
         );
         statements.add("CPU", &words);
     } else {
@@ -93,24 +93,22 @@ fn clock(statements: &mut Statements, run: &Run, guard: &Guard<'_>) {
         statements.add("clock", &format!("unknown of the {end}: {why}"));
         return;
     };
-    let on_what = if guard.bound.is_empty() { "" } else { " on them" };
-    let measured = format!("the {end} worked{on_what} at {:.0} MHz or more", slowest / 1e6);
-    let words = match (guard.lacking(), &guard.clocks.nominal_hz) {
-        (None, nominal) => match nominal.value() {
-            Some(nominal) => format!("{measured}; nominal are {:.0}", nominal / 1e6),
-            None => format!("{measured}; {}", nominal.reason().unwrap_or_default()),
-        },
-        (Some(lacking), nominal) => {
-            let nominal = nominal.value().copied().unwrap_or_default() / 1e6;
-            let would = if run.task.test == Test::Latency {
-                "that part of a round trip would be shorter by as much"
-            } else if guard.bound.is_empty() {
-                "no size of this test is known to be limited by it"
-            } else {
-                "the sizes that it limits could have up to as much more"
-            };
-            let percent = 100.0 * lacking;
-            format!("{measured}; nominal are {nominal:.0}, {percent:.0} % more: {would}")
+    let slowest = slowest / 1e6;
+    let measured = match guard.bound.is_empty() {
+        true => format!("the {end} worked at {slowest:.0} MHz or more"),
+        false => format!("the {end} worked on these sizes at {slowest:.0} MHz or more"),
+    };
+    let words = match (guard.lacking(), guard.clocks.nominal_hz.value()) {
+        (None, Some(nominal)) => format!("{measured}; nominal clock {:.0} MHz", nominal / 1e6),
+        (Some(lacking), Some(nominal)) => format!(
+            "{measured}; nominal clock {:.0} MHz, {:.0} % more: {}",
+            nominal / 1e6,
+            100.0 * lacking,
+            gain(run, guard)
+        ),
+        (_, None) => {
+            let why = guard.clocks.nominal_hz.reason().unwrap_or_default();
+            format!("{measured}; nominal clock unknown: {why}")
         }
     };
     statements.add("clock", &words);
@@ -121,8 +119,19 @@ fn clock(statements: &mut Statements, run: &Run, guard: &Guard<'_>) {
             statements.add("", &format!("{}: {}{fix}", it.check, it.message));
         }
         if guard.lacking().is_some() && guard.clocks.slowing.is_empty() {
-            statements.add("", &format!("an audit of the {end} finds nothing that slows it"));
+            statements.add("", &format!("an audit of the {end} finds no cause"));
         }
+    }
+}
+
+/// What a test would gain at the nominal clock.
+fn gain(run: &Run, guard: &Guard<'_>) -> &'static str {
+    if run.task.test == Test::Latency {
+        "that part of a round trip would be shorter by as much"
+    } else if guard.bound.is_empty() {
+        "no size of this test is known to be limited by it"
+    } else {
+        "these sizes could move up to as much more"
     }
 }
 

@@ -1,8 +1,8 @@
 //! The ledgers of both ends of a test, side by side.
 
-use crate::harmless::harmless;
+use super::charts;
+use crate::document::{Align, Block, Document, Table, Text};
 use crate::net::Statements;
-use crate::page::{BOLD, Page};
 use facts::CpuSet;
 use lab::known::Known;
 use lab::net::{Ends, Entry, Ledger, Run};
@@ -12,12 +12,29 @@ use rules::losses::LOSSES;
 /// Losses below half a percent at both ends are hidden: ticks alone cost that much on some machines.
 const LEAST: f64 = 0.005;
 
-/// The table of losses and the unexplained remainder; empty if neither end has a ledger.
-pub(super) fn put(page: &mut Page, run: &Run) {
+/// A chart and a table of losses and the unexplained remainder; empty if neither end has a ledger.
+pub(super) fn put(document: &mut Document, run: &Run) {
     let ledgers = of_both(run);
-    if ledgers.named().iter().any(|(_, it)| it.value().is_some()) {
-        table(page, &ledgers);
+    let known = known(&ledgers);
+    if !known.is_empty() {
+        document.extend(charts::losses(&known).map(Block::Chart));
+        document.push(Block::Table(table(&ledgers)));
     }
+}
+
+/// Every line of the ledgers, to look up.
+pub(super) fn in_full(run: &Run) -> impl Iterator<Item = Block> {
+    known(&of_both(run)).into_iter().map(|(end, ledger)| {
+        let notes = ledger.notes.iter().map(|it| Block::Note(Text::sentence(it)));
+        let body = std::iter::once(Block::Table(every(ledger))).chain(notes).collect();
+        Block::Details { summary: format!("Every line of the {end}'s ledger"), body }
+    })
+}
+
+/// The ledgers that were kept, each with its end.
+fn known<'a>(ledgers: &Ends<&'a Known<Ledger>>) -> Vec<(&'static str, &'a Ledger)> {
+    let ends = ledgers.named().into_iter();
+    ends.filter_map(|(end, it)| Some((end, it.value()?))).collect()
 }
 
 /// The causes that an audit found, and unknown values with their reasons.
@@ -38,7 +55,7 @@ pub(super) fn of_both(run: &Run) -> Ends<&Known<Ledger>> {
 }
 
 /// The sum of all parts of a loss; `None` if all are unknown.
-pub(super) fn share(ledger: &Ledger, loss: &str) -> Option<f64> {
+fn share(ledger: &Ledger, loss: &str) -> Option<f64> {
     let mut known = ledger.lines.iter().filter(|it| it.loss == loss).peekable();
     known.peek()?;
     let known: Vec<f64> = known.filter_map(|it| it.share.value().copied()).collect();
@@ -47,32 +64,59 @@ pub(super) fn share(ledger: &Ledger, loss: &str) -> Option<f64> {
 
 /// The losses that get a row.
 fn rows<'a>(ledgers: &Ends<&'a Known<Ledger>>) -> impl Iterator<Item = &'static Loss> + use<'a> {
-    let known: Vec<&Ledger> = ledgers.named().iter().filter_map(|(_, it)| it.value()).collect();
+    let known = known(ledgers);
     let most = move |loss: &Loss| {
-        known.iter().filter_map(|it| share(it, loss.id)).map(f64::abs).fold(0.0, f64::max)
+        known.iter().filter_map(|(_, it)| share(it, loss.id)).map(f64::abs).fold(0.0, f64::max)
     };
     LOSSES.iter().copied().filter(move |it| it.kind != Kind::Lost || most(it) >= LEAST)
 }
 
-fn table(page: &mut Page, ledgers: &Ends<&Known<Ledger>>) {
-    let cells = |of: &dyn Fn(&Ledger) -> String| -> String {
+fn table(ledgers: &Ends<&Known<Ledger>>) -> Table {
+    let columns = [
+        ("time went to", Align::Left),
+        ("client", Align::Right),
+        ("server", Align::Right),
+        ("most of it", Align::Left),
+    ];
+    let row = |name: &str, of: &dyn Fn(&Ledger) -> String, most: String| -> Vec<Text> {
         let cell = |(_, it): (&str, &&Known<Ledger>)| it.value().map_or("-".to_owned(), of);
         let [client, server] = ledgers.named().map(cell);
-        format!("{client:>16}{server:>16}")
+        [name.to_owned(), client, server, most].map(Text::from).into()
     };
     let percent = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{:.1} %", 100.0 * it));
-    page.line(
-        &page.paint(BOLD, &format!("{:<33}{:>16}{:>16}", "time went to", "client", "server")),
-    );
-    for loss in rows(ledgers) {
-        let shares = cells(&|it| percent(share(it, loss.id)));
-        let largest = largest_parts(ledgers, loss.id);
-        page.line(&format!("{:<33}{shares}  {}", loss.title, harmless(&largest)));
-    }
-    page.line(&format!("{:<33}{}", "unexplained", cells(&|it| percent(Some(it.unexplained)))));
-    page.line(&format!("{:<33}{}", "of CPUs", harmless(&cells(&|it| cpus(&it.cpus)))));
-    page.line(&format!("{:<33}{}", "in", cells(&|it| format!("{:.2} s", it.wall_ns as f64 / 1e9))));
-    page.line("");
+    let losses = rows(ledgers).map(|loss| {
+        let most = largest_parts(ledgers, loss.id);
+        row(loss.title, &|it| percent(share(it, loss.id)), most)
+    });
+    let mut table = Table::new(&columns, losses);
+    table.push(row("unexplained", &|it| percent(Some(it.unexplained)), String::new()));
+    table.push(row("of CPUs", &|it| cpus(&it.cpus), String::new()));
+    let seconds = |it: &Ledger| format!("{:.2} s", it.wall_ns as f64 / 1e9);
+    table.push(row("in", &seconds, String::new()));
+    table
+}
+
+fn every(ledger: &Ledger) -> Table {
+    let columns = [
+        ("", Align::Left),
+        ("share", Align::Right),
+        ("uncertainty", Align::Right),
+        ("found by", Align::Left),
+    ];
+    let row = |it: &Entry| -> Vec<Text> {
+        let title = title(it);
+        let part = if it.part.is_empty() { String::new() } else { format!(": {}", it.part) };
+        let [share, uncertainty, method] = match &it.share {
+            Known::Value(share) => [
+                format!("{:.3} %", 100.0 * share),
+                format!("+-{:.3} %", 100.0 * it.uncertainty),
+                it.method.clone(),
+            ],
+            Known::Missing { missing } => ["unknown".to_owned(), String::new(), missing.clone()],
+        };
+        vec![format!("{title}{part}").into(), share.into(), uncertainty.into(), method.into()]
+    };
+    Table::new(&columns, ledger.lines.iter().map(row))
 }
 
 /// A list of CPUs, or their number if the list is too long for a column.
@@ -95,7 +139,7 @@ fn largest_parts(ledgers: &Ends<&Known<Ledger>>, loss: &str) -> String {
     };
     let mut parts: Vec<String> = ledgers.named().into_iter().filter_map(largest).collect();
     parts.dedup();
-    if parts.is_empty() { String::new() } else { format!("most: {}", parts.join(", ")) }
+    parts.join(", ")
 }
 
 /// Sentences about each end; those that hold for both are listed once, for `both ends`.
@@ -151,15 +195,15 @@ fn title(entry: &Entry) -> &str {
 mod tests {
     use super::super::fixture;
     use super::*;
-    use crate::Style;
+    use crate::document::every_form::text;
 
     fn shown(run: &Run) -> String {
-        let mut page = Page::new(Style { color: false, width: 100 });
-        put(&mut page, run);
+        let mut document = Document::new("Ledgers");
+        put(&mut document, run);
         let mut statements = Statements::default();
         add_to(&mut statements, run);
-        statements.put(&mut page);
-        page.finish()
+        statements.put(&mut document);
+        text(&document, 100)
     }
 
     #[test]
@@ -175,6 +219,6 @@ mod tests {
         assert!(text.contains("server: where the time went: the server is lost"), "{text}");
         run.judged.client.ledger = run.judged.server.ledger.clone();
         let text = shown(&run);
-        assert_eq!(text, "unknown   both ends: where the time went: the server is lost\n");
+        assert_eq!(text, "Ledgers\nunknown   both ends: where the time went: the server is lost\n");
     }
 }

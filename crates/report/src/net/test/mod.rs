@@ -1,15 +1,16 @@
-//! A network test as a document, as text with perftest's columns, CSV and JSON (`schemas/net-test-1.json`).
+//! A network test as a document, as CSV and as JSON (`schemas/net-test-1.json`).
 
+mod charts;
+mod document;
 mod guard;
 mod json;
 mod ledger;
-mod page;
 mod placement;
 mod text;
 
+pub use document::document as run_document;
 pub use json::json as run_json;
-pub use page::run;
-pub use text::{csv as run_csv, text as run_text};
+pub use text::csv as run_csv;
 
 use super::Measured;
 use facts::links::perftest::Curve;

@@ -56,11 +56,11 @@ fn near(place: &Placement, locality: &NicLocality) -> String {
         Some(Nearness::OnlyNode) => "is near to all CPUs: there is one NUMA node".to_owned(),
         Some(Nearness::Near) => format!("{node}, and so are the CPUs that worked, {worked}"),
         Some(Nearness::Mixed) => format!(
-            "{node}, and of the CPUs that worked, {worked}, some are of another node: --cpus keeps the test on the near ones"
+            "{node}, and some of the CPUs that worked, {worked}, are on another: `--cpus` keeps the test on the near ones"
         ),
         Some(Nearness::Far) => format!(
-            "{node}, and the CPUs that worked, {worked}, are all of another node: what comes and goes crosses the link between \
-             the processors; --cpus puts the test on the near ones"
+            "{node}, and all CPUs that worked, {worked}, are on another: the data crosses the link between the processors; \
+             `--cpus` puts the test on the near ones"
         ),
         None => node,
     }
@@ -90,11 +90,11 @@ fn interrupts(judgement: &Judgement, locality: &NicLocality) -> String {
     };
     let competing = judgement.place.competing(measured_ns);
     let judged = if competing.is_empty() {
-        format!("on no CPU that worked for the test {MANY_A_SECOND} a second or more")
+        format!("fewer than {MANY_A_SECOND} a second on each CPU that worked for the test")
     } else {
         let which = if competing.len() == 1 { "CPU" } else { "CPUs" };
         format!(
-            "{which} {competing} worked for the test as well, so that both take time from each other there"
+            "{which} {competing} worked for the test as well, so that each takes time from the other"
         )
     };
     format!("its interrupts came on {}: {judged}", shown.join(", "))
@@ -111,9 +111,9 @@ mod tests {
         let [(_, client), (_, server)] = &by_end(&run)[..] else { panic!("alike") };
         assert_eq!(
             client,
-            "eth0 (0000:81:00.0) is on NUMA node 1 (CPUs 2-3), and the CPUs that worked, 0-1, are all of another node: what comes \
-             and goes crosses the link between the processors; --cpus puts the test on the near ones; its interrupts came on CPU \
-             1 (81220), CPU 3 (12): CPU 1 worked for the test as well, so that both take time from each other there"
+            "eth0 (0000:81:00.0) is on NUMA node 1 (CPUs 2-3), and all CPUs that worked, 0-1, are on another: the data crosses \
+             the link between the processors; `--cpus` puts the test on the near ones; its interrupts came on CPU 1 (81220), \
+             CPU 3 (12): CPU 1 worked for the test as well, so that each takes time from the other"
         );
         assert!(server.contains("and so are the CPUs that worked, 0-1;"), "{server}");
     }
@@ -124,7 +124,7 @@ mod tests {
         let Known::Value(ledger) = &mut run.judged.client.ledger else { panic!("no ledger") };
         ledger.wall_ns = 82_000_000_000;
         let [(_, client), _] = &by_end(&run)[..] else { panic!("alike") };
-        let words = "CPU 3 (12): on no CPU that worked for the test 1000 a second or more";
+        let words = "CPU 3 (12): fewer than 1000 a second on each CPU that worked for the test";
         assert!(client.ends_with(words), "{client}");
         run.judged.client.ledger = Known::Missing { missing: "why".to_owned() };
         let [(_, client), _] = &by_end(&run)[..] else { panic!("alike") };

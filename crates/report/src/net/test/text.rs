@@ -1,41 +1,19 @@
-//! A network test as text that `fullclock net curve` reads, and as CSV.
+//! What a network test says in labelled sentences, its results in perftest's columns, and as CSV. `fullclock net curve` reads both.
 //!
-//! The columns are perftest's (src/perftest_parameters.h: RESULT_FMT, RESULT_FMT_LAT). The heading of the second table differs
-//! from perftest's, so that parsers of perftest's output skip it.
+//! The columns are perftest's (src/perftest_parameters.h: RESULT_FMT, RESULT_FMT_LAT).
 
 use super::guard::spans;
 use super::{cpu_us_each, guard, ledger, placement, with_ceiling};
-use crate::Style;
-use crate::lengths::{Bars, significant};
 use crate::net::Statements;
 use crate::net::curve;
-use crate::page::{BOLD, Page};
 use facts::BytesPerSecond;
 use facts::links::perftest::Bandwidth;
 use lab::net::protocol::Test;
-use lab::net::{Ends, Figure, Latencies, Point, Run, Throughput, Work, busiest, slowest_hz};
+use lab::net::{Figure, Latencies, Point, Run, Throughput, busiest, slowest_hz};
 
 /// A rule as wide as perftest's.
 const RULE: &str =
     "---------------------------------------------------------------------------------------";
-
-/// A test as text, with perftest's columns.
-pub fn text(run: &Run, style: Style) -> String {
-    let mut page = Page::new(style);
-    banner(&mut page, run);
-    table(&mut page, run);
-    page.line(RULE);
-    page.line("");
-    work(&mut page, run);
-    page.line("");
-    chart(&mut page, run);
-    page.line("");
-    measured(run).put(&mut page);
-    page.line("");
-    ledger::put(&mut page, run);
-    accounted(run).put(&mut page);
-    page.finish()
-}
 
 /// Statements about the results and the clocks.
 pub(super) fn measured(run: &Run) -> Statements {
@@ -52,20 +30,36 @@ pub(super) fn accounted(run: &Run) -> Statements {
     statements
 }
 
-fn banner(page: &mut Page, run: &Run) {
-    page.line(RULE);
-    page.line(&format!("                    {}", run.title()));
-    page.line(&format!(" Server          : {}", run.server));
-    page.line(&format!(" Streams         : {}", run.task.streams));
-    if run.points.iter().any(|it| it.zero_copy) {
-        let uncopied: Vec<&Point> = run.points.iter().filter(|it| it.zero_copy).collect();
-        page.line(&format!(" Zero copy       : {} bytes", spans(&run.points, &uncopied)));
-    }
-    page.line(RULE);
+/// What perftest would print of the results.
+pub(super) fn as_perftest(run: &Run) -> String {
+    let mut lines = banner(run);
+    lines.extend(table(run));
+    lines.push(RULE.to_owned());
+    lines.join("\n") + "\n"
 }
 
-fn table(page: &mut Page, run: &Run) {
-    page.line(match run.task.test {
+fn banner(run: &Run) -> Vec<String> {
+    let mut lines = vec![
+        RULE.to_owned(),
+        format!("                    {}", run.title()),
+        format!(" Server          : {}", run.server),
+        format!(" Streams         : {}", run.task.streams),
+    ];
+    if let Some(sizes) = uncopied(run) {
+        lines.push(format!(" Zero copy       : {sizes} bytes"));
+    }
+    lines.push(RULE.to_owned());
+    lines
+}
+
+/// The sizes that were sent without a copy.
+pub(super) fn uncopied(run: &Run) -> Option<String> {
+    let uncopied: Vec<&Point> = run.points.iter().filter(|it| it.zero_copy).collect();
+    (!uncopied.is_empty()).then(|| spans(&run.points, &uncopied))
+}
+
+fn table(run: &Run) -> Vec<String> {
+    let heading = match run.task.test {
         Test::WriteBw | Test::ReadBw | Test::SendBw => {
             " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]"
         }
@@ -73,13 +67,12 @@ fn table(page: &mut Page, run: &Run) {
             " #bytes     #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   \
              99% percentile[usec]   99.9% percentile[usec]"
         }
-    });
-    for point in &run.points {
-        page.line(&match &point.figure {
-            Figure::Throughput(moved) => bandwidth(&moved.bandwidth(point.message)),
-            Figure::Latencies(latencies) => latency(point, latencies),
-        });
-    }
+    };
+    let row = |point: &Point| match &point.figure {
+        Figure::Throughput(moved) => bandwidth(&moved.bandwidth(point.message)),
+        Figure::Latencies(latencies) => latency(point, latencies),
+    };
+    std::iter::once(heading.to_owned()).chain(run.points.iter().map(row)).collect()
 }
 
 fn bandwidth(line: &Bandwidth) -> String {
@@ -107,53 +100,6 @@ fn latency(point: &Point, latencies: &Latencies) -> String {
         us(latencies.p99_ns),
         us(latencies.p999_ns)
     )
-}
-
-/// CPU load, CPU time per message and clock at each end.
-fn work(page: &mut Page, run: &Run) {
-    let columns = |end: &str| format!("{end:>12} busy   us/message   MHz");
-    let heading = format!("bytes     {}{}", columns("client"), columns("server"));
-    page.line(&page.paint(BOLD, &heading));
-    for point in &run.points {
-        let Ends { client, server } = &point.work;
-        let (client, server) = (did(run, point, client), did(run, point, server));
-        page.line(&format!("{:<10}{client}{server}", point.message.0));
-    }
-}
-
-fn did(run: &Run, point: &Point, work: &[Work]) -> String {
-    let clock = slowest_hz(work).map_or("-".to_owned(), |it| format!("{:.0}", it / 1e6));
-    let each = cpu_us_each(run, point, work).map_or("-".to_owned(), |it| format!("{it:.2}"));
-    format!("{:>15.0} %{each:>13}{clock:>6}", 100.0 * busiest(work))
-}
-
-/// Bars of throughput or latency by message size.
-fn chart(page: &mut Page, run: &Run) {
-    let (name, what): (&str, fn(&Point) -> u64) = match run.task.test {
-        Test::WriteBw | Test::ReadBw | Test::SendBw => ("MiB/sec", |it| match &it.figure {
-            Figure::Throughput(moved) => moved.bandwidth(it.message).average.0,
-            Figure::Latencies(_) => 0,
-        }),
-        Test::Latency => ("usec", |it| match &it.figure {
-            Figure::Latencies(latencies) => latencies.median_ns,
-            Figure::Throughput(_) => 0,
-        }),
-    };
-    let values: Vec<u64> = run.points.iter().map(what).collect();
-    let scale = Bars::of(&values);
-    let ends = scale.ends(|it| match run.task.test {
-        Test::Latency => format!("{} us", significant(it / 1e3)),
-        _ => format!("{} MiB/s", significant(it / 1_048_576.0)),
-    });
-    page.line(&page.paint(BOLD, &format!("bytes     {name:>10}  {ends}")));
-    for point in &run.points {
-        let value = what(point);
-        let shown = match &point.figure {
-            Figure::Throughput(_) => BytesPerSecond(value).mebibytes(),
-            Figure::Latencies(_) => value as f64 / 1e3,
-        };
-        page.line(&format!("{:<10}{shown:>10.2}  {}", point.message.0, scale.bar(value)));
-    }
 }
 
 /// A heading and one line per message size. `fullclock net curve` reads those of throughput.
@@ -209,44 +155,6 @@ fn latency_cells(latencies: &Latencies) -> String {
 mod tests {
     use super::super::fixture;
     use super::*;
-    use facts::links::perftest::{Curve, Figures};
-
-    const PLAIN: Style = Style { color: false, width: 100 };
-
-    #[test]
-    fn throughput_is_a_table_that_curve_reads_back() {
-        let run = fixture::bandwidth();
-        let text = text(&run, PLAIN);
-        insta::assert_snapshot!(text);
-        let of_text = Curve::parse(&text).unwrap();
-        assert_eq!(of_text.test.as_deref(), Some("TCP_Write BW Test"));
-        for curve in [of_text, Curve::parse(&csv(&run)).unwrap()] {
-            let Figures::Bandwidth(lines) = curve.figures else { panic!("{curve:?}") };
-            let counted: Vec<_> = lines.iter().map(|it| (it.message.0, it.iterations)).collect();
-            let expected = [(2, Some(1_000_000)), (4096, Some(262_144)), (8_388_608, Some(140))];
-            assert_eq!(counted, expected);
-            assert_eq!(lines[1].average, BytesPerSecond(1 << 30));
-            assert_eq!(lines[0].rate.map(|it| it.0), Some(1_000_000));
-        }
-    }
-
-    #[test]
-    fn latency_is_a_table_that_curve_reads_back() {
-        let run = fixture::latency();
-        let text = text(&run, PLAIN);
-        insta::assert_snapshot!(text);
-        let curve = Curve::parse(&text).unwrap();
-        let Figures::Latency(lines) = curve.figures else { panic!("{curve:?}") };
-        let us = |it: std::time::Duration| it.as_nanos();
-        assert_eq!(lines[0].iterations, Some(1000));
-        assert_eq!((lines[0].min.map(us), us(lines[0].typical)), (Some(9000), 9500));
-        assert_eq!(lines[0].max.map(us), Some(90_000));
-    }
-
-    #[test]
-    fn over_rdma_no_thread_is_said_to_be_limited_because_it_is_busy() {
-        insta::assert_snapshot!(text(&fixture::rdma(), PLAIN));
-    }
 
     #[test]
     fn csv_has_as_many_cells_as_names() {

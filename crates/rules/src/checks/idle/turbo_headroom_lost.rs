@@ -75,9 +75,9 @@ fn run(host: &HostView) -> Verdict {
         findings.extend(tables.iter().flat_map(|table| barriers::left_out(host, table)));
     }
     if findings.is_empty() {
-        host.cpuidle.limits_known()?;
-        // A guest's states are not the hardware's.
+        // A guest's states are not the hardware's, whoever asks.
         host.platform.hides("how deep the processor's cores sleep")?;
+        host.cpuidle.limits_known()?;
         findings.extend(demoted(host));
     }
     Ok(findings)
@@ -302,6 +302,13 @@ intel_idle
     fn a_package_that_is_kept_awake_takes_no_turbo() {
         let msrs = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 79\nflags : ida\n//- /dev/cpu/0/msr 0xce\n0x1800\n//- /dev/cpu/0/msr 0xe2\n0x8400\n";
         assert_eq!(verdict(&CHECK, &host(msrs)), "clean");
+    }
+
+    #[test]
+    fn a_guest_is_not_told_to_read_as_root_what_says_nothing_there() {
+        let guest = host(&format!("{GUEST}//- /dev/cpu_dma_latency\n!denied\n"));
+        let verdict = verdict(&CHECK, &guest);
+        assert!(verdict.contains("not available in a guest"), "{verdict}");
     }
 
     #[test]

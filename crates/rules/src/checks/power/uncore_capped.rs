@@ -7,6 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::msr::{intel, ratios};
 use facts::power::uncore::UncoreDomain;
+use facts::quantity::counted_all;
 use facts::{Elsewhere, Hertz, HostView, IfPresent, Missing};
 
 pub(crate) const CHECK: Check = Check {
@@ -94,7 +95,7 @@ fn capped_finding(domains: &[Limits<'_>]) -> Option<Finding> {
     let severity = if share < MUCH { Severity::Medium } else { Severity::Low };
     let message = format!(
         "the uncore of {} may run at {} at most, {:.0} % of the {} that firmware allows",
-        counted(domains.len()),
+        counted_all(domains, "domain"),
         worst.max,
         100.0 * share,
         worst.initial_max
@@ -109,7 +110,8 @@ fn capped_finding(domains: &[Limits<'_>]) -> Option<Finding> {
 
 fn pinned_finding(domains: &[Limits<'_>]) -> Option<Finding> {
     let first = domains.first()?;
-    let message = format!("the uncore of {} is pinned at {}", counted(domains.len()), first.max);
+    let message =
+        format!("the uncore of {} is pinned at {}", counted_all(domains, "domain"), first.max);
     Some(
         Finding::new(Severity::Info, Confidence::High, message)
             .evidence(first.domain.path("min_freq_khz"), first.min.khz())
@@ -131,7 +133,7 @@ fn floor_finding(domains: &[UncoreDomain]) -> Option<Finding> {
     let (first, lowest, percent, floor) = floored.iter().min_by_key(|it| it.1)?;
     let message = format!(
         "the uncore of {} may fall to {lowest} while less than {percent} % of its CPUs' time is busy",
-        counted(floored.len())
+        counted_all(&floored, "domain")
     );
     Some(
         Finding::new(Severity::Info, Confidence::High, message)
@@ -164,10 +166,6 @@ fn pinned_by_register(host: &HostView) -> Verdict {
     let path = intel::UNCORE_RATIO_LIMIT.path(cpu);
     let finding = Finding::new(Severity::Info, Confidence::Medium, message);
     Ok(vec![finding.evidence(path, format!("{value:#x}"))])
-}
-
-fn counted(domains: usize) -> String {
-    if domains == 1 { "1 domain".to_owned() } else { format!("{domains} domains") }
 }
 
 #[cfg(test)]

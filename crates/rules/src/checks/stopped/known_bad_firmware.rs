@@ -125,7 +125,8 @@ mod tests {
     fn a_guests_firmware_is_not_the_machines() {
         let guest = host("12010303").replace("flags : ", "flags : hypervisor ");
         assert!(
-            verdict(&CHECK, &guest).starts_with("unknown: the firmware of the machine is hidden")
+            verdict(&CHECK, &guest)
+                .starts_with("unknown: the firmware of the machine: not available in a guest")
         );
     }
 

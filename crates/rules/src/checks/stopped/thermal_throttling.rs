@@ -7,6 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::throttling::Throttled;
+use facts::quantity::counted;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
 
@@ -151,9 +152,13 @@ fn finding(
     let rate = match uptime {
         Some(uptime) => {
             let hours = uptime.as_secs_f64() / 3600.0;
-            format!("{events} times in {hours:.1} h ({:.1} an hour)", per_hour(events, uptime))
+            format!(
+                "{} in {hours:.1} h ({:.1} an hour)",
+                counted(events, "time"),
+                per_hour(events, uptime)
+            )
         }
-        None => format!("{events} times since boot (the uptime is unknown)"),
+        None => format!("{} since boot (the uptime is unknown)", counted(events, "time")),
     };
     let message = format!("a {level} was too hot and held its clock down {rate}");
     let mut as_bad = CpuSet::default();

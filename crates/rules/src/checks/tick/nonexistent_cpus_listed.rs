@@ -121,11 +121,7 @@ fn unplugged(host: &HostView, written: &str, cpus: &CpuSet) -> Option<Finding> {
 }
 
 fn plural(cpus: &CpuSet) -> String {
-    if cpus.len() == 1 {
-        format!("CPU {cpus}, which is")
-    } else {
-        format!("CPUs {cpus}, which are")
-    }
+    format!("{}, which {}", cpus.named(), cpus.agree("is", "are"))
 }
 
 #[cfg(test)]

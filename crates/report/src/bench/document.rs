@@ -1,0 +1,289 @@
+//! A result, a comparison of results, and the list of workloads, as documents.
+
+use super::manner::Manner;
+use super::peers::standing_text;
+use super::{Report, arms, commits, comparison, doubts, ranking};
+use crate::document::{Align, Block, Document, Table, Text};
+use crate::race::marks;
+use lab::compare::Side;
+use lab::comparison::Comparison;
+use lab::doubt::Raised;
+use lab::known::Known;
+use lab::record::{Arm, Record};
+use lab::summary::{Summary, summary};
+use lab::workloads::WORKLOADS;
+
+/// A result: what can be said, why, what was measured, and why to trust it less.
+pub fn document(report: &Report<'_>) -> Document {
+    let record = report.record;
+    let manner = Manner::of(record);
+    let mut document = Document::new(title(record));
+    document.paragraph(whence(record));
+    conclusion(&mut document, report, manner);
+    measured(&mut document, report, manner);
+    if let Some(changes) = marks(record) {
+        document.heading("Changes during the race");
+        document.push(Block::Table(changes));
+    }
+    let forbidding = report.comparisons.first().map_or(&[][..], |it| &it.verdict.forbidding);
+    doubts_of(&mut document, &doubts::others(&record.doubts, forbidding), manner);
+    kept(&mut document, report);
+    document
+}
+
+/// What was run.
+fn title(record: &Record) -> String {
+    let names = || record.arms.iter().map(|it| &*it.name).collect::<Vec<_>>();
+    let workload = record.arms.first().map_or("nothing", |it| &*it.workload);
+    if record.is_race() {
+        return format!("fullclock race of {}", listed(&names()));
+    }
+    match &record.arms[..] {
+        arms if record.experiment.is_some() => {
+            format!("Trials of an experiment with {} combinations", arms.len())
+        }
+        [arm] => format!("fullclock bench of {}", arms::described(arm)),
+        [a, b] if a.workload != b.workload => {
+            format!(
+                "fullclock bench of {} ({}) and {} ({})",
+                a.workload, a.name, b.workload, b.name
+            )
+        }
+        [a, b] => format!("fullclock bench of {workload}: {} and {}", a.name, b.name),
+        arms => format!("fullclock bench of {workload}: {} variants", arms.len()),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`; of many names their number.
+fn listed(names: &[&str]) -> String {
+    const MANY: usize = 5;
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        many if many.len() > MANY => format!("{} nodes", many.len()),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// The machine and the time.
+fn whence(record: &Record) -> String {
+    let machine = &record.machine;
+    let kernel = machine.kernel().map(|it| format!("Linux {it}"));
+    let began = format!("began {}", record.began);
+    let parts = [machine.cpu_model().map(str::to_owned), kernel, Some(began)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What can be said, and what explains it.
+fn conclusion(document: &mut Document, report: &Report<'_>, manner: Manner) {
+    if let Some(it) = report.comparisons.first() {
+        comparison::conclusion(document, it, manner);
+        if let Some(verdict) = &report.commits {
+            // A cause is one of a difference that is claimed.
+            let is_claimed = it.verdict.headline().is_some_and(|it| it.is_claimed);
+            let label = if is_claimed { "why" } else { "observed" };
+            document.labelled(label, commits::verdict_text(verdict));
+        }
+        comparison::explanation(document, it, manner);
+    } else if !report.ranking.is_empty() {
+        document.paragraph(Text::strong(ranking::verdict(&report.ranking, manner)));
+    } else if let Some(it) = report.summaries.first() {
+        document.paragraph(Text::strong(arms::result(it, manner)));
+    }
+    if let Some(standing) = &report.peers {
+        document.labelled("peers", standing_text(standing));
+    }
+    if let Some(shortfall) = &report.shortfall {
+        document.labelled("precision", shortfall.as_str());
+    }
+}
+
+/// The numbers, and what has to be known of the arms.
+fn measured(document: &mut Document, report: &Report<'_>, manner: Manner) {
+    let record = report.record;
+    let of_each = || {
+        let name = |it: &Summary| (it.arm.clone(), it.clone());
+        report.summaries.iter().map(name).collect::<Vec<_>>()
+    };
+    if let Some(it) = report.comparisons.first() {
+        document.heading("Measured");
+        record.arms.iter().for_each(|it| document.labelled(&*it.name, arms::described(it)));
+        set_up(document, &record.arms);
+        numbers(document, &of_each(), manner, record.pieces);
+        document.push(Block::Table(comparison::differences(it, manner)));
+        comparison::settings(document, it);
+    } else if !report.ranking.is_empty() {
+        document.heading("Measured");
+        if record.is_race() {
+            record.arms.iter().for_each(|it| document.labelled(&*it.name, arms::described(it)));
+            set_up(document, &record.arms);
+            numbers(document, &of_each(), manner, record.pieces);
+        }
+        let table = ranking::table(&report.ranking, &report.summaries, manner);
+        document.push(Block::Table(table));
+        document.note(ranking::medians(&report.summaries, manner));
+    } else {
+        for (arm, summary) in record.arms.iter().zip(&report.summaries) {
+            alone(document, arm, summary, manner);
+        }
+    }
+}
+
+fn numbers(document: &mut Document, arms: &[(String, Summary)], manner: Manner, pieces: u32) {
+    let arms: Vec<(&str, &Summary)> = arms.iter().map(|(name, it)| (&**name, it)).collect();
+    document.push(Block::Table(arms::side_by_side(&arms, manner, pieces)));
+    document.note(MEANS);
+}
+
+/// Everything of an arm that is not compared.
+fn alone(document: &mut Document, arm: &Arm, summary: &Summary, manner: Manner) {
+    document.push(Block::Table(arms::results(summary)));
+    document.note(MEAN);
+    if let Known::Missing { missing } = &summary.clock {
+        document.labelled("clock", format!("unknown: {missing}"));
+    }
+    if !summary.lost.is_empty() {
+        document.labelled("lost to", arms::lost(summary, manner));
+    }
+    for (name, value) in &arm.about {
+        document.labelled(&**name, value.as_str());
+    }
+}
+
+const MEAN: &str = "The mean is without the highest and the lowest fifth.";
+const MEANS: &str =
+    "Values are means without the highest and the lowest fifth, +- half their 95 % interval.";
+
+/// What the arms say of themselves: once where all say the same, else in a table.
+fn set_up(document: &mut Document, arms: &[Arm]) {
+    let said = |arm: &Arm, name: &str| {
+        let found = arm.about.iter().find(|it| it.0 == name);
+        found.map_or_else(String::new, |it| it.1.clone())
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in arms.iter().flat_map(|it| &it.about) {
+        if !names.contains(&&**name) {
+            names.push(name);
+        }
+    }
+    let columns: Vec<(&str, Align)> = [("", Align::Left)]
+        .into_iter()
+        .chain(arms.iter().map(|it| (&*it.name, Align::Left)))
+        .collect();
+    let mut differing = Table::new(&columns, []);
+    for name in names {
+        let values: Vec<String> = arms.iter().map(|it| said(it, name)).collect();
+        match values.split_first() {
+            Some((first, others)) if others.iter().all(|it| it == first) => {
+                document.labelled(name, first.as_str());
+            }
+            _ => {
+                let cells = std::iter::once(name.to_owned()).chain(values);
+                differing.push(cells.map(Text::from).collect());
+            }
+        }
+    }
+    if !differing.rows.is_empty() {
+        document.push(Block::Table(differing));
+    }
+}
+
+fn doubts_of(document: &mut Document, raised: &[&Raised], manner: Manner) {
+    let lines = doubts::lines(raised, manner);
+    if !lines.is_empty() {
+        document.heading("Doubts");
+        document.push(Block::List(lines.into_iter().map(Text::from).collect()));
+    }
+}
+
+/// Where the result and the recordings are.
+fn kept(document: &mut Document, report: &Report<'_>) {
+    if report.file.is_some() {
+        document.heading("Files");
+    }
+    if let Some(file) = report.file {
+        document.labelled("kept in", Text::code(file.display().to_string()));
+    }
+    for recording in &report.recordings {
+        let command = format!("fullclock watch --replay {}", recording.display());
+        document.labelled("recording", Text::code(command));
+    }
+}
+
+/// A result as [`document()`] shows it, and every setting of the machine it was taken on.
+pub(crate) fn with_machine(report: &Report<'_>) -> Document {
+    let mut document = document(report);
+    document.heading("The machine");
+    let columns = [("setting", Align::Left), ("value", Align::Left)];
+    let rows = report
+        .record
+        .machine
+        .0
+        .iter()
+        .map(|(name, value)| [name, value].map(|it| Text::from(&**it)).into());
+    document.push(Block::Table(Table::new(&columns, rows)));
+    document
+}
+
+/// What `fullclock compare` says. The sides are arms of one result, or of the results named in `given`.
+pub fn comparisons(found: &[Comparison], sides: &[Side<'_>], given: &[String]) -> Document {
+    let manner = sides
+        .first()
+        .map_or_else(|| Manner::of(&Record::of(Vec::new())), |it| Manner::of(it.record));
+    // Of several results, each has blocks of its own.
+    let manner = if given.len() > 1 { manner.apart() } else { manner };
+    let names: Vec<&str> = given.iter().map(String::as_str).collect();
+    let mut document = Document::new(format!("fullclock compare of {}", listed(&names)));
+    for it in found {
+        comparison::conclusion(&mut document, it, manner);
+    }
+    if let [it] = found {
+        comparison::explanation(&mut document, it, manner);
+    }
+    document.heading("Measured");
+    for (at, side) in sides.iter().enumerate() {
+        // The title names the only result.
+        let given = given.get(at).filter(|_| given.len() > 1);
+        document.labelled(side.name, described(side, given));
+    }
+    let summaries: Vec<(&str, Summary)> =
+        sides.iter().filter_map(|it| Some((it.name, summary(it.record, it.arm)?))).collect();
+    let pieces = sides.first().map_or(1, |it| it.record.pieces);
+    let summaries: Vec<(&str, &Summary)> = summaries.iter().map(|(name, it)| (*name, it)).collect();
+    document.push(Block::Table(arms::side_by_side(&summaries, manner, pieces)));
+    document.note(MEANS);
+    for it in found {
+        if found.len() > 1 {
+            document.heading(format!("{} and {}", it.a, it.b));
+            comparison::explanation(&mut document, it, manner);
+        }
+        document.push(Block::Table(comparison::differences(it, manner)));
+        comparison::settings(&mut document, it);
+        // The verdict also names forbidding doubts that are in neither record.
+        doubts_of(&mut document, &doubts::others(&it.doubts, &it.verdict.forbidding), manner);
+    }
+    document
+}
+
+/// The result that a side is of, where there are several, what was run and when.
+fn described(side: &Side<'_>, given: Option<&String>) -> String {
+    let given = given.map_or_else(String::new, |it| format!("{it}: "));
+    let arm = side.record.arms.get(side.arm).map_or_else(String::new, arms::described);
+    format!("{given}{arm}, began {}", side.record.began)
+}
+
+/// Every workload with its title and the options it accepts.
+pub fn list() -> Document {
+    let mut document = Document::new("Workloads of fullclock bench");
+    let columns =
+        [("workload", Align::Left), ("what it is, and the options it takes", Align::Left)];
+    let row = |it: &lab::workload::Workload| {
+        let takes: Vec<&str> = it.takes.iter().map(|it| it.option()).collect();
+        [it.id.to_owned(), format!("{}: {}", it.title, takes.join(", "))].map(Text::from).into()
+    };
+    document.push(Block::Table(Table::new(&columns, WORKLOADS.iter().map(row))));
+    document.note(Text::sentence(
+        "`fullclock explain WORKLOAD` says what it does, what changes its results and what it cannot know.",
+    ));
+    document
+}
