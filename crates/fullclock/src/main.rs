@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod head;
 mod output;
 mod page_file;
 mod tell;

@@ -1,6 +1,7 @@
 //! Shows what happens while the engine works: results on standard output, all else on standard error.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use anyhow::Result;
 use engine::clock::since_1970_ns;
@@ -45,7 +46,7 @@ fn show(arguments: &Arguments, event: Event<'_>) -> Result<()> {
         Event::Drift { place, found, writer } => {
             let at = utc::timestamp(since_1970_ns());
             output::print(&if output.json {
-                report::change::drift_json(&at, place, found, writer)?
+                report::change::drift_json(&head(arguments), &at, place, found, writer)?
             } else {
                 report::change::drift(&at, place, found, writer)
             })?;
@@ -70,7 +71,7 @@ fn study(arguments: &Arguments, plan: &StudyPlan<'_>) -> Result<()> {
         trial_seconds: plan.trial_seconds,
     };
     output::print(&if output.json {
-        report::experiment::planned_json(&planned)?
+        report::experiment::planned_json(&head(arguments), &planned)?
     } else {
         report::experiment::planned(&planned, output::style(output.color))
     })

@@ -1,13 +1,16 @@
 //! Results of the past as text and as JSON.
 
+mod json;
+
+pub(super) use json::HistoryDocument;
+pub use json::{entry as entry_json, json};
+
 use super::bench::{self, Report, doubt_name, quantity};
-use super::json::{SCHEMA_VERSION, pretty};
 use super::page::{BOLD, Page};
 use crate::Style;
 use lab::doubt::Doubt;
-use lab::record::{Fingerprint, Record};
+use lab::record::Record;
 use lab::store::{ArmSummary, Entry, FigureSummary};
-use serde_json::{Result, json};
 use std::path::PathBuf;
 
 /// Columns of a number of trials.
@@ -68,26 +71,6 @@ pub fn entry_text(
         page.labelled(widest + 4, &format!("  {name}"), value);
     }
     page.finish()
-}
-
-/// The results, in the order given.
-pub fn json(entries: &[Entry]) -> Result<String> {
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "results": entries,
-    }))
-}
-
-/// One result, and the machine it was taken on.
-pub fn entry_json(entry: &Entry, machine: &Fingerprint, recordings: &[PathBuf]) -> Result<String> {
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "result": entry,
-        "machine": machine,
-        "recordings": recordings.iter().map(|it| it.display().to_string()).collect::<Vec<_>>(),
-    }))
 }
 
 /// The workload, and which arm it is where there are several.

@@ -24,6 +24,7 @@ pub mod openmetrics;
 mod page;
 pub mod race;
 pub mod samples;
+pub mod schemas;
 pub mod tick;
 
 pub use page::Style;

@@ -11,6 +11,7 @@ use lab::comparison::{compared, sides};
 use lab::record::Record;
 use lab::store::{Entry, History, JOURNAL, RESULT, running};
 use report::Style;
+use report::json::Head;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -150,7 +151,7 @@ pub(super) async fn compare(
         let ids = [Some(a), b].into_iter().flatten().map(plain_id);
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
         let files = ids.iter().map(|it| own.results.file(it)).collect::<Result<Vec<_>, _>>()?;
-        comparison(&files, &ids).map(Json)
+        comparison(&own.machine.head(), &files, &ids).map(Json)
     };
     served.work.when_there_is_room(compare).await
 }
@@ -158,14 +159,14 @@ pub(super) async fn compare(
 /// What `fullclock compare` says of the results in these files, as text and as JSON.
 ///
 /// Errors: a result cannot be read, or there is nothing to compare it with.
-fn comparison(files: &[PathBuf], ids: &[String]) -> Result<Value, Refusal> {
+fn comparison(head: &Head, files: &[PathBuf], ids: &[String]) -> Result<Value, Refusal> {
     let records: Result<Vec<Record>, _> = files.iter().map(|it| lab::store::read(it)).collect();
     let records = records.map_err(Refusal::senseless)?;
     let sides = sides(&records, ids);
     let found = compared(&records, &sides, ids).map_err(Refusal::senseless)?;
     let style = Style { color: false, width: 100 };
     let text = report::bench::comparisons(&found, &sides, ids, style);
-    let json = report::bench::comparisons_json(&found).map_err(Refusal::failed)?;
+    let json = report::bench::comparisons_json(head, &found).map_err(Refusal::failed)?;
     let json: Value = serde_json::from_str(&json).map_err(Refusal::failed)?;
     Ok(json!({ "text": text, "comparisons": json }))
 }

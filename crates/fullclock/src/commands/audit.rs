@@ -1,6 +1,7 @@
 //! `fullclock audit`: judges a host.
 
 use crate::cli::{Arguments, Level};
+use crate::head::head;
 use crate::output::{self, FormatArguments};
 use anyhow::Result;
 use clap::Args;
@@ -28,7 +29,7 @@ pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitC
         anyhow::Ok((host, audit, name))
     })?;
     let text = match options.format.chosen(&arguments.output) {
-        None => report::json::audit(&host, &audit)?,
+        None => report::json::audit(&head(arguments), &host, &audit)?,
         Some(format) => {
             let detail = report::audit::Detail {
                 quiet: arguments.output.quiet,

@@ -6,6 +6,7 @@
 use super::change::StateArguments;
 use super::{bytes_of, compare};
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::page_file::{self, Kind};
 use anyhow::{Context, Result, anyhow, bail};
@@ -77,7 +78,7 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
     let page = report::certificate::page(&certificate);
     page_file::write(&options.to, &page, &KIND, options.force)?;
     let text = if arguments.output.json {
-        report::certificate::json(&certificate, &options.to)?
+        report::certificate::json(&head(arguments), &certificate, &options.to)?
     } else {
         let style = output::style(arguments.output.color);
         report::certificate::text(&certificate, &options.to, style)

@@ -1,6 +1,7 @@
 //! `fullclock compare`: what can be said of the difference between results.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -40,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
     let sides = sides(&records, &given);
     let found = compared(&records, &sides, &given)?;
     let text = if arguments.output.json {
-        report::bench::comparisons_json(&found)?
+        report::bench::comparisons_json(&head(arguments), &found)?
     } else {
         report::bench::comparisons(&found, &sides, &given, output::style(arguments.output.color))
     };

@@ -1,6 +1,7 @@
 //! `fullclock history`: the results that were kept, and each of them.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -70,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, options: &HistoryArguments) -> Result<E
             let entry = history.find(result)?;
             history.remove(&entry)?;
             if arguments.output.json {
-                report::history::json(&[entry])?
+                report::history::json(&head(arguments), &[entry])?
             } else {
                 format!(
                     "removed {}\n",
@@ -98,7 +99,7 @@ fn noting(arguments: &Arguments, history: History) -> History {
 fn listed(arguments: &Arguments, options: &HistoryArguments, history: &History) -> Result<String> {
     let entries = history.list(options.workload.as_deref(), options.count)?;
     if arguments.output.json {
-        return Ok(report::history::json(&entries)?);
+        return Ok(report::history::json(&head(arguments), &entries)?);
     }
     Ok(report::history::text(&entries, output::style(arguments.output.color)))
 }
@@ -107,7 +108,8 @@ fn shown(arguments: &Arguments, history: &History, id: &str) -> Result<String> {
     let entry = history.find(id)?;
     let (record, recordings) = (read(&entry.path)?, recordings(&entry.path));
     if arguments.output.json {
-        return Ok(report::history::entry_json(&entry, &record.machine, &recordings)?);
+        let head = head(arguments);
+        return Ok(report::history::entry_json(&head, &entry, &record.machine, &recordings)?);
     }
     let style = output::style(arguments.output.color);
     Ok(report::history::entry_text(&entry, &record, recordings, style))

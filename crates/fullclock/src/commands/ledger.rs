@@ -1,6 +1,7 @@
 //! `fullclock ledger`: where the cycles of this machine went.
 
 use crate::cli::{Arguments, cpu_list, trace};
+use crate::head::{head, head_of_file};
 use crate::output::{self, FormatArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result};
@@ -83,28 +84,32 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     } else {
         ledger::measure(&host, &task, &interrupt, &gauge)?
     };
-    print(arguments, options.format, "this machine", &host, &closed.ledger)?;
+    print(arguments, options, &host, &closed.ledger)?;
     Ok(closed.status.map_or(ExitCode::SUCCESS, exit_code))
 }
 
 fn recorded(arguments: &Arguments, options: &LedgerArguments, file: &Path) -> Result<ExitCode> {
     let period = Period::new(options.since.as_ref(), options.until.as_ref());
     let found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
-    print(arguments, options.format, &file.display().to_string(), &found.host, &found.ledger)?;
+    print(arguments, options, &found.host, &found.ledger)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn print(
     arguments: &Arguments,
-    format: FormatArguments,
-    name: &str,
+    options: &LedgerArguments,
     host: &HostView,
     ledger: &Ledger,
 ) -> Result<()> {
-    let text = match format.chosen(&arguments.output) {
-        None => json::ledger(host, ledger).context("cannot write JSON")?,
+    let file = options.from.as_deref();
+    let text = match options.format.chosen(&arguments.output) {
+        None => {
+            let head = file.map_or_else(|| head(arguments), |it| head_of_file(arguments, it));
+            json::ledger(&head, host, ledger).context("cannot write JSON")?
+        }
         Some(format) => {
-            document::document(name, host, ledger, arguments.audit.verbose).render(format)
+            let name = file.map_or("this machine".to_owned(), |it| it.display().to_string());
+            document::document(&name, host, ledger, arguments.audit.verbose).render(format)
         }
     };
     output::print(&text)

@@ -1,6 +1,7 @@
 //! `fullclock noise`: how often and for how long each CPU is taken from a task that never gives it up.
 
 use crate::cli::{Arguments, cpu_list, trace};
+use crate::head::head;
 use crate::output::{self, FormatArguments};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -76,7 +77,7 @@ fn print(arguments: &Arguments, options: &NoiseArguments, report: &Report<'_>) -
         csv::noise(report)
     } else {
         match options.format.chosen(&arguments.output) {
-            None => json::noise(report).context("cannot write JSON")?,
+            None => json::noise(&head(arguments), report).context("cannot write JSON")?,
             Some(format) => document::document(report, arguments.audit.verbose).render(format),
         }
     };

@@ -1,6 +1,7 @@
 //! `fullclock tick`: how often each CPU ticks, and why one ticks that should not.
 
 use crate::cli::{Arguments, cpu_list};
+use crate::head::head;
 use crate::output::{self, FormatArguments};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -48,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<Exit
     let report =
         Report { ticks: &found.ticks, elapsed_ns: found.elapsed_ns, full_rate: found.full_rate };
     output::print(&match options.format.chosen(output) {
-        None => json(&report)?,
+        None => json(&head(arguments), &report)?,
         Some(format) => document(&report).render(format),
     })?;
     Ok(ExitCode::SUCCESS)

@@ -8,26 +8,29 @@ mod data;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod html;
+mod json;
 mod markdown;
 mod planned;
 mod prose;
 mod study;
 mod text;
 
-pub use data::json;
-pub use planned::{Planned, planned, planned_json};
+pub(super) use json::{ExperimentDocument, ExperimentPlanDocument};
+pub use json::{json, planned_json};
+pub use planned::{Planned, planned};
 pub use prose::i_know_of;
 pub use study::Study;
 pub use text::study as text;
 
+use crate::json::Head;
 use serde_json::Result;
 
 /// Every file of a report, by its name.
-pub fn files(study: &Study<'_>) -> Result<Vec<(&'static str, String)>> {
+pub fn files(head: &Head, study: &Study<'_>) -> Result<Vec<(&'static str, String)>> {
     Ok(vec![
         ("report.html", html::page(study)),
         ("report.md", markdown::study(study)),
-        ("report.json", json(study)?),
+        ("report.json", json(head, study)?),
         ("trials.csv", data::trials(study)),
     ])
 }
@@ -35,6 +38,7 @@ pub fn files(study: &Study<'_>) -> Result<Vec<(&'static str, String)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schemas::head;
     use lab::experiment::Shape;
 
     /// Too few blocks for a claim, effects without interactions, arms that are not all there.
@@ -47,7 +51,7 @@ mod tests {
                 design.shape = shape;
                 let record = fixture::record(&design, n_blocks);
                 let analysis = fixture::analysis(&record);
-                let files = files(&Study::of(&record, &analysis).unwrap()).unwrap();
+                let files = files(&head(), &Study::of(&record, &analysis).unwrap()).unwrap();
                 assert_eq!(files.len(), 4);
                 for (name, text) in files {
                     for none in ["NaN", "inf ", "inf%", ">inf", "-0 %", "?="] {

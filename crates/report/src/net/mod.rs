@@ -8,8 +8,11 @@ mod test;
 
 pub use ceiling::ceilings;
 pub use curve::curve;
+use json::Clocks;
+pub(super) use json::{CeilingsDocument, CurveDocument};
 pub use json::{ceilings as ceilings_json, curve as curve_json};
 pub use page::{Origin, command_line, curve_page, is_report};
+pub(super) use test::TestDocument;
 pub use test::{run_csv, run_json, run_page, run_text};
 
 use crate::page::Page;

@@ -31,7 +31,7 @@ async function audit(again) {
  * @param {any} found
  * @param {number} at when it was made
  */
-function show({ host, findings, unknown, not_applicable: without, clean }, at) {
+function show({ machine: host, findings, unknown, not_applicable: without, clean }, at) {
   const words = [
     count(findings.length, "finding"),
     count(unknown.length, "check without a verdict", "checks without a verdict"),

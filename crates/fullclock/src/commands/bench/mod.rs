@@ -4,6 +4,7 @@ pub(super) mod arms;
 mod files;
 
 use crate::cli::{Arguments, cpu_list};
+use crate::head::head;
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};
@@ -208,7 +209,8 @@ fn keep(
 /// Prints a result as text or as JSON.
 pub(super) fn print(arguments: &Arguments, report: &Report<'_>) -> Result<()> {
     if arguments.output.json {
-        return report::bench::json(report)?.try_for_each(|piece| output::print(&piece?));
+        return report::bench::json(&head(arguments), report)?
+            .try_for_each(|piece| output::print(&piece?));
     }
     output::print(&report::bench::text(report, output::style(arguments.output.color)))
 }

@@ -4,6 +4,7 @@ use super::plan::PlanArguments;
 use super::{StateArguments, asked, code, command_words, refuse_other_host};
 use crate::cli::Arguments;
 use crate::commands::bench::{self, BenchArguments};
+use crate::head::head;
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
@@ -84,7 +85,7 @@ pub(crate) fn apply(arguments: &Arguments, task: &Task<'_>) -> Result<ExitCode> 
 
 fn print(arguments: &Arguments, applied: &Applied) -> Result<()> {
     output::print(&if arguments.output.json {
-        report::change::applied_json(applied)?
+        report::change::applied_json(&head(arguments), applied)?
     } else {
         let style = output::style(arguments.output.color);
         report::change::applied(applied, arguments.audit.verbose, style)

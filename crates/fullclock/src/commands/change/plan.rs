@@ -2,6 +2,7 @@
 
 use super::{asked as named, code};
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use anyhow::Result;
 use clap::Args;
@@ -39,7 +40,7 @@ pub(super) fn shown(arguments: &Arguments, options: &PlanArguments) -> Result<Pl
     let plan = planned(&answered, &host, &requests, named);
     crate::commands::refuse_nothing(&answered, &name)?;
     output::print(&if arguments.output.json {
-        report::change::plan_json(&plan)?
+        report::change::plan_json(&head(arguments), &plan)?
     } else {
         report::change::plan(&plan, arguments.audit.verbose, output::style(arguments.output.color))
     })?;

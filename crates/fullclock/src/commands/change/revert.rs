@@ -2,6 +2,7 @@
 
 use super::{StateArguments, code, refuse_other_host};
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Error, Result, anyhow, bail};
@@ -63,7 +64,12 @@ fn print(arguments: &Arguments, reverted: &Reverted, stopped: Option<&Error>) ->
     let Reverted { undone, not_recorded } = reverted;
     let text = if arguments.output.json {
         let error = stopped.map(|it| format!("{it:#}"));
-        report::change::undone_json(undone, not_recorded.as_deref(), error.as_deref())?
+        report::change::undone_json(
+            &head(arguments),
+            undone,
+            not_recorded.as_deref(),
+            error.as_deref(),
+        )?
     } else {
         let style = output::style(arguments.output.color);
         format!(

@@ -2,6 +2,7 @@
 
 use super::StateArguments;
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::tell::tell;
 use anyhow::Result;
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<Ex
     let has_changed = shown.iter().flat_map(|it| &it.places).any(is_changed);
     let suspects = if has_changed { suspects() } else { Vec::new() };
     let text = if arguments.output.json {
-        report::change::status_json(&shown, &suspects)?
+        report::change::status_json(&head(arguments), &shown, &suspects)?
     } else {
         let style = output::style(arguments.output.color);
         report::change::status(&shown, &suspects, arguments.audit.verbose, style)

@@ -1,6 +1,7 @@
 //! `fullclock ipmi latency`: every round trip to the controller, and what waiting for them took of a CPU.
 
 use crate::cli::{Arguments, cpu_list};
+use crate::head::head;
 use crate::output;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -51,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<E
         bail!("no round trip was over");
     }
     let text = if arguments.output.json {
-        latency_json(&latency)?
+        latency_json(&head(arguments), &latency)?
     } else {
         latency_text(&latency, output::style(arguments.output.color))
     };

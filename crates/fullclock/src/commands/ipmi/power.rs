@@ -1,6 +1,7 @@
 //! `fullclock ipmi power`: what the board draws against the controller's limit, and PROCHOT# at the same moments.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, options: &PowerArguments) -> Result<Exi
     let power = session.finish();
     if !power.samples.is_empty() {
         output::print(&if arguments.output.json {
-            json(&power)?
+            json(&head(arguments), &power)?
         } else {
             text(&power, output::style(arguments.output.color))
         })?;

@@ -1,6 +1,7 @@
 //! `fullclock ipmi sensors`: what the sensors read, and what happens to them.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output::{self, OutputArguments};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -12,7 +13,8 @@ use host::Live;
 use host::ipmi::Patience;
 use lab::ipmi::sensors::{Board, Round};
 use report::Style;
-use report::ipmi::sensors::{changed, event, heading, json, metrics, table, untold};
+use report::ipmi::sensors::{changed, event, heading, line, metrics, pretty, table, untold};
+use report::json::Head;
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -57,7 +59,7 @@ pub(crate) struct SensorsArguments {
 
 pub(super) fn run(arguments: &Arguments, options: &SensorsArguments) -> Result<ExitCode> {
     let exposed = Exposed::begin(options.metrics.as_deref(), &arguments.output)?;
-    let mut shown = Shown::new(&arguments.output, options.watch, exposed);
+    let mut shown = Shown::new(arguments, options.watch, exposed);
     let host = host::view(&Live::this_machine());
     let interrupt = Interrupt::listen()?;
     let wanted = Wanted {
@@ -87,7 +89,8 @@ pub(super) fn run(arguments: &Arguments, options: &SensorsArguments) -> Result<E
 /// Prints what is found, each time what has changed.
 struct Shown {
     style: Style,
-    is_json: bool,
+    /// Where JSON is wanted.
+    head: Option<Head>,
     /// One round follows another: each is a line.
     is_watch: bool,
     exposed: Exposed,
@@ -95,9 +98,10 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(output: &OutputArguments, is_watch: bool, exposed: Exposed) -> Shown {
-        let (style, is_json) = (output::style(output.color), output.json);
-        Shown { style, is_json, is_watch, exposed, before: None }
+    fn new(arguments: &Arguments, is_watch: bool, exposed: Exposed) -> Shown {
+        let style = output::style(arguments.output.color);
+        let head = arguments.output.json.then(|| head(arguments));
+        Shown { style, head, is_watch, exposed, before: None }
     }
 
     fn round(&mut self, board: Board<'_>, round: Round) -> Result<()> {
@@ -105,10 +109,10 @@ impl Shown {
         if self.exposed.is_terminal() {
             return Ok(());
         }
-        let text = match (self.is_json, self.is_watch) {
-            (true, true) => format!("{}\n", json(board, &round)),
-            (true, false) => format!("{:#}\n", json(board, &round)),
-            (false, _) => self.text(board, &round),
+        let text = match &self.head {
+            Some(head) if self.is_watch => line(head, board, &round)?,
+            Some(head) => pretty(head, board, &round)?,
+            None => self.text(board, &round),
         };
         self.before = Some(round);
         output::print(&text)
@@ -131,7 +135,7 @@ impl Shown {
 
     /// What came by itself between two rounds. Data have it with the next round.
     fn news(&mut self, news: &News) -> Result<()> {
-        if self.is_json || self.exposed.is_terminal() {
+        if self.head.is_some() || self.exposed.is_terminal() {
             return Ok(());
         }
         output::print(&event(news.at_ns, &news.event, self.style))

@@ -3,6 +3,7 @@
 use crate::cli::Arguments;
 use crate::commands::change::{StateArguments, apply, command_words, refuse_other_host};
 use crate::commands::experiment;
+use crate::head::head;
 use crate::output;
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
@@ -85,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
         let tuning = Tuning::of(it.record).context("it varies no limit")?;
         let model = model.clone().map(|it| tune::fitted(it, &tuning));
         let text = if arguments.output.json {
-            tune_json(&tuning, &model, it)?
+            tune_json(&head(arguments), &tuning, &model, it)?
         } else {
             tune_text(&tuning, &model, it, output::style(arguments.output.color))
         };

@@ -2,6 +2,7 @@
 
 use super::page;
 use crate::cli::{Arguments, cpu_list};
+use crate::head::head;
 use crate::output::{self, Progress};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -155,7 +156,7 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     };
     let Measured { run, ended } = client.measure(over, &interrupt, &mut tell)?;
     let text = if arguments.output.json {
-        report::net::run_json(&run)?
+        report::net::run_json(&head(arguments), &run)?
     } else if options.csv {
         report::net::run_csv(&run)
     } else {

@@ -3,6 +3,7 @@
 use super::{GivenArguments, page};
 use crate::cli::Arguments;
 use crate::commands::bytes_of;
+use crate::head::head;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -57,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
     };
     let measured = Measured { name: &name, curve: &curve, over: over.as_ref() };
     let text = if arguments.output.json {
-        report::net::curve_json(&measured)?
+        report::net::curve_json(&head(arguments), &measured)?
     } else {
         report::net::curve(&measured, output::style(arguments.output.color))
     };

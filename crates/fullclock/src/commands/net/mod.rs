@@ -6,6 +6,7 @@ mod page;
 mod server;
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
@@ -146,7 +147,7 @@ fn ceiling(arguments: &Arguments, device: Option<&str>, given: Given) -> Result<
         only(&mut found, device, &name)?;
     }
     let text = if arguments.output.json {
-        report::net::ceilings_json(&found)?
+        report::net::ceilings_json(&head(arguments), &found)?
     } else {
         report::net::ceilings(&name, &found, output::style(arguments.output.color))
     };

@@ -5,6 +5,7 @@ mod fixture;
 mod json;
 mod text;
 
+pub(crate) use json::PowerDocument;
 pub use json::json;
 pub use text::text;
 

@@ -4,7 +4,8 @@ mod json;
 mod metrics;
 mod text;
 
-pub use json::json;
+pub(crate) use json::SensorsDocument;
+pub use json::{line, pretty};
 pub use metrics::metrics;
 pub use text::{changed, event, heading, table, untold};
 

@@ -1,4 +1,4 @@
-//! A network test as text with perftest's columns, CSV, HTML and JSON (`schemas/net-test-1.json`).
+//! A network test as text with perftest's columns, CSV, HTML and JSON.
 
 mod guard;
 mod json;
@@ -7,6 +7,7 @@ mod page;
 mod placement;
 mod text;
 
+pub(crate) use json::TestDocument;
 pub use json::json as run_json;
 pub use page::page as run_page;
 pub use text::{csv as run_csv, text as run_text};
