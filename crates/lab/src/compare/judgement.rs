@@ -72,6 +72,7 @@ pub struct Evidence {
     /// Where the true change lies with a confidence of 95 %.
     pub interval: Interval,
     /// The chance of such evidence where there is no difference.
+    #[schemars(range(min = 0, max = 1))]
     pub p: f64,
     /// Pairs of trials that it rests on; of two moments, the trials of the arm that has fewer.
     pub pairs: usize,

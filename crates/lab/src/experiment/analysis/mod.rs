@@ -145,6 +145,7 @@ pub struct Estimate {
     /// The 95 % interval.
     pub interval: Interval,
     /// The chance of such evidence where there is none.
+    #[schemars(range(min = 0, max = 1))]
     pub p: f64,
     /// The same, corrected for all effects and interactions of the study (Holm); of arms, for all arms.
     pub corrected_p: f64,
@@ -193,7 +194,7 @@ pub struct Interaction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Recommendation {
-    /// No setting was shown to matter for any of these workloads; differences above this share would have been seen.
+    /// No setting was shown to matter for any of these workloads; differences above this share would have been detected.
     Nothing {
         /// As a share; missing where there were too few trials to tell.
         detectable: Known<f64>,
