@@ -3,10 +3,12 @@
 use crate::output::OutputArguments;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use engine::clock::since_1970;
 use engine::measure::choice::Trace;
 use facts::CpuSet;
 use rules::finding::Severity;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The options of every command.
 #[derive(Args, Debug)]
@@ -17,6 +19,9 @@ pub(crate) struct Arguments {
     pub(crate) audit: AuditArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+    /// When the command began, since 1970.
+    #[arg(skip = since_1970())]
+    pub(crate) began: Duration,
 }
 
 /// Which host is meant.

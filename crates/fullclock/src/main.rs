@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod head;
 mod new_file;
 mod output;
 mod page_file;

@@ -1,6 +1,7 @@
 //! Shows what happens while the engine works: results on standard output, all else on standard error.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use anyhow::Result;
@@ -35,7 +36,7 @@ pub(crate) fn tell_before(
         // The line of the bar is gone before another is written.
         bar = None;
         match event {
-            Event::Study(plan) => study(arguments.output.quiet, format, plan),
+            Event::Study(plan) => study(arguments, format, plan),
             event => show(arguments, format, event),
         }
     }
@@ -59,7 +60,7 @@ fn show(arguments: &Arguments, format: Option<Format>, event: Event<'_>) -> Resu
         Event::Drift { place, found, writer } => {
             let at = utc::timestamp(since_1970_ns());
             output::print(&if output.json {
-                change::drift_json(&at, place, found, writer)?
+                change::drift_json(&head(arguments), &at, place, found, writer)?
             } else {
                 change::drift(&at, place, found, writer)
             })?;
@@ -75,9 +76,9 @@ fn print(text: Option<Format>, end: &str, document: impl FnOnce() -> Document) -
 }
 
 /// What is about to be run. If a report follows, only a terminal is told: any other form is one document.
-fn study(is_quiet: bool, format: Option<Format>, plan: &StudyPlan<'_>) -> Result<()> {
+fn study(arguments: &Arguments, format: Option<Format>, plan: &StudyPlan<'_>) -> Result<()> {
     let is_text = format.is_some_and(Format::is_text);
-    if (plan.is_run && !is_text) || (is_quiet && format.is_some()) {
+    if (plan.is_run && !is_text) || (arguments.output.quiet && format.is_some()) {
         return Ok(());
     }
     let planned = Planned {
@@ -88,7 +89,7 @@ fn study(is_quiet: bool, format: Option<Format>, plan: &StudyPlan<'_>) -> Result
         trial_seconds: plan.trial_seconds,
     };
     output::print(&match format {
-        None => report::experiment::planned_json(&planned)?,
+        None => report::experiment::planned_json(&head(arguments), &planned)?,
         Some(format) => report::experiment::planned(&planned).render(format),
     })
 }

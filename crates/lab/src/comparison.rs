@@ -9,11 +9,12 @@ use crate::known::Known;
 use crate::record::Record;
 use crate::stats::{Claim, Sample, cliffs_delta, holm, median};
 use crate::trial::Trial;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Two arms and what can be said of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// What the first arm is called.
     pub a: String,
@@ -33,7 +34,7 @@ pub struct Comparison {
 }
 
 /// An arm among several.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ranked {
     /// What it is called.
     pub arm: String,

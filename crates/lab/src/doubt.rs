@@ -1,9 +1,10 @@
 //! What makes a figure doubtful: values, put into words only when they are printed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A doubt, and which of the arms compared raises it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Raised {
     /// What that arm is called; `None` where all of them raise it, or there is one only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,7 +28,7 @@ impl From<Doubt> for Raised {
 }
 
 /// A reason to trust a result less.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "doubt", rename_all = "kebab-case")]
 pub enum Doubt {
     /// The CPUs were throttled in this many trials.

@@ -1,11 +1,13 @@
 //! A fact as a result file keeps it.
 
 use facts::Fact;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A value, or the reason there is none: in JSON either the value, or `{"missing": "why"}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline)]
 pub enum Known<T> {
     /// The value is known.
     Value(T),

@@ -4,6 +4,7 @@ use crate::doubt::Raised;
 use crate::experiment::Experiment;
 use crate::trial::Trial;
 use crate::workload::Settings;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,9 +12,10 @@ use std::collections::BTreeMap;
 pub const FORMAT: u32 = 1;
 
 /// Everything that is kept of one `fullclock bench`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
-    /// [`FORMAT`]; a later one is refused.
+    /// The version of the file's format; a later one is refused.
+    #[schemars(extend("const" = FORMAT))]
     pub format: u32,
     /// Names it in the history: the moment it began and the workload.
     pub id: String,
@@ -28,6 +30,7 @@ pub struct Record {
     /// How many pieces each trial was cut into, which took turns with those of the other arms; 1 where trials ran as a
     /// whole.
     #[serde(default = "whole")]
+    #[schemars(range(min = 1))]
     pub pieces: u32,
     /// What was planned, where it is a study of settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,7 +44,8 @@ pub struct Record {
 }
 
 /// One of the things compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = also_of_old_files)]
 pub struct Arm {
     /// `A`, `B`, or what the user called it.
     pub name: String,
@@ -59,6 +63,13 @@ pub struct Arm {
     pub machine: Option<Fingerprint>,
     /// What the workload says of itself: the version of a server.
     pub about: Vec<(String, String)>,
+}
+
+/// The first files did not say whether an arm is foreign.
+fn also_of_old_files(schema: &mut Schema) {
+    if let Some(required) = schema.get_mut("required").and_then(serde_json::Value::as_array_mut) {
+        required.retain(|it| it != "is_foreign");
+    }
 }
 
 fn whole() -> u32 {
@@ -146,7 +157,7 @@ pub(crate) fn is_race(id: &str) -> bool {
 
 /// Everything about a machine that decides how fast it is: names and values in words, CPUs with the same value
 /// together (`governor` is `performance on 0-15, powersave on 16-31`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Fingerprint(pub BTreeMap<String, String>);
 
@@ -162,7 +173,7 @@ impl Fingerprint {
 }
 
 /// A setting with two values. `None` is a machine whose record does not name the setting.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingDifference {
     /// As the record names it.
     pub name: String,

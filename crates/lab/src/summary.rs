@@ -8,11 +8,12 @@ use crate::trial::{Better, Figure, Trial};
 use fastrand::Rng;
 use rules::loss::Kind;
 use rules::losses;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One arm in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// What it is called.
     pub arm: String,
@@ -33,7 +34,7 @@ pub struct Summary {
 }
 
 /// The median, the lowest and the highest of some values.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// What they are: `elapsed`.
     pub name: String,
@@ -43,7 +44,7 @@ pub struct Spread {
     pub better: Better,
     /// Their mean, without the fifth at either end.
     pub mean: f64,
-    /// Where the true mean lies with a confidence of [`CONFIDENCE`]; missing with fewer than five.
+    /// Where the true mean lies with a confidence of 95 %; missing with fewer than five.
     pub interval: Known<Interval>,
     /// The middle one.
     pub median: f64,
@@ -54,7 +55,7 @@ pub struct Spread {
 }
 
 /// A line of the ledger.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lost {
     /// The loss's id.
     pub loss: String,

@@ -9,10 +9,11 @@ use crate::failure::Failure;
 use crate::known::Known;
 use labels::{Kind, Label};
 use packed::Entry;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The result of one run of a workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Wall time of the work alone, in nanoseconds; without the time between its pieces, where it was cut.
     pub elapsed_ns: Known<u64>,
@@ -26,7 +27,7 @@ pub struct Outcome {
 }
 
 /// A number that a workload yields.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure<S = String> {
     /// What it is: `elapsed`, `index build`.
     pub name: S,
@@ -64,7 +65,7 @@ impl FigureShape {
 }
 
 /// Which way is faster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Lower is better, such as of a time.
@@ -84,11 +85,11 @@ impl Better {
 }
 
 /// One run of a workload, with its figures and its environment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// Counted from 1 in the order in which they began.
     pub number: u32,
-    /// Which arm it is of, an index into [`Record::arms`](crate::record::Record::arms).
+    /// Which arm it is of, an index into the arms of its record.
     pub arm: usize,
     /// Which block it is in; a block holds each arm equally often.
     pub block: u32,
@@ -151,7 +152,7 @@ impl Trial {
 }
 
 /// The clock around one trial: means over its CPUs, in hertz.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialClock {
     /// The clock right before the trial, in hertz.
     pub before_hz: f64,
@@ -167,7 +168,7 @@ impl TrialClock {
 }
 
 /// What the CPUs did from about one second before a trial to its end.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialContext {
     /// The CPUs, as the kernel writes lists.
     pub cpus: String,
@@ -192,8 +193,9 @@ impl TrialContext {
 }
 
 /// A line of the ledger.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(bound(serialize = "S: AsRef<str> + Serialize"))]
+#[schemars(rename = "Share", bound = "S: JsonSchema + AsRef<str> + Default + Serialize")]
 pub struct Share<S = String> {
     /// The id of the loss.
     pub loss: S,
@@ -205,8 +207,9 @@ pub struct Share<S = String> {
 }
 
 /// A metric's value for all those CPUs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(bound(serialize = "S: AsRef<str> + Serialize"))]
+#[schemars(rename = "Reading", bound = "S: JsonSchema + AsRef<str> + Default + Serialize")]
 pub struct Reading<S = String> {
     /// The id of the metric.
     pub metric: S,
@@ -293,7 +296,7 @@ fn known(label: &Label, number: f64) -> Known<f64> {
 }
 
 /// Something that happened on a node, or a note of the user's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "mark", rename_all = "kebab-case")]
 pub enum Mark {
     /// A setting of the host has changed.

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::trial::{Better, FigureShape, Outcome};
 use facts::{CpuSet, HostView, secrets};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -135,7 +136,7 @@ pub enum Setting {
 }
 
 /// What a user asked of a workload. `None` leaves the workload's own default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The CPUs to run on, as the kernel writes lists: one thread on each, all at once.

@@ -1,13 +1,16 @@
 //! Results of the past, as a document, as CSV and as JSON.
 
+mod json;
+
+pub(super) use json::HistoryDocument;
+pub use json::{entry as entry_json, json};
+
 use super::bench::{self, Report, doubt_name, quantity};
-use super::json::{SCHEMA_VERSION, pretty};
 use crate::document::{Align, Block, Document, Table, Text};
 use crate::harmless::csv_field;
 use lab::doubt::Doubt;
-use lab::record::{Arm, Fingerprint, Record};
+use lab::record::{Arm, Record};
 use lab::store::{ArmSummary, Entry, FigureSummary};
-use serde_json::{Result, json};
 use std::path::PathBuf;
 
 /// A result and, where a command was measured, what each of its arms ran.
@@ -112,24 +115,6 @@ pub fn csv(results: &[Listed<'_>]) -> String {
     text
 }
 
-/// The results, in the order given.
-pub fn json(entries: &[Entry]) -> Result<String> {
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "results": entries,
-    }))
-}
-
-/// One result, and the machine it was taken on.
-pub fn entry_json(entry: &Entry, machine: &Fingerprint, recordings: &[PathBuf]) -> Result<String> {
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "result": entry,
-        "machine": machine,
-        "recordings": recordings.iter().map(|it| it.display().to_string()).collect::<Vec<_>>(),
-    }))
 }
 
 fn median(figure: &FigureSummary) -> String {

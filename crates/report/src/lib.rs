@@ -25,6 +25,7 @@ pub mod openmetrics;
 mod page;
 pub mod race;
 pub mod samples;
+pub mod schemas;
 pub mod tick;
 mod wording;
 

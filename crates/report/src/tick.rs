@@ -1,11 +1,14 @@
 //! The ticks of each CPU as a document and as JSON.
 
-use super::json::{SCHEMA_VERSION, pretty};
+mod json;
+
+pub(crate) use json::TickDocument;
+pub use json::json;
+
 use crate::document::{Align, Block, Document, Table, Text};
 use facts::{Fact, Missing};
 use rules::interval::Delta;
 use rules::tick::{CpuTicks, DEPENDENCIES, Kept, Role, Verdict};
-use serde_json::{Result, Value, json};
 
 /// The ticks that were counted.
 pub struct Report<'a> {
@@ -94,78 +97,13 @@ fn notes(document: &mut Document, report: &Report) {
     }
 }
 
-/// `schemas/tick-1.json`.
-pub fn json(report: &Report) -> Result<String> {
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "seconds": report.elapsed_ns as f64 / 1e9,
-        "full_rate": report.full_rate.as_ref().ok(),
-        "cpus": report.ticks.iter().map(cpu).collect::<Vec<_>>(),
-    }))
-}
-
-fn cpu(ticks: &CpuTicks) -> Value {
-    json!({
-        "cpu": ticks.cpu,
-        "role": ticks.role.name(),
-        "per_second": ticks.delta().ok().map(Delta::per_second),
-        "perf": entries(ticks),
-        "interrupts": count(&ticks.interrupts),
-        "busy_percent": ticks.busy.as_ref().ok(),
-        "verdict": ticks.verdict.as_ref().map(verdict),
-    })
-}
-
-/// With the times of the readings, so that a trace can be cut to what was counted.
-fn entries(ticks: &CpuTicks) -> Value {
-    let mut value = count(&ticks.entries);
-    if let (Ok(_), Some((from, to))) = (&ticks.entries, ticks.entries_read_ns) {
-        value["from_ns"] = from.into();
-        value["to_ns"] = to.into();
-    }
-    value
-}
-
-fn count(delta: &Fact<Delta>) -> Value {
-    match delta {
-        Ok(delta) => json!({ "count": delta.by, "seconds": delta.over_ns as f64 / 1e9 }),
-        Err(missing) => json!({ "reason": missing.reason(), "text": missing.to_string() }),
-    }
-}
-
-fn verdict(verdict: &Verdict) -> Value {
-    let outcome = match verdict {
-        Verdict::Stopped { .. } => "stopped",
-        Verdict::Idle { .. } => "idle",
-        Verdict::Kept { .. } => "kept",
-        Verdict::Unknown(_) => "unknown",
-    };
-    let needed = match verdict {
-        Verdict::Kept { why: Kept::Needed(needed), .. } => needed.as_slice(),
-        _ => &[],
-    };
-    let reason = |(dependency, per_second, seen): &(&rules::tick::Dependency, f64, Vec<String>)| {
-        json!({
-            "dependency": dependency.name,
-            "per_second": per_second,
-            "holder": dependency.holder,
-            "seen": seen,
-            "release": dependency.release,
-        })
-    };
-    json!({
-        "outcome": outcome,
-        "text": verdict.text(),
-        "reasons": needed.iter().map(reason).collect::<Vec<_>>(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Style;
     use crate::document::Format;
+    use crate::json::Head;
+    use serde_json::Value;
 
     fn ticks(cpu: u32, role: Role, verdict: Option<Verdict>) -> CpuTicks {
         let delta = Ok(Delta { by: 1250, over_ns: 5_000_000_000 });
@@ -218,10 +156,12 @@ Timers of programs and of the kernel count too.
             elapsed_ns: 5_000_000_000,
             full_rate: Err(Missing::absent("CONFIG_HZ")),
         };
-        let value: Value = serde_json::from_str(&json(&report).unwrap()).unwrap();
+        let head = Head { host: "db7".to_owned(), began: "2026-11-20T12:14:05.120Z".to_owned() };
+        let value: Value = serde_json::from_str(&json(&head, &report).unwrap()).unwrap();
         assert_eq!(value["cpus"][0]["perf"]["reason"], "denied");
         assert_eq!(value["cpus"][0]["interrupts"]["count"], 1250);
         assert_eq!(value["cpus"][0]["verdict"]["outcome"], "stopped");
         assert_eq!(value["full_rate"], Value::Null);
+        assert_eq!((&value["host"], &value["elapsed_s"]), (&"db7".into(), &5.0.into()));
     }
 }

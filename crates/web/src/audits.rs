@@ -5,10 +5,11 @@ use super::Served;
 use super::answer::{Json, Refusal};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use facts::Obstacle;
+use facts::{Obstacle, utc};
 use host::Live;
 use report::Style;
 use report::document::Format;
+use report::json::Head;
 use rules::finding::Severity;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -78,15 +79,18 @@ impl Audited {
 /// The management controller is left alone: an audit is made each minute here, whether anybody reads it or not.
 fn audited() -> Result<Audited, Refusal> {
     let source = Live::this_machine();
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let began = utc::timestamp(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX));
+    let head = Head { host: source.host_name(), began };
     let host = host::view(&source);
     let audit = engine::advised::audit(&source, &host);
     let detail = report::audit::Detail { quiet: false, verbose: false };
     let text = Format::Text(Style { color: false, width: 100 });
-    let json = report::json::audit(&host, &audit).map_err(Refusal::failed)?;
+    let json = report::json::audit(&head, &host, &audit).map_err(Refusal::failed)?;
     Ok(Audited {
         findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
         unknown: audit.unknown.iter().map(|(_, missing)| missing.obstacle()).collect(),
-        at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
+        at: since_1970.as_secs_f64(),
         text: report::audit::document("this machine", &host, &audit, detail).render(text),
         json: serde_json::from_str(&json).map_err(Refusal::failed)?,
     })
@@ -101,7 +105,7 @@ pub(super) struct Asked {
     again: bool,
 }
 
-/// `/api/v1/audit`: the words of `fullclock audit`, and `schemas/audit-1.json`.
+/// `/api/v1/audit`: the words of `fullclock audit`, and `schemas/audit-2.json`.
 pub(super) async fn show(
     State(served): State<Arc<Served>>,
     asked: Result<Query<Asked>, QueryRejection>,

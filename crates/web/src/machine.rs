@@ -3,8 +3,11 @@
 use super::Served;
 use super::answer::Json;
 use axum::extract::State;
+use engine::clock::since_1970_ns;
 use engine::sampling::Watched;
+use facts::utc;
 use lab::record::Fingerprint;
+use report::json::Head;
 use rules::losses::LOSSES;
 use rules::metric::Kind;
 use rules::metrics::METRICS;
@@ -16,6 +19,8 @@ use std::time::Duration;
 /// This machine, as it was when the server began.
 pub(super) struct Machine {
     hostname: String,
+    /// When the server began, UTC (RFC 3339).
+    began: String,
     /// Those that were online.
     cpus: String,
     cpu_model: Option<String>,
@@ -28,11 +33,17 @@ impl Machine {
     pub(super) fn of(watched: &Watched, fingerprint: &Fingerprint, interval: Duration) -> Machine {
         Machine {
             hostname: watched.machine().name,
+            began: utc::timestamp(since_1970_ns()),
             cpus: watched.online().to_string(),
             cpu_model: fingerprint.cpu_model().map(str::to_owned),
             kernel: fingerprint.kernel().map(str::to_owned),
             interval,
         }
+    }
+
+    /// Of what documents begin with.
+    pub(super) fn head(&self) -> Head {
+        Head { host: self.hostname.clone(), began: self.began.clone() }
     }
 
     /// What tells a machine and its program from others.
@@ -47,7 +58,7 @@ impl Machine {
 
 /// `/api/v1/machine`.
 pub(super) async fn show(State(served): State<Arc<Served>>) -> Json<Value> {
-    let Machine { hostname, cpus, cpu_model, kernel, interval } = &served.machine;
+    let Machine { hostname, cpus, cpu_model, kernel, interval, .. } = &served.machine;
     let losses = LOSSES.iter().map(|it| json!({ "id": it.id, "title": it.title }));
     let probe = find_metric("clock-probe");
     let metrics = METRICS.iter().copied().chain(probe).map(|it| {

@@ -62,11 +62,11 @@ impl Now {
     }
 }
 
-/// The latest interval, with everything: `schemas/sample-1.json`.
+/// The latest interval, with everything: `schemas/sample-2.json`.
 pub(super) async fn sample(State(served): State<Arc<Served>>) -> Result<Response, Refusal> {
     let reading =
         served.now.latest().ok_or_else(|| Refusal::busy("the first interval is not over"))?;
-    let line = json::line(&reading, |_| true).map_err(Refusal::failed)?;
+    let line = json::line(&served.machine.head(), &reading, |_| true).map_err(Refusal::failed)?;
     Ok(answer::written(&line))
 }
 

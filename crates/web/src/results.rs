@@ -12,6 +12,7 @@ use lab::record::Record;
 use lab::store::{Entry, History, JOURNAL, RESULT, running};
 use report::Style;
 use report::document::Format;
+use report::json::Head;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -174,7 +175,7 @@ pub(super) async fn compare(
         let ids = [Some(a), b].into_iter().flatten().map(plain_id);
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
         let files = ids.iter().map(|it| own.results.file(it)).collect::<Result<Vec<_>, _>>()?;
-        comparison(&files, &ids).map(Json)
+        comparison(&own.machine.head(), &files, &ids).map(Json)
     };
     served.work.when_there_is_room(compare).await
 }
@@ -182,7 +183,7 @@ pub(super) async fn compare(
 /// What `fullclock compare` says of the results in these files: as text, as JSON, and in parts for a page.
 ///
 /// Errors: a result cannot be read, or there is nothing to compare it with.
-fn comparison(files: &[PathBuf], ids: &[String]) -> Result<Value, Refusal> {
+fn comparison(head: &Head, files: &[PathBuf], ids: &[String]) -> Result<Value, Refusal> {
     let records: Result<Vec<Record>, _> = files.iter().map(|it| lab::store::read(it)).collect();
     let records = records.map_err(Refusal::senseless)?;
     let sides = sides(&records, ids);
@@ -190,7 +191,7 @@ fn comparison(files: &[PathBuf], ids: &[String]) -> Result<Value, Refusal> {
     let style = Style { color: false, width: 100 };
     let document = report::bench::comparisons(&found, &sides, ids);
     let text = document.render(Format::Text(style));
-    let json = report::bench::comparisons_json(&found).map_err(Refusal::failed)?;
+    let json = report::bench::comparisons_json(head, &found).map_err(Refusal::failed)?;
     let json: Value = serde_json::from_str(&json).map_err(Refusal::failed)?;
     Ok(json!({ "text": text, "comparisons": json, "document": document.parts() }))
 }

@@ -1,191 +1,97 @@
-//! `cargo xtask docs`: renews the pages that are made from the program's own lists, and makes a book of all pages.
+//! `cargo xtask docs`: renews what is made from the program's own lists and documents, in `docs/` and `schemas/`,
+//! and makes a book of all pages.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
+use report::schemas::{self, SHAPES};
+use serde_json::Value;
 
-use crate::cargo::{self, cargo, target, workspace};
+use crate::book::book;
+use crate::cargo::workspace;
 
-/// The version of mdBook that the book is made with.
-const MDBOOK: &str = "0.5.4";
-
-/// What the book is made of, from the root of the tree.
-const SOURCES: &[&str] = &[
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "benches/README.md",
-    "SECURITY.md",
-    "benches/injection.md",
-    "benches/simulation.md",
-    "docs",
-    "schemas",
-];
-
-/// Writes the pages of `docs/`, and the book.
+/// Writes the pages of `docs/` and the files of `schemas/`, and the book.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let is_pages = arguments == ["--pages"];
     ensure!(is_pages || arguments.is_empty(), "expected: cargo xtask docs [--pages]");
-    for page in rules::documentation::PAGES {
-        write(page.file, &page.text(rules::documentation::entries()))?;
+    for (path, text) in files()? {
+        let path = workspace().join(path);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let page = lab::workloads::PAGE;
-    write(page.file, &page.text(lab::workloads::entries()))?;
     if !is_pages {
         println!("{}", book()?.join("index.html").display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(file: &str, text: &str) -> Result<()> {
-    let path = workspace().join("docs").join(file);
-    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+/// Every file that is made, with its text.
+fn files() -> Result<Vec<(PathBuf, String)>> {
+    let docs = Path::new("docs");
+    let of_rules = rules::documentation::PAGES.iter();
+    let mut files: Vec<(PathBuf, String)> =
+        of_rules.map(|it| (docs.join(it.file), it.text(rules::documentation::entries()))).collect();
+    let workloads = lab::workloads::PAGE;
+    files.push((docs.join(workloads.file), workloads.text(lab::workloads::entries())));
+    files.push((docs.join("json.md"), schemas::page()));
+    let schemas = Path::new("schemas");
+    files.push((schemas.join("openapi-1.json"), openapi()?));
+    for shape in SHAPES {
+        files.push((schemas.join(shape.file()), shape.text()?));
+    }
+    Ok(files)
 }
 
-/// Makes the book: its pages lie as they do in the tree, so that their links hold.
-fn book() -> Result<PathBuf> {
-    let folder = target().join("book");
-    let source = folder.join("src");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)
-            .with_context(|| format!("cannot empty {}", folder.display()))?;
+/// What `fullclock serve` answers: its paths as they are written down, and the documents that it answers with.
+fn openapi() -> Result<String> {
+    let text = std::fs::read_to_string(workspace().join("crates/web/src/openapi.json"))?;
+    let mut description: Value = serde_json::from_str(&text)?;
+    let written = description.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
+    let written = written.context("the description of `fullclock serve` has no components")?;
+    for (name, schema) in schemas::components() {
+        ensure!(!written.contains_key(&name), "two components are called {name}");
+        written.insert(name, schema);
     }
-    for name in SOURCES {
-        copy(&workspace().join(name), &source.join(name))?;
-    }
-    let summary = fs::read_to_string(workspace().join("docs/SUMMARY.md"))?;
-    fs::write(source.join("SUMMARY.md"), from_root(&summary))?;
-    fs::remove_file(source.join("docs/SUMMARY.md"))?;
-    fs::rename(source.join("docs/book.toml"), folder.join("book.toml"))?;
-    let mut build = Command::new(mdbook()?);
-    build.arg("build").arg(&folder);
-    cargo::run(build)?;
-    Ok(folder.join("html"))
+    Ok(lines(&description, 3) + "\n")
 }
 
-/// The links of `docs/SUMMARY.md` as they are from the root of the tree.
-fn from_root(summary: &str) -> String {
-    summary.replace("](", "](docs/").replace("(docs/../", "(")
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    if let Ok(entries) = fs::read_dir(from) {
-        for entry in entries {
-            let entry = entry?;
-            copy(&entry.path(), &to.join(entry.file_name()))?;
-        }
-        return Ok(());
+/// A line for each path and each component: the program holds this text, of which indentation would be half.
+fn lines(value: &Value, depth: usize) -> String {
+    let Value::Object(fields) = value else { return value.to_string() };
+    if depth == 0 {
+        return value.to_string();
     }
-    if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::copy(from, to).with_context(|| format!("cannot copy {}", from.display()))?;
-    Ok(())
-}
-
-/// The program, which is installed under `target` once.
-fn mdbook() -> Result<PathBuf> {
-    let root = target().join(format!("mdbook-{MDBOOK}"));
-    let program = root.join("bin/mdbook");
-    if !program.exists() {
-        let mut install = cargo(&["install", "mdbook", "--locked", "--version", MDBOOK]);
-        install.args(["--no-default-features", "--features", "search", "--root"]).arg(&root);
-        cargo::run(install)?;
-    }
-    Ok(program)
+    let field = |(key, value): (&String, &Value)| {
+        format!("{}:{}", Value::from(&**key), lines(value, depth - 1))
+    };
+    let fields: Vec<String> = fields.iter().map(field).collect();
+    format!("{{\n{}\n}}", fields.join(",\n"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-    use std::collections::BTreeSet;
 
-    /// Every page that readers open, from the root of the tree.
-    fn pages() -> Vec<String> {
-        let root = workspace();
-        let mut pages = Vec::new();
-        for folder in ["", "docs", "docs/guide", "benches"] {
-            for entry in fs::read_dir(root.join(folder)).unwrap() {
-                let path = entry.unwrap().path();
-                if path.extension().is_some_and(|it| it == "md") {
-                    pages.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
-                }
-            }
+    /// The description of a server.
+    const OPENAPI: &str = "openapi-1.json";
+
+    #[test]
+    fn every_file_that_is_made_is_fresh() {
+        for (path, text) in files().unwrap() {
+            let there = std::fs::read_to_string(workspace().join(&path)).unwrap_or_default();
+            assert!(there == text, "{} is stale: run `cargo xtask docs --pages`", path.display());
         }
-        pages.sort();
-        pages
-    }
-
-    /// The targets of its links and pictures.
-    fn links(text: &str) -> Vec<String> {
-        let target = |event| match event {
-            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-                Some(dest_url.to_string())
-            }
-            _ => None,
-        };
-        Parser::new(text).filter_map(target).collect()
-    }
-
-    /// The anchors of its headings, as GitHub and mdBook make them.
-    fn anchors(text: &str) -> BTreeSet<String> {
-        let (mut anchors, mut heading) = (BTreeSet::new(), None::<String>);
-        for event in Parser::new(text) {
-            match event {
-                Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
-                Event::End(TagEnd::Heading(_)) => anchors.extend(heading.take()),
-                Event::Text(words) | Event::Code(words) => {
-                    let Some(heading) = &mut heading else { continue };
-                    let words = words.to_lowercase();
-                    let kept =
-                        words.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
-                    heading.extend(kept.map(|it| if it == ' ' { '-' } else { it }));
-                }
-                _ => {}
-            }
-        }
-        anchors
     }
 
     #[test]
-    fn every_link_leads_somewhere() {
-        let root = workspace();
-        let mut broken = Vec::new();
-        for page in pages() {
-            let text = fs::read_to_string(root.join(&page)).unwrap();
-            for link in links(&text).iter().filter(|it| !it.contains("://")) {
-                let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-                let file = if file.is_empty() {
-                    root.join(&page)
-                } else {
-                    root.join(&page).parent().unwrap().join(file)
-                };
-                let is_there = file.exists()
-                    && (anchor.is_empty()
-                        || anchors(&fs::read_to_string(&file).unwrap()).contains(anchor));
-                if !is_there {
-                    broken.push(format!("{page}: {link}"));
-                }
-            }
-        }
-        assert!(broken.is_empty(), "{}", broken.join("\n"));
-    }
-
-    #[test]
-    fn the_book_has_every_page() {
-        let summary = fs::read_to_string(workspace().join("docs/SUMMARY.md")).unwrap();
-        let listed: BTreeSet<String> = links(&from_root(&summary)).into_iter().collect();
-        let pages = pages().into_iter().filter(|it| it != "docs/SUMMARY.md");
-        assert_eq!(pages.collect::<BTreeSet<_>>(), listed);
-    }
-
-    #[test]
-    fn the_readme_can_be_read_at_once() {
-        let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
-        assert!(readme.split_whitespace().count() <= 1500);
+    fn every_schema_is_of_a_document_that_there_is() {
+        let made = SHAPES.iter().map(schemas::Shape::file);
+        let mut made: Vec<String> = made.chain([OPENAPI.to_owned()]).collect();
+        let folder = std::fs::read_dir(workspace().join("schemas")).unwrap();
+        let mut there: Vec<String> =
+            folder.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        made.sort();
+        there.sort();
+        assert_eq!(there, made);
     }
 }

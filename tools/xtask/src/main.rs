@@ -14,6 +14,7 @@ use xtask::{import, tree};
 
 #[cfg(test)]
 mod arrows;
+mod book;
 mod browser;
 mod cargo;
 mod check;
@@ -83,7 +84,7 @@ const COMMANDS: &[Command] = &[
         about: "ask `fullclock serve` everything that its description allows, as others would",
         run: served::run,
     },
-    Command { name: "docs", about: "renew the pages of docs/ from the lists", run: docs::run },
+    Command { name: "docs", about: "renew docs/ and schemas/, and make the book", run: docs::run },
     Command {
         name: "injection",
         about: "steal from a CPU and see whether the ledger finds it; needs an idle machine: injection [--quick]",

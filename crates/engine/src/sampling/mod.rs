@@ -11,7 +11,7 @@ use facts::tape::Sample;
 use facts::{CpuSet, HostView, PerCpu};
 use host::probe::{Windows, clock, pinned};
 use host::tape::{Reader, RecordError, Writer};
-use host::{Live, Source};
+use host::Live;
 use rules::audit::Audit;
 use rules::interval::Interval;
 use rules::watch::{Machine, Probing, Reading, View, due};
@@ -55,8 +55,7 @@ impl Watched {
         tape: Option<Writer>,
     ) -> Result<Watched, RecordError> {
         let Plan { interval, cpus, view, probing } = plan;
-        let name = live.read("/proc/sys/kernel/hostname").unwrap_or_default();
-        let name = String::from_utf8_lossy(&name).trim().to_owned();
+        let name = live.host_name();
         let sampling = Sampling::of(live, &host, &view, interval, tape);
         let is_probed = sampling.is_recorded() || view.clock_probe || view.ledger.is_some();
         let probing = if is_probed { probing } else { Probing::Off };

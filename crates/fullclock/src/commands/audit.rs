@@ -1,6 +1,7 @@
 //! `fullclock audit`: judges a host.
 
 use crate::cli::{Arguments, Level};
+use crate::head::head;
 use crate::output;
 use crate::result::ResultArguments;
 use anyhow::Result;
@@ -30,7 +31,7 @@ pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitC
         anyhow::Ok((host, audit, name))
     })?;
     let text = match destination.format() {
-        None => report::json::audit(&host, &audit)?,
+        None => report::json::audit(&head(arguments), &host, &audit)?,
         Some(format) => {
             let detail = report::audit::Detail {
                 quiet: arguments.output.quiet,

@@ -6,6 +6,7 @@
 use super::change::StateArguments;
 use super::{bytes_of, compare};
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::page_file::{self, Kind};
 use crate::result::FormatArguments;
@@ -76,13 +77,14 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
         None => None,
     };
     let written = report::change::moment(since_1970());
-    let host = super::this_host();
+    let head = head(arguments);
+    let host = head.host.clone();
     let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written, host)
         .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
     let document = report::certificate::document(&certificate);
     page_file::write(&options.output, &document.render(Format::Html), &KIND, options.force)?;
     let text = match options.format.chosen(&arguments.output) {
-        None => report::certificate::json(&certificate, &options.output)?,
+        None => report::certificate::json(&head, &certificate, &options.output)?,
         Some(format) if format.is_text() => {
             report::certificate::summary(&certificate, &options.output).render(format)
         }

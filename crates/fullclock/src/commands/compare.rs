@@ -1,6 +1,7 @@
 //! `fullclock compare`: what can be said of the difference between results.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::result::ResultArguments;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
     let sides = sides(&records, &given);
     let found = compared(&records, &sides, &given)?;
     destination.print(&match destination.format() {
-        None => report::bench::comparisons_json(&found)?,
+        None => report::bench::comparisons_json(&head(arguments), &found)?,
         Some(format) => report::bench::comparisons(&found, &sides, &given).render(format),
     })?;
     Ok(ExitCode::SUCCESS)

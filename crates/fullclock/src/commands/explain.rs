@@ -1,6 +1,7 @@
 //! `fullclock explain`: what an entry of a list is about, or what a pasted line means.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::result::ResultArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -32,17 +33,17 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
     };
     let text = if subject.trim().is_empty() {
         match format {
-            None => json::entries()?,
+            None => json::entries(&head(arguments))?,
             Some(format) => explain::entries().render(format),
         }
     } else if let [first, others @ ..] = &*documentation::find(subject.trim()) {
         match format {
-            None => json::entry(first, others)?,
+            None => json::entry(&head(arguments), first, others)?,
             Some(format) => explain::entry(first, others).render(format),
         }
     } else if let Some(explanation) = pasted::explain(&subject) {
         match format {
-            None => json::explanation(&explanation)?,
+            None => json::explanation(&head(arguments), &explanation)?,
             Some(format) => explain::explanation(&explanation).render(format),
         }
     } else {

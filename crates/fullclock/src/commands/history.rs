@@ -2,6 +2,7 @@
 
 use crate::cli::Arguments;
 use crate::commands::bench::arms::COMMAND;
+use crate::head::head;
 use crate::output;
 use crate::result::{Form, RowsArguments};
 use anyhow::Result;
@@ -67,17 +68,17 @@ pub(super) fn run(arguments: &Arguments, options: &HistoryArguments) -> Result<E
         output::note(&arguments.output, &format!("a run that was cut short: {left}"));
     }
     let text = match &options.action {
-        None => listed(options, form, &open(arguments, &folder)?)?,
-        Some(HistoryAction::Show { result }) => shown(form, &open(arguments, &folder)?, result)?,
+        None => listed(arguments, options, form, &open(arguments, &folder)?)?,
+        Some(HistoryAction::Show { result }) => shown(arguments, form, &open(arguments, &folder)?, result)?,
         Some(HistoryAction::Rebuild) => {
-            listed(options, form, &noting(arguments, History::rebuild(&folder)?))?
+            listed(arguments, options, form, &noting(arguments, History::rebuild(&folder)?))?
         }
         Some(HistoryAction::Remove { result }) => {
             let history = open(arguments, &folder)?;
             let entry = history.find(result)?;
             history.remove(&entry)?;
             if let Form::Json = form {
-                report::history::json(&[entry])?
+                report::history::json(&head(arguments), &[entry])?
             } else {
                 format!(
                     "removed {}\n",
@@ -102,10 +103,15 @@ fn noting(arguments: &Arguments, history: History) -> History {
     history
 }
 
-fn listed(options: &HistoryArguments, form: Form, history: &History) -> Result<String> {
+fn listed(
+    arguments: &Arguments,
+    options: &HistoryArguments,
+    form: Form,
+    history: &History,
+) -> Result<String> {
     let entries = history.list(options.workload.as_deref(), options.count)?;
     if let Form::Json = form {
-        return Ok(report::history::json(&entries)?);
+        return Ok(report::history::json(&head(arguments), &entries)?);
     }
     let listed: Vec<Listed<'_>> =
         entries.iter().map(|entry| Listed { entry, arms: commands(entry) }).collect();
@@ -121,11 +127,14 @@ fn commands(entry: &Entry) -> Vec<Arm> {
     if is_command { read_arms(&entry.path).unwrap_or_default() } else { Vec::new() }
 }
 
-fn shown(form: Form, history: &History, id: &str) -> Result<String> {
+fn shown(arguments: &Arguments, form: Form, history: &History, id: &str) -> Result<String> {
     let entry = history.find(id)?;
     let (record, recordings) = (read(&entry.path)?, recordings(&entry.path));
     Ok(match form {
-        Form::Json => report::history::entry_json(&entry, &record.machine, &recordings)?,
+        Form::Json => {
+            let head = head(arguments);
+            report::history::entry_json(&head, &entry, &record.machine, &recordings)?
+        }
         Form::Csv => report::bench::csv(&record),
         Form::Document(format) => {
             report::history::entry_document(&entry, &record, recordings).render(format)

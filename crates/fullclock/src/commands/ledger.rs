@@ -1,6 +1,7 @@
 //! `fullclock ledger`: where the cycles of this machine went.
 
 use crate::cli::{Arguments, cpu_list, trace};
+use crate::head::{head, head_of_file};
 use crate::output;
 use crate::result::{Destination, ResultArguments};
 use crate::tell::tell;
@@ -85,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     } else {
         ledger::measure(&host, &task, &interrupt, &gauge)?
     };
-    print(arguments, &destination, "this machine", &host, &closed.ledger)?;
+    print(arguments, &destination, None, &host, &closed.ledger)?;
     Ok(closed.status.map_or(ExitCode::SUCCESS, exit_code))
 }
 
@@ -97,21 +98,25 @@ fn recorded(
 ) -> Result<ExitCode> {
     let period = Period::new(options.since.as_ref(), options.until.as_ref());
     let found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
-    print(arguments, destination, &file.display().to_string(), &found.host, &found.ledger)?;
+    print(arguments, destination, Some(file), &found.host, &found.ledger)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn print(
     arguments: &Arguments,
     destination: &Destination,
-    name: &str,
+    file: Option<&Path>,
     host: &HostView,
     ledger: &Ledger,
 ) -> Result<()> {
     let text = match destination.format() {
-        None => json::ledger(host, ledger).context("cannot write JSON")?,
+        None => {
+            let head = file.map_or_else(|| head(arguments), |it| head_of_file(arguments, it));
+            json::ledger(&head, host, ledger).context("cannot write JSON")?
+        }
         Some(format) => {
-            document::document(name, host, ledger, arguments.audit.verbose).render(format)
+            let name = file.map_or("this machine".to_owned(), |it| it.display().to_string());
+            document::document(&name, host, ledger, arguments.audit.verbose).render(format)
         }
     };
     destination.print(&text)

@@ -273,12 +273,6 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
     }
 }
 
-/// What this machine is called; empty if it does not say.
-fn this_host() -> String {
-    let name = Live::this_machine().read("/proc/sys/kernel/hostname").unwrap_or_default();
-    String::from_utf8_lossy(&name).trim().to_owned()
-}
-
 /// The host that the options name, and what to call it. This machine's management controller is left alone.
 fn open(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
     open_as(arguments, || Box::new(Live::this_machine()))

@@ -1,6 +1,7 @@
 //! `fullclock noise`: how often and for how long each CPU is taken from a task that never gives it up.
 
 use crate::cli::{Arguments, cpu_list, trace};
+use crate::head::head;
 use crate::output;
 use crate::result::{Destination, ResultArguments};
 use anyhow::{Context, Result, bail};
@@ -83,7 +84,7 @@ fn print(
         csv::noise(report)
     } else {
         match destination.format() {
-            None => json::noise(report).context("cannot write JSON")?,
+            None => json::noise(&head(arguments), report).context("cannot write JSON")?,
             Some(format) => document::document(report, arguments.audit.verbose).render(format),
         }
     };

@@ -102,7 +102,7 @@ fn finish(arguments: &Arguments, destination: &Destination, raced: Raced) -> Res
     let file = kept.as_ref().ok().and_then(Option::as_deref);
     let mut report = Report::of(&record, file);
     report.recordings = file.map(recordings).unwrap_or_default();
-    super::bench::print(&report, destination)?;
+    super::bench::print(arguments, &report, destination)?;
     ended?;
     kept.context("the result is printed, but not kept")?;
     Ok(ExitCode::SUCCESS)

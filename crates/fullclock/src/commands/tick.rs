@@ -1,6 +1,7 @@
 //! `fullclock tick`: how often each CPU ticks, and why one ticks that should not.
 
 use crate::cli::{Arguments, cpu_list};
+use crate::head::head;
 use crate::output;
 use crate::result::ResultArguments;
 use anyhow::{Result, bail};
@@ -50,7 +51,7 @@ pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<Exit
     let report =
         Report { ticks: &found.ticks, elapsed_ns: found.elapsed_ns, full_rate: found.full_rate };
     destination.print(&match destination.format() {
-        None => json(&report)?,
+        None => json(&head(arguments), &report)?,
         Some(format) => document(&report).render(format),
     })?;
     Ok(ExitCode::SUCCESS)

@@ -104,7 +104,7 @@ fn a_result_kept_is_compared_arm_by_arm_and_with_another() {
     let path = file.to_str().unwrap();
     for results in [&[path][..], &[path, path], &[path, path, path]] {
         let value = json(&[&["compare"], results].concat());
-        is_of(include_str!("../../../../schemas/comparison-1.json"), &value);
+        is_of(include_str!("../../../../schemas/comparison-2.json"), &value);
         let n = results.len().max(2) - 1;
         assert_eq!(value["comparisons"].as_array().unwrap().len(), n);
     }

@@ -53,8 +53,8 @@ fn names_and_values_of_a_bundle_neither_steer_the_terminal_nor_begin_a_line() {
     let json = printed(&["--json", "--root", text(host.path())]);
     assert!(!json.contains(unseen), "{json:?}");
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-    is_of(include_str!("../../../../schemas/audit-1.json"), &value);
-    assert_eq!(value["host"]["cpu_model"], cpu);
+    is_of(include_str!("../../../../schemas/audit-2.json"), &value);
+    assert_eq!(value["machine"]["cpu_model"], cpu);
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl Desk {
         let (to, state) = (self.name("page.html"), self.name("state"));
         let common = ["certificate", "--json", "--output", &to, "--state-dir", &state];
         let value: Value = serde_json::from_str(&printed(&[&common, arguments].concat())).unwrap();
-        is_of(include_str!("../../../../schemas/certificate-1.json"), &value);
+        is_of(include_str!("../../../../schemas/certificate-2.json"), &value);
         value
     }
 

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::{Builder, TempDir};
 
-const SCHEMA: &str = include_str!("../../../../schemas/experiment-1.json");
+const SCHEMA: &str = include_str!("../../../../schemas/experiment-2.json");
 
 /// Varies a condition, which takes no root, and runs for seconds.
 const STUDY: [&str; 7] =
@@ -120,7 +120,7 @@ fn a_dry_run_tells_programs_what_it_tells_people() {
     let words = ["load=idle,all-cores", "cpu=0,1", "-w", "cpu-loop --iterations 1000", "-n", "9"];
     let shown = printed(&[&["experiment", "--dry-run", "--json"], &words[..]].concat());
     let value: Value = serde_json::from_str(&shown).unwrap();
-    is_of(include_str!("../../../../schemas/experiment-plan-1.json"), &value);
+    is_of(include_str!("../../../../schemas/experiment-plan-2.json"), &value);
     assert_eq!((&value["n_trials"], &value["design"]["trials"]), (&40.into(), &10.into()));
     let arm = json!({
         "name": "load=all-cores cpu=0", "workload": 0, "levels": [1, 0],
@@ -128,7 +128,7 @@ fn a_dry_run_tells_programs_what_it_tells_people() {
     });
     let arms = value["arms"].as_array().unwrap();
     assert!(arms.len() == 4 && arms.contains(&arm), "{shown}");
-    assert!(value["seconds"].as_f64().unwrap() > 0.0, "{shown}");
+    assert!(value["length_s"].as_f64().unwrap() > 0.0, "{shown}");
     assert_eq!(printed(&[&["experiment", "--dry-run", "-q"], &words[..]].concat()), "");
 }
 

@@ -46,7 +46,7 @@ impl State {
     fn latest(&self) -> Value {
         let status = self.succeeds(&["status", "--all", "--json"]);
         let status = serde_json::from_str(&status).unwrap();
-        is_of(include_str!("../../../../schemas/status-1.json"), &status);
+        is_of(include_str!("../../../../schemas/status-2.json"), &status);
         status["changes"].as_array().unwrap().last().cloned().unwrap_or_default()
     }
 
@@ -170,7 +170,7 @@ fn reverting_on_a_read_only_file_system_undoes_and_ends_with_3() {
     };
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     let reverted: Value = serde_json::from_slice(&output.stdout).unwrap();
-    is_of(include_str!("../../../../schemas/revert-1.json"), &reverted);
+    is_of(include_str!("../../../../schemas/revert-2.json"), &reverted);
     assert_eq!(reverted["undone"][0]["fate"], "written-back");
     assert!(reverted["not_recorded"].as_str().unwrap().contains("its file system is read-only"));
     assert_eq!(process(|line| line.contains("hold-latency\x001234567")), None);
@@ -209,7 +209,7 @@ fn a_revert_reports_what_it_undid_before_a_change_that_it_cannot_undo() {
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     assert!(error(&output).contains("change 0001 is not undone: "), "{}", error(&output));
     let reverted: Value = serde_json::from_slice(&output.stdout).unwrap();
-    is_of(include_str!("../../../../schemas/revert-1.json"), &reverted);
+    is_of(include_str!("../../../../schemas/revert-2.json"), &reverted);
     assert_eq!(reverted["undone"].as_array().unwrap().len(), 1);
     assert_eq!(reverted["undone"][0]["change"], "0002");
     assert!(reverted["error"].as_str().unwrap().starts_with("change 0001 is not undone: "));

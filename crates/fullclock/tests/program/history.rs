@@ -71,7 +71,7 @@ fn json_is_what_the_schema_says() {
     let folder = kept();
     for arguments in [&["--json"][..], &["show", "20-k", "--json"], &["remove", "20-a", "--json"]] {
         let value = serde_json::from_str(&stdout(folder.path(), arguments)).unwrap();
-        is_of(include_str!("../../../../schemas/history-1.json"), &value);
+        is_of(include_str!("../../../../schemas/history-2.json"), &value);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `fullclock noise`, as a user meets it: its causes sum to what was lost, and it survives what users do.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, is_of, nanoseconds, printed, refusal};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -14,12 +14,12 @@ fn json_is_what_the_schema_says_and_the_causes_sum_to_what_was_lost() {
         &["noise", "--json", "-d", "500ms", "--trace", "never"],
     ] {
         let value: Value = serde_json::from_str(&printed(arguments)).unwrap();
-        is_of(include_str!("../../../../schemas/noise-1.json"), &value);
+        is_of(include_str!("../../../../schemas/noise-2.json"), &value);
         for cpu in value["cpus"].as_array().unwrap() {
-            let ns = |list: &str| -> u64 {
-                cpu[list].as_array().unwrap().iter().map(|it| it["ns"].as_u64().unwrap()).sum()
+            let ns = |list: &str| -> i64 {
+                cpu[list].as_array().unwrap().iter().map(|it| nanoseconds(&it["time_s"])).sum()
             };
-            let taken = cpu["lost_ns"].as_u64().unwrap() + cpu["own_ns"].as_u64().unwrap();
+            let taken = nanoseconds(&cpu["lost_s"]) + nanoseconds(&cpu["own_s"]);
             assert_eq!(ns("causes"), taken, "{cpu:#}");
             if cpu["gaps_not_kept"] == 0 {
                 assert_eq!(ns("histogram"), taken, "{cpu:#}");

@@ -150,7 +150,7 @@ fn a_command_that_is_only_measured_runs_and_its_password_is_not_shown() {
     for spelling in [SPELLINGS[0], SPELLINGS[3]] {
         let output = session.run(&[&["ledger", "--json", "--"], spelling].concat());
         let ledger = serde_json::from_slice(&output.stdout).unwrap();
-        is_of(include_str!("../../../../schemas/ledger-1.json"), &ledger);
+        is_of(include_str!("../../../../schemas/ledger-2.json"), &ledger);
         let watch = ["watch", "--csv", "--record", &tape, "--force", "--"];
         let output = session.run(&[&watch[..], spelling].concat());
         assert!(output.status.success(), "{output:?}");

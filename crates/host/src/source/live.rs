@@ -49,6 +49,12 @@ impl Live {
         Ok(Live { copy, others, msr_device: RefCell::default() })
     }
 
+    /// The name of the host; empty where it is unknown.
+    pub fn host_name(&self) -> String {
+        let name = self.read("/proc/sys/kernel/hostname").unwrap_or_default();
+        String::from_utf8_lossy(&name).trim().to_owned()
+    }
+
     fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         match &self.copy {
             None => {

@@ -7,6 +7,7 @@ use crate::stats::{
     CONFIDENCE, Claim, Interval, Sample, Unfit, detectable_effect, hodges_lehmann, holm,
     signed_rank, standard_error, walsh_interval, yuen,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What differences of blocks, B less A, say. `pairs` is how many trials of either arm are in them.
@@ -50,7 +51,7 @@ pub(crate) const LEAST_BLOCKS: usize = 8;
 pub(crate) const LEAST_TRIALS: usize = 5;
 
 /// What one measure says of B against A.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
     /// What was measured.
     pub measure: Measure,
@@ -64,17 +65,18 @@ pub struct Reading {
 }
 
 /// What the numbers of one measure say, alone. Shares are of A: -0.0073 is 0.73 percent less than A.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// How much slower B is than A, as a share of A; less than 0 is faster.
     pub change: f64,
-    /// Where the true change lies with a confidence of [`crate::stats::CONFIDENCE`].
+    /// Where the true change lies with a confidence of 95 %.
     pub interval: Interval,
     /// The chance of such evidence where there is no difference.
+    #[schemars(range(min = 0, max = 1))]
     pub p: f64,
     /// Pairs of trials that it rests on; of two moments, the trials of the arm that has fewer.
     pub pairs: usize,
-    /// The smallest change that would have been claimed, but for a chance of [`super::MISSED`].
+    /// The smallest change that would have been claimed with a chance of 95 %.
     pub detectable: f64,
 }
 
@@ -99,12 +101,12 @@ pub(super) fn readings(measures: Vec<(Measure, Evidence)>, is_forbidden: bool) -
         .collect()
 }
 
-/// How the change of the main figure is made up. Shares are of A, as in [`Evidence`].
+/// How the change of the main figure is made up. Shares are of A: -0.0073 is 0.73 percent less than A.
 ///
 /// Work that takes a fixed number of cycles takes a time that falls with the clock: then time by clock is constant, and the
 /// clock explains the whole difference. In logarithms a change of time is the sum of a change of cycles and one of the
 /// time of a cycle.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockShare {
     /// What the clock alone would have changed.
     pub by_clock: f64,
@@ -113,7 +115,7 @@ pub struct ClockShare {
     /// The part of the change that the clock makes up, in logarithms: 1 is all of it; above 1 or below 0 the cycles
     /// changed the other way. Missing where the figure changed too little to have parts.
     pub part: Known<f64>,
-    /// Whether the cycles are constant within [`CONSTANT`] while the clock changed by more.
+    /// Whether the cycles are constant within 3 % while the clock changed by more.
     pub explains_all: bool,
 }
 

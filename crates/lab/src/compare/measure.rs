@@ -2,13 +2,14 @@
 
 use crate::stats::{Sample, median_deviation};
 use crate::trial::{Better, Figure, Trial};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A quantity that every trial of both arms has.
 ///
 /// Logarithms of slowness: time for the same work, so that a lower one is faster, whatever the figure counts. What the
 /// clock did is taken out by counting cycles; what other tasks took, by counting time on the CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// The main figure, as a time for the same work: a rate is turned over.

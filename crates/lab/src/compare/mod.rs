@@ -20,6 +20,7 @@ pub use measure::{Measure, quieter};
 
 use crate::doubt::Raised;
 use crate::known::Known;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The chance of any false claim that one comparison may have, all its measures together. Half of it goes to the quietest
@@ -30,7 +31,7 @@ pub const LEVEL: f64 = 0.02;
 pub const MISSED: f64 = 0.05;
 
 /// How the trials of the two arms were taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Design {
     /// In blocks, each with both arms in random order.
@@ -40,7 +41,7 @@ pub enum Design {
 }
 
 /// What can be said of B against A.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// How the trials were taken.
     pub design: Design,

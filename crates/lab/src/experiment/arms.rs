@@ -5,10 +5,11 @@
 //! of two (Box, Hunter and Hunter, "Statistics for Experimenters", second edition, chapter 6).
 
 use super::{Design, Factor, Shape};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A level of each factor, and a workload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Combination {
     /// The place of the workload in the design.
     pub workload: usize,

@@ -15,18 +15,19 @@ pub use arms::{Combination, TooMany, arms};
 pub use parts::{Boots, Part, Parts};
 pub use tuning::{Change, Condition, Tuned, Tuning};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What makes a record a study.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Experiment {
     /// Factors, levels and workloads, as they were planned.
     pub design: Design,
     /// What each arm of the record combines, in the order of its arms.
     pub arms: Vec<Combination>,
     /// Decides the order of the trials of every block, so that a run that was cut short can go on in it; less than
-    /// [`Experiment::SEEDS`].
+    /// 2^53.
     pub seed: u64,
     /// The settings, by id, that this machine takes only with the user's consent, which was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -44,7 +45,7 @@ impl Experiment {
 }
 
 /// A plan of an experiment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Design {
     /// What it is about, in a line; `case:tick`.
@@ -73,12 +74,12 @@ pub struct Design {
 }
 
 /// Something that is varied.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Factor {
     /// `governor`, `idle-state.C6`, `cpu`, `load`.
     pub name: String,
-    /// `performance`, `powersave`; [`Factor::AS_FOUND`] leaves a setting as it is. At least two.
+    /// `performance`, `powersave`; `as-found` leaves a setting as it is. At least two.
     pub levels: Vec<String>,
 }
 
@@ -94,7 +95,7 @@ pub enum Kind {
 }
 
 /// Which combinations of levels are run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// Every one: effects and interactions of all factors.
@@ -108,7 +109,7 @@ pub enum Shape {
 }
 
 /// When to stop an experiment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Guards {
     /// The hottest CPU, in degrees Celsius.

@@ -8,12 +8,13 @@
 
 use super::Experiment;
 use fastrand::Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// Which factors of a design take a reboot, and how often each configuration is booted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Boots {
     /// Their places among the factors, ascending.

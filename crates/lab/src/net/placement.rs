@@ -4,6 +4,7 @@
 
 use crate::known::Known;
 use facts::CpuSet;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the data of a test went over at one end.
@@ -21,7 +22,7 @@ pub struct Placement {
 }
 
 /// Where an adapter is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NicLocality {
     /// Its PCI address.
@@ -39,7 +40,7 @@ pub struct NicLocality {
 }
 
 /// Interrupts of an adapter on one CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Taken {
     /// The CPU.

@@ -27,6 +27,7 @@ use super::placement::Placement;
 use super::{LONGEST, MOST_ITERATIONS, MOST_STREAMS, sizes};
 use crate::known::Known;
 use crate::lines::Protocol;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -81,7 +82,7 @@ pub enum News {
 }
 
 /// What is carried by what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
     /// Connections of the kernel's TCP.

@@ -1,5 +1,6 @@
 //! Numbers that statistics are made of, and the intervals that they give.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// At least one number, all finite, in the order in which they were taken.
@@ -83,12 +84,14 @@ pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[below] * (1.0 - part) + sorted[above] * part
 }
 
-/// From where to where, both ends included, in the unit of the estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// From where to where, both ends included, in the unit of the estimate; null where an end is infinite.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// The lower end of the interval.
+    #[schemars(with = "Option<f64>")]
     pub low: f64,
     /// The upper end of the interval.
+    #[schemars(with = "Option<f64>")]
     pub high: f64,
 }
 

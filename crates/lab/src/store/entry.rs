@@ -4,11 +4,12 @@ use crate::doubt::Raised;
 use crate::record::{Record, is_race};
 use crate::stats::{Bootstrap, CONFIDENCE, Interval, Sample, bootstrap, median, trimmed_mean};
 use fastrand::Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// One result of the history.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Entry {
     /// The name of its file without the ending, so that a copied file is a result of its own.
     pub id: String,
@@ -29,7 +30,7 @@ pub struct Entry {
 }
 
 /// The summary of an arm.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArmSummary {
     /// `A`, `B`, or what the user called it.
     pub name: String,
@@ -42,7 +43,7 @@ pub struct ArmSummary {
 }
 
 /// The main figure of an arm's trials.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FigureSummary {
     /// What it is: `elapsed`.
     pub name: String,
@@ -52,7 +53,7 @@ pub struct FigureSummary {
     pub median: f64,
     /// The mean without the outermost values.
     pub trimmed_mean: f64,
-    /// Where the true trimmed mean lies with a confidence of [`CONFIDENCE`]; `None` of too few trials.
+    /// Where the true trimmed mean lies with a confidence of 95 %; `None` of too few trials.
     pub interval: Option<Interval>,
 }
 

@@ -1,8 +1,10 @@
 //! A list of named numbers in a tenth of the memory that their texts would take.
 
 use super::labels::{Label, Labels};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -68,6 +70,20 @@ impl<T: Entry> PackedList<T> {
         let mut entries = self.pairs().map(|(label, number)| T::unpacked(label, number)).collect();
         change(&mut entries);
         *self = entries.into();
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for PackedList<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Vec::<T>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<T>::json_schema(generator)
     }
 }
 

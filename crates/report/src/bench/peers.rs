@@ -2,7 +2,6 @@
 
 use lab::known::Known;
 use lab::peers::Standing;
-use serde_json::{Value, json};
 
 pub(super) fn standing_text(found: &Known<Standing>) -> String {
     let it = match found {
@@ -24,21 +23,6 @@ pub(super) fn standing_text(found: &Known<Standing>) -> String {
     )
 }
 
-/// The same in fields of JSON.
-pub(super) fn value(found: &Known<Standing>) -> Value {
-    match found {
-        Known::Missing { missing } => json!({ "missing": missing }),
-        Known::Value(it) => json!({
-            "model": it.model,
-            "speed": it.speed,
-            "n_peers": it.n_peers,
-            "median": it.median,
-            "share": it.share(),
-            "duty": it.duty_in_eighths().map(|eighths| f64::from(eighths) / 8.0),
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,7 +40,6 @@ mod tests {
             "673 M/s is 24.8 % of its one peer with the same processor (Intel(R) Xeon(R) CPU E5-2690 0 @ 2.90GHz), \
              2713 M/s; a clock modulated to a duty cycle of 25 % would be that slow"
         );
-        assert_eq!(value(&found)["duty"], 0.25);
     }
 
     #[test]
@@ -65,7 +48,6 @@ mod tests {
         let text = standing_text(&found);
         assert!(text.starts_with("707 M/s is 101.0 % of the median of its 3 peers"), "{text}");
         assert!(text.ends_with(", 700 M/s"), "{text}");
-        assert_eq!(value(&found)["duty"], Value::Null);
     }
 
     #[test]

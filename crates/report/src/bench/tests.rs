@@ -4,6 +4,7 @@ use super::fixture::{Pattern, QUIET, interleaved, kept, moment, raced, sweep};
 use super::{Report, comparisons, document, list};
 use crate::Style;
 use crate::document::{Document, Format};
+use crate::schemas::head;
 use lab::compare::Side;
 use lab::comparison::between;
 use lab::doubt::Doubt;
@@ -224,7 +225,7 @@ fn pieces_of_json_are_one_line_with_every_field_of_the_result_in_the_order_of_ke
         let mut record = kept();
         record.trials.truncate(n_trials);
         let report = Report::of(&record, None);
-        let line: String = super::json(&report).unwrap().map(Result::unwrap).collect();
+        let line: String = super::json(&head(), &report).unwrap().map(Result::unwrap).collect();
         assert!(line.starts_with(r#"{"arms":["#) && line.ends_with("\"}\n"), "{line}");
         assert_eq!(line.lines().count(), 1);
         let whole = serde_json::to_value(&record).unwrap();
@@ -234,7 +235,7 @@ fn pieces_of_json_are_one_line_with_every_field_of_the_result_in_the_order_of_ke
             rest = rest.split_once(&field).unwrap_or_else(|| panic!("{field} in {line}")).1;
         }
         let read: serde_json::Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(read.as_object().unwrap().len(), whole.as_object().unwrap().len() + 8);
+        assert_eq!(read.as_object().unwrap().len(), whole.as_object().unwrap().len() + 10);
         assert_eq!(read["trials"].as_array().unwrap().len(), n_trials);
     }
 }

@@ -1,4 +1,4 @@
-//! A certificate: what one change did, before and after, as a document and as JSON (`schemas/certificate-1.json`).
+//! A certificate: what one change did, before and after, as a document and as JSON.
 //!
 //! The verdict is that of `fullclock compare`. Whether the change caused the difference is a separate question: [`cautions`]
 //! lists the reasons to doubt it.
@@ -8,6 +8,7 @@ mod data;
 mod document;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod json;
 mod moments;
 mod placed;
 #[cfg(test)]
@@ -15,19 +16,16 @@ mod tests;
 
 pub use data::{Data, sha256};
 pub use document::{document, is_certificate, summary};
+pub(super) use json::CertificateDocument;
+pub use json::json;
 pub use placed::Change;
 
 use crate::bench::Manner;
-use crate::change::{state_word, write_json};
-use crate::json::{SCHEMA_VERSION, pretty};
 use cautions::cautions;
 use lab::compare::Side;
 use lab::comparison::Comparison;
 use lab::doubt::Raised;
 use moments::Moment;
-use placed::Placed;
-use serde_json::{Value, json};
-use std::path::Path;
 
 /// The contents of a certificate.
 pub struct Certificate<'a> {
@@ -85,64 +83,4 @@ impl<'a> Certificate<'a> {
         let lines = |doubts: Vec<&Raised>| crate::bench::doubt_lines(&doubts, self.manner());
         [lines(forbidding.iter().collect()), lines(others.collect())]
     }
-}
-
-/// The contents of the page at `file` as JSON, without the trials: the result files have those.
-pub fn json(certificate: &Certificate<'_>, file: &Path) -> serde_json::Result<String> {
-    let [before, after] = certificate.moments.each_ref().map(moment_json);
-    let data = certificate.data.iter();
-    let data = data.map(|it| json!({ "file": it.name, "size": it.size, "sha256": it.sha256 }));
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "written": certificate.written,
-        "file": file.display().to_string(),
-        "verdict": certificate.verdict(),
-        "cautions": cautions(certificate),
-        "comparison": certificate.comparison,
-        "before": before,
-        "after": after,
-        "change": certificate.change.map(change_json),
-        "data": data.collect::<Vec<_>>(),
-    }))
-}
-
-fn moment_json(moment: &Moment<'_>) -> Value {
-    let line = |(loss, part, share): &(String, String, f64)| json!({ "loss": loss, "part": part, "share": share });
-    json!({
-        "result": moment.side.record.id,
-        "arm": moment.side.name,
-        "began": moment.side.record.began,
-        "fullclock": moment.side.record.version,
-        "summary": moment.summary,
-        "ledger": moment.ledger.iter().map(line).collect::<Vec<_>>(),
-        "machine": moment.side.record.machine,
-    })
-}
-
-fn change_json(change: &Change) -> Value {
-    let written = |it: &Placed<'_>| {
-        let mut value = write_json(it.write);
-        value["setting"] = it.setting.into();
-        value["value"] = it.value.into();
-        value["standing"] = it.standing.as_str().into();
-        value
-    };
-    let recorded = &change.shown.recorded;
-    json!({
-        "id": recorded.id,
-        "began_s": recorded.when.as_secs_f64(),
-        "command": recorded.command,
-        "state": state_word(&recorded.state),
-        "is_of_this_boot": change.shown.is_of_this_boot,
-        "lasts": change.lasts(),
-        "writes": change.placed().iter().map(written).collect::<Vec<_>>(),
-        "journal": {
-            "file": change.lines.path.display().to_string(),
-            "lines": change.lines.n_lines,
-            "of_first": change.lines.n_before,
-            "size": change.lines.text.len(),
-            "sha256": sha256(&change.lines.text),
-        },
-    })
 }

@@ -6,13 +6,14 @@ use super::{Certificate, document, json, summary};
 use crate::Style;
 use crate::bench::fixture::{Pattern, QUIET, interleaved};
 use crate::document::Format;
+use crate::json::Head;
+use crate::schemas::checked;
 use facts::change::ChangeState;
 use lab::compare::Side;
 use lab::comparison::within;
 use lab::known::Known;
 use lab::record::Record;
 use lab::trial::{Better, Figure, FigureShape};
-use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
@@ -195,15 +196,10 @@ fn names_of_users_are_words_and_not_markup() {
 
 #[test]
 fn json_is_what_its_schema_says() {
-    let schema = include_str!("../../../../schemas/certificate-1.json");
-    let schema = serde_json::from_str(schema).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
     let change = change();
     for change in [None, Some(&change)] {
-        let text = with(&records(), change, |it| json(it, Path::new("c.html")).unwrap());
-        let value: Value = serde_json::from_str(&text).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
-        assert_eq!(errors, Vec::<String>::new(), "{value:#}");
+        let of = |head: &Head| with(&records(), change, |it| json(head, it, Path::new("c.html")));
+        let value = checked("certificate", of);
         assert_eq!(value["data"][1]["size"], 12_345);
     }
 }

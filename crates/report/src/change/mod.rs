@@ -6,14 +6,17 @@ mod json;
 mod places;
 mod plan;
 mod standing;
+mod steps;
 
+pub(super) use json::state as state_word;
+pub(super) use json::{ApplyDocument, DriftDocument, PlanDocument, RevertDocument, StatusDocument};
 pub use json::{applied_json, drift_json, plan_json, status_json, undone_json};
-pub(super) use json::{state as state_word, write as write_json};
 pub(super) use places::{Places, join};
 pub(super) use plan::shown;
 pub use plan::{Planned, files, plan};
 pub use standing::{drift, moment, status};
 pub(super) use standing::{next_boot, state};
+pub(super) use steps::Write;
 
 use crate::document::{Block, Document, Text};
 use crate::wording::once_then_nothing;

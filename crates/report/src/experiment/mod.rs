@@ -9,27 +9,30 @@ mod data;
 mod document;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod json;
 mod planned;
 mod prose;
 mod study;
 mod timeline;
 
-pub use data::json;
 pub use document::document;
-pub use planned::{Planned, planned, planned_json};
+pub(super) use json::{ExperimentDocument, ExperimentPlanDocument};
+pub use json::{json, planned_json};
+pub use planned::{Planned, planned};
 pub use prose::i_know_of;
 pub use study::Study;
 
 use crate::document::Format;
+use crate::json::Head;
 use serde_json::Result;
 
 /// Every file of a report, by its name.
-pub fn files(study: &Study<'_>) -> Result<Vec<(&'static str, String)>> {
+pub fn files(head: &Head, study: &Study<'_>) -> Result<Vec<(&'static str, String)>> {
     let document = document(study);
     Ok(vec![
         ("report.html", document.render(Format::Html)),
         ("report.md", document.render(Format::Markdown)),
-        ("report.json", json(study)?),
+        ("report.json", json(head, study)?),
         ("trials.csv", data::trials(study)),
     ])
 }
@@ -37,6 +40,7 @@ pub fn files(study: &Study<'_>) -> Result<Vec<(&'static str, String)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schemas::head;
     use lab::experiment::Shape;
 
     /// Too few blocks for a claim, effects without interactions, arms that are not all there.
@@ -49,7 +53,7 @@ mod tests {
                 design.shape = shape;
                 let record = fixture::record(&design, n_blocks);
                 let analysis = fixture::analysis(&record);
-                let files = files(&Study::of(&record, &analysis).unwrap()).unwrap();
+                let files = files(&head(), &Study::of(&record, &analysis).unwrap()).unwrap();
                 assert_eq!(files.len(), 4);
                 for (name, text) in files {
                     for none in ["NaN", "inf ", "inf%", ">inf", "-0 %", "?="] {

@@ -1,11 +1,9 @@
-//! What an experiment is going to run, before it begins: as a document, and as JSON (`schemas/experiment-plan-1.json`).
+//! What an experiment is going to run, before it begins.
 
 use super::prose;
 use crate::document::{Document, Text};
-use crate::json::{SCHEMA_VERSION, pretty};
 use facts::quantity::roughly;
-use lab::experiment::{Combination, Design, Factor, Kind, Shape};
-use serde_json::{Map, Result, Value, json};
+use lab::experiment::{Combination, Design, Shape};
 use std::time::Duration;
 
 /// A plan, and how long it takes.
@@ -57,36 +55,4 @@ pub fn planned(plan: &Planned<'_>) -> Document {
         )));
     }
     document
-}
-
-/// A plan as JSON.
-pub fn planned_json(plan: &Planned<'_>) -> Result<String> {
-    let Planned { design, arms, .. } = plan;
-    let arm = |(name, arm): (&&str, &Combination)| {
-        json!({
-            "name": name,
-            "workload": arm.workload,
-            "levels": arm.levels,
-            "settings": levels(design, arm, |it| it == Kind::Setting),
-            "conditions": levels(design, arm, |it| it != Kind::Setting),
-        })
-    };
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "design": design,
-        "arms": plan.names.iter().zip(*arms).map(arm).collect::<Vec<Value>>(),
-        "n_trials": arms.len() * design.trials as usize,
-        "trial_seconds": plan.trial_seconds,
-        "seconds": plan.length.as_secs_f64(),
-    }))
-}
-
-/// The levels of an arm by the names of their factors, of factors of some kinds.
-fn levels(design: &Design, arm: &Combination, is_asked: fn(Kind) -> bool) -> Map<String, Value> {
-    let factors = design.factors.iter().zip(&arm.levels).filter(|it| is_asked(it.0.kind()));
-    let level = |(factor, at): (&Factor, &usize)| {
-        Some((factor.name.clone(), factor.levels.get(*at)?.clone().into()))
-    };
-    factors.filter_map(level).collect()
 }

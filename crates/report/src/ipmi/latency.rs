@@ -1,11 +1,14 @@
-//! Round trips to the controller: `schemas/ipmi-latency-1.json`.
+//! Round trips to the controller, as text and as JSON.
+
+mod json;
+
+pub(crate) use json::LatencyDocument;
+pub use json::json;
 
 use crate::document::{Align, Block, Cell, Document, Table, Text};
-use crate::json::{SCHEMA_VERSION, pretty};
 use crate::lengths::{Scale, range, span};
 use lab::ipmi::{Condition, Latency, Times, Waits};
-use rules::noise::{Bucket, Histogram};
-use serde_json::{Result, Value, json};
+use rules::noise::Histogram;
 
 /// The shares of round trips that are no longer than a value, and what the value is called.
 const SHARES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (1.0, "longest")];
@@ -147,59 +150,6 @@ fn quantiles(times_ns: &[u64]) -> [u64; 4] {
     })
 }
 
-/// Round trips as JSON: `schemas/ipmi-latency-1.json`.
-pub fn json(latency: &Latency) -> Result<String> {
-    let about: serde_json::Map<String, Value> =
-        latency.about.iter().map(|(name, words)| (name.clone(), json!(words))).collect();
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "about": about,
-        "conditions": latency.conditions.iter().map(condition).collect::<Vec<_>>(),
-    }))
-}
-
-fn condition(it: &Condition) -> Value {
-    json!({
-        "every_cpu_busy": it.is_loaded,
-        "elapsed_s": it.elapsed.as_secs_f64(),
-        "kipmid_cpu_s": it.polled.map(|it| it.as_secs_f64()),
-        "device_id": trips(&it.times.device_id),
-        "sensor_record": trips(&it.times.record),
-        "waits": it.waits.as_ref().ok().map(waits),
-        "waits_missing": it.waits.as_ref().err(),
-    })
-}
-
-fn waits(waits: &Waits) -> Value {
-    json!({
-        "questions": waits.questions.len(),
-        "looks": waits.n_looks,
-        "looks_lost": waits.n_lost,
-        "pause_us": waits.pause_us(),
-        "lengths": trips(&nanoseconds(waits)),
-    })
-}
-
-/// Null where there is none.
-fn trips(times_ns: &[u64]) -> Value {
-    if times_ns.is_empty() {
-        return Value::Null;
-    }
-    let [p50, p90, p99, longest] = quantiles(times_ns);
-    let buckets = Histogram::of(times_ns.iter().copied()).buckets();
-    let bucket =
-        |it: &Bucket| json!({ "from_ns": it.from_ns, "below_ns": it.below_ns, "count": it.count });
-    json!({
-        "count": times_ns.len(),
-        "p50_ns": p50,
-        "p90_ns": p90,
-        "p99_ns": p99,
-        "longest_ns": longest,
-        "histogram": buckets.iter().map(bucket).collect::<Vec<_>>(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,7 +157,7 @@ mod tests {
     use lab::ipmi::Question;
     use std::time::Duration;
 
-    fn latency() -> Latency {
+    pub(super) fn latency() -> Latency {
         let ms = |it: u64| it * 1_000_000;
         let times = Times {
             device_id: (1..=100).map(|it| ms(if it == 100 { 40 } else { 5 })).collect(),
@@ -243,21 +193,5 @@ mod tests {
         insta::assert_snapshot!(in_every_form(&document(&latency)));
         latency.conditions.clear();
         assert!(text(&document(&latency), 80).contains("The controller answered nothing."));
-    }
-
-    #[test]
-    fn data_say_what_there_is_and_are_of_their_schema() {
-        let value: Value = serde_json::from_str(&json(&latency()).unwrap()).unwrap();
-        let schema = include_str!("../../../../schemas/ipmi-latency-1.json");
-        let schema: Value = serde_json::from_str(schema).unwrap();
-        jsonschema::validator_for(&schema).unwrap().validate(&value).unwrap();
-        let busy = &value["conditions"][1];
-        assert_eq!((&busy["every_cpu_busy"], &busy["kipmid_cpu_s"]), (&json!(true), &Value::Null));
-        assert_eq!(busy["waits_missing"], "a probe of kcs_event may not be read");
-        assert_eq!(value["conditions"][0]["waits"]["lengths"]["count"], 4);
-        assert_eq!(value["conditions"][0]["device_id"]["longest_ns"], 40_000_000);
-        let mut without = latency();
-        without.conditions[0].times.record.clear();
-        assert_eq!(condition(&without.conditions[0])["sensor_record"], Value::Null);
     }
 }

@@ -1,16 +1,18 @@
-//! The study of kipmid's limit, as a document and as JSON (`schemas/ipmi-tune-1.json`).
+//! The study of kipmid's limit, as a document and as JSON.
+
+mod json;
+
+pub(crate) use json::TuneDocument;
+pub use json::json;
 
 use crate::bench::Manner;
 use crate::bench::doubt_lines;
 use crate::document::{Align, Block, Cell, Document, Table, Text};
 use crate::experiment::Study;
-use crate::json::{SCHEMA_VERSION, pretty};
 use crate::lengths::Scale;
 use crate::wording::once_then_nothing;
 use lab::experiment::{Change, Condition, Factor, Tuned, Tuning};
 use lab::ipmi::{Forecast, Model};
-use lab::known::Known;
-use serde_json::{Value, json};
 
 /// The study of kipmid's limit: the knee, what each limit takes and spares, and what the kernel's driver would make of it.
 pub fn document(tuning: &Tuning, model: &Model, study: &Study<'_>) -> Document {
@@ -214,52 +216,15 @@ fn modelled(model: &Forecast) -> String {
     )
 }
 
-/// The study of kipmid's limit as JSON: `schemas/ipmi-tune-1.json`.
-pub fn json(tuning: &Tuning, model: &Model, study: &Study<'_>) -> serde_json::Result<String> {
-    let known = model.as_ref().ok();
-    let limit = |(at, it): (usize, &Tuned)| {
-        let foretold = known.and_then(|model| Some(model.under(it.limit.parse().ok()?)));
-        json!({
-            "limit": it.limit,
-            "is_unbeaten": tuning.front.contains(&at),
-            "slower": change(&it.slower),
-            "cpu_time": change(&it.polled),
-            "conditions": it.conditions,
-            "model": foretold.map(|it| json!({ "both_ms": it.both_ms, "polled_ms": it.polled_ms })),
-        })
-    };
-    pretty(&json!({
-        "schema_version": SCHEMA_VERSION,
-        "fullclock": env!("CARGO_PKG_VERSION"),
-        "study": study.record.id,
-        "is_complete": study.record.is_complete,
-        "verdict": verdict(tuning),
-        "knee": tuning.knee.and_then(|it| tuning.limits.get(it)).map(|it| &it.limit),
-        "advised": tuning.advised(),
-        "limits": tuning.limits.iter().enumerate().map(limit).collect::<Vec<_>>(),
-        "model": known.map(|it| &it.kernel),
-        "model_missing": model.as_ref().err(),
-    }))
-}
-
-fn change(of: &Known<Change>) -> Value {
-    match of {
-        Known::Value(it) => {
-            json!({ "change": it.change, "low": it.interval.low, "high": it.interval.high })
-        }
-        Known::Missing { missing } => json!({ "missing": missing }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::every_form::{in_every_form, text};
     use crate::experiment::fixture;
+    use crate::schemas::checked;
     use lab::ipmi::{Heard, Question, Waits};
     use lab::known::Known;
     use lab::stats::Interval;
-    use serde_json::Value;
     use std::time::Duration;
 
     fn tuning() -> Tuning {
@@ -328,16 +293,11 @@ mod tests {
 
     #[test]
     fn data_are_of_their_schema_whatever_is_known() {
-        let schema: Value =
-            serde_json::from_str(include_str!("../../../../schemas/ipmi-tune-1.json")).unwrap();
-        let validator = jsonschema::validator_for(&schema).unwrap();
         let (record, analysis) = fixture::study();
         let study = Study::of(&record, &analysis).unwrap();
         let unknown = Tuning { front: vec![], knee: None, ..tuning() };
         for (tuning, model) in [(tuning(), model()), (unknown, Err("nobody listened".to_owned()))] {
-            let value: Value =
-                serde_json::from_str(&json(&tuning, &model, &study).unwrap()).unwrap();
-            validator.validate(&value).unwrap();
+            let value = checked("ipmi-tune", |head| json(head, &tuning, &model, &study));
             assert_eq!(value["advised"].as_str(), tuning.advised());
         }
     }

@@ -13,8 +13,11 @@ mod test;
 
 pub use ceiling::ceilings;
 pub use curve::curve;
+use json::Clocks;
+pub(super) use json::{CeilingsDocument, CurveDocument};
 pub use json::{ceilings as ceilings_json, curve as curve_json};
 pub use origin::{Origin, command_line, is_report};
+pub(super) use test::TestDocument;
 pub use test::{run_csv, run_document, run_json};
 
 use crate::document::{Document, Text};

@@ -34,7 +34,7 @@ async function audit(again) {
  * @param {any} found
  * @param {number} at when it was made
  */
-function show({ host, findings, unknown, not_applicable: without, clean }, at) {
+function show({ machine: host, findings, unknown, not_applicable: without, clean }, at) {
   const rank = (/** @type {any} */ it) => SEVERITIES.indexOf(it.severity);
   const sorted = [...findings].sort((a, b) => rank(a) - rank(b));
   const checks = (/** @type {any[]} */ all, /** @type {string} */ state) => `${count(all.length, "check")} ${state}`;

@@ -21,7 +21,7 @@ fn said_by(command: &str) -> Value {
 fn cpu_that_was_offline_meanwhile_is_left_out_of_the_ledger_and_named() {
     let ledger = said_by("ledger");
     assert_eq!(ledger["cpus"], "0", "{ledger:#}");
-    assert_eq!(ledger["capacity_ns"], ledger["wall_ns"], "{ledger:#}");
+    assert_eq!(ledger["capacity_s"], ledger["wall_s"], "{ledger:#}");
     let notes = ledger["notes"].to_string();
     assert!(notes.contains("left out: CPU 1 was offline for part of the interval"), "{notes}");
 }

@@ -193,14 +193,14 @@ fn limit_of_polling_does_what_the_model_makes_of_the_waits_that_were_heard() {
     let tuned: Value =
         serde_json::from_str(tuned).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
     assert_eq!((&tuned["is_complete"], &tuned["model_missing"]), (&true.into(), &Value::Null));
-    assert_eq!(tuned["model"]["tick_us"], 4000.0);
+    assert_eq!(tuned["model"]["tick_s"], 0.004);
     let limits = tuned["limits"].as_array().map_or(&[][..], |it| it);
     let [unlimited, limited] = limits else { panic!("{tuned:#}") };
     let slower = |of: &dyn Fn(&Value) -> Option<f64>| {
         of(limited).zip(of(unlimited)).map_or(f64::NAN, |(limited, unlimited)| limited / unlimited)
     };
-    let measured = slower(&|it| it["conditions"][0]["both_ms"].as_f64());
-    let modelled = slower(&|it| it["model"]["both_ms"].as_f64());
+    let measured = slower(&|it| it["conditions"][0]["both_s"].as_f64());
+    let modelled = slower(&|it| it["model"]["both_s"].as_f64());
     println!("  a limit of 100 us takes {measured:.3} times as long, {modelled:.3} by the model");
     // Behind the controller's 20 ms an answer waits for ticks of 4 ms.
     assert!(measured > 1.0 && modelled > 1.0, "{tuned:#}");

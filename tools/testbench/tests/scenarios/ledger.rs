@@ -16,8 +16,8 @@ fn time_of_a_thread_that_polls_the_controller_is_what_perf_sees() {
     let ledger = &step["ledger"];
     let line = line(ledger, "kernel-threads", "kipmi0");
     // perf knows of no interrupts; the ledger has lines of their own for those that came while the thread ran.
-    let had_the_cpu = number(&line["ns"]) + number(&line["interrupted_ns"]);
-    let found = had_the_cpu / number(&ledger["wall_ns"]) * 100.0;
+    let had_the_cpu = number(&line["time_s"]) + number(&line["interrupted_s"]);
+    let found = had_the_cpu / number(&ledger["wall_s"]) * 100.0;
     let window_s = number(&step["after"]["uptime_s"]) - number(&step["before"]["uptime_s"]);
     let percent = |seconds: f64| seconds / window_s * 100.0;
     let ran = percent(number(&step["perf"]["ran_s"]));
@@ -48,7 +48,7 @@ fn governor_that_was_told_to_be_slow_is_named_beside_the_clock() {
     let line = line.unwrap_or_else(|| panic!("the governor is not named: {ledger:#}"));
     assert_eq!(line["party"], "operating system", "{line:#}");
     // The emulated clock is the host's, and may be as good as its best: then there is no loss for a finding to explain.
-    let is_sure = number(&line["ns"]) > number(&line["uncertainty_ns"]);
+    let is_sure = number(&line["time_s"]) > number(&line["uncertainty_s"]);
     let findings = line["findings"].as_array().into_iter().flatten();
     let is_explained = findings.into_iter().any(|it| it["check"] == "slow-governor");
     assert_eq!(is_explained, is_sure, "{line:#}");

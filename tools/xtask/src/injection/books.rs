@@ -22,7 +22,7 @@ pub(super) struct Books {
     pub(super) unexplained: f64,
 }
 
-/// The fields of `schemas/ledger-1.json` that are looked at.
+/// The fields of `schemas/ledger-2.json` that are looked at.
 #[derive(Deserialize)]
 struct Report {
     schema_version: u32,
@@ -48,7 +48,7 @@ impl Books {
     /// Errors: it is no report, or its lines do not sum to the capacity.
     pub(super) fn parse(json: &str) -> Result<Books> {
         let report: Report = serde_json::from_str(json).context("not a ledger")?;
-        ensure!(report.schema_version == 1, "a ledger of version {}", report.schema_version);
+        ensure!(report.schema_version == 2, "a ledger of version {}", report.schema_version);
         let (mut lines, mut parts) = (BTreeMap::new(), BTreeMap::new());
         for line in report.lines {
             let Some(share) = line.share else { continue };
@@ -108,14 +108,14 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    const REPORT: &str = r#"{ "schema_version": 1, "lines": [
+    const REPORT: &str = r#"{ "schema_version": 2, "lines": [
         { "loss": "idle", "part": "", "share": 0.5 },
         { "loss": "useful", "part": "thief", "share": 0.1 },
         { "loss": "slow-clock", "part": "", "share": 0.1 },
         { "loss": "kernel-threads", "part": "kipmi0", "share": 0.15 },
         { "loss": "kernel-threads", "part": "ksoftirqd", "share": 0.05 },
         { "loss": "steal", "part": "", "share": null }
-      ], "unexplained": { "ns": 100, "share": 0.1 } }"#;
+      ], "unexplained": { "time_s": 1e-7, "share": 0.1 } }"#;
 
     #[test]
     fn parts_of_a_loss_are_added_up_and_unknown_lines_are_not_there() {
@@ -136,7 +136,7 @@ mod tests {
     fn books_that_do_not_close_are_refused() {
         let error = Books::parse(&REPORT.replace("0.5", "0.6")).unwrap_err().to_string();
         assert!(error.contains("lines sum to"), "{error}");
-        assert!(Books::parse(&REPORT.replace(": 1,", ": 2,")).is_err());
+        assert!(Books::parse(&REPORT.replace(": 2,", ": 1,")).is_err());
         assert!(Books::parse("{}").is_err());
     }
 

@@ -4,6 +4,7 @@ pub(super) mod arms;
 mod files;
 
 use crate::cli::{Arguments, cpu_list};
+use crate::head::head;
 use crate::output;
 use crate::result::{Destination, Form, RowsArguments};
 use crate::tell::tell;
@@ -188,7 +189,7 @@ pub(super) fn run(arguments: &Arguments, command: &BenchCommand) -> Result<ExitC
     let mut report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
     report.shortfall = shortfall;
     report.peers = files::standing(&record, &peers);
-    let printed = print(&report, &destination);
+    let printed = print(arguments, &report, &destination);
     // What went wrong with the trials comes before what went wrong with keeping them.
     let failed = outcome.err().filter(|it| !matches!(it, Failure::Stopped));
     failed.map_or(Ok(()), |it| {
@@ -228,9 +229,15 @@ fn list(arguments: &Arguments, destination: &Destination) -> Result<()> {
 }
 
 /// Prints a result; as CSV, a line for each value of each trial.
-pub(super) fn print(report: &Report<'_>, destination: &Destination) -> Result<()> {
+pub(super) fn print(
+    arguments: &Arguments,
+    report: &Report<'_>,
+    destination: &Destination,
+) -> Result<()> {
     match destination.form {
-        Form::Json => destination.print_pieces(report::bench::json(report)?),
+        Form::Json => {
+            destination.print_pieces(report::bench::json(&head(arguments), report)?)
+        }
         Form::Csv => destination.print(&report::bench::csv(report.record)),
         Form::Document(format) => {
             destination.print(&report::bench::document(report).render(format))

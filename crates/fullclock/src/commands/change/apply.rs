@@ -4,6 +4,7 @@ use super::plan::{Drafted, PlanArguments};
 use super::{StateArguments, asked, code, command_words};
 use crate::cli::Arguments;
 use crate::commands::bench::{self, BenchArguments};
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use crate::tell::tell_before;
@@ -84,7 +85,7 @@ pub(crate) fn apply(
     let format = format.chosen(&arguments.output);
     let applied = engine::change::apply::apply(task, &mut tell_before(arguments, format))?;
     output::print(&match format {
-        None => report::change::applied_json(&applied)?,
+        None => report::change::applied_json(&head(arguments), &applied)?,
         Some(format) => {
             let detail = Detail { verbose: arguments.audit.verbose, with_plan: !format.is_text() };
             report::change::applied(&applied, detail).render(format)

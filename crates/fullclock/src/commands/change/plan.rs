@@ -2,6 +2,7 @@
 
 use super::{asked as named, code};
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use anyhow::Result;
@@ -64,7 +65,7 @@ impl Drafted {
     ) -> Result<()> {
         let Drafted { name, plan, unfixed } = self;
         output::print(&match options.format.chosen(&arguments.output) {
-            None => report::change::plan_json(plan)?,
+            None => report::change::plan_json(&head(arguments), plan)?,
             Some(format) => {
                 let planned = Planned { name, plan, unfixed, files };
                 report::change::plan(&planned, arguments.audit.verbose).render(format)

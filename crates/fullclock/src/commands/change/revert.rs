@@ -2,6 +2,7 @@
 
 use super::{StateArguments, code};
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use crate::tell::tell;
@@ -73,7 +74,8 @@ fn print(
     output::print(&match format.chosen(&arguments.output) {
         None => {
             let error = stopped.map(|it| format!("{it:#}"));
-            report::change::undone_json(undone, not_recorded.as_deref(), error.as_deref())?
+            let (missed, error) = (not_recorded.as_deref(), error.as_deref());
+            report::change::undone_json(&head(arguments), undone, missed, error)?
         }
         Some(format) => {
             let verbose = arguments.audit.verbose;
@@ -101,7 +103,7 @@ pub(crate) fn confirm(arguments: &Arguments, options: &ConfirmArguments) -> Resu
     };
     changer.confirm(&id)?;
     output::print(&match options.format.chosen(&arguments.output) {
-        None => report::change::status_json(&standing_of(&changer, &id)?, &[])?,
+        None => report::change::status_json(&head(arguments), &standing_of(&changer, &id)?, &[])?,
         Some(format) => report::change::confirmed(&id).render(format),
     })?;
     Ok(ExitCode::SUCCESS)

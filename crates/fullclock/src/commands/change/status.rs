@@ -2,6 +2,7 @@
 
 use super::StateArguments;
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use crate::tell::tell;
@@ -48,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<Ex
     let has_changed = shown.iter().flat_map(|it| &it.places).any(is_changed);
     let suspects = if has_changed { suspects() } else { Vec::new() };
     output::print(&match options.format.chosen(&arguments.output) {
-        None => report::change::status_json(&shown, &suspects)?,
+        None => report::change::status_json(&head(arguments), &shown, &suspects)?,
         Some(format) => {
             report::change::status(&shown, &suspects, arguments.audit.verbose).render(format)
         }

@@ -124,7 +124,7 @@ fn ended(
 ) -> Result<ExitCode> {
     let format = options.format.chosen(&arguments.output);
     match ran {
-        Some(ran) => end(arguments, ran, &|study| study::report_text(format, study)),
+        Some(ran) => end(arguments, ran, &|study| study::report_text(arguments, format, study)),
         None => Ok(ExitCode::SUCCESS),
     }
 }
@@ -167,7 +167,7 @@ pub(super) fn report(arguments: &Arguments, options: &ReportArguments) -> Result
     let (record, folder) = engine::experiment::read(&options.study)?;
     let to = options.output.as_deref().unwrap_or(&folder);
     let format = options.format.chosen(&arguments.output);
-    study::report(arguments, &record, to, &|it| study::report_text(format, it))?;
+    study::report(arguments, &record, to, &|it| study::report_text(arguments, format, it))?;
     Ok(ExitCode::SUCCESS)
 }
 

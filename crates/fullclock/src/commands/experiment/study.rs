@@ -4,6 +4,7 @@
 use crate::cli::Arguments;
 use crate::commands::bench;
 use crate::commands::change::code;
+use crate::head::head;
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use engine::experiment::Ran;
@@ -91,9 +92,13 @@ fn note_resume(arguments: &Arguments, record: &Record) {
 }
 
 /// What the trials of a study say.
-pub(super) fn report_text(format: Option<Format>, study: &Study<'_>) -> Result<String> {
+pub(super) fn report_text(
+    arguments: &Arguments,
+    format: Option<Format>,
+    study: &Study<'_>,
+) -> Result<String> {
     Ok(match format {
-        None => report::experiment::json(study)?,
+        None => report::experiment::json(&head(arguments), study)?,
         Some(format) => report::experiment::document(study).render(format),
     })
 }
@@ -110,7 +115,7 @@ pub(super) fn report(
     output::print(&words(&study)?)?;
     host::state_folder::create(folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
-    let files = report::experiment::files(&study)?;
+    let files = report::experiment::files(&head(arguments), &study)?;
     for (name, text) in &files {
         let path = folder.join(name);
         written(&path, text).with_context(|| format!("cannot write {}", path.display()))?;

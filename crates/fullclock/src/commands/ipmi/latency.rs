@@ -1,6 +1,7 @@
 //! `fullclock ipmi latency`: every round trip to the controller, and what waiting for them took of a CPU.
 
 use crate::cli::{Arguments, cpu_list};
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use anyhow::{Result, bail};
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<E
         bail!("no round trip was over");
     }
     output::print(&match options.format.chosen(&arguments.output) {
-        None => latency_json(&latency)?,
+        None => latency_json(&head(arguments), &latency)?,
         Some(format) => latency_document(&latency).render(format),
     })?;
     // Who stops it wants what there is.

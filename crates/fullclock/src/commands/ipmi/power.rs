@@ -1,6 +1,7 @@
 //! `fullclock ipmi power`: what the board draws against the controller's limit, and PROCHOT# at the same moments.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use anyhow::{Result, ensure};
@@ -50,7 +51,7 @@ pub(super) fn run(arguments: &Arguments, options: &PowerArguments) -> Result<Exi
     let power = session.finish();
     if !power.samples.is_empty() {
         output::print(&match options.format.chosen(&arguments.output) {
-            None => json(&power)?,
+            None => json(&head(arguments), &power)?,
             Some(format) => document(&power).render(format),
         })?;
     }

@@ -1,6 +1,7 @@
 //! `fullclock ipmi sensors`: what the sensors read, and what happens to them.
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output::{self, OutputArguments};
 use crate::result::FormatArguments;
 use anyhow::{Context, Result, bail};
@@ -13,7 +14,10 @@ use host::Live;
 use host::ipmi::Patience;
 use lab::ipmi::sensors::{Board, Round};
 use report::document::Format;
-use report::ipmi::sensors::{changed, csv, csv_heading, document, event, json, metrics, untold};
+use report::ipmi::sensors::{
+    changed, csv, csv_heading, document, event, line, metrics, pretty, untold,
+};
+use report::json::Head;
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -64,7 +68,7 @@ pub(crate) struct SensorsArguments {
 pub(super) fn run(arguments: &Arguments, options: &SensorsArguments) -> Result<ExitCode> {
     let exposed = Exposed::begin(options.metrics.as_deref(), &arguments.output)?;
     let shape = Shape::chosen(&arguments.output, options)?;
-    let mut shown = Shown::new(&arguments.output, shape, options.watch, exposed);
+    let mut shown = Shown::new(arguments, shape, options.watch, exposed);
     let host = host::view(&Live::this_machine());
     let interrupt = Interrupt::listen()?;
     let wanted = Wanted {
@@ -116,6 +120,7 @@ impl Shape {
 /// Prints what is found, each time what has changed.
 struct Shown<'a> {
     output: &'a OutputArguments,
+    head: Head,
     shape: Shape,
     /// One round follows another: each is a line.
     is_watch: bool,
@@ -124,8 +129,9 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn new(output: &OutputArguments, shape: Shape, is_watch: bool, exposed: Exposed) -> Shown<'_> {
-        Shown { output, shape, is_watch, exposed, before: None }
+    fn new(arguments: &Arguments, shape: Shape, is_watch: bool, exposed: Exposed) -> Shown<'_> {
+        let (output, head) = (&arguments.output, head(arguments));
+        Shown { output, head, shape, is_watch, exposed, before: None }
     }
 
     fn round(&mut self, board: Board<'_>, round: Round) -> Result<()> {
@@ -134,8 +140,8 @@ impl Shown<'_> {
             return Ok(());
         }
         let text = match (self.shape, &self.before) {
-            (Shape::Json, _) if self.is_watch => format!("{}\n", json(board, &round)),
-            (Shape::Json, _) => format!("{:#}\n", json(board, &round)),
+            (Shape::Json, _) if self.is_watch => line(&self.head, board, &round)?,
+            (Shape::Json, _) => pretty(&self.head, board, &round)?,
             (Shape::Csv, None) => csv_heading() + &csv(&round),
             (Shape::Csv, Some(_)) => csv(&round),
             (Shape::Document(format), None) => document(board, &round).render(format),

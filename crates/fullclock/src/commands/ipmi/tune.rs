@@ -3,6 +3,7 @@
 use crate::cli::Arguments;
 use crate::commands::change::{StateArguments, apply, command_words};
 use crate::commands::experiment;
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use crate::tell::{tell, tell_before};
@@ -89,7 +90,7 @@ pub(super) fn run(arguments: &Arguments, options: &TuneArguments) -> Result<Exit
         let tuning = Tuning::of(it.record).context("it varies no limit")?;
         let model = model.clone().map(|it| tune::fitted(it, &tuning));
         let text = match format {
-            None => tune_json(&tuning, &model, it)?,
+            None => tune_json(&head(arguments), &tuning, &model, it)?,
             Some(format) => tune_document(&tuning, &model, it).render(format),
         };
         found.replace(it.record.is_complete.then_some(tuning));

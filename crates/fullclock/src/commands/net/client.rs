@@ -2,6 +2,7 @@
 
 use super::page;
 use crate::cli::{Arguments, cpu_list};
+use crate::head::head;
 use crate::output::{self, Progress};
 use crate::result::FormatArguments;
 use anyhow::{Context, Result, bail};
@@ -162,7 +163,7 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     let document = |origin| report::net::run_document(&run, options.sizes.0.len(), origin);
     output::print(&match options.format.chosen(&arguments.output) {
         _ if options.csv => report::net::run_csv(&run),
-        None => report::net::run_json(&run)?,
+        None => report::net::run_json(&head(arguments), &run)?,
         Some(format) => document(page::origin_in(format, &origin)).render(format),
     })?;
     page::write(&arguments.output, options.report.as_deref(), || document(Some(&origin)))?;

@@ -3,6 +3,7 @@
 use super::{GivenArguments, page};
 use crate::cli::Arguments;
 use crate::commands::bytes_of;
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use anyhow::{Context, Result, bail};
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
     let measured = Measured { name: &name, curve: &curve, over: over.as_ref() };
     let origin = page::origin("");
     output::print(&match options.format.chosen(&arguments.output) {
-        None => report::net::curve_json(&measured)?,
+        None => report::net::curve_json(&head(arguments), &measured)?,
         Some(format) => {
             report::net::curve(&measured, page::origin_in(format, &origin)).render(format)
         }

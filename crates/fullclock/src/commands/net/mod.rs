@@ -6,6 +6,7 @@ mod page;
 mod server;
 
 use crate::cli::Arguments;
+use crate::head::head;
 use crate::output;
 use crate::result::FormatArguments;
 use anyhow::{Result, bail};
@@ -154,7 +155,7 @@ fn ceiling(
         only(&mut found, device, &name)?;
     }
     output::print(&match format.chosen(&arguments.output) {
-        None => report::net::ceilings_json(&found)?,
+        None => report::net::ceilings_json(&head(arguments), &found)?,
         Some(format) => report::net::ceilings(&name, &found).render(format),
     })?;
     Ok(ExitCode::SUCCESS)

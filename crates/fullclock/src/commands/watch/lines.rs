@@ -2,11 +2,13 @@
 
 use crate::cli::Arguments;
 use crate::commands::watch::WatchArguments;
+use crate::head::{head, head_of_file};
 use crate::output;
 use anyhow::{Context, Result};
 use engine::interrupt::Interrupt;
 use engine::measure::command::Workload;
 use engine::sampling::{Replay, Watched};
+use report::json::Head;
 use report::samples::{Selection, Table, csv, json};
 use rules::watch::{Machine, Reading};
 use std::process::{ExitCode, ExitStatus};
@@ -20,7 +22,8 @@ pub(super) fn live(
     mut watched: Watched,
     interrupt: &Interrupt,
 ) -> Result<Option<ExitStatus>> {
-    let mut lines = Lines::new(arguments, options, selection, watched.machine());
+    let head = head(arguments);
+    let mut lines = Lines::new(arguments, options, selection, watched.machine(), head);
     let mut workload = None;
     let shown = start(options).and_then(|started| {
         workload = started;
@@ -55,7 +58,12 @@ pub(super) fn replay(
     selection: Selection,
     mut replay: Replay,
 ) -> Result<ExitCode> {
-    let mut lines = Lines::new(arguments, options, selection, replay.machine(String::new()));
+    let head = match &options.replay {
+        Some(path) => head_of_file(arguments, path),
+        None => head(arguments),
+    };
+    let machine = replay.machine(String::new());
+    let mut lines = Lines::new(arguments, options, selection, machine, head);
     while !lines.is_enough()
         && let Some(reading) = replay.reading()
     {
@@ -104,7 +112,7 @@ struct Lines<'a> {
 enum Format {
     Table(Table),
     Csv(Selection),
-    Json(Selection),
+    Json(Selection, Head),
 }
 
 impl<'a> Lines<'a> {
@@ -113,9 +121,10 @@ impl<'a> Lines<'a> {
         options: &'a WatchArguments,
         selection: Selection,
         machine: Machine,
+        head: Head,
     ) -> Lines<'a> {
         let format = if arguments.output.json {
-            Format::Json(selection)
+            Format::Json(selection, head)
         } else if options.csv {
             Format::Csv(selection)
         } else {
@@ -146,8 +155,8 @@ impl<'a> Lines<'a> {
 
     fn print(&mut self, reading: &Reading) -> Result<()> {
         let text = match &mut self.format {
-            Format::Json(selection) => {
-                json::line(reading, |it| selection.has(it)).context("cannot write JSON")?
+            Format::Json(selection, head) => {
+                json::line(head, reading, |it| selection.has(it)).context("cannot write JSON")?
             }
             Format::Csv(selection) => {
                 note_all(self.arguments, &reading.notes);

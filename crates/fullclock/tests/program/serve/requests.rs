@@ -41,9 +41,9 @@ fn a_sample_and_an_audit_are_what_the_command_line_says_and_metrics_end_as_they_
     let server = Server::start(&[]);
     let first = server.events("/api/v1/now", None).next();
     assert_eq!(first.name, "reading");
-    is_of(include_str!("../../../../../schemas/sample-1.json"), &server.json("/api/v1/sample"));
+    is_of(include_str!("../../../../../schemas/sample-2.json"), &server.json("/api/v1/sample"));
     let audit = server.json("/api/v1/audit?again=true");
-    is_of(include_str!("../../../../../schemas/audit-1.json"), &audit["audit"]);
+    is_of(include_str!("../../../../../schemas/audit-2.json"), &audit["audit"]);
     let metrics = server.get("/metrics", "");
     assert!(metrics.head.contains("text/plain; version=0.0.4"), "{}", metrics.head);
     assert!(metrics.body.contains("\nfullclock_ledger_ratio{loss=\"idle\""), "{}", metrics.body);

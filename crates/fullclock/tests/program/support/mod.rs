@@ -43,6 +43,11 @@ pub(crate) fn install_script(script: &str, to: &Path) {
     install(source.path(), to);
 }
 
+/// The whole nanoseconds of a time in seconds.
+pub(crate) fn nanoseconds(seconds: &Value) -> i64 {
+    (seconds.as_f64().unwrap() * 1e9).round() as i64
+}
+
 /// A value is what `schema`, the text of a file in `schemas/`, says.
 pub(crate) fn is_of(schema: &str, value: &Value) {
     let schema = serde_json::from_str(schema).unwrap();

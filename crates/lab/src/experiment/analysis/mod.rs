@@ -72,6 +72,7 @@ use crate::known::Known;
 use crate::record::Record;
 use crate::stats::Interval;
 use crate::trial::{Better, Trial};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use study::{Study, why_forbidden};
 
@@ -95,7 +96,7 @@ pub struct Analysis {
 }
 
 /// What is known of one workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadAnalysis {
     /// The workload with its options, as the design names it.
     pub workload: String,
@@ -116,7 +117,7 @@ pub struct WorkloadAnalysis {
 }
 
 /// What the trials of one arm showed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArmAnalysis {
     /// Its place in the record.
     pub arm: usize,
@@ -137,13 +138,14 @@ pub struct ArmAnalysis {
 }
 
 /// A difference with its doubt.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// As a share; above 0 is slower.
     pub change: f64,
     /// The 95 % interval.
     pub interval: Interval,
     /// The chance of such evidence where there is none.
+    #[schemars(range(min = 0, max = 1))]
     pub p: f64,
     /// The same, corrected for all effects and interactions of the study (Holm); of arms, for all arms.
     pub corrected_p: f64,
@@ -152,7 +154,7 @@ pub struct Estimate {
 }
 
 /// A level of a factor against its first one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
     /// The factor's place in the design.
     pub factor: usize,
@@ -175,7 +177,7 @@ pub struct Effect {
 }
 
 /// How the effect of one factor depends on the level of another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interaction {
     /// The places of both factors in the design: ascending, but a setting before a condition (`cpu`, `load`).
     pub factors: (usize, usize),
@@ -189,10 +191,10 @@ pub struct Interaction {
 }
 
 /// What to do with the machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Recommendation {
-    /// No setting was shown to matter for any of these workloads; differences above this share would have been seen.
+    /// No setting was shown to matter for any of these workloads; differences above this share would have been detected.
     Nothing {
         /// As a share; missing where there were too few trials to tell.
         detectable: Known<f64>,
@@ -231,7 +233,7 @@ pub enum Recommendation {
 }
 
 /// A workload that gets slower by a change where a condition is at one of its levels.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowerWhere {
     /// Its place in the design.
     pub workload: usize,

@@ -6,6 +6,7 @@ mod fixture;
 mod json;
 
 pub use document::document;
+pub(crate) use json::PowerDocument;
 pub use json::json;
 
 use facts::ipmi::PowerLimit;

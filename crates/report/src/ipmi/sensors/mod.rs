@@ -8,7 +8,8 @@ mod metrics;
 
 pub use csv::{csv, csv_heading};
 pub use document::document;
-pub use json::json;
+pub(crate) use json::SensorsDocument;
+pub use json::{line, pretty};
 pub use lines::{changed, event, untold};
 pub use metrics::metrics;
 

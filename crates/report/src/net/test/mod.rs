@@ -1,4 +1,4 @@
-//! A network test as a document, as CSV and as JSON (`schemas/net-test-1.json`).
+//! A network test as a document, as CSV and as JSON.
 
 mod charts;
 mod document;
@@ -9,6 +9,7 @@ mod placement;
 mod text;
 
 pub use document::document as run_document;
+pub(crate) use json::TestDocument;
 pub use json::json as run_json;
 pub use text::csv as run_csv;
 

@@ -1,0 +1,162 @@
+//! An audit: `schemas/audit-2.json`.
+
+use super::{Head, Id, Machine, Opening, Reason, Source, pretty, references};
+use facts::{HostView, Missing};
+use rules::audit::Audit;
+use rules::check::Check;
+use rules::finding;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Result;
+
+/// What an audit of a host found: findings, and checks that are clean, unknown or not applicable.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct AuditDocument<'a> {
+    #[serde(flatten)]
+    opening: Opening<'a, 2>,
+    machine: Machine<'a>,
+    /// Worst first.
+    findings: Vec<Finding<'a>>,
+    /// Checks that could not be made. They are not clean.
+    unknown: Vec<WithoutVerdict<'a>>,
+    /// Checks about something that this host does not have.
+    not_applicable: Vec<WithoutVerdict<'a>>,
+    /// Checks that found nothing.
+    clean: Vec<Id<'static>>,
+}
+
+/// A fault of the host.
+#[derive(Serialize, JsonSchema)]
+struct Finding<'a> {
+    id: Id<'static>,
+    #[schemars(extend("enum" = ["info", "low", "medium", "high", "critical"]))]
+    severity: &'static str,
+    #[schemars(extend("enum" = ["low", "medium", "high"]))]
+    confidence: &'static str,
+    /// null where the finding is not about CPUs.
+    cpus: Option<Cpus>,
+    #[schemars(length(min = 1))]
+    message: &'a str,
+    #[schemars(length(min = 1))]
+    evidence: Vec<Evidence<'a>>,
+    /// null where nothing allows an estimate.
+    cost: Option<Cost<'a>>,
+    fix: Fix<'a>,
+    /// What `fullclock apply` takes to fix it: SETTING=VALUE or SETTING=VALUE@CPUS, as `fullclock plan` accepts it on this host.
+    #[schemars(inner(regex(pattern = "^[a-z0-9-]+=")))]
+    settings: &'a [String],
+    #[schemars(length(min = 1))]
+    references: Vec<Source>,
+}
+
+/// Some of the CPUs that were looked at.
+#[derive(Serialize, JsonSchema)]
+struct Cpus {
+    #[schemars(regex(pattern = "^[0-9,-]*$"))]
+    list: String,
+    /// How many these are.
+    n: usize,
+    /// How many were looked at.
+    of: usize,
+}
+
+/// One thing that was read.
+#[derive(Serialize, JsonSchema)]
+struct Evidence<'a> {
+    /// A path, or a path and a register.
+    #[schemars(length(min = 1))]
+    source: &'a str,
+    /// What it held, verbatim.
+    value: &'a str,
+}
+
+/// What a fault takes.
+#[derive(Serialize, JsonSchema)]
+struct Cost<'a> {
+    estimate: &'a str,
+    /// How that is known.
+    derivation: &'a str,
+}
+
+/// What would fix a fault.
+#[derive(Serialize, JsonSchema)]
+struct Fix<'a> {
+    /// Shell commands (bash) that make the writes of `settings`; gone after a reboot. `fullclock plan` accepts each on this host.
+    now: &'a [String],
+    /// Commands for what no setting changes. They are not journaled: `fullclock revert` does not undo them.
+    by_hand: Vec<ByHand<'a>>,
+    /// Commands that only read.
+    look: &'a [String],
+    /// Why a setting or a command is not offered on this host, a line each.
+    refused: &'a [String],
+    /// What makes it last.
+    lasting: Option<&'a str>,
+}
+
+/// A command for what no setting changes.
+#[derive(Serialize, JsonSchema)]
+struct ByHand<'a> {
+    #[schemars(length(min = 1))]
+    command: &'a str,
+    /// What can go wrong.
+    #[schemars(length(min = 1))]
+    risk: &'static str,
+    /// Distributions and packages that have it.
+    #[schemars(length(min = 1))]
+    available: &'static str,
+}
+
+/// A check without a verdict.
+#[derive(Serialize, JsonSchema)]
+struct WithoutVerdict<'a> {
+    check: Id<'static>,
+    #[serde(flatten)]
+    reason: Reason<'a>,
+}
+
+/// An audit as JSON.
+pub fn audit(head: &Head, host: &HostView, audit: &Audit) -> Result<String> {
+    pretty(&AuditDocument {
+        opening: head.opening(),
+        machine: Machine::of(host),
+        findings: audit.findings.iter().map(|(check, it)| finding(check, it)).collect(),
+        unknown: audit.unknown.iter().map(without_verdict).collect(),
+        not_applicable: audit.not_applicable.iter().map(without_verdict).collect(),
+        clean: audit.clean.iter().map(|check| Id(check.id)).collect(),
+    })
+}
+
+fn finding<'a>(check: &'static Check, finding: &'a finding::Finding) -> Finding<'a> {
+    let finding::Finding { severity, confidence, cpus, message, evidence, cost, fix } = finding;
+    let evidence = evidence.iter().map(|it| Evidence { source: &it.source, value: &it.value });
+    Finding {
+        id: Id(check.id),
+        severity: severity.name(),
+        confidence: confidence.name(),
+        cpus: cpus.as_ref().map(|it| Cpus {
+            list: it.cpus.to_string(),
+            n: it.cpus.len(),
+            of: it.of,
+        }),
+        message,
+        evidence: evidence.collect(),
+        cost: cost.as_ref().map(|it| Cost { estimate: &it.estimate, derivation: &it.derivation }),
+        fix: Fix {
+            now: &fix.now,
+            by_hand: fix.by_hand.iter().map(by_hand).collect(),
+            look: &fix.look,
+            refused: &fix.refused,
+            lasting: fix.lasting.as_deref(),
+        },
+        settings: &fix.apply,
+        references: references(check.references),
+    }
+}
+
+fn without_verdict<'a>((check, missing): &'a (&'static Check, Missing)) -> WithoutVerdict<'a> {
+    WithoutVerdict { check: Id(check.id), reason: Reason::of(missing) }
+}
+
+fn by_hand(it: &finding::ByHand) -> ByHand<'_> {
+    ByHand { command: &it.command, risk: it.risk, available: it.available }
+}

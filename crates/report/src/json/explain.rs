@@ -1,0 +1,116 @@
+//! What ids and pasted lines are about: `schemas/explain-2.json`.
+
+use super::{Head, Id, Opening, Source, pretty, references};
+use crate::documentation;
+use rules::documentation::Entry;
+use rules::pasted;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Result;
+
+/// Without a subject the ids of all lists; of an id its entry; of pasted text what it means.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ExplainDocument<'a> {
+    #[serde(flatten)]
+    opening: Opening<'a, 2>,
+    #[serde(flatten)]
+    content: Content<'a>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Content<'a> {
+    Lists(Lists),
+    Entry(Named<'a>),
+    Pasted(Pasted<'a>),
+}
+
+/// Every entry of every list, without its documentation.
+#[derive(Serialize, JsonSchema)]
+struct Lists {
+    checks: Vec<Listed>,
+    metrics: Vec<Listed>,
+    ledger_lines: Vec<Listed>,
+    settings: Vec<Listed>,
+    workloads: Vec<Listed>,
+}
+
+/// An entry of a list.
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    id: Id<'static>,
+    title: &'static str,
+}
+
+/// An entry, and those of other lists with the same id, or that the same word stands for.
+#[derive(Serialize, JsonSchema)]
+struct Named<'a> {
+    #[serde(flatten)]
+    first: Documented<'a>,
+    others: Vec<Documented<'a>>,
+}
+
+/// An entry with its documentation.
+#[derive(Serialize, JsonSchema)]
+struct Documented<'a> {
+    #[schemars(extend("enum" = ["check", "metric", "ledger line", "setting", "workload"]))]
+    list: &'static str,
+    id: Id<'static>,
+    title: &'static str,
+    /// Markdown.
+    doc: &'a str,
+    references: Vec<Source>,
+}
+
+/// A pasted text.
+#[derive(Serialize, JsonSchema)]
+struct Pasted<'a> {
+    /// What was recognised.
+    what: &'static str,
+    /// What it means, paragraph by paragraph.
+    meaning: &'a [String],
+    /// Checks that look for the cause.
+    checks: Vec<Id<'static>>,
+}
+
+/// Every entry of every list and what it is about, without its documentation.
+pub fn entries(head: &Head) -> Result<String> {
+    let of = |list: &str| -> Vec<Listed> {
+        let entries = documentation::entries().filter(|entry| entry.list == list);
+        entries.map(|it| Listed { id: Id(it.id), title: it.title }).collect()
+    };
+    let lists = Lists {
+        checks: of("check"),
+        metrics: of("metric"),
+        ledger_lines: of("ledger line"),
+        settings: of("setting"),
+        workloads: of("workload"),
+    };
+    pretty(&ExplainDocument { opening: head.opening(), content: Content::Lists(lists) })
+}
+
+/// One entry with its documentation, and those of other lists with the same id.
+pub fn entry(head: &Head, first: &Entry, others: &[Entry]) -> Result<String> {
+    let named = Named { first: documented(first), others: others.iter().map(documented).collect() };
+    pretty(&ExplainDocument { opening: head.opening(), content: Content::Entry(named) })
+}
+
+fn documented(entry: &Entry) -> Documented<'_> {
+    Documented {
+        list: entry.list,
+        id: Id(entry.id),
+        title: entry.title,
+        doc: &entry.doc,
+        references: references(entry.references),
+    }
+}
+
+/// What a pasted text means.
+pub fn explanation(head: &Head, explanation: &pasted::Explanation) -> Result<String> {
+    let pasted = Pasted {
+        what: explanation.what,
+        meaning: &explanation.meaning,
+        checks: explanation.checks.iter().map(|it| Id(it)).collect(),
+    };
+    pretty(&ExplainDocument { opening: head.opening(), content: Content::Pasted(pasted) })
+}
