@@ -242,7 +242,8 @@ pub fn comparisons(found: &[Comparison], sides: &[Side<'_>], given: &[String]) -
     }
     document.heading("Measured");
     for (at, side) in sides.iter().enumerate() {
-        let given = given.get(at).or(given.first()).map_or("", String::as_str);
+        // The title names the only result.
+        let given = given.get(at).filter(|_| given.len() > 1);
         document.labelled(side.name, described(side, given));
     }
     let summaries: Vec<(&str, Summary)> =
@@ -264,10 +265,11 @@ pub fn comparisons(found: &[Comparison], sides: &[Side<'_>], given: &[String]) -
     document
 }
 
-/// The result that a side is of, what was run and when.
-fn described(side: &Side<'_>, given: &str) -> String {
+/// The result that a side is of, where there are several, what was run and when.
+fn described(side: &Side<'_>, given: Option<&String>) -> String {
+    let given = given.map_or_else(String::new, |it| format!("{it}: "));
     let arm = side.record.arms.get(side.arm).map_or_else(String::new, arms::described);
-    format!("{given}: {arm}, began {}", side.record.began)
+    format!("{given}{arm}, began {}", side.record.began)
 }
 
 /// Every workload with its title and the options it accepts.
