@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::bmc::Pace;
 use crate::bochs::{Bochs, Msr};
 use crate::boot::{Boot, Disk, Emulator, Init};
-use crate::qemu::{Bmc, Qemu};
+use crate::qemu::{Bmc, Forward, Qemu};
 
 /// A machine of the bench.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ pub struct Machine {
     pub boot: fn() -> Boot,
 }
 
-/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk.
+/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk, and [`served`], which needs a port.
 pub const MACHINES: &[Machine] = &[
     Machine {
         name: "sound",
@@ -143,6 +143,17 @@ pub fn with_systemd(disk: &Disk) -> Boot {
     boot
 }
 
+/// [`half_isolated`] with a network card, by which one port of it is reached from outside.
+#[must_use]
+pub fn served(network: Forward) -> Boot {
+    let mut boot = half_isolated();
+    if let Emulator::Qemu(machine) = &mut boot.emulator {
+        machine.network = Some(network);
+    }
+    boot.modules.extend(["virtio_pci", "virtio_net"]);
+    boot
+}
+
 fn qemu(n_cpus: usize, power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {
     let power_modules: &[&str] = if power_states { &POWER_MODULES } else { &[] };
     Boot {
@@ -159,6 +170,7 @@ const TWO_CPUS: Qemu = Qemu {
     power_states: true,
     bmc: None,
     disk: None,
+    network: None,
     poses_as_hardware: true,
 };
 
