@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use testbench::Bench;
 use testbench::packages::{self, Package};
 
-use crate::cargo::workspace;
+use crate::cargo::{binaries, build_binaries, workspace};
 use crate::stage::seconds;
 use crate::{browser, debian};
 
@@ -64,8 +64,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     if let Some(missing) = needed.iter().find(|it| !it.is_installed()) {
         bail!("{} is missing: it {}", missing.name, missing.purpose);
     }
-    //TRIAL
-    let [fullclock, thief] = crate::cargo::guest_programs()?;
+    build_binaries()?;
+    let [fullclock, thief] = binaries();
     let bench = Bench::new(&[&fullclock, &thief, Path::new(SCRIPT)])?;
     for picture in chosen {
         renew(picture, &bench).with_context(|| format!("cannot make {}", picture.file))?;

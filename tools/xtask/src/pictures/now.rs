@@ -87,7 +87,8 @@ fn answers(at: SocketAddr) -> bool {
 fn picture(at: SocketAddr) -> Result<Vec<u8>> {
     let mut tab = page::tab();
     tab.go(&format!("http://{at}/#token={TOKEN}"));
-    page::wait_for(&mut tab, "document.body.dataset.ready === 'true'")?;
+    // The page to sign in, which comes before, offers no time range.
+    page::wait_for(&mut tab, "document.body.dataset.ready === 'true' && document.getElementById('span') !== null")?;
     let range = SHOWN.as_secs();
     tab.evaluate(&format!(
         "(it => {{ it.value = '{range}'; it.dispatchEvent(new Event('change')) }})(document.getElementById('span'))"

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -16,6 +18,9 @@ const WIDTH: u32 = 900;
 
 /// Pixels of the picture for each of the page: letters stay sharp on a screen with small pixels.
 const SCALE: u32 = 2;
+
+/// A page that is not there by then never will be.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A tab as wide as a picture, with a light page.
 pub(super) fn tab() -> Tab {
@@ -41,29 +46,28 @@ pub(super) fn picture_down_to(tab: &mut Tab, element: &str) -> Result<Vec<u8>> {
     with_few_colors(&STANDARD.decode(image).context("the browser sent no picture")?)
 }
 
-/// The same picture with 256 colours at most, which takes a third of the bytes.
+/// Enough for the edges of letters and for the marks of a chart.
+const N_COLORS: &str = "64";
+
+/// The same picture with a palette, which takes a third of the bytes.
 fn with_few_colors(png: &[u8]) -> Result<Vec<u8>> {
     let folder = tempfile::tempdir().context("cannot make a folder for a picture")?;
     let (from, to) = (folder.path().join("from.png"), folder.path().join("to.png"));
     fs::write(&from, png).with_context(|| format!("cannot write {}", from.display()))?;
     let named = |path: &Path| path.to_string_lossy().into_owned();
     let (from, to) = (named(&from), named(&to));
-    cargo::run(program("pngquant", &["--speed", "1", "--strip", "--output", &to, &from]))?;
+    let options = ["--nofs", "--speed", "1", "--strip", "--output", &to, N_COLORS, &from];
+    cargo::run(program("pngquant", &options))?;
     fs::read(&to).with_context(|| format!("cannot read {to}"))
 }
 
 /// Waits until an expression of JavaScript is true.
 pub(super) fn wait_for(tab: &mut Tab, expression: &str) -> Result<()> {
-    let deadline = std::time::Instant::now() + PATIENCE;
+    let deadline = Instant::now() + PATIENCE;
     while tab.evaluate(expression) != Value::Bool(true) {
-        anyhow::ensure!(
-            std::time::Instant::now() < deadline,
-            "the page never came to {expression}: {:?}",
-            tab.complaints()
-        );
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        let is_late = Instant::now() >= deadline;
+        ensure!(!is_late, "the page never came to {expression}: {:?}", tab.complaints());
+        thread::sleep(Duration::from_millis(100));
     }
     Ok(())
 }
-
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
