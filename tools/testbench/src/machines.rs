@@ -143,10 +143,10 @@ pub fn with_systemd(disk: &Disk) -> Boot {
     boot
 }
 
-/// [`half_isolated`] with a network card, by which one port of it is reached from outside.
+/// [`tickless`] with a network card, by which one port of it is reached from outside.
 #[must_use]
 pub fn served(network: Forward) -> Boot {
-    let mut boot = half_isolated();
+    let mut boot = tickless();
     if let Emulator::Qemu(machine) = &mut boot.emulator {
         machine.network = Some(network);
     }
@@ -179,6 +179,7 @@ fn boot(machine: Qemu) -> Boot {
         emulator: Emulator::Qemu(machine),
         kernel_arguments: Vec::new(),
         modules: Vec::new(),
+        has_config: false,
         init: Init::Script,
         runs_alone: false,
     }
@@ -193,6 +194,7 @@ pub fn throttled() -> Boot {
         emulator: Emulator::Bochs(Bochs { msrs: SANDY_BRIDGE.to_vec() }),
         kernel_arguments: Vec::new(),
         modules: vec!["msr", "cpufreq_powersave"],
+        has_config: false,
         init: Init::Script,
         runs_alone: false,
     }

@@ -31,7 +31,8 @@ const LAST: &str = "document.getElementById('clock')";
 /// Makes the picture.
 pub(super) fn make(bench: &Bench) -> Result<Vec<u8>> {
     let at = free_address()?;
-    let boot = Boot { runs_alone: true, ..machines::served(Forward { from: at.port(), to: PORT }) };
+    let network = Forward { from: at.port(), to: PORT };
+    let boot = Boot { has_config: true, runs_alone: true, ..machines::served(network) };
     let script = format!(
         "{}\n{}\n\
          ip link set lo up; ip link set eth0 up; ip address add {}/24 dev eth0\n\

@@ -1,4 +1,4 @@
-//! `fullclock watch` on a server where tasks share a CPU and the kernel polls a busy management controller.
+//! `fullclock watch` on a server where one CPU runs without ticks, and the kernel polls a management controller.
 
 use anyhow::Result;
 use testbench::{Bench, Boot, Step, machines};
@@ -13,7 +13,7 @@ const SECONDS: u32 = 60;
 
 /// Makes the picture.
 pub(super) fn make(bench: &Bench) -> Result<Vec<u8>> {
-    let boot = Boot { runs_alone: true, ..machines::half_isolated() };
+    let boot = Boot { has_config: true, runs_alone: true, ..machines::tickless() };
     let watch = terminal::script("fullclock watch", SIZE, SECONDS);
     let script = format!("{}\n{}\n{watch}\n", guest::NAME, guest::LOAD);
     let transcript = bench.run(&boot, &[Step::new("watch", &script)])?;
