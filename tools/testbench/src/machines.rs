@@ -21,7 +21,7 @@ pub struct Machine {
     pub boot: fn() -> Boot,
 }
 
-/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk, and [`served`], which needs a port.
+/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk, and [`watched`], which may need a port.
 pub const MACHINES: &[Machine] = &[
     Machine {
         name: "sound",
@@ -143,15 +143,20 @@ pub fn with_systemd(disk: &Disk) -> Boot {
     boot
 }
 
-/// [`tickless`] with a network card, by which one port of it is reached from outside.
+/// [`half_isolated`] with a BMC that takes its time, and its kernel's configuration: fullclock can tell where the time of its CPUs
+/// goes. `network` lets programs of this machine look at it from outside.
 #[must_use]
-pub fn served(network: Forward) -> Boot {
-    let mut boot = tickless();
+pub fn watched(network: Option<Forward>) -> Boot {
+    let mut boot = half_isolated();
     if let Emulator::Qemu(machine) = &mut boot.emulator {
-        machine.network = Some(network);
+        let pace = Some(Pace::Fixed(Duration::from_millis(20)));
+        machine.bmc = Some(Bmc { interrupt: false, pace });
+        machine.network = network;
     }
-    boot.modules.extend(["virtio_pci", "virtio_net"]);
-    boot
+    if network.is_some() {
+        boot.modules.extend(["virtio_pci", "virtio_net"]);
+    }
+    Boot { has_config: true, runs_alone: true, ..boot }
 }
 
 fn qemu(n_cpus: usize, power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {

@@ -6,7 +6,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use testbench::{Bench, Boot, Forward, GUEST_ADDRESS, Step, Transcript, machines};
+use testbench::{Bench, Forward, GUEST_ADDRESS, Step, Transcript, machines};
 
 use super::{guest, page};
 
@@ -32,7 +32,7 @@ const LAST: &str = "document.getElementById('clock')";
 pub(super) fn make(bench: &Bench) -> Result<Vec<u8>> {
     let at = free_address()?;
     let network = Forward { from: at.port(), to: PORT };
-    let boot = Boot { has_config: true, runs_alone: true, ..machines::served(network) };
+    let boot = machines::watched(Some(network));
     let script = format!(
         "{}\n{}\n\
          ip link set lo up; ip link set eth0 up; ip address add {}/24 dev eth0\n\

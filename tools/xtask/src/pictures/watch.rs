@@ -1,7 +1,7 @@
-//! `fullclock watch` on a server where one CPU runs without ticks, and the kernel polls a management controller.
+//! `fullclock watch` on a server whose kernel polls a management controller.
 
 use anyhow::Result;
-use testbench::{Bench, Boot, Step, machines};
+use testbench::{Bench, Step, machines};
 
 use super::terminal::{self, Size};
 use super::{guest, svg};
@@ -13,10 +13,9 @@ const SECONDS: u32 = 60;
 
 /// Makes the picture.
 pub(super) fn make(bench: &Bench) -> Result<Vec<u8>> {
-    let boot = Boot { has_config: true, runs_alone: true, ..machines::tickless() };
     let watch = terminal::script("fullclock watch", SIZE, SECONDS);
     let script = format!("{}\n{}\n{watch}\n", guest::NAME, guest::LOAD);
-    let transcript = bench.run(&boot, &[Step::new("watch", &script)])?;
+    let transcript = bench.run(&machines::watched(None), &[Step::new("watch", &script)])?;
     let screen = terminal::last_screen(&transcript.step("watch")?.stdout, SIZE)?;
     let title = "fullclock watch: a row for each CPU, where the time of all CPUs went, and a value over time";
     Ok(svg::draw(&screen, title).into_bytes())
