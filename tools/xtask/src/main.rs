@@ -26,6 +26,7 @@ mod guide;
 mod injection;
 #[cfg(test)]
 mod phrases;
+mod pictures;
 mod served;
 mod simulation;
 mod stage;
@@ -84,6 +85,11 @@ const COMMANDS: &[Command] = &[
         run: served::run,
     },
     Command { name: "docs", about: "renew the pages of docs/ from the lists", run: docs::run },
+    Command {
+        name: "pictures",
+        about: "renew the pictures of README.md and the book from the test bench: pictures [FILE ...]",
+        run: pictures::run,
+    },
     Command {
         name: "injection",
         about: "steal from a CPU and see whether the ledger finds it; needs an idle machine: injection [--quick]",
