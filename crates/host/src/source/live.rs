@@ -42,7 +42,10 @@ impl Live {
         let name = || root.display().to_string();
         let mut found = folders_of_hosts(root).into_iter();
         let first = found.next().ok_or_else(|| {
-            Missing::malformed(name(), "no such folder in it", "a folder that holds proc/ or sys/")
+            Missing {
+                what: name(),
+                why: Why::Failed("no folder in it holds proc/ or sys/, as a copy of a host does".into()),
+            }
         })?;
         let copy = Some(Copy::below(&first).map_err(|error| missing(&name(), error))?);
         let others = found.map(|it| it.display().to_string()).collect();
