@@ -6,7 +6,7 @@ use crate::folders::entries;
 use crate::ipmi::Controller;
 use facts::ipmi::Question;
 use facts::links::ethtool;
-use facts::{Fact, Missing, Origin, limits, msr};
+use facts::{Fact, Missing, Origin, Why, limits, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, Mode, OFlags};
 use rustix::io::Errno;

@@ -1,6 +1,6 @@
 //! The kernel's "CPU0: Package power limit notification (total events = N)".
 //!
-//! Source: arch/x86/kernel/cpu/mcheck/therm_throt.c of Linux 2.6.37 to 3.10; later kernels print it with `int_pln_enable` only.
+//! Source: therm_throt.c; later kernels have the interrupt only with `int_pln_enable` on the boot line (kernel-parameters.txt).
 
 use super::Explanation;
 
