@@ -95,7 +95,9 @@ impl Bench {
             Emulator::Bochs(_) => Flavour::Cloud,
         })?;
         let modules = kernel.modules(&boot.modules)?;
-        let image = initramfs::build(&self.programs, &modules, boot.init, steps)?;
+        let config = boot.has_config.then(|| kernel.config()).transpose()?;
+        let image =
+            initramfs::build(&self.programs, &modules, config.as_ref(), boot.init, steps)?;
         let initramfs = folder.join("initramfs");
         fs::write(&initramfs, image)
             .with_context(|| format!("cannot write {}", initramfs.display()))?;

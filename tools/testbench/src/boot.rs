@@ -18,6 +18,8 @@ pub struct Boot {
     pub kernel_arguments: Vec<String>,
     /// Kernel modules that must be in before the first step; what they need is added.
     pub modules: Vec<&'static str>,
+    /// Whether the configuration of its kernel is in /boot, as on a server: the ledger asks it what run times leave out.
+    pub has_config: bool,
     /// Who runs the steps once they are in.
     pub init: Init,
     /// Whether its programs measure the time that passes, so that no other machine may run beside it.

@@ -17,10 +17,11 @@ const RUN: &[u8] = include_bytes!("../guest/run");
 const FAULTS: &[u8] = include_bytes!("../guest/faults.sh");
 
 /// A file system in which `init` runs `steps` as soon as a kernel has unpacked it. The module files come
-/// in the order they are to be inserted in.
+/// in the order they are to be inserted in; `config` is put into /boot.
 pub(crate) fn build(
     programs: &[Program],
     modules: &[(String, Vec<u8>)],
+    config: Option<&(String, Vec<u8>)>,
     init: Init,
     steps: &[Step],
 ) -> Result<Vec<u8>> {
@@ -41,6 +42,9 @@ pub(crate) fn build(
         order.push('\n');
     }
     archive.file("bench/modules.order", order.as_bytes());
+    if let Some((name, content)) = config {
+        archive.file(&format!("boot/{name}"), content);
+    }
     archive.directory("bench/steps");
     for (index, step) in steps.iter().enumerate() {
         // The guest runs them in the order of their names.

@@ -39,6 +39,8 @@ impl Flavour {
 pub(crate) struct Kernel {
     /// What the emulator, or a boot loader in it, starts: of the server's kernel, what its boot image holds.
     pub(crate) image: PathBuf,
+    /// The package's folder of that name.
+    boot: PathBuf,
     /// The folder `modules.dep` is in and its paths start from.
     modules: PathBuf,
     modules_dep: String,
@@ -50,7 +52,8 @@ impl Kernel {
         let package = flavour.meta_package();
         let root = cache::filled(package, |folder| unpack(package, folder))
             .with_context(|| format!("cannot get the kernel of {package}"))?;
-        let packed = only_entry(&root.join("boot"), "vmlinuz-")?;
+        let boot = root.join("boot");
+        let packed = only_entry(&boot, "vmlinuz-")?;
         let modules = only_entry(&root.join("lib/modules"), "")?;
         let path = modules.join("modules.dep");
         let modules_dep =
@@ -60,18 +63,17 @@ impl Kernel {
             // A boot loader starts it, which takes boot images only.
             Flavour::Cloud => packed,
         };
-        Ok(Self { image, modules, modules_dep })
+        Ok(Self { image, boot, modules, modules_dep })
+    }
+
+    /// Name and content of the file that says how it was built.
+    pub(crate) fn config(&self) -> Result<(String, Vec<u8>)> {
+        named_file(&only_entry(&self.boot, "config-")?)
     }
 
     /// Names and contents of the module files to insert, in that order, for each of `wanted` to be in.
     pub(crate) fn modules(&self, wanted: &[&str]) -> Result<Vec<(String, Vec<u8>)>> {
-        let read = |file: String| {
-            let path = self.modules.join(&file);
-            let content =
-                fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            let name = file.rsplit('/').next().unwrap_or(&file).to_owned();
-            Ok((name, content))
-        };
+        let read = |file: String| named_file(&self.modules.join(file));
         insertion_order(&self.modules_dep, wanted)?.into_iter().map(read).collect()
     }
 }
@@ -104,6 +106,12 @@ fn unpacked(image: &Path) -> Result<PathBuf> {
     });
     let folder = folder.with_context(|| format!("cannot unpack {}", image.display()))?;
     Ok(folder.join("vmlinux"))
+}
+
+/// The name of a file, without its folder, and its content.
+fn named_file(path: &Path) -> Result<(String, Vec<u8>)> {
+    let content = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), content))
 }
 
 /// The first entry of `folder` whose name starts with `prefix`.

@@ -5,7 +5,7 @@
 //! QEMU plays machines with P-states, C-states, isolated CPUs and a BMC; Bochs plays machines
 //! whose model-specific registers hold chosen values.
 //!
-//! Nothing here needs KVM or a network card. What software emulation cannot show is time: a guest's
+//! Nothing here needs KVM or a network. What software emulation cannot show is time: a guest's
 //! clock says nothing about the speed of a real CPU.
 
 #![forbid(unsafe_code)]
@@ -31,5 +31,5 @@ pub use bench::Bench;
 pub use bmc::Pace;
 pub use bochs::{Bochs, Msr};
 pub use boot::{Boot, Disk, Emulator, Init, Step};
-pub use qemu::{Bmc, Qemu};
+pub use qemu::{Bmc, Forward, GUEST_ADDRESS, Qemu};
 pub use transcript::{StepOutput, Transcript};

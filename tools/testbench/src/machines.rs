@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::bmc::Pace;
 use crate::bochs::{Bochs, Msr};
 use crate::boot::{Boot, Disk, Emulator, Init};
-use crate::qemu::{Bmc, Qemu};
+use crate::qemu::{Bmc, Forward, Qemu};
 
 /// A machine of the bench.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ pub struct Machine {
     pub boot: fn() -> Boot,
 }
 
-/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk.
+/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk, and [`watched`], which may need a port.
 pub const MACHINES: &[Machine] = &[
     Machine {
         name: "sound",
@@ -143,6 +143,22 @@ pub fn with_systemd(disk: &Disk) -> Boot {
     boot
 }
 
+/// [`half_isolated`] with a BMC that takes its time, and its kernel's configuration: fullclock can tell where the time of its CPUs
+/// goes. `network` lets programs of this machine look at it from outside.
+#[must_use]
+pub fn watched(network: Option<Forward>) -> Boot {
+    let mut boot = half_isolated();
+    if let Emulator::Qemu(machine) = &mut boot.emulator {
+        let pace = Some(Pace::Fixed(Duration::from_millis(20)));
+        machine.bmc = Some(Bmc { interrupt: false, pace });
+        machine.network = network;
+    }
+    if network.is_some() {
+        boot.modules.extend(["virtio_pci", "virtio_net"]);
+    }
+    Boot { has_config: true, runs_alone: true, ..boot }
+}
+
 fn qemu(n_cpus: usize, power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {
     let power_modules: &[&str] = if power_states { &POWER_MODULES } else { &[] };
     Boot {
@@ -159,6 +175,7 @@ const TWO_CPUS: Qemu = Qemu {
     power_states: true,
     bmc: None,
     disk: None,
+    network: None,
     poses_as_hardware: true,
 };
 
@@ -167,6 +184,7 @@ fn boot(machine: Qemu) -> Boot {
         emulator: Emulator::Qemu(machine),
         kernel_arguments: Vec::new(),
         modules: Vec::new(),
+        has_config: false,
         init: Init::Script,
         runs_alone: false,
     }
@@ -181,6 +199,7 @@ pub fn throttled() -> Boot {
         emulator: Emulator::Bochs(Bochs { msrs: SANDY_BRIDGE.to_vec() }),
         kernel_arguments: Vec::new(),
         modules: vec!["msr", "cpufreq_powersave"],
+        has_config: false,
         init: Init::Script,
         runs_alone: false,
     }

@@ -48,9 +48,23 @@ pub struct Qemu {
     pub bmc: Option<Bmc>,
     /// The file behind its disk, `/dev/vda`, if there is one.
     pub disk: Option<PathBuf>,
+    /// The network card, `eth0`, if there is one.
+    pub network: Option<Forward>,
     /// Whether the machine passes for a real one, in CPUID as in the names its firmware gives.
     pub poses_as_hardware: bool,
 }
+
+/// A port of a guest at [`GUEST_ADDRESS`] that programs of this machine reach, and nobody else. The guest reaches nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Forward {
+    /// The port of this machine's 127.0.0.1 that leads there.
+    pub from: u16,
+    /// The guest's port.
+    pub to: u16,
+}
+
+/// The address that the guest has to give its network card, in a network of 24 bits: QEMU forwards to no other.
+pub const GUEST_ADDRESS: &str = "10.0.2.15";
 
 /// A management controller behind a KCS interface.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +116,7 @@ impl Qemu {
     }
 
     /// Four serial ports: the console, the transcript, and two whose scratch registers hold the
-    /// P-states. No network, no display.
+    /// P-states. No display.
     fn arguments(&self, guest: &Guest) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         let mut option = |name: &str, value: OsString| {
@@ -136,6 +150,12 @@ impl Qemu {
             let mut drive = OsString::from("if=virtio,format=raw,file=");
             drive.push(disk);
             option("-drive", drive);
+        }
+        if let Some(Forward { from, to }) = self.network {
+            let backend = format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{from}-:{to}");
+            option("-netdev", backend.into());
+            // It boots from elsewhere: the card needs no firmware.
+            option("-device", "virtio-net-pci,netdev=net,romfile=".into());
         }
         arguments.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(OsString::from));
         arguments

@@ -27,6 +27,7 @@ mod guide;
 mod injection;
 #[cfg(test)]
 mod phrases;
+mod pictures;
 mod served;
 mod simulation;
 mod stage;
@@ -85,6 +86,11 @@ const COMMANDS: &[Command] = &[
         run: served::run,
     },
     Command { name: "docs", about: "renew docs/ and schemas/, and make the book", run: docs::run },
+    Command {
+        name: "pictures",
+        about: "renew the pictures of README.md and the book from the test bench: pictures [FILE ...]",
+        run: pictures::run,
+    },
     Command {
         name: "injection",
         about: "steal from a CPU and see whether the ledger finds it; needs an idle machine: injection [--quick]",

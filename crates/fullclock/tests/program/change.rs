@@ -86,7 +86,7 @@ fn a_plan_that_is_to_last_is_one_document_with_its_files() {
     let root = host.path().to_str().unwrap();
     let words = ["--root", root, "apply", "--dry-run", "--persist", "--format", "markdown"];
     let ticket = printed(&[&words[..], &["stat-interval=10"]].concat());
-    assert_eq!(ticket.lines().filter(|it| it.starts_with("# ")).count(), 1, "{ticket}");
+    assert_eq!(ticket.matches("# fullclock plan for ").count(), 1, "{ticket}");
     assert!(ticket.contains("\n## Files that make it last\n"), "{ticket}");
     assert!(ticket.contains("\nvm.stat_interval = 10\n"), "{ticket}");
 }
@@ -105,8 +105,12 @@ fn a_finding_that_no_setting_fixes_is_told_of() {
         ("proc/self/cgroup", "0::/"),
         ("proc/812/stat", "812 (postgres) S 1 1 1 0 -1 4194560 0"),
         ("proc/812/cgroup", "0::/db.slice/postgresql.service"),
+        ("sys/fs/cgroup/db.slice/postgresql.service/cpu.max", "max 100000"),
         ("sys/fs/cgroup/db.slice/cpu.max", "50000 100000"),
-        ("sys/fs/cgroup/db.slice/cpu.stat", "nr_periods 1000\nnr_throttled 900\nthrottled_usec 5"),
+        (
+            "sys/fs/cgroup/db.slice/cpu.stat",
+            "nr_periods 1000\nnr_throttled 900\nthrottled_usec 50000000",
+        ),
     ] {
         write(&host.path().join(file), text);
     }

@@ -6,7 +6,7 @@ use crate::folders::entries;
 use crate::ipmi::Controller;
 use facts::ipmi::Question;
 use facts::links::ethtool;
-use facts::{Fact, Missing, Origin, limits, msr};
+use facts::{Fact, Missing, Origin, Why, limits, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, Mode, OFlags};
 use rustix::io::Errno;
@@ -42,7 +42,10 @@ impl Live {
         let name = || root.display().to_string();
         let mut found = folders_of_hosts(root).into_iter();
         let first = found.next().ok_or_else(|| {
-            Missing::malformed(name(), "no such folder in it", "a folder that holds proc/ or sys/")
+            Missing {
+                what: name(),
+                why: Why::Failed("no folder in it holds proc/ or sys/, as a copy of a host does".into()),
+            }
         })?;
         let copy = Some(Copy::below(&first).map_err(|error| missing(&name(), error))?);
         let others = found.map(|it| it.display().to_string()).collect();

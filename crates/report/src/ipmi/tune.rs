@@ -112,7 +112,7 @@ fn row(tuned: &Tuned, condition: &Condition, knee: &str) -> Vec<Text> {
     let ms = |it: Option<f64>| it.map_or_else(|| "-".to_owned(), milliseconds);
     let share = condition.share_percent.map_or_else(|| "-".to_owned(), |it| format!("{it:.1} %"));
     let cells = [
-        named(tuned).to_owned(),
+        named(tuned),
         ms(condition.both_ms),
         ms(condition.device_id_ms),
         ms(condition.record_ms),

@@ -1,6 +1,7 @@
 //! Lines of other tools that people paste when they wonder about their clock.
 
 mod perftest;
+mod power_limit;
 mod throttled;
 mod turbostat;
 
@@ -17,7 +18,7 @@ pub struct Explanation {
 
 /// Every kind of text that is recognised; the first that knows the text explains it.
 const KINDS: &[fn(&str) -> Option<Explanation>] =
-    &[perftest::explain, throttled::explain, turbostat::explain];
+    &[perftest::explain, throttled::explain, power_limit::explain, turbostat::explain];
 
 /// Explains a pasted text, `None` where no kind knows it.
 pub fn explain(text: &str) -> Option<Explanation> {
@@ -34,6 +35,7 @@ mod tests {
         let texts = [
             "Conflicting CPU frequency values detected: 1600.0 != 2534.0",
             "CPU0: Core temperature above threshold, cpu clock throttled (total events = 9)",
+            "CPU1: Package power limit notification (total events = 1)",
             "0 0 1555 78.08 1996 998",
         ];
         for text in texts {

@@ -19,8 +19,13 @@ use std::process::ExitCode;
 #[derive(Args, Clone, Debug)]
 pub(crate) struct StateArguments {
     /// The folder of the journal
-    #[arg(long, value_name = "FOLDER", default_value = "/var/lib/fullclock")]
+    #[arg(long, value_name = "FOLDER", default_value = "/var/lib/fullclock", value_parser = absolute)]
     pub(crate) state_dir: PathBuf,
+}
+
+/// The path from the root: guards and units of systemd run in another folder.
+fn absolute(path: &str) -> std::io::Result<PathBuf> {
+    std::path::absolute(path)
 }
 
 /// A change was refused or did not stick.
