@@ -115,8 +115,6 @@ pub fn csv(results: &[Listed<'_>]) -> String {
     text
 }
 
-}
-
 fn median(figure: &FigureSummary) -> String {
     let precision = figure.interval.map(|it| it.half_width() / figure.trimmed_mean.abs());
     quantity(figure.median, &figure.unit, precision)

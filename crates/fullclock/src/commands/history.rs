@@ -69,7 +69,9 @@ pub(super) fn run(arguments: &Arguments, options: &HistoryArguments) -> Result<E
     }
     let text = match &options.action {
         None => listed(arguments, options, form, &open(arguments, &folder)?)?,
-        Some(HistoryAction::Show { result }) => shown(arguments, form, &open(arguments, &folder)?, result)?,
+        Some(HistoryAction::Show { result }) => {
+            shown(arguments, form, &open(arguments, &folder)?, result)?
+        }
         Some(HistoryAction::Rebuild) => {
             listed(arguments, options, form, &noting(arguments, History::rebuild(&folder)?))?
         }

@@ -235,9 +235,7 @@ pub(super) fn print(
     destination: &Destination,
 ) -> Result<()> {
     match destination.form {
-        Form::Json => {
-            destination.print_pieces(report::bench::json(&head(arguments), report)?)
-        }
+        Form::Json => destination.print_pieces(report::bench::json(&head(arguments), report)?),
         Form::Csv => destination.print(&report::bench::csv(report.record)),
         Form::Document(format) => {
             destination.print(&report::bench::document(report).render(format))

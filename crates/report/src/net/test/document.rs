@@ -106,8 +106,8 @@ mod tests {
     use super::super::fixture;
     use super::text::csv;
     use super::*;
-    use crate::document::every_form::{in_every_form, text as as_text};
     use crate::document::Format;
+    use crate::document::every_form::{in_every_form, text as as_text};
     use crate::net::is_report;
     use facts::BytesPerSecond;
     use facts::links::perftest::{Curve, Figures};
