@@ -41,11 +41,11 @@ impl Live {
     pub fn copy(root: &Path) -> Result<Live, Missing> {
         let name = || root.display().to_string();
         let mut found = folders_of_hosts(root).into_iter();
-        let first = found.next().ok_or_else(|| {
-            Missing {
-                what: name(),
-                why: Why::Failed("no folder in it holds proc/ or sys/, as a copy of a host does".into()),
-            }
+        let first = found.next().ok_or_else(|| Missing {
+            what: name(),
+            why: Why::Failed(
+                "no folder in it holds proc/ or sys/, as a copy of a host does".into(),
+            ),
         })?;
         let copy = Some(Copy::below(&first).map_err(|error| missing(&name(), error))?);
         let others = found.map(|it| it.display().to_string()).collect();

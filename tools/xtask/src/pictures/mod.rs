@@ -17,7 +17,11 @@ use crate::{browser, debian};
 
 mod audit;
 #[path = "../../../../crates/fullclock/tests/program/support/chromium.rs"]
-#[expect(dead_code, clippy::unwrap_used, reason = "shared with tests, which look at more of a page")]
+#[expect(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "shared with tests, which look at more of a page"
+)]
 mod chromium;
 mod experiment;
 mod guest;
