@@ -2,6 +2,7 @@
 
 use super::text::width;
 use rules::watch::{Part, Shown};
+use std::borrow::Cow;
 
 /// A column is no wider for the sake of its heading.
 const WIDEST: usize = 16;
@@ -73,7 +74,7 @@ fn wrapped(part: &str) -> Vec<String> {
     words
         .iter()
         .flat_map(|it| textwrap::wrap(it, options(WIDEST)))
-        .map(|it| it.into_owned())
+        .map(Cow::into_owned)
         .collect()
 }
 

@@ -50,7 +50,7 @@ impl Terminal {
                 Block::Heading(words) => self.flow("", indent, &Text::strong(&**words)),
                 Block::Paragraph(text) | Block::Note(text) => self.flow("", indent, text),
                 Block::Labelled { label, text } => {
-                    self.labelled(label, label_width, label_indent, text)
+                    self.labelled(label, label_width, label_indent, text);
                 }
                 Block::List(items) => {
                     for item in items {
@@ -111,13 +111,13 @@ impl Terminal {
         before_last: usize,
     ) {
         let mut margin = " ".repeat(indent);
-        let cells = row.iter().zip(widths).zip(&table.columns);
+        let mut cells = row.iter().zip(widths).zip(&table.columns);
         let n_others = row.len().saturating_sub(1);
         for ((cell, width), column) in cells.clone().take(n_others) {
             margin += &self.cell(cell, *width, column.align);
             margin += &" ".repeat(GAP);
         }
-        let Some(((last, width), column)) = cells.last() else { return };
+        let Some(((last, width), column)) = cells.next_back() else { return };
         match (last, column.align) {
             (Cell::Text(text), Align::Left) => self.flow(&margin, before_last, text),
             (cell, align) => {
@@ -311,11 +311,10 @@ fn paint_of(role: Role) -> Paint {
 
 /// Whether an empty line stands between two blocks: not after a heading, and not around lines that belong together.
 fn stands_apart(before: &Block, after: &Block) -> bool {
-    match (before, after) {
+    !matches!(
+        (before, after),
         (Block::Heading(_), _)
-        | (Block::Labelled { .. }, Block::Labelled { .. })
-        | (Block::Note(_), Block::Note(_)) => false,
-        (Block::Paragraph(_), Block::Labelled { .. }) => false,
-        _ => true,
-    }
+            | (Block::Labelled { .. } | Block::Paragraph(_), Block::Labelled { .. })
+            | (Block::Note(_), Block::Note(_))
+    )
 }
