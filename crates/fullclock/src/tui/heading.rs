@@ -71,11 +71,7 @@ fn wrapped(part: &str) -> Vec<String> {
         textwrap::Options::new(columns).word_splitter(textwrap::WordSplitter::NoHyphenation)
     };
     let words = textwrap::wrap(part, options(WRAPPED).break_words(false));
-    words
-        .iter()
-        .flat_map(|it| textwrap::wrap(it, options(WIDEST)))
-        .map(Cow::into_owned)
-        .collect()
+    words.iter().flat_map(|it| textwrap::wrap(it, options(WIDEST))).map(Cow::into_owned).collect()
 }
 
 #[cfg(test)]
