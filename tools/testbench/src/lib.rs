@@ -21,6 +21,7 @@ mod emulator;
 mod initramfs;
 mod kernel;
 pub mod machines;
+mod monitor;
 pub mod packages;
 mod program;
 mod qemu;
