@@ -260,7 +260,9 @@ fn closing(document: &mut Document, audit: &Audit, detail: Detail) {
     }
     let mut text = parts.join(", ") + ".";
     if let Some((check, _)) = audit.findings.first() {
-        text += &format!(" `fullclock explain {}` says more.", check.id);
+        text += " `fullclock explain ";
+        text += check.id;
+        text += "` says more.";
     }
     if !detail.verbose {
         text += " `-v` lists every check.";

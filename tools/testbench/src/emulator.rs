@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::monitor;
+
 /// Lines of a guest's console that an error shows: a kernel's dying words fit.
 const N_CONSOLE_LINES: usize = 60;
 
@@ -40,6 +42,11 @@ impl Guest {
     /// Where the second serial port leads: the transcript.
     pub(crate) fn results(&self) -> PathBuf {
         self.folder.join("results")
+    }
+
+    /// Where QEMU listens for questions about its machine.
+    pub(crate) fn monitor(&self) -> PathBuf {
+        self.folder.join("monitor")
     }
 
     /// Bytes of its transcript so far: none before its programs have begun.
@@ -86,12 +93,15 @@ pub(crate) struct Patience {
 /// How often a guest's transcript is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// A guest that sends nothing for so long is asked where its CPUs are, again and again.
+const SILENCE: Duration = Duration::from_secs(60);
+
 /// The kernel of an emulator's guest stood still.
 #[derive(Debug)]
 pub(crate) enum StoodStill {
     /// Before its first program: it sent nothing.
     AtBoot { program: String, within: Duration },
-    /// Later, in its own words.
+    /// Later, in its own words or by where its CPUs are.
     Later { program: String, words: String },
 }
 
@@ -110,8 +120,9 @@ impl fmt::Display for StoodStill {
     }
 }
 
-/// Runs an emulator of `guest` until it exits, or kills it: with [`StoodStill`] where the guest's kernel says that it does, or
-/// `patience` with its boot is over; and where that with a step is, with the CPU time it used. It does not outlive the call
+/// Runs an emulator of `guest` until it exits, or kills it: with [`StoodStill`] where the guest's kernel says that it does, or is caught
+/// (both CPUs may be, and nobody is left to say so), or `patience` with its boot is over; and where that with a step is, with the
+/// CPU time it used. It does not outlive the call
 /// either way.
 pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Result<Ended> {
     let program = command.get_program().to_string_lossy().into_owned();
@@ -129,17 +140,23 @@ pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Re
         // Nobody listens once the time is up.
         drop(sender.send(result));
     });
-    let (mut n_sent, mut since) = (0, Instant::now());
+    let (mut n_sent, mut since, mut asked) = (0, Instant::now(), Instant::now());
+    let mut stall = None;
     let printed = loop {
         if let Ok(printed) = receiver.recv_timeout(LOOK) {
             break Some(printed);
         }
         let before = std::mem::replace(&mut n_sent, guest.n_sent());
         if n_sent > before {
-            since = Instant::now();
+            (since, asked) = (Instant::now(), Instant::now());
         }
+        if asked.elapsed() >= SILENCE {
+            stall = monitor::caught(&guest.monitor());
+            asked = Instant::now();
+        }
+        stall = stall.or_else(|| guest.stall());
         let limit = patience.to_boot.filter(|_| n_sent == 0).unwrap_or(patience.a_step);
-        if since.elapsed() >= limit || guest.stall().is_some() {
+        if since.elapsed() >= limit || stall.is_some() {
             break None;
         }
     };
@@ -149,7 +166,7 @@ pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Re
     }
     let status = child.wait().with_context(|| format!("cannot wait for {program}"))?;
     let Some(printed) = printed else {
-        if let Some(words) = guest.stall() {
+        if let Some(words) = stall {
             bail!(StoodStill::Later { program, words });
         }
         if let (0, Some(within)) = (n_sent, patience.to_boot) {

@@ -22,6 +22,7 @@ pub mod guide;
 mod initramfs;
 mod kernel;
 pub mod machines;
+mod monitor;
 pub mod packages;
 mod program;
 mod qemu;

@@ -145,6 +145,12 @@ impl Qemu {
         option("-serial", to_file(guest.results()));
         option("-serial", "null".into());
         option("-serial", "null".into());
+        option("-monitor", {
+            let mut socket = OsString::from("unix:");
+            socket.push(guest.monitor());
+            socket.push(",server=on,wait=off");
+            socket
+        });
         option("-display", "none".into());
         if let Some(disk) = &self.disk {
             let mut drive = OsString::from("if=virtio,format=raw,file=");

@@ -3,7 +3,6 @@
 //! A page is a shell of its own, where /var/lib is empty, nobody else's network is in reach, and the files lie that the page speaks of.
 //! What runs until it is interrupted gets Ctrl-C.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
@@ -106,7 +105,7 @@ fn shell(commands: &[&str]) -> String {
         // A server takes a moment to listen.
         let waits =
             if line.ends_with('&') { "\nuntil [ -s net.token ]; do sleep 0.1; done" } else { "" };
-        let _ = writeln!(script, "echo '$ {quoted}'\n{line}{waits}");
+        script += &["echo '$ ", &quoted, "'\n", &line, waits, "\n"].concat();
     }
     script
 }

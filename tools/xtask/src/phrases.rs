@@ -57,7 +57,7 @@ fn found() -> Vec<String> {
     let mut found = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).unwrap_or_default();
-        let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
+        let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         for (at, line) in shown(&name, &text) {
             let lower = line.to_lowercase();
             for (phrase, instead) in PHRASES.iter().filter(|(phrase, _)| lower.contains(phrase)) {

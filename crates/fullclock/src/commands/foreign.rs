@@ -81,7 +81,7 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         options: HOST,
-        commands: &["apply", "confirm", "revert", "status", "watch-drift", "experiment"],
+        commands: &["confirm", "revert", "status", "watch-drift", "experiment"],
         instead: "it changes this machine, or reads its journal; `fullclock plan` plans for another host",
     },
     Foreign {

@@ -95,7 +95,8 @@ fn tasks(command: &Command, width: usize) -> String {
     let indent = " ".repeat(2 + NAME + EFFECT);
     let mut text = String::new();
     for task in TASKS {
-        text += &format!("{}:\n", task.title);
+        text += task.title;
+        text += ":\n";
         for (name, effect) in task.commands {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();

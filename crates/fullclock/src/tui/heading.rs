@@ -2,6 +2,7 @@
 
 use super::text::width;
 use rules::watch::{Part, Shown};
+use std::borrow::Cow;
 
 /// A column is no wider for the sake of its heading.
 const WIDEST: usize = 16;
@@ -70,11 +71,7 @@ fn wrapped(part: &str) -> Vec<String> {
         textwrap::Options::new(columns).word_splitter(textwrap::WordSplitter::NoHyphenation)
     };
     let words = textwrap::wrap(part, options(WRAPPED).break_words(false));
-    words
-        .iter()
-        .flat_map(|it| textwrap::wrap(it, options(WIDEST)))
-        .map(|it| it.into_owned())
-        .collect()
+    words.iter().flat_map(|it| textwrap::wrap(it, options(WIDEST))).map(Cow::into_owned).collect()
 }
 
 #[cfg(test)]

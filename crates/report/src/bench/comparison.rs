@@ -99,21 +99,29 @@ pub(super) fn differences(it: &Comparison, manner: Manner) -> Table {
         ("detectable", Align::Right),
     ];
     let of = |measure| Some((measure, it.verdict.reading(measure)?.evidence));
-    let cycles = it.normalised.value().map(|it| (Measure::FigureCycles, *it));
     let headline = it.verdict.headline().map(|it| it.measure);
     let is_new = |it: &Measure| !matches!(it, Measure::Figure | Measure::FigureCycles);
-    let others = headline.filter(is_new).and_then(of);
-    let rows = of(Measure::Figure).into_iter().chain(cycles).chain(others);
-    let row = |(measure, evidence): (Measure, Evidence)| {
-        let (change, interval) = manner_of(measure, manner).change(&evidence);
-        let shares = [change, interval.low, interval.high];
-        let [change, low, high] = signed_percents(shares, interval.half_width());
-        let interval = format!("{low} to {high} %");
-        let detectable = format!("{} %", percent(evidence.detectable));
+    let row = |measure: Measure, evidence: Option<&Evidence>| {
         let label = labelled(measure, &it.figure, manner);
-        [label, format!("{change} %"), interval, detectable].map(Text::from).into()
+        let numbers = evidence.map_or(["unknown".to_owned(), String::new(), String::new()], |it| {
+            let (change, interval) = manner_of(measure, manner).change(it);
+            let shares = [change, interval.low, interval.high];
+            let [change, low, high] = signed_percents(shares, interval.half_width());
+            let detectable = format!("{} %", percent(it.detectable));
+            [format!("{change} %"), format!("{low} to {high} %"), detectable]
+        });
+        std::iter::once(label).chain(numbers).map(Text::from).collect()
     };
-    Table::new(&columns, rows.map(row))
+    let mut table = Table::new(&columns, []);
+    if let Some((measure, evidence)) = of(Measure::Figure) {
+        table.push(row(measure, Some(&evidence)));
+    }
+    // Why it is unknown, the line of the clock says.
+    table.push(row(Measure::FigureCycles, it.normalised.value()));
+    if let Some((measure, evidence)) = headline.filter(is_new).and_then(of) {
+        table.push(row(measure, Some(&evidence)));
+    }
+    table
 }
 
 /// A measure at the head of a row.

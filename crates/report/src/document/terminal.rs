@@ -57,7 +57,7 @@ impl Terminal {
                 Block::Heading(words) => self.flow("", indent, &Text::strong(&**words)),
                 Block::Paragraph(text) | Block::Note(text) => self.flow("", indent, text),
                 Block::Labelled { label, text } => {
-                    self.labelled(label, label_width, label_indent, text)
+                    self.labelled(label, label_width, label_indent, text);
                 }
                 Block::List(items) => {
                     for item in items {
@@ -368,11 +368,10 @@ fn is_shown(block: &Block) -> bool {
 
 /// Whether an empty line stands between two blocks: not after a heading, and not around lines that belong together.
 fn stands_apart(before: &Block, after: &Block) -> bool {
-    match (before, after) {
+    !matches!(
+        (before, after),
         (Block::Heading(_), _)
-        | (Block::Labelled { .. }, Block::Labelled { .. })
-        | (Block::Note(_), Block::Note(_)) => false,
-        (Block::Paragraph(_), Block::Labelled { .. }) => false,
-        _ => true,
-    }
+            | (Block::Labelled { .. } | Block::Paragraph(_), Block::Labelled { .. })
+            | (Block::Note(_), Block::Note(_))
+    )
 }

@@ -33,7 +33,7 @@ pub fn document(tuning: &Tuning, model: &Model, study: &Study<'_>) -> Document {
     front(&mut document, tuning);
     forecast(&mut document, tuning, model);
     let doubts =
-        doubt_lines(&study.record.doubts.iter().collect::<Vec<_>>(), Manner::of(&study.record));
+        doubt_lines(&study.record.doubts.iter().collect::<Vec<_>>(), Manner::of(study.record));
     document.heading("About this study");
     for (line, label) in doubts.into_iter().zip(once_then_nothing("doubts")) {
         document.labelled(label, line);

@@ -63,6 +63,11 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
     if options.dry_run {
         return dry_run(arguments, options);
     }
+    if arguments.host.root.is_some() || arguments.host.host.is_some() {
+        bail!(
+            "only this machine can be changed; --dry-run shows what would be written to another host"
+        );
+    }
     let what = options.persisted.as_deref().map(What::Persisted);
     let task = Task {
         what: what.unwrap_or_else(|| What::Asked(asked(&options.plan))),

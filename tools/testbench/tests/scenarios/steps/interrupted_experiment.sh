@@ -143,6 +143,6 @@ without_a_guard() {
     go_on "$@"
     wait $runner
     echo "ended $?, $(grep -c '^[0-9]' $studies/*/trials.csv) trials, $(
-        fullclock status --all --state-dir $changes | grep -c '^Change') changes"
+        fullclock status --all --verbose --state-dir $changes | grep -c '^Change') changes"
     [ "$(in_force)" = "$found" ] && echo 'as found'
 }
