@@ -120,10 +120,11 @@ impl fmt::Display for StoodStill {
     }
 }
 
-/// Runs an emulator of `guest` until it exits, or kills it: with [`StoodStill`] where the guest's kernel says that it does, or is caught
-/// (both CPUs may be, and nobody is left to say so), or `patience` with its boot is over; and where that with a step is, with the
-/// CPU time it used. It does not outlive the call
-/// either way.
+/// Runs an emulator of `guest` until it exits, or kills it.
+///
+/// Errors: [`StoodStill`] if the guest's kernel reports a stall, if the monitor shows that it is stuck (which it cannot report if
+/// all of its CPUs are), or if it did not boot within `patience`; another error, with the CPU time it used, if a step takes longer
+/// than `patience`. The emulator does not outlive the call.
 pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Result<Ended> {
     let program = command.get_program().to_string_lossy().into_owned();
     let (mut reader, writer) = std::io::pipe().context("cannot make a pipe")?;

@@ -22,25 +22,23 @@ const PROMPT: &str = "(qemu) ";
 /// The interrupt flag of RFLAGS (Intel SDM volume 1, section 3.4.3).
 const INTERRUPTS: u64 = 1 << 9;
 
-/// Which CPU the kernel of a guest is caught on: at every look it executed the kernel with interrupts disabled, which lasts
-/// microseconds, and which no program can make it do. `None` where none is, or the emulator has no monitor.
+/// Names the CPUs on which a guest's kernel is stuck: at every look they executed the kernel with interrupts disabled, which
+/// otherwise lasts microseconds. `None` if there is no such CPU, or the emulator has no monitor.
 pub(crate) fn caught(socket: &Path) -> Option<String> {
-    let mut caught: Option<BTreeSet<String>> = None;
-    for _ in 0..N_LOOKS {
-        let here = without_interrupts(&registers(socket).ok()?);
-        let both = caught.map_or(here.clone(), |before| &before & &here);
-        if both.is_empty() {
+    let look = || Some(without_interrupts(&registers(socket).ok()?));
+    let mut caught = look()?;
+    for _ in 1..N_LOOKS {
+        if caught.is_empty() {
             return None;
         }
-        caught = Some(both);
         thread::sleep(BETWEEN);
+        caught = &caught & &look()?;
     }
-    let cpus: Vec<String> = caught?.into_iter().collect();
-    let looks = BETWEEN * N_LOOKS;
-    Some(format!(
-        "{} in the kernel, interrupts disabled, at {N_LOOKS} looks in {looks:?}",
-        cpus.join(", ")
-    ))
+    let cpus: Vec<String> = caught.into_iter().collect();
+    (!cpus.is_empty()).then(|| {
+        let (cpus, time) = (cpus.join(", "), BETWEEN * (N_LOOKS - 1));
+        format!("{cpus} in the kernel, interrupts disabled, at {N_LOOKS} looks in {time:?}")
+    })
 }
 
 /// What it says of the registers of every CPU.

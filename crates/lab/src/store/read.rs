@@ -194,7 +194,7 @@ fn parse_as_written<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<(Re
 fn first_value<T: DeserializeOwned>(input: &mut impl BufRead) -> Result<T, Why> {
     let value = T::deserialize(&mut serde_json::Deserializer::from_reader(&mut *input));
     value.map_err(|error| match error.classify() {
-        // A number that ends behind its point is no number, to a parser that does not know that the rest is lost.
+        // serde_json reports `1.` at the end of the input as a syntax error, not as an early end.
         Category::Syntax if input.fill_buf().is_ok_and(<[u8]>::is_empty) => Why::Cut,
         _ => cut(error),
     })
