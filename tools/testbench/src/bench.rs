@@ -96,8 +96,7 @@ impl Bench {
         })?;
         let modules = kernel.modules(&boot.modules)?;
         let config = boot.has_config.then(|| kernel.config()).transpose()?;
-        let image =
-            initramfs::build(&self.programs, &modules, config.as_ref(), boot.init, steps)?;
+        let image = initramfs::build(&self.programs, &modules, config.as_ref(), boot.init, steps)?;
         let initramfs = folder.join("initramfs");
         fs::write(&initramfs, image)
             .with_context(|| format!("cannot write {}", initramfs.display()))?;

@@ -26,8 +26,7 @@ pub(super) fn make(bench: &Bench) -> Result<Vec<u8>> {
     ensure!(output.status == 0, "the study failed: {}", output.stderr);
     let folder = tempfile::tempdir().context("cannot make a folder for the report")?;
     let file = folder.path().join("report.html");
-    fs::write(&file, &output.stdout)
-        .with_context(|| format!("cannot write {}", file.display()))?;
+    fs::write(&file, &output.stdout).with_context(|| format!("cannot write {}", file.display()))?;
     let mut tab = page::tab();
     tab.go(&format!("file://{}", file.display()));
     page::picture_down_to(&mut tab, LAST)

@@ -89,7 +89,10 @@ fn picture(at: SocketAddr) -> Result<Vec<u8>> {
     let mut tab = page::tab();
     tab.go(&format!("http://{at}/#token={TOKEN}"));
     // The page to sign in, which comes before, offers no time range.
-    page::wait_for(&mut tab, "document.body.dataset.ready === 'true' && document.getElementById('span') !== null")?;
+    page::wait_for(
+        &mut tab,
+        "document.body.dataset.ready === 'true' && document.getElementById('span') !== null",
+    )?;
     let range = SHOWN.as_secs();
     tab.evaluate(&format!(
         "(it => {{ it.value = '{range}'; it.dispatchEvent(new Event('change')) }})(document.getElementById('span'))"

@@ -85,11 +85,7 @@ impl Rgb {
             let sum = u16::from(own) * 13 + u16::from(below) * 7;
             u8::try_from(sum / 20).unwrap_or(u8::MAX)
         };
-        Rgb(
-            mixed(self.0, BACKGROUND.0),
-            mixed(self.1, BACKGROUND.1),
-            mixed(self.2, BACKGROUND.2),
-        )
+        Rgb(mixed(self.0, BACKGROUND.0), mixed(self.1, BACKGROUND.1), mixed(self.2, BACKGROUND.2))
     }
 }
 
@@ -159,7 +155,7 @@ pub(super) fn draw(screen: &Screen, title: &str) -> String {
                 drawing.add(row, column, cell);
             }
         }
-        drawing.end_row();
+        drawing.end_run();
     }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -225,10 +221,6 @@ impl Drawing {
                 }
             }
         }
-    }
-
-    fn end_row(&mut self) {
-        self.end_run();
     }
 
     fn end_run(&mut self) {
@@ -344,16 +336,15 @@ mod tests {
     #[test]
     fn text_is_never_markup() {
         let svg = drawn("<b>&\"");
-        assert!(svg.contains("<title>a &lt; b</title>") && svg.contains(">&lt;b&gt;&amp;\"</text>"));
+        assert!(
+            svg.contains("<title>a &lt; b</title>") && svg.contains(">&lt;b&gt;&amp;\"</text>")
+        );
     }
 
     #[test]
     fn colours_by_number_are_those_of_xterm() {
         let indexed = [16, 21, 196, 231, 232, 255].map(|it| Rgb::indexed(it).to_string());
-        assert_eq!(
-            indexed,
-            ["#000000", "#0000ff", "#ff0000", "#ffffff", "#080808", "#eeeeee"]
-        );
+        assert_eq!(indexed, ["#000000", "#0000ff", "#ff0000", "#ffffff", "#080808", "#eeeeee"]);
     }
 
     #[test]
