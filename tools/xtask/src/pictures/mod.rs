@@ -104,3 +104,25 @@ fn renew(picture: &Picture, bench: &Bench) -> Result<()> {
     println!("{file:<29} {:>6} bytes  {}", content.len(), seconds(started.elapsed()));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_picture_is_there_and_small() {
+        for picture in PICTURES {
+            let path = workspace().join(FOLDER).join(picture.file);
+            let n_bytes = fs::read(&path).map_or(0, |it| it.len());
+            assert!((1..=LARGEST).contains(&n_bytes), "{}: {n_bytes} bytes", picture.file);
+        }
+    }
+
+    #[test]
+    fn a_picture_that_is_not_listed_is_refused_with_those_that_are() {
+        let error = chosen(&["audit".to_owned()]).map(|it| it.len()).unwrap_err();
+        let expected = "'audit' is not a picture; the pictures are audit.svg, watch.svg, now.png, experiment.png";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(chosen(&[]).unwrap().len(), PICTURES.len());
+    }
+}

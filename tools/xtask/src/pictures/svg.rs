@@ -155,7 +155,7 @@ pub(super) fn draw(screen: &Screen, title: &str) -> String {
                 drawing.add(row, column, cell);
             }
         }
-        drawing.end_row();
+        drawing.end_run();
     }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -221,10 +221,6 @@ impl Drawing {
                 }
             }
         }
-    }
-
-    fn end_row(&mut self) {
-        self.end_run();
     }
 
     fn end_run(&mut self) {
