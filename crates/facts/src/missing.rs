@@ -277,8 +277,11 @@ impl fmt::Display for Missing {
             Why::Denied => write!(f, "{what} may not be read"),
             Why::NotCollected => write!(f, "{what} is not in this copy of the host"),
             Why::Failed(error) => write!(f, "{what} cannot be read: {error}"),
+            Why::Malformed { found, expected } if found.is_empty() => {
+                write!(f, "{what} is empty, expected {expected}")
+            }
             Why::Malformed { found, expected } => {
-                write!(f, "{what} holds {found:?}, expected {expected}")
+                write!(f, "{what}: found {found:?}, expected {expected}")
             }
         }
     }
@@ -324,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_comes_with_what_mends_it_where_something_does() {
+    fn a_reason_comes_with_what_fixes_it_where_something_does() {
         let event = Missing::denied("perf event msr/tsc/");
         assert_eq!(
             event.advice(),
@@ -374,7 +377,7 @@ mod tests {
         let missing = Missing::malformed("/a", &"x".repeat(5000), "a number");
         assert_eq!(
             missing.to_string().chars().count(),
-            "/a holds \"\", expected a number".len() + 81
+            "/a: found \"\", expected a number".len() + 81
         );
     }
 }

@@ -177,7 +177,7 @@ mod tests {
         assert_eq!((percent(25), percent(102)), (Ok(25.0), Ok(100.0)));
         assert_eq!(
             percent(200).unwrap_err().to_string(),
-            "idle holds \"2000.0 ms within 1000.0 ms\", expected no more time than passed"
+            "idle: found \"2000.0 ms within 1000.0 ms\", expected no more time than passed"
         );
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let interval = Interval { host: &host, before: &before, after: &after };
         assert_eq!(
             interval.task_deltas().unwrap_err().to_string(),
-            "/proc/PID/schedstat holds \"0 0 0 for every task\", expected the time a task has run"
+            "/proc/PID/schedstat: found \"0 0 0 for every task\", expected the time a task has run"
         );
     }
 }

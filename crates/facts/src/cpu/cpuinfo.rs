@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(clocks, [(1, &Hertz::from_mhz(1600))]);
         assert_eq!(
             info.clocks.missing().unwrap().to_string(),
-            "/proc/cpuinfo: cpu MHz holds \"Unknown\", expected a frequency in MHz"
+            "/proc/cpuinfo: cpu MHz: found \"Unknown\", expected a frequency in MHz"
         );
     }
 

@@ -269,7 +269,7 @@ mod tests {
         ]);
         assert_eq!(
             shown(&msrs, &intel::CLOCK_MODULATION),
-            "/dev/cpu/0/msr 0x19a holds \"0x0, as does 0xce, which cannot be 0\", expected the registers of a real processor"
+            "/dev/cpu/0/msr 0x19a: found \"0x0, as does 0xce, which cannot be 0\", expected the registers of a real processor"
         );
         assert_eq!(shown(&msrs, &intel::THERM_STATUS), "0x88450000");
     }

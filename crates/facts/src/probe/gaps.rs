@@ -185,7 +185,7 @@ mod tests {
     fn a_kind_that_was_hardly_seen_has_no_cost() {
         assert_eq!(
             EventCost::of_events("a tick", vec![5000; 9]).unwrap_err().to_string(),
-            "the cost of a tick holds \"9 events\", expected ten or more"
+            "the cost of a tick: found \"9 events\", expected ten or more"
         );
     }
 

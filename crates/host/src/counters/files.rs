@@ -321,7 +321,7 @@ mod tests {
         let (_root, mut files) = files_with("a", "x\n");
         assert_eq!(files.number(&mut File::new("/proc/b")), Err(Missing::absent("/proc/b")));
         let malformed = files.number(&mut File::new("/proc/a")).unwrap_err();
-        assert_eq!(malformed.to_string(), "/proc/a holds \"x\", expected a whole number");
+        assert_eq!(malformed.to_string(), "/proc/a: found \"x\", expected a whole number");
     }
 
     #[test]

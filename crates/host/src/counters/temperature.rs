@@ -255,7 +255,7 @@ Core 9
         registers.sample(&all, &mut |cpu, address| source.msr(cpu, address), &mut table);
         assert_eq!(
             shown(&table),
-            "temperature; 0: 31000; 2: 89000; 3: 90000; 1: /dev/cpu/1/msr 0x19c holds \"0x8450000, with 0x640000 in 0x1a2\", expected a valid reading (bit 31) above 0 degrees"
+            "temperature; 0: 31000; 2: 89000; 3: 90000; 1: /dev/cpu/1/msr 0x19c: found \"0x8450000, with 0x640000 in 0x1a2\", expected a valid reading (bit 31) above 0 degrees"
         );
     }
 }

@@ -87,7 +87,7 @@ Pause parameters for eth0:
         let ethtool = read(&Captured::excerpt(&text).unwrap(), "eth0");
         assert_eq!(
             ethtool.settings.unwrap_err().to_string(),
-            "ethtool eth0 link-settings holds \"[4c, 00, 00, 00]\", expected a struct ethtool_link_settings"
+            "ethtool eth0 link-settings: found \"[4c, 00, 00, 00]\", expected a struct ethtool_link_settings"
         );
     }
 }

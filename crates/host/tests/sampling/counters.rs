@@ -176,7 +176,7 @@ fn a_source_that_goes_takes_no_other_with_it_and_may_come_back() {
     std::fs::write(folder.path().join("sys/devices/system/cpu/cpu1/cpuidle/state0/time"), "?\n")
         .unwrap();
     sampler.sample(&mut counters);
-    assert!(shown(&counters, Family::Softirqs).contains("/proc/softirqs holds \"nonsense\""));
+    assert!(shown(&counters, Family::Softirqs).contains("/proc/softirqs: found \"nonsense\""));
     let idle = counters.table(Family::IdleTime).unwrap();
     assert!(idle.row(0).is_ok() && idle.row(1).is_err() && idle.row(2).is_ok());
     assert!(counters.table(Family::CpuTimes).is_ok());

@@ -98,7 +98,7 @@ mod tests {
         let line = shown("evil\",\n=cmd\u{1b}[2J", Values::Host(Ok(f64::NAN)));
         assert_eq!(
             line,
-            "T,busy,\"evil\"\",\\n=cmd\\u001b[2J\",host,,%,,\"busy holds \"\"NaN\"\", expected a number\"\n"
+            "T,busy,\"evil\"\",\\n=cmd\\u001b[2J\",host,,%,,\"busy: found \"\"NaN\"\", expected a number\"\n"
         );
     }
 }

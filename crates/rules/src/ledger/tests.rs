@@ -106,7 +106,7 @@ fn a_clock_that_stands_still_makes_no_ledger_and_says_so() {
     assert_eq!(
         ledger.notes,
         [
-            "there is no interval: CLOCK_MONOTONIC_RAW holds \"1 after 1\", expected a later time at the second reading"
+            "there is no interval: CLOCK_MONOTONIC_RAW: found \"1 after 1\", expected a later time at the second reading"
         ]
     );
 }

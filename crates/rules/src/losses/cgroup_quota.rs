@@ -95,7 +95,7 @@ mod tests {
         let text = replaced(&replaced(SECOND, QUOTA), &[("1258000000", "258")]);
         assert_eq!(
             loss("cgroup-quota", &text),
-            "unknown: /db holds \"258 after 1000000000\", expected a counter that does not go backwards"
+            "unknown: /db: found \"258 after 1000000000\", expected a counter that does not go backwards"
         );
     }
 }

@@ -203,7 +203,7 @@ mod tests {
         let text = replaced(&untraced(), &[("observer 20", "observer 20\ncost tick 8000000")]);
         assert_eq!(
             loss("ticks", &text),
-            "unknown: /proc/interrupts x cost of one by the gap probe holds \"2000000000 ns in 1000000000 ns\", expected no more time than has passed"
+            "unknown: /proc/interrupts x cost of one by the gap probe: found \"2000000000 ns in 1000000000 ns\", expected no more time than has passed"
         );
     }
 

@@ -292,7 +292,7 @@ mod tests {
                 "slow-clock",
                 &SECOND.replace("1112000000 1390000000", "0 0").replace("24000000 30000000", "0 0")
             ),
-            "unknown: APERF, MPERF and TSC holds \"0 0 2000000000 more cycles\", expected a counter that moves while the CPU is busy"
+            "unknown: APERF, MPERF and TSC: found \"0 0 2000000000 more cycles\", expected a counter that moves while the CPU is busy"
         );
     }
 }

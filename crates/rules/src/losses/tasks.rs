@@ -157,7 +157,7 @@ mod tests {
             .replace("user 0 10000000", "user 0 0");
         assert_eq!(
             loss("kernel-threads", &text),
-            "unknown: /proc/PID/schedstat holds \"0 0 0 for every task\", expected the time a task has run"
+            "unknown: /proc/PID/schedstat: found \"0 0 0 for every task\", expected the time a task has run"
         );
     }
 

@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn a_clock_that_no_processor_has_is_nonsense() {
         let after = after("2000000001 9000000001 1000000001", "2000000001 0 1000000001");
-        let expected = "0: APERF holds \"9000000000 cycles in 1000000000 of MPERF\", expected no more than 10 GHz\n\
-                        1: APERF, MPERF and TSC (aperf) holds \"0 after 1\", expected a counter that does not go backwards";
+        let expected = "0: APERF: found \"9000000000 cycles in 1000000000 of MPERF\", expected no more than 10 GHz\n\
+                        1: APERF, MPERF and TSC (aperf): found \"0 after 1\", expected a counter that does not go backwards";
         assert_eq!(measured(&BUSY_MHZ, BEFORE, &after), expected);
     }
 
@@ -217,7 +217,7 @@ mod tests {
     fn one_that_stands_still_has_no_rate() {
         assert_eq!(
             measured(&TSC_MHZ, AT_5, "at 500\nClocks tsc\n0 5\n"),
-            "0: APERF, MPERF and TSC (tsc) holds \"a count that stood still\", expected a clock that runs while it is read"
+            "0: APERF, MPERF and TSC (tsc): found \"a count that stood still\", expected a clock that runs while it is read"
         );
     }
 
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(reason(guest), "APERF: not available in a guest of xen");
         assert_eq!(
             reason("//- /proc/cpuinfo\nprocessor : 0\nflags : tsc\n"),
-            "APERF, MPERF and TSC (aperf) holds \"a count that stood still\", expected a clock that runs while it is read"
+            "APERF, MPERF and TSC (aperf): found \"a count that stood still\", expected a clock that runs while it is read"
         );
     }
 }

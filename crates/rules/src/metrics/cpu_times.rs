@@ -126,7 +126,7 @@ CpuTimes idle iowait
     #[test]
     fn more_idle_time_than_passed_is_no_share() {
         let after = "at 1000\nCpuTimes idle iowait\n0 300 5\n1 202 5\n";
-        let expected = "0: idle time of /proc/stat holds \"2000.0 ms within 1000.0 ms\", expected no more time than passed\n1: 0.00";
+        let expected = "0: idle time of /proc/stat: found \"2000.0 ms within 1000.0 ms\", expected no more time than passed\n1: 0.00";
         assert_eq!(measured(&BUSY, BEFORE, after), expected);
     }
 

@@ -84,7 +84,7 @@ mod tests {
     fn more_mperf_than_tsc_is_nonsense() {
         let after = "at 1000\nClocks tsc mperf\n0 3000 4500\n1 3000 1500\n";
         let expected =
-            "0: MPERF holds \"MPERF at 200 % of TSC\", expected no more than TSC counts\n1: 50.00";
+            "0: MPERF: found \"MPERF at 200 % of TSC\", expected no more than TSC counts\n1: 50.00";
         assert_eq!(measured(&C0, BEFORE, after), expected);
     }
 
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn more_productive_cycles_than_cycles_are_nonsense() {
         let after = "at 1000\nClocks tsc aperf pperf\n0 9 3000 4500\n1 9 3000 500\n";
-        let expected = "0: PPERF holds \"PPERF at 200 % of APERF\", expected no more than APERF counts\n\
-                        1: APERF, MPERF and TSC (pperf) holds \"a count that stood still\", expected a clock that runs while it is read";
+        let expected = "0: PPERF: found \"PPERF at 200 % of APERF\", expected no more than APERF counts\n\
+                        1: APERF, MPERF and TSC (pperf): found \"a count that stood still\", expected a clock that runs while it is read";
         assert_eq!(measured(&PRODUCTIVE_CYCLES, STALLING, after), expected);
     }
 

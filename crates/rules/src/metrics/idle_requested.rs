@@ -98,7 +98,7 @@ mod tests {
     fn a_sleep_that_goes_on_is_not_yet_counted_and_not_none() {
         let after =
             "at 1000\nCpuTimes idle iowait\n0 100 0\n1 50 0\nIdleTime POLL C6\n0 5 5\n1 5 500005\n";
-        let reason = "cpuidle/stateN/time holds \"0.0 ms of 1000.0 ms idle\", expected the idle time (a sleep is added when it ends)";
+        let reason = "cpuidle/stateN/time: found \"0.0 ms of 1000.0 ms idle\", expected the idle time (a sleep is added when it ends)";
         assert_eq!(
             measured(&METRIC, BEFORE, after),
             format!("POLL 0: {reason}\nPOLL 1: 0.00\nC6 0: {reason}\nC6 1: 50.00")
@@ -110,7 +110,7 @@ mod tests {
         let (before, after) = ("at 0\nIdleTime C6\n0 0\n", "at 1000\nIdleTime C6\n0 3000000\n");
         assert_eq!(
             measured(&METRIC, before, after),
-            "C6 0: cpuidle/stateN/time holds \"3000.0 ms within 1000.0 ms\", expected no more time than passed"
+            "C6 0: cpuidle/stateN/time: found \"3000.0 ms within 1000.0 ms\", expected no more time than passed"
         );
     }
 

@@ -143,7 +143,7 @@ mod tests {
     fn a_count_that_goes_backwards_spoils_its_kind_on_its_cpu_only() {
         let after =
             "at 1000\nInterrupts 24+nvme0q1 25+nvme0q2 LOC MCE TLB\n0 0 6 251 1 1\n1 2 1 1 1 1\n";
-        let expected = "devices 0: /proc/interrupts (24 nvme0q1) holds \"0 after 1\", expected a counter that does not go backwards\n\
+        let expected = "devices 0: /proc/interrupts (24 nvme0q1): found \"0 after 1\", expected a counter that does not go backwards\n\
                         devices 1: 1.00\nLOC 0: 250.00\nLOC 1: 0.00";
         assert_eq!(measured(&INTERRUPTS, BEFORE, after), expected);
     }

@@ -109,8 +109,8 @@ mod tests {
             assert_eq!(
                 measured(metric, &before(table), &after(table, "0 5 3000020")),
                 format!(
-                    "c1 0: {source} (c1) holds \"5 after 10\", expected a counter that does not go backwards\n\
-                     c6 0: {source} (c6) holds \"300 % of TSC\", expected no more than TSC counts"
+                    "c1 0: {source} (c1): found \"5 after 10\", expected a counter that does not go backwards\n\
+                     c6 0: {source} (c6): found \"300 % of TSC\", expected no more than TSC counts"
                 )
             );
         }

@@ -159,7 +159,7 @@ mod tests {
         let sample = |ms| format!("at {ms}\nTotals ctxt\n0 50\n");
         assert_eq!(
             measured(&CONTEXT_SWITCHES, &sample(0), &sample(1000)),
-            "host: /proc/stat (ctxt) holds \"a count that stood still\", expected some context switch"
+            "host: /proc/stat (ctxt): found \"a count that stood still\", expected some context switch"
         );
     }
 
@@ -184,8 +184,8 @@ mod tests {
         let after = "at 2000\nPressure cpu.some io.some\n0 9000100 50\n";
         assert_eq!(
             measured(&PRESSURE, STALLED, after),
-            "cpu.some host: /proc/pressure holds \"9000.0 ms within 2000.0 ms\", expected no more time than passed\n\
-             io.some host: /proc/pressure (io.some) holds \"50 after 100\", expected a counter that does not go backwards"
+            "cpu.some host: /proc/pressure: found \"9000.0 ms within 2000.0 ms\", expected no more time than passed\n\
+             io.some host: /proc/pressure (io.some): found \"50 after 100\", expected a counter that does not go backwards"
         );
     }
 }

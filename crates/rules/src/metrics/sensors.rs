@@ -96,7 +96,7 @@ mod tests {
         let sample = |ms| format!("at {ms}\nTemperature temperature\n0 0\n");
         assert_eq!(
             measured(&TEMPERATURE, &sample(0), &sample(1000)),
-            "0: temperature of the cores holds \"0 °C\", expected 1 to 150 °C"
+            "0: temperature of the cores: found \"0 °C\", expected 1 to 150 °C"
         );
     }
 
@@ -117,8 +117,8 @@ mod tests {
         let after = "at 2000\nEnergy package-0 package-0/dram package-0/uncore\n0 10 50 0\n";
         assert_eq!(
             measured(&WATTS, ENERGY, after),
-            "package-0 host: RAPL energy counters (package-0) holds \"10 after 1000\", expected a counter that does not go backwards\n\
-             package-0/dram host: RAPL energy counters (package-0/dram) holds \"a count that stood still\", expected energy that is being used\n\
+            "package-0 host: RAPL energy counters (package-0): found \"10 after 1000\", expected a counter that does not go backwards\n\
+             package-0/dram host: RAPL energy counters (package-0/dram): found \"a count that stood still\", expected energy that is being used\n\
              package-0/uncore host: 0.00"
         );
     }

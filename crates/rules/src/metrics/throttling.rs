@@ -117,7 +117,7 @@ mod tests {
         let after = "at 2000\nThrottling core_throttle_total_time_ms\n0 9100\n1 0\n2 9100\n3 0\n";
         assert_eq!(
             measured_on(XEON, &THROTTLE_TIME, TIMES, after),
-            "core 0: thermal_throttle/*_throttle_total_time_ms holds \"9000.0 ms within 2000.0 ms\", expected no more time than passed\ncore 1: 0.00"
+            "core 0: thermal_throttle/*_throttle_total_time_ms: found \"9000.0 ms within 2000.0 ms\", expected no more time than passed\ncore 1: 0.00"
         );
     }
 

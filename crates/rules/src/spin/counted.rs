@@ -83,7 +83,7 @@ fn interrupt_lengths(gaps: &Gaps, counts: &Counts) -> Fact<Vec<u64>> {
         gaps.count(),
         stolen_ns / 1_000_000
     );
-    Err(Missing::malformed("the cost of an interrupt", &found, "a gap for each, and nothing else"))
+    Err(Missing::malformed("the cost of an interrupt", &found, "one gap for each interrupt and no stolen time"))
 }
 
 /// Being put off the CPU makes a gap each time; whose it is, the tasks' own run time says. The rest belongs to tasks that
@@ -316,7 +316,7 @@ mod tests {
         assert!(seldom.tick.is_ok() && seldom.call.is_err());
         assert_eq!(
             seldom.interrupt.unwrap_err().to_string(),
-            "the cost of an interrupt that is neither a tick nor another CPU's holds \"9 events\", expected ten or more"
+            "the cost of an interrupt that is neither a tick nor another CPU's: found \"9 events\", expected ten or more"
         );
     }
 
@@ -340,8 +340,8 @@ mod tests {
         let missing = costs(&[6000; 30], &counts).tick.unwrap_err();
         assert_eq!(
             missing.to_string(),
-            "the cost of an interrupt holds \"20 interrupts, 30 gaps, 20 ms stolen\", expected a gap for each, and \
-             nothing else"
+            "the cost of an interrupt: found \"20 interrupts, 30 gaps, 20 ms stolen\", expected one gap for each \
+             interrupt and no stolen time"
         );
     }
 }

@@ -149,7 +149,7 @@ task 9 9 spinner user 1 900000 0
         let counts = counts("at 1000\nInterrupts LOC RES TLB 24 NMI\n1 99 5 9 0 1\n");
         assert_eq!(
             counts.interrupts.unwrap_err().to_string(),
-            "/proc/interrupts (LOC) holds \"99 after 100\", expected a counter that does not go backwards"
+            "/proc/interrupts (LOC): found \"99 after 100\", expected a counter that does not go backwards"
         );
         assert!(counts.tasks.is_err());
     }

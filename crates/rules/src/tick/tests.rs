@@ -158,7 +158,7 @@ fn counts_that_go_backwards_are_no_verdict() {
     let samples = Samples { counted, traced: Err(Missing::denied("x")) };
     let ticks = ticks(&samples, &CpuSet::parse_list("1").unwrap()).unwrap();
     let text = ticks[0].verdict.as_ref().unwrap().text();
-    assert!(text.starts_with("unknown: /proc/interrupts (LOC) holds \"0 after 9\""), "{text}");
+    assert!(text.starts_with("unknown: /proc/interrupts (LOC): found \"0 after 9\""), "{text}");
 }
 
 #[test]

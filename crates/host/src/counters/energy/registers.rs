@@ -265,7 +265,7 @@ mod tests {
         let refused = open(&xeons(&[(0, 0x606, 0x3), (0, 0x611, 1)])).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "/dev/cpu/0/msr 0x606 holds \"0x3\", expected a unit of energy below a joule"
+            "/dev/cpu/0/msr 0x606: found \"0x3\", expected a unit of energy below a joule"
         );
     }
 

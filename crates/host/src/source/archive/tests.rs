@@ -84,7 +84,7 @@ fn devices_pipes_and_sparse_files_are_answered_with_the_reason() {
     append(&mut tar, EntryType::Link, "sys/hard", "etc/shadow", b"");
     let host = Archive::read("a.tar", &*tar.into_inner().unwrap(), "").unwrap();
     let answer = |path| host.read(path).unwrap_err().to_string();
-    assert_eq!(answer("/sys/disk"), "/sys/disk holds \"a device\", expected a regular file");
+    assert_eq!(answer("/sys/disk"), "/sys/disk: found \"a device\", expected a regular file");
     assert!(answer("/sys/pipe").contains("a pipe"));
     assert!(answer("/sys/sparse").contains("a sparse file"));
     assert!(answer("/sys/hard").contains("a hard link"));

@@ -190,7 +190,7 @@ mod tests {
     fn a_kernel_that_accounts_no_run_time_is_unknown() {
         assert_eq!(
             verdict(&CHECK, &host("0 0 0")),
-            "unknown: /proc/412/schedstat holds \"0 0 0\", expected an accounted run time (CONFIG_SCHED_INFO)"
+            "unknown: /proc/412/schedstat: found \"0 0 0\", expected an accounted run time (CONFIG_SCHED_INFO)"
         );
     }
 

@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(
             verdict(&CHECK, &host("-1", "1", "0", "250000")),
             format!(
-                "unknown: {PCI}/numa_node holds \"-1\", expected a NUMA node, which firmware does not name"
+                "unknown: {PCI}/numa_node: found \"-1\", expected a NUMA node, which firmware does not name"
             )
         );
     }

@@ -383,7 +383,7 @@ mod tests {
     fn a_clock_without_a_sample_is_unknown() {
         assert_eq!(
             verdict(&CHECK, &host(["Unknown", "800.0"], "intel_pstate", "800000")),
-            "unknown: /proc/cpuinfo: cpu MHz holds \"Unknown\", expected a frequency in MHz"
+            "unknown: /proc/cpuinfo: cpu MHz: found \"Unknown\", expected a frequency in MHz"
         );
     }
 }

@@ -319,7 +319,7 @@ mod tests {
         let host = host(LINE, 1500, 990).replace("1000.00 900.00", "20000000.00 1.00");
         assert_eq!(
             verdict(&CHECK, &host),
-            "unknown: /proc/interrupts holds \"32-bit counts after 231 days\", expected counts that cannot have wrapped"
+            "unknown: /proc/interrupts: found \"32-bit counts after 231 days\", expected counts that cannot have wrapped"
         );
     }
 }

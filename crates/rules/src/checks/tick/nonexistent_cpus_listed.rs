@@ -174,7 +174,7 @@ mod tests {
     fn a_list_that_makes_no_sense_is_unknown() {
         assert_eq!(
             verdict(&CHECK, &host("isolcpus=two", "0-3", "0-3")),
-            "unknown: /proc/cmdline holds \"isolcpus=two\", expected a list of CPUs like 0-3,8"
+            "unknown: /proc/cmdline: found \"isolcpus=two\", expected a list of CPUs like 0-3,8"
         );
     }
 

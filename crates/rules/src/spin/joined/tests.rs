@@ -217,7 +217,7 @@ fn costs_come_from_gaps_with_one_interrupt_and_include_its_softirqs() {
     assert_eq!(costs.tick, Ok(EventCost { ns: 500, uncertainty_ns: 0 }));
     assert_eq!(
         costs.interrupt.unwrap_err().to_string(),
-        "the cost of an interrupt that is neither a tick nor another CPU's holds \"0 events\", expected ten or more"
+        "the cost of an interrupt that is neither a tick nor another CPU's: found \"0 events\", expected ten or more"
     );
 }
 
