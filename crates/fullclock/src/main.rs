@@ -8,7 +8,6 @@ mod commands;
 mod head;
 mod new_file;
 mod output;
-mod page_file;
 mod result;
 mod tell;
 mod tui;

@@ -41,6 +41,9 @@ pub(crate) struct RowsArguments {
     /// as FILE ends, or text]
     #[arg(long, value_name = "FORMAT", conflicts_with = "json", global = true, value_parser = format_name(&NAMES))]
     format: Option<Name>,
+    /// Print CSV: the same as --format csv
+    #[arg(long, conflicts_with_all = ["format", "json"], global = true)]
+    csv: bool,
     #[command(flatten)]
     file: FileArguments,
 }
@@ -121,7 +124,8 @@ impl ResultArguments {
 impl RowsArguments {
     /// Where the result goes. Fails where the file could not be written, before anything is measured.
     pub(crate) fn destination(&self, output: &OutputArguments) -> Result<Destination> {
-        Destination::new(self.format, &self.file, output, true)
+        let format = if self.csv { Some(Name::Csv) } else { self.format };
+        Destination::new(format, &self.file, output, true)
     }
 }
 

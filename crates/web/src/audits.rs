@@ -36,8 +36,6 @@ pub(super) struct Audited {
     pub(super) findings: Vec<(&'static str, Severity)>,
     /// What kept each check from being made that could not be.
     pub(super) unknown: Vec<Obstacle>,
-    /// Seconds since 1970.
-    at: f64,
     text: String,
     json: Value,
 }
@@ -72,7 +70,7 @@ fn renewed(latest: &mut Option<Latest>, age: Duration) -> Result<Arc<Audited>, R
 impl Audited {
     /// Made up of its findings.
     pub(super) fn of(findings: Vec<(&'static str, Severity)>, unknown: Vec<Obstacle>) -> Audited {
-        Audited { findings, unknown, at: 0.0, text: String::new(), json: Value::Null }
+        Audited { findings, unknown, text: String::new(), json: Value::Null }
     }
 }
 
@@ -90,7 +88,6 @@ fn audited() -> Result<Audited, Refusal> {
     Ok(Audited {
         findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
         unknown: audit.unknown.iter().map(|(_, missing)| missing.obstacle()).collect(),
-        at: since_1970.as_secs_f64(),
         text: report::audit::document("this machine", &host, &audit, detail).render(text),
         json: serde_json::from_str(&json).map_err(Refusal::failed)?,
     })
@@ -114,5 +111,5 @@ pub(super) async fn show(
     let age = if asked.again { NEW } else { FRESH };
     let own = Arc::clone(&served);
     let audited = served.work.when_there_is_room(move || own.audits.no_older_than(age)).await?;
-    Ok(Json(json!({ "at": audited.at, "text": audited.text, "audit": audited.json })))
+    Ok(Json(json!({ "text": audited.text, "audit": audited.json })))
 }

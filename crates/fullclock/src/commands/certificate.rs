@@ -7,8 +7,8 @@ use super::change::StateArguments;
 use super::{bytes_of, compare};
 use crate::cli::Arguments;
 use crate::head::head;
+use crate::new_file::{self, Readers};
 use crate::output;
-use crate::page_file::{self, Kind};
 use crate::result::FormatArguments;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -36,10 +36,10 @@ pub(crate) struct CertificateArguments {
     /// The change, as `fullclock status --all` names it [default: the settings in which the machines of both differ]
     #[arg(long, value_name = "CHANGE")]
     pub(crate) change: Option<String>,
-    /// The file to write; an earlier certificate is replaced, another file is not
+    /// The page to write
     #[arg(short, long, value_name = "FILE", default_value = "certificate.html")]
     pub(crate) output: PathBuf,
-    /// Replace FILE whatever it is
+    /// Replace FILE if it exists
     #[arg(long)]
     pub(crate) force: bool,
     /// The folder of the results that ids are of [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
@@ -51,15 +51,8 @@ pub(crate) struct CertificateArguments {
     pub(crate) format: FormatArguments,
 }
 
-/// The kind of the page.
-const KIND: Kind = Kind {
-    noun: "certificate",
-    option: "--output",
-    force: Some("--force"),
-    is_one: report::certificate::is_certificate,
-};
-
 pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Result<ExitCode> {
+    new_file::check(&options.output, options.force)?;
     let results = options.results.as_deref();
     let mut data: Vec<Data> = Vec::new();
     let mut records: Vec<Record> = Vec::new();
@@ -82,7 +75,8 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
     let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written, host)
         .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
     let document = report::certificate::document(&certificate);
-    page_file::write(&options.output, &document.render(Format::Html), &KIND, options.force)?;
+    let page = document.render(Format::Html);
+    new_file::write(&options.output, &page, Readers::Usual, options.force)?;
     let text = match options.format.chosen(&arguments.output) {
         None => report::certificate::json(&head, &certificate, &options.output)?,
         Some(format) if format.is_text() => {

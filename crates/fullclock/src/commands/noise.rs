@@ -3,8 +3,8 @@
 use crate::cli::{Arguments, cpu_list, trace};
 use crate::head::head;
 use crate::output;
-use crate::result::{Destination, ResultArguments};
-use anyhow::{Context, Result, bail};
+use crate::result::{Destination, Form, RowsArguments};
+use anyhow::{Context, Result};
 use clap::Args;
 use engine::interrupt::Interrupt;
 use engine::measure::choice::{Trace, within};
@@ -27,11 +27,8 @@ pub(crate) struct NoiseArguments {
     /// Whether to trace who interrupts: auto does so where it is allowed and costs little
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = trace())]
     pub(crate) trace: Trace,
-    /// Print CSV
-    #[arg(long)]
-    pub(crate) csv: bool,
     #[command(flatten)]
-    pub(crate) result: ResultArguments,
+    pub(crate) result: RowsArguments,
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -42,9 +39,6 @@ Examples:
   fullclock noise --csv --cpus 4 > noise.csv  a line for each value";
 
 pub(super) fn run(arguments: &Arguments, options: &NoiseArguments) -> Result<ExitCode> {
-    if options.csv && arguments.output.json {
-        bail!("--csv and --json are two formats; give one of them");
-    }
     let destination = options.result.destination(&arguments.output)?;
     let host = host::view(&Live::this_machine());
     let online = host.topology.online.as_ref().map_err(Missing::clone)?;
@@ -61,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, options: &NoiseArguments) -> Result<Exi
         untraced: measured.untraced.as_ref(),
         is_apart: measured.is_apart,
     };
-    print(arguments, options, &destination, &report)?;
+    print(arguments, &destination, &report)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -74,19 +68,12 @@ fn announce(arguments: &Arguments, options: &NoiseArguments, cpus: &CpuSet) {
     output::note(&arguments.output, &note);
 }
 
-fn print(
-    arguments: &Arguments,
-    options: &NoiseArguments,
-    destination: &Destination,
-    report: &Report<'_>,
-) -> Result<()> {
-    let text = if options.csv {
-        csv::noise(report)
-    } else {
-        match destination.format() {
-            None => json::noise(&head(arguments), report).context("cannot write JSON")?,
-            Some(format) => document::document(report, arguments.audit.verbose).render(format),
+fn print(arguments: &Arguments, destination: &Destination, report: &Report<'_>) -> Result<()> {
+    destination.print(&match destination.form {
+        Form::Csv => csv::noise(report),
+        Form::Json => json::noise(&head(arguments), report).context("cannot write JSON")?,
+        Form::Document(format) => {
+            document::document(report, arguments.audit.verbose).render(format)
         }
-    };
-    destination.print(&text)
+    })
 }

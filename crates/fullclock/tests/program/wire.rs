@@ -229,19 +229,17 @@ fn a_report_is_a_page_that_names_no_token_and_what_cannot_be_written_is_told_bef
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
     let file = path.to_str().unwrap();
-    server.printed(&["--sizes", "64,65536", "-n", "50", "--report", file]);
-    // Its own it replaces.
-    server.printed(&["--test", "latency", "--sizes", "64", "-n", "50", "--report", file]);
+    server.printed(&["--sizes", "64,65536", "-n", "50", "-o", file]);
+    let again = ["--test", "latency", "--sizes", "64", "-n", "50", "-o", file];
+    let refused = server.refusal(&again);
+    assert!(refused.contains("report.html exists; name another file or replace it"), "{refused}");
+    server.printed(&[&again[..], &["--force"]].concat());
     let page = std::fs::read_to_string(&path).unwrap();
     assert!(page.contains("net client") && page.contains("--test latency"), "{page}");
-    assert!(!page.contains("--token-file") && !page.contains("report.html"), "{page}");
+    assert!(!page.contains("--token-file") && !page.contains("report.html") && !page.contains("--force"), "{page}");
     let token = std::fs::read_to_string(&server.token).unwrap();
     assert!(!page.contains(token.trim()));
-    std::fs::write(&path, "mine").unwrap();
-    let refused = server.refusal(&["-d", "10m", "--report", file]);
-    assert!(refused.contains("is no report of a network test"), "{refused}");
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
-    let refused = server.refusal(&["-d", "10m", "--report", "/nowhere/report.html"]);
+    let refused = server.refusal(&["-d", "10m", "-o", "/nowhere/report.html"]);
     assert!(refused.contains("cannot write /nowhere/report.html"), "{refused}");
 }
 
@@ -250,7 +248,7 @@ fn an_interrupted_client_writes_its_report_and_says_what_is_not_in_it() {
     let server = Server::start(&[]);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    let options = ["-d", "300ms", "--sizes", "all", "--report", path.to_str().unwrap()];
+    let options = ["-d", "300ms", "--sizes", "all", "-o", path.to_str().unwrap()];
     assert!(interrupted_between_sizes(&server, &options).status.success());
     let page = std::fs::read_to_string(&path).unwrap();
     assert!(page.contains("of 23 message sizes were measured"), "{page}");
@@ -438,7 +436,7 @@ fn bad_options_say_what_is_right() {
     assert!(of(&["-n", "0"]).contains("1.."));
     assert!(of(&["-n", "5", "-d", "1s"]).contains("cannot be used with"));
     assert!(of(&["--streams", "65"]).contains("64"));
-    assert!(of(&["--csv", "--json"]).contains("give one of them"));
+    assert!(of(&["--csv", "--json"]).contains("cannot be used with"));
     assert!(of(&["--root", "/"]).contains("leave out --root"));
     assert!(of(&["--transport", "pigeons"]).contains("tcp"));
     let task = ["--test", "send-bw"];

@@ -7,18 +7,10 @@ use super::{Certificate, Change};
 use crate::chart::losses::{self, Bar};
 use crate::chart::parts::Quantity;
 use crate::chart::trials::{self, ArmTrials};
-use crate::document::{Align, Block, Chart, Document, Table, Text, is_page};
+use crate::document::{Align, Block, Chart, Document, Table, Text};
 use crate::machine;
 use lab::record::Fingerprint;
 use std::path::Path;
-
-/// What the title of every certificate begins with.
-const TITLE: &str = "fullclock certificate";
-
-/// Whether the beginning of a file is that of a certificate's page.
-pub fn is_certificate(beginning: &str) -> bool {
-    is_page(beginning, TITLE)
-}
 
 /// The whole certificate.
 pub fn document(certificate: &Certificate<'_>) -> Document {
@@ -26,7 +18,7 @@ pub fn document(certificate: &Certificate<'_>) -> Document {
         Some(change) => format!("of change {}", change.shown.recorded.id),
         None => format!("of {} and {}", certificate.comparison.a, certificate.comparison.b),
     };
-    let mut document = Document::new(format!("{TITLE} {subject}"));
+    let mut document = Document::new(format!("fullclock certificate {subject}"));
     opening(&mut document, certificate);
     results(&mut document, certificate);
     if let Some(it) = certificate.change {

@@ -15,7 +15,7 @@ mod placed;
 mod tests;
 
 pub use data::{Data, sha256};
-pub use document::{document, is_certificate, summary};
+pub use document::{document, summary};
 pub(super) use json::CertificateDocument;
 pub use json::json;
 pub use placed::Change;

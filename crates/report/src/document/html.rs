@@ -8,20 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// The program's name in the head of a page.
-const PROGRAM: &str = "fullclock";
-
 const GENERATOR: &str = concat!("fullclock ", env!("CARGO_PKG_VERSION"));
-
-/// Whether `beginning` starts a page that this program wrote and whose title begins with `title`.
-pub(crate) fn is_page(beginning: &str, title: &str) -> bool {
-    let parts = [
-        "<!DOCTYPE html>".to_owned(),
-        format!("name=\"generator\" content=\"{PROGRAM} "),
-        format!("<header><h1>{title}"),
-    ];
-    parts.iter().all(|it| beginning.contains(it))
-}
 
 pub(super) fn render(document: &Document) -> String {
     let title = words(&document.title);

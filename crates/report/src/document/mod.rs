@@ -13,7 +13,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use html::{is_page, words};
+pub(crate) use html::words;
 
 use crate::Style;
 use maud::Markup;

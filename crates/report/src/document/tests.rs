@@ -115,7 +115,6 @@ fn a_page_holds_the_same_and_loads_nothing() {
     ] {
         assert!(page.contains(part), "{part} in {page}");
     }
-    assert!(is_page(&page, "fullclock audit") && !is_page(&page, "fullclock net"));
     assert!(
         !page.contains("<script") && !page.contains("http:") && !page.contains("src="),
         "{page}"

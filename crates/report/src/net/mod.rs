@@ -16,7 +16,7 @@ pub use curve::curve;
 use json::Clocks;
 pub(super) use json::{CeilingsDocument, CurveDocument};
 pub use json::{ceilings as ceilings_json, curve as curve_json};
-pub use origin::{Origin, command_line, is_report};
+pub use origin::{Origin, command_line};
 pub(super) use test::TestDocument;
 pub use test::{run_csv, run_document, run_json};
 

@@ -1,10 +1,7 @@
-//! How a result of the network came to be, and its page.
+//! How a result of the network came to be.
 
 use crate::bench::quoted;
-use crate::document::{Block, Document, is_page};
-
-/// What the title of every such page begins with.
-const TITLE: &str = "fullclock net ";
+use crate::document::{Block, Document};
 
 /// How a result came to be.
 pub struct Origin {
@@ -21,11 +18,6 @@ impl Origin {
         document.push(Block::Code(self.commands.clone()));
         document.note(format!("Written {}", self.written));
     }
-}
-
-/// Whether `beginning` starts the page of a network test.
-pub fn is_report(beginning: &str) -> bool {
-    is_page(beginning, TITLE)
 }
 
 /// Words quoted for a shell.

@@ -16,8 +16,8 @@ async function audit(again) {
   main.setAttribute("aria-busy", "true");
   setText(byId("summary"), "The audit runs: on a large machine it takes some seconds.");
   try {
-    const { at, audit: found } = await ask(`/api/v1/audit?again=${again}`);
-    show(found, at);
+    const { audit: found } = await ask(`/api/v1/audit?again=${again}`);
+    show(found);
     showConnection("connected");
   } catch (error) {
     // What the server says is no sign of its absence.
@@ -30,11 +30,8 @@ async function audit(again) {
   ready();
 }
 
-/**
- * @param {any} found
- * @param {number} at when it was made
- */
-function show({ machine: host, findings, unknown, not_applicable: without, clean }, at) {
+/** @param {any} found */
+function show({ began, machine: host, findings, unknown, not_applicable: without, clean }) {
   const rank = (/** @type {any} */ it) => SEVERITIES.indexOf(it.severity);
   const sorted = [...findings].sort((a, b) => rank(a) - rank(b));
   const checks = (/** @type {any[]} */ all, /** @type {string} */ state) => `${count(all.length, "check")} ${state}`;
@@ -44,7 +41,7 @@ function show({ machine: host, findings, unknown, not_applicable: without, clean
   setText(byId("headline"), tight(head));
   const known = [`${clean.length} clean`, `${without.length} not applicable`];
   const words = (sorted.length === 0 ? known : [checks(unknown, "unknown"), ...known]).join(", ");
-  setText(byId("summary"), `${words}. Made at ${timeOfDay(at)} UTC.`);
+  setText(byId("summary"), `${words}. Made at ${timeOfDay(Date.parse(began) / 1000)} UTC.`);
   announce(`${head}. ${words}`);
   setText(byId("host"), hostWords(host));
   byId("findings").hidden = sorted.length === 0;
@@ -83,7 +80,7 @@ function finding(it) {
   return make(
     "article",
     { className: `finding ${it.severity}`, "aria-label": it.id },
-    make("h3", {}, make("span", { className: "severity" }, it.severity), " ", tight(it.message)),
+    make("h3", {}, make("span", { className: "severity" }, it.severity), " ", ...sentence(it.message)),
     make("p", { className: "quiet" }, explained(it.id), `: ${about.join(", ")}`),
     ...fixes(it),
     table(`Evidence of ${it.id}`, ["Evidence", "Value"], evidence),
@@ -96,7 +93,7 @@ function finding(it) {
 const cpuWords = (cpus) => (cpus === null ? "" : `CPU${cpus.n === 1 ? "" : "s"} ${cpus.list} (${cpus.n} of ${cpus.of})`);
 
 /** @param {{estimate: string, derivation: string} | null} cost */
-const costWords = (cost) => (cost === null ? [] : [make("p", {}, `Cost: ${cost.estimate} (${cost.derivation})`)]);
+const costWords = (cost) => (cost === null ? [] : [make("p", {}, ...sentence(`Cost: ${cost.estimate} (${cost.derivation})`))]);
 
 /** @param {any} finding */
 function fixes({ fix, settings = [] }) {

@@ -4,7 +4,7 @@ use super::{asked as named, code};
 use crate::cli::Arguments;
 use crate::head::head;
 use crate::output;
-use crate::result::FormatArguments;
+use crate::result::ResultArguments;
 use anyhow::Result;
 use clap::Args;
 use engine::change::requested::{asked, planned};
@@ -27,7 +27,7 @@ pub(crate) struct PlanArguments {
     #[arg(long)]
     pub(crate) i_know: bool,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, options: &PlanArguments) -> Result<ExitCode> {
@@ -64,7 +64,8 @@ impl Drafted {
         files: &[Write],
     ) -> Result<()> {
         let Drafted { name, plan, unfixed } = self;
-        output::print(&match options.format.chosen(&arguments.output) {
+        let destination = options.result.destination(&arguments.output)?;
+        destination.print(&match destination.format() {
             None => report::change::plan_json(&head(arguments), plan)?,
             Some(format) => {
                 let planned = Planned { name, plan, unfixed, files };

@@ -4,7 +4,7 @@ use super::StateArguments;
 use crate::cli::Arguments;
 use crate::head::head;
 use crate::output;
-use crate::result::FormatArguments;
+use crate::result::ResultArguments;
 use crate::tell::tell;
 use anyhow::Result;
 use clap::Args;
@@ -25,7 +25,7 @@ pub(crate) struct StatusArguments {
     #[command(flatten)]
     pub(crate) state: StateArguments,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
 }
 
 /// How to look for drift.
@@ -42,13 +42,14 @@ pub(crate) struct DriftArguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<ExitCode> {
+    let destination = options.result.destination(&arguments.output)?;
     let journal = Journal::open(&options.state.state_dir, Access::Read)?;
     let machine = Machine::this(program()?);
     let shown = standing(&machine, &journal, options.all)?;
     let is_changed = |it: &WrittenPlace| matches!(it.standing, Standing::Changed { .. });
     let has_changed = shown.iter().flat_map(|it| &it.places).any(is_changed);
     let suspects = if has_changed { suspects() } else { Vec::new() };
-    output::print(&match options.format.chosen(&arguments.output) {
+    destination.print(&match destination.format() {
         None => report::change::status_json(&head(arguments), &shown, &suspects)?,
         Some(format) => {
             report::change::status(&shown, &suspects, arguments.audit.verbose).render(format)

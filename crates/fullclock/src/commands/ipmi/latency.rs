@@ -3,7 +3,7 @@
 use crate::cli::{Arguments, cpu_list};
 use crate::head::head;
 use crate::output;
-use crate::result::FormatArguments;
+use crate::result::ResultArguments;
 use anyhow::{Result, bail};
 use clap::Args;
 use engine::interrupt::Interrupt;
@@ -31,10 +31,11 @@ pub(crate) struct LatencyArguments {
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) timeout: Option<Duration>,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<ExitCode> {
+    let destination = options.result.destination(&arguments.output)?;
     let host = host::view(&Live::this_machine());
     let interrupt = Interrupt::listen()?;
     let (count, timeout) = (options.count, options.timeout);
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, options: &LatencyArguments) -> Result<E
         ended?;
         bail!("no round trip was over");
     }
-    output::print(&match options.format.chosen(&arguments.output) {
+    destination.print(&match destination.format() {
         None => latency_json(&head(arguments), &latency)?,
         Some(format) => latency_document(&latency).render(format),
     })?;

@@ -3,7 +3,7 @@
 use crate::cli::Arguments;
 use crate::head::head;
 use crate::output;
-use crate::result::FormatArguments;
+use crate::result::ResultArguments;
 use anyhow::{Result, ensure};
 use clap::Args;
 use engine::interrupt::Interrupt;
@@ -27,7 +27,7 @@ pub(crate) struct PowerArguments {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = quantity::duration)]
     pub(crate) timeout: Duration,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
 }
 
 /// No controller measures more often.
@@ -40,6 +40,7 @@ pub(super) fn run(arguments: &Arguments, options: &PowerArguments) -> Result<Exi
         options.interval
     );
     let live = Live::this_machine();
+    let destination = options.result.destination(&arguments.output)?;
     let host = host::view(&live);
     let interrupt = Interrupt::listen()?;
     let times = (options.interval, options.timeout);
@@ -50,7 +51,7 @@ pub(super) fn run(arguments: &Arguments, options: &PowerArguments) -> Result<Exi
     });
     let power = session.finish();
     if !power.samples.is_empty() {
-        output::print(&match options.format.chosen(&arguments.output) {
+        destination.print(&match destination.format() {
             None => json(&head(arguments), &power)?,
             Some(format) => document(&power).render(format),
         })?;

@@ -1,10 +1,10 @@
 //! `fullclock net client`: measures the wire to a server, one message size after the other.
 
-use super::page;
+use super::origin::{origin, origin_in};
 use crate::cli::{Arguments, cpu_list};
 use crate::head::head;
-use crate::output::{self, Progress};
-use crate::result::FormatArguments;
+use crate::output::Progress;
+use crate::result::{Form, RowsArguments};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use engine::interrupt::Interrupt;
@@ -60,14 +60,8 @@ pub(crate) struct ClientArguments {
     /// ~/.local/state/fullclock]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Write a page for a browser as well: figures, clocks and ledgers of both ends in one file that needs no network
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-    /// Print lines of CSV
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) csv: bool,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: RowsArguments,
 }
 
 /// What carries the data.
@@ -141,11 +135,8 @@ fn time(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<ExitCode> {
-    if options.csv && arguments.output.json {
-        bail!("--csv and --json are two forms of the same: give one of them");
-    }
     let plan = plan(options)?;
-    page::check(options.report.as_deref())?;
+    let destination = options.result.destination(&arguments.output)?;
     let path = secret::path(options.token_file.as_deref(), TOKEN)?;
     let token = secret::read(&path)
         .context("the server made a token; copy its file here, and --token-file names the copy")?;
@@ -159,14 +150,15 @@ pub(super) fn run(arguments: &Arguments, options: &ClientArguments) -> Result<Ex
     };
     let Measured { run, ended } = client.measure(over, &interrupt, &mut tell)?;
     let server = format!("fullclock net server --listen {}    # on the server\n", run.server);
-    let origin = page::origin(&server);
-    let document = |origin| report::net::run_document(&run, options.sizes.0.len(), origin);
-    output::print(&match options.format.chosen(&arguments.output) {
-        _ if options.csv => report::net::run_csv(&run),
-        None => report::net::run_json(&head(arguments), &run)?,
-        Some(format) => document(page::origin_in(format, &origin)).render(format),
+    let origin = origin(&server);
+    destination.print(&match destination.form {
+        Form::Csv => report::net::run_csv(&run),
+        Form::Json => report::net::run_json(&head(arguments), &run)?,
+        Form::Document(format) => {
+            let origin = origin_in(format, &origin);
+            report::net::run_document(&run, options.sizes.0.len(), origin).render(format)
+        }
     })?;
-    page::write(&arguments.output, options.report.as_deref(), || document(Some(&origin)))?;
     ended?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,11 +1,11 @@
 //! `fullclock net curve`: what a test by message size says.
 
-use super::{GivenArguments, page};
+use super::GivenArguments;
+use super::origin::{origin, origin_in};
 use crate::cli::Arguments;
 use crate::commands::bytes_of;
 use crate::head::head;
-use crate::output;
-use crate::result::FormatArguments;
+use crate::result::ResultArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::net::adapter::Face;
@@ -33,13 +33,10 @@ pub(crate) struct CurveArguments {
     /// The slot of the adapter, as `lspci -vv` shows it (LnkSta): 8 GT/s x16
     #[arg(long, value_name = "LINK", value_parser = |it: &str| Speed::parse(it).map_err(|it| it.to_string()))]
     pub(crate) pcie: Option<Speed>,
-    /// Write a page for a browser as well, in one file that needs no network
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) given: GivenArguments,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
 }
 
 pub(super) const EXAMPLES: &str = "\
@@ -50,7 +47,7 @@ Examples:
   fullclock net curve latency.txt          where it does not rise as it should";
 
 pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<ExitCode> {
-    page::check(options.report.as_deref())?;
+    let destination = options.result.destination(&arguments.output)?;
     let name = options.file.display().to_string();
     let curve = Curve::parse(&text_of(&options.file)?).with_context(|| name.clone())?;
     let given = super::of_arguments(options.given);
@@ -60,15 +57,12 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
         None => of_options(options, given),
     };
     let measured = Measured { name: &name, curve: &curve, over: over.as_ref() };
-    let origin = page::origin("");
-    output::print(&match options.format.chosen(&arguments.output) {
+    let origin = origin("");
+    destination.print(&match destination.format() {
         None => report::net::curve_json(&head(arguments), &measured)?,
         Some(format) => {
-            report::net::curve(&measured, page::origin_in(format, &origin)).render(format)
+            report::net::curve(&measured, origin_in(format, &origin)).render(format)
         }
-    })?;
-    page::write(&arguments.output, options.report.as_deref(), || {
-        report::net::curve(&measured, Some(&origin))
     })?;
     Ok(ExitCode::SUCCESS)
 }

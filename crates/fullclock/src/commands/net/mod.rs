@@ -2,13 +2,12 @@
 
 mod client;
 mod curve;
-mod page;
+mod origin;
 mod server;
 
 use crate::cli::Arguments;
 use crate::head::head;
-use crate::output;
-use crate::result::FormatArguments;
+use crate::result::ResultArguments;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use client::ClientArguments;
@@ -42,7 +41,7 @@ pub(crate) enum NetAction {
         #[command(flatten)]
         given: GivenArguments,
         #[command(flatten)]
-        format: FormatArguments,
+        result: ResultArguments,
     },
     /// Read a test by message size: where it settles, how close that is to the ceiling, and where it dips
     ///
@@ -95,8 +94,8 @@ Examples:
 
 pub(super) fn run(arguments: &Arguments, options: &NetArguments) -> Result<ExitCode> {
     match &options.action {
-        NetAction::Ceiling { device, given, format } => {
-            ceiling(arguments, *format, device.as_deref(), of_arguments(*given))
+        NetAction::Ceiling { device, given, result } => {
+            ceiling(arguments, result, device.as_deref(), of_arguments(*given))
         }
         NetAction::Curve(options) => curve::run(arguments, options),
         NetAction::Server(options) => {
@@ -145,16 +144,17 @@ fn ceiling_of(
 
 fn ceiling(
     arguments: &Arguments,
-    format: FormatArguments,
+    result: &ResultArguments,
     device: Option<&str>,
     given: Given,
 ) -> Result<ExitCode> {
+    let destination = result.destination(&arguments.output)?;
     let (host, name) = host(arguments)?;
     let mut found = ceilings(&host, given);
     if let Some(device) = device {
         only(&mut found, device, &name)?;
     }
-    output::print(&match format.chosen(&arguments.output) {
+    destination.print(&match destination.format() {
         None => report::net::ceilings_json(&head(arguments), &found)?,
         Some(format) => report::net::ceilings(&name, &found).render(format),
     })?;
