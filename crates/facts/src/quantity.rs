@@ -26,7 +26,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let total =
         nanoseconds(text, 1_000_000_000).or_else(|| sum_of_parts(text)).ok_or_else(|| {
-            format!("{text:?} is not a time: expected numbers with units, as in 500ms, 5s or 1h30m")
+            format!("{text:?} is not a time: expected 500ms, 5s or 1h30m; a number alone is seconds")
         })?;
     let time = Duration::from_nanos(total);
     if time < LIMITS.0 || time > LIMITS.1 {
@@ -154,7 +154,7 @@ mod tests {
             "1.2.3",
             "٣s",
         ] {
-            let expected = "is not a time: expected numbers with units, as in 500ms, 5s or 1h30m";
+            let expected = "is not a time: expected 500ms, 5s or 1h30m; a number alone is seconds";
             assert_eq!(duration(text), Err(format!("{text:?} {expected}")));
         }
     }

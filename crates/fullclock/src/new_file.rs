@@ -1,7 +1,7 @@
 //! A file that the user names for a result: there as a whole or not at all, and never over another by accident.
 #![expect(clippy::disallowed_methods, reason = "writes the file that the user names")]
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use engine::results_folder::folder_of;
 use std::fs::{File, Permissions};
 use std::io::{ErrorKind, Write};
@@ -49,8 +49,9 @@ pub(crate) fn write(path: &Path, text: &str, readers: Readers, force: bool) -> R
     };
     let mut builder = tempfile::Builder::new();
     let builder = builder.permissions(Permissions::from_mode(mode));
-    let mut file = builder.tempfile_in(folder).with_context(cannot)?;
-    file.write_all(text.as_bytes()).with_context(cannot)?;
+    let file = builder.tempfile_in(folder).map_err(|it| without_name(&it)).with_context(cannot)?;
+    // The error of the named file would name a temporary file, which the user did not choose.
+    file.as_file().write_all(text.as_bytes()).with_context(cannot)?;
     file.as_file().sync_all().with_context(cannot)?;
     // The second way asks the kernel to refuse (RENAME_NOREPLACE of renameat2(2)): another may have made the file since.
     let persisted = if force { file.persist(path) } else { file.persist_noclobber(path) };
@@ -59,6 +60,13 @@ pub(crate) fn write(path: &Path, text: &str, readers: Readers, force: bool) -> R
     // written and not read), a crash within seconds could undo it: no reason to say that nothing was written.
     File::open(folder).and_then(|it| it.sync_all()).ok();
     Ok(())
+}
+
+/// What was wrong, without the name of a temporary file, which tempfile adds.
+fn without_name(error: &std::io::Error) -> anyhow::Error {
+    let text = error.to_string();
+    let end = text.find(" at path \"").unwrap_or(text.len());
+    anyhow!("{}", text.get(..end).unwrap_or(&text))
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub(crate) struct RowsArguments {
 
 #[derive(Args, Clone, Debug, Default)]
 struct FileArguments {
-    /// Write the result to FILE: .html, .md, .json
+    /// Write the result to FILE, in the format that its ending names: .html, .md, .json, and .csv where --format has csv
     #[arg(short, long, value_name = "FILE", global = true)]
     output: Option<PathBuf>,
     /// Replace FILE if it exists
@@ -155,9 +155,20 @@ impl Destination {
         Ok(Destination { form, file: file.output.clone(), force: file.force })
     }
 
+    /// Standard output.
+    pub(crate) fn of(format: FormatArguments, output: &OutputArguments) -> Destination {
+        let form = form(format.format, output, output::style(output.color));
+        Destination { form, file: None, force: false }
+    }
+
     /// The format of a document; `None` for JSON.
     pub(crate) fn format(&self) -> Option<Format> {
         self.form.format()
+    }
+
+    /// Whether it is a file and not standard output.
+    pub(crate) fn is_file(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Prints the result, or writes the user's file.

@@ -55,7 +55,7 @@ pub enum Incomparable {
     #[error("there is no result")]
     None,
     /// One with a single arm was given.
-    #[error("{0} has one arm; give a second result to compare it with")]
+    #[error("{0} has one variant; give a second result to compare it with")]
     OneArm(String),
     /// They have different figures.
     #[error("{a} and {b}: {why}")]
@@ -145,7 +145,7 @@ pub fn between(a: Side<'_>, b: Side<'_>) -> Result<Comparison, String> {
         && of_a != of_b
     {
         let (a, b) = (a.name, b.name);
-        let text = format!("they measure different things: the figure of {a} is");
+        let text = format!("they measure different things: the result of {a} is");
         return Err(format!("{text} {name_a} in {unit_a}, that of {b} {name_b} in {unit_b}"));
     }
     let verdict = separate(a, b);
@@ -196,7 +196,7 @@ fn effect_size(a: (&Record, usize), b: (&Record, usize)) -> Known<f64> {
     };
     match slowness(a).zip(slowness(b)) {
         Some((a, b)) => Known::Value(cliffs_delta(&a, &b)),
-        None => Known::missing("an arm has no trial"),
+        None => Known::missing("a variant has no trial"),
     }
 }
 
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(compared(&[record(blocks((1.0, 2e9), (1.01, 2e9), 0.001))]), Ok(1));
         assert_eq!(compared(&[one.clone(), one.clone()]), Ok(1));
         assert_eq!(compared(&[one.clone(), one.clone(), one.clone()]), Ok(2));
-        let only_arm = "1.json has one arm; give a second result to compare it with";
+        let only_arm = "1.json has one variant; give a second result to compare it with";
         assert_eq!(compared(std::slice::from_ref(&one)).unwrap_err(), only_arm);
         assert_eq!(compared(&[]).unwrap_err(), "there is no result");
         let different = compared(&[one.clone(), one, other]).unwrap_err();

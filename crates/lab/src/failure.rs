@@ -14,7 +14,7 @@ pub enum Failure {
     /// The work was done and its answer is wrong. Never retried and never left out.
     #[error(
         "WRONG ANSWER: {workload} computed {found}, and {expected} is right: the hardware, the build or the server \
-         cannot be trusted, and neither can any figure of it"
+         cannot be trusted, and neither can any result of it"
     )]
     WrongAnswer {
         /// The id of the workload.

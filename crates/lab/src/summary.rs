@@ -127,7 +127,7 @@ fn of_clock(trials: &[&Trial]) -> Known<Spread> {
 
 fn of_cycles(trials: &[&Trial], main: Figure<&str>) -> Known<Spread> {
     if main.unit != "s" {
-        return Known::missing(format!("{} is no time", main.name));
+        return Known::missing(format!("{} is not a time", main.name));
     }
     let cycles =
         trials.iter().filter_map(|it| Measure::FigureCycles.of(it)).map(f64::exp).collect();

@@ -262,7 +262,7 @@ impl Workload {
         let Workload { help, figure: FigureShape { name, unit, better }, .. } = self;
         let takes: Vec<&str> = self.takes.iter().map(|it| it.option()).collect();
         let (better, takes) = (better.name(), takes.join(", "));
-        format!("{help}\nMain figure: {name} ({unit}), {better} is better. Takes {takes}.\n")
+        format!("{help}\nMain result: {name} ({unit}), {better} is better. Takes {takes}.\n")
     }
 
     /// Refuses a setting that means nothing to it.

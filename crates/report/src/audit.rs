@@ -173,7 +173,7 @@ fn unknown(document: &mut Document, audit: &Audit, detail: Detail) {
         let lines = groups.iter().filter(|it| !it.is_of_the_guest()).map(Group::line);
         let lines: Vec<String> = lines.collect();
         if !lines.is_empty() {
-            let text = lines.join("; ") + ". `-v` names them.";
+            let text = lines.join("; ") + ". `-v` lists them.";
             document.labelled("Unknown", Text::sentence(&text));
         }
         return;
@@ -200,7 +200,7 @@ impl Group<'_> {
         let n = counted_all(&self.checks, "check");
         match self.remedy {
             Some(remedy) => format!("{n}: {remedy}"),
-            None => format!("{n}: no command here would tell"),
+            None => format!("{n}: no command on this host can show it"),
         }
     }
 

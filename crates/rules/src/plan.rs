@@ -51,7 +51,7 @@ impl Request {
     /// Errors: no `=`, no such setting, or no list of CPUs behind the `@`.
     pub fn parse(text: &str) -> Result<Request, String> {
         let Some((id, value)) = text.split_once('=') else {
-            return Err(format!("{text:?} is no SETTING=VALUE, like governor=performance"));
+            return Err(format!("{text:?} is not SETTING=VALUE, such as governor=performance"));
         };
         let setting = settings::find(id).ok_or_else(|| unknown_setting(id))?;
         let (value, cpus) = cpus_of(value)?;

@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(
             states(&registers, Signal::PowerLimit)[3],
             (0x64f, false, true),
-            "the log of PL1 is no state"
+            "the log of PL1 is not a state"
         );
     }
 

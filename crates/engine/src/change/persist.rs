@@ -73,7 +73,7 @@ fn stays(program: &Path) -> Result<()> {
     let passing = ["/home", "/root", "/tmp", "/run", "/dev", "/var/tmp"];
     if passing.iter().any(|it| program.starts_with(it)) {
         let name = program.display();
-        bail!("{name} is no place for what runs at boot; install it into /usr/local/bin");
+        bail!("{name} must not run at boot: install it into /usr/local/bin");
     }
     let found = trusted_file::open(program, Access::Read)?;
     found.map(drop).with_context(|| format!("{} is no longer there", program.display()))

@@ -147,7 +147,7 @@ fn without_repetition(requests: Vec<Request>) -> Result<Vec<Request>> {
             None => kept.push(request),
             Some(earlier) if earlier.value == request.value => {}
             Some(earlier) => bail!(
-                "{id}={} and {id}={} are asked for; give one of them",
+                "{id}={} and {id}={} are requested; give one of them",
                 earlier.value_text(),
                 request.value_text(),
                 id = request.setting.id
@@ -204,5 +204,5 @@ fn text_of(name: &str) -> Result<String> {
 fn read_profile(path: &Path) -> Result<Option<String>> {
     let bytes = trusted_file::read(path, LARGEST)?;
     let text = bytes.map(String::from_utf8).transpose();
-    text.with_context(|| format!("{} is no text", path.display()))
+    text.with_context(|| format!("{} is not a text file", path.display()))
 }

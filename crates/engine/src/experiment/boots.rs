@@ -61,7 +61,7 @@ pub fn plan(design: &mut Design, asked: Option<u32>) -> Result<()> {
     };
     if let Some(it) = factors.iter().map(|it| &design.factors[*it]).find(|it| has_found(it)) {
         bail!(
-            "{}: as-found is no level of what takes a reboot; name it, or `none` for a boot line without it: {0}=none,...",
+            "{}: as-found cannot be a level of a setting that takes a reboot; name it, or `none` for a boot line without it: {0}=none,...",
             it.name
         );
     }

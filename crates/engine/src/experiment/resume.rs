@@ -74,7 +74,7 @@ pub fn resume(
     let planned = Study::of(experiment.design, workloads, host, task.i_know)?;
     if planned.combinations != experiment.arms {
         bail!(
-            "{}: its arms are not those that this version makes of its plan; begin anew",
+            "{}: its combinations are not those that this version makes of its plan; begin anew",
             record.id
         );
     }
@@ -90,7 +90,7 @@ pub fn resume(
 
 /// The plan of the rest, by the seed of the beginning, which draws the same order.
 pub(super) fn after(plan: Plan, record: Record) -> Result<Plan> {
-    let experiment = record.experiment.context("it is no study")?;
+    let experiment = record.experiment.context("it is not a study")?;
     Ok(Plan {
         id: record.id,
         began: record.began,

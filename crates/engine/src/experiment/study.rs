@@ -109,7 +109,7 @@ impl<'h> Study<'h> {
         let fitting = rounds.saturating_sub(self.design.warm_up) / 2 * 2;
         if fitting < 2 * LEAST_BLOCKS {
             bail!(
-                "--budget {}: {} arms take {} for one trial each, and fewer than {} trials of each tell nothing; leave out \
+                "--budget {}: {} combinations take {} for one trial each, and at least {} trials of each are needed; leave out \
                  levels, or give it {}",
                 rough_time(budget),
                 self.arms.len(),
@@ -262,7 +262,7 @@ impl<'h> Study<'h> {
         let before = Fingerprint::of(self.host);
         let after = Fingerprint::of(&host::view(&Live::this_machine()));
         for line in before.changes(&after) {
-            session.trouble(anyhow!("meanwhile {line}: not by this experiment"))?;
+            session.trouble(anyhow!("during this experiment, {line} (not by it)"))?;
         }
         Ok((record, outcome, session.place))
     }

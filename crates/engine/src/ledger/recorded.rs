@@ -100,7 +100,7 @@ pub fn point(text: &str) -> Result<Point, String> {
     };
     let when = when.ok_or_else(|| {
         format!(
-            "{text:?} is no point of a recording: expected a time from its start (90s, 5m), a time of day in UTC \
+            "{text:?} is not a time: expected a time from its start (90s, 5m), a time of day in UTC \
              (12:14:05) or a timestamp (2026-11-20T12:14:05Z)"
         )
     })?;
@@ -143,7 +143,7 @@ impl<'a> Period<'a> {
     /// A note for the ledger of a part; `None` where the period is the whole recording.
     pub fn note(&self) -> Option<String> {
         self.is_part().then(|| {
-            format!("{} of the {} samples were asked for: {self}", self.n_chosen, self.n_samples)
+            format!("{} of the {} samples were requested: {self}", self.n_chosen, self.n_samples)
         })
     }
 
@@ -153,7 +153,7 @@ impl<'a> Period<'a> {
         let is_why = self.is_part() && self.n_chosen < 2 && self.n_samples > 1;
         is_why.then(|| {
             format!(
-                "{} of the {} samples are in the part that was asked for ({self}), and a ledger needs two; \
+                "{} of the {} samples are in the requested part ({self}), and a ledger needs two; \
                  the recording goes from {} to {}",
                 self.n_chosen,
                 self.n_samples,

@@ -324,7 +324,7 @@ impl Progress {
 }
 
 /// The error for an answer that no agent gives.
-const NO_AGENT: &str = "what answers is no agent";
+const NO_AGENT: &str = "the program that answers is not a fullclock agent";
 
 /// The next message of an agent, leaving out answers about the time.
 fn answer(input: &mut Input) -> Result<News> {

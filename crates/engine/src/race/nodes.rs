@@ -110,7 +110,7 @@ fn node(name: &str, text: &str, shared: &Settings) -> Result<Node> {
     let place = if let Some(host) = place.strip_prefix("ssh:") {
         // A host that begins with a dash would be an option of ssh.
         if host.is_empty() || host.starts_with('-') {
-            bail!("{host:?} is no host for ssh");
+            bail!("{host:?} is not a host for ssh");
         }
         Place::Ssh(host.to_owned())
     } else if let Some(address) = place.strip_prefix("agent:") {

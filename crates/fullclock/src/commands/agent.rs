@@ -23,7 +23,7 @@ pub(crate) struct AgentArguments {
     /// /var/lib/fullclock as root, or in ~/.local/state/fullclock]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Listen to standard input instead, to whoever started this: `ssh HOST fullclock agent --stdio`
+    /// Listen to standard input instead, to the program that started it: `ssh HOST fullclock agent --stdio`
     #[arg(long, conflicts_with_all = ["listen", "token_file"])]
     pub(crate) stdio: bool,
     /// Enter this control group first
@@ -57,7 +57,8 @@ pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<Exi
 fn on_stdio(options: &AgentArguments) -> Result<ExitCode> {
     if let Some(folder) = &options.cgroup {
         host::process::enter_control_group(folder)
-            .with_context(|| format!("cannot enter the control group {}", folder.display()))?;
+            .with_context(|| format!("cannot enter the control group {0}; `mkdir {0}` makes it, and its file cpu.max (version 1: \
+                                      cpu.cfs_quota_us) takes a quota", folder.display()))?;
     }
     agent::serve_stdio(&Interrupt::listen()?)?;
     Ok(ExitCode::SUCCESS)

@@ -59,5 +59,5 @@ Examples:
   fullclock audit                           this machine
   fullclock audit --root sosreport.tar.xz   a bundle that holds proc/ and sys/
   fullclock audit --host db7.host           made by `fullclock capture`
-  fullclock audit --format html > audit.html   one page to send
+  fullclock audit -o audit.html   one page to send
   fullclock audit --json --fail-on medium,unknown   for a pipeline";

@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
     let head = head(arguments);
     let host = head.host.clone();
     let certificate = Certificate::of(sides, &comparison, &data, change.as_ref(), written, host)
-        .map_err(|side| anyhow!("{side} has no trial that ended with a figure"))?;
+        .map_err(|side| anyhow!("{side} has no trial with a result"))?;
     let document = report::certificate::document(&certificate);
     let page = document.render(Format::Html);
     new_file::write(&options.output, &page, Readers::Usual, options.force)?;

@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
 fn from_stdin() -> Result<String> {
     let mut text = String::new();
     let mut limited = std::io::stdin().lock().take(LONGEST_TEXT);
-    limited.read_to_string(&mut text).context("standard input is no text")?;
+    limited.read_to_string(&mut text).context("standard input is not a text")?;
     if text.trim().is_empty() {
         bail!("standard input is empty: pipe the line to explain into `fullclock explain -`");
     }
@@ -71,10 +71,10 @@ fn unknown_subject(subject: &str) -> String {
     let near = documentation::entries().map(|it| it.id).min_by_key(|id| distance(id));
     match near.filter(|id| distance(id) <= id.len() / 4) {
         Some(id) => {
-            format!("{shown:?} is no id and no line I know; did you mean `fullclock explain {id}`?")
+            format!("fullclock does not know {shown:?}; did you mean `fullclock explain {id}`?")
         }
         None => format!(
-            "{shown:?} is no id and no line I know: `fullclock explain` lists the ids, `fullclock explain --help` the lines"
+            "fullclock does not know {shown:?}: `fullclock explain` lists the ids, `fullclock explain --help` the lines"
         ),
     }
 }

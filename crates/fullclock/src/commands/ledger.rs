@@ -29,7 +29,7 @@ pub(crate) struct LedgerArguments {
     /// The CPUs to account for, a list like 0-3,8 [default: all that are online]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
-    /// A process whose cycles are asked for; may be given several times
+    /// Count the cycles of this process as useful; may be given several times
     #[arg(short, long = "pid", value_name = "PID", conflicts_with = "spin")]
     pub(crate) pids: Vec<u32>,
     /// Occupy the CPUs and ask how much of each one task could get; only out of production

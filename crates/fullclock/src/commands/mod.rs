@@ -139,15 +139,15 @@ enum Command {
     /// Let database nodes commit at the same time, and say why one is slower
     ///
     /// Each node runs the sessions and the log writer of `bench commit`, on this machine or another, for as long as the race
-    /// lasts, and tells commits, log writes and their time, in the call and waiting for a CPU, for each interval. What changes
-    /// meanwhile is marked: settings, quotas, findings of an audit, and lines that you type. The result is kept and compared
+    /// lasts, and reports commits, log writes and their time, in the call and waiting for a CPU, for each interval. Changes
+    /// during the race are marked: settings, quotas, findings of an audit, and lines that you type. The result is kept and compared
     /// like any other. It occupies CPUs and disks: only out of production. Ctrl-C ends it and says what there is.
     #[command(after_help = race::EXAMPLES)]
     Race(Box<race::RaceArguments>),
     /// Run a node of a race for `fullclock race` on another machine
     ///
     /// Listens to this machine only; ssh brings it elsewhere, encrypted. Runs one race at a time, remembers what a lost
-    /// connection has not taken, and ends a race that nobody has asked for during five minutes.
+    /// connection has not taken, and ends a race after five minutes without a client.
     #[command(after_help = agent::EXAMPLES)]
     Agent(agent::AgentArguments),
     /// Show this machine in a browser, and export its metrics to Prometheus
@@ -159,7 +159,7 @@ enum Command {
     Serve(serve::ServeArguments),
     /// Query the management controller (BMC): response times, sensors, power limit
     ///
-    /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). To ask costs CPU time where the kernel polls for answers.
+    /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). Each question costs CPU time where the kernel polls for answers.
     #[command(after_help = ipmi::EXAMPLES)]
     Ipmi(ipmi::IpmiArguments),
     /// List the results that were kept; show or remove one
@@ -294,12 +294,14 @@ fn open_as(
     if let Some(path) = &arguments.host.root {
         let name = path.display().to_string();
         let source = host::open_root(path)?;
-        if !source.other_roots().is_empty() {
-            let others = source.other_roots().join(", ");
-            let note = format!("{name} holds other hosts too, name one to see it: {others}");
-            output::note(&arguments.output, &note);
+        let [own, others @ ..] = source.roots() else { return Ok((source, name)) };
+        if others.is_empty() {
+            return Ok((source, name));
         }
-        return Ok((source, name));
+        let note = format!("{name} holds other hosts, too; --root PATH takes one: {}", others.join(", "));
+        output::note(&arguments.output, &note);
+        let own = own.clone();
+        return Ok((source, own));
     }
     if let Some(path) = &arguments.host.host {
         let name = path.display().to_string();
@@ -328,7 +330,7 @@ fn text_of(path: &Path) -> Result<String> {
         bail!("{name} holds 1 GiB or more, which is no capture");
     };
     String::from_utf8(bytes).with_context(|| {
-        format!("{name} is no text, as captures are; a folder or tarball is read with --root")
+        format!("{name} is not a text file, as captures are; a folder or tarball is read with --root")
     })
 }
 
@@ -349,7 +351,7 @@ Examples:
   fullclock explain ID           what a finding, a metric or a workload is about
   fullclock ledger -- COMMAND    where the cycles went while a command ran
   fullclock watch                every CPU, live
-  fullclock bench cpu-loop       a figure with a known answer; occupies a CPU";
+  fullclock bench cpu-loop       a speed test with a known answer; occupies a CPU";
 
 #[cfg(test)]
 mod tests {

@@ -208,7 +208,7 @@ fn a_command_that_fails_says_how_and_with_which_words() {
 fn a_metric_that_is_no_number_is_no_figure() {
     let bench = ["bench", "command", "--no-save", "-n", "4", "--metric", "x=(\\S+)", "--"];
     let text = refusal(&[&bench[..], &["echo", "x=NaN"]].concat());
-    assert!(text.contains("\"NaN\" as its metric, which is no finite number"), "{text}");
+    assert!(text.contains("\"NaN\" as its metric, which is not a finite number"), "{text}");
     let vs = ["bench", "--no-save", "-n", "4", "--vs", "echo x=7", "echo x=7"];
     let value = json(&[&vs[..], &["--metric", "x=(\\S+)"]].concat());
     assert_eq!(value["trials"][0]["figures"][0]["value"], 7.0);

@@ -152,7 +152,7 @@ fn what_cannot_be_run_is_told_before_the_first_trial() {
         (&["experiment", "load=idle,half"], "the levels of load are idle and all-cores"),
         (&["experiment", "stat-interval=1,soon"], "stat-interval takes seconds"),
         (&["experiment", "isolcpus=none,4096"], "isolcpus=4096: expected a list within"),
-        (&["experiment", "isolcpus=1"], "as-found is no level of what takes a reboot"),
+        (&["experiment", "isolcpus=1"], "as-found cannot be a level of a setting that takes a reboot"),
         (&["experiment", "isolcpus=none,1", "--boots", "2"], "2 boots of each: expected 3 to 100"),
         (&["experiment", "load=idle,all-cores", "--boots", "4"], "--boots: nothing that is varied"),
         (&["experiment", "resume", "--boots", "4"], "--boots: a study goes on as it was planned"),

@@ -57,7 +57,7 @@ pub enum Failure {
     /// Others take the reservation away as fast as it is made.
     #[error(
         "{path}: the reservation of the sensor records was lost {times} times in a row: another program reads them; stop it \
-         meanwhile"
+         during the measurement"
     )]
     Contended {
         /// The device.

@@ -40,7 +40,7 @@ impl Ask<'_> {
             Err(missing) if matches!(missing.why, Why::NotCollected | Why::Absent) => {
                 match self.source.parsed(&question.file(self.interface), of_text) {
                     Ok(Some(answer)) => Ok(answer),
-                    Ok(None) => Err(Missing::not_here(name, "its driver does not tell")),
+                    Ok(None) => Err(Missing::not_here(name, "its driver does not report it")),
                     Err(Missing { why: Why::NotCollected | Why::Absent, .. }) => Err(missing),
                     Err(unreadable) => Err(unreadable),
                 }

@@ -88,8 +88,8 @@ impl Source for Answered<'_> {
         self.count(self.inner.ethtool(interface, question))
     }
 
-    fn other_roots(&self) -> &[String] {
-        self.inner.other_roots()
+    fn roots(&self) -> &[String] {
+        self.inner.roots()
     }
 }
 

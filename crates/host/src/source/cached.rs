@@ -68,8 +68,8 @@ impl Source for CachedSource<'_> {
         self.inner.ethtool(interface, question)
     }
 
-    fn other_roots(&self) -> &[String] {
-        self.inner.other_roots()
+    fn roots(&self) -> &[String] {
+        self.inner.roots()
     }
 }
 

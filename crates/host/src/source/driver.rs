@@ -46,7 +46,7 @@ pub(super) fn ask(interface: &str, question: Question) -> Fact<Vec<u8>> {
     let name = question.name(interface);
     asked().map_err(|error| match error {
         // A driver, or a kernel from before the command.
-        Errno::OPNOTSUPP => Missing::not_here(name, "its driver does not tell"),
+        Errno::OPNOTSUPP => Missing::not_here(name, "its driver does not report it"),
         error => missing(&name, error),
     })
 }

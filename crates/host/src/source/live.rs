@@ -21,8 +21,8 @@ use std::arch::x86_64::{__cpuid_count, CpuidResult};
 pub struct Live {
     /// `None` for this machine.
     copy: Option<Copy>,
-    /// Folders of other hosts beside the copy.
-    others: Vec<String>,
+    /// Folders of hosts below the root, that of the copy first; none for this machine.
+    roots: Vec<String>,
     /// The msr device that was opened last, by its CPU: registers are asked for CPU by CPU, and opening costs more
     /// than reading.
     msr_device: RefCell<Option<(u32, OwnedFd)>>,
@@ -31,7 +31,7 @@ pub struct Live {
 impl Live {
     /// The machine we run on.
     pub fn this_machine() -> Live {
-        Live { copy: None, others: Vec::new(), msr_device: RefCell::default() }
+        Live { copy: None, roots: Vec::new(), msr_device: RefCell::default() }
     }
 
     /// The copy of a host below `root`: the folder that holds `proc` or `sys`, at `root` itself or at any
@@ -40,16 +40,16 @@ impl Live {
     /// Errors: `root` cannot be opened, or no folder in it holds `proc` or `sys`.
     pub fn copy(root: &Path) -> Result<Live, Missing> {
         let name = || root.display().to_string();
-        let mut found = folders_of_hosts(root).into_iter();
-        let first = found.next().ok_or_else(|| Missing {
+        let found = folders_of_hosts(root);
+        let first = found.first().ok_or_else(|| Missing {
             what: name(),
             why: Why::Failed(
                 "no folder in it holds proc/ or sys/, as a copy of a host does".into(),
             ),
         })?;
-        let copy = Some(Copy::below(&first).map_err(|error| missing(&name(), error))?);
-        let others = found.map(|it| it.display().to_string()).collect();
-        Ok(Live { copy, others, msr_device: RefCell::default() })
+        let copy = Some(Copy::below(first).map_err(|error| missing(&name(), error))?);
+        let roots = found.iter().map(|it| it.display().to_string()).collect();
+        Ok(Live { copy, roots, msr_device: RefCell::default() })
     }
 
     /// The name of the host; empty where it is unknown.
@@ -198,8 +198,8 @@ impl Source for Live {
         }
     }
 
-    fn other_roots(&self) -> &[String] {
-        &self.others
+    fn roots(&self) -> &[String] {
+        &self.roots
     }
 }
 

@@ -56,8 +56,8 @@ pub trait Source {
         Err(Missing::not_collected(question.name(interface)))
     }
 
-    /// The paths of other hosts in the same folder or archive, as [`crate::open_root`] takes them.
-    fn other_roots(&self) -> &[String] {
+    /// The paths of the hosts in the same folder or archive, as [`crate::open_root`] takes them: this one first.
+    fn roots(&self) -> &[String] {
         &[]
     }
 }

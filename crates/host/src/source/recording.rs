@@ -111,8 +111,8 @@ impl Source for Recording<'_> {
         fact
     }
 
-    fn other_roots(&self) -> &[String] {
-        self.inner.other_roots()
+    fn roots(&self) -> &[String] {
+        self.inner.roots()
     }
 }
 
@@ -149,7 +149,7 @@ y
 //- cpuid 0x6 0x0
 0x1 0x2 0x3 0x4
 //- ethtool eth0 fec
-!not-here its driver does not tell
+!not-here its driver does not report it
 //- ethtool eth0 pause
 !bytes 12000000010000000000000001000000
 ";

@@ -113,7 +113,7 @@ pub struct ClockShare {
     /// What is left when the clock is taken out: the change of cycles.
     pub left: f64,
     /// The part of the change that the clock makes up, in logarithms: 1 is all of it; above 1 or below 0 the cycles
-    /// changed the other way. Missing where the figure changed too little to have parts.
+    /// changed the other way. Missing where the result changed too little to have parts.
     pub part: Known<f64>,
     /// Whether the cycles are constant within 3 % while the clock changed by more.
     pub explains_all: bool,
@@ -131,7 +131,7 @@ impl ClockShare {
         let changes =
             (change(Measure::Figure), change(Measure::FigureCycles), change(Measure::Clock));
         let (Some(figure), Some(cycles), Some(clock)) = changes else {
-            return Known::missing("the clock was not seen in enough trials of both arms");
+            return Known::missing("the clock is unknown in too many trials");
         };
         Known::Value(ClockShare::between(figure, cycles, clock))
     }
@@ -139,7 +139,7 @@ impl ClockShare {
     /// Of changes in logarithms.
     pub(crate) fn between(figure: f64, cycles: f64, clock: f64) -> ClockShare {
         let part = if figure.abs() < LEAST_CHANGE {
-            Known::missing("the figure changed too little to have parts")
+            Known::missing("the result changed too little to have parts")
         } else {
             Known::Value(clock / figure)
         };

@@ -22,7 +22,7 @@ pub struct Combination {
 pub enum TooMany {
     /// More arms than anybody runs.
     #[error(
-        "{0} arms, and {MOST} are the most: leave out levels, or say shape = \"one-at-a-time\" or \"fraction\""
+        "{0} combinations, and {MOST} are the most: leave out levels, or say shape = \"one-at-a-time\" or \"fraction\""
     )]
     Arms(u128),
     /// A fraction of factors that have other than two levels.

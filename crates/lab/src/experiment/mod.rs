@@ -60,7 +60,7 @@ pub struct Design {
     pub trials: u32,
     /// Go on until the effect of every factor is known to this share either way, half its 95 % interval.
     pub until: Option<f64>,
-    /// Trials of each arm before the first that counts; they are not kept.
+    /// Trials of each combination before the first that counts; they are not kept.
     pub warm_up: u32,
     /// Rest after the settings of an arm are in force and before its trial.
     pub rest: Duration,

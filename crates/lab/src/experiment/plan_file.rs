@@ -65,8 +65,8 @@ pub fn read(path: &Path) -> Result<Design> {
     let shown = path.display();
     let bytes = trusted_file::read(path, LARGEST)?;
     let bytes = bytes.with_context(|| format!("{shown}: there is no such file"))?;
-    let text = String::from_utf8(bytes).with_context(|| format!("{shown} is no text"))?;
-    parse(&text).with_context(|| format!("{shown} is no plan"))
+    let text = String::from_utf8(bytes).with_context(|| format!("{shown} is not a text file"))?;
+    parse(&text).with_context(|| format!("{shown} is not a plan"))
 }
 
 fn parse(text: &str) -> Result<Design> {
@@ -137,7 +137,7 @@ fn factor((name, levels): (&String, &Value)) -> Result<Factor> {
         Value::Integer(number) => Ok(number.to_string()),
         Value::Boolean(is_on) => Ok(if *is_on { "on" } else { "off" }.to_owned()),
         other => Err(anyhow!(
-            "factors.{name}: {other} is no level; expected text, a number or true or false"
+            "factors.{name}: {other} is not a level; expected text, a number or true or false"
         )),
     };
     let Value::Array(levels) = levels else {
@@ -184,7 +184,7 @@ mod tests {
         assert!(error("rest = 'soon'").starts_with("rest: "));
         assert!(error("[factors]\nturbo = 'on'").starts_with("factors.turbo: expected its levels"));
         assert!(
-            error("[factors]\nturbo = [1.5, 2.5]").starts_with("factors.turbo: 1.5 is no level")
+            error("[factors]\nturbo = [1.5, 2.5]").starts_with("factors.turbo: 1.5 is not a level")
         );
     }
 

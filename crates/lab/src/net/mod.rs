@@ -70,7 +70,7 @@ pub enum Broken {
     )]
     Silent,
     /// What came is not what is sent here.
-    #[error("what came over a stream is no part of this test: something between both changes it")]
+    #[error("data on a stream are not of this test: something between both changes it")]
     Strange,
     /// It would go on.
     #[error("one message size took longer than {} s: ask for fewer messages, or for a time", LONGEST.as_secs())]
@@ -102,7 +102,7 @@ pub fn sizes(text: &str) -> Result<Vec<Bytes>, String> {
         let known = bytes.filter(|it| all().any(|size| size == *it));
         known.ok_or_else(|| {
             format!(
-                "{word:?} is no message size: expected `all`, or powers of two from 2 to 8388608 with commas between"
+                "{word:?} is not a message size: expected `all`, or powers of two from 2 to 8388608 with commas between"
             )
         })
     };

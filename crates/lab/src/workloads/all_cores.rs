@@ -24,7 +24,7 @@ program may use. `throughput` is what they do together, in million iterations a 
 and `fastest` are single CPUs of them, `alone` is the first CPU before that. `scaling` is `throughput` divided by `alone` and
 by the number of CPUs: 100 % would be no loss. Elapsed and CPU time are those of the part in which all ran.
 
-## What moves its figures
+## What changes the result
 Less than 100 % is normal: turbo falls with the number of busy cores (a Xeon E5-2680 has 3.5 GHz for one and 3.1 GHz for all),
 and two threads of one core share it (see `spin-pair`). Below that, look for a power or heat limit (`fullclock watch`), a CPU
 quota, a hypervisor that has fewer CPUs than it shows, or other work. A `slowest` far below `fastest` is one core with a

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "command",
-    title: "any command, by its elapsed time or a figure it prints",
+    title: "any command, by its elapsed time or a number that it prints",
     help: "\
 ## What it does
 Runs a command to its end, again and again. `elapsed` is the time from its start to its end; with `--metric REGEX`, the figure
@@ -27,7 +27,7 @@ a session of its own, as timeout(1) and servers do.
 
 The result keeps its words, so a password or token among them is refused: give it in ~/.pgpass, an option file or the environment.
 
-## What moves its figures
+## What changes the result
 Whatever moves the command's. Start and end of a process are in its time: `fullclock bench -- true` tells what they take.
 
 ## What it cannot know
@@ -60,7 +60,7 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
         return Err(Failure::Unready(text.to_owned()));
     }
     if settings.better.is_some() && settings.metric.is_none() {
-        let text = "--better is about the figure of --metric; elapsed time is better lower";
+        let text = "--better is about the number of --metric; of elapsed time lower is better";
         return Err(Failure::Unready(text.to_owned()));
     }
     Ok(Box::new(Command {
@@ -150,7 +150,7 @@ impl Metric {
         match text.trim().parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
             _ => Err(Failure::NoFigure(format!(
-                "{program} printed {text:?} as its metric, which is no finite number"
+                "{program} printed {text:?} as its metric, which is not a finite number"
             ))),
         }
     }
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_told_and_never_a_figure() {
-        let no_number = "pgbench printed \"NaN\" as its metric, which is no finite number";
+        let no_number = "pgbench printed \"NaN\" as its metric, which is not a finite number";
         assert_eq!(found("tps = (\\S+)", "tps = NaN"), no_number);
         assert!(found("tps = (\\S+)", "tps = inf").ends_with("no finite number"));
         assert!(

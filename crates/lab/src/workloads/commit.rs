@@ -38,7 +38,7 @@ for the log (10.11 has none).
 For Oracle, `--print-sql oracle` writes a script for sqlplus that samples commits and `log file parallel write` beside the users'
 own work, and `--parse FILE` reads what that printed. It was written by the documentation and not run against an Oracle.
 
-## What moves its figures
+## What changes the result
 The time in the call is the disk's: its cache, its controller's battery, a file system's barriers. With more sessions one write
 serves more commits, until their CPU time is what is left. Below saturation a slow clock costs CPU time of sessions and leaves
 log writes alone; once CPUs are saturated, a quota or a run queue lets the log writer wait, and log writes seem to take longer.

@@ -28,7 +28,7 @@ With `--vs`, two loops on the same CPU are cut into pieces of about 3 ms, which 
 disturbs for longer falls on both alike. `elapsed` is then the sum of a loop's pieces, and the clock and the ledger are those
 of both. Loops below 6 ms are not cut, nor is one on several CPUs.
 
-## What moves its figures
+## What changes the result
 The clock, the design of the core, and whoever else had the CPU meanwhile. It needs neither memory nor the kernel, and each
 step waits for the one before.
 

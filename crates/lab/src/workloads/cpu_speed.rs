@@ -29,7 +29,7 @@ those of the slowest. `--iterations` is the number of operations.
 `--print-sql oracle` writes a script that makes Oracle measure its own figure (CPUSPEEDNW), and `--parse FILE` reads what
 that printed.
 
-## What moves its figures
+## What changes the result
 `cycles` belongs to the design of the core, whatever the clock: 4 where a multiplication takes 3 and an addition 1, as on
 Intel's big cores since Sandy Bridge and AMD's since Zen (Agner Fog, Instruction tables,
 https://www.agner.org/optimize/instruction_tables.pdf). More than on other machines of the model means that somebody else

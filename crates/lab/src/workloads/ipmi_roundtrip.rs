@@ -37,7 +37,7 @@ on those CPUs; kipmi0 runs where the scheduler puts it.
 It needs the drivers (`modprobe -a ipmi_si ipmi_devintf`) and root. No setting and no record is changed; whoever reads the
 sensor records at that moment loses their reservation, and has to ask for another.
 
-## What moves its figures
+## What changes the result
 `kipmid_max_busy_us`: below the time that the controller thinks, its answers wait for the next tick and `kipmid share`
 falls; the setting `kipmid-max-busy` changes it. kipmi0 has nice 19: where every CPU is busy, answers wait until it
 runs. The kernel: since 5.4 kipmi0 sleeps 100 to 200 us between two looks, before it did not. The controller's firmware, and

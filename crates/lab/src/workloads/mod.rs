@@ -52,7 +52,7 @@ pub(crate) const COMMIT: &Workload = &commit::WORKLOAD;
 
 /// The headings that the help of every workload has, in this order.
 pub const HEADINGS: &[&str] =
-    &["## What it does", "## What moves its figures", "## What it cannot know"];
+    &["## What it does", "## What changes the result", "## What it cannot know"];
 
 /// The workload of that id.
 pub fn find(id: &str) -> Option<&'static Workload> {

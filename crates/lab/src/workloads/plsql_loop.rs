@@ -28,7 +28,7 @@ Without `--dsn`, a temporary server is made of the programs installed here, and 
 is pinned to each CPU, all work at once, and the slowest counts; this needs a server on this host, and root or the server's
 user. For Oracle, `--print-sql oracle` writes a script for sqlplus, and `--parse FILE` reads what that printed.
 
-## What moves its figures
+## What changes the result
 The clock, other work on the CPU, and the server's version: decimal arithmetic and the interpreter are its own. MariaDB's
 square root is a double even in decimal arithmetic.
 

@@ -27,7 +27,7 @@ Rows are computed by the server (`INSERT ... SELECT ... FROM generate_series`), 
 of its own, which is dropped afterwards, or at the next start if this was killed; that needs the right to create schemas.
 Without, a temporary server is made of the programs installed here, and removed afterwards.
 
-## What moves its figures
+## What changes the result
 The load has the clock of a processor whose cores are all busy, the indexes that of one busy core: 3.09 and 3.48 GHz in a
 published run on two Xeon E5-2680. A setting may help the one and cost the other. Tables beyond the server's `shared_buffers`
 go through the page cache, and on a user's server to its disk where its checkpoints say so.

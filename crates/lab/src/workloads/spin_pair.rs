@@ -26,7 +26,7 @@ to trial, so that a clock that drifts favours neither.
 
 `--cpus` names two CPUs, the first is timed; or one, whose sibling is found; without it, the first CPU that has a sibling.
 
-## What moves its figures
+## What changes the result
 Two threads of one core share its units. It is why a server at 50 % CPU may have little left, and why the same query takes
 longer beside a busy neighbour although no run queue is longer. Two CPUs of different cores show what another core's work
 costs: clock, and nothing else of this test.

@@ -24,7 +24,7 @@ anything to do for it, so the figure is what every system call costs on top of i
 With several CPUs each does all the calls at the same time, and the figure is that of the slowest. `--iterations` is the
 number of calls.
 
-## What moves its figures
+## What changes the result
 Mitigations of Meltdown, Spectre and their kin: page-table isolation alone writes CR3 at each entry and each exit, which takes
 about a hundred cycles each time (Documentation/arch/x86/pti.rst). A CPU of `nohz_full` books its time at each entry: compare
 `--cpus` with one that is not. A container's seccomp filter, auditing and tracing add theirs. A database that does 100,000

@@ -22,7 +22,7 @@ Reads CLOCK_MONOTONIC a million times, one reading after the other; `reading` is
 the one before. With several CPUs each reads at the same time, and the figure is that of the slowest: a device is shared by
 all of them. The clock source is kept with the result. `--iterations` is the number of readings.
 
-## What moves its figures
+## What changes the result
 The clock source. With `tsc` the C library reads the processor's counter without the kernel; `hpet` and `acpi_pm` are slow
 devices, and the kernel asks them usually since it found the TSC unstable at boot. Red Hat's Reference Guide of RHEL for Real
 Time 7, section 15.2.4, has 57, 1226 and 2552 ns on one machine. A reading that takes as long as a `syscall` asks the kernel.

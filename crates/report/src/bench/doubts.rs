@@ -15,7 +15,7 @@ pub(super) fn doubt_text(doubt: &Doubt, manner: Manner) -> String {
             format!("the clock moved by {} % between {}s", percent(*share), manner.one())
         }
         Doubt::ClockUnknown { missing } => {
-            format!("the clock is unknown, so that its changes are not taken out: {missing}")
+            format!("the clock is unknown, so that its changes are not corrected for: {missing}")
         }
         Doubt::Stolen { share } => taken("the hypervisor", *share, manner),
         Doubt::OtherLoad { share } => taken("other tasks", *share, manner),
@@ -45,7 +45,7 @@ pub(super) fn doubt_text(doubt: &Doubt, manner: Manner) -> String {
             "another program ran it; its output names neither the machine nor the time, and the date is that of reading it"
                 .to_owned()
         }
-        Doubt::CutShort => "it was cut short before its plan was done".to_owned(),
+        Doubt::CutShort => "it was stopped before all planned trials had run".to_owned(),
         Doubt::Failures { trials } => {
             let (failed, those) = (manner.counted(*trials), manner.one());
             format!("{failed} failed and ended it; the {those}s before count")
@@ -239,7 +239,7 @@ mod tests {
             Doubt::Throttled { trials: 2 }.into(),
         ];
         insta::assert_snapshot!(listed(&raised), @r"
-        A, B: it was cut short before its plan was done
+        A, B: it was stopped before all planned trials had run
         B: there are too few for a claim: 4 trials, and 5 are needed
         the CPUs were throttled in 2 trials
         ");

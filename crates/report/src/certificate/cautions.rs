@@ -23,7 +23,7 @@ pub(super) fn cautions(certificate: &Certificate<'_>) -> Vec<String> {
         Design::Separate => of_moments(change, before, after),
     });
     let of_design = (design == Design::Separate).then(|| {
-        "The trials were taken at two moments: whatever else changed between them is in the difference, too."
+        "Before and after were measured at different times: other changes between them are part of the difference."
             .to_owned()
     });
     of_change.into_iter().chain(of_design).collect()

@@ -53,7 +53,7 @@ pub fn applied(applied: &Applied, detail: Detail) -> Document {
     }
     if !applied.not_taken.is_empty() {
         let n = counted(applied.not_taken.len() as u64, "write");
-        document.heading(format!("Refused by the kernel, which is allowed: {n}"));
+        document.heading(format!("Optional writes that the kernel refused: {n}"));
         let line = |(target, why): &(Target, String)| Text::from(format!("{target}: {why}"));
         document.push(Block::List(applied.not_taken.iter().map(line).collect()));
     }
@@ -176,11 +176,11 @@ fn undone_text(undone: &Undone) -> String {
         RevertOutcome::WrittenBack => format!("{recorded} again"),
         RevertOutcome::AlreadyThere => format!("{recorded} already"),
         RevertOutcome::LeftAlone { found } => format!(
-            "left alone: it was changed since, to {}; it was {recorded} (`--force` writes that back)",
+            "left alone: it was changed since, to {}; it was {recorded} (`--i-know` writes that back)",
             shown(&undone.target, found.as_ref())
         ),
         RevertOutcome::WouldBringFaultBack => format!(
-            "left alone: {recorded} stops the clock of the CPU part of the time, which is a fault (`--force` brings it back)"
+            "left alone: {recorded} stops the clock of the CPU part of the time, which is a fault (`--i-know` brings it back)"
         ),
         RevertOutcome::Void { why } => format!("nothing to undo: {why}"),
         RevertOutcome::Failed { why } => format!("NOT as before, it was {recorded}: {why}"),

@@ -188,7 +188,7 @@ pub(crate) fn next_boot(changes: &[ChangeStanding]) -> String {
         changes.iter().filter(lasts).map(|it| it.recorded.id.as_str()).collect();
     let text = match lasting.as_slice() {
         [] => {
-            return "The next boot ends all of it: nothing was made to last (`apply --persist` makes it last)."
+            return "All changes end at the next boot (`apply --persist` keeps them)."
                 .to_owned();
         }
         [id] => format!("The next boot applies change {id} again"),

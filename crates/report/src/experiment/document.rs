@@ -14,7 +14,7 @@ pub fn document(study: &Study<'_>) -> Document {
     let advice = prose::advice(study);
     document.labelled("why", advice.reason);
     if let Some(command) = advice.command {
-        document.labelled("to do it", Text::code(command));
+        document.labelled("apply", Text::code(command));
     }
     if let Some(best) = prose::pareto(study) {
         document.labelled("unbeaten", best);
@@ -94,7 +94,7 @@ fn arms(document: &mut Document, study: &Study<'_>, workload: &WorkloadAnalysis)
         "Changes are of time, compared with the first combination; in parentheses: not significant.",
     );
     if remarks.contains(&"unbeaten") {
-        document.note("Unbeaten: no other combination is faster beyond doubt.");
+        document.note("Unbeaten: no other combination is significantly faster.");
     }
     document.push(Block::Table(table));
     for gap in prose::gaps(study, workload) {

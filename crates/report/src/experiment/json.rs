@@ -82,7 +82,7 @@ struct Design<'a> {
     trials: u32,
     /// Go on until the effect of every factor is known to this share either way, half its 95 % interval.
     until: Option<f64>,
-    /// Trials of each arm before the first that counts; they are not kept.
+    /// Trials of each combination before the first that counts; they are not kept.
     warm_up: u32,
     /// Rest after the settings of an arm are in force and before its trial.
     rest_s: f64,

@@ -40,7 +40,7 @@ pub fn planned(plan: &Planned<'_>) -> Document {
         format!(" at least, and on until every effect is known to {} %", it * 100.0)
     });
     document.paragraph(format!(
-        "{n_arms} arms ({shape}), {trials} trials of each{until}: {} trials, about {}.",
+        "{n_arms} combinations ({shape}), {trials} trials of each{until}: {} trials, about {}.",
         n_arms * trials as usize,
         roughly(plan.length.as_secs_f64())
     ));

@@ -76,7 +76,7 @@ fn put(document: &mut Document, condition: &Condition) {
 /// A row for each kind of question.
 fn round_trips(condition: &Condition) -> Table {
     let names = SHARES.map(|(_, name)| (name, Align::Right));
-    let columns = [&[("asked for", Align::Left), ("trips", Align::Right)][..], &names].concat();
+    let columns = [&[("request", Align::Left), ("trips", Align::Right)][..], &names].concat();
     let row = |(name, times_ns): (&str, &[u64])| -> Vec<Text> {
         let first = [name.to_owned(), times_ns.len().to_string()];
         first.into_iter().chain(quantiles(times_ns).map(span)).map(Text::from).collect()
@@ -118,7 +118,7 @@ fn about_waits(waits: &Waits) -> String {
     };
     let pause = span((pause_us * 1e3) as u64);
     let words = format!(
-        "kipmi0 waited {n_waits} times in {n_questions} questions and polled again after {pause}, so that a wait is known to half of that; \
+        "kipmi0 waited {n_waits} times in {n_questions} questions and polled again after {pause}: a wait is known to half of that; \
          tracing makes each poll a little longer"
     );
     match waits.n_lost {

@@ -20,7 +20,7 @@ pub fn document(tuning: &Tuning, model: &Model, study: &Study<'_>) -> Document {
     document.paragraph(Text::strong(verdict(tuning)));
     if let Some(limit) = tuning.advised() {
         let command = format!("fullclock apply --persist kipmid-max-busy={limit}");
-        document.labelled("to do it", Text::code(command));
+        document.labelled("apply", Text::code(command));
     }
     document.note(Text::sentence(
         "`id`, `record` and `both`: how long the controller takes to answer for its device id, for a sensor record, and for both; `kipmi0`: the \
@@ -147,7 +147,7 @@ fn front(document: &mut Document, tuning: &Tuning) {
     if front.len() < 2 {
         return;
     }
-    document.heading("Time for CPU time");
+    document.heading("Answer time against CPU time");
     document.note("No other limit has both faster answers and less CPU time than one of these.");
     let nanoseconds = |ms: f64| (ms * 1e6) as u64;
     let most = front.iter().map(|(.., (_, polled))| nanoseconds(*polled)).max().unwrap_or_default();
@@ -288,7 +288,7 @@ mod tests {
         let model = Err("a probe of kcs_event may not be read".to_owned());
         let text = text(&shown(&tuning, &model), 100);
         assert!(text.contains("\nNo limit is worth having"), "{text}");
-        assert!(!text.contains("to do it") && text.contains("no model: a probe"), "{text}");
+        assert!(!text.contains("apply") && text.contains("no model: a probe"), "{text}");
     }
 
     #[test]

@@ -14,6 +14,8 @@ const SMALLEST_PART: f64 = 0.0005;
 /// An uncertainty larger than this share of the capacity, or of its line, is printed beside the value.
 const LARGE: f64 = 0.01;
 const LARGE_PART: f64 = 0.1;
+/// An interval in which a step of the coarsest counters, 10 ms, is more than 2 %.
+const SHORT_NS: u64 = 500_000_000;
 
 /// One ledger. `verbose` shows every part, every source and every uncertainty.
 pub fn document(name: &str, host: &HostView, ledger: &Ledger, verbose: bool) -> Document {
@@ -21,6 +23,7 @@ pub fn document(name: &str, host: &HostView, ledger: &Ledger, verbose: bool) -> 
     let cpus = ledger.cpus.named();
     let mut document =
         Document::new(format!("fullclock ledger of {name}: {seconds:.2} s of {cpus}"));
+    document.paragraph(Text::strong(verdict(ledger)));
     document.paragraph(describe(host));
     document.labelled("capacity", capacity(ledger));
     document.push(Block::Table(Waterfall { ledger, verbose }.table()));
@@ -34,7 +37,37 @@ pub fn document(name: &str, host: &HostView, ledger: &Ledger, verbose: bool) -> 
     for note in &ledger.notes {
         document.note(Text::sentence(note));
     }
+    if ledger.wall_ns < SHORT_NS {
+        let ms = ledger.wall_ns as f64 / 1e6;
+        document.note(format!(
+            "{ms:.0} ms are short: some counters move in steps of 10 ms; measure for a second or more"
+        ));
+    }
     document
+}
+
+/// What was lost of the capacity, and the largest loss.
+fn verdict(ledger: &Ledger) -> String {
+    let whole = capacity_ns(ledger);
+    let groups = groups(ledger);
+    let lost = || groups.iter().filter(|it| tone_of(it) == Tone::Lost && !it.is_unknown());
+    let ns = lost().fold(0_i64, |sum, it| sum.saturating_add(it.ns()));
+    let digits = digits(Some(precision(ledger)));
+    let percent = |ns| format!("{:.digits$} %", share(ns, whole) * 100.0);
+    match lost().max_by_key(|it| it.ns()) {
+        Some(largest) if share(ns, whole) >= SMALLEST_PART => format!(
+            "Lost {} of the capacity, most of it to {} ({}).",
+            percent(ns),
+            largest.title,
+            percent(largest.ns())
+        ),
+        _ => "Nothing was lost of the capacity, as far as is known.".to_owned(),
+    }
+}
+
+/// The counters of an interval are read one after the other, which takes up to a millisecond: shares of it are not known better.
+fn precision(ledger: &Ledger) -> f64 {
+    1e6 / (ledger.wall_ns as f64).max(1.0)
 }
 
 fn capacity(ledger: &Ledger) -> String {
@@ -72,7 +105,8 @@ impl Waterfall<'_> {
             ("found by", Align::Left),
         ];
         let mut table = Table::new(&columns, []);
-        table.rows = self.rows().into_iter().map(cells).collect();
+        let precision = precision(self.ledger);
+        table.rows = self.rows().into_iter().map(|it| cells(it, precision)).collect();
         table
     }
 
@@ -156,8 +190,9 @@ impl Waterfall<'_> {
     }
 }
 
-fn cells(row: Row) -> Vec<Cell> {
-    let digits = digits(row.uncertainty);
+/// `precision` is how well any share of this interval is known.
+fn cells(row: Row, precision: f64) -> Vec<Cell> {
+    let digits = digits(Some(row.uncertainty.unwrap_or(0.0).max(precision)));
     let percent = |it: f64| format!("{:.digits$} %", it * 100.0);
     let is_large =
         |it: &f64| *it > LARGE || row.share.is_some_and(|share| *it > share.abs() * LARGE_PART);

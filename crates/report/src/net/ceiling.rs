@@ -137,7 +137,7 @@ mod tests {
 
     fn of(fec: &str, pause: &str) -> Option<String> {
         let settings = "Settings for eth0:\nDuplex: Full\nAuto-negotiation: on\n";
-        let missing = || Missing::not_here("FEC", "its driver does not tell");
+        let missing = || Missing::not_here("FEC", "its driver does not report it");
         link(&Ethtool {
             settings: text::settings(settings).unwrap().ok_or_else(missing),
             fec: text::fec(fec).unwrap().ok_or_else(missing),
@@ -174,7 +174,7 @@ mod tests {
     fn an_adapter_says_first_what_it_carries_at_most() {
         let wire = infiniband(&Rate::parse("40 Gb/sec (4X QDR)").unwrap(), None);
         let slot = Ok(slot(Speed::parse("5 GT/s x8").unwrap(), Largest::Assumed));
-        let unknown = || Missing::not_here("wire", "its driver does not tell");
+        let unknown = || Missing::not_here("wire", "its driver does not report it");
         let ceiling = Ceiling { wire: Err(unknown()), slot: Err(unknown()) };
         let mut dark = named("eth0", ceiling);
         dark.shared_with = vec!["eth1".to_owned()];

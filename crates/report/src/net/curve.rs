@@ -89,7 +89,7 @@ pub(super) fn statements(measured: &Measured<'_>) -> Statements {
             Some(reading) => bandwidth(&mut statements, measured, &reading),
             None => statements.add(
                 "0.00",
-                "Every figure is 0.00, which is what very old versions of perftest print where the CPUs' clocks \
+                "Every value is 0.00, which is what very old versions of perftest print where the CPUs' clocks \
                  differ: `fullclock audit` says what keeps them apart.",
             ),
         },
@@ -149,7 +149,7 @@ fn bandwidth(statements: &mut Statements, measured: &Measured<'_>, reading: &Rea
     statements.add("messages", &format!("at most {} a second, at {size}", millions(rate)));
     if !reading.without.is_empty() {
         let sizes: Vec<String> = reading.without.iter().map(|it| it.0.to_string()).collect();
-        statements.add("0.00", &format!("no figure for messages of {} bytes", sizes.join(", ")));
+        statements.add("0.00", &format!("no value for messages of {} bytes", sizes.join(", ")));
     }
 }
 

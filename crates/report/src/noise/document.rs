@@ -17,6 +17,9 @@ const MOST_TAKERS: usize = 2;
 pub fn document(report: &Report<'_>, verbose: bool) -> Document {
     let noise = report.noise;
     let mut document = Document::new(title(report));
+    if let Some(verdict) = verdict(report) {
+        document.paragraph(Text::strong(verdict));
+    }
     document.paragraph(describe(report.host));
     ranking(&mut document, report);
     let longest = noise.longest();
@@ -54,6 +57,24 @@ fn title(report: &Report<'_>) -> String {
     format!("fullclock noise of this machine: {seconds:.2} s of {whose} from {started}")
 }
 
+/// Which CPU lost most, and to what.
+fn verdict(report: &Report<'_>) -> Option<String> {
+    let first = report.noise.cpus.first()?;
+    let cause = most_of(first);
+    let cause = cause.map_or(String::new(), |it| format!(", most of it to {}", it.taker));
+    let whose = if report.noise.cpus.len() == 1 { "" } else { ", the most of all," };
+    Some(format!("CPU {}{whose} lost {}{cause}.", first.cpu, lost(first)))
+}
+
+/// What took the most of a CPU's time.
+fn most_of(cpu: &CpuNoise) -> Option<&Part> {
+    cpu.parts.iter().find(|part| part.taker != Taker::Own)
+}
+
+fn lost(cpu: &CpuNoise) -> String {
+    percent_of(cpu.lost_share())
+}
+
 /// A row for each CPU.
 fn ranking(document: &mut Document, report: &Report<'_>) {
     let columns = [
@@ -70,14 +91,12 @@ fn ranking(document: &mut Document, report: &Report<'_>) {
         let of = |length: fn(&Percentiles) -> u64| {
             cpu.percentiles.as_ref().map_or("-".to_owned(), |it| span(length(it)))
         };
-        let most = cpu.parts.iter().find(|part| part.taker != Taker::Own);
-        let most = most.map_or(String::new(), |it| {
+        let most = most_of(cpu).map_or(String::new(), |it| {
             format!("{} {}", percent(it.taken.ns, cpu.wall_ns), it.taker)
         });
-        let lost = format!("{:.4} %", cpu.lost_share() * 100.0);
         let rate = format!("{:.0}", cpu.gaps_per_second());
         let (p50, p99, p99_9) = (of(|it| it.p50), of(|it| it.p99), of(|it| it.p99_9));
-        [cpu.cpu.to_string(), lost, rate, p50, p99, p99_9, of(|it| it.longest), most]
+        [cpu.cpu.to_string(), lost(cpu), rate, p50, p99, p99_9, of(|it| it.longest), most]
             .map(Text::from)
             .into()
     };
@@ -170,7 +189,19 @@ impl Section<'_> {
 }
 
 fn percent(ns: u64, wall_ns: u64) -> String {
-    format!("{:.4} %", ns as f64 / wall_ns.max(1) as f64 * 100.0)
+    percent_of(ns as f64 / wall_ns.max(1) as f64)
+}
+
+/// With three digits, and not more than four decimals: a CPU that is hardly disturbed loses some thousandths.
+fn percent_of(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = match percent {
+        it if it >= 10.0 => 1,
+        it if it >= 1.0 => 2,
+        it if it >= 0.1 => 3,
+        _ => 4,
+    };
+    format!("{percent:.decimals$} %")
 }
 
 /// Who had a gap: the most of it first, and those behind them in one.
@@ -205,7 +236,7 @@ fn notes(document: &mut Document, report: &Report<'_>) {
         let found = ticks.iter().fold(0u64, |sum, it| sum.saturating_add(it.found));
         let counted = ticks.iter().fold(0u64, |sum, it| sum.saturating_add(it.counted));
         document.note(format!(
-            "Ticks found in gaps: {found}; counted by the kernel, from a little before to a little after: {counted}."
+            "Timer ticks: {found} found in gaps, {counted} counted by the kernel over a slightly longer time."
         ));
     }
     let own_ns = cpus.iter().fold(0u64, |sum, cpu| sum.saturating_add(cpu.own_ns));

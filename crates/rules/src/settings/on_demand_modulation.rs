@@ -24,8 +24,8 @@ pub(super) const SETTING: Setting = Setting {
 ## What it changes
 Bit 4 of register 0x19A (IA32_CLOCK_MODULATION), on every CPU where it is set, and only to off: one CPU first, and the
 others when that one has kept the value and goes on working. The duty beside it stays as it is and counts for nothing.
-`fullclock revert` leaves it off unless it is told `--force`, for on would be a fault. An experiment, which brings the fault back
-for every other trial and at its end, takes `--i-know`.
+`fullclock revert` leaves it off without `--i-know`, because on would be a fault. An experiment, which brings the fault back
+for every other trial and at its end, takes `--i-know`, too.
 
 ## What it costs
 The kernel is tainted by the write. Heat and power rise to those of a running clock, which the machine was built for.

@@ -52,7 +52,7 @@ fn max_perf_pct(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         && whole(min).is_some_and(|it| it > percent)
     {
         let text =
-            format!("{MIN} is {min}, above the {percent} asked for: lower min-perf-pct first");
+            format!("{MIN} is {min}, above the {percent} requested: lower min-perf-pct first");
         return Err(Refusal::Host(text));
     }
     file::set(scene, MAX, &percent.to_string())
@@ -97,7 +97,7 @@ fn min_perf_pct(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         && whole(max).is_some_and(|it| it < percent)
     {
         let text =
-            format!("{MAX} is {max}, below the {percent} asked for: raise max-perf-pct first");
+            format!("{MAX} is {max}, below the {percent} requested: raise max-perf-pct first");
         return Err(Refusal::Host(text));
     }
     if lowest(scene).is_some_and(|it| percent < it) {
@@ -131,7 +131,7 @@ mod tests {
     fn a_limit_below_the_lower_one_is_refused() {
         assert_eq!(
             planned(&MAX_PERF_PCT, "40", &host("100", "50")),
-            "refused: /sys/devices/system/cpu/intel_pstate/min_perf_pct is 50, above the 40 asked for: lower \
+            "refused: /sys/devices/system/cpu/intel_pstate/min_perf_pct is 50, above the 40 requested: lower \
              min-perf-pct first"
         );
     }
@@ -140,7 +140,7 @@ mod tests {
     fn what_the_driver_would_clamp_is_refused() {
         assert_eq!(
             planned(&MIN_PERF_PCT, "80", &host("60", "20")),
-            "refused: /sys/devices/system/cpu/intel_pstate/max_perf_pct is 60, below the 80 asked for: raise \
+            "refused: /sys/devices/system/cpu/intel_pstate/max_perf_pct is 60, below the 80 requested: raise \
              max-perf-pct first"
         );
         let clocks = files(

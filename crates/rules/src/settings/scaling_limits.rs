@@ -17,7 +17,7 @@ const MIN: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_min_freq";
 /// whether this kernel keeps a limit while the CPUs are offline, which some from 6.15 on do not.
 pub(super) const SCALING_MAX: Setting = Setting {
     id: "scaling-max",
-    title: "the highest clock that may be asked for",
+    title: "the highest clock that may be requested",
     doc: "\
 ## What it changes
 `scaling_max_freq` of every cpufreq policy: `2.4GHz`, `2400MHz`, a number of kHz, `min`, `nominal`, or `max`, the
@@ -63,7 +63,7 @@ fn scaling_max(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         // Kernels before 5.3 refuse a maximum below the minimum, and later ones give neither what it asks for.
         if value::whole(lowest).is_some_and(|it| it > khz) {
             let text = format!(
-                "{min} is {lowest}, above the {khz} asked for: lower scaling-min first, or ask for more"
+                "{min} is {lowest}, above the {khz} requested: lower scaling-min first, or ask for more"
             );
             return Err(Refusal::Host(text));
         }
@@ -76,7 +76,7 @@ fn scaling_max(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
 /// The lowest clock. The hardware may still run below it when it is hot or its power is limited.
 pub(super) const SCALING_MIN: Setting = Setting {
     id: "scaling-min",
-    title: "the lowest clock that may be asked for",
+    title: "the lowest clock that may be requested",
     doc: "\
 ## What it changes
 `scaling_min_freq` of every cpufreq policy: `1.2GHz`, `1200MHz`, a number of kHz, `min`, `nominal`, or `max`, the
@@ -117,7 +117,7 @@ fn scaling_min(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         let highest = scene.controls.get(&max)?;
         if value::whole(highest).is_some_and(|it| it < khz) {
             let text = format!(
-                "{max} is {highest}, below the {khz} asked for: raise scaling-max first, or ask for less"
+                "{max} is {highest}, below the {khz} requested: raise scaling-max first, or ask for less"
             );
             return Err(Refusal::Host(text));
         }

@@ -124,7 +124,7 @@ fn no_crossing(pattern: &str, khz: u64, other: &str, holds: &str) -> Result<(), 
         Some(max) if pattern == MIN && max < khz => ("below", "raise uncore-max first"),
         _ => return Ok(()),
     };
-    Err(Refusal::Host(format!("{other} is {holds}, {side} the {khz} asked for: {first}")))
+    Err(Refusal::Host(format!("{other} is {holds}, {side} the {khz} requested: {first}")))
 }
 
 /// The clusters where there are some, else the dies.
@@ -218,9 +218,9 @@ mod tests {
                 assert!(plan(setting, value, &host).contains(" in steps of 100 MHz: "), "{value}");
             }
         }
-        let first = "above the 1000000 asked for: lower uncore-min first";
+        let first = "above the 1000000 requested: lower uncore-min first";
         assert!(plan(&UNCORE_MAX, "1GHz", &host).ends_with(first));
-        let first = "below the 2400000 asked for: raise uncore-max first";
+        let first = "below the 2400000 requested: raise uncore-max first";
         assert!(plan(&UNCORE_MIN, "max", &host).ends_with(first));
     }
 }

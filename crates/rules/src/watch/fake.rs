@@ -84,7 +84,7 @@ pub fn shares() -> Shares {
             line("useful", "", loss::Kind::Useful, 423),
         ],
         unexplained_ns: 3,
-        notes: vec!["the whole is 3800 MHz, the highest clock seen by the probe".to_owned()],
+        notes: vec!["100 % is 3800 MHz, the highest clock seen by the probe".to_owned()],
     }
 }
 

@@ -155,7 +155,7 @@ fn silent(at: SocketAddr, is_known: bool) -> anyhow::Error {
 fn address(host: &str) -> Result<SocketAddr> {
     let with_port = host.to_socket_addrs();
     let found = with_port.or_else(|_| (host.trim_matches(['[', ']']), PORT).to_socket_addrs());
-    let mut found = found.with_context(|| format!("{host:?} is no host that can be found"))?;
+    let mut found = found.with_context(|| format!("{host:?}: host not found"))?;
     found.next().with_context(|| format!("{host:?} has no address"))
 }
 

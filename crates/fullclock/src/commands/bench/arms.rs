@@ -96,7 +96,7 @@ fn arm(name: &str, workload: &'static Workload, settings: Settings) -> PlannedAr
 
 fn settings(workload: &Workload, work: &WorkArguments, allowed: &CpuSet) -> Result<Settings> {
     let word = |it: &std::ffi::OsString| {
-        it.to_str().map(str::to_owned).with_context(|| format!("{} is no UTF-8", it.display()))
+        it.to_str().map(str::to_owned).with_context(|| format!("{} is not UTF-8", it.display()))
     };
     let command: Vec<String> = work.command.iter().map(word).collect::<Result<_>>()?;
     secret::refuse_secrets("the command", &command)?;

@@ -45,7 +45,7 @@ pub(super) fn parse_output(
     record.arms[0].about.push(("read from".to_owned(), name));
     let file = keep(arguments, options, &mut record);
     let report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
-    super::print(&report, destination)?;
+    super::print(arguments, &report, destination)?;
     file.map(|_| ExitCode::SUCCESS)
 }
 

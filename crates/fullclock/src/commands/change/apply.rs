@@ -5,8 +5,7 @@ use super::{StateArguments, asked, code, command_words};
 use crate::cli::Arguments;
 use crate::commands::bench::{self, BenchArguments};
 use crate::head::head;
-use crate::output;
-use crate::result::FormatArguments;
+use crate::result::Destination;
 use crate::tell::tell_before;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Parser};
@@ -78,21 +77,21 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
         state_dir: &options.state.state_dir,
         command: command_words(),
     };
-    apply(arguments, options.plan.format, &task)
+    apply(arguments, &options.plan.result.destination(&arguments.output)?, &task)
 }
 
 /// Makes a change and prints what became of it.
 pub(crate) fn apply(
     arguments: &Arguments,
-    format: FormatArguments,
+    destination: &Destination,
     task: &Task<'_>,
 ) -> Result<ExitCode> {
-    let format = format.chosen(&arguments.output);
+    let format = destination.format();
     let applied = engine::change::apply::apply(task, &mut tell_before(arguments, format))?;
-    output::print(&match format {
+    destination.print(&match format {
         None => report::change::applied_json(&head(arguments), &applied)?,
         Some(format) => {
-            let detail = Detail { verbose: arguments.audit.verbose, with_plan: !format.is_text() };
+            let detail = Detail { verbose: arguments.audit.verbose, with_plan: !format.is_text() || destination.is_file() };
             report::change::applied(&applied, detail).render(format)
         }
     })?;

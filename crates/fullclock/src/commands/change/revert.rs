@@ -4,7 +4,7 @@ use super::{StateArguments, code};
 use crate::cli::Arguments;
 use crate::head::head;
 use crate::output;
-use crate::result::FormatArguments;
+use crate::result::ResultArguments;
 use crate::tell::tell;
 use anyhow::{Error, Result, anyhow, bail};
 use clap::Args;
@@ -24,13 +24,13 @@ pub(crate) struct RevertArguments {
     /// Revert every change, the latest first
     #[arg(long)]
     pub(crate) all: bool,
-    /// Also write what would bring a fault back, and over what somebody else has changed since
+    /// Also revert what would bring a fault back, and values that another program has changed since
     #[arg(long)]
-    pub(crate) force: bool,
+    pub(crate) i_know: bool,
     #[command(flatten)]
     pub(crate) state: StateArguments,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
 }
 
 /// What is to be kept.
@@ -42,7 +42,7 @@ pub(crate) struct ConfirmArguments {
     #[command(flatten)]
     pub(crate) state: StateArguments,
     #[command(flatten)]
-    pub(crate) format: FormatArguments,
+    pub(crate) result: ResultArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<ExitCode> {
@@ -51,9 +51,10 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
         None if options.all => Which::All,
         None => Which::Latest,
     };
-    let force = if options.force { Force::Yes } else { Force::No };
+    let destination = options.result.destination(&arguments.output)?;
+    let force = if options.i_know { Force::Yes } else { Force::No };
     let (reverted, stopped) = revert(&options.state.state_dir, which, force, &mut tell(arguments))?;
-    print(arguments, options.format, &reverted, stopped.as_ref())?;
+    print(arguments, &destination, &reverted, stopped.as_ref())?;
     let is_refused = stopped.is_some()
         || reverted.not_recorded.is_some()
         || reverted.undone.iter().any(|it| !it.fate.is_clean());
@@ -66,12 +67,12 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
 /// `stopped`: why not everything was reverted that the options name.
 fn print(
     arguments: &Arguments,
-    format: FormatArguments,
+    destination: &Destination,
     reverted: &Reverted,
     stopped: Option<&Error>,
 ) -> Result<()> {
     let Reverted { undone, not_recorded } = reverted;
-    output::print(&match format.chosen(&arguments.output) {
+    destination.print(&match destination.format() {
         None => {
             let error = stopped.map(|it| format!("{it:#}"));
             let (missed, error) = (not_recorded.as_deref(), error.as_deref());
@@ -91,6 +92,7 @@ fn print(
 }
 
 pub(crate) fn confirm(arguments: &Arguments, options: &ConfirmArguments) -> Result<ExitCode> {
+    let destination = options.result.destination(&arguments.output)?;
     let mut changer = opened_to_undo(&options.state.state_dir, &mut tell(arguments))?;
     let changes = changer.journal().changes();
     let mut waiting = changes.iter().filter(|it| matches!(it.state, ChangeState::Awaiting { .. }));
@@ -102,7 +104,7 @@ pub(crate) fn confirm(arguments: &Arguments, options: &ConfirmArguments) -> Resu
         }
     };
     changer.confirm(&id)?;
-    output::print(&match options.format.chosen(&arguments.output) {
+    destination.print(&match destination.format() {
         None => report::change::status_json(&head(arguments), &standing_of(&changer, &id)?, &[])?,
         Some(format) => report::change::confirmed(&id).render(format),
     })?;

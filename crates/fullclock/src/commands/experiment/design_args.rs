@@ -31,8 +31,7 @@ pub(super) fn design(options: &ExperimentArguments, host: &HostView) -> Result<D
                 design.factors.into_iter().map(|it| Factor::named(&it.name, it.levels)).collect();
         } else {
             bail!(
-                "{word:?} is no FACTOR=LEVELS, like governor=performance,powersave, no plan file that ends in .toml, and no \
-                 case:NAME"
+                "{word:?} is not FACTOR=LEVELS (governor=performance,powersave), a .toml plan file or case:NAME"
             );
         }
     }
@@ -147,7 +146,7 @@ fn amounts(design: &Design) -> Result<()> {
     let least = 2 * LEAST_BLOCKS;
     if !(least..=MOST).contains(&design.trials) {
         bail!(
-            "{} trials of each arm: expected {least} to {MOST}; fewer settle nothing",
+            "{} trials of each combination: expected {least} to {MOST}",
             design.trials
         );
     }

@@ -27,14 +27,14 @@ pub(crate) struct ExperimentArguments {
     #[arg(value_name = "FACTOR=LEVELS|PLAN|case:NAME|resume")]
     pub(crate) what: Vec<String>,
     /// What to run in every combination: a workload of `fullclock bench` with its options, or a command, in quotes; may be given
-    /// several times. Beside load=all-cores it needs CPUs of its own (--cpus) [default: cpu-loop and all-cores; with load,
+    /// several times. With load=all-cores it needs CPUs of its own (--cpus) [default: cpu-loop and all-cores; with load,
     /// cpu-loop alone]
     #[arg(short, long = "workload", value_name = "WORKLOAD")]
     pub(crate) workloads: Vec<String>,
     /// Which combinations: all of them; the first levels and each other one alone; or a fraction of two-level factors
     #[arg(long, value_name = "SHAPE")]
     pub(crate) shape: Option<ShapeName>,
-    /// Trials of each arm, which run in blocks of two; three blocks are the fewest that tell anything [default: 16]
+    /// Trials of each combination, which run in blocks of two; at least three blocks are needed [default: 16]
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(6..=100_000))]
     pub(crate) trials: Option<u32>,
     /// Go on until every effect is known to this much either way, half its 95 % interval: 0.5%
@@ -44,7 +44,7 @@ pub(crate) struct ExperimentArguments {
     /// [default: 4]
     #[arg(long, value_name = "COUNT")]
     pub(crate) boots: Option<u32>,
-    /// Trials of each arm before the first that counts
+    /// Trials of each combination before the first that counts
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub(crate) warm_up: Option<u32>,
     /// Rest between a change of settings and its trial: 2s
@@ -68,7 +68,7 @@ pub(crate) struct ExperimentArguments {
     /// Vary what can do harm, too: `fullclock explain SETTING` says which
     #[arg(long)]
     pub(crate) i_know: bool,
-    /// Print the arms and how long they take, and change nothing
+    /// Print the combinations and how long they take, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// The folder to keep studies in [default: experiments in /var/lib/fullclock as root, or in ~/.local/state/fullclock]

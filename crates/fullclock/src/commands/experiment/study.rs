@@ -111,7 +111,7 @@ pub(super) fn report(
     words: &Words<'_>,
 ) -> Result<()> {
     let analysis = analyse(record).map_err(|why| anyhow!("{why}"))?;
-    let study = Study::of(record, &analysis).context("it is no study")?;
+    let study = Study::of(record, &analysis).context("it is not a study")?;
     output::print(&words(&study)?)?;
     host::state_folder::create(folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;

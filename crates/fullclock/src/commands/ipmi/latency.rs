@@ -24,7 +24,7 @@ pub(crate) struct LatencyArguments {
     /// Ask once more while every CPU is busy: kipmi0 is the last to get one, and answers wait for it; only out of production
     #[arg(long)]
     pub(crate) load: bool,
-    /// The CPUs that whoever asks stays on, a list like 0-3,8
+    /// The CPUs that the asking thread runs on, a list like 0-3,8
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
     /// Give up after this long, and show what there is

@@ -5,7 +5,7 @@ use crate::commands::change::{StateArguments, apply, command_words};
 use crate::commands::experiment;
 use crate::head::head;
 use crate::output;
-use crate::result::FormatArguments;
+use crate::result::{Destination, FormatArguments};
 use crate::tell::{tell, tell_before};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -31,7 +31,7 @@ pub(crate) struct TuneArguments {
     /// Limits in microseconds, with commas between; 0 is none, and the others are compared with the first
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,2000,1000,500,200,100,50", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub(crate) limits: Vec<u32>,
-    /// Leave the other CPUs alone: no trials beside load
+    /// Leave the other CPUs alone: no trials under load
     #[arg(long)]
     pub(crate) no_load: bool,
     /// Trials of each limit and load, in blocks of two
@@ -160,5 +160,6 @@ fn apply(arguments: &Arguments, options: &TuneArguments, tuning: &Tuning) -> Res
         state_dir: &options.state.state_dir,
         command: command_words(),
     };
-    apply::apply(arguments, options.format, &task)
+    let destination = Destination::of(options.format, &arguments.output);
+    apply::apply(arguments, &destination, &task)
 }

@@ -31,7 +31,7 @@ pub(crate) struct ClientArguments {
     #[arg(long, value_name = "NAME", default_value = "tcp")]
     pub(crate) transport: TransportName,
     /// What the test goes over on this end: the RDMA port mlx5_0 or mlx5_0/1 [default: the only one with a link]; over TCP the
-    /// adapter whose ceiling is told beside the figures
+    /// adapter whose ceiling is shown with the results
     #[arg(long, value_name = "NAME")]
     pub(crate) device: Option<String>,
     /// What is measured
@@ -40,10 +40,10 @@ pub(crate) struct ClientArguments {
     /// The sizes of messages: powers of two from 2 to 8388608 with commas between, or all of them
     #[arg(long, value_name = "all|LIST", default_value = "all", value_parser = Sizes::parse)]
     pub(crate) sizes: Sizes,
-    /// So many messages of each size over each stream [default: over RDMA 1000, as perftest has it]
+    /// Number of messages of each size, per stream [default: over RDMA 1000, as perftest has it]
     #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..=MOST_ITERATIONS))]
     pub(crate) iterations: Option<u64>,
-    /// For so long with each size, at most 10 minutes; over RDMA whole seconds [default: over TCP 1s]
+    /// Time for each size, at most 10 minutes; over RDMA whole seconds [default: over TCP 1s]
     #[arg(short, long, value_name = "TIME", value_parser = time)]
     pub(crate) duration: Option<Duration>,
     /// How many connections carry data at once

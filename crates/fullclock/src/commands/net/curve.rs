@@ -70,9 +70,9 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
 fn text_of(path: &Path) -> Result<String> {
     let name = path.display();
     let Some(bytes) = bytes_of(path, LARGEST_TEXT as u64)? else {
-        bail!("{name} holds 1 MiB or more, which is no table of message sizes");
+        bail!("{name} holds 1 MiB or more, which is too large for a table of message sizes");
     };
-    String::from_utf8(bytes).with_context(|| format!("{name} is no text"))
+    String::from_utf8(bytes).with_context(|| format!("{name} is not a text file"))
 }
 
 /// `None` where nothing was given.

@@ -7,6 +7,7 @@ mod server;
 
 use crate::cli::Arguments;
 use crate::head::head;
+use crate::output;
 use crate::result::ResultArguments;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};

@@ -68,7 +68,8 @@ pub enum ArchiveError {
 #[derive(Debug)]
 pub struct Archive {
     tree: Tree,
-    others: Vec<String>,
+    /// Paths of the hosts in it, that of the tree first.
+    roots: Vec<String>,
 }
 
 impl Archive {
@@ -113,12 +114,16 @@ impl Archive {
             }
             (Ok(()), _) => {}
         }
-        let (tree, others) = scan.roots.finish().ok_or_else(|| ArchiveError::NoHost {
+        let (tree, roots) = scan.roots.finish().ok_or_else(|| ArchiveError::NoHost {
             path: path(),
             within: within.to_owned(),
             first: cut(&scan.first.unwrap_or_default()),
         })?;
-        Ok(Archive { tree, others: others.iter().map(|root| format!("{name}/{root}")).collect() })
+        let whole = |root: &String| match root.as_str() {
+            "" => name.to_owned(),
+            root => format!("{name}/{root}"),
+        };
+        Ok(Archive { tree, roots: roots.iter().map(whole).collect() })
     }
 
     fn find(&self, path: &str, follow: bool) -> Fact<&Node> {
@@ -185,8 +190,8 @@ impl Source for Archive {
         Err(Missing::not_collected(question.path()))
     }
 
-    fn other_roots(&self) -> &[String] {
-        &self.others
+    fn roots(&self) -> &[String] {
+        &self.roots
     }
 }
 

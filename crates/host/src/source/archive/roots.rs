@@ -101,12 +101,12 @@ impl Roots {
         self.trees.values().fold(0, |sum, tree| sum.saturating_add(tree.memory))
     }
 
-    /// The host's tree, and the roots of other hosts that are not below its root.
+    /// The host's tree, its root, and the roots of other hosts that are not below it.
     pub(super) fn finish(mut self) -> Option<(Tree, Vec<String>)> {
         let host = self.host?;
         let others = self.others.iter().filter(|it| !it.starts_with(&host));
-        let others = others.map(|it| it.join("/")).collect();
-        Some((self.trees.remove(&host)?, others))
+        let roots = std::iter::once(&host).chain(others).map(|it| it.join("/")).collect();
+        Some((self.trees.remove(&host)?, roots))
     }
 }
 
@@ -143,7 +143,9 @@ mod tests {
             }
         }
         let host = roots.host.as_ref().map(|it| it.join("/"));
-        let Some((tree, others)) = roots.finish() else { return "none".to_owned() };
+        let Some((tree, roots)) = roots.finish() else { return "none".to_owned() };
+        assert_eq!(roots.first(), host.as_ref());
+        let others = &roots[1..];
         format!("{:?} and {others:?}, {} kept", host.unwrap_or_default(), tree.n_files())
     }
 

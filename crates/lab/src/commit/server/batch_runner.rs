@@ -211,7 +211,7 @@ impl Total {
     /// time that it is runnable, because the session that writes sleeps at least once.
     fn waited_ns(&mut self, log: &Counted, crew: &Known<Ran>) -> Known<u64> {
         let Some((log_before, crew_before)) = &self.before else {
-            return Known::missing("there is no stretch before");
+            return Known::missing("there is no earlier batch");
         };
         let crew = match (crew_before, crew) {
             (Known::Value(before), Known::Value(after)) => after.since(*before),

@@ -93,7 +93,7 @@ fn too_few(have: usize) -> String {
         _ => format!("{have} blocks have"),
     };
     format!(
-        "{blocks} a good trial of every arm that this takes, and {LEAST_BLOCKS} are the least: give it more \
+        "{blocks} a good trial of every combination that this takes, and {LEAST_BLOCKS} are needed: give it more \
          trials"
     )
 }

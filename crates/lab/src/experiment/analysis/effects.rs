@@ -142,11 +142,11 @@ fn why_failed(
         with_failures.iter().take(FEW).map(|it| settings(study, *it)).collect();
     let others = with_failures.len() - names.len();
     if others > 0 {
-        names.push(format!("{others} other arms"));
+        names.push(format!("{others} other combinations"));
     }
     (!names.is_empty()).then(|| {
         format!(
-            "trials failed with {}, so that too few blocks have a good one of every arm that this takes: fix what fails \
+            "trials failed with {}, so that too few blocks have a good one of every combination that this takes: fix what fails \
              there, or leave it out",
             names.join("; ")
         )

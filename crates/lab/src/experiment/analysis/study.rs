@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoStudy {
     /// It was made by `fullclock bench`.
-    #[error("this result is no experiment: compare its arms with `fullclock compare`")]
+    #[error("this result is not an experiment: compare its variants with `fullclock compare`")]
     NoExperiment,
     /// Its parts do not fit together.
     #[error("the record is damaged: {found}, expected {expected}")]
@@ -73,7 +73,7 @@ fn check(record: &Record, experiment: &Experiment) -> Result<(), NoStudy> {
     let damaged = |found: String, expected: String| Err(NoStudy::Damaged { found, expected });
     let (arms, combinations) = (record.arms.len(), experiment.arms.len());
     if arms != combinations {
-        return damaged(format!("{arms} arms"), format!("{combinations} as its design has"));
+        return damaged(format!("{arms} combinations"), format!("{combinations} as its design has"));
     }
     let Design { factors, workloads, .. } = &experiment.design;
     for (arm, it) in experiment.arms.iter().enumerate() {

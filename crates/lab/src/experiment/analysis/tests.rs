@@ -282,7 +282,7 @@ fn what_is_no_study_or_does_not_fit_together_is_refused() {
     bench.experiment = None;
     assert_eq!(
         refused(&bench),
-        "this result is no experiment: compare its arms with `fullclock compare`"
+        "this result is not an experiment: compare its variants with `fullclock compare`"
     );
     record.trials[3].arm = 9;
     assert_eq!(

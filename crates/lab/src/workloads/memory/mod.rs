@@ -32,7 +32,7 @@ With several CPUs, all go through the same buffer at the same time from differen
 no more than a quarter of the available memory; where that is too little for the cache, it says so and does nothing.
 `--iterations` is the number of accesses.
 
-## What moves its figures
+## What changes the result
 Compare it with a machine of the same model. More latency means memory of another node (`numactl --hardware` tells the
 distances), a low clock of the uncore or the fabric, or CPUs that wait for a busy bus. A database that follows pointers
 (B-trees, hash joins) waits for latency; one that scans, for bandwidth.

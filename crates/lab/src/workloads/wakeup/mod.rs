@@ -34,7 +34,7 @@ With `--cpus`, one thread sleeps on each at the same time and all wake-ups count
 other. With one CPU both threads share it, and the handover is a switch between tasks. Without `--cpus` the scheduler
 chooses. `--iterations` is the number of sleeps.
 
-## What moves its figures
+## What changes the result
 The idle state that a CPU was in: leaving C1 takes up to 2 us on a Skylake server and leaving C6 up to 133 us, and 2 ms are
 enough for C6 to be chosen, from 600 us on (drivers/idle/intel_idle.c; `latency` and `residency` in cpuidle tell what holds
 here). A clock that starts low adds to it. Compare runs with deep states disabled or a latency limit set

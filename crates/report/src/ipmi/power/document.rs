@@ -50,7 +50,7 @@ fn samples(document: &mut Document, power: &Power) {
     }
     if power.registers.is_ok() {
         document.labelled("PROCHOT#", signal(power, |it| it.prochot, "pulled from outside"));
-        let words = signal(power, |it| it.power_limit, "those of the processors hold");
+        let words = signal(power, |it| it.power_limit, "active in the processors");
         document.labelled("own limits", words);
     }
 }

@@ -17,7 +17,7 @@ use rules::power_cap::{Counts, Relation};
 fn limit(limit: Option<&PowerLimit>) -> String {
     let Some(limit) = limit else { return "none is in force".to_owned() };
     let within = limit.correction.as_secs_f64();
-    format!("{}; where it cannot be kept within {within} s, {}", limit.power, limit.action)
+    format!("{}; after {within} s above the limit, {}", limit.power, limit.action)
 }
 
 /// The number of samples in which something was seen.

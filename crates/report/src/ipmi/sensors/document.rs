@@ -85,7 +85,7 @@ fn events(document: &mut Document, round: &Round) {
     }
     if round.n_untold > 0 {
         let words = format!(
-            "{} more came from the controller, too many to show.",
+            "{} more came from the controller and are not shown.",
             counted(round.n_untold, "event")
         );
         document.note(words);
@@ -110,7 +110,7 @@ fn about(document: &mut Document, board: Board<'_>, round: &Round, n_sensors: us
     }
     if origin.n_unreadable > 0 {
         let records = counted(origin.n_unreadable as u64, "record");
-        document.note(format!("{records} left out: not as the specification has them."));
+        document.note(format!("{records} left out: not as the IPMI specification defines them."));
     }
 }
 

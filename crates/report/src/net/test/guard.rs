@@ -131,7 +131,7 @@ fn gain(run: &Run, guard: &Guard<'_>) -> &'static str {
     } else if guard.bound.is_empty() {
         "no size of this test is known to be limited by it"
     } else {
-        "these sizes could move up to as much more"
+        "up to as much more is possible at these sizes"
     }
 }
 

@@ -67,7 +67,7 @@ fn judge(host: &HostView, interface: &Interface) -> Verdict {
     match untold(settings) {
         Some(what) if findings.is_empty() => Err(Missing::not_here(
             format!("{what} of {} to judge", interface.name),
-            "its driver does not tell",
+            "its driver does not report it",
         )),
         _ => Ok(findings),
     }
@@ -179,13 +179,13 @@ mod tests {
     fn a_driver_that_tells_no_speed_or_none_that_it_could_do_is_not_judged() {
         assert_eq!(
             verdict(&CHECK, &at("10000Mb/s", &modes("", "", ""))),
-            "not applicable: no supported speed of eth0 to judge here: its driver does not tell"
+            "not applicable: no supported speed of eth0 to judge here: its driver does not report it"
         );
         let unknown = at("Unknown!", &modes(GIGABIT, GIGABIT, GIGABIT));
         for duplex in ["Full\n", "Unknown! (255)\n"] {
             assert_eq!(
                 verdict(&CHECK, &unknown.replace("Full\n", duplex)),
-                "not applicable: no speed of eth0 to judge here: its driver does not tell"
+                "not applicable: no speed of eth0 to judge here: its driver does not report it"
             );
         }
     }

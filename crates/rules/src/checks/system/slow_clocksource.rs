@@ -114,7 +114,7 @@ fn why(host: &HostView) -> String {
     } else if let Some(better) = better(host) {
         format!("{better} is available")
     } else if host.clocksource.offers("tsc") {
-        "tsc is available, and nothing promises that it keeps its speed here".to_owned()
+        "tsc is available, but the kernel does not know it to be stable here".to_owned()
     } else if host.clocksource.available.is_ok() {
         "tsc is not available, the kernel has found it unstable or missing".to_owned()
     } else {
@@ -197,7 +197,7 @@ mod tests {
     fn a_better_clock_that_is_at_hand_is_named() {
         assert_eq!(
             verdict(&CHECK, &host("xen", "xen tsc hpet", "")),
-            "medium: clock source xen takes a system call on most hosts: tsc is available, and nothing promises that it keeps its speed here"
+            "medium: clock source xen takes a system call on most hosts: tsc is available, but the kernel does not know it to be stable here"
         );
     }
 

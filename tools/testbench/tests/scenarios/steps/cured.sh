@@ -11,7 +11,7 @@ echo "revert: $?"
 words </tmp/said | grep -o 'which is a fault'
 cat /tmp/said >&2
 register
-fullclock revert --force >&2
+fullclock revert --i-know >&2
 echo "forced: $?"
 register
 

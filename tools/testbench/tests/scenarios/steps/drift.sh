@@ -11,4 +11,4 @@ kill -INT $watcher
 wait $watcher
 echo "watch-drift: $?"
 cut -d' ' -f3- /tmp/drift | sed 's/process [0-9]*/process N/'
-fullclock revert --all --force >&2
+fullclock revert --all --i-know >&2

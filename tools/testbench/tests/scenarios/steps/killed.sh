@@ -30,7 +30,7 @@ killed_everywhere() {
             lost=$((lost + 1))
             echo "before $point: $restored: $(diff /tmp/before /tmp/after | words)" >&2
             cat /tmp/said >&2
-            fullclock revert --all --force >&2
+            fullclock revert --all --i-know >&2
         fi
     done
     fullclock revert --all >/tmp/said 2>&1

@@ -6,7 +6,7 @@ fullclock status | grep -o 'CHANGED since, to 7'
 fullclock revert >&2
 echo "reverted: $?"
 sysctl vm.stat_interval kernel.timer_migration
-fullclock revert --all --force >&2
+fullclock revert --all --i-know >&2
 echo "forced: $?"
 echo "left: $(tree | diff /tmp/before - | words)"
 
