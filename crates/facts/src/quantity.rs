@@ -26,7 +26,9 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let total =
         nanoseconds(text, 1_000_000_000).or_else(|| sum_of_parts(text)).ok_or_else(|| {
-            format!("{text:?} is not a time: expected 500ms, 5s or 1h30m; a number alone is seconds")
+            format!(
+                "{text:?} is not a time: expected 500ms, 5s or 1h30m; a number alone is seconds"
+            )
         })?;
     let time = Duration::from_nanos(total);
     if time < LIMITS.0 || time > LIMITS.1 {

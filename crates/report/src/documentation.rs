@@ -19,8 +19,21 @@ pub fn find(word: &str) -> Vec<Entry> {
     }
     let of_column = METRICS.iter().filter(|it| it.column.to_lowercase() == word).map(|it| it.id);
     let synonyms = SYNONYMS.iter().filter(|(words, _)| words.contains(&&*word));
+    let of_column = of_column.chain(residency_of(&word));
     let ids: Vec<&str> = of_column.chain(synonyms.flat_map(|(_, ids)| *ids).copied()).collect();
     ids.iter().flat_map(|id| entries().filter(move |entry| entry.id == *id)).collect()
+}
+
+/// The metric of a column of residencies, which turbostat has for every state: `CPU%c6`, `Pkg%pc2`.
+fn residency_of(word: &str) -> Option<&'static str> {
+    let (of, state) = word.split_once('%')?;
+    let state = state.trim_start_matches('p').strip_prefix('c')?;
+    let is_state = !state.is_empty() && state.chars().all(|it| it.is_ascii_alphanumeric());
+    match of {
+        "cpu" | "core" if is_state => Some("core-residency"),
+        "pkg" if is_state => Some("package-residency"),
+        _ => None,
+    }
 }
 
 /// Words that people type, in lower case, and the ids of what they are about.
@@ -70,6 +83,13 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["watchdog", "nmi watchdog"], &["nmi-watchdog", "nmi-watchdog-tick"]),
     (&["split lock", "split_lock_detect"], &["split-lock-mitigate", "split-lock-penalty"]),
     (&["aperf", "mperf"], &["busy-mhz", "average-mhz"]),
+    (&["pkgtmp", "coretmp"], &["temperature"]),
+    (&["pkgwatt", "corwatt", "ramwatt", "gfxwatt"], &["watts"]),
+    (&["pkg_%", "ram_%", "corethr"], &["throttle-time", "throttle-events"]),
+    (&["uncmhz"], &["uncore-capped", "uncore-max"]),
+    (&["ipc"], &["productive-cycles"]),
+    (&["poll"], &["idle-requested"]),
+    (&["nmi"], &["interrupts", "nmi-watchdog-tick"]),
     (&["numa", "numa node"], &["nic-far-from-cpu"]),
     (&["pcie", "lnksta"], &["pcie-link-degraded"]),
     (&["fsync", "commit latency", "pg_test_fsync"], &["commit"]),

@@ -6,7 +6,7 @@ pub(crate) use json::TickDocument;
 pub use json::json;
 
 use crate::document::{Align, Block, Document, Table, Text};
-use facts::{Fact, Missing};
+use facts::{CpuSet, Fact, Missing};
 use rules::interval::Delta;
 use rules::tick::{CpuTicks, DEPENDENCIES, Kept, Role, Verdict};
 
@@ -24,6 +24,7 @@ pub struct Report<'a> {
 pub fn document(report: &Report) -> Document {
     let seconds = report.elapsed_ns as f64 / 1e9;
     let mut document = Document::new(format!("Timer ticks within {seconds:.2} s"));
+    document.paragraph(Text::strong(verdict(report.ticks)));
     document.paragraph(match &report.full_rate {
         Ok(rate) => format!("A CPU whose tick does not stop has {rate:.0} ticks/s."),
         Err(missing) => {
@@ -42,6 +43,25 @@ pub fn document(report: &Report) -> Document {
     releases(&mut document, report);
     notes(&mut document, report);
     document
+}
+
+/// Whether the CPUs that should not tick do.
+fn verdict(ticks: &[CpuTicks]) -> String {
+    let tickless = || ticks.iter().filter(|it| it.role == Role::Tickless);
+    let of = |is: fn(&Verdict) -> bool| -> CpuSet {
+        tickless().filter(|it| it.verdict.as_ref().is_some_and(is)).map(|it| it.cpu).collect()
+    };
+    let kept = of(|it| matches!(it, Verdict::Kept { .. }));
+    let stopped = of(|it| matches!(it, Verdict::Stopped { .. }));
+    if tickless().next().is_none() {
+        "None of these CPUs is in nohz_full: each has its tick while it is busy.".to_owned()
+    } else if !kept.is_empty() {
+        format!("{} still {} although nohz_full.", kept.named(), kept.agree("ticks", "tick"))
+    } else if !stopped.is_empty() {
+        format!("The tick of {} stopped.", stopped.named())
+    } else {
+        "No nohz_full CPU was busy enough to say whether its tick stops.".to_owned()
+    }
 }
 
 fn row(ticks: &CpuTicks) -> Vec<Text> {
@@ -131,6 +151,8 @@ mod tests {
         let text = shown(&[ticks(0, Role::Ordinary, None), ticks(1, Role::Tickless, Some(kept))]);
         let expected = "\
 Timer ticks within 5.00 s
+CPU 1 still ticks although nohz_full.
+
 A CPU whose tick does not stop has 250 ticks/s.
 
 CPU  ticks/s  perf   LOC    busy

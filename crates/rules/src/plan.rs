@@ -379,7 +379,7 @@ mod tests {
         );
         assert_eq!(
             error("performance"),
-            "\"performance\" is no SETTING=VALUE, like governor=performance"
+            "\"performance\" is not SETTING=VALUE, such as governor=performance"
         );
         assert!(error("governor=x@y").contains("list of CPUs"));
     }

@@ -36,6 +36,7 @@ pub(super) struct Audited {
     pub(super) findings: Vec<(&'static str, Severity)>,
     /// What kept each check from being made that could not be.
     pub(super) unknown: Vec<Obstacle>,
+    verdict: String,
     text: String,
     json: Value,
 }
@@ -70,7 +71,13 @@ fn renewed(latest: &mut Option<Latest>, age: Duration) -> Result<Arc<Audited>, R
 impl Audited {
     /// Made up of its findings.
     pub(super) fn of(findings: Vec<(&'static str, Severity)>, unknown: Vec<Obstacle>) -> Audited {
-        Audited { findings, unknown, text: String::new(), json: Value::Null }
+        Audited {
+            findings,
+            unknown,
+            verdict: String::new(),
+            text: String::new(),
+            json: Value::Null,
+        }
     }
 }
 
@@ -88,6 +95,7 @@ fn audited() -> Result<Audited, Refusal> {
     Ok(Audited {
         findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
         unknown: audit.unknown.iter().map(|(_, missing)| missing.obstacle()).collect(),
+        verdict: report::audit::verdict(&host, &audit),
         text: report::audit::document("this machine", &host, &audit, detail).render(text),
         json: serde_json::from_str(&json).map_err(Refusal::failed)?,
     })
@@ -111,5 +119,5 @@ pub(super) async fn show(
     let age = if asked.again { NEW } else { FRESH };
     let own = Arc::clone(&served);
     let audited = served.work.when_there_is_room(move || own.audits.no_older_than(age)).await?;
-    Ok(Json(json!({ "text": audited.text, "audit": audited.json })))
+    Ok(Json(json!({ "verdict": audited.verdict, "text": audited.text, "audit": audited.json })))
 }

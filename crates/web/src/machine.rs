@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// This machine, as it was when the server began.
 pub(super) struct Machine {
-    hostname: String,
+    host: String,
     /// When the server began, UTC (RFC 3339).
     began: String,
     /// Those that were online.
@@ -32,7 +32,7 @@ impl Machine {
     /// The one that is watched.
     pub(super) fn of(watched: &Watched, fingerprint: &Fingerprint, interval: Duration) -> Machine {
         Machine {
-            hostname: watched.machine().name,
+            host: watched.machine().name,
             began: utc::timestamp(since_1970_ns()),
             cpus: watched.online().to_string(),
             cpu_model: fingerprint.cpu_model().map(str::to_owned),
@@ -43,7 +43,7 @@ impl Machine {
 
     /// Of what documents begin with.
     pub(super) fn head(&self) -> Head {
-        Head { host: self.hostname.clone(), began: self.began.clone() }
+        Head { host: self.host.clone(), began: self.began.clone() }
     }
 
     /// What tells a machine and its program from others.
@@ -58,7 +58,7 @@ impl Machine {
 
 /// `/api/v1/machine`.
 pub(super) async fn show(State(served): State<Arc<Served>>) -> Json<Value> {
-    let Machine { hostname, cpus, cpu_model, kernel, interval, .. } = &served.machine;
+    let Machine { host, began, cpus, cpu_model, kernel, interval, .. } = &served.machine;
     let losses = LOSSES.iter().map(|it| json!({ "id": it.id, "title": it.title }));
     let probe = find_metric("clock-probe");
     let metrics = METRICS.iter().copied().chain(probe).map(|it| {
@@ -70,9 +70,10 @@ pub(super) async fn show(State(served): State<Arc<Served>>) -> Json<Value> {
         json!({ "id": it.id, "title": it.title, "unit": it.unit.symbol(), "kind": kind })
     });
     Json(json!({
-        "schema_version": 1,
+        "schema_version": 2,
         "fullclock": env!("CARGO_PKG_VERSION"),
-        "hostname": hostname,
+        "host": host,
+        "began": began,
         "cpus": cpus,
         "cpu_model": cpu_model,
         "kernel": kernel,

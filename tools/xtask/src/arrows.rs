@@ -23,11 +23,11 @@ const ARROWS: &[Arrow] = &[
     // What shows results knows no command, and what commands share of the command line none either.
     Arrow {
         root: "crates/fullclock/src",
-        from: &["tui", "output", "page_file", "tell", "cli"],
+        from: &["tui", "output", "new_file", "tell", "cli"],
         never: &["commands"],
     },
     // What is shown does not know who shows it.
-    Arrow { root: "crates/fullclock/src", from: &["output", "page_file"], never: &["tui"] },
+    Arrow { root: "crates/fullclock/src", from: &["output", "new_file"], never: &["tui"] },
     // How programs of ours find each other knows no protocol, and a race and a network test do not know each other.
     Arrow { root: "crates/engine/src", from: &["peer"], never: &["agent", "net", "race"] },
     Arrow { root: "crates/engine/src", from: &["net"], never: &["agent", "race"] },

@@ -43,10 +43,24 @@ const PHRASES: &[(&str, &str)] = &[
     ("is no folder and", "is neither a folder nor"),
     ("how long so ever", "however long"),
     ("a fault of it", "a bug in fullclock"),
+    ("would tell", "can show"),
+    ("is no factor", "is not FACTOR=LEVELS"),
+    (" is hidden", "is not available in a guest"),
+    ("asked for", "requested"),
+    ("how many arms", "how many variants"),
+    ("with a figure", "with a result"),
+    ("what moves its", "what changes the result"),
+    ("as wanted", "as requested, already set"),
+    ("is no time", "is not a time"),
+    ("times as much)", "once"),
+    ("wait of sessions", "run-queue wait per commit"),
+    ("what this machine does not have", "that do not apply to this machine"),
+    ("did not ask for it", "did not collect it"),
 ];
 
 /// Folders and files whose text users read, from the root of the tree.
-const SHOWN: &[&str] = &["crates", "docs", "README.md", "schemas"];
+const SHOWN: &[&str] =
+    &["crates", "docs", "README.md", "CHANGELOG.md", "SECURITY.md", "contrib", "schemas"];
 
 /// Every line that users may read and that holds a phrase, with what to write.
 fn found() -> Vec<String> {
@@ -58,14 +72,25 @@ fn found() -> Vec<String> {
     for file in files {
         let text = fs::read_to_string(&file).unwrap_or_default();
         let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+        // A sentence may go on in the next line: what begins in one and ends in the next is found, too.
+        let mut before = String::new();
         for (at, line) in shown(&name, &text) {
-            let lower = line.to_lowercase();
-            for (phrase, instead) in PHRASES.iter().filter(|(phrase, _)| lower.contains(phrase)) {
+            let line = plain(line);
+            let both = format!("{before} {line}");
+            let is_new = |phrase: &str| both.contains(phrase) && !before.contains(phrase);
+            for (phrase, instead) in PHRASES.iter().filter(|(phrase, _)| is_new(phrase)) {
                 found.push(format!("{name}:{}: \"{phrase}\", write: {instead}", at + 1));
             }
+            before = line;
         }
     }
     found
+}
+
+/// A line in lower case, without what it begins and ends with for the sake of its language.
+fn plain(line: &str) -> String {
+    let line = line.trim().trim_start_matches("///").trim_start_matches(['*', '-']);
+    line.trim_end_matches('\\').trim().to_lowercase()
 }
 
 fn gather(path: &Path, files: &mut Vec<PathBuf>) {
@@ -86,7 +111,8 @@ fn gather(path: &Path, files: &mut Vec<PathBuf>) {
 fn shown<'a>(name: &str, text: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
     let is_rust = name.ends_with(".rs");
     let is_script = name.ends_with(".js");
-    let is_text = [".md", ".html", ".json"].iter().any(|it| name.ends_with(it));
+    let is_text =
+        [".md", ".html", ".json", ".svg", ".rules", ".yml"].iter().any(|it| name.ends_with(it));
     let is_test = name.ends_with("tests.rs") || name.ends_with("fixture.rs");
     // Comments of the command line are its help.
     let has_help = name.starts_with("crates/fullclock/src/commands") || name.ends_with("/cli.rs");

@@ -339,7 +339,7 @@ mod tests {
         let of = || design(&["nohz-full=none,3"]);
         assert!(refusal(of(), Some(2)).starts_with("2 boots of each: expected 3 to 100"));
         assert!(refusal(design(&["turbo=on,off"]), Some(4)).starts_with("--boots: nothing"));
-        assert!(refusal(design(&["nohz-full=3"]), None).starts_with("nohz-full: as-found is no"));
+        assert!(refusal(design(&["nohz-full=3"]), None).starts_with("nohz-full: as-found cannot"));
         let budget = Some(Duration::from_secs(60));
         assert!(
             refusal(Design { budget, ..of() }, None).contains("leave out --until and --budget")

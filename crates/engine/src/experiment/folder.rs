@@ -1,5 +1,5 @@
 //! A study on disk: a folder with its trials, and a report once they are over.
-#![expect(clippy::disallowed_methods, reason = "studies are files that the user asked for")]
+#![expect(clippy::disallowed_methods, reason = "studies are files that the user requested")]
 
 use crate::results_folder::{folder_of, results_folder};
 use anyhow::{Context, Result, bail};

@@ -251,7 +251,7 @@ mod tests {
     fn a_part_that_is_empty_says_what_there_is() {
         assert_eq!(
             chosen("1h", "").unwrap_err(),
-            "0 of the 10 samples are in the part that was asked for (since 1h), and a ledger needs two; the recording \
+            "0 of the 10 samples are in the requested part (since 1h), and a ledger needs two; the recording \
              goes from 2026-11-20T12:14:05.500Z to 2026-11-20T12:14:14.500Z"
         );
         assert!(chosen("9s", "").unwrap_err().starts_with("1 of the 10 samples are"));

@@ -288,7 +288,7 @@ mod tests {
             (&["--node", "a=embedded,dsn=x,engine=mariadb", "--node", "b=embedded"], "leave out"),
             (&["--nodes", "db1,db2"], "ssh:HOST"),
             (&["--nodes", "agent:db1,ssh:db2"], "agent:HOST:PORT"),
-            (&["--nodes", "ssh:-oProxyCommand=x,ssh:db2"], "no host"),
+            (&["--nodes", "ssh:-oProxyCommand=x,ssh:db2"], "not a host"),
             (
                 &["--node", "a=ssh:db1,cgroup=/sys/fs/cgroup/b", "--nodes", "ssh:db2"],
                 "this machine",

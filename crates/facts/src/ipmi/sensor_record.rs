@@ -59,7 +59,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Parses an answer. The last byte of the request is the number of bytes that it asked for.
+    /// Parses an answer. The last byte of the request is the number of bytes that it requested.
     fn parse(asked: &[u8], data: &[u8]) -> Result<Part, Expected> {
         const LAST: u16 = 0xffff;
         const NUMBER: Expected =
@@ -70,7 +70,7 @@ impl Part {
                 Err(Expected("a record as long as its header says"))
             }
             Some(&count) if count != WHOLE && bytes.len() != usize::from(count) => {
-                Err(Expected("as many bytes of the record as were asked for"))
+                Err(Expected("as many bytes of the record as were requested"))
             }
             _ => {
                 let next = Some(u16::from_le_bytes([*low, *high])).filter(|it| *it != LAST);

@@ -149,6 +149,11 @@ const FOREIGN: &[Foreign] = &[
         commands: &["capture"],
         instead: "a capture is text of its own; `fullclock audit --json` prints JSON",
     },
+    Foreign {
+        options: &["json"],
+        commands: &["agent"],
+        instead: "an agent prints where it listens; `fullclock race --json` prints the result",
+    },
     Foreign { options: &["color"], commands: &["capture"], instead: "a capture is plain text" },
     Foreign {
         options: &["quiet"],

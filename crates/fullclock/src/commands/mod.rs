@@ -78,8 +78,9 @@ enum Command {
     },
     /// Explain a check, metric, setting, workload or ledger line, or a pasted line of another tool
     ///
-    /// Knows the ids of checks, metrics, lines of the ledger, workloads and settings, perftest's "Conflicting CPU frequency values",
-    /// the kernel's "cpu clock throttled" and rows of turbostat. Without a subject, lists the ids.
+    /// Knows the ids of checks, metrics, lines of the ledger, workloads and settings; words such as HWP, EPP, PROCHOT, hpet or kipmi0;
+    /// columns of turbostat (Bzy_MHz, CPU%c6); and lines: perftest's "Conflicting CPU frequency values", the kernel's "cpu clock
+    /// throttled" and "power limit notification", rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = explain::EXAMPLES)]
     Explain(explain::ExplainOptions),
     /// Show where the CPU cycles went, in lines that sum to 100 %
@@ -298,7 +299,8 @@ fn open_as(
         if others.is_empty() {
             return Ok((source, name));
         }
-        let note = format!("{name} holds other hosts, too; --root PATH takes one: {}", others.join(", "));
+        let note =
+            format!("{name} holds other hosts, too; --root PATH takes one: {}", others.join(", "));
         output::note(&arguments.output, &note);
         let own = own.clone();
         return Ok((source, own));
@@ -330,7 +332,9 @@ fn text_of(path: &Path) -> Result<String> {
         bail!("{name} holds 1 GiB or more, which is no capture");
     };
     String::from_utf8(bytes).with_context(|| {
-        format!("{name} is not a text file, as captures are; a folder or tarball is read with --root")
+        format!(
+            "{name} is not a text file, as captures are; a folder or tarball is read with --root"
+        )
     })
 }
 

@@ -78,7 +78,8 @@ const TASKS: &[Task] = &[
 ];
 
 const LEGEND: &str = "safe: only reads. busy: occupies CPUs, disks or a network, not for production. WRITES: changes settings, which \
-                      `fullclock revert` takes back; `experiment` is busy, too.";
+                      `fullclock revert` takes back. `experiment` and `ipmi tune` write and are busy; `ledger --spin` and `ipmi \
+                      latency --load` are busy.";
 
 /// The help of the program, with its commands by task.
 pub(super) fn with_tasks(command: Command) -> Command {

@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// The CPUs that were asked for, all of which must be online; else every one that is.
+/// The requested CPUs, all of which must be online; else every one that is.
 fn chosen(host: &HostView, options: &TickArguments) -> Result<CpuSet> {
     let online = host.topology.online.as_ref().map_err(Missing::clone)?;
     let Some(asked) = &options.cpus else { return Ok(online.clone()) };

@@ -36,7 +36,7 @@ impl Desk {
 
     fn json(&self, arguments: &[&str]) -> Value {
         let (to, state) = (self.name("page.html"), self.name("state"));
-        let common = ["certificate", "--json", "--output", &to, "--state-dir", &state];
+        let common = ["certificate", "--json", "--output", &to, "--force", "--state-dir", &state];
         let value: Value = serde_json::from_str(&printed(&[&common, arguments].concat())).unwrap();
         is_of(include_str!("../../../../schemas/certificate-2.json"), &value);
         value
@@ -138,7 +138,10 @@ fn what_is_no_pair_of_results_or_no_change_is_refused_with_what_to_do() {
     assert!(unknown.contains("no change 7 is in the journal; `fullclock status`"), "{unknown}");
     assert!(!desk.path("page.html").exists());
     let over = refusal(&["certificate", &one, &one, "--output", &text]);
-    assert!(over.contains("text.json exists; name another file or replace it with --force"), "{over}");
+    assert!(
+        over.contains("text.json exists; name another file or replace it with --force"),
+        "{over}"
+    );
     assert_eq!(std::fs::read_to_string(&text).unwrap(), "12.4 s\n");
     let root = refusal(&["certificate", &one, &one, "--root", "/"]);
     assert!(root.contains("a result names the machine that it was measured on"), "{root}");

@@ -150,7 +150,7 @@ fn ids_of_every_list_are_explained() {
     assert!(both.contains("(metric)") && both.contains("(ledger line)"), "{both}");
     let workload = printed(&["explain", "cpu-loop"]);
     assert!(workload.contains("What it cannot know"), "{workload}");
-    assert!(workload.contains("Main figure: elapsed (s), lower is better."), "{workload}");
+    assert!(workload.contains("Main result: elapsed (s), lower is better."), "{workload}");
     let list = printed(&["explain"]);
     for id in ["slow-governor", "core-residency", "stolen", "scaling-max", "spin-pair"] {
         assert!(list.contains(id), "{id} in {list}");

@@ -223,7 +223,7 @@ fn a_run_without_figures_and_clocks_that_differ_are_explained() {
                 2 1000 0.00 0.00\n4 1000 0.00 0.00\n";
     let file = saved(&folder, "zero.txt", text);
     let shown = unwrapped(&printed(&["net", "curve", &file]));
-    assert!(shown.contains("Every figure is 0.00"), "{shown}");
+    assert!(shown.contains("Every value is 0.00"), "{shown}");
     assert!(shown.contains("perftest found 1600 MHz on CPU 0 and 2534 MHz on another"), "{shown}");
     let value = json(&["net", "curve", &file, "--json"], CURVE);
     assert_eq!(value["clocks"][0]["first_hz"], 1_600_000_000_u64);

@@ -236,7 +236,12 @@ fn a_report_is_a_page_that_names_no_token_and_what_cannot_be_written_is_told_bef
     server.printed(&[&again[..], &["--force"]].concat());
     let page = std::fs::read_to_string(&path).unwrap();
     assert!(page.contains("net client") && page.contains("--test latency"), "{page}");
-    assert!(!page.contains("--token-file") && !page.contains("report.html") && !page.contains("--force"), "{page}");
+    assert!(
+        !page.contains("--token-file")
+            && !page.contains("report.html")
+            && !page.contains("--force"),
+        "{page}"
+    );
     let token = std::fs::read_to_string(&server.token).unwrap();
     assert!(!page.contains(token.trim()));
     let refused = server.refusal(&["-d", "10m", "-o", "/nowhere/report.html"]);

@@ -21,7 +21,7 @@ pub fn hold(microseconds: i32) -> Result<(), Trouble> {
     let mut word = [0; 3];
     let told = std::io::stdin().read_exact(&mut word);
     if told.is_err() || &word != b"go\n" {
-        return Err(trouble("the process that asked for it has ended"));
+        return Err(trouble("the process that requested it has ended"));
     }
     let kept = match ask(microseconds) {
         Ok(kept) => kept,
@@ -63,5 +63,5 @@ fn trouble(why: &str) -> Trouble {
 fn say(word: &str) -> Result<(), Trouble> {
     let mut stdout = std::io::stdout();
     let said = writeln!(stdout, "{word}").and_then(|()| stdout.flush());
-    said.map_err(|_| trouble("the process that asked for it has ended"))
+    said.map_err(|_| trouble("the process that requested it has ended"))
 }

@@ -139,7 +139,7 @@ impl Writer {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the file that the user asked for")]
+#[expect(clippy::disallowed_methods, reason = "the file that the user requested")]
 fn open(path: &Path, name: &str, existing: Existing) -> Result<File, RecordError> {
     const OWNER_ONLY: u32 = 0o600;
     let create =

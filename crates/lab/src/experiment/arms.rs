@@ -183,9 +183,9 @@ mod tests {
     #[test]
     fn more_arms_than_anybody_runs_are_refused_with_what_to_do() {
         let error = arms(&design(&[10; 6], Shape::Full)).unwrap_err().to_string();
-        assert!(error.starts_with("1000000 arms"), "{error}");
+        assert!(error.starts_with("1000000 combinations"), "{error}");
         let error = arms(&design(&[10_001, 10_001], Shape::OneAtATime)).unwrap_err().to_string();
-        assert!(error.starts_with("20001 arms"), "{error}");
+        assert!(error.starts_with("20001 combinations"), "{error}");
         let error = arms(&design(&[3, 2], Shape::Fraction)).unwrap_err().to_string();
         assert_eq!(error, "a fraction is of factors with two levels, and f0 has 3");
     }

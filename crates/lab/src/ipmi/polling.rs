@@ -156,7 +156,7 @@ mod tests {
         let (polling, ran) = polling(&["kipmi0"], "0 0 0\n");
         let about = polling.about();
         assert!(
-            about.starts_with("kipmi0, in steps of 10 ms: /proc/40/schedstat holds"),
+            about.starts_with("kipmi0, in steps of 10 ms: /proc/40/schedstat: found"),
             "{about}"
         );
         assert_eq!(ran, Some(Duration::from_millis(1250)));

@@ -21,7 +21,6 @@ pub use json::json;
 pub use placed::Change;
 
 use crate::bench::Manner;
-use cautions::cautions;
 use lab::compare::Side;
 use lab::comparison::Comparison;
 use lab::doubt::Raised;

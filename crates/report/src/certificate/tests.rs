@@ -57,7 +57,7 @@ fn a_page_holds_everything_and_asks_for_nothing() {
         "sha256sum -c &lt;&lt;'END'",
         "before.json",
         "head -n 42 /var/lib/fullclock/journal | grep -F '&quot;change&quot;:&quot;0007&quot;' | sha256sum",
-        "The next boot ends all of it",
+        "All changes end at the next boot",
     ] {
         assert!(page.contains(part), "{part}");
     }
@@ -111,7 +111,7 @@ fn a_change_that_does_not_lie_between_the_results_is_not_given_the_difference() 
         with(&records(), Some(&change), cautions).remove(0)
     };
     let hour = Duration::from_secs(3600);
-    let moments = "The trials were taken at two moments";
+    let moments = "Before and after were measured at different times";
     assert!(shown_with(MADE, ChangeState::Kept).starts_with(moments));
     let early = shown_with(MADE - hour, ChangeState::Kept);
     assert!(early.contains("before the trials of before had ended"), "{early}");
@@ -145,7 +145,7 @@ fn race() -> Record {
 #[test]
 fn a_certificate_of_a_race_is_of_what_was_run() {
     let record = race();
-    let side = |arm: usize| Side { name: &*record.arms[arm].name, record: &record, arm };
+    let side = |arm: usize| Side { name: &record.arms[arm].name, record: &record, arm };
     let comparison = within(&record).pop().unwrap();
     let data = &data()[..1];
     let certificate =

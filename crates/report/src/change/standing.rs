@@ -188,8 +188,7 @@ pub(crate) fn next_boot(changes: &[ChangeStanding]) -> String {
         changes.iter().filter(lasts).map(|it| it.recorded.id.as_str()).collect();
     let text = match lasting.as_slice() {
         [] => {
-            return "All changes end at the next boot (`apply --persist` keeps them)."
-                .to_owned();
+            return "All changes end at the next boot (`apply --persist` keeps them).".to_owned();
         }
         [id] => format!("The next boot applies change {id} again"),
         ids => format!("The next boot applies changes {} again", ids.join(", ")),

@@ -11,8 +11,9 @@ use lab::trial::{Trial, TrialClock};
 pub(super) fn trials(study: &Study<'_>) -> String {
     let factors: String =
         study.factors().map(|(_, it)| format!("{},", csv_field(&it.name))).collect();
-    let mut text =
-        format!("trial,block,arm,workload,{factors}figure,value,unit,elapsed_ns,clock_hz,failed\n");
+    let mut text = format!(
+        "trial,block,combination,workload,{factors}measured,value,unit,elapsed_s,clock_hz,failed\n"
+    );
     for trial in &study.record.trials {
         put(&mut text, study, trial);
     }
@@ -24,7 +25,7 @@ fn put(text: &mut String, study: &Study<'_>, trial: &Trial) {
     let number = |number: Option<f64>| number.map(|it| it.to_string()).unwrap_or_default();
     let levels: String =
         study.level_names(trial.arm).iter().map(|it| format!("{},", csv_field(it))).collect();
-    let elapsed = trial.outcome.elapsed_ns.value().map(ToString::to_string).unwrap_or_default();
+    let elapsed = trial.outcome.elapsed_ns.value().map(|ns| *ns as f64 / 1e9);
     let fields = [
         trial.number.to_string(),
         trial.block.to_string(),
@@ -33,7 +34,7 @@ fn put(text: &mut String, study: &Study<'_>, trial: &Trial) {
         levels + &csv_field(figure.map_or("", |it| it.name)),
         number(figure.map(|it| it.value)),
         csv_field(figure.map_or("", |it| it.unit)).into_owned(),
-        elapsed,
+        number(elapsed),
         number(trial.clock.value().map(TrialClock::mean_hz)),
         csv_field(trial.failed.as_deref().unwrap_or("")).into_owned(),
     ];

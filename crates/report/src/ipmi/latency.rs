@@ -8,7 +8,7 @@ pub use json::json;
 use crate::document::{Align, Block, Cell, Document, Table, Text};
 use crate::lengths::{Scale, range, span};
 use lab::ipmi::{Condition, Latency, Times, Waits};
-use rules::noise::Histogram;
+use rules::noise::{Bucket, Histogram};
 
 /// The shares of round trips that are no longer than a value, and what the value is called.
 const SHARES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (1.0, "longest")];

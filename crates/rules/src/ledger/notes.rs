@@ -43,7 +43,7 @@ fn suspended(evidence: &Evidence<'_>) -> Option<String> {
     let ns = evidence.interval.suspended_ns();
     (ns > 0).then(|| {
         format!(
-            "the machine was suspended for {:.1} s, which is no time of any CPU",
+            "the machine was suspended for {:.1} s, which is not time of any CPU",
             ns as f64 / 1e9
         )
     })
@@ -82,7 +82,7 @@ fn children(evidence: &Evidence<'_>) -> Option<String> {
     };
     let n_left_out = family.iter().filter(is_left_out).count();
     (n_left_out > 0).then(|| {
-        format!("processes that descend from those that were asked for, and count as others: {n_left_out}")
+        format!("processes that descend from the requested ones, and count as others: {n_left_out}")
     })
 }
 

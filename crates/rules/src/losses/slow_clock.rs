@@ -16,13 +16,13 @@ pub(super) const LOSS: Loss = Loss {
     kind: Kind::Lost,
     help: "\
 ## What it is
-The time of the tasks that were asked for, times the share by which their CPU's clock was below its reference: the highest
+The time of the requested tasks, times the share by which their CPU's clock was below its reference: the highest
 that the hardware promises for so many active cores. Where the nominal clock is unknown, as in a guest, it is the highest
 that was measured, and the ledger says so.
 
 ## How it is measured
 By APERF / MPERF times the rate of the TSC; without them, by the chain probe, which times a chain of dependent
-instructions on the CPU between the samples. Only evidence names a cause: a governor or limit that asked for less, turbo
+instructions on the CPU between the samples. Only evidence names a cause: a governor or limit that requested less, turbo
 that is off, time throttled by heat or below a power limit in the interval, the processor's own limit reasons, idle cores
 that stay in shallow states and so leave fewer turbo ratios; in a guest the hypervisor, where the clock moved while the
 guest's own load did not. Each explains the clock as far down as it can have pushed it, and for no longer than it was

@@ -10,7 +10,7 @@ use facts::{Fact, Missing, PerCpu, USER_TICK_NS};
 
 pub(super) const METRIC: Metric = Metric {
     id: "idle-requested",
-    title: "share of time in each idle state that was asked for",
+    title: "share of time for which each idle state was requested",
     column: "Req%",
     unit: Unit::Percent,
     kind: Kind::Mean,
@@ -117,6 +117,6 @@ mod tests {
     #[test]
     fn no_time_at_all_is_nothing_without_proc_stat() {
         let (before, after) = ("at 0\nIdleTime C6\n0 7\n", "at 1000\nIdleTime C6\n0 7\n");
-        assert!(measured(&METRIC, before, after).starts_with("C6 0: cpuidle/stateN/time holds"));
+        assert!(measured(&METRIC, before, after).starts_with("C6 0: cpuidle/stateN/time: found"));
     }
 }

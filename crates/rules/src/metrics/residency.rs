@@ -18,7 +18,7 @@ pub(super) const CORE_RESIDENCY: Metric = Metric {
     limits: Limits::None,
     families: &[Family::CoreResidency, Family::Clocks],
     tasks: false,
-    help: "A part for each C-state that the processor counts: the time that the core, all its threads together, really spent there. It is what the *hardware* did; what the kernel asked for is `idle-requested`. A core sleeps as deep as the shallowest request of its threads lets it, and the processor may decide for less. Which states are counted depends on the model: many do not count C1.",
+    help: "A part for each C-state that the processor counts: the time that the core, all its threads together, really spent there. It is what the *hardware* did; what the kernel requested is `idle-requested`. A core sleeps as deep as the shallowest request of its threads lets it, and the processor may decide for less. Which states are counted depends on the model: many do not count C1.",
     measure: |interval| residency(interval, Family::CoreResidency, Values::Cores),
 };
 

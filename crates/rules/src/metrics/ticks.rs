@@ -56,7 +56,7 @@ pub(super) const TICK_STOPS: Metric = Metric {
     help: "A part for each outcome of the kernel's attempts to stop the tick of a CPU: `none` is a tick that stopped, \
            also that of a CPU that went idle; the others name what kept it: `posix_timer`, `perf_events`, \
            `sched`, `clock_unstable`, `rcu`, `rcu_exp`. The kernel names the first that it finds. Counted only \
-           where tracepoints may be opened, and only when asked for: `fullclock tick` says more.",
+           where tracepoints may be opened, and only on request: `fullclock tick` says more.",
     measure: tick_stops,
 };
 

@@ -17,7 +17,7 @@ pub(super) const SETTING: Setting = Setting {
     title: "the CPUs that take the interrupts of devices",
     doc: "\
 ## What it changes
-`/proc/irq/N/smp_affinity_list` of every device interrupt that may go to other CPUs than those asked for: a list, or
+`/proc/irq/N/smp_affinity_list` of every device interrupt that may go to other CPUs than the requested ones: a list, or
 `housekeeping`, the online CPUs that are not isolated. An interrupt that may go to some of them keeps those; one that
 may go to none of them gets them all. Interrupts that belong to a CPU, timers among them, stay.
 

@@ -159,8 +159,8 @@ mod tests {
     fn an_upper_limit_below_the_lower_one_is_refused_with_what_to_do() {
         assert_eq!(
             planned(&SCALING_MAX, "1.2GHz", &host(2_000_000, "3600000")),
-            "refused: /sys/devices/system/cpu/cpufreq/policy0/scaling_min_freq is 2000000, above the 1200000 asked \
-             for: lower scaling-min first, or ask for more"
+            "refused: /sys/devices/system/cpu/cpufreq/policy0/scaling_min_freq is 2000000, above the 1200000 requested: \
+             lower scaling-min first, or ask for more"
         );
     }
 
@@ -212,8 +212,8 @@ mod tests {
     fn a_lower_limit_above_the_upper_one_is_refused_with_what_to_do() {
         assert_eq!(
             planned(&SCALING_MIN, "2GHz", &host(1_000_000, "1600000")),
-            "refused: /sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq is 1600000, below the 2000000 asked \
-             for: raise scaling-max first, or ask for less"
+            "refused: /sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq is 1600000, below the 2000000 requested: \
+             raise scaling-max first, or ask for less"
         );
     }
 

@@ -83,7 +83,11 @@ fn interrupt_lengths(gaps: &Gaps, counts: &Counts) -> Fact<Vec<u64>> {
         gaps.count(),
         stolen_ns / 1_000_000
     );
-    Err(Missing::malformed("the cost of an interrupt", &found, "one gap for each interrupt and no stolen time"))
+    Err(Missing::malformed(
+        "the cost of an interrupt",
+        &found,
+        "one gap for each interrupt and no stolen time",
+    ))
 }
 
 /// Being put off the CPU makes a gap each time; whose it is, the tasks' own run time says. The rest belongs to tasks that

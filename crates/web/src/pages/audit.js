@@ -16,8 +16,8 @@ async function audit(again) {
   main.setAttribute("aria-busy", "true");
   setText(byId("summary"), "The audit runs: on a large machine it takes some seconds.");
   try {
-    const { audit: found } = await ask(`/api/v1/audit?again=${again}`);
-    show(found);
+    const { verdict, audit: found } = await ask(`/api/v1/audit?again=${again}`);
+    show(found, verdict);
     showConnection("connected");
   } catch (error) {
     // What the server says is no sign of its absence.
@@ -30,19 +30,17 @@ async function audit(again) {
   ready();
 }
 
-/** @param {any} found */
-function show({ began, machine: host, findings, unknown, not_applicable: without, clean }) {
+/**
+ * @param {any} found
+ * @param {string} verdict
+ */
+function show({ began, machine: host, findings, unknown, not_applicable: without, clean }, verdict) {
   const rank = (/** @type {any} */ it) => SEVERITIES.indexOf(it.severity);
   const sorted = [...findings].sort((a, b) => rank(a) - rank(b));
-  const checks = (/** @type {any[]} */ all, /** @type {string} */ state) => `${count(all.length, "check")} ${state}`;
-  const head = sorted.length === 0
-    ? `No findings; ${checks(unknown, "unknown")}`
-    : `${count(sorted.length, "finding")}, worst: ${sorted[0].message}`;
-  setText(byId("headline"), tight(head));
-  const known = [`${clean.length} clean`, `${without.length} not applicable`];
-  const words = (sorted.length === 0 ? known : [checks(unknown, "unknown"), ...known]).join(", ");
+  setText(byId("headline"), tight(verdict));
+  const words = `${count(unknown.length, "check")} unknown, ${clean.length} clean, ${without.length} do not apply here`;
   setText(byId("summary"), `${words}. Made at ${timeOfDay(Date.parse(began) / 1000)} UTC.`);
-  announce(`${head}. ${words}`);
+  announce(`${verdict} ${words}`);
   setText(byId("host"), hostWords(host));
   byId("findings").hidden = sorted.length === 0;
   byId("finding-list").replaceChildren(...sorted.map(finding));
@@ -100,7 +98,7 @@ function fixes({ fix, settings = [] }) {
   const parts = [];
   const quoted = settings.map((/** @type {string} */ it) => (/^[\w=.,:@/-]+$/.test(it) ? it : `'${it}'`));
   if (quoted.length > 0) {
-    parts.push(["Fix, which `fullclock revert` takes back", `fullclock apply ${quoted.join(" ")}`]);
+    parts.push(["Fix (`fullclock revert` undoes it)", `fullclock apply ${quoted.join(" ")}`]);
   }
   if (fix.look.length > 0) parts.push(["Look first", fix.look.join("\n")]);
   if (fix.now.length > 0) parts.push(["Now, until the next boot", fix.now.join("\n")]);
@@ -155,7 +153,7 @@ function fillChecks(id, checks) {
       const where = text.includes(source) ? "" : ` (${source})`;
       return make("li", {}, explained(check), " ", ...sentence(text), make("span", { className: "quiet" }, where));
     });
-    const head = remedy === null ? [] : [make("p", {}, `To do for ${count(alike.length, "check")}: `, ...sentence(remedy))];
+    const head = remedy === null ? [] : [make("p", {}, `${count(alike.length, "check")}: `, ...sentence(remedy))];
     return [...head, make("ul", { className: "checks" }, ...items)];
   }));
 }

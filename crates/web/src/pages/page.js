@@ -49,10 +49,10 @@ export function entitle(words) {
 export async function machine() {
   try {
     const found = await ask("/api/v1/machine");
-    const { hostname, cpu_model: model, kernel, cpus } = found;
-    const words = [hostname, model ?? "processor unknown", `CPUs ${cpus}`, kernel ? `Linux ${kernel}` : null];
+    const { host, cpu_model: model, kernel, cpus } = found;
+    const words = [host, model ?? "processor unknown", `CPUs ${cpus}`, kernel ? `Linux ${kernel}` : null];
     setText(byId("machine"), words.filter(Boolean).join(", "));
-    named[1] = hostname;
+    named[1] = host;
     entitle(named[0]);
     return found;
   } catch (error) {

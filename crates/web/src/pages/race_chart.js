@@ -40,7 +40,7 @@ const KINDS = [
   { name: "clock", title: "Clock", columns: ["clock"], isFromZero: false },
   {
     name: "session-wait",
-    title: "Run-queue wait of sessions per commit",
+    title: "Run-queue wait per commit",
     columns: ["commit, waiting for a CPU"],
     isFromZero: true,
   },

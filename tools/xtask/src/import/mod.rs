@@ -58,7 +58,7 @@ pub fn capture_of(archive: &Path) -> Result<String> {
     Ok(answers.capture(facts::Origin::Tree, &identity))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the file that the user asked for")]
+#[expect(clippy::disallowed_methods, reason = "the file that the user requested")]
 fn write(file: &Path, text: &str) -> Result<()> {
     std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }

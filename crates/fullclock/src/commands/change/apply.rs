@@ -91,7 +91,10 @@ pub(crate) fn apply(
     destination.print(&match format {
         None => report::change::applied_json(&head(arguments), &applied)?,
         Some(format) => {
-            let detail = Detail { verbose: arguments.audit.verbose, with_plan: !format.is_text() || destination.is_file() };
+            let detail = Detail {
+                verbose: arguments.audit.verbose,
+                with_plan: !format.is_text() || destination.is_file(),
+            };
             report::change::applied(&applied, detail).render(format)
         }
     })?;

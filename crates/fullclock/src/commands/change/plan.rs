@@ -3,7 +3,6 @@
 use super::{asked as named, code};
 use crate::cli::Arguments;
 use crate::head::head;
-use crate::output;
 use crate::result::ResultArguments;
 use anyhow::Result;
 use clap::Args;

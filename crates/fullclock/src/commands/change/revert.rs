@@ -4,7 +4,7 @@ use super::{StateArguments, code};
 use crate::cli::Arguments;
 use crate::head::head;
 use crate::output;
-use crate::result::ResultArguments;
+use crate::result::{Destination, ResultArguments};
 use crate::tell::tell;
 use anyhow::{Error, Result, anyhow, bail};
 use clap::Args;

@@ -3,7 +3,6 @@
 use super::StateArguments;
 use crate::cli::Arguments;
 use crate::head::head;
-use crate::output;
 use crate::result::ResultArguments;
 use crate::tell::tell;
 use anyhow::Result;

@@ -1,5 +1,5 @@
 //! What a study says when its trials are over: on the terminal, and as a report in its folder.
-#![expect(clippy::disallowed_methods, reason = "reports are files that the user asked for")]
+#![expect(clippy::disallowed_methods, reason = "reports are files that the user requested")]
 
 use crate::cli::Arguments;
 use crate::commands::bench;

@@ -60,9 +60,7 @@ pub(super) fn run(arguments: &Arguments, options: &CurveArguments) -> Result<Exi
     let origin = origin("");
     destination.print(&match destination.format() {
         None => report::net::curve_json(&head(arguments), &measured)?,
-        Some(format) => {
-            report::net::curve(&measured, origin_in(format, &origin)).render(format)
-        }
+        Some(format) => report::net::curve(&measured, origin_in(format, &origin)).render(format),
     })?;
     Ok(ExitCode::SUCCESS)
 }

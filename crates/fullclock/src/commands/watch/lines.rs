@@ -175,7 +175,7 @@ impl<'a> Lines<'a> {
         output::print(&text)
     }
 
-    /// Whether there are as many intervals as were asked for.
+    /// Whether there are as many intervals as requested.
     fn is_enough(&self) -> bool {
         let most = self.options.intervals();
         most.is_some_and(|most| self.n >= most)

@@ -36,6 +36,13 @@ pub(crate) fn install(from: &Path, to: &Path) {
     assert!(installed.unwrap().success());
 }
 
+/// A JSON document without the moment at which its command began, which is another for each call.
+pub(crate) fn without_began(text: &str) -> Value {
+    let mut value: Value = serde_json::from_str(text).unwrap();
+    assert!(value.as_object_mut().unwrap().remove("began").is_some(), "{value:#}");
+    value
+}
+
 /// Makes a program of a script.
 pub(crate) fn install_script(script: &str, to: &Path) {
     let source = tempfile::NamedTempFile::new().unwrap();

@@ -133,7 +133,7 @@ impl Machine {
             Target::Service { name } => service::write(self, name, text),
             Target::File { path } => file::write(self, path, to),
             Target::LatencyRequest => {
-                Err(Trouble::new(target, "it is asked for by a process of its own"))
+                Err(Trouble::new(target, "it is requested by a process of its own"))
             }
         }?;
         #[cfg(test)]

@@ -42,7 +42,7 @@ pub(super) fn target(target: &Target) -> Result<(), Trouble> {
             match known {
                 None => refused("is none of the registers that may be written"),
                 Some(known) if mask & !known.mask != 0 || *mask == 0 => {
-                    refused("only some of its bits may be written, and others are asked for")
+                    refused("only some of its bits may be written, and others are requested")
                 }
                 Some(_) => Ok(()),
             }

@@ -292,7 +292,7 @@ mod tests {
         let why = Contrast::between(&[1], &[0]).mean(&cells);
         assert_eq!(
             why.reason().unwrap(),
-            "2 blocks have a good trial of every arm that this takes, and 3 are the least: give it more trials"
+            "2 blocks have a good trial of every combination that this takes, and 3 are needed: give it more trials"
         );
     }
 }

@@ -73,7 +73,10 @@ fn check(record: &Record, experiment: &Experiment) -> Result<(), NoStudy> {
     let damaged = |found: String, expected: String| Err(NoStudy::Damaged { found, expected });
     let (arms, combinations) = (record.arms.len(), experiment.arms.len());
     if arms != combinations {
-        return damaged(format!("{arms} combinations"), format!("{combinations} as its design has"));
+        return damaged(
+            format!("{arms} combinations"),
+            format!("{combinations} as its design has"),
+        );
     }
     let Design { factors, workloads, .. } = &experiment.design;
     for (arm, it) in experiment.arms.iter().enumerate() {

@@ -290,5 +290,8 @@ fn what_is_no_study_or_does_not_fit_together_is_refused() {
         "the record is damaged: trial 4 of arm 9, expected one of the 4 there are"
     );
     record.arms.pop();
-    assert_eq!(refused(&record), "the record is damaged: 3 arms, expected 4 as its design has");
+    assert_eq!(
+        refused(&record),
+        "the record is damaged: 3 combinations, expected 4 as its design has"
+    );
 }

@@ -25,7 +25,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     title: "how late a sleeping thread wakes up",
     help: "\
 ## What it does
-Sleeps 2 ms at a time, 200 times, and looks how long after the time asked for it runs again: `median`, `p99` and `longest` in
+Sleeps 2 ms at a time, 200 times, and looks how long after the requested time it runs again: `median`, `p99` and `longest` in
 microseconds. The kernel's permission to be late (timer slack) is taken away meanwhile. Then two threads wake each other in
 turn, ten times as often: `handover` is the middle one-way time, what a commit waits for when it asks the log writer and is
 answered.

@@ -127,10 +127,7 @@ mod tests {
     #[test]
     fn a_limit_says_what_follows() {
         let limited = power(&[]).limit;
-        assert_eq!(
-            limit(limited.as_ref()),
-            "500 W; where it cannot be kept within 6 s, an event is logged"
-        );
+        assert_eq!(limit(limited.as_ref()), "500 W; after 6 s above the limit, an event is logged");
         assert_eq!(limit(None), "none is in force");
     }
 }

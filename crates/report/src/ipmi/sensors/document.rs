@@ -84,10 +84,8 @@ fn events(document: &mut Document, round: &Round) {
         document.push(Block::Table(Table::new(&columns, logged.iter().map(row))));
     }
     if round.n_untold > 0 {
-        let words = format!(
-            "{} more came from the controller and are not shown.",
-            counted(round.n_untold, "event")
-        );
+        let words =
+            format!("Not shown: {} from the controller.", counted(round.n_untold, "more event"));
         document.note(words);
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 `scaling_max_freq` and `bios_limit` of every cpufreq policy, intel_pstate's `max_perf_pct`, and the maximum in
-IA32_HWP_REQUEST (MSR 0x774), each against the highest clock that can be asked for there: `cpuinfo_max_freq`,
+IA32_HWP_REQUEST (MSR 0x774), each against the highest clock that can be requested there: `cpuinfo_max_freq`,
 or the nominal clock where the driver keeps boost out of these files (acpi-cpufreq on EPYC). Where the model
 name holds a clock, `cpuinfo_max_freq` itself is held against it. On AMD and Hygon also the highest P-state that
 firmware allows (PStateCurLim, MSR 0xC0010061 bits 2:0), and the limit that the driver for HSMP shows

@@ -23,8 +23,8 @@ the clock runs, in steps of 12.5 % or 6.25 %. Where ACPI gives the kernel T-stat
 type `Processor`: more than 3, or more than 0 without cpufreq, is a T-state.
 
 ## Why it matters
-Every cycle of the rest of the time is gone, and hardly anything shows it: cpufreq knows the clock that was asked
-for, cycles per reference cycle look healthy because both counters stop together, and the kernel's throttle counters
+Every cycle of the rest of the time is gone, and hardly anything shows it: cpufreq knows the requested
+clock, cycles per reference cycle look healthy because both counters stop together, and the kernel's throttle counters
 count only heat. At most \"cpu MHz\" falls, below the hardware's minimum (clock-below-minimum). The firmware of a database appliance left every CPU at 25 %: the
 database's own CPU figure was 673 where its twin had 2713, and log writes seemed slow as soon as CPUs were
 busy. The kernel neither sets nor clears the register unless ACPI gives it T-states, so a value that firmware or
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn an_emulators_zeros_are_not_called_fine() {
         let host = registers(["0x0"; 4]).replace("0xa0080001800", "0x0");
-        assert!(verdict(&CHECK, &host).starts_with("unknown: /dev/cpu/0/msr 0x19a holds"));
+        assert!(verdict(&CHECK, &host).starts_with("unknown: /dev/cpu/0/msr 0x19a: found"));
         let host = registers(["0x14"; 4]).replace("0xa0080001800", "0x0");
         assert!(verdict(&CHECK, &host).starts_with("critical: "));
     }

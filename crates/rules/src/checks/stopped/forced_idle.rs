@@ -82,7 +82,7 @@ fn clamped(host: &HostView, device: &CoolingDevice, percent: u64) -> Finding {
             .evidence(device.state_path(), percent)
             .cost(
                 format!("{percent} % of every CPU while it lasts"),
-                "the share of the time that idle is asked for",
+                "the share of the time for which idle is requested",
             )
     };
     let finding = finding

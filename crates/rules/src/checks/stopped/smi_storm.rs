@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_zero_that_an_emulator_made_up_is_unknown() {
         let emulator = host("0x0", "57600.00").replace("0xa0080001800", "0x0");
-        assert!(verdict(&CHECK, &emulator).starts_with("unknown: /dev/cpu/0/msr 0x34 holds"));
+        assert!(verdict(&CHECK, &emulator).starts_with("unknown: /dev/cpu/0/msr 0x34: found"));
     }
 
     #[test]
