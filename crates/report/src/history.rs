@@ -50,8 +50,10 @@ fn rows(result: &Listed<'_>) -> Vec<Vec<Text>> {
     let doubts = doubts(entry).join(", ");
     let doubts = if doubts.is_empty() { doubts } else { format!("doubts: {doubts}") };
     if let [arm] = &entry.arms[..] {
-        let remarks: Vec<String> =
-            [command(result, 0), doubts].into_iter().filter(|it| !it.is_empty()).collect();
+        let remarks: Vec<String> = [shortened(command(result, 0)), doubts]
+            .into_iter()
+            .filter(|it| !it.is_empty())
+            .collect();
         return vec![row(entry.id.clone(), arm, remarks.join("; "))];
     }
     let workload = entry.arms.first().map_or("", |it| &*it.workload);
@@ -59,13 +61,23 @@ fn rows(result: &Listed<'_>) -> Vec<Vec<Text>> {
     let workload = if is_same { workload } else { "several" };
     let head = [&*entry.id, workload, "", "", &*doubts].map(Text::from).into();
     let arms = entry.arms.iter().enumerate();
-    let of_arms = arms.map(|(at, arm)| row(format!("  {}", arm.name), arm, command(result, at)));
+    let of_arms =
+        arms.map(|(at, arm)| row(format!("  {}", arm.name), arm, shortened(command(result, at))));
     std::iter::once(head).chain(of_arms).collect()
 }
 
 fn row(name: String, arm: &ArmSummary, remarks: String) -> Vec<Text> {
     let median = arm.figure.as_ref().map_or("-".to_owned(), median);
     [name, arm.workload.clone(), arm.trials.to_string(), median, remarks].map(Text::from).into()
+}
+
+/// A command in a list; `history show` has all of it.
+fn shortened(command: String) -> String {
+    const LONGEST: usize = 120;
+    match command.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", command.get(..end).unwrap_or_default()),
+        None => command,
+    }
 }
 
 /// What an arm ran, where that is a command.

@@ -193,7 +193,13 @@ impl Waterfall<'_> {
 /// `precision` is how well any share of this interval is known.
 fn cells(row: Row, precision: f64) -> Vec<Cell> {
     let digits = digits(Some(row.uncertainty.unwrap_or(0.0).max(precision)));
-    let percent = |it: f64| format!("{:.digits$} %", it * 100.0);
+    let percent = |it: f64| {
+        let text = format!("{:.digits$} %", it * 100.0);
+        // What rounds to nothing has no sign.
+        let unsigned =
+            text.strip_prefix('-').filter(|it| !it.contains(|it| matches!(it, '1'..='9')));
+        unsigned.map_or(text.clone(), str::to_owned)
+    };
     let is_large =
         |it: &f64| *it > LARGE || row.share.is_some_and(|share| *it > share.abs() * LARGE_PART);
     // What rounds to nothing says nothing.

@@ -61,9 +61,9 @@ fn title(report: &Report<'_>) -> String {
 fn verdict(report: &Report<'_>) -> Option<String> {
     let first = report.noise.cpus.first()?;
     let cause = most_of(first);
-    let cause = cause.map_or(String::new(), |it| format!(", most of it to {}", it.taker));
-    let whose = if report.noise.cpus.len() == 1 { "" } else { ", the most of all," };
-    Some(format!("CPU {}{whose} lost {}{cause}.", first.cpu, lost(first)))
+    let cause = cause.map_or(String::new(), |it| format!(", mainly to {}", it.taker));
+    let most = if report.noise.cpus.len() == 1 { "" } else { " most:" };
+    Some(format!("CPU {} lost{most} {}{cause}.", first.cpu, lost(first)))
 }
 
 /// What took the most of a CPU's time.
