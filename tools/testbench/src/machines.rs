@@ -143,11 +143,11 @@ pub fn with_systemd(disk: &Disk) -> Boot {
     boot
 }
 
-/// [`half_isolated`] with a BMC that takes its time, and its kernel's configuration: fullclock can tell where the time of its CPUs
+/// [`sound`] with a BMC that has to be polled and takes its time, and its kernel's configuration: fullclock can tell where the time of its CPUs
 /// goes. `network` lets programs of this machine look at it from outside.
 #[must_use]
 pub fn watched(network: Option<Forward>) -> Boot {
-    let mut boot = half_isolated();
+    let mut boot = sound();
     if let Emulator::Qemu(machine) = &mut boot.emulator {
         let pace = Some(Pace::Fixed(Duration::from_millis(20)));
         machine.bmc = Some(Bmc { interrupt: false, pace });

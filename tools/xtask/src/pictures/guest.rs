@@ -7,6 +7,6 @@ pub(super) const NAME: &str = "hostname testbench";
 /// a while later on, questions to a management controller that the kernel polls.
 pub(super) const LOAD: &str = "\
 busy
-(while :; do for _ in $(seq 20); do seq 2000 >/dev/null; done; sleep 0.2; done) &
+(while :; do i=0; while [ $i -lt 40000 ]; do i=$((i + 1)); done; sleep 0.2; done) &
 (sleep 25; keep_bmc_busy) &
 ";
