@@ -88,23 +88,23 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// The two results or arms, called before and after, and their comparison.
+/// The two results or variants, called before and after, and their comparison.
 fn compared<'a>(records: &'a [Record], data: &[Data]) -> Result<([Side<'a>; 2], Comparison)> {
     let name = |at: usize| data.get(at).map_or("", |it| it.name.as_str());
     let side = |name, record, arm| Side { name, record, arm };
     match records {
         [one] if one.arms.len() == 2 => {
             let sides = [0, 1].map(|arm| side(&*one.arms[arm].name, one, arm));
-            let comparison = within(one).pop().context("there is no second arm")?;
+            let comparison = within(one).pop().context("there is no second variant")?;
             Ok((sides, comparison))
         }
         [one] => bail!(
             "{} has {}; a certificate is of two: give the result from after the change, too",
             name(0),
             if one.arms.len() == 1 {
-                "one arm".to_owned()
+                "one variant".to_owned()
             } else {
-                format!("{} arms", one.arms.len())
+                format!("{} variants", one.arms.len())
             }
         ),
         [before, after] => {

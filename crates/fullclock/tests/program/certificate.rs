@@ -130,7 +130,7 @@ fn what_is_no_pair_of_results_or_no_change_is_refused_with_what_to_do() {
         let to = desk.name("page.html");
         refusal(&[&["certificate", "--output", &to, "--state-dir", &state], arguments].concat())
     };
-    assert!(of(&[&one]).contains("has one arm; a certificate is of two"), "{}", of(&[&one]));
+    assert!(of(&[&one]).contains("has one variant; a certificate is of two"), "{}", of(&[&one]));
     assert!(of(&[&one, &rate]).contains("they measure different things"));
     assert!(of(&[&one, &text]).contains("is no result of fullclock bench"));
     assert!(of(&[&one, &gone]).contains("cannot read"), "{}", of(&[&one, &gone]));

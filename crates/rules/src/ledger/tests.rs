@@ -240,7 +240,7 @@ fn children_that_were_not_asked_for_are_told_of() {
                   //- /proc/12/stat\n12 (sh) S 11 0 0 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n";
     let text = format!("{SECOND}{family}");
     let note = |n: u32| {
-        format!("processes that descend from those that were asked for, and count as others: {n}")
+        format!("processes that descend from the requested ones, and count as others: {n}")
     };
     let chosen = replaced(&text, &[("observer 20", "observer 20\nchosen 10")]);
     assert!(ledger(&chosen).notes.contains(&note(2)), "{:?}", ledger(&chosen).notes);

@@ -93,7 +93,7 @@ fn in_force(table: &str) -> BTreeMap<String, Vec<u32>> {
     let head = rows.next().unwrap_or_default();
     let place =
         |name: &str| head.iter().position(|it| *it == name).unwrap_or_else(|| panic!("{head:?}"));
-    let (levels, value) = (place("workload") + 1..place("figure"), place("value"));
+    let (levels, value) = (place("workload") + 1..place("measured"), place("value"));
     let mut figures: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for row in rows {
         let of_levels = figures.entry(row[levels.clone()].join(" ")).or_default();
