@@ -122,7 +122,7 @@ fn study_of_a_modulated_clock_takes_consent_and_has_the_fault_in_every_other_tri
     assert_eq!(study.in_force, BTreeMap::from([always("as-found", 0x14), always("off", 0x4)]));
     study.expect_sentence("cpu-loop", "on-demand-modulation=off");
     // What is in force is a figure without noise, and less of it was said to be better.
-    let line = "- **to do it**: `fullclock apply on-demand-modulation=off`\n";
+    let line = "- **apply**: `fullclock apply on-demand-modulation=off`\n";
     assert!(study.ticket.contains(line), "{}", study.ticket);
     assert!(study.ticket.contains("fullclock experiment --i-know plan.toml"), "{}", study.ticket);
 }
