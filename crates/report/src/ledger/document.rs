@@ -137,7 +137,7 @@ impl Waterfall<'_> {
                 share: Some(share(ns, whole)),
                 uncertainty: Some(uncertainty(&group, whole)),
                 bar: bar(ns, tone_of(&group)),
-                about: method_of(&group).map_or("", name_of),
+                about: method_of(&group).map_or("", Method::name),
             });
             self.parts(&mut rows, &group, whole);
         }
@@ -312,7 +312,7 @@ fn sources(document: &mut Document, ledger: &Ledger) {
         let Some(line) = group.lines.iter().find(has_source) else { continue };
         let uncertainty = uncertainty(&group, whole) * 100.0;
         let (title, source) = (group.title, &line.source);
-        let text = format!("{}: {source}; +-{uncertainty:.2} %", name_of(line.method));
+        let text = format!("{}: {source}; +-{uncertainty:.2} %", line.method.name());
         document.labelled(title, text);
     }
 }
@@ -346,16 +346,6 @@ fn tone_of(group: &Group<'_>) -> Tone {
 /// The least sure method of a group.
 fn method_of(group: &Group) -> Option<Method> {
     group.lines.iter().filter(|line| line.ns.is_ok()).map(|line| line.method).max()
-}
-
-pub(super) fn name_of(method: Method) -> &'static str {
-    match method {
-        Method::Counter => "counter",
-        Method::Tracepoint => "tracepoint",
-        Method::Probe => "probe",
-        Method::Derived => "derived",
-        Method::Bound => "bound",
-    }
 }
 
 pub(super) fn party_name(party: Party) -> &'static str {

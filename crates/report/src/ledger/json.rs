@@ -1,7 +1,7 @@
 //! A ledger: `schemas/ledger-2.json`.
 
 use super::capacity_ns;
-use super::document::{name_of, party_name};
+use super::document::party_name;
 use crate::json::{Answer, Head, Id, Machine, Opening, Reason, pretty, seconds, signed_seconds};
 use facts::{HostView, Missing};
 use rules::ledger::{self, Ledger};
@@ -159,7 +159,7 @@ fn line(line: &ledger::Line, capacity: i64) -> Line<'_> {
         time_s: ns.ok().map(|ns| signed_seconds(*ns)),
         share: ns.ok().map(|ns| share(*ns, capacity)),
         missing: ns.err().map(Reason::of),
-        method: name_of(line.method),
+        method: line.method.name(),
         source: &line.source,
         uncertainty_s: seconds(line.uncertainty_ns),
         interrupted_s: line.interrupted_ns.map(seconds),
