@@ -3,7 +3,7 @@
 use super::cautions::cautions;
 use super::placed::Placed;
 use super::{Certificate, Change, Moment, sha256};
-use crate::change::{Write, state_word};
+use crate::change::{Recorded, Write};
 use crate::json::{Head, Opening, Time, pretty};
 use lab::comparison::Comparison;
 use lab::record::Fingerprint;
@@ -69,13 +69,8 @@ struct Line<'a> {
 /// A change.
 #[derive(Serialize, JsonSchema)]
 struct Changed<'a> {
-    id: &'a str,
-    began: Time<'static>,
-    /// The words after `fullclock`.
-    command: &'a [String],
-    #[schemars(extend("enum" = ["open", "kept", "awaiting", "reverted", "partly-reverted"]))]
-    state: &'static str,
-    is_of_this_boot: bool,
+    #[serde(flatten)]
+    recorded: Recorded<'a>,
     /// What the next boot will do; null of a change that is reverted.
     lasts: Option<String>,
     writes: Vec<Written<'a>>,
@@ -154,13 +149,8 @@ fn moment<'a>(moment: &'a Moment<'_>) -> OneMoment<'a> {
 }
 
 fn changed(change: &Change) -> Changed<'_> {
-    let recorded = &change.shown.recorded;
     Changed {
-        id: &recorded.id,
-        began: Time::of(recorded.when),
-        command: &recorded.command,
-        state: state_word(&recorded.state),
-        is_of_this_boot: change.shown.is_of_this_boot,
+        recorded: Recorded::of(&change.shown),
         lasts: change.lasts(),
         writes: change.placed().into_iter().map(written).collect(),
         journal: Lines {

@@ -121,15 +121,35 @@ enum Fate {
     Failed,
 }
 
-/// A change.
+/// A change, as the journal has it.
 #[derive(Serialize, JsonSchema)]
-struct Change<'a> {
+pub(crate) struct Recorded<'a> {
     id: &'a str,
     began: Time<'static>,
+    /// The words after `fullclock`.
     command: &'a [String],
     #[schemars(extend("enum" = ["open", "kept", "awaiting", "reverted", "partly-reverted"]))]
     state: &'static str,
     is_of_this_boot: bool,
+}
+
+impl<'a> Recorded<'a> {
+    pub(crate) fn of(it: &'a ChangeStanding) -> Recorded<'a> {
+        Recorded {
+            id: &it.recorded.id,
+            began: Time::of(it.recorded.when),
+            command: &it.recorded.command,
+            state: state(&it.recorded.state),
+            is_of_this_boot: it.is_of_this_boot,
+        }
+    }
+}
+
+/// A change.
+#[derive(Serialize, JsonSchema)]
+struct Change<'a> {
+    #[serde(flatten)]
+    recorded: Recorded<'a>,
     /// Of a change that awaits confirmation: whether a guard runs that reverts it; null for any other.
     guard: Option<Guard>,
     places: Vec<Place<'a>>,
@@ -243,11 +263,7 @@ fn not_taken((target, why): &(Target, String)) -> NotTaken<'_> {
 
 fn changed(it: &ChangeStanding) -> Change<'_> {
     Change {
-        id: &it.recorded.id,
-        began: Time::of(it.recorded.when),
-        command: &it.recorded.command,
-        state: state(&it.recorded.state),
-        is_of_this_boot: it.is_of_this_boot,
+        recorded: Recorded::of(it),
         guard: it.guard.as_ref().map(guard),
         places: it.places.iter().map(place).collect(),
     }
@@ -274,7 +290,7 @@ fn undone(undone: &change::Undone) -> Undone<'_> {
 }
 
 /// The word for what became of a change.
-pub(crate) fn state(state: &ChangeState) -> &'static str {
+fn state(state: &ChangeState) -> &'static str {
     match state {
         ChangeState::Open => "open",
         ChangeState::Kept => "kept",

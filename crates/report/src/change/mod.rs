@@ -8,7 +8,7 @@ mod plan;
 mod standing;
 mod steps;
 
-pub(super) use json::state as state_word;
+pub(super) use json::Recorded;
 pub(super) use json::{ApplyDocument, DriftDocument, PlanDocument, RevertDocument, StatusDocument};
 pub use json::{applied_json, drift_json, plan_json, status_json, undone_json};
 pub(super) use places::{Places, join};
