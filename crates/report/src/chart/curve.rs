@@ -7,8 +7,8 @@ use crate::bench::quantity;
 use crate::document::Chart;
 use maud::{Markup, html};
 
-/// Values whose largest is more than so many times the smallest are shown on a logarithmic scale: else the small ones would lie on
-/// the axis.
+/// If the largest value is more than this many times the smallest, the scale is logarithmic: on a linear one the small values
+/// would lie on the axis.
 const WIDE: f64 = 20.0;
 
 /// Labels at the side.

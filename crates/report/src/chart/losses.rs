@@ -1,6 +1,6 @@
 //! What was lost in each arm, a bar for each: one loss behind the other, as shares of the CPUs' time.
 //!
-//! Work and idle time are numbers beside the bars: they would leave no room for what is lost.
+//! Work and idle time are numbers beside the bars: as bars they would leave too little width for the losses.
 
 use super::parts;
 use super::scale::{Scale, percent as place};
@@ -105,7 +105,7 @@ impl Arm<'_> {
         vec![self.bar.label.clone().into(), useful.into(), lost.into(), most.into()]
     }
 
-    /// The largest losses, at most so many of them.
+    /// The largest losses, at most this many.
     fn listed(&self, most: usize) -> String {
         let mut losses = self.losses.clone();
         losses.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -122,7 +122,7 @@ fn losses(bar: &Bar<'_>) -> Vec<Loss> {
     let lines = LOSSES.iter().enumerate().filter(|(_, it)| it.kind == rules::loss::Kind::Lost);
     let mut found: Vec<Loss> =
         lines.filter_map(|(place, it)| Some((place, share_of(bar, it.id)?))).collect();
-    // The lines sum to all of the time, unless some could not be measured: then nobody knows what is left.
+    // If every line was measured, the lines and the rest are all of the time; otherwise the rest is unknown.
     if share_of(bar, "useful").is_some() {
         let all: f64 = bar.ledger.iter().map(|it| it.2).sum();
         found.push((UNEXPLAINED, 1.0 - all));

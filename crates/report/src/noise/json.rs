@@ -75,7 +75,7 @@ enum Method {
     Counts,
 }
 
-/// Lengths of gaps that so many percent do not exceed, and the longest.
+/// Percentiles of the lengths of gaps, and the longest.
 #[derive(Serialize, JsonSchema)]
 struct Lengths {
     p50: f64,
@@ -98,7 +98,8 @@ struct Ticks {
 struct Cause {
     /// In a few words: a name is the task's or the device's own.
     cause: String,
-    /// own is this program, which empties the trace; nobody is idle, with the spinner kept from running by a quota or a signal.
+    /// own: this program, while it reads the trace. nobody: the CPU was idle, because a quota or a signal kept the spinner from
+    /// running.
     #[schemars(extend("enum" = [
         "interrupt", "softirq", "nmi", "task", "nobody", "hypervisor", "firmware", "own", "unexplained"
     ]))]
